@@ -1,0 +1,35 @@
+// A controller is a value: what it watches, how an event maps to keys, and one reconcile function that gets a key, never an event.
+import type { CacheEvent, ObjectCache } from "./cache.ts";
+import type { KubeObject, ObjectKey } from "./object.ts";
+
+/** How a pass ends: look again when something changes, at once (through the key's back-off), or after a while at the latest. */
+export type NextCheck = "onChange" | "now" | { readonly afterMs: number };
+
+export type Reconcile = (key: ObjectKey, signal: AbortSignal) => Promise<NextCheck>;
+
+/** One source of keys. Built by `watch(cache, mapping)` so that T stays inside. */
+export interface WatchSource {
+  readonly describe: string;
+  start(enqueue: (key: ObjectKey) => void): () => void;
+  whenSynced(signal: AbortSignal): Promise<void>;
+}
+
+export interface Controller {
+  readonly name: string;
+  readonly watches: readonly WatchSource[];
+  readonly reconcile: Reconcile;
+  /** How many keys at once; never two passes on one key. Default 1. */
+  readonly concurrency?: number;
+}
+
+/** Watches a cache; the mapping says which keys an event concerns (none to ignore it). */
+export function watch<T extends KubeObject>(
+  cache: ObjectCache<T>,
+  keysOf: (event: CacheEvent<T>) => readonly ObjectKey[],
+): WatchSource {
+  return {
+    describe: cache.type.kind,
+    start: (enqueue) => cache.onEvent((event) => keysOf(event).forEach(enqueue)),
+    whenSynced: (signal) => cache.whenSynced(signal),
+  };
+}

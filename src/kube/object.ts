@@ -1,0 +1,75 @@
+// What every Kubernetes object has in common, and how the runtime names one. No I/O, no knowledge of any particular kind.
+
+export interface OwnerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+  readonly blockOwnerDeletion?: boolean;
+}
+
+export interface ObjectMeta {
+  name?: string;
+  generateName?: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  deletionGracePeriodSeconds?: number;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  finalizers?: string[];
+  ownerReferences?: OwnerReference[];
+  managedFields?: unknown[];
+}
+
+/** Any object the API server stores. Typed kinds extend it with their own spec and status. */
+export interface KubeObject {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+}
+
+export interface KubeList<T> {
+  readonly metadata: {
+    readonly resourceVersion?: string;
+    readonly continue?: string;
+    readonly remainingItemCount?: number;
+  };
+  readonly items: readonly T[];
+}
+
+/** Where one object lives. Cluster-scoped objects have no namespace. */
+export interface ObjectKey {
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+/** The key as the text that queues, stores and logs use: `namespace/name`, or `name` alone for cluster-scoped objects. */
+export function keyText(key: ObjectKey): string {
+  return key.namespace === undefined || key.namespace === "" ? key.name : `${key.namespace}/${key.name}`;
+}
+
+/** The reverse of {@link keyText}. */
+export function parseKey(text: string): ObjectKey {
+  const slash = text.indexOf("/");
+  return slash < 0 ? { name: text } : { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
+}
+
+/** The key of an object that the API server has stored. */
+export function keyOf(object: KubeObject): ObjectKey {
+  const { name, namespace } = object.metadata ?? {};
+  if (name === undefined || name === "")
+    throw new TypeError(`${object.kind ?? "object"} without metadata.name has no key`);
+  return namespace === undefined ? { name } : { namespace, name };
+}
+
+/** Objects handed out by a cache are shared: nobody may change them. */
+export type DeepReadonly<T> = T extends (infer E)[]
+  ? readonly DeepReadonly<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
+    : T;

@@ -1,0 +1,40 @@
+// A resource type is a value: the address of a kind in the API, carrying the TypeScript type of its objects.
+import type { KubeObject, ObjectKey } from "./object.ts";
+
+export interface ResourceType<T extends KubeObject = KubeObject> {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+  /** Carries T for inference; never present at run time. */
+  readonly objectType?: T;
+}
+
+export function defineResource<T extends KubeObject>(type: Omit<ResourceType<T>, "objectType">): ResourceType<T> {
+  return type;
+}
+
+export function apiVersionOf(type: ResourceType): string {
+  return type.group === "" ? type.version : `${type.group}/${type.version}`;
+}
+
+/** `deployments.apps/v1`-like text for logs and errors. */
+export function resourceText(type: ResourceType): string {
+  return type.group === "" ? type.plural : `${type.plural}.${type.group}`;
+}
+
+/** The REST path of a collection: all namespaces when none is given. */
+export function collectionPath(type: ResourceType, namespace?: string): string {
+  const root = type.group === "" ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`;
+  if (!type.namespaced || namespace === undefined || namespace === "") return `${root}/${type.plural}`;
+  return `${root}/namespaces/${encodeURIComponent(namespace)}/${type.plural}`;
+}
+
+/** The REST path of one object, or of one of its subresources. */
+export function objectPath(type: ResourceType, key: ObjectKey, subresource?: string): string {
+  if (type.namespaced && !key.namespace) throw new TypeError(`${type.kind} ${key.name} needs a namespace`);
+  const path = `${collectionPath(type, key.namespace)}/${encodeURIComponent(key.name)}`;
+  return subresource === undefined ? path : `${path}/${subresource}`;
+}
