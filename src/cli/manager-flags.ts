@@ -1,0 +1,108 @@
+// The manager's flags, their defaults and their meaning in one table. Validated here, once, before anything starts.
+import type { FlagTable, FlagValues } from "./flags.ts";
+
+const oneOf =
+  (...allowed: readonly string[]) =>
+  (value: string): string | undefined =>
+    allowed.includes(value) ? undefined : `must be one of ${allowed.join(", ")}`;
+
+const bindAddress = (value: string): string | undefined =>
+  value === "0" || /^(\[[0-9a-fA-F:]+\]|[^:]*):\d{1,5}$/.test(value)
+    ? undefined
+    : "must be host:port, :port, or 0 to disable";
+
+const notNegative = (value: string): string | undefined =>
+  value.trim().startsWith("-") ? "must not be negative" : undefined;
+
+export const MANAGER_FLAGS = {
+  version: { type: "boolean", default: "false", help: "print the version and exit" },
+  help: { type: "boolean", default: "false", help: "print this text and exit" },
+  kubeconfig: { type: "string", default: "", help: "kubeconfig file; then $KUBECONFIG, in-cluster, ~/.kube/config" },
+  namespaces: { type: "string", default: "", help: "comma-separated namespaces to watch; empty watches all" },
+  "watch-label-selector": { type: "string", default: "", help: "label selector for the three Firebolt kinds" },
+  "leader-elect": { type: "boolean", default: "false", help: "take a lease before running controllers" },
+  "leader-election-namespace": {
+    type: "string",
+    default: "",
+    help: "namespace of the lease; empty means the pod's own",
+  },
+  "leader-election-id": { type: "string", default: "c662f7f5.firebolt.io", help: "name of the lease" },
+  "leader-election-lease-duration": { type: "duration", default: "15s", help: "how long a silent leader is trusted" },
+  "leader-election-renew-deadline": {
+    type: "duration",
+    default: "10s",
+    help: "a leader that cannot renew for this long ends",
+  },
+  "leader-election-retry-period": { type: "duration", default: "2s", help: "pause between attempts" },
+  "health-probe-bind-address": {
+    type: "string",
+    default: ":8081",
+    help: "/healthz and /readyz; 0 disables",
+    check: bindAddress,
+  },
+  "metrics-bind-address": { type: "string", default: "0", help: "/metrics; 0 disables", check: bindAddress },
+  "metrics-secure": {
+    type: "boolean",
+    default: "true",
+    help: "serve metrics over HTTPS to authenticated scrapers only",
+  },
+  "kube-api-qps": {
+    type: "number",
+    default: "0",
+    help: "client-side requests per second; 0 means no limit",
+    check: notNegative,
+  },
+  "kube-api-burst": {
+    type: "integer",
+    default: "0",
+    help: "burst above the rate; 0 means no limit",
+    check: notNegative,
+  },
+  "shutdown-timeout": { type: "duration", default: "8s", help: "budget of an orderly stop", check: notNegative },
+  "zap-devel": { type: "boolean", default: "false", help: "readable lines, debug level, no sampling" },
+  "zap-encoder": { type: "string", default: "json", help: "json or console", check: oneOf("json", "console") },
+  "zap-log-level": {
+    type: "string",
+    default: "info",
+    help: "debug, info, error, panic, or a verbosity above 0",
+    check: (value) =>
+      /^(debug|info|error|panic|[1-9]\d*)$/.test(value)
+        ? undefined
+        : "must be debug, info, error, panic or a number above 0",
+  },
+  "zap-stacktrace-level": {
+    type: "string",
+    default: "error",
+    help: "level from which stacks are printed",
+    check: oneOf("info", "error", "panic"),
+  },
+  "zap-time-encoding": {
+    type: "string",
+    default: "rfc3339",
+    help: "epoch, millis, nano, iso8601, rfc3339 or rfc3339nano",
+    check: oneOf("epoch", "millis", "nano", "iso8601", "rfc3339", "rfc3339nano"),
+  },
+} as const satisfies FlagTable;
+
+export type ManagerFlags = FlagValues<typeof MANAGER_FLAGS>;
+
+/** `a, b,,c` → `["a", "b", "c"]`. */
+export function namespaceList(text: string): readonly string[] {
+  return [
+    ...new Set(
+      text
+        .split(",")
+        .map((name) => name.trim())
+        .filter((name) => name !== ""),
+    ),
+  ];
+}
+
+/** The address as node's `listen` takes it, or undefined when the server is switched off. */
+export function listenAddress(text: string): { readonly host?: string; readonly port: number } | undefined {
+  if (text === "0") return undefined;
+  const colon = text.lastIndexOf(":");
+  const host = text.slice(0, colon).replace(/^\[|\]$/g, "");
+  const port = Number(text.slice(colon + 1));
+  return host === "" ? { port } : { host, port };
+}

@@ -1,0 +1,12 @@
+// `sleep <seconds>`: a preStop hook for images that have no shell (Kubernetes before 1.30 has no sleep action).
+import { sleep, systemClock } from "../kube/clock.ts";
+import { UsageError } from "./flags.ts";
+
+export async function runSleep(args: readonly string[]): Promise<number> {
+  const [text = "", ...rest] = args;
+  if (rest.length > 0 || !/^\d+(\.\d+)?$/.test(text)) {
+    throw new UsageError(`sleep takes one argument, a number of seconds: sleep 5 (got ${JSON.stringify(args.join(" "))})`);
+  }
+  await sleep(systemClock, Number(text) * 1000);
+  return 0;
+}
