@@ -1,0 +1,85 @@
+// `npm run generate`: writes every generated file. `npm run generate -- --check`: writes nothing and fails when one is
+// stale. Works without Go for everything but the two files taken from Kubernetes, and says so when it could not look.
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { pinnedKubernetesVersion, readOpenApi } from "./generate/openapi.ts";
+import {
+  POD_TEMPLATE_FILE,
+  parsePodTemplateFile,
+  renderFromDefinitions,
+  renderFromOpenApi,
+} from "./generate/outputs.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
+  const { check } = values;
+  const source = await readOpenApi(ROOT, check ? "cache" : "download");
+  const taken = source.type === "found" ? renderFromOpenApi(source.openApi) : new Map<string, string>();
+  if (source.type === "unavailable") {
+    console.warn(`generate: the files below src/api/generated were not compared with Kubernetes' own: ${source.why}`);
+  }
+  const podTemplate = parsePodTemplateFile(taken.get(POD_TEMPLATE_FILE) ?? (await readCommitted(POD_TEMPLATE_FILE)));
+  const pinned = await pinnedKubernetesVersion(ROOT);
+  if (podTemplate.kubernetesVersion !== pinned) {
+    console.error(`generate: ${POD_TEMPLATE_FILE} is of ${podTemplate.kubernetesVersion}, but ${pinned} is pinned`);
+    return 1;
+  }
+  const outputs = new Map([...taken, ...renderFromDefinitions(podTemplate, await packageVersion())]);
+  const stale = await staleOf(outputs);
+  return check ? report(stale, outputs.size) : write(stale, outputs);
+}
+
+function report(stale: readonly string[], total: number): number {
+  for (const path of stale) console.error(`generate: ${path} is stale; run \`npm run generate\``);
+  if (stale.length === 0) console.log(`generate: ${total} files are up to date`);
+  return stale.length === 0 ? 0 : 1;
+}
+
+async function write(stale: readonly string[], outputs: ReadonlyMap<string, string>): Promise<number> {
+  for (const path of stale) {
+    const file = join(ROOT, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, outputs.get(path) ?? "");
+    console.log(`generate: wrote ${path}`);
+  }
+  console.log(`generate: ${outputs.size} files, ${stale.length} written`);
+  return 0;
+}
+
+/** Paths whose file is missing or differs. */
+async function staleOf(outputs: ReadonlyMap<string, string>): Promise<readonly string[]> {
+  const stale: string[] = [];
+  for (const [path, text] of outputs) {
+    if ((await readIfPresent(path)) !== text) stale.push(path);
+  }
+  return stale;
+}
+
+async function readCommitted(path: string): Promise<string> {
+  const text = await readIfPresent(path);
+  if (text === undefined)
+    throw new Error(`${path} is missing and cannot be made without the Go module k8s.io/kubernetes`);
+  return text;
+}
+
+async function readIfPresent(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(join(ROOT, path), "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+async function packageVersion(): Promise<string> {
+  const manifest: unknown = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+  const version =
+    typeof manifest === "object" && manifest !== null && "version" in manifest ? manifest.version : undefined;
+  if (typeof version !== "string") throw new Error("package.json has no version");
+  return version;
+}
+
+process.exitCode = await main();

@@ -1,0 +1,31 @@
+// The status of a FireboltEngine: where the rollout stands, what auto-stop decided, what was last confirmed.
+import { conditions } from "./conditions.ts";
+import { AUTO_STOP_REASONS, ENGINE_PHASES } from "./phases.ts";
+import type { Infer } from "./schema.ts";
+import { int64, integer, object, required, string, time } from "./schema-builders.ts";
+
+export const engineStatus = object(
+  {
+    observedGeneration: int64({ description: "The metadata.generation that last reached a terminal phase." }),
+    currentGeneration: required(integer({ description: "Newest generation number, counted from 0." })),
+    activeGeneration: required(integer({ description: "Generation that serves queries; -1 before the first." })),
+    drainingGeneration: integer({ description: "Generation that is being drained; absent otherwise." }),
+    phase: string({ description: `Step of the rollout: ${ENGINE_PHASES.join(", ")}. The last two are terminal.` }),
+    lastReconciled: time({ description: "When the status was last written." }),
+    lastActivityTime: time({
+      description:
+        "Last time the engine was seen busy, could not be asked, or was first seen quiet. Absent while auto-stop is off.",
+    }),
+    lastScaledAt: time({ description: "Last time auto-stop changed spec.replicas." }),
+    autoStopReason: string({ description: `Last decision of auto-stop: ${AUTO_STOP_REASONS.join(", ")}.` }),
+    observedAuthHash: string({
+      description: "Hash of the authentication settings confirmed on the stable generation.",
+    }),
+    observedEngineTLSHash: string({ description: "Hash of the TLS settings confirmed on the stable generation." }),
+    observedEngineServingCertFP: string({ description: "Fingerprint of the certificate that the engine serves." }),
+    observedEngineServingCertGen: integer({ description: "Generation that the fingerprint was seen on." }),
+    conditions: conditions("Ready says whether queries are served, InstanceReady whether the instance can be used."),
+  },
+  { description: "What the operator has observed and done. Written by the operator alone." },
+);
+export type EngineStatus = Infer<typeof engineStatus>;

@@ -1,0 +1,47 @@
+// Keys of the labels and annotations that the operator writes on children or reads on its own kinds. Values are made
+// where the objects are rendered.
+
+/** No user pod template may use a key with this prefix. */
+export const RESERVED_KEY_PREFIX = "firebolt.io/";
+
+export const LABEL = {
+  /** Owning engine: every engine child and every engine pod. */
+  engine: "firebolt.io/engine",
+  /** Generation number as text: generation-scoped children and engine pods, not the routing Service. */
+  generation: "firebolt.io/generation",
+  /** Owning instance: every instance child. */
+  instance: "firebolt.io/instance",
+  /** Which part of an instance a child belongs to: one of {@link Component}. */
+  component: "firebolt.io/component",
+} as const;
+
+export const ANNOTATION = {
+  /** On FireboltEngine, read: RFC 3339 time of the newest request for a stopped engine. */
+  wakeRequested: "firebolt.io/wake-requested",
+  /** On FireboltInstance, read: a new value leaves the phase `Failed`. */
+  resetFailed: "firebolt.io/reset-failed",
+  /** On the engine StatefulSet: `spec.metadataEndpointOverride`; absent when unset. */
+  metadataOverride: "firebolt.io/metadata-override",
+  /** On the engine StatefulSet: hash of the class template; absent without a class. */
+  engineClassHash: "firebolt.io/engine-class-hash",
+  /** On the engine StatefulSet: hash of the merged and stripped engine configuration; absent when empty. */
+  customEngineConfigHash: "firebolt.io/custom-engine-config-hash",
+  /** On the engine StatefulSet: drift hashes; absent while the feature is off. */
+  authHash: "firebolt.io/auth-hash",
+  engineTlsHash: "firebolt.io/engine-tls-hash",
+  /** On the gateway and metadata pod templates: hash of the rendered configuration. */
+  configHash: "firebolt.io/config-hash",
+  /** On the engine CA bundle Secret: fingerprints of the CAs in it. */
+  engineTrustCas: "firebolt.io/engine-trust-cas",
+} as const;
+
+export const COMPONENTS = [
+  "metadata",
+  "gateway",
+  "postgres",
+  "auth-signing",
+  "engine-tls",
+  "gateway-tls",
+  "engine-ca-bundle",
+] as const;
+export type Component = (typeof COMPONENTS)[number];

@@ -1,0 +1,18 @@
+// References to Secrets in the namespace of the object. Whether a name is empty is judged by admission, not by the
+// schema: an empty name is the stored form of a reference that names nothing.
+import { boolean, object, required, string } from "./schema-builders.ts";
+
+/** A reference by name. */
+export const localRef = (description: string) =>
+  object({ name: string({ description: "Name of the Secret.", default: "" }) }, { description, atomic: true });
+
+/** A reference to one key of a Secret. */
+export const secretKeyRef = (description: string) =>
+  object(
+    {
+      name: string({ description: "Name of the Secret.", default: "" }),
+      key: required(string({ description: "Key inside the Secret." })),
+      optional: boolean({ description: "Whether the Secret or its key may be missing." }),
+    },
+    { description, atomic: true },
+  );
