@@ -1,0 +1,61 @@
+// Where programs are kept between runs: one folder per user, keyed by name, version and platform. A file that is there is whole:
+// it was renamed into place.
+import { access, chmod, constants, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+
+/** `linux-amd64`, in the words of Go and Kubernetes. */
+export function platformName(): string {
+  const architecture = process.arch === "x64" ? "amd64" : process.arch;
+  return `${process.platform === "win32" ? "windows" : process.platform}-${architecture}`;
+}
+
+/** The folder of all assets of this user. */
+export function assetsFolder(env: NodeJS.ProcessEnv): string {
+  const base = env["XDG_CACHE_HOME"];
+  // The specification says that a relative path there means nothing.
+  const root = base?.startsWith("/") ? base : join(homedir(), ".cache");
+  return join(root, "firebolt-operator", "assets");
+}
+
+export interface Cache {
+  readonly folder: string;
+  readonly lockFile: string;
+  pathOf(name: string, version: string): string;
+  /** Makes a folder for unfinished files; only the holder of the lock may. Leftovers of the dead are removed. */
+  openScratch(): Promise<string>;
+  /** Makes a finished file visible under its final name. */
+  keep(file: string, name: string, version: string): Promise<string>;
+}
+
+export async function openCache(folder: string): Promise<Cache> {
+  await mkdir(folder, { recursive: true });
+  const pathOf = (name: string, version: string) => join(folder, `${name}-${version}-${platformName()}`, name);
+  return {
+    folder,
+    lockFile: join(folder, "lock"),
+    pathOf,
+    async openScratch() {
+      const leftovers = (await readdir(folder)).filter((name) => name.startsWith("scratch-"));
+      for (const name of leftovers) await rm(join(folder, name), { recursive: true, force: true });
+      return mkdtemp(join(folder, "scratch-"));
+    },
+    async keep(file, name, version) {
+      const path = pathOf(name, version);
+      await mkdir(dirname(path), { recursive: true });
+      await chmod(file, 0o755);
+      await rename(file, path);
+      return path;
+    },
+  };
+}
+
+export async function isExecutable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return false;
+    throw error;
+  }
+}

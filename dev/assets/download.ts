@@ -1,0 +1,94 @@
+// Downloads a file over HTTPS and checks its checksum. It gives up quickly where there is no network, and never leaves a file
+// behind that it has not verified.
+import { createHash } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { rm } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { Agent, get } from "node:https";
+import { Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { type Progress, withTicker } from "./ticker.ts";
+
+const ANSWER_DEADLINE_MS = 5_000;
+const IDLE_TIMEOUT_MS = 30_000;
+const WHOLE_DEADLINE_MS = 3_600_000;
+const MAX_REDIRECTS = 5;
+const MEGABYTE = 1_000_000;
+
+export interface Download {
+  /** What is being fetched, for progress. */
+  readonly title: string;
+  readonly url: string;
+  readonly sha512: string;
+  /** The file to write. */
+  readonly output: string;
+  readonly progress: Progress;
+  /** Root certificates to trust instead of the system's, PEM. */
+  readonly ca?: string;
+}
+
+export async function download(wanted: Download): Promise<void> {
+  // Answered before anything is announced: without a network this fails at once and the next way is tried.
+  const response = await open(wanted.url, wanted.ca);
+  try {
+    await withTicker(`downloading ${wanted.title}`, wanted.progress, (detail) => save(response, wanted, detail));
+  } catch (error) {
+    await rm(wanted.output, { force: true });
+    throw error;
+  }
+}
+
+async function save(response: IncomingMessage, wanted: Download, detail: (text: string) => void): Promise<void> {
+  const total = Number(response.headers["content-length"] ?? 0);
+  const hash = createHash("sha512");
+  let received = 0;
+  const meter = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      received += chunk.length;
+      detail(`${Math.round(received / MEGABYTE)} of ${total === 0 ? "?" : Math.round(total / MEGABYTE)} MB`);
+      done(null, chunk);
+    },
+  });
+  response.setTimeout(IDLE_TIMEOUT_MS, () =>
+    response.destroy(new Error(`nothing arrived for ${IDLE_TIMEOUT_MS / 1000} s`)),
+  );
+  const signal = AbortSignal.timeout(WHOLE_DEADLINE_MS);
+  await pipeline(response, meter, createWriteStream(wanted.output, { mode: 0o600 }), { signal });
+  const digest = hash.digest("hex");
+  if (digest !== wanted.sha512)
+    throw new Error(`${wanted.url} has the SHA-512 checksum ${digest} instead of the pinned ${wanted.sha512}`);
+}
+
+async function open(url: string, ca: string | undefined): Promise<IncomingMessage> {
+  let next = new URL(url);
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+    if (next.protocol !== "https:") throw new Error(`${url} leads to ${next.protocol}//, only https is accepted`);
+    const response = await answerOf(next, ca);
+    const { statusCode = 0, headers } = response;
+    if (statusCode === 200) return response;
+    response.resume();
+    if (statusCode < 300 || statusCode > 399 || headers.location === undefined)
+      throw new Error(`${next.href} answered ${statusCode}`);
+    next = new URL(headers.location, next);
+  }
+  throw new Error(`${url} redirects more than ${MAX_REDIRECTS} times`);
+}
+
+function answerOf(url: URL, ca: string | undefined): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const request = get(url, { agent: new Agent({ proxyEnv: process.env, ...(ca === undefined ? {} : { ca }) }) });
+    const timer = setTimeout(
+      () => request.destroy(new Error(`${url.host} did not answer within ${ANSWER_DEADLINE_MS / 1000} s`)),
+      ANSWER_DEADLINE_MS,
+    );
+    request.once("error", (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    request.once("response", (response) => {
+      clearTimeout(timer);
+      resolve(response);
+    });
+  });
+}

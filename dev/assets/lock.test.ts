@@ -1,0 +1,64 @@
+// A real lock file, with owners that are alive, dead or silent.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { withLock } from "./lock.ts";
+
+let folder: string;
+let path: string;
+const quiet = () => undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "lock-test-"));
+  path = join(folder, "lock");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+test("one at a time, and nothing stays behind", async () => {
+  let inside = 0;
+  let most = 0;
+  const action = async () => {
+    most = Math.max(most, ++inside);
+    await new Promise((resolve) => setImmediate(resolve));
+    inside--;
+  };
+  await Promise.all([1, 2, 3].map(() => withLock(path, quiet, action)));
+  expect(most).toBe(1);
+  expect(existsSync(path)).toBe(false);
+});
+
+test("a failure releases the lock", async () => {
+  await expect(withLock(path, quiet, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  expect(await withLock(path, quiet, () => Promise.resolve("yes"))).toBe("yes");
+});
+
+test("the lock of a process that has died is taken over", async () => {
+  const dead = spawn("/bin/true");
+  await once(dead, "exit");
+  writeFileSync(path, JSON.stringify({ pid: dead.pid, host: hostname(), token: "dead" }));
+  expect(await withLock(path, quiet, () => Promise.resolve("taken"))).toBe("taken");
+});
+
+test("a lock that nobody has refreshed is taken over although its number is alive", async () => {
+  writeFileSync(path, JSON.stringify({ pid: process.pid, host: hostname(), token: "reused" }));
+  const longAgo = new Date(Date.now() - 60_000);
+  utimesSync(path, longAgo, longAgo);
+  expect(await withLock(path, quiet, () => Promise.resolve("taken"))).toBe("taken");
+});
+
+test("who waits says for whom", async () => {
+  const lines: string[] = [];
+  let waiting = Promise.resolve();
+  await withLock(path, quiet, async () => {
+    waiting = withLock(
+      path,
+      (line) => lines.push(line),
+      () => Promise.resolve(),
+    );
+    while (lines.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  });
+  await waiting;
+  expect(lines[0]).toBe(`waiting for process ${process.pid}, which is making programs: 0 s`);
+});

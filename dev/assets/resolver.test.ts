@@ -1,0 +1,125 @@
+// Two real processes ask for the same program; the way to make it is a slow writer, not a compiler.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { platformName } from "./cache.ts";
+import { AssetUnavailableError, resolveAssets } from "./resolver.ts";
+import type { Way } from "./ways.ts";
+
+let folder: string;
+let env: NodeJS.ProcessEnv;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "resolver-test-"));
+  env = { XDG_CACHE_HOME: folder, CI: "true" };
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const cachedPath = (name: string, version: string) =>
+  join(folder, "firebolt-operator", "assets", `${name}-${version}-${platformName()}`, name);
+
+function writeProgram(path: string): string {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, "program");
+  chmodSync(path, 0o755);
+  return path;
+}
+
+const makes = (...names: readonly string[]): Way => ({
+  id: `makes ${names}`,
+  title: "workshop",
+  async fetch(scratch) {
+    for (const name of names) writeFileSync(join(scratch, name), "made");
+    return names;
+  },
+});
+
+const fails = (id: string, tried: string[] = []): Way => ({
+  id,
+  title: id,
+  fetch() {
+    tried.push(id);
+    return Promise.reject(new Error(`${id} is closed`));
+  },
+});
+
+test("KUBEBUILDER_ASSETS comes first, for the names it has", async () => {
+  const given = writeProgram(join(folder, "given", "etcd"));
+  writeProgram(cachedPath("etcd", "v3.6.8"));
+  const cached = writeProgram(cachedPath("kwok", "v0.8.0"));
+  const found = await resolveAssets(["etcd", "kwok"], { env: { ...env, KUBEBUILDER_ASSETS: dirname(given) } });
+  expect(Object.fromEntries(found)).toEqual({ etcd: given, kwok: cached });
+});
+
+test("a file that cannot be executed is not taken", async () => {
+  const given = writeProgram(join(folder, "given", "etcd"));
+  chmodSync(given, 0o644);
+  const options = { env: { ...env, KUBEBUILDER_ASSETS: dirname(given) }, waysFor: () => [makes("etcd")] };
+  expect((await resolveAssets(["etcd"], options)).get("etcd")).toBe(cachedPath("etcd", "v3.6.8"));
+});
+
+test("the ways are tried in order until one works, and what else it made is kept", async () => {
+  const tried: string[] = [];
+  const waysFor = () => [fails("download", tried), makes("kube-apiserver", "kubectl")];
+  const found = await resolveAssets(["kube-apiserver", "kubectl"], { env, waysFor });
+  expect(readFileSync(found.get("kubectl") ?? "", "utf8")).toBe("made");
+  expect(tried).toEqual(["download"]);
+});
+
+test("a way that failed for one program is not tried for the next", async () => {
+  const tried: string[] = [];
+  const waysFor = (name: string) => [fails("download", tried), makes(name)];
+  await resolveAssets(["kube-apiserver", "kubectl"], { env, waysFor });
+  expect(tried).toEqual(["download"]);
+});
+
+test("when nothing works it fails, in CI too, and says all it tried and what to do", async () => {
+  const waysFor = () => [fails("download"), fails("build")];
+  const asking = resolveAssets(["kube-apiserver"], { env: { ...env, KUBEBUILDER_ASSETS: "/nowhere" }, waysFor });
+  await expect(asking).rejects.toThrow(AssetUnavailableError);
+  await expect(asking).rejects.toThrow(
+    [
+      `kube-apiserver v1.36.3 for ${platformName()} is not on this machine and could not be made. What was tried:`,
+      "  - KUBEBUILDER_ASSETS: /nowhere holds no executable kube-apiserver",
+      `  - cache: no ${cachedPath("kube-apiserver", "v1.36.3")}`,
+      "  - download: download is closed",
+      "  - build: build is closed",
+      "What to do: connect to the internet, or install Go 1.26 or newer (https://go.dev/dl), or set KUBEBUILDER_ASSETS to a folder that holds kube-apiserver.",
+    ].join("\n"),
+  );
+});
+
+test("two processes make a program once and both get the whole of it", async () => {
+  const script = `resolveAssets(["kwok"], { waysFor: () => [{
+    id: "slow", title: "slow", async fetch(scratch) {
+      appendFileSync(process.env.XDG_CACHE_HOME + "/count", "x");
+      for (let part = 0; part < 10; part++) {
+        appendFileSync(scratch + "/kwok", "part");
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      return ["kwok"];
+    } }] }).then((found) => console.log(readFileSync(found.get("kwok"), "utf8").length))`;
+  const [one, other] = await Promise.all([resolveInChild(script), resolveInChild(script)]);
+  expect(one).toMatchObject({ code: 0, stdout: "40\n" });
+  expect(other).toMatchObject({ code: 0, stdout: "40\n" });
+  expect(readFileSync(join(folder, "count"), "utf8")).toBe("x");
+});
+
+async function resolveInChild(script: string) {
+  const imports = `import { appendFileSync, readFileSync } from "node:fs";
+    import { resolveAssets } from ${JSON.stringify(join(import.meta.dirname, "resolver.ts"))};`;
+  const args = ["--input-type=module", "-e", imports + script];
+  const child = spawn(process.execPath, args, { env });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (text) => {
+    stdout += text;
+  });
+  child.stderr.on("data", (text) => {
+    stderr += text;
+  });
+  const [code] = await once(child, "close");
+  return { code, stdout, stderr };
+}

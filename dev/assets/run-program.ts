@@ -1,0 +1,39 @@
+// Runs a program to its end and answers what it printed; a failure carries the end of its output. Nothing of it reaches the
+// terminal.
+import { spawn } from "node:child_process";
+
+const TAIL_LINES = 15;
+
+export interface ProgramRun {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly timeoutMs: number;
+}
+
+export function runProgram(run: ProgramRun): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(run.program, run.args, {
+      cwd: run.cwd,
+      env: { ...process.env, ...run.env },
+      stdio: ["ignore", "pipe", "pipe"],
+      signal: AbortSignal.timeout(run.timeoutMs),
+    });
+    let stdout = "";
+    let tail: string[] = [];
+    const remember = (text: string) => {
+      tail = [...tail, ...text.trimEnd().split("\n")].slice(-TAIL_LINES);
+    };
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text;
+      remember(text);
+    });
+    child.stderr.setEncoding("utf8").on("data", remember);
+    child.once("error", reject);
+    child.once("close", (code, signal) => {
+      if (code === 0) resolve(stdout);
+      else reject(new Error(`${run.program} ended with ${signal ?? `exit code ${code}`}:\n${tail.join("\n")}`));
+    });
+  });
+}

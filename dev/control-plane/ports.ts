@@ -1,0 +1,45 @@
+// Free loopback ports. They are only probed, not held: a program that still finds its port taken is started again on another
+// by `withFreePorts`.
+import { createServer } from "node:net";
+
+/** A program could not listen because somebody else took its port first. */
+export class AddressInUseError extends Error {
+  override readonly name = "AddressInUseError";
+}
+
+// Below the ports that systems hand out to outgoing connections (from 32768 on Linux, 49152 elsewhere). A server that is down
+// for a moment must find its port free again, and a client that keeps dialling it must not end up connected to itself.
+const FIRST_PORT = 20_000;
+const PORT_COUNT = 12_000;
+const ATTEMPTS = 4;
+
+/** Runs `start` with free ports, again with others when somebody was quicker. */
+export async function withFreePorts<T>(count: number, start: (ports: readonly number[]) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await start(await findFreePorts(count));
+    } catch (error) {
+      if (!(error instanceof AddressInUseError) || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** Distinct ports on 127.0.0.1 that nobody listens on right now. */
+export async function findFreePorts(count: number): Promise<readonly number[]> {
+  const found = new Set<number>();
+  for (let tries = 0; found.size < count; tries++) {
+    if (tries > PORT_COUNT)
+      throw new Error(`no ${count} free ports between ${FIRST_PORT} and ${FIRST_PORT + PORT_COUNT}`);
+    const port = FIRST_PORT + Math.floor(Math.random() * PORT_COUNT);
+    if (!found.has(port) && (await isFree(port))) found.add(port);
+  }
+  return [...found];
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen({ port, host: "127.0.0.1", exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}

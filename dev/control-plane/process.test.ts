@@ -1,0 +1,76 @@
+// Real processes: a shell stands for the servers.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { AddressInUseError } from "./ports.ts";
+import { startProcess } from "./process.ts";
+import { openWorkspace, type Workspace } from "./workspace.ts";
+
+let workspace: Workspace;
+beforeEach(() => {
+  workspace = openWorkspace("process-test-");
+});
+afterEach(() => workspace.close());
+
+/** The folder on the command line marks a process as the workspace's own. */
+const shell = (script: string, graceMs?: number) =>
+  startProcess(workspace, {
+    name: "shell",
+    binary: "/bin/sh",
+    args: ["-c", script, workspace.folder],
+    ...(graceMs === undefined ? {} : { graceMs }),
+  });
+
+test("a program that ends too early shows how it ended and the end of its log", async () => {
+  const failing = shell("echo unknown flag: --nonsense >&2; exit 3");
+  await expect(failing.waitUntilReady(() => Promise.resolve(false), 5_000)).rejects.toThrow(
+    /shell ended with exit code 3.*unknown flag: --nonsense/s,
+  );
+});
+
+test("a port that is taken is told apart from other failures", async () => {
+  const failing = shell("echo listen tcp 127.0.0.1:1: bind: address already in use; exit 1");
+  await expect(failing.waitUntilReady(() => Promise.resolve(false), 5_000)).rejects.toThrow(AddressInUseError);
+});
+
+test("a program that is never ready fails with the last reason as the cause", async () => {
+  const sleeping = shell("sleep 60");
+  const refused = new Error("connection refused");
+  const waiting = sleeping.waitUntilReady(() => Promise.reject(refused), 100);
+  await expect(waiting).rejects.toMatchObject({
+    message: expect.stringContaining("not ready after 0.1 s"),
+    cause: refused,
+  });
+});
+
+test("a binary that does not exist is reported", async () => {
+  const missing = startProcess(workspace, { name: "ghost", binary: "/nowhere/ghost", args: [] });
+  await expect(missing.waitUntilReady(() => Promise.resolve(false), 5_000)).rejects.toThrow(
+    /ghost could not be started.*ENOENT/,
+  );
+});
+
+test("stopping waits until the program is gone, and insists when it does not listen", async () => {
+  const stubborn = shell("trap '' TERM; echo ready; while :; do sleep 0.05; done", 100);
+  await stubborn.waitUntilReady(() => Promise.resolve(stubborn.logTail() === "ready"), 5_000);
+  await stubborn.stop();
+  expect(stubborn.ending()).toBe("was ended by SIGKILL");
+});
+
+test("closing the workspace ends what still runs, removes the folder and spares other processes", async () => {
+  const own = shell("while :; do sleep 0.05; done");
+  const stranger = spawn("/bin/sleep", ["60"]);
+  try {
+    workspace.adopt(stranger.pid ?? -1);
+    await workspace.close();
+    expect(existsSync(workspace.folder)).toBe(false);
+    await own.stop();
+    expect(own.ending()).toBe("was ended by SIGKILL");
+    expect(stranger.exitCode).toBeNull();
+    expect(stranger.signalCode).toBeNull();
+  } finally {
+    stranger.kill("SIGKILL");
+    await once(stranger, "exit");
+  }
+});

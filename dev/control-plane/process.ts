@@ -1,0 +1,121 @@
+// One supervised program: started with its output in a log file, watched for an early end, stopped by SIGTERM and then SIGKILL.
+// It knows nothing of what the program does.
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AddressInUseError } from "./ports.ts";
+import type { Workspace } from "./workspace.ts";
+
+const POLL_MS = 50;
+const GRACE_MS = 10_000;
+const KILL_DEADLINE_MS = 5_000;
+const TAIL_LINES = 20;
+
+export interface Program {
+  readonly name: string;
+  readonly binary: string;
+  readonly args: readonly string[];
+  /** How long it may take to end by itself when asked to. Default 10 s. */
+  readonly graceMs?: number;
+}
+
+export interface ManagedProcess {
+  readonly name: string;
+  readonly pid: number;
+  /** The last lines of its log, for error messages. */
+  logTail(): string;
+  /** How it ended, or undefined while it runs. */
+  ending(): string | undefined;
+  /** Polls `probe` until it answers true; fails when the program ends first or the deadline passes. */
+  waitUntilReady(probe: (signal: AbortSignal) => Promise<boolean>, deadlineMs: number): Promise<void>;
+  /** Asks it to end, insists when it does not, and waits until it is gone. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export function startProcess(workspace: Workspace, program: Program): ManagedProcess {
+  const { name } = program;
+  const logFile = join(workspace.folder, "logs", `${name}.log`);
+  const log = openSync(logFile, "a", 0o600);
+  const child = spawn(program.binary, program.args, {
+    stdio: ["ignore", log, log],
+    // Out of the terminal's process group: Ctrl-C reaches the owner, who stops everything in order.
+    detached: true,
+    cwd: workspace.folder,
+    // Nothing of the user's environment (proxies, kubeconfigs, feature gates) changes what runs here.
+    env: { PATH: process.env["PATH"] ?? "", HOME: workspace.folder, TMPDIR: workspace.folder },
+  });
+  closeSync(log);
+  child.unref();
+  let ending: string | undefined;
+  const ended = new Promise<void>((resolve) => {
+    child.once("error", (error) => {
+      ending = `could not be started: ${error.message}`;
+      resolve();
+    });
+    child.once("exit", (code, signal) => {
+      ending = signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
+      if (child.pid !== undefined) workspace.release(child.pid);
+      resolve();
+    });
+  });
+  if (child.pid !== undefined) workspace.adopt(child.pid);
+
+  const managed: ManagedProcess = {
+    name,
+    pid: child.pid ?? -1,
+    logTail: () => readFileSync(logFile, "utf8").trimEnd().split("\n").slice(-TAIL_LINES).join("\n"),
+    ending: () => ending,
+    waitUntilReady: (probe, deadlineMs) => waitUntilReady(managed, probe, deadlineMs),
+    stop: (signal = "SIGTERM") =>
+      ending === undefined ? stopProcess(child, ended, { signal, graceMs: program.graceMs ?? GRACE_MS }) : ended,
+  };
+  return managed;
+}
+
+async function waitUntilReady(
+  managed: ManagedProcess,
+  probe: (signal: AbortSignal) => Promise<boolean>,
+  deadlineMs: number,
+): Promise<void> {
+  const deadline = AbortSignal.timeout(deadlineMs);
+  let lastFailure: unknown;
+  while (!deadline.aborted) {
+    const ending = managed.ending();
+    if (ending !== undefined) throw startFailure(managed, ending, lastFailure);
+    try {
+      if (await probe(deadline)) return;
+    } catch (error) {
+      // Refused connections and half-started servers are what waiting is for; the last failure is told if it never ends.
+      lastFailure = error;
+    }
+    await sleep(POLL_MS);
+  }
+  throw startFailure(managed, `was not ready after ${deadlineMs / 1000} s`, lastFailure);
+}
+
+function startFailure(managed: ManagedProcess, what: string, cause: unknown): Error {
+  const tail = managed.logTail();
+  const message = `${managed.name} ${what}. The end of its log:\n${tail}`;
+  if (managed.ending() !== undefined && /address already in use/i.test(tail)) return new AddressInUseError(message);
+  return new Error(message, { cause });
+}
+
+async function stopProcess(
+  child: ChildProcess,
+  ended: Promise<void>,
+  { signal, graceMs }: { readonly signal: NodeJS.Signals; readonly graceMs: number },
+): Promise<void> {
+  child.kill(signal);
+  if (await endsWithin(ended, signal === "SIGKILL" ? KILL_DEADLINE_MS : graceMs)) return;
+  child.kill("SIGKILL");
+  if (!(await endsWithin(ended, KILL_DEADLINE_MS))) throw new Error(`process ${child.pid} survives SIGKILL`);
+}
+
+async function endsWithin(ended: Promise<void>, limitMs: number): Promise<boolean> {
+  const timer = new AbortController();
+  const late = sleep(limitMs, false, { signal: timer.signal }).catch(() => false);
+  const inTime = await Promise.race([ended.then(() => true), late]);
+  timer.abort();
+  return inTime;
+}

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Ends what a control plane started once its owner is gone, however the owner ended: standard input is a pipe that only the
+# owner holds, so end of file means that the owner closed it or died. Lines are "add PID" and "forget PID"; the first argument
+# is the folder to remove. It never ends a process that does not name this folder on its command line.
+folder=$1
+pids=" "
+
+while read -r word pid; do
+  case $word in
+    add) pids="$pids$pid " ;;
+    forget) pids=$(printf '%s' "$pids" | sed "s/ $pid / /") ;;
+  esac
+done
+
+# A number may have been given to another process since: only ours mention the folder.
+is_ours() {
+  if [ -d /proc/self ]; then
+    tr '\0' ' ' 2>/dev/null <"/proc/$1/cmdline" | grep -qF "$folder"
+  else
+    ps -o args= -p "$1" 2>/dev/null | grep -qF "$folder"
+  fi
+}
+
+for pid in $pids; do
+  if is_ours "$pid"; then kill -9 "$pid" 2>/dev/null; fi
+done
+
+# A dying process may still write into the folder.
+rounds=0
+for pid in $pids; do
+  while is_ours "$pid" && [ "$rounds" -lt 100 ]; do
+    rounds=$((rounds + 1))
+    sleep 0.05
+  done
+done
+rm -rf "$folder"

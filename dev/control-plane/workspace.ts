@@ -1,0 +1,54 @@
+// The folder a control plane lives in, and the reaper that removes it and ends its processes when the owner goes away, even by
+// SIGKILL. It knows nothing of Kubernetes.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const CLOSE_DEADLINE_MS = 15_000;
+const REAPER = join(import.meta.dirname, "reaper.sh");
+
+export interface Workspace {
+  readonly folder: string;
+  /** From now on this process dies with the owner. */
+  adopt(pid: number): void;
+  /** The process has ended: its number may mean another process soon. */
+  release(pid: number): void;
+  /** Writes a file that only the owner can read; answers its path. */
+  write(name: string, contents: string): string;
+  /** Ends what is still running and removes the folder. */
+  close(): Promise<void>;
+}
+
+export function openWorkspace(prefix: string): Workspace {
+  const folder = mkdtempSync(join(tmpdir(), prefix));
+  // Detached: Ctrl-C in a terminal goes to the owner's whole process group and must not end the reaper.
+  const reaper = spawn("/bin/sh", [REAPER, folder], { detached: true, stdio: ["pipe", "ignore", "ignore"], cwd: "/" });
+  // Neither the reaper nor its pipe keeps a program running that has nothing else to do.
+  reaper.unref();
+  const tell = (line: string): void => {
+    reaper.stdin.write(`${line}\n`);
+  };
+  reaper.stdin.on("error", (error) => process.emitWarning(`cannot reach the reaper of ${folder}: ${error.message}`));
+  mkdirSync(join(folder, "logs"));
+  return {
+    folder,
+    adopt: (pid) => tell(`add ${pid}`),
+    release: (pid) => tell(`forget ${pid}`),
+    write(name, contents) {
+      const path = join(folder, name);
+      writeFileSync(path, contents, { mode: 0o600 });
+      return path;
+    },
+    close: () => closeWorkspace(reaper, folder),
+  };
+}
+
+async function closeWorkspace(reaper: ChildProcess, folder: string): Promise<void> {
+  reaper.ref();
+  reaper.stdin?.end();
+  if (reaper.exitCode === null && reaper.signalCode === null)
+    await once(reaper, "exit", { signal: AbortSignal.timeout(CLOSE_DEADLINE_MS) });
+  if (existsSync(folder)) throw new Error(`${folder} could not be removed`);
+}

@@ -1,0 +1,152 @@
+// The front door of `npm start`, `npm test` and `npm run assets`: on a fresh clone each does all of its own set-up. It runs on
+// whatever Node the machine has (18 or newer) and needs nothing installed; everything after it runs on the project's own Node.
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const BIN = join(ROOT, "node_modules", ".bin");
+const NODE = join(BIN, "node");
+const LOCK_FILE = join(ROOT, "package-lock.json");
+/** npm writes it last: without it an installation was interrupted. */
+const INSTALLED = join(ROOT, "node_modules", ".package-lock.json");
+
+/** The log level is named because `npm run --silent` hands its own down, and an error nobody sees helps nobody. */
+const INSTALL = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
+const PARENT = process.ppid;
+
+const env = { ...process.env, PATH: `${BIN}${delimiter}${process.env.PATH ?? ""}` };
+const say = (line) => process.stderr.write(`${line}\n`);
+
+/** What each command runs once everything is there, and the programs it needs beyond the usual ones. */
+const COMMANDS = {
+  start: { with: [], run: (args) => ["dev/playground/start.ts", ...args] },
+  test: { with: ["kwok"], run: (args) => ["node_modules/vitest/vitest.mjs", "run", ...projects(args), ...args] },
+  assets: { run: (args) => ["dev/assets/main.ts", ...args] },
+};
+
+function projects(args) {
+  if (args.some((arg) => arg.startsWith("--project"))) return [];
+  const names = ["unit", "integration", ...(existsSync(join(ROOT, "test", "e2e")) ? ["e2e"] : [])];
+  return names.map((name) => `--project=${name}`);
+}
+
+/** Runs a program in the project's folder to its end. Answers the exit code, with signals as shells count them. */
+function run(program, args, stdio) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd: ROOT, env, stdio });
+    const forward = (signal) => {
+      // Ctrl-C in a terminal reaches the child too; a second one would mean "at once".
+      if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+    };
+    const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+    for (const signal of signals) process.on(signal, forward);
+    const watch = setInterval(() => {
+      if (isAbandoned()) child.kill("SIGTERM");
+    }, 500);
+    child.once("error", reject);
+    child.once("exit", (code, signal) => {
+      clearInterval(watch);
+      for (const one of signals) process.off(one, forward);
+      resolve(signal === null ? code : 128 + constants.signals[signal]);
+    });
+  });
+}
+
+/** npm that is told to end leaves what it started running: then this is nobody's child any more. */
+const isAbandoned = () => process.env.npm_lifecycle_event !== undefined && process.ppid !== PARENT;
+
+function whyInstall() {
+  if (!existsSync(INSTALLED)) return "node_modules is missing or incomplete";
+  if (!existsSync(NODE)) return "the project's own Node is missing in node_modules";
+  if (statSync(LOCK_FILE).mtimeMs > statSync(INSTALLED).mtimeMs) return "node_modules is older than package-lock.json";
+  return undefined;
+}
+
+async function installPackages() {
+  if (whyInstall() === undefined) return 0;
+  return alone(async () => {
+    // Another process may have done it meanwhile.
+    const why = whyInstall();
+    if (why === undefined) return 0;
+    say(`npm ci: ${why} …`);
+    const startedMs = performance.now();
+    // The npm that runs this script, if one does: there may be none on the PATH. Its output is progress, not a result.
+    const npm = process.env.npm_execpath;
+    const [program, args] = npm?.endsWith("js")
+      ? [process.env.npm_node_execpath ?? process.execPath, [npm]]
+      : ["npm", []];
+    const code = await run(program, [...args, ...INSTALL], ["ignore", 2, 2]);
+    if (code !== 0) return code;
+    if (!existsSync(NODE)) {
+      say(
+        "npm ci has not installed the project's own Node: are install scripts switched off (npm config ignore-scripts)?",
+      );
+      return 1;
+    }
+    const now = new Date();
+    utimesSync(INSTALLED, now, now);
+    say(`npm ci: done after ${Math.round((performance.now() - startedMs) / 1000)} s`);
+    return 0;
+  });
+}
+
+/** Runs `action` while no other process installs packages for this folder. The lock is outside: npm ci empties node_modules. */
+async function alone(action) {
+  const digest = createHash("sha256").update(ROOT).digest("hex").slice(0, 16);
+  const lock = join(tmpdir(), `firebolt-operator-setup-${digest}.lock`);
+  for (let waits = 0; !tryLock(lock); waits++) {
+    if (waits % 50 === 0) say(`waiting for another process that installs packages here (${lock}) …`);
+    await sleep(100);
+  }
+  try {
+    return await action();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+function tryLock(lock) {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: "wx" });
+    return true;
+  } catch (error) {
+    if (error.code !== "EEXIST") throw error;
+    if (!isHeld(lock)) rmSync(lock, { force: true });
+    return false;
+  }
+}
+
+function isHeld(lock) {
+  try {
+    const pid = Number(readFileSync(lock, "utf8"));
+    // Just made, and its owner has not written its number yet.
+    if (pid === 0) return Date.now() - statSync(lock).mtimeMs < 5_000;
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}
+
+async function main([name, ...args]) {
+  const command = COMMANDS[name];
+  if (command === undefined) {
+    say(`usage: node scripts/with-setup.mjs ${Object.keys(COMMANDS).join("|")} [arguments]`);
+    return 2;
+  }
+  const installed = await installPackages();
+  if (installed !== 0) return installed;
+  if (command.with !== undefined) {
+    const extra = command.with.length > 0 ? ["--with", command.with.join(",")] : [];
+    const ready = await run(NODE, ["dev/assets/main.ts", ...extra], ["ignore", "ignore", "inherit"]);
+    if (ready !== 0) return ready;
+  }
+  return run(NODE, command.run(args), "inherit");
+}
+
+process.exitCode = await main(process.argv.slice(2));
