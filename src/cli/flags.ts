@@ -1,6 +1,6 @@
 // Command-line flags in Go's syntax (`--name=value`, `--name value`, `-name=value`, `--bool`), described as data.
 // Parsing reads no environment and prints nothing: a bad command line is a UsageError for the caller to show.
-import { parseGoDuration } from "../api/go-duration.ts";
+import { goDurationMs } from "../api/go-duration.ts";
 
 export type FlagType = "string" | "boolean" | "duration" | "integer" | "number";
 
@@ -82,7 +82,7 @@ function parseValue(name: string, spec: FlagSpec, text: string): string | boolea
       if (text.trim() === "" || !Number.isFinite(Number(text))) throw bad("must be a number");
       return Number(text);
     case "duration": {
-      const parsed = parseGoDuration(text);
+      const parsed = goDurationMs(text);
       if (parsed === undefined) throw bad("must be a duration such as 15s, 1m30s or 500ms");
       return parsed;
     }

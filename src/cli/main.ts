@@ -16,7 +16,9 @@ async function main(argv: readonly string[]): Promise<number> {
   if (first === "" || first.startsWith("-")) return runManager(argv);
   const subcommand = SUBCOMMANDS[first];
   if (subcommand === undefined) {
-    throw new UsageError(`unknown subcommand ${JSON.stringify(first)}: use one of ${Object.keys(SUBCOMMANDS).join(", ")}`);
+    throw new UsageError(
+      `unknown subcommand ${JSON.stringify(first)}: use one of ${Object.keys(SUBCOMMANDS).join(", ")}`,
+    );
   }
   return subcommand(argv.slice(1));
 }

@@ -5,7 +5,9 @@ import { UsageError } from "./flags.ts";
 export async function runSleep(args: readonly string[]): Promise<number> {
   const [text = "", ...rest] = args;
   if (rest.length > 0 || !/^\d+(\.\d+)?$/.test(text)) {
-    throw new UsageError(`sleep takes one argument, a number of seconds: sleep 5 (got ${JSON.stringify(args.join(" "))})`);
+    throw new UsageError(
+      `sleep takes one argument, a number of seconds: sleep 5 (got ${JSON.stringify(args.join(" "))})`,
+    );
   }
   await sleep(systemClock, Number(text) * 1000);
   return 0;

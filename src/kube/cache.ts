@@ -1,9 +1,12 @@
 // The read side of the operator: objects of one kind, kept current by a watch, shared and read-only.
+import type { BackoffPolicy } from "./backoff.ts";
 import type { KubeClient } from "./client.ts";
 import type { Clock } from "./clock.ts";
 import type { Logger } from "./logger.ts";
 import type { DeepReadonly, KubeObject, ObjectKey } from "./object.ts";
+import type { RelistReason } from "./reflector-states.ts";
 import type { ResourceType } from "./resource.ts";
+import { WatchCache } from "./watch-cache.ts";
 
 export interface CacheEvent<T extends KubeObject> {
   readonly type: "added" | "modified" | "deleted";
@@ -46,4 +49,36 @@ export interface CacheOptions<T extends KubeObject> {
   readonly indexes?: Readonly<Record<string, (object: DeepReadonly<T>) => readonly string[]>>;
   /** Keeps only what readers need (managedFields are dropped in any case). Must be pure and keep metadata's identity fields. */
   readonly trim?: (object: T) => T;
+  /** Freezes what is handed out, so that a reader who changes a shared object is caught. For tests: it costs time. */
+  readonly freeze?: boolean;
+  /** False: pages even where the server offers streaming lists. */
+  readonly streamingList?: boolean;
+  readonly timings?: Partial<CacheTimings>;
+  readonly observer?: CacheObserver;
+}
+
+export interface CacheTimings {
+  /** A watch in which nothing arrives for this long is given up. Default 150 s: bookmarks come about every minute. */
+  readonly idleTimeoutMs: number;
+  /** Between attempts to reach a server that is away. Default 0.2 s to 30 s. */
+  readonly backoff: BackoffPolicy;
+  /** How often a namespace that may not be read is tried again. Default 30 s. */
+  readonly unavailableRetryMs: number;
+}
+
+/** Hooks for metrics. They must not throw. */
+export interface CacheObserver {
+  /** A complete list has been swapped in. */
+  relisted?(reason: RelistReason): void;
+  /** The server sent one event. */
+  event?(type: "put" | "remove" | "bookmark"): void;
+  /** A watch continues from a known version on a new connection. */
+  resumed?(): void;
+  /** An attempt failed and is made again later. */
+  failed?(error: unknown): void;
+}
+
+/** Makes a cache. It is empty and idle until `run`. Throws for a label selector that cannot be read. */
+export function createObjectCache<T extends KubeObject>(options: CacheOptions<T>): ObjectCache<T> {
+  return new WatchCache(options);
 }

@@ -1,11 +1,28 @@
 // A controller is a value: what it watches, how an event maps to keys, and one reconcile function that gets a key, never an event.
 import type { CacheEvent, ObjectCache } from "./cache.ts";
+import type { Logger } from "./logger.ts";
 import type { KubeObject, ObjectKey } from "./object.ts";
 
 /** How a pass ends: look again when something changes, at once (through the key's back-off), or after a while at the latest. */
 export type NextCheck = "onChange" | "now" | { readonly afterMs: number };
 
-export type Reconcile = (key: ObjectKey, signal: AbortSignal) => Promise<NextCheck>;
+/** What the runtime gives one pass besides its key. */
+export interface Pass {
+  /** Unique per pass; `reconcileID` in every line the pass logs. */
+  readonly id: string;
+  /** Adds controller, namespace, name and reconcileID to every line. */
+  readonly logger: Logger;
+  /** A pass that legitimately takes minutes calls this now and then; otherwise it counts as stuck after ten. */
+  heartbeat(): void;
+}
+
+/** The signal fires when the process stops: the pass ends at its next await. A pass that is cut anywhere must be repeatable. */
+export type Reconcile = (key: ObjectKey, signal: AbortSignal, pass: Pass) => Promise<NextCheck>;
+
+/** Trying again cannot help until something changes: the pass is counted and logged, and its key is not retried. */
+export class TerminalError extends Error {
+  override readonly name = "TerminalError";
+}
 
 /** One source of keys. Built by `watch(cache, mapping)` so that T stays inside. */
 export interface WatchSource {

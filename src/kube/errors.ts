@@ -1,5 +1,6 @@
 // What can go wrong between the operator and the API server, as types: the API's own refusal with its reason,
-// a call that never got an answer, and a call that took too long.
+// a call that never got an answer, a call that took too long, an answer that makes no sense, and a way in that is
+// described wrongly. Nothing here acts; callers tell the cases apart and decide.
 
 /** The `details.causes` entry of an API Status: one refused field. */
 export interface StatusCause {
@@ -51,6 +52,26 @@ export class KubeTimeoutError extends Error {
   override readonly name = "KubeTimeoutError";
 }
 
+/** The server answered with something that is not what the API promises (not JSON, not an object, an unknown watch event). */
+export class DecodeError extends Error {
+  override readonly name = "DecodeError";
+}
+
+/** The answer is larger than the caller is ready to hold in memory. */
+export class ResponseTooLargeError extends Error {
+  override readonly name = "ResponseTooLargeError";
+}
+
+/** The description of the cluster (kubeconfig, service account folder, proxy) cannot be used; the message says what to change. */
+export class KubeConfigError extends Error {
+  override readonly name = "KubeConfigError";
+}
+
+/** The credentials could not be obtained: an unreadable file, or a credential plugin that failed. */
+export class CredentialsError extends Error {
+  override readonly name = "CredentialsError";
+}
+
 /** The operator may not write any more: another process may hold the lease. */
 export class NotLeaderError extends Error {
   override readonly name = "NotLeaderError";
@@ -61,14 +82,13 @@ export class InvariantError extends Error {
   override readonly name = "InvariantError";
 }
 
-const hasStatus = (error: unknown, status: number): boolean => error instanceof KubeApiError && error.status === status;
+const hasStatus = (error: unknown, status: number): error is KubeApiError =>
+  error instanceof KubeApiError && error.status === status;
 
 export const isNotFound = (error: unknown): boolean => hasStatus(error, 404);
 export const isGone = (error: unknown): boolean => hasStatus(error, 410);
 export const isForbidden = (error: unknown): boolean => hasStatus(error, 403);
 export const isInvalid = (error: unknown): boolean => hasStatus(error, 422);
 /** 409 because the object changed since it was read (not because the name is taken). */
-export const isConflict = (error: unknown): boolean =>
-  hasStatus(error, 409) && (error as KubeApiError).reason !== "AlreadyExists";
-export const isAlreadyExists = (error: unknown): boolean =>
-  hasStatus(error, 409) && (error as KubeApiError).reason === "AlreadyExists";
+export const isConflict = (error: unknown): boolean => hasStatus(error, 409) && error.reason !== "AlreadyExists";
+export const isAlreadyExists = (error: unknown): boolean => hasStatus(error, 409) && error.reason === "AlreadyExists";

@@ -59,8 +59,8 @@ export function parseKey(text: string): ObjectKey {
   return slash < 0 ? { name: text } : { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
 }
 
-/** The key of an object that the API server has stored. */
-export function keyOf(object: KubeObject): ObjectKey {
+/** The key of an object that the API server has stored, as it came or as a cache holds it. */
+export function keyOf(object: DeepReadonly<KubeObject>): ObjectKey {
   const { name, namespace } = object.metadata ?? {};
   if (name === undefined || name === "")
     throw new TypeError(`${object.kind ?? "object"} without metadata.name has no key`);

@@ -1,0 +1,211 @@
+// One API call from start to answer: identity, rate limit, fencing, the exchange, and what may be tried again (429 and
+// friends, a 401 after credentials rotated) within one deadline. It knows no resources and decodes no objects.
+import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import { type ApiAnswer, parseStatus } from "./api-answer.ts";
+import { CallDeadline } from "./call-deadline.ts";
+import type { CallOptions } from "./client.ts";
+import type { Clock } from "./clock.ts";
+import type { Impersonation } from "./cluster-config.ts";
+import type { Credentials, Identity } from "./credentials.ts";
+import { KubeConnectionError } from "./errors.ts";
+import { retryDelayMs } from "./retry-after.ts";
+import type { TokenBucket } from "./token-bucket.ts";
+import { readBody, type Transport } from "./transport.ts";
+
+/** One finished exchange, for metrics. */
+export interface RequestInfo {
+  readonly method: string;
+  /** The status code, or `<error>` when there was no answer. */
+  readonly code: string;
+  readonly host: string;
+  readonly verb: string;
+  readonly resource: string;
+  readonly durationMs: number;
+}
+
+export interface Call {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly verb: string;
+  readonly resource: string;
+  /** Encoded once, however often it is sent. */
+  readonly body?: string;
+  readonly contentType?: string;
+  /** Changes something in the cluster, so it must be fenced. */
+  readonly write?: boolean;
+  /** The answer may come from a pod: only an API Status counts as the API server's own word. */
+  readonly proxied?: boolean;
+  readonly maxBytes?: number;
+}
+
+export interface CallsOptions {
+  readonly transport: Transport;
+  readonly credentials: Credentials;
+  readonly clock: Clock;
+  readonly host: string;
+  readonly userAgent: string;
+  readonly impersonate: Impersonation | undefined;
+  readonly bucket: TokenBucket | undefined;
+  readonly guardWrite: (() => void) | undefined;
+  readonly onRequest: ((info: RequestInfo) => void) | undefined;
+  readonly maxBytes: number;
+  readonly random: () => number;
+}
+
+type Opened = ApiAnswer & { readonly response: IncomingMessage };
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+/** `GET /api/v1/pods`: how errors name a call. Without the query, which only lengthens it. */
+export const requestText = (call: Call): string => `${call.method} ${call.path.split("?", 1)[0]}`;
+
+export class ClientCalls {
+  readonly #options: CallsOptions;
+  /** Header objects by content type, for as long as the identity stays the same. */
+  readonly #headers = new Map<string, OutgoingHttpHeaders>();
+  #headersOf: string | undefined;
+  #closed = false;
+
+  constructor(options: CallsOptions) {
+    this.#options = options;
+  }
+
+  /** The whole answer, success or not. */
+  async send(call: Call, options: CallOptions): Promise<ApiAnswer> {
+    const deadline = this.#deadline(call, options);
+    try {
+      return await this.#perform(call, deadline, false);
+    } finally {
+      deadline.close();
+    }
+  }
+
+  /** The open answer of a stream; a refusal is read whole. The deadline covers the opening only. */
+  async open(call: Call, options: CallOptions): Promise<Opened> {
+    const deadline = this.#deadline(call, options);
+    try {
+      return await this.#perform(call, deadline, true);
+    } finally {
+      deadline.close();
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  #deadline(call: Call, options: CallOptions): CallDeadline {
+    if (this.#closed) throw new KubeConnectionError(`${requestText(call)}: the client is closed`);
+    return new CallDeadline({
+      clock: this.#options.clock,
+      timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      signal: options.signal,
+      request: requestText(call),
+    });
+  }
+
+  async #perform(call: Call, deadline: CallDeadline, stream: boolean): Promise<Opened> {
+    let identity = await this.#identity(deadline);
+    let renewed = false;
+    for (let retries = 0; ; ) {
+      const waitMs = this.#options.bucket?.reserve() ?? 0;
+      if (waitMs > 0) await deadline.sleep(waitMs);
+      const answer = await this.#exchange({ call, identity, stream }, deadline);
+      if (answer.status < 400) return answer;
+      const body = parseStatus(answer.body);
+      if (call.proxied && body === undefined) return answer;
+      if (answer.status === 401 && !renewed) {
+        renewed = true;
+        const next = await deadline.race(this.#options.credentials.afterRefusal(identity));
+        if (next === undefined) return answer;
+        identity = next;
+        continue;
+      }
+      const { clock, random } = this.#options;
+      const delayMs = retryDelayMs({ ...answer, body, retries }, clock.now(), random);
+      // When the answer cannot change before the deadline, it is better known now.
+      if (delayMs === undefined || delayMs >= deadline.remainingMs) return answer;
+      retries += 1;
+      await deadline.sleep(delayMs);
+      identity = await this.#identity(deadline);
+    }
+  }
+
+  async #identity(deadline: CallDeadline): Promise<Identity> {
+    deadline.check();
+    const identity = this.#options.credentials.current();
+    return identity instanceof Promise ? deadline.race(identity) : identity;
+  }
+
+  async #exchange(
+    attempt: { readonly call: Call; readonly identity: Identity; readonly stream: boolean },
+    deadline: CallDeadline,
+  ): Promise<Opened> {
+    const { call, identity, stream } = attempt;
+    const { clock, transport, guardWrite } = this.#options;
+    const startedMs = clock.monotonicMs();
+    let code = "<error>";
+    try {
+      const response = await transport.send(
+        {
+          method: call.method,
+          path: call.path,
+          headers: this.#headersFor(identity, call.contentType ?? ""),
+          body: call.body,
+          pool: stream ? "watches" : "calls",
+          beforeSend: call.write ? guardWrite : undefined,
+        },
+        identity.tls,
+        deadline,
+      );
+      const status = response.statusCode ?? 0;
+      const retryAfter = response.headers["retry-after"];
+      code = String(status);
+      if (stream && status === 200) return { status, retryAfter, body: "", response };
+      const maxBytes = call.maxBytes ?? this.#options.maxBytes;
+      const body = await readBody(response, { deadline, maxBytes, request: requestText(call) });
+      return { status, retryAfter, body, response };
+    } finally {
+      this.#report(call, code, clock.monotonicMs() - startedMs);
+    }
+  }
+
+  #report(call: Call, code: string, durationMs: number): void {
+    const { onRequest, host } = this.#options;
+    onRequest?.({ method: call.method, code, host, verb: call.verb, resource: call.resource, durationMs });
+  }
+
+  #headersFor(identity: Identity, contentType: string): OutgoingHttpHeaders {
+    if (this.#headersOf !== identity.authorization) {
+      this.#headersOf = identity.authorization;
+      this.#headers.clear();
+    }
+    let headers = this.#headers.get(contentType);
+    if (headers === undefined) {
+      headers = {
+        accept: "application/json",
+        "user-agent": this.#options.userAgent,
+        ...(identity.authorization !== undefined && { authorization: identity.authorization }),
+        ...(contentType !== "" && { "content-type": contentType }),
+        ...impersonationHeaders(this.#options.impersonate),
+      };
+      this.#headers.set(contentType, headers);
+    }
+    return headers;
+  }
+}
+
+function impersonationHeaders(impersonate: Impersonation | undefined): OutgoingHttpHeaders {
+  if (impersonate === undefined) return {};
+  const extra = Object.entries(impersonate.extra).map(([name, values]) => [
+    `impersonate-extra-${encodeURIComponent(name)}`,
+    [...values],
+  ]);
+  return {
+    "impersonate-user": impersonate.user,
+    ...(impersonate.uid !== undefined && { "impersonate-uid": impersonate.uid }),
+    ...(impersonate.groups.length > 0 && { "impersonate-group": [...impersonate.groups] }),
+    ...Object.fromEntries(extra),
+  };
+}

@@ -1,0 +1,111 @@
+// The events of one watch, from the open answer to its end: one JSON document per line. Reads no faster than its consumer,
+// gives up when the connection is silent for too long, and interprets no event: ERROR events go out as they came.
+import type { IncomingMessage } from "node:http";
+import { decodeJson, decodeObject } from "./api-answer.ts";
+import type { WatchEvent } from "./client.ts";
+import type { Clock } from "./clock.ts";
+import { DecodeError, KubeConnectionError, KubeTimeoutError, ResponseTooLargeError } from "./errors.ts";
+import { isFields } from "./fields.ts";
+import { LineSplitter } from "./line-splitter.ts";
+import type { KubeObject } from "./object.ts";
+import type { ResourceType } from "./resource.ts";
+
+export interface WatchStream<T extends KubeObject> {
+  readonly response: IncomingMessage;
+  readonly type: ResourceType<T>;
+  readonly signal: AbortSignal;
+  readonly idleTimeoutMs: number;
+  readonly maxLineBytes: number;
+  readonly clock: Clock;
+  readonly request: string;
+}
+
+export async function* watchEvents<T extends KubeObject>(stream: WatchStream<T>): AsyncGenerator<WatchEvent<T>> {
+  const { response, request } = stream;
+  const lines = new LineSplitter(stream.maxLineBytes);
+  const guard = new StreamGuard(stream);
+  try {
+    for await (const chunk of response) {
+      guard.received();
+      for (const line of lines.push(chunk)) {
+        guard.check();
+        yield decodeEvent(line, stream);
+      }
+      guard.waiting();
+    }
+    guard.check();
+    const rest = lines.end();
+    if (rest !== undefined) yield decodeEvent(rest, stream);
+  } catch (cause) {
+    guard.check();
+    if (cause instanceof DecodeError || cause instanceof ResponseTooLargeError) throw cause;
+    throw new KubeConnectionError(`${request}: broken off: ${cause instanceof Error ? cause.message : cause}`, {
+      cause,
+    });
+  } finally {
+    guard.close();
+    response.destroy();
+  }
+}
+
+/** Ends the stream on abort and on silence, and remembers why. */
+class StreamGuard {
+  readonly #stream: WatchStream<KubeObject>;
+  readonly #abort = (): void => this.#stop(this.#stream.signal.reason);
+  #ending: { readonly reason: unknown } | undefined;
+  /** Undefined while the consumer is busy: that silence is ours, not the server's. */
+  #waitingSinceMs: number | undefined;
+  #cancelTimer: () => void;
+
+  constructor(stream: WatchStream<KubeObject>) {
+    this.#stream = stream;
+    this.#waitingSinceMs = stream.clock.monotonicMs();
+    this.#cancelTimer = stream.clock.after(stream.idleTimeoutMs, this.#look);
+    stream.signal.addEventListener("abort", this.#abort, { once: true });
+    if (stream.signal.aborted) this.#abort();
+  }
+
+  received(): void {
+    this.#waitingSinceMs = undefined;
+  }
+
+  waiting(): void {
+    this.#waitingSinceMs = this.#stream.clock.monotonicMs();
+  }
+
+  check(): void {
+    if (this.#ending !== undefined) throw this.#ending.reason;
+  }
+
+  close(): void {
+    this.#cancelTimer();
+    this.#stream.signal.removeEventListener("abort", this.#abort);
+  }
+
+  /** One timer that looks at the time, instead of a timer set anew for every chunk. */
+  readonly #look = (): void => {
+    const { clock, idleTimeoutMs, request } = this.#stream;
+    const nowMs = clock.monotonicMs();
+    const quietMs = nowMs - (this.#waitingSinceMs ?? nowMs);
+    if (quietMs >= idleTimeoutMs) this.#stop(new KubeTimeoutError(`${request}: no byte for ${idleTimeoutMs} ms`));
+    else this.#cancelTimer = clock.after(idleTimeoutMs - quietMs, this.#look);
+  };
+
+  #stop(reason: unknown): void {
+    this.#ending ??= { reason };
+    this.#stream.response.destroy();
+  }
+}
+
+const EVENT_TYPES: ReadonlySet<unknown> = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]);
+const isEventType = (value: unknown): value is WatchEvent<unknown>["type"] => EVENT_TYPES.has(value);
+
+function decodeEvent<T extends KubeObject>(line: string, stream: WatchStream<T>): WatchEvent<T> {
+  const { request, type } = stream;
+  const event = decodeJson(line, request);
+  if (!isFields(event) || !isEventType(event["type"]))
+    throw new DecodeError(
+      `${request}: expected a watch event, got ${isFields(event) ? `type ${JSON.stringify(event["type"])}` : typeof event}`,
+    );
+  return { type: event["type"], object: decodeObject(event["object"], type, request) };
+}

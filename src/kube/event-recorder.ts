@@ -1,0 +1,180 @@
+// Writes events to the API server, best effort: recording never waits and never throws, the queue is bounded, and an event
+// that cannot be written is logged and dropped. It must not be used for anything the program depends on.
+import { randomBytes } from "node:crypto";
+import type { Clock } from "./clock.ts";
+import { isNotFound, KubeApiError } from "./errors.ts";
+import { type EventSink, eventNamespace, renderEvent, renderSeries, withinLimits } from "./event-object.ts";
+import { DEFAULT_EVENT_LIMITS, type EventLimits, EventSeries, type Series } from "./event-series.ts";
+import type { EventWriter } from "./event-writer.ts";
+import type { Logger } from "./logger.ts";
+import type { Runnable } from "./runnable.ts";
+import { pause } from "./until-aborted.ts";
+
+export interface EventRecorderOptions {
+  readonly writer: EventWriter;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** A qualified name, `example.com/controller`. */
+  readonly reportingController: string;
+  /** Usually the pod's name. */
+  readonly reportingInstance: string;
+  readonly limits?: Partial<EventLimits>;
+  /** Events that wait to be written; further ones are dropped. Default 1000. */
+  readonly queueLimit?: number;
+}
+
+export interface EventRecorder extends EventSink, Runnable {
+  /** Resolves when everything recorded so far is written or given up, or when the time is over. */
+  flush(timeoutMs: number): Promise<void>;
+}
+
+const CALL_TIMEOUT_MS = 5_000;
+const FLUSH_TIMEOUT_MS = 1_000;
+const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000];
+
+export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
+  return new Recorder(options);
+}
+
+class Recorder implements EventRecorder {
+  readonly name = "events";
+  readonly group = "leader-services";
+  readonly #options: EventRecorderOptions;
+  readonly #series: EventSeries;
+  readonly #queue: Series[] = [];
+  readonly #idle = new Set<() => void>();
+  #wake = Promise.withResolvers<void>();
+  #dropped = 0;
+  #writing = false;
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options;
+    this.#series = new EventSeries(options.clock, { ...DEFAULT_EVENT_LIMITS, ...options.limits });
+  }
+
+  record(event: Parameters<EventSink["record"]>[0]): void {
+    const { logger, queueLimit = 1_000 } = this.#options;
+    const { reason, action, regarding } = event;
+    if (reason === "" || action === "" || regarding.name === "") {
+      logger.error("event without reason, action or object", new TypeError("incomplete event"), { reason, action });
+      return;
+    }
+    const series = this.#series.count(withinLimits(event));
+    if (series === "waiting") return;
+    if (series === "limited") {
+      logger.debug("too many events for one object, not written", { reason, name: regarding.name });
+      return;
+    }
+    if (this.#queue.length >= queueLimit) {
+      // Logged when there is room again: a line per dropped event would only add to the load.
+      this.#dropped += 1;
+      return;
+    }
+    series.queued = true;
+    this.#queue.push(series);
+    this.#wake.resolve();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    // A stop lets what is queued be written, within the time that a shutdown can spare.
+    const cut = new AbortController();
+    let cancel = (): void => undefined;
+    const onStop = (): void => {
+      this.#wake.resolve();
+      cancel = this.#options.clock.after(FLUSH_TIMEOUT_MS, () => cut.abort());
+    };
+    if (signal.aborted) onStop();
+    else signal.addEventListener("abort", onStop, { once: true });
+    while (!cut.signal.aborted) {
+      const series = this.#queue.shift();
+      if (series !== undefined) await this.#write(series, signal, cut.signal);
+      else if (signal.aborted) break;
+      else await this.#whenRecorded();
+    }
+    cancel();
+    signal.removeEventListener("abort", onStop);
+  }
+
+  async flush(timeoutMs: number): Promise<void> {
+    if (this.#queue.length === 0 && !this.#writing) return;
+    const emptied = Promise.withResolvers<void>();
+    this.#idle.add(emptied.resolve);
+    const cancel = this.#options.clock.after(timeoutMs, emptied.resolve);
+    await emptied.promise;
+    this.#idle.delete(emptied.resolve);
+    cancel();
+  }
+
+  async #whenRecorded(): Promise<void> {
+    this.#reportDropped();
+    this.#wake = Promise.withResolvers();
+    await this.#wake.promise;
+  }
+
+  #reportDropped(): void {
+    if (this.#dropped === 0) return;
+    this.#options.logger.info("events dropped, the queue was full", { count: this.#dropped });
+    this.#dropped = 0;
+  }
+
+  /** Tries until written or refused. After the stop there is one last try; after the cut there is none. */
+  async #write(series: Series, stop: AbortSignal, cut: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#options;
+    this.#writing = true;
+    try {
+      for (const delayMs of [...RETRY_DELAYS_MS, undefined]) {
+        const lastTry = delayMs === undefined || stop.aborted;
+        const error = await this.#try(series, cut);
+        if (error === undefined) return;
+        if (lastTry || !mayPass(error)) return this.#giveUp(series, error);
+        logger.debug("event not written, trying again", { cause: String(error) });
+        await pause(clock, delayMs, stop);
+      }
+    } finally {
+      this.#writing = false;
+      if (this.#queue.length === 0) for (const resolve of [...this.#idle]) resolve();
+    }
+  }
+
+  /** The error instead of a throw: a failed event is an expected outcome. */
+  async #try(series: Series, signal: AbortSignal): Promise<unknown> {
+    // Counted from here on, further repeats want another write.
+    series.queued = false;
+    try {
+      await this.#send(series, signal);
+      return undefined;
+    } catch (error) {
+      return error ?? new Error("unknown failure");
+    }
+  }
+
+  async #send(series: Series, signal: AbortSignal): Promise<void> {
+    const { writer, reportingController, reportingInstance } = this.#options;
+    const call = { signal, timeoutMs: CALL_TIMEOUT_MS };
+    if (series.name !== undefined) {
+      const key = { namespace: eventNamespace(series.event.regarding), name: series.name };
+      try {
+        await writer.setSeries(key, renderSeries(series), call);
+        return;
+      } catch (error) {
+        // Events expire after an hour: write a new one that carries the count.
+        if (!isNotFound(error)) throw error;
+      }
+    }
+    const identity = { reportingController, reportingInstance, suffix: randomBytes(8).toString("hex") };
+    const event = renderEvent(series.event, identity, series);
+    await writer.create(event, call);
+    series.name = event.metadata?.name;
+  }
+
+  #giveUp(series: Series, error: unknown): void {
+    const { reason, regarding } = series.event;
+    this.#series.forget(series);
+    this.#options.logger.error("event not written", error, { reason, kind: regarding.kind, name: regarding.name });
+  }
+}
+
+/** Worth another try: no answer, overload, or a server on its way up or down. A refusal stays one. */
+function mayPass(error: unknown): boolean {
+  return !(error instanceof KubeApiError) || error.status === 429 || error.status >= 500;
+}

@@ -1,0 +1,102 @@
+// A plain HTTP server on one address that answers GET from a function: the transport under probes and metrics.
+// It parses no bodies, keeps no state, and is not meant for traffic from outside the cluster.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Logger } from "./logger.ts";
+import { untilAborted } from "./until-aborted.ts";
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly body: string | Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface HttpListenerOptions {
+  /** Absent: all addresses. */
+  readonly host?: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+  readonly logger: Logger;
+  answer(url: URL, headers: Readonly<Record<string, string | string[] | undefined>>): Promise<HttpAnswer>;
+}
+
+export interface HttpListener {
+  /** The port in use, once listening. */
+  readonly port: number | undefined;
+  /** Rejects when the address cannot be bound. */
+  run(signal: AbortSignal): Promise<void>;
+  whenListening(signal: AbortSignal): Promise<void>;
+}
+
+const HEADER_TIMEOUT_MS = 5_000;
+/** Requests in flight get this long when the server stops. */
+const CLOSE_GRACE_MS = 500;
+
+export function createHttpListener(options: HttpListenerOptions): HttpListener {
+  const listening = Promise.withResolvers<void>();
+  let port: number | undefined;
+
+  const server = createServer(
+    { headersTimeout: HEADER_TIMEOUT_MS, requestTimeout: HEADER_TIMEOUT_MS },
+    (request, response) => {
+      const send = (answer: HttpAnswer): void => {
+        response.writeHead(answer.status, { "cache-control": "no-store", ...answer.headers });
+        response.end(request.method === "HEAD" ? undefined : answer.body);
+      };
+      if (request.method !== "GET" && request.method !== "HEAD") {
+        send({ status: 405, body: "only GET\n", headers: { allow: "GET, HEAD" } });
+        return;
+      }
+      const url = URL.parse(request.url ?? "/", "http://localhost");
+      if (url === null) {
+        send({ status: 400, body: "bad request target\n" });
+        return;
+      }
+      options.answer(url, request.headers).then(send, (error: unknown) => {
+        options.logger.error("answering a request failed", error, { path: url.pathname });
+        send({ status: 500, body: "internal error\n" });
+      });
+    },
+  );
+
+  return {
+    get port() {
+      return port;
+    },
+    async run(signal) {
+      if (signal.aborted) return;
+      const stopped = Promise.withResolvers<void>();
+      server.on("error", stopped.reject);
+      server.listen({ port: options.port, ...(options.host === undefined ? {} : { host: options.host }) }, () => {
+        port = boundPort(server);
+        listening.resolve();
+      });
+      const onAbort = (): void => stopped.resolve();
+      signal.addEventListener("abort", onAbort, { once: true });
+      try {
+        await stopped.promise;
+      } finally {
+        signal.removeEventListener("abort", onAbort);
+        await closed(server);
+      }
+    },
+    whenListening: (signal) => untilAborted(listening.promise, signal),
+  };
+}
+
+function boundPort(server: Server): number | undefined {
+  const address: AddressInfo | string | null = server.address();
+  return typeof address === "object" ? address?.port : undefined;
+}
+
+function closed(server: Server): Promise<void> {
+  if (!server.listening) return Promise.resolve();
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+    server.close(() => {
+      clearTimeout(cut);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

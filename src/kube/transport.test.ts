@@ -1,0 +1,198 @@
+// What happens between the client and a server: connections, deadlines, resets, limits. The server is a socket on
+// loopback whose bytes the test decides.
+import { setImmediate as turn } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { answer, type Loopback, type Script, startLoopback } from "../../test/support/loopback-server.ts";
+import type { KubeClient } from "./client.ts";
+import { DecodeError, KubeApiError, KubeConnectionError, KubeTimeoutError, ResponseTooLargeError } from "./errors.ts";
+import { createKubeClient, type KubeClientOptions } from "./kube-client.ts";
+
+async function serve(
+  script: Script,
+  options: Partial<KubeClientOptions> = {},
+): Promise<Loopback & { client: KubeClient }> {
+  const server = await startLoopback(script);
+  return Object.assign(server, { client: createKubeClient({ config: server.config(), ...options }) });
+}
+const get = { method: "GET", path: "/x" };
+const ok: Script = (_request, response) => answer(response, 200, { ok: true });
+
+test("calls one after the other share one connection", async () => {
+  await using server = await serve(ok);
+  for (let i = 0; i < 10; i++) expect(await server.client.request(get)).toEqual({ ok: true });
+  expect(server.connections).toBe(1);
+});
+
+test("calls at the same time use no more than the allowed connections", async () => {
+  await using server = await serve(ok, { maxSockets: 3 });
+  await Promise.all(Array.from({ length: 30 }, () => server.client.request(get)));
+  expect(server.connections).toBe(3);
+});
+
+test("headers: who asks, what is accepted, whom it stands for", async () => {
+  const server = await startLoopback(ok);
+  await using _ = server;
+  const config = server.config({
+    authentication: { type: "token", token: "secret" },
+    impersonate: { user: "jane", uid: undefined, groups: ["dev", "ops"], extra: { scopes: ["a"] } },
+  });
+  const client = createKubeClient({ config, userAgent: "tester/1" });
+  await client.request({ method: "POST", path: "/x", query: { a: "1" }, body: { é: "漢" } });
+  expect(server.seen[0]).toMatchObject({ method: "POST", url: "/x?a=1", body: '{"é":"漢"}' });
+  expect(server.seen[0]?.headers).toMatchObject({
+    authorization: "Bearer secret",
+    "user-agent": "tester/1",
+    accept: "application/json",
+    "content-type": "application/json",
+    "content-length": "12",
+    "impersonate-user": "jane",
+    "impersonate-group": "dev, ops",
+    "impersonate-extra-scopes": "a",
+  });
+});
+
+test.each(["DELETE", "POST", "PATCH", "PUT"])(
+  "the body of a %s arrives, and the connection is good for the next call",
+  async (method) => {
+    await using server = await serve(ok);
+    await server.client.request({ method, path: "/x", body: { a: 1 } });
+    await server.client.request(get);
+    expect(server.seen).toMatchObject([
+      { method, body: '{"a":1}', connection: 1 },
+      { method: "GET", body: "", connection: 1 },
+    ]);
+  },
+);
+
+test("an API below a path", async () => {
+  await using server = await startLoopback(ok);
+  const config = server.config({ server: `http://127.0.0.1:${server.port}/k8s/clusters/c1/` });
+  await createKubeClient({ config }).request(get);
+  expect(server.seen[0]?.url).toBe("/k8s/clusters/c1/x");
+});
+
+test("a server that sends no head within the deadline", async () => {
+  await using server = await serve(() => undefined);
+  const call = server.client.request({ ...get, timeoutMs: 50 });
+  await expect(call).rejects.toThrow(new KubeTimeoutError("GET /x: no complete answer within 50 ms"));
+});
+
+test("a server that stops in the middle of the body", async () => {
+  await using server = await serve((_request, response) => {
+    response.writeHead(200, { "content-length": "100" });
+    response.write('{"half":');
+  });
+  await expect(server.client.request({ ...get, timeoutMs: 50 })).rejects.toThrow(KubeTimeoutError);
+});
+
+test("a connection reset in the middle of the body", async () => {
+  await using server = await serve((_request, response) => {
+    response.writeHead(200, { "content-length": "100" });
+    response.write('{"half":', () => response.destroy());
+  });
+  const error = await server.client.request(get).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(KubeConnectionError);
+  expect(error).toMatchObject({
+    message: expect.stringContaining("broken off in the middle"),
+    cause: expect.any(Error),
+  });
+});
+
+test("an abort rejects with the signal's reason and closes the connection", async () => {
+  await using server = await serve(() => undefined);
+  const abort = new AbortController();
+  const call = server.client.request({ ...get, signal: abort.signal });
+  const rejected = expect(call).rejects.toBe("stop");
+  await expect.poll(() => server.seen.length).toBe(1);
+  abort.abort("stop");
+  await rejected;
+  await expect.poll(() => server.sockets.size).toBe(0);
+});
+
+test("nobody listens: the address and the cause are in the error", async () => {
+  const server = await startLoopback(ok);
+  const config = server.config();
+  await server[Symbol.asyncDispose]();
+  const error = await createKubeClient({ config })
+    .request(get)
+    .catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(KubeConnectionError);
+  expect(error).toMatchObject({ message: expect.stringContaining("ECONNREFUSED"), cause: { code: "ECONNREFUSED" } });
+});
+
+/** Answers the first request, then hangs up on the second one of the same connection without a word. */
+const hangUpOnReuse = (): Script => {
+  const known = new Set<number>();
+  return (request, response) => {
+    if (known.has(request.connection)) response.socket?.destroy();
+    else answer(response, 200, { connection: request.connection });
+    known.add(request.connection);
+  };
+};
+
+test("a kept connection that the server closed: a GET is sent again on a new one", async () => {
+  await using server = await serve(hangUpOnReuse());
+  await server.client.request(get);
+  expect(await server.client.request(get)).toEqual({ connection: 2 });
+});
+
+test("a kept connection that breaks after a write left: the write is not repeated", async () => {
+  await using server = await serve(hangUpOnReuse());
+  await server.client.request(get);
+  const write = server.client.request({ method: "POST", path: "/x", body: {} });
+  await expect(write).rejects.toThrow(KubeConnectionError);
+  await turn();
+  expect(server.seen.filter((request) => request.method === "POST")).toHaveLength(1);
+});
+
+test("a new connection that breaks is an error, also for a GET", async () => {
+  await using server = await serve((_request, response) => void response.socket?.destroy());
+  await expect(server.client.request(get)).rejects.toThrow(KubeConnectionError);
+  expect(server.seen).toHaveLength(1);
+});
+
+test("idle connections that the server closes are noticed", async () => {
+  await using server = await serve(ok);
+  await server.client.request(get);
+  for (const socket of server.sockets) socket.destroy();
+  await expect.poll(() => server.sockets.size).toBe(0);
+  await turn();
+  await server.client.request(get);
+  await server.client.request({ method: "POST", path: "/x", body: {} });
+  expect(server.connections).toBe(2);
+});
+
+test.each([
+  { body: "<html>sorry</html>", want: 'GET /x: expected JSON, got "<html>sorry</html>"' },
+  { body: '{"data": "c2VjcmV0', want: "GET /x: expected JSON, got broken JSON of 18 characters" },
+])("an answer that is not JSON: $body", async ({ body, want }) => {
+  await using server = await serve((_request, response) => answer(response, 200, body));
+  await expect(server.client.request(get)).rejects.toThrow(new DecodeError(want));
+});
+
+test("an answer past the limit is not read to its end", async () => {
+  await using server = await serve((_request, response) => answer(response, 200, "x".repeat(5000)), {
+    maxResponseBytes: 1000,
+  });
+  await expect(server.client.request(get)).rejects.toThrow(ResponseTooLargeError);
+});
+
+test("redirects are not followed", async () => {
+  await using server = await serve((_request, response) => answer(response, 302, "", { location: "/elsewhere" }));
+  await expect(server.client.request(get)).rejects.toThrow(KubeApiError);
+  expect(server.seen).toHaveLength(1);
+});
+
+test("a closed client refuses calls, lets running ones finish and keeps no connection", async () => {
+  let finish: (() => void) | undefined;
+  await using server = await serve((_request, response) => {
+    finish = () => answer(response, 200, { late: true });
+  });
+  const running = server.client.request(get);
+  await expect.poll(() => finish).toBeDefined();
+  server.client.close();
+  await expect(server.client.request(get)).rejects.toThrow("the client is closed");
+  finish?.();
+  expect(await running).toEqual({ late: true });
+  await expect.poll(() => server.sockets.size).toBe(0);
+});

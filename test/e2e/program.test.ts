@@ -1,0 +1,141 @@
+// The bundled program against a real control plane: what a person who starts it sees, from flags to exit codes.
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
+import { findFreePorts } from "../../dev/control-plane/ports.ts";
+import { eventually, requestAs } from "../support/cluster.ts";
+import { buildProgram, startOperator } from "../support/operator-process.ts";
+
+const CRDS = join(import.meta.dirname, "../../config/crd");
+const LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/c662f7f5.firebolt.io";
+
+let cluster: ControlPlane;
+beforeAll(async () => {
+  [cluster] = await Promise.all([startControlPlane({ crds: CRDS }), buildProgram()]);
+}, 120_000);
+afterAll(() => cluster?.stop());
+
+async function probe(port: number, path: string): Promise<{ status: number; text: string }> {
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(5_000) });
+  return { status: answer.status, text: await answer.text() };
+}
+
+describe("manager", () => {
+  test("starts out of cluster, becomes ready, leads, serves metrics and stops cleanly", async () => {
+    const [probes = 0, metrics = 0] = await findFreePorts(2);
+    const startedMs = performance.now();
+    await using operator = startOperator([
+      "manager",
+      `--kubeconfig=${cluster.adminKubeconfig}`,
+      "--leader-elect",
+      "--leader-election-namespace=default",
+      `--health-probe-bind-address=127.0.0.1:${probes}`,
+      `--metrics-bind-address=127.0.0.1:${metrics}`,
+      "--metrics-secure=false",
+    ]);
+    await eventually(async () => expect(await probe(probes, "/readyz")).toEqual({ status: 200, text: "ok" }));
+    console.log(`start to ready: ${Math.round(performance.now() - startedMs)} ms`);
+    await eventually(async () => {
+      const { body } = await requestAs(cluster.adminKubeconfig, { path: LEASE });
+      expect(body).toMatchObject({
+        spec: { holderIdentity: expect.stringMatching(/.+_.+/), leaseDurationSeconds: 15 },
+      });
+    });
+    await eventually(async () => {
+      const { text } = await probe(metrics, "/metrics");
+      expect(text).toContain('leader_election_master_status{name="c662f7f5.firebolt.io"} 1');
+      expect(text).toMatch(/rest_client_requests_total\{code="200",method="GET",host="127\.0\.0\.1:\d+"\} \d+/);
+      expect(text).toContain("nodejs_eventloop_lag_seconds");
+    });
+    expect((await probe(probes, "/readyz?verbose=1")).text).toContain(
+      "[+]cache-fireboltengines.compute.firebolt.io ok",
+    );
+    expect(operator.log()).toContainEqual(expect.objectContaining({ msg: "starting", version: expect.any(String) }));
+
+    operator.signal("SIGTERM");
+    expect(await operator.exit).toBe(0);
+    const { body } = await requestAs(cluster.adminKubeconfig, { path: LEASE });
+    expect(body).toMatchObject({ spec: { leaseDurationSeconds: 1 } });
+    expect(body).not.toHaveProperty("spec.holderIdentity");
+  });
+
+  test("is the default subcommand (ruling 12)", async () => {
+    await using operator = startOperator([`--kubeconfig=${cluster.adminKubeconfig}`, "--health-probe-bind-address=0"]);
+    await eventually(() => expect(operator.log()).toContainEqual(expect.objectContaining({ msg: "starting" })));
+    operator.signal("SIGINT");
+    expect(await operator.exit).toBe(0);
+  });
+
+  test.each([
+    { args: ["--nope"], want: /unknown flag --nope/ },
+    { args: ["manager", "--kube-api-qps=many"], want: /--kube-api-qps=many: must be a number/ },
+    { args: ["dance"], want: /unknown subcommand "dance"/ },
+    {
+      args: ["--leader-elect", "--leader-election-renew-deadline=20s"],
+      want: /leader-election-lease-duration.*leader-election-renew-deadline/s,
+    },
+    { args: ["--metrics-bind-address=:8443"], want: /--metrics-secure=true: .*not available yet/ },
+  ])("a bad command line ends with 2 and says why: $args", async ({ args, want }) => {
+    await using operator = startOperator(args);
+    expect(await operator.exit).toBe(2);
+    expect(operator.stderr()).toMatch(want);
+    expect(operator.stderr()).toContain("usage: firebolt-operator");
+  });
+
+  test("an unreachable API server ends with 1 and names the address", async () => {
+    const [port = 0] = await findFreePorts(1);
+    const kubeconfig = join(cluster.folder, "unreachable.kubeconfig");
+    const { readFile, writeFile } = await import("node:fs/promises");
+    await writeFile(
+      kubeconfig,
+      (await readFile(cluster.adminKubeconfig, "utf8")).replace(cluster.url, `https://127.0.0.1:${port}`),
+    );
+    await using operator = startOperator([`--kubeconfig=${kubeconfig}`]);
+    expect(await operator.exit).toBe(1);
+    expect(operator.stderr()).toContain(`127.0.0.1:${port}`);
+  });
+
+  test("a kubeconfig that does not exist ends with 1 and names the file", async () => {
+    await using operator = startOperator(["--kubeconfig=/nowhere/config"]);
+    expect(await operator.exit).toBe(1);
+    expect(operator.stderr()).toContain("/nowhere/config");
+  });
+
+  test("a malformed label selector ends with 1 and shows it", async () => {
+    await using operator = startOperator([`--kubeconfig=${cluster.adminKubeconfig}`, "--watch-label-selector=a in (b"]);
+    expect(await operator.exit).toBe(1);
+    expect(operator.stderr()).toContain("a in (b");
+  });
+});
+
+test("--version prints the version alone; --help lists the flags; both end with 0", async () => {
+  await using version = startOperator(["--version"]);
+  expect(await version.exit).toBe(0);
+  expect(version.stdout()).toMatch(/^\d+\.\d+\.\d+\n$/);
+  await using help = startOperator(["manager", "--help"]);
+  expect(await help.exit).toBe(0);
+  expect(help.stdout()).toContain("--leader-election-id");
+});
+
+test("sleep waits and ends with 0; nonsense ends with 2", async () => {
+  await using slept = startOperator(["sleep", "0.05"]);
+  expect(await slept.exit).toBe(0);
+  await using refused = startOperator(["sleep", "soon"]);
+  expect(await refused.exit).toBe(2);
+  expect(refused.stderr()).toContain("sleep takes one argument");
+});
+
+test("without the CRDs the manager waits for them and says which are missing", async () => {
+  await using bare = await startControlPlane();
+  await using operator = startOperator([`--kubeconfig=${bare.adminKubeconfig}`, "--health-probe-bind-address=0"]);
+  await eventually(() =>
+    expect(operator.log()).toContainEqual(
+      expect.objectContaining({
+        msg: "waiting for custom resource definitions",
+        missing: ["fireboltinstances", "fireboltengines", "fireboltengineclasses"],
+      }),
+    ),
+  );
+  operator.signal("SIGTERM");
+  expect(await operator.exit).toBe(0);
+});

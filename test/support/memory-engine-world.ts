@@ -1,0 +1,216 @@
+// An engine's world in memory: one store of objects with resource versions, owner-blind deletes and a log of every request. Reads
+// marked "cached" see the store as it is, or as `freeze` left it. Not an API server: it knows only what EngineWorld promises.
+import type { FireboltEngine } from "../../src/api/engine.ts";
+import type { FireboltEngineClass } from "../../src/api/engine-class.ts";
+import type { V1ConfigMap, V1ObjectMeta, V1Pod, V1Service, V1StatefulSet } from "../../src/api/generated/kubernetes.ts";
+import { ENGINE_NAMES } from "../../src/api/group.ts";
+import type { FireboltInstance } from "../../src/api/instance.ts";
+import { LABEL } from "../../src/api/labels.ts";
+import { CHILD_KINDS, type ChildKind } from "../../src/engine/children.ts";
+import type { EngineKey, EngineWorld, ScrapeAnswer, StatefulSetWarning } from "../../src/engine/world.ts";
+
+interface Stored {
+  FireboltEngine: FireboltEngine;
+  FireboltEngineClass: FireboltEngineClass;
+  FireboltInstance: FireboltInstance;
+  StatefulSet: V1StatefulSet;
+  Service: V1Service;
+  ConfigMap: V1ConfigMap;
+  Pod: V1Pod;
+}
+type Kind = keyof Stored;
+
+const IDLE = "firebolt_running_queries 0\nfirebolt_suspended_queries 0\n";
+
+export class MemoryEngineWorld implements EngineWorld {
+  readonly signal = new AbortController().signal;
+  /** Every request that a real world would have sent, in order: `verb Kind name`. */
+  readonly requests: string[] = [];
+  warnings: StatefulSetWarning[] = [];
+  /** What pods answer to a scrape. */
+  metrics: (pod: string) => ScrapeAnswer = () => ({ status: 200, body: IDLE });
+  /** Called before every request; what it throws is the answer. */
+  intercept: (request: string) => void = () => undefined;
+  #objects = new Map<string, Stored[Kind]>();
+  #cache: Map<string, Stored[Kind]> | undefined;
+  #version = 100;
+
+  put<K extends Kind>(kind: K, object: Stored[K]): Stored[K] {
+    const { namespace = "ns", name = "", uid = `${kind}-${name}-${this.#version}` } = object.metadata ?? {};
+    const metadata = { generation: 1, ...object.metadata, namespace, uid, resourceVersion: String(++this.#version) };
+    const stored = structuredClone({ ...object, metadata });
+    this.#objects.set(`${kind} ${name}`, stored);
+    return stored;
+  }
+
+  get<K extends Kind>(kind: K, name: string): Stored[K] | undefined {
+    return this.#objects.get(`${kind} ${name}`) as Stored[K] | undefined;
+  }
+
+  drop(kind: Kind, name: string): void {
+    this.#objects.delete(`${kind} ${name}`);
+  }
+
+  names(kind: Kind): readonly string[] {
+    return [...this.#objects.keys()]
+      .filter((key) => key.startsWith(`${kind} `))
+      .map((key) => key.slice(kind.length + 1));
+  }
+
+  /** From here on cached reads see the present state, whatever is written. */
+  freeze(): void {
+    this.#cache = new Map(this.#objects);
+  }
+  thaw(): void {
+    this.#cache = undefined;
+  }
+
+  /** What the StatefulSet controller and the garbage collector do: pods appear ready, terminating objects go. */
+  settle(ready = true): void {
+    for (const name of this.names("StatefulSet")) {
+      const set = this.get("StatefulSet", name);
+      const dying = set?.metadata?.deletionTimestamp !== undefined;
+      const wanted = dying ? 0 : (set?.spec?.replicas ?? 0);
+      if (dying) this.drop("StatefulSet", name);
+      for (const pod of this.names("Pod").filter((candidate) => candidate.startsWith(`${name}-`)))
+        if (Number(pod.slice(name.length + 1)) >= wanted) this.drop("Pod", pod);
+      for (let index = 0; index < wanted; index++) this.#putPod(`${name}-${index}`, set?.metadata?.labels ?? {}, ready);
+    }
+  }
+
+  #putPod(name: string, labels: Record<string, string>, ready: boolean): void {
+    const conditions = [{ type: "Ready", status: ready ? "True" : "False" }];
+    this.put("Pod", { metadata: { name, labels }, status: { phase: "Running", conditions } });
+  }
+
+  #cached<K extends Kind>(kind: K, { name }: EngineKey): Stored[K] | undefined {
+    return (this.#cache ?? this.#objects).get(`${kind} ${name}`) as Stored[K] | undefined;
+  }
+
+  #labelled<K extends Kind>(kind: K, objects: Map<string, Stored[Kind]>, engine: string): readonly Stored[K][] {
+    const all = [...objects].filter(([key]) => key.startsWith(`${kind} `)).map(([, object]) => object as Stored[K]);
+    return all.filter(({ metadata }) => metadata?.labels?.[LABEL.engine] === engine);
+  }
+
+  #ask(request: string): void {
+    this.requests.push(request);
+    this.intercept(request);
+  }
+
+  engine = (key: EngineKey) => this.#cached("FireboltEngine", key);
+  engineClass = (key: EngineKey) => this.#cached("FireboltEngineClass", key);
+  instance = (key: EngineKey) => this.#cached("FireboltInstance", key);
+  statefulSet = (key: EngineKey) => this.#cached("StatefulSet", key);
+  service = (key: EngineKey) => this.#cached("Service", key);
+  configMap = (key: EngineKey) => this.#cached("ConfigMap", key);
+  children = ({ name }: EngineKey) =>
+    CHILD_KINDS.flatMap((kind) =>
+      this.#labelled(kind, this.#cache ?? this.#objects, name).map(({ metadata = {} }) => ({ kind, metadata })),
+    );
+  pods = ({ name }: EngineKey, generation: number) => this.#podsIn(this.#cache ?? this.#objects, name, generation);
+
+  #podsIn(objects: Map<string, Stored[Kind]>, engine: string, generation: number): readonly V1Pod[] {
+    return this.#labelled("Pod", objects, engine).filter(
+      ({ metadata }) => metadata?.labels?.[LABEL.generation] === String(generation),
+    );
+  }
+
+  async readEngine({ name }: EngineKey) {
+    this.#ask(`get FireboltEngine ${name}`);
+    return this.get("FireboltEngine", name);
+  }
+  async readStatefulSet({ name }: EngineKey) {
+    this.#ask(`get StatefulSet ${name}`);
+    return this.get("StatefulSet", name);
+  }
+  async readService({ name }: EngineKey) {
+    this.#ask(`get Service ${name}`);
+    return this.get("Service", name);
+  }
+  async listStatefulSets({ name }: EngineKey) {
+    this.#ask(`list StatefulSet ${name}`);
+    const found = this.#labelled("StatefulSet", this.#objects, name);
+    return found.map(({ metadata = {} }) => ({ kind: "StatefulSet" as const, metadata }));
+  }
+  async listPods({ name }: EngineKey, generation: number) {
+    this.#ask(`list Pod ${name}`);
+    return this.#podsIn(this.#objects, name, generation);
+  }
+  async listWarnings() {
+    this.#ask("list Event");
+    return this.warnings;
+  }
+  async scrape({ metadata }: { readonly metadata?: { readonly name?: string } }) {
+    this.#ask(`scrape Pod ${metadata?.name}`);
+    return this.metrics(metadata?.name ?? "");
+  }
+
+  async addFinalizer(engine: Parameters<EngineWorld["addFinalizer"]>[0]) {
+    this.#ask(`finalizer FireboltEngine ${engine.metadata?.name}`);
+    this.#changeEngine(engine, { finalizers: [ENGINE_NAMES.finalizer] });
+  }
+  async removeFinalizer(engine: Parameters<EngineWorld["addFinalizer"]>[0]) {
+    this.#ask(`unfinalize FireboltEngine ${engine.metadata?.name}`);
+    this.#changeEngine(engine, { finalizers: [] });
+    this.drop("FireboltEngine", engine.metadata?.name ?? "");
+  }
+  async applyConfigMap(object: V1ConfigMap) {
+    this.#ask(`apply ConfigMap ${object.metadata?.name}`);
+    this.put("ConfigMap", object);
+  }
+  async applyService(object: V1Service) {
+    this.#ask(`apply Service ${object.metadata?.name}`);
+    this.put("Service", object);
+  }
+  async createStatefulSet(object: V1StatefulSet) {
+    const name = object.metadata?.name ?? "";
+    this.#ask(`create StatefulSet ${name}`);
+    if (this.get("StatefulSet", name) !== undefined) return "exists" as const;
+    this.put("StatefulSet", object);
+    return "created" as const;
+  }
+  async writeRoutingService({ service, generation, observed }: Parameters<EngineWorld["writeRoutingService"]>[0]) {
+    const name = service.metadata?.name ?? "";
+    this.#ask(`route Service ${name} to ${generation}`);
+    const seen = observed.type === "live" ? observed.service.metadata?.resourceVersion : undefined;
+    if (this.get("Service", name)?.metadata?.resourceVersion !== seen) return "conflict" as const;
+    this.put("Service", service);
+    return "written" as const;
+  }
+  async remove(_namespace: string, { kind, name, uid, resourceVersion }: Parameters<EngineWorld["remove"]>[1]) {
+    this.#ask(`delete ${kind} ${name}`);
+    const found: { readonly metadata?: V1ObjectMeta } | undefined = this.get(kind, name);
+    if (found === undefined) return "accepted" as const;
+    const same =
+      found.metadata?.uid === uid &&
+      (resourceVersion ?? found.metadata?.resourceVersion) === found.metadata?.resourceVersion;
+    if (!same) return "conflict" as const;
+    this.#delete(kind, name);
+    return "accepted" as const;
+  }
+
+  /** StatefulSets linger until their pods are gone. */
+  #delete(kind: ChildKind, name: string): void {
+    const set = kind === "StatefulSet" ? this.get(kind, name) : undefined;
+    if (set === undefined) this.drop(kind, name);
+    else this.put("StatefulSet", { ...set, metadata: { ...set.metadata, deletionTimestamp: "2026-01-01T12:00:00Z" } });
+  }
+
+  async writeStatus(
+    engine: Parameters<EngineWorld["writeStatus"]>[0],
+    status: Parameters<EngineWorld["writeStatus"]>[1],
+  ) {
+    const name = engine.metadata?.name ?? "";
+    this.#ask(`status FireboltEngine ${name}`);
+    const stored = this.get("FireboltEngine", name);
+    if (stored === undefined) return { type: "gone" } as const;
+    if (stored.metadata?.resourceVersion !== engine.metadata?.resourceVersion) return { type: "conflict" } as const;
+    return { type: "written", engine: this.put("FireboltEngine", { ...stored, status }) } as const;
+  }
+
+  #changeEngine(engine: Parameters<EngineWorld["addFinalizer"]>[0], metadata: V1ObjectMeta): void {
+    const stored = this.get("FireboltEngine", engine.metadata?.name ?? "");
+    if (stored?.metadata?.resourceVersion !== engine.metadata?.resourceVersion) throw new Error("conflict");
+    if (stored !== undefined) this.put("FireboltEngine", { ...stored, metadata: { ...stored.metadata, ...metadata } });
+  }
+}

@@ -1,0 +1,46 @@
+// Steady traffic for tests that change the world underneath it: some clients, each sending one marked query after another until
+// told to stop. Every query has to succeed.
+import type { GatewayClient } from "./gateway-client.ts";
+
+export interface QueryLoad {
+  /** Markers of the queries that were answered so far. */
+  readonly answered: readonly string[];
+  /** Lets queries on their way finish; fails with the first failure. Answers all markers. */
+  stop(): Promise<readonly string[]>;
+}
+
+export interface QueryLoadOptions {
+  readonly engine: string;
+  readonly clients: number;
+  /** Where the next query goes; by default the client's own gateway. */
+  readonly port?: () => number;
+}
+
+export function startQueryLoad(client: GatewayClient, { engine, clients, port }: QueryLoadOptions): QueryLoad {
+  const answered: string[] = [];
+  const failures: unknown[] = [];
+  let stopping = false;
+  let last = 0;
+  const run = async (): Promise<void> => {
+    while (!stopping) {
+      const id = `load-${++last}`;
+      try {
+        const target = port === undefined ? {} : { port: port() };
+        await client.query({ engine, sql: `INSERT marker('${id}')`, ...target });
+        answered.push(id);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  };
+  const running = Promise.all(Array.from({ length: clients }, run));
+  return {
+    answered,
+    async stop() {
+      stopping = true;
+      await running;
+      if (failures.length > 0) throw new Error(`${failures.length} queries failed`, { cause: failures[0] });
+      return answered;
+    },
+  };
+}

@@ -1,0 +1,129 @@
+// A loopback TCP proxy that misbehaves on request: slow, cut, deaf, or gone. It forwards bytes and understands none of them.
+import { once } from "node:events";
+import { createServer, connect as dial, type Server, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface TcpProxyTarget {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Throttled bytes are passed on in this many portions per second. */
+const PORTIONS_PER_SECOND = 20;
+
+export class TcpProxy implements AsyncDisposable {
+  readonly #target: TcpProxyTarget;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #bytesPerSecond = Number.POSITIVE_INFINITY;
+  #flowing = Promise.withResolvers<void>();
+  #refusing = false;
+  #accepted = 0;
+
+  constructor(target: TcpProxyTarget) {
+    this.#target = target;
+    this.#flowing.resolve();
+    this.#server = createServer((client) => this.#accept(client));
+  }
+
+  async start(): Promise<void> {
+    this.#server.listen(0, "127.0.0.1");
+    await once(this.#server, "listening");
+  }
+
+  get port(): number {
+    const address = this.#server.address();
+    if (address === null || typeof address === "string") throw new Error("the proxy does not listen");
+    return address.port;
+  }
+
+  /** Connections accepted so far. */
+  get accepted(): number {
+    return this.#accepted;
+  }
+
+  /** Open connections from clients. */
+  get open(): number {
+    return this.#sockets.size / 2;
+  }
+
+  /** Passes on no more than this from the target to each client. */
+  throttle(bytesPerSecond: number): void {
+    this.#bytesPerSecond = bytesPerSecond;
+  }
+
+  /** Breaks every connection now (reset, not a clean end). New ones work. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  /** Breaks every connection and each new one, until told otherwise. */
+  refuse(refusing: boolean): void {
+    this.#refusing = refusing;
+    if (refusing) this.cut();
+  }
+
+  /** Swallows everything without closing anything: what a lost route looks like to both ends. */
+  blackhole(deaf: boolean): void {
+    if (deaf) this.#flowing = Promise.withResolvers<void>();
+    else this.#flowing.resolve();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.blackhole(false);
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    this.cut();
+    await closed;
+  }
+
+  #accept(client: Socket): void {
+    if (this.#refusing) {
+      client.resetAndDestroy();
+      return;
+    }
+    this.#accepted += 1;
+    const server = dial(this.#target);
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      this.#sockets.add(socket);
+      socket.on("close", () => {
+        this.#sockets.delete(socket);
+        other.destroy();
+      });
+      // A broken end is what this proxy is for; "close" follows and takes the other end along.
+      socket.on("error", () => other.destroy());
+    }
+    void this.#pump(client, server, () => Number.POSITIVE_INFINITY);
+    void this.#pump(server, client, () => this.#bytesPerSecond);
+  }
+
+  async #pump(from: Socket, to: Socket, limit: () => number): Promise<void> {
+    try {
+      for await (const chunk of from) await this.#forward(chunk, to, limit());
+      to.end();
+    } catch (error) {
+      if (!from.destroyed) from.destroy(error instanceof Error ? error : undefined);
+    }
+  }
+
+  async #forward(chunk: Buffer, to: Socket, bytesPerSecond: number): Promise<void> {
+    const portion = Math.max(1, Math.min(chunk.length, Math.floor(bytesPerSecond / PORTIONS_PER_SECOND)));
+    for (let start = 0; start < chunk.length; start += portion) {
+      await this.#flowing.promise;
+      if (to.destroyed) return;
+      if (!to.write(chunk.subarray(start, start + portion))) await Promise.race([once(to, "drain"), once(to, "close")]);
+      if (Number.isFinite(bytesPerSecond)) await sleep(1_000 / PORTIONS_PER_SECOND);
+    }
+  }
+}
+
+/** A proxy in front of a server, already listening. */
+export async function startTcpProxy(url: string): Promise<TcpProxy> {
+  const { hostname, port } = new URL(url);
+  const proxy = new TcpProxy({ host: hostname, port: Number(port) });
+  await proxy.start();
+  return proxy;
+}

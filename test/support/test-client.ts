@@ -1,0 +1,41 @@
+// Clients of the shared control plane, and the handful of resource types that tests of the runtime write.
+import { homedir } from "node:os";
+import { inject } from "vitest";
+import type { KubeClient } from "../../src/kube/client.ts";
+import type { ClusterConfig } from "../../src/kube/cluster-config.ts";
+import { createKubeClient, type KubeClientOptions } from "../../src/kube/kube-client.ts";
+import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
+import type { KubeObject } from "../../src/kube/object.ts";
+import { defineResource } from "../../src/kube/resource.ts";
+
+export const Secret = defineResource<KubeObject>({
+  group: "",
+  version: "v1",
+  kind: "Secret",
+  plural: "secrets",
+  namespaced: true,
+});
+export const ServiceAccount = defineResource<KubeObject>({
+  group: "",
+  version: "v1",
+  kind: "ServiceAccount",
+  plural: "serviceaccounts",
+  namespaced: true,
+});
+export const Pod = defineResource<KubeObject & { spec?: object; status?: object }>({
+  group: "",
+  version: "v1",
+  kind: "Pod",
+  plural: "pods",
+  namespaced: true,
+});
+
+/** How to reach the shared control plane (or the one of this kubeconfig). */
+export function clusterConfig(path: string = inject("adminKubeconfig")): Promise<ClusterConfig> {
+  return loadKubeconfig({ path, env: {}, homeDir: homedir() });
+}
+
+/** A client for the administrator of the shared control plane, or for whoever the options say. */
+export async function testClient(options: Partial<KubeClientOptions> = {}): Promise<KubeClient> {
+  return createKubeClient({ config: await clusterConfig(), ...options });
+}
