@@ -15,6 +15,10 @@ const LOCK_FILE = join(ROOT, "package-lock.json");
 /** npm writes it last: without it an installation was interrupted. */
 const INSTALLED = join(ROOT, "node_modules", ".package-lock.json");
 
+const VITEST = join("node_modules", "vitest", "vitest.mjs");
+/** Tests run where nothing they send can leave the machine. */
+const PRIVATE_NETWORK = ["sh", "scripts/private-network.sh"];
+
 /** The log level is named because `npm run --silent` hands its own down, and an error nobody sees helps nobody. */
 const INSTALL = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
 const PARENT = process.ppid;
@@ -24,9 +28,12 @@ const say = (line) => process.stderr.write(`${line}\n`);
 
 /** What each command runs once everything is there, and the programs it needs beyond the usual ones. */
 const COMMANDS = {
-  start: { with: [], run: (args) => ["dev/playground/start.ts", ...args] },
-  test: { with: ["kwok"], run: (args) => ["node_modules/vitest/vitest.mjs", "run", ...projects(args), ...args] },
-  assets: { run: (args) => ["dev/assets/main.ts", ...args] },
+  start: { with: [], run: (args) => [NODE, "dev/playground/start.ts", ...args] },
+  test: {
+    with: ["kwok", "envoy"],
+    run: (args) => [...PRIVATE_NETWORK, NODE, VITEST, "run", ...projects(args), ...args],
+  },
+  assets: { run: (args) => [NODE, "dev/assets/main.ts", ...args] },
 };
 
 function projects(args) {
@@ -146,7 +153,8 @@ async function main([name, ...args]) {
     const ready = await run(NODE, ["dev/assets/main.ts", ...extra], ["ignore", "ignore", "inherit"]);
     if (ready !== 0) return ready;
   }
-  return run(NODE, command.run(args), "inherit");
+  const [program, ...rest] = command.run(args);
+  return run(program, rest, "inherit");
 }
 
 process.exitCode = await main(process.argv.slice(2));

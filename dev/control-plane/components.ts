@@ -3,8 +3,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Component } from "./control-plane.ts";
 
-/** Simulated pods get their addresses from here. */
-export const POD_RANGE = "10.244.0.0/16";
+/** Simulated pods get their addresses from here: local to the private network of scripts/private-network.sh. */
+export const POD_RANGE = "10.64.0.0/16";
 
 const STAGES = join(import.meta.dirname, "kwok");
 

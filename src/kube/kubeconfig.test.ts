@@ -138,9 +138,9 @@ test("an exec plugin with its environment and the cluster's extension", async ()
   });
 });
 
-test("a proxy of the environment is used unless the cluster names its own", async () => {
+test("the proxy is the cluster's own; the environment's is for the outside world (operations §1.3)", async () => {
   const env = { HTTPS_PROXY: "http://proxy:3128" };
-  expect((await load({ "/k": kubeconfig("x") }, { path: "/k", env })).proxyUrl).toBe("http://proxy:3128");
+  expect((await load({ "/k": kubeconfig("x") }, { path: "/k", env })).proxyUrl).toBeUndefined();
   const own = kubeconfig("x", { cluster: { "proxy-url": "http://own:1" } });
   expect((await load({ "/k": own }, { path: "/k", env })).proxyUrl).toBe("http://own:1");
 });

@@ -3,7 +3,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ClusterConfig } from "./cluster-config.ts";
-import { proxyFromEnvironment } from "./environment-proxy.ts";
 import { KubeConfigError } from "./errors.ts";
 import { inClusterConfig } from "./in-cluster.ts";
 import { type KubeconfigFile, parseKubeconfigFile, type UserEntry } from "./kubeconfig-file.ts";
@@ -26,13 +25,8 @@ export interface KubeconfigOptions {
 const readText: ReadFile = (path) => readFileSync(path, "utf8");
 const NOBODY: UserEntry = { authentication: { type: "none" }, clientCertificate: undefined, impersonate: undefined };
 
+/** The environment's HTTPS_PROXY is for the outside world: an API server is reached through a proxy only if its kubeconfig says so. */
 export async function loadKubeconfig(options: KubeconfigOptions): Promise<ClusterConfig> {
-  const config = await findConfig(options);
-  const proxyUrl = config.proxyUrl ?? proxyFromEnvironment(config.server, options.env);
-  return proxyUrl === undefined ? config : { ...config, proxyUrl };
-}
-
-async function findConfig(options: KubeconfigOptions): Promise<ClusterConfig> {
   const { path, env, homeDir, readFile = readText } = options;
   if (path) return select([await readKubeconfig(path, readFile)], options.context);
   const listed = (env["KUBECONFIG"] ?? "").split(":").filter((entry) => entry !== "");

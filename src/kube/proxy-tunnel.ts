@@ -3,7 +3,7 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Duplex } from "node:stream";
-import { getCACertificates } from "node:tls";
+import { rootCertificates } from "node:tls";
 import { KubeConfigError, KubeConnectionError } from "./errors.ts";
 
 export interface ProxyAddress {
@@ -57,7 +57,7 @@ export function openTunnel(options: TunnelOptions): Promise<Duplex> {
       path: target,
       agent: false,
       timeout: TUNNEL_TIMEOUT_MS,
-      ...(proxy.secure && ca !== undefined && { ca: [...getCACertificates("default"), ca] }),
+      ...(proxy.secure && ca !== undefined && { ca: [...rootCertificates, ca] }),
       headers: { host: target, ...(proxy.authorization && { "proxy-authorization": proxy.authorization }) },
     });
     const refuse = (answer: IncomingMessage): void =>

@@ -1,0 +1,101 @@
+// The set-up script in a project of its own, with a stand-in for npm that installs nothing but the Node that runs this test.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+let project: string;
+
+const NPM = `
+const { appendFileSync, mkdirSync, symlinkSync, writeFileSync, existsSync } = require("node:fs");
+appendFileSync("npm-calls", process.argv.slice(2).join(" ") + "\\n");
+console.log("added 1 package");
+mkdirSync("node_modules/.bin", { recursive: true });
+if (!existsSync("node_modules/.bin/node")) symlinkSync(process.execPath, "node_modules/.bin/node");
+setTimeout(() => writeFileSync("node_modules/.package-lock.json", "{}"), 300);
+`;
+
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), "with-setup-test-"));
+  for (const folder of ["scripts", "dev/assets", "dev/playground"])
+    mkdirSync(join(project, folder), { recursive: true });
+  cpSync(join(import.meta.dirname, "with-setup.mjs"), join(project, "scripts/with-setup.mjs"));
+  write("package.json", '{ "type": "module" }');
+  write("package-lock.json", "{}");
+  write("npm.cjs", NPM);
+  write("dev/assets/main.ts", 'console.error("assets", ...process.argv.slice(2)); console.log("/the/folder");');
+  write("dev/playground/start.ts", "process.exitCode = Number(process.argv[2]);");
+});
+afterEach(() => rmSync(project, { recursive: true }));
+
+const write = (name: string, text: string) => writeFileSync(join(project, name), text);
+const npmCalls = () => (existsSync(join(project, "npm-calls")) ? readFileSync(join(project, "npm-calls"), "utf8") : "");
+
+function start(...args: readonly string[]) {
+  const env = {
+    PATH: process.env["PATH"],
+    npm_execpath: join(project, "npm.cjs"),
+    npm_node_execpath: process.execPath,
+  };
+  const child = spawn(process.execPath, [join(project, "scripts/with-setup.mjs"), ...args], { env });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (text) => {
+    stdout += text;
+  });
+  child.stderr.on("data", (text) => {
+    stderr += text;
+  });
+  const ended = once(child, "close").then(([code, signal]) => ({ code, signal, stdout, stderr }));
+  return { child, ended, stdout: () => stdout };
+}
+
+test("a fresh clone installs its packages first, and only the result is on standard output", async () => {
+  const { stdout, stderr, code } = await start("assets", "--with", "kwok").ended;
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "/the/folder\n" });
+  expect(stderr).toContain("npm ci: node_modules is missing or incomplete");
+  expect(stderr).toContain("assets --with kwok");
+  expect(npmCalls()).toBe("ci --no-audit --no-fund --loglevel=error\n");
+});
+
+test("two at once install once", async () => {
+  const [one, other] = await Promise.all([start("assets").ended, start("assets").ended]);
+  expect([one.code, other.code]).toEqual([0, 0]);
+  expect(npmCalls()).toBe("ci --no-audit --no-fund --loglevel=error\n");
+});
+
+test("packages are installed again only after the lock file has changed", async () => {
+  await start("assets").ended;
+  await start("assets").ended;
+  expect(npmCalls().split("\n").length - 1).toBe(1);
+  const later = new Date(Date.now() + 5_000);
+  utimesSync(join(project, "package-lock.json"), later, later);
+  expect((await start("assets").ended).stderr).toContain("npm ci: node_modules is older than package-lock.json");
+});
+
+test("the exit code is passed on", async () => {
+  expect((await start("start", "7").ended).code).toBe(7);
+});
+
+test("programs that cannot be had end the run before it starts", async () => {
+  write("dev/assets/main.ts", "process.exitCode = 1;");
+  write("dev/playground/start.ts", 'console.log("started");');
+  expect(await start("start").ended).toMatchObject({ code: 1, stdout: "" });
+});
+
+test("a signal reaches the program", async () => {
+  write(
+    "dev/playground/start.ts",
+    'process.on("SIGTERM", () => process.exit(9)); setInterval(() => {}, 1e6); console.log("up");',
+  );
+  const running = start("start");
+  await once(running.child.stdout, "data");
+  running.child.kill("SIGTERM");
+  expect((await running.ended).code).toBe(9);
+});
+
+test("an unknown command is refused", async () => {
+  expect(await start("fly").ended).toMatchObject({ code: 2, stderr: expect.stringContaining("start|test|assets") });
+});
