@@ -28,7 +28,6 @@ await build({
   keepNames: true,
   sourcemap: false,
   legalComments: "none",
-  loader: { ".lua": "text" },
   define: {
     FIREBOLT_OPERATOR_VERSION: JSON.stringify(version),
     FIREBOLT_OPERATOR_REVISION: JSON.stringify(revision()),

@@ -3,6 +3,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { LUA_MODULE_FILE, LUA_SOURCE_FILE, renderLuaModule } from "./generate/lua.ts";
 import { pinnedKubernetesVersion, readOpenApi } from "./generate/openapi.ts";
 import {
   POD_TEMPLATE_FILE,
@@ -28,6 +29,7 @@ async function main(): Promise<number> {
     return 1;
   }
   const outputs = new Map([...taken, ...renderFromDefinitions(podTemplate, await packageVersion())]);
+  outputs.set(LUA_MODULE_FILE, renderLuaModule(await readFile(join(ROOT, LUA_SOURCE_FILE), "utf8")));
   const stale = await staleOf(outputs);
   return check ? report(stale, outputs.size) : write(stale, outputs);
 }

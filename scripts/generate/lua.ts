@@ -1,27 +1,16 @@
-// The TypeScript form of the gateway's Lua scripts. The .lua file is what people edit; the module is what Node, the tests and
-// the bundle import alike. It only renders text: writing and comparing files is the caller's job.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+// The TypeScript form of the gateway's Lua script. The .lua file is what people edit; the module is what Node, the tests and the
+// bundle import alike. Renders text from text: reading and writing files is the caller's job.
 
-const ROOT = join(import.meta.dirname, "../..");
+export const LUA_SOURCE_FILE = "src/gateway/routing.lua";
+export const LUA_MODULE_FILE = "src/gateway/routing-lua.ts";
 
-/** A generated file: its path from the top of the project, and its text. */
-export interface GeneratedModule {
-  readonly path: string;
-  readonly text: string;
-}
-
-export function renderLuaModule(): GeneratedModule {
-  const lua = readFileSync(join(ROOT, "src/gateway/routing.lua"), "utf8");
+export function renderLuaModule(lua: string): string {
   const literal = lua.replaceAll(/[\\`]|\$\{/g, (special) => `\\${special}`);
-  return {
-    path: "src/gateway/routing-lua.ts",
-    text: [
-      "// Generated from routing.lua by `npm run generate`: edit that file, never this one.",
-      "",
-      "/** The script that picks the engine of a request. */",
-      `export const ROUTING_LUA = \`${literal}\`;`,
-      "",
-    ].join("\n"),
-  };
+  return [
+    "// Generated from routing.lua by `npm run generate`: edit that file, never this one.",
+    "",
+    "/** The script that picks the engine of a request. */",
+    `export const ROUTING_LUA = \`${literal}\`;`,
+    "",
+  ].join("\n");
 }

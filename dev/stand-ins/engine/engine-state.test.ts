@@ -1,0 +1,72 @@
+import { describe, expect, test } from "vitest";
+import { EngineState } from "./engine-state.ts";
+import { renderMetrics } from "./metrics-server.ts";
+import { parseStatement } from "./statement.ts";
+
+describe("readiness", () => {
+  test("needs the start conditions, yields to a test's say, and ends with the fence", () => {
+    const state = new EngineState();
+    expect(state.ready).toBe(false);
+    state.started = true;
+    expect(state.ready).toBe(true);
+    state.readyOverride = false;
+    expect(state.ready).toBe(false);
+    state.readyOverride = true;
+    state.fenced = true;
+    expect(state.ready).toBe(false);
+  });
+});
+
+describe("gauges", () => {
+  test("follow the queries", async () => {
+    const state = new EngineState();
+    const running = state.accept("running");
+    const suspended = state.accept("suspended");
+    expect(renderMetrics(state)).toMatch(
+      /^firebolt_queries 2\n(.*\n)*firebolt_running_queries 1\n(.*\n)*firebolt_suspended_queries 1$/m,
+    );
+    running.done();
+    suspended.done();
+    await state.untilIdle();
+    expect(renderMetrics(state)).toMatch(/^firebolt_running_queries 0$/m);
+  });
+
+  test("can be missing or labelled", () => {
+    const state = new EngineState();
+    state.metricsMode = "missing";
+    expect(renderMetrics(state)).not.toContain("running");
+    state.metricsMode = "labelled";
+    expect(renderMetrics(state)).toContain('firebolt_running_queries{node="0"} 0');
+  });
+
+  test("a test's number wins", () => {
+    const state = new EngineState();
+    state.gaugeOverride.running = 7;
+    expect(state.count("running")).toBe(7);
+  });
+});
+
+test("queries that are left at shutdown are killed", async () => {
+  const state = new EngineState();
+  const query = state.accept("running");
+  const idle = state.untilIdle();
+  state.killQueries();
+  expect(query.killed.aborted).toBe(true);
+  query.done();
+  await idle;
+});
+
+test.each([
+  { sql: "SELECT 42", want: { type: "value", value: 42 } },
+  { sql: " select -1 ; ", want: { type: "value", value: -1 } },
+  { sql: "SELECT sleep(10)", want: { type: "wait", kind: "running", durationMs: 10 } },
+  { sql: "SELECT suspend(10)", want: { type: "wait", kind: "suspended", durationMs: 10 } },
+  { sql: "SELECT whoami()", want: { type: "whoami" } },
+  { sql: "INSERT marker('a-1') /* padding */", want: { type: "marker", id: "a-1" } },
+  { sql: "SELECT blob(5)", want: { type: "blob", sizeBytes: 5 } },
+  { sql: "SELECT fail()", want: { type: "fail" } },
+  { sql: "DROP TABLE x", want: undefined },
+  { sql: "", want: undefined },
+])("statement $sql", ({ sql, want }) => {
+  expect(parseStatement(sql)).toEqual(want);
+});

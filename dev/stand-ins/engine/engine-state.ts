@@ -1,0 +1,66 @@
+// What one stand-in engine knows about itself: whether it is ready, whether it is shutting down, which queries it runs, and what
+// a test has switched. It opens no socket.
+
+export type MetricsMode = "ok" | "missing" | "labelled" | "error" | "hang";
+export const METRICS_MODES: readonly MetricsMode[] = ["ok", "missing", "labelled", "error", "hang"];
+
+export type QueryKind = "running" | "suspended";
+
+/** One accepted query. */
+export interface AcceptedQuery {
+  /** Fires when the engine gives up waiting for this query at shutdown. */
+  readonly killed: AbortSignal;
+  done(): void;
+}
+
+export class EngineState {
+  /** Set once the start conditions are met. */
+  started = false;
+  /** A test's say, over everything else; undefined = none. */
+  readyOverride: boolean | undefined;
+  /** New queries are refused, explicitly and before any work. */
+  fenced = false;
+  /** Queries run and then lose their connection without an answer. */
+  dropsAnswers = false;
+  /** When a query was last refused because of shutdown, on the monotonic clock. */
+  lastRefusalMs = 0;
+  metricsMode: MetricsMode = "ok";
+  readonly gaugeOverride: Partial<Record<QueryKind, number>> = {};
+  readonly #queries = new Map<AbortController, QueryKind>();
+  readonly #idle: (() => void)[] = [];
+
+  get ready(): boolean {
+    return !this.fenced && (this.readyOverride ?? this.started);
+  }
+
+  accept(kind: QueryKind): AcceptedQuery {
+    const killer = new AbortController();
+    this.#queries.set(killer, kind);
+    return {
+      killed: killer.signal,
+      done: () => {
+        this.#queries.delete(killer);
+        if (this.#queries.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
+      },
+    };
+  }
+
+  count(kind: QueryKind): number {
+    const override = this.gaugeOverride[kind];
+    if (override !== undefined) return override;
+    return [...this.#queries.values()].filter((running) => running === kind).length;
+  }
+
+  get total(): number {
+    return this.#queries.size;
+  }
+
+  /** Resolves once no accepted query is left. */
+  untilIdle(): Promise<void> {
+    return this.#queries.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  killQueries(): void {
+    for (const killer of this.#queries.keys()) killer.abort(new Error("the engine is shutting down"));
+  }
+}

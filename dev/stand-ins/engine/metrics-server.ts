@@ -1,0 +1,34 @@
+// The metrics port (9090): the gauges by which the operator decides that an engine is drained.
+import { createServer, type Server } from "node:http";
+import type { EngineState } from "./engine-state.ts";
+
+export function createMetricsServer(state: EngineState): Server {
+  return createServer((request, response) => {
+    request.resume();
+    if (state.metricsMode === "hang") return;
+    if (request.url !== "/metrics" || state.metricsMode === "error") {
+      response.writeHead(request.url === "/metrics" ? 500 : 404).end();
+      return;
+    }
+    response.writeHead(200, { "Content-Type": "text/plain; version=0.0.4" }).end(renderMetrics(state));
+  });
+}
+
+export function renderMetrics(state: EngineState): string {
+  const running = state.count("running");
+  const suspended = state.count("suspended");
+  const lines = [
+    "# HELP firebolt_queries Queries in any state.",
+    "# TYPE firebolt_queries gauge",
+    `firebolt_queries ${state.total}`,
+  ];
+  const labels = state.metricsMode === "labelled" ? '{node="0"}' : "";
+  if (state.metricsMode !== "missing")
+    lines.push(
+      "# TYPE firebolt_running_queries gauge",
+      `firebolt_running_queries${labels} ${running}`,
+      "# TYPE firebolt_suspended_queries gauge",
+      `firebolt_suspended_queries${labels} ${suspended}`,
+    );
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,50 @@
+// What an engine waits for before it is ready: its peers, and the metadata service. Once met, the conditions are not asked again.
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { EngineConfig } from "./engine-config.ts";
+import type { EngineSettings } from "./settings.ts";
+
+const POLL_MS = 250;
+const ATTEMPT_MS = 2_000;
+const HEALTH_PORT = 8122;
+
+/** Resolves when the engine may call itself ready; fails only when `signal` fires. */
+export async function waitForStart(config: EngineConfig, settings: EngineSettings, signal: AbortSignal): Promise<void> {
+  await sleep(settings.startDelayMs, undefined, { signal });
+  const peers = settings.ignorePeers ? [] : config.hosts.filter((_, index) => index !== settings.nodeIndex);
+  await Promise.all(peers.map((host) => waitUntil(() => answersHealth(host, signal), signal)));
+  if (!settings.ignoreMetadata) await waitUntil(() => acceptsTcp(config.metadataEndpoint), signal);
+}
+
+async function waitUntil(holds: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+  while (!(await holds())) await sleep(POLL_MS, undefined, { signal });
+}
+
+async function answersHealth(host: string, signal: AbortSignal): Promise<boolean> {
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(ATTEMPT_MS)]);
+  try {
+    const response = await fetch(`http://${host}:${HEALTH_PORT}/health/live`, { signal: deadline });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    return false; // Not yet: a peer that is still starting is what the wait is for.
+  }
+}
+
+function acceptsTcp(endpoint: string): Promise<boolean> {
+  const colon = endpoint.lastIndexOf(":");
+  return new Promise((resolve) => {
+    const socket = connect({
+      host: endpoint.slice(0, colon),
+      port: Number(endpoint.slice(colon + 1)),
+      timeout: ATTEMPT_MS,
+    });
+    const settle = (accepted: boolean): void => {
+      socket.destroy();
+      resolve(accepted);
+    };
+    socket.once("connect", () => settle(true));
+    socket.once("error", () => settle(false));
+    socket.once("timeout", () => settle(false));
+  });
+}

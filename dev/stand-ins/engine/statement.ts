@@ -1,0 +1,34 @@
+// The few statements a stand-in engine understands, as data. Running them is the query server's job.
+
+export type Statement =
+  | { readonly type: "value"; readonly value: number }
+  | { readonly type: "wait"; readonly kind: "running" | "suspended"; readonly durationMs: number }
+  | { readonly type: "whoami" }
+  /** Leaves a trace, so that a query that ran twice is seen. */
+  | { readonly type: "marker"; readonly id: string }
+  /** An answer of this size. */
+  | { readonly type: "blob"; readonly sizeBytes: number }
+  /** Fails after it began, as a query with side effects may. */
+  | { readonly type: "fail" };
+
+const BLOCK_COMMENT = "/*";
+
+/** Undefined for everything else. A trailing comment is allowed: it makes bodies of any size. */
+export function parseStatement(sql: string): Statement | undefined {
+  const comment = sql.indexOf(BLOCK_COMMENT);
+  const text = (comment < 0 ? sql : sql.slice(0, comment)).trim().replace(/;$/, "").trim();
+  const value = /^SELECT (-?\d+)$/i.exec(text)?.[1];
+  if (value !== undefined) return { type: "value", value: Number(value) };
+  const wait = /^SELECT (sleep|suspend)\((\d+)\)$/i.exec(text);
+  if (wait !== null) {
+    const kind = wait[1]?.toLowerCase() === "sleep" ? "running" : "suspended";
+    return { type: "wait", kind, durationMs: Number(wait[2]) };
+  }
+  if (/^SELECT whoami\(\)$/i.test(text)) return { type: "whoami" };
+  if (/^SELECT fail\(\)$/i.test(text)) return { type: "fail" };
+  const size = /^SELECT blob\((\d+)\)$/i.exec(text)?.[1];
+  if (size !== undefined) return { type: "blob", sizeBytes: Number(size) };
+  const marker = /^INSERT marker\('([^']+)'\)$/i.exec(text)?.[1];
+  if (marker !== undefined) return { type: "marker", id: marker };
+  return undefined;
+}

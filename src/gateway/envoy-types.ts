@@ -1,0 +1,24 @@
+// Spelling of Envoy's configuration: extension types, addresses, sizes that several parts share. No decisions are made here.
+
+const EXTENSION_PREFIX = "type.googleapis.com/envoy.extensions.";
+
+/** An extension's configuration: its type first, as Envoy's own examples write it. */
+export function extension<T extends object>(type: string, fields: T): { readonly "@type": string } & T {
+  return { "@type": `${EXTENSION_PREFIX}${type}`, ...fields };
+}
+
+export function socketAddress(address: string, port: number) {
+  return { socket_address: { address, port_value: port } };
+}
+
+/**
+ * What Envoy holds of a body on either side of the proxy. It bounds the body that a retry can send again and, times the number
+ * of concurrent requests, the memory of a gateway pod.
+ */
+export const BUFFER_LIMIT_BYTES = 2 * 1024 * 1024;
+
+/** How long a new connection may take, inside one cluster. */
+export const CONNECT_TIMEOUT = "0.25s";
+
+/** Names by which routes find their clusters. */
+export const CLUSTER_NAME = { engines: "dynamic_forward_proxy", admin: "admin_stats" } as const;

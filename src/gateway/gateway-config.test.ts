@@ -1,0 +1,34 @@
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { renderGatewayConfig } from "./gateway-config.ts";
+import { serialiseGatewayConfig } from "./serialise.ts";
+
+const text = (namespace: string, metricsPort?: number): string =>
+  serialiseGatewayConfig(renderGatewayConfig({ namespace, metricsPort }));
+
+describe("the gateway configuration", () => {
+  test("is the reviewed text", async () => {
+    await expect(text("analytics")).toMatchFileSnapshot("gateway-config.golden.yaml");
+  });
+
+  test("depends on the namespace and the metrics port alone", () => {
+    expect(text("a")).toBe(text("a"));
+    expect(text("a")).not.toBe(text("b"));
+    expect(text("a", 9100)).not.toBe(text("a"));
+  });
+
+  test.each([undefined, 0, 9090])("metrics port %s is the default port", (metricsPort) => {
+    expect(text("a", metricsPort)).toBe(text("a"));
+  });
+
+  test("is read back as the object that was rendered", () => {
+    const config = renderGatewayConfig({ namespace: "a" });
+    expect(parse(serialiseGatewayConfig(config))).toEqual(config);
+  });
+
+  test("binds the administration to loopback, wherever it runs", () => {
+    const pod = renderGatewayConfig({ namespace: "a" });
+    const elsewhere = renderGatewayConfig({ namespace: "a" }, { address: "0.0.0.0", clientPort: 1, adminPort: 2 });
+    for (const { admin } of [pod, elsewhere]) expect(admin.address.socket_address.address).toBe("127.0.0.1");
+  });
+});

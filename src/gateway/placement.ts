@@ -1,0 +1,24 @@
+// Where one Envoy process runs: in a gateway pod, or anywhere else on other ports and with another name server (a test, a
+// laptop). It decides only about sockets, never about routing.
+import { GATEWAY_PORTS } from "./ports.ts";
+
+export interface SocketEndpoint {
+  readonly address: string;
+  readonly port: number;
+}
+
+export interface GatewayPlacement {
+  /** The address of the client and statistics listeners. */
+  readonly address: string;
+  readonly clientPort: number;
+  readonly adminPort: number;
+  /** Name servers to ask instead of those of the pod's resolv.conf. */
+  readonly dnsResolvers?: readonly SocketEndpoint[];
+}
+
+/** A pod of its own: every port is free and the cluster's name server is in resolv.conf. */
+export const POD_PLACEMENT: GatewayPlacement = {
+  address: "0.0.0.0",
+  clientPort: GATEWAY_PORTS.client,
+  adminPort: GATEWAY_PORTS.admin,
+};

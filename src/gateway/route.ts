@@ -1,0 +1,62 @@
+// The one route of client traffic and when a query is sent again. A query that may have reached an engine is never repeated.
+import { CLUSTER_NAME, extension } from "./envoy-types.ts";
+import { ENGINE_QUERY_PORT } from "./ports.ts";
+
+/** The header an engine sets when it refuses a query before any work because it is shutting down. */
+export const DRAINED_HEADER = "X-Firebolt-Drained";
+
+/**
+ * No connection; a connection lost before the first byte of the request; the explicit refusal above. Not `reset` and not `5xx`:
+ * both can follow a query that ran.
+ */
+const RETRY_ON = "connect-failure,reset-before-request,retriable-headers";
+
+export function renderEngineRoutes(namespace: string) {
+  return {
+    name: "engines",
+    virtual_hosts: [
+      {
+        name: "default",
+        domains: ["*"],
+        routes: [
+          {
+            match: { prefix: "/" },
+            metadata: {
+              filter_metadata: {
+                // The routing script reads it: the script itself is the same text in every gateway.
+                "envoy.filters.http.lua": {
+                  engine_authority_suffix: `-service.${namespace}.svc.cluster.local:${ENGINE_QUERY_PORT}`,
+                },
+              },
+            },
+            route: {
+              cluster: CLUSTER_NAME.engines,
+              // Queries may run for hours, and silently: only the client's own deadline ends them. Without the second line
+              // the listener's idle timeout would cut a query that sends nothing for five minutes.
+              timeout: "0s",
+              idle_timeout: "0s",
+              retry_policy: renderRetryPolicy(),
+            },
+          },
+        ],
+      },
+    ],
+  };
+}
+
+function renderRetryPolicy() {
+  return {
+    retry_on: RETRY_ON,
+    // About six seconds in all, longer than a stale address lives.
+    num_retries: 50,
+    retry_back_off: { base_interval: "0.025s", max_interval: "0.25s" },
+    retriable_headers: [{ name: DRAINED_HEADER, present_match: true }],
+    retry_host_predicate: [
+      {
+        name: "envoy.retry_host_predicates.previous_hosts",
+        typed_config: extension("retry.host.previous_hosts.v3.PreviousHostsPredicate", {}),
+      },
+    ],
+    host_selection_retry_max_attempts: "5",
+  };
+}

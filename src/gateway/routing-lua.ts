@@ -1,0 +1,114 @@
+// Generated from routing.lua by `npm run generate`: edit that file, never this one.
+
+/** The script that picks the engine of a request. */
+export const ROUTING_LUA = `-- Picks the engine of a request and points the request at that engine's Service. Runs before the forward proxy, which resolves
+-- whatever :authority says: nothing may pass here without an authority made by this script.
+--
+-- The suffix of the authority comes from the route's metadata, so that this text is the same for every gateway.
+
+local SELECTOR_HEADER = "x-firebolt-engine"
+local SELECTOR_PARAMETER = "engine"
+
+local function decode_hex(digits)
+  return string.char(tonumber(digits, 16))
+end
+
+-- The text behind a percent-encoding, or nil when a "%" is not followed by two hexadecimal digits.
+local function decode(text)
+  local stripped = text:gsub("%%%x%x", "")
+  if stripped:find("%", 1, true) then
+    return nil
+  end
+  return (text:gsub("+", " "):gsub("%%(%x%x)", decode_hex))
+end
+
+-- One DNS label. A dot would let a caller leave the namespace, a colon or an at sign would change the authority.
+local function is_label(text)
+  return #text >= 1 and #text <= 63 and not text:find("[^a-z0-9-]") and text:sub(1, 1) ~= "-" and text:sub(-1) ~= "-"
+end
+
+-- Takes the selector out of a path. Answers its value (nil without one) and the path without it; or nil, nil and a refusal.
+local function take_parameter(path)
+  local mark = path:find("?", 1, true)
+  if not mark then
+    return nil, path, nil
+  end
+  local value = nil
+  local kept = {}
+  for part in (path:sub(mark + 1) .. "&"):gmatch("([^&]*)&") do
+    local equals = part:find("=", 1, true)
+    local key = equals and part:sub(1, equals - 1) or part
+    if decode(key) == SELECTOR_PARAMETER then
+      if value then
+        return nil, nil, "multiple engine query parameters"
+      end
+      value = decode(equals and part:sub(equals + 1) or "")
+      if not value then
+        return nil, nil, "invalid engine query parameter encoding"
+      end
+    else
+      kept[#kept + 1] = part
+    end
+  end
+  if not value then
+    return nil, path, nil
+  end
+  local base = path:sub(1, mark - 1)
+  local query = table.concat(kept, "&")
+  return value, query == "" and base or base .. "?" .. query, nil
+end
+
+-- Answers the engine and the path to send to it, or nil, nil and the text of the refusal.
+local function select_engine(header, path)
+  local parameter, remaining, refusal = take_parameter(path)
+  if refusal then
+    return nil, nil, refusal
+  end
+  if header then
+    if not is_label(header) then
+      return nil, nil, "invalid X-Firebolt-Engine header"
+    end
+    if parameter and parameter ~= header then
+      return nil, nil, "conflicting engine selectors"
+    end
+    return header, remaining, nil
+  end
+  if not parameter or not is_label(parameter) then
+    return nil, nil, "invalid or missing engine selector"
+  end
+  return parameter, remaining, nil
+end
+
+local function route(handle)
+  local headers = handle:headers()
+  local path = headers:get(":path") or ""
+  local engine, remaining, refusal = select_engine(headers:get(SELECTOR_HEADER), path)
+  if refusal then
+    return nil, refusal
+  end
+  local authority = engine .. handle:metadata():get("engine_authority_suffix")
+  if remaining ~= path then
+    headers:replace(":path", remaining)
+  end
+  headers:replace(SELECTOR_HEADER, engine)
+  headers:replace(":authority", authority)
+  return engine, nil
+end
+
+-- Answers the engine that the request goes to, or nil when it was answered here: a script appended to this one may wrap this
+-- function and act on requests that are about to be forwarded.
+function envoy_on_request(handle)
+  -- After an error inside the script Envoy would forward the request as it came, to any host the caller names.
+  local ran, engine, refusal = pcall(route, handle)
+  if not ran then
+    handle:logErr("routing failed: " .. tostring(engine))
+    handle:respond({ [":status"] = "500" }, "routing failed")
+    return nil
+  end
+  if refusal then
+    handle:respond({ [":status"] = "400" }, refusal)
+    return nil
+  end
+  return engine
+end
+`;

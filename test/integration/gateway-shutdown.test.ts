@@ -1,0 +1,83 @@
+// A gateway pod that is replaced: the command of its preStop hook, then SIGTERM, while clients keep querying through two gateways
+// as a Service would spread them.
+import { execFile } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { renderPreStopCommand } from "../../src/gateway/pre-stop.ts";
+import { eventually } from "../support/cluster.ts";
+import { type Gateway, openGatewayWorld } from "../support/gateway-world.ts";
+import { startQueryLoad } from "../support/query-load.ts";
+
+const PROBE_PERIOD_MS = 2_000;
+const FAILURE_THRESHOLD = 2;
+const GRACE_MS = 15_000;
+
+const probe = async (gateway: Gateway): Promise<number> => {
+  const url = `http://127.0.0.1:${gateway.metricsPort}/healthz`;
+  return (await fetch(url, { signal: AbortSignal.timeout(PROBE_PERIOD_MS) })).status;
+};
+
+/** Resolves when the kubelet would call the pod not ready. */
+async function untilNotReady(gateway: Gateway): Promise<void> {
+  for (let failures = 0; failures < FAILURE_THRESHOLD; ) {
+    await sleep(PROBE_PERIOD_MS);
+    failures = (await probe(gateway)) === 200 ? 0 : failures + 1;
+  }
+}
+
+test("a gateway goes away without cutting a query", async () => {
+  await using world = await openGatewayWorld();
+  const { client } = world;
+  const leaving = await world.startGateway("leaving");
+  world.publish("e1", [await world.startEngine({ engine: "e1" })]);
+  let ports = [world.clientPort, leaving.clientPort];
+  let turn = 0;
+  const load = startQueryLoad(client, {
+    engine: "e1",
+    clients: 8,
+    port: () => ports[turn++ % ports.length] ?? world.clientPort,
+  });
+  const long = client.query({ engine: "e1", sql: "SELECT sleep(7000)", port: leaving.clientPort });
+  await eventually(() => load.answered.length > 100);
+  await eventually(async () => (await leaving.envoy.statistic("http.gateway.downstream_rq_active")) > 0);
+
+  const startedMs = performance.now();
+  const [shell = "", ...args] = renderPreStopCommand(leaving.envoy.adminPort);
+  const hook = promisify(execFile)(shell, args, { timeout: GRACE_MS });
+  await eventually(async () => (await probe(leaving)) === 503);
+  expect((await fetch(`http://127.0.0.1:${leaving.clientPort}/healthz`)).status).toBe(503);
+  expect(await probe(world)).toBe(200);
+  await expectClosing(leaving);
+  await untilNotReady(leaving);
+  ports = [world.clientPort];
+  await hook;
+  expect((await long).value).toBe(7_000);
+  await leaving.envoy.process.stop("SIGTERM");
+  expect(performance.now() - startedMs).toBeLessThan(GRACE_MS);
+
+  const { length } = load.answered;
+  await eventually(() => load.answered.length > length + 100);
+  await load.stop();
+  console.log(`gateway-shutdown: ${client.sent} requests sent, ${client.failed} failed`);
+  expect(client.failed).toBe(0);
+});
+
+/** Clients that keep connections open are told to come back on a new one. */
+async function expectClosing(gateway: Gateway): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${gateway.clientPort}/`, {
+    method: "POST",
+    body: "SELECT 1",
+    headers: { "X-Firebolt-Engine": "e1" },
+  });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("connection")).toBe("close");
+  await response.arrayBuffer();
+}
+
+test("the hook waits its time even when the administration cannot be reached", async () => {
+  const [shell = "", ...args] = renderPreStopCommand(1);
+  const startedMs = performance.now();
+  await promisify(execFile)(shell, args, { timeout: GRACE_MS });
+  expect(performance.now() - startedMs).toBeGreaterThan(7_500);
+});

@@ -1,0 +1,100 @@
+// A name server on loopback with records that a test changes while it runs, as a cluster's name server follows its Services.
+// It answers address questions only and can be slow, silent or failing.
+import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
+import { once } from "node:events";
+
+export interface DnsServer {
+  readonly address: string;
+  readonly port: number;
+  /** What the server does with a question from now on. */
+  behave(how: "answer" | "servfail" | "silent"): void;
+  /** The addresses of a name. An empty list is a name without addresses; undefined a name that does not exist. */
+  set(name: string, addresses: readonly string[] | undefined): void;
+  /** How many questions for the IPv4 addresses of this name came in. */
+  asked(name: string): number;
+  close(): Promise<void>;
+}
+
+const TYPE_A = 1;
+const CLASS_IN = 1;
+const RESPONSE_AUTHORITATIVE = 0x8400;
+const RECURSION = 0x0180;
+const NO_ERROR = 0;
+const SERVER_FAILURE = 2;
+const NAME_ERROR = 3;
+const HEADER_BYTES = 12;
+/** The question begins right after the header: every answer names it by this pointer. */
+const POINTER_TO_QUESTION = 0xc000 | HEADER_BYTES;
+/** As kubeadm's name server answers: far longer than any test waits, so a client that caches by it is seen. */
+const TTL_SECONDS = 30;
+
+interface Question {
+  readonly name: string;
+  readonly type: number;
+  /** Where the question ends inside the message. */
+  readonly end: number;
+}
+
+export async function startDnsServer(address = "127.0.0.1"): Promise<DnsServer> {
+  const socket = createSocket("udp4");
+  const records = new Map<string, readonly string[]>();
+  const counts = new Map<string, number>();
+  let behaviour: "answer" | "servfail" | "silent" = "answer";
+  socket.on("message", (message, from) => {
+    const question = readQuestion(message);
+    if (question.type === TYPE_A) counts.set(question.name, (counts.get(question.name) ?? 0) + 1);
+    if (behaviour === "silent") return;
+    const addresses = records.get(question.name);
+    if (behaviour === "servfail") reply({ socket, from }, renderAnswer(message, question, SERVER_FAILURE, []));
+    else if (addresses === undefined) reply({ socket, from }, renderAnswer(message, question, NAME_ERROR, []));
+    else reply({ socket, from }, renderAnswer(message, question, NO_ERROR, question.type === TYPE_A ? addresses : []));
+  });
+  socket.bind(0, address);
+  await once(socket, "listening");
+  return {
+    address,
+    port: socket.address().port,
+    behave(how) {
+      behaviour = how;
+    },
+    set(name, addresses) {
+      if (addresses === undefined) records.delete(name);
+      else records.set(name, addresses);
+    },
+    asked: (name) => counts.get(name) ?? 0,
+    close: () => new Promise((resolve) => socket.close(() => resolve())),
+  };
+}
+
+function reply(to: { readonly socket: Socket; readonly from: RemoteInfo }, message: Buffer): void {
+  to.socket.send(message, to.from.port, to.from.address);
+}
+
+function readQuestion(message: Buffer): Question {
+  const labels: string[] = [];
+  let at = HEADER_BYTES;
+  for (let length = message.readUInt8(at); length > 0; length = message.readUInt8(at)) {
+    labels.push(message.toString("latin1", at + 1, at + 1 + length));
+    at += 1 + length;
+  }
+  return { name: labels.join(".").toLowerCase(), type: message.readUInt16BE(at + 1), end: at + 5 };
+}
+
+function renderAnswer(query: Buffer, question: Question, code: number, addresses: readonly string[]): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  query.copy(header, 0, 0, 2);
+  header.writeUInt16BE(RESPONSE_AUTHORITATIVE | RECURSION | code, 2);
+  header.writeUInt16BE(1, 4);
+  header.writeUInt16BE(addresses.length, 6);
+  const answers = addresses.map((address) => {
+    const record = Buffer.alloc(16);
+    record.writeUInt16BE(POINTER_TO_QUESTION, 0);
+    record.writeUInt16BE(TYPE_A, 2);
+    record.writeUInt16BE(CLASS_IN, 4);
+    record.writeUInt32BE(TTL_SECONDS, 6);
+    record.writeUInt16BE(4, 10);
+    record.set(address.split(".").map(Number), 12);
+    return record;
+  });
+  return Buffer.concat([header, query.subarray(HEADER_BYTES, question.end), ...answers]);
+}

@@ -1,0 +1,87 @@
+// One gateway as clients see it: the rendered configuration in a real Envoy, stand-in engines behind it, a name server between
+// them, and a client that counts every request. Everything is on loopback and gone when it is closed.
+import { randomInt } from "node:crypto";
+import { findFreePorts } from "../../dev/control-plane/ports.ts";
+import { openWorkspace, type Workspace } from "../../dev/control-plane/workspace.ts";
+import { type GatewayConfig, renderGatewayConfig } from "../../src/gateway/gateway-config.ts";
+import { serialiseGatewayConfig } from "../../src/gateway/serialise.ts";
+import { type DnsServer, startDnsServer } from "./dns-server.ts";
+import { type RunningEnvoy, startEnvoy } from "./envoy.ts";
+import { GatewayClient } from "./gateway-client.ts";
+import { type StandInEngine, type StandInEngineOptions, startStandInEngine } from "./stand-in-engine.ts";
+
+export const NAMESPACE = "ns1";
+
+export interface Gateway {
+  readonly envoy: RunningEnvoy;
+  readonly clientPort: number;
+  readonly metricsPort: number;
+}
+
+export interface GatewayWorld extends Gateway {
+  readonly workspace: Workspace;
+  readonly dns: DnsServer;
+  readonly client: GatewayClient;
+  /** One more gateway pod, with the same configuration on ports of its own. */
+  startGateway(name: string): Promise<Gateway>;
+  /** Starts an engine pod. Nobody finds it before it is published. */
+  startEngine(options: Omit<StandInEngineOptions, "namespace" | "address">): Promise<StandInEngine>;
+  /** Lets the name of the engine's Service point at these pods, from the next question on. */
+  publish(engine: string, pods: readonly Pick<StandInEngine, "address">[] | undefined): void;
+  /** An address of its own on loopback. */
+  nextAddress(): string;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface GatewayWorldOptions {
+  /** Changes the rendered configuration, to bring about in a second what takes minutes. */
+  readonly adjust?: (config: GatewayConfig) => void;
+}
+
+export async function openGatewayWorld({ adjust }: GatewayWorldOptions = {}): Promise<GatewayWorld> {
+  const workspace = openWorkspace("gateway-");
+  const dns = await startDnsServer();
+  // Not 127.0.0.x: everyday servers live there, and several runs may share a machine.
+  const network = `127.${randomInt(16, 250)}.${randomInt(0, 250)}`;
+  let lastHost = 0;
+  const nextAddress = (): string => `${network}.${++lastHost}`;
+
+  const startGateway = async (name: string): Promise<Gateway> => {
+    const [clientPort = 0, metricsPort = 0, adminPort = 0] = await findFreePorts(3);
+    const config = renderGatewayConfig(
+      { namespace: NAMESPACE, metricsPort },
+      { address: "127.0.0.1", clientPort, adminPort, dnsResolvers: [dns] },
+    );
+    adjust?.(config);
+    const envoy = await startEnvoy(workspace, { name, config: serialiseGatewayConfig(config), adminPort });
+    return { envoy, clientPort, metricsPort };
+  };
+
+  const gateway = await startGateway("envoy");
+  return {
+    ...gateway,
+    workspace,
+    dns,
+    client: new GatewayClient(gateway.clientPort),
+    startGateway,
+    startEngine: (options) =>
+      startStandInEngine(workspace, { ...options, namespace: NAMESPACE, address: nextAddress() }),
+    publish: (engine, pods) =>
+      dns.set(
+        serviceHost(engine),
+        pods?.map((pod) => pod.address),
+      ),
+    nextAddress,
+    async [Symbol.asyncDispose]() {
+      await dns.close();
+      await workspace.close();
+    },
+  };
+}
+
+export function serviceHost(engine: string): string {
+  return `${engine}-service.${NAMESPACE}.svc.cluster.local`;
+}
+
+/** Envoy counts the retries of all engines together. */
+export const RETRIES = "cluster.dynamic_forward_proxy.upstream_rq_retry";
