@@ -26,7 +26,7 @@ const PARENT = process.ppid;
 const env = { ...process.env, PATH: `${BIN}${delimiter}${process.env.PATH ?? ""}` };
 const say = (line) => process.stderr.write(`${line}\n`);
 
-/** What each command runs once everything is there, and the programs it needs beyond the usual ones. */
+/** What each command runs once everything is there; the programs it needs beyond the usual ones; what the system must provide. */
 const COMMANDS = {
   start: { with: [], run: (args) => [NODE, "dev/playground/start.ts", ...args] },
   test: {
@@ -151,6 +151,10 @@ async function main([name, ...args]) {
   if (command.with !== undefined) {
     const extra = command.with.length > 0 ? ["--with", command.with.join(",")] : [];
     const ready = await run(NODE, ["dev/assets/main.ts", ...extra], ["ignore", "ignore", "inherit"]);
+    if (ready !== 0) return ready;
+  }
+  if (command.system !== undefined) {
+    const ready = await run(NODE, ["dev/system-packages.ts", ...command.system], ["ignore", "inherit", "inherit"]);
     if (ready !== 0) return ready;
   }
   const [program, ...rest] = command.run(args);
