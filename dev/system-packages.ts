@@ -11,7 +11,7 @@ interface SystemProgram {
 }
 
 const PROGRAMS: Readonly<Record<string, SystemProgram>> = {
-  postgres: { package: "postgresql", isPresent: () => onPath("postgres") || inPostgresFolder() },
+  postgres: { package: "postgresql", isPresent: () => process.env["POSTGRES_BIN"] !== undefined || inPostgresFolder() },
   ip: { package: "iproute2", isPresent: () => onPath("ip") },
   unshare: { package: "util-linux", isPresent: () => onPath("unshare") },
 };

@@ -2,6 +2,8 @@
 // its small footprint. It knows nothing of Kubernetes, does not retry refusals, and follows no redirects.
 import { type IncomingMessage, type OutgoingHttpHeaders, request as sendHttp } from "node:http";
 import { request as sendHttps } from "node:https";
+import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import type { CallDeadline } from "./call-deadline.ts";
 import { KubeConnectionError, ResponseTooLargeError } from "./errors.ts";
 import type { TlsMaterial } from "./tls-material.ts";
@@ -76,8 +78,7 @@ export class Transport {
       request.on("socket", (socket) => {
         bytesBefore = socket.bytesWritten;
         // Waiting for a free socket or a handshake can take long: a fenced request is released only after that.
-        if (secure ? !request.reusedSocket : socket.connecting)
-          socket.once(secure ? "secureConnect" : "connect", release);
+        if (isOpening(socket)) socket.once(secure ? "secureConnect" : "connect", release);
         else release();
       });
       request.on("response", (response) => {
@@ -97,6 +98,13 @@ export class Transport {
       });
     });
   }
+}
+
+/** A socket handed over by another request is open already and tells nobody again, whether or not Node calls it reused. */
+function isOpening(socket: Socket): boolean {
+  if (socket instanceof TLSSocket)
+    return "secureConnecting" in socket ? socket.secureConnecting === true : socket.connecting;
+  return socket.connecting;
 }
 
 /** The whole body as text. Past the limit the connection is given up rather than the rest read. */
