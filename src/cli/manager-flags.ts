@@ -1,4 +1,5 @@
 // The manager's flags, their defaults and their meaning in one table. Validated here, once, before anything starts.
+import { parseResourceBounds, type ResourceBounds } from "../engine/validate.ts";
 import type { FlagTable, FlagValues } from "./flags.ts";
 
 const oneOf =
@@ -13,6 +14,16 @@ const bindAddress = (value: string): string | undefined =>
 
 const notNegative = (value: string): string | undefined =>
   value.trim().startsWith("-") ? "must not be negative" : undefined;
+
+const CONTROLLERS = ["engine", "instance", "engineclass"] as const;
+export type Concurrency = Readonly<Record<(typeof CONTROLLERS)[number], number>>;
+
+function concurrencyProblem(text: string): string | undefined {
+  const bad = text.split(",").find((part) => !/^(engine|instance|engineclass)=[1-9]\d{0,2}$/.test(part.trim()));
+  return bad === undefined
+    ? undefined
+    : `${JSON.stringify(bad)} must be NAME=N with NAME one of ${CONTROLLERS.join(", ")} and N from 1 to 999`;
+}
 
 export const MANAGER_FLAGS = {
   version: { type: "boolean", default: "false", help: "print the version and exit" },
@@ -45,6 +56,23 @@ export const MANAGER_FLAGS = {
     type: "boolean",
     default: "true",
     help: "serve metrics over HTTPS to authenticated scrapers only",
+  },
+  "max-concurrent-reconciles": {
+    type: "string",
+    default: "engine=4,instance=2,engineclass=2",
+    help: "passes at the same time, per controller",
+    check: concurrencyProblem,
+  },
+  "engine-max-cpu": {
+    type: "string",
+    default: "",
+    help: "largest cpu request or limit of an engine; empty means no bound",
+  },
+  "engine-max-memory": { type: "string", default: "", help: "largest memory request or limit of an engine" },
+  "engine-max-ephemeral-storage": {
+    type: "string",
+    default: "",
+    help: "largest ephemeral-storage request or limit of an engine",
   },
   "kube-api-qps": {
     type: "number",
@@ -105,4 +133,26 @@ export function listenAddress(text: string): { readonly host?: string; readonly 
   const host = text.slice(0, colon).replace(/^\[|\]$/g, "");
   const port = Number(text.slice(colon + 1));
   return host === "" ? { port } : { host, port };
+}
+
+/** `engine=8` leaves the others at their defaults. */
+export function concurrencyOf(flags: ManagerFlags): Concurrency {
+  const pairs = (text: string) => text.split(",").map((part) => part.trim().split("="));
+  const merged = Object.fromEntries([
+    ...pairs(MANAGER_FLAGS["max-concurrent-reconciles"].default),
+    ...pairs(flags["max-concurrent-reconciles"]),
+  ]) as Record<keyof Concurrency, string>;
+  return { engine: Number(merged.engine), instance: Number(merged.instance), engineclass: Number(merged.engineclass) };
+}
+
+/** Throws for a bound that is no quantity, naming its flag: an operator with half its bounds must not start. */
+export function boundsOf(flags: ManagerFlags): ResourceBounds {
+  const { bounds, malformed } = parseResourceBounds({
+    cpu: flags["engine-max-cpu"],
+    memory: flags["engine-max-memory"],
+    "ephemeral-storage": flags["engine-max-ephemeral-storage"],
+  });
+  if (malformed.length === 0) return bounds;
+  const names = malformed.map((name) => `--engine-max-${name}`);
+  throw new TypeError(`${names.join(", ")}: not a Kubernetes quantity such as 32, 500m or 256Gi`);
 }

@@ -1,32 +1,28 @@
-// The manager: flags in, a running operator out. Everything is wired here and nowhere else; the parts know each other only
-// through what they are given.
-import { homedir, hostname } from "node:os";
+// The manager: flags in, a running operator out. The parts know each other only through what they are given here.
+import { homedir } from "node:os";
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { FireboltEngine } from "../api/engine.ts";
-import { FireboltEngineClass } from "../api/engine-class.ts";
-import { FireboltInstance } from "../api/instance.ts";
-import { type CacheOptions, createObjectCache } from "../kube/cache.ts";
-import type { KubeClient } from "../kube/client.ts";
+import { OPERATOR_DEFAULTS } from "../api/operator-defaults.ts";
 import { systemClock } from "../kube/clock.ts";
-import type { ClusterConfig } from "../kube/cluster-config.ts";
-import { validateElectionTiming } from "../kube/election-timing.ts";
-import { createKubeClient } from "../kube/kube-client.ts";
 import { loadKubeconfig } from "../kube/kubeconfig.ts";
 import { parseLabelSelector } from "../kube/label-selector.ts";
-import { createLeaderElector, type LeaderElector } from "../kube/leader-election.ts";
-import { leaseStore } from "../kube/lease-store.ts";
 import type { Logger } from "../kube/logger.ts";
 import { createManager, type Manager } from "../kube/manager.ts";
 import { createMetricsServer } from "../kube/metrics-server.ts";
-import type { KubeObject } from "../kube/object.ts";
 import { createProbes } from "../kube/probes.ts";
-import type { ResourceType } from "../kube/resource.ts";
-import { cacheRunnable } from "../kube/runnable.ts";
-import { createRuntimeMetrics, type RuntimeMetrics } from "../kube/runtime-metrics.ts";
+import { createRuntimeMetrics } from "../kube/runtime-metrics.ts";
+import { connect, electionProblems } from "./connections.ts";
+import { addControllers } from "./controllers.ts";
 import { waitForCrds } from "./crd-discovery.ts";
 import { describeFlags, parseFlags, UsageError } from "./flags.ts";
 import { createLogger, type TimeEncoding } from "./logging.ts";
-import { listenAddress, MANAGER_FLAGS, type ManagerFlags, namespaceList } from "./manager-flags.ts";
+import {
+  boundsOf,
+  concurrencyOf,
+  listenAddress,
+  MANAGER_FLAGS,
+  type ManagerFlags,
+  namespaceList,
+} from "./manager-flags.ts";
 import { REVISION, VERSION } from "./version.ts";
 
 export const MANAGER_USAGE = `usage: firebolt-operator [manager] [flags]\n\n${describeFlags(MANAGER_FLAGS)}`;
@@ -62,8 +58,8 @@ export async function runManager(args: readonly string[]): Promise<number> {
 
 /** What one flag alone cannot tell. */
 function checkCombinations(flags: ManagerFlags): void {
-  const problems = validateElectionTiming(electionTiming(flags));
-  if (flags["leader-elect"] && problems.length > 0) throw new UsageError(problems.join("; "));
+  const problems = electionProblems(flags);
+  if (problems.length > 0) throw new UsageError(problems.join("; "));
   if (flags["metrics-bind-address"] !== "0" && flags["metrics-secure"]) {
     throw new UsageError(
       "--metrics-secure=true: metrics over HTTPS are not available yet; pass --metrics-secure=false to serve them in plain HTTP",
@@ -82,22 +78,28 @@ function loggerFor(flags: ManagerFlags): Logger {
     sampled: !devel,
     write: (line) => process.stderr.write(line),
     now: () => systemClock.now(),
-  }).with({ logger: "setup" });
+  });
 }
 
-async function buildManager(flags: ManagerFlags, logger: Logger, signal: AbortSignal): Promise<Manager> {
+async function buildManager(flags: ManagerFlags, root: Logger, signal: AbortSignal): Promise<Manager> {
+  const logger = root.with({ logger: "setup" });
   const namespaces = namespaceList(flags.namespaces);
   const selector = flags["watch-label-selector"];
   if (selector !== "") parseLabelSelector(selector);
+  const bounds = boundsOf(flags);
   const config = await loadKubeconfig({ path: flags.kubeconfig, env: process.env, homeDir: homedir() });
   logger.info("starting", { version: VERSION, revision: REVISION, node: process.version, cluster: config.origin });
   logger.info("scope", { namespaces: namespaces.length === 0 ? "all" : namespaces, selector });
+  logger.info("resource bounds", {
+    maxCPU: bounds.cpu,
+    maxMemory: bounds.memory,
+    maxEphemeralStorage: bounds["ephemeral-storage"],
+  });
 
   const registry = flags["metrics-bind-address"] === "0" ? undefined : new Registry();
   if (registry !== undefined) collectDefaultMetrics({ register: registry });
   const metrics = createRuntimeMetrics(registry);
-  const elector = flags["leader-elect"] ? buildElector(flags, config, metrics, logger) : undefined;
-  const client = clientFor(flags, config, metrics, elector);
+  const { client, recorder, elector } = connect({ flags, config, metrics, logger: root });
   await waitForCrds({ client, clock: systemClock, logger, signal });
 
   const probes = listenAddress(flags["health-probe-bind-address"]);
@@ -110,64 +112,21 @@ async function buildManager(flags: ManagerFlags, logger: Logger, signal: AbortSi
   const metricsAddress = listenAddress(flags["metrics-bind-address"]);
   if (registry !== undefined && metricsAddress !== undefined)
     manager.add(createMetricsServer({ ...metricsAddress, registry, logger }));
-  const scope = { client, logger, namespaces, ...(selector === "" ? {} : { labelSelector: selector }) };
-  manager.add(cacheRunnable(cacheOf(FireboltInstance, scope)));
-  manager.add(cacheRunnable(cacheOf(FireboltEngine, scope)));
-  manager.add(cacheRunnable(cacheOf(FireboltEngineClass, scope)));
   if (elector !== undefined) manager.add(elector);
-  return manager;
-}
-
-function cacheOf<T extends KubeObject>(type: ResourceType<T>, scope: Omit<CacheOptions<T>, "type">) {
-  return createObjectCache<T>({ ...scope, type });
-}
-
-function clientFor(
-  flags: ManagerFlags,
-  config: ClusterConfig,
-  metrics: RuntimeMetrics,
-  elector: LeaderElector | undefined,
-): KubeClient {
-  return createKubeClient({
-    config,
-    userAgent: `firebolt-operator/${VERSION}`,
-    qps: flags["kube-api-qps"],
-    burst: flags["kube-api-burst"],
-    onRequest: metrics.request,
-    ...(elector === undefined ? {} : { guardWrite: () => elector.assertLeading() }),
-  });
-}
-
-/** The elector has a client of its own: renewals never queue behind other calls, and are not subject to the fence they feed. */
-function buildElector(
-  flags: ManagerFlags,
-  config: ClusterConfig,
-  metrics: RuntimeMetrics,
-  logger: Logger,
-): LeaderElector {
-  const namespace = flags["leader-election-namespace"] || config.namespace;
-  if (!namespace)
-    throw new UsageError(
-      "--leader-election-namespace is required out of cluster: neither a pod nor the kubeconfig context names a namespace",
-    );
-  const client = createKubeClient({ config, userAgent: `firebolt-operator/${VERSION} (leader-election)` });
-  const store = leaseStore(client, { namespace, name: flags["leader-election-id"] });
-  return createLeaderElector({
-    store,
-    timing: electionTiming(flags),
-    clock: systemClock,
-    logger,
+  manager.add(recorder);
+  addControllers({
+    manager,
+    client,
+    logger: root,
     metrics,
-    identity: `${hostname()}_${crypto.randomUUID()}`,
+    events: recorder,
+    namespaces,
+    selector,
+    bounds,
+    defaults: OPERATOR_DEFAULTS,
+    concurrency: concurrencyOf(flags),
   });
-}
-
-function electionTiming(flags: ManagerFlags) {
-  return {
-    leaseMs: flags["leader-election-lease-duration"],
-    renewDeadlineMs: flags["leader-election-renew-deadline"],
-    retryMs: flags["leader-election-retry-period"],
-  };
+  return manager;
 }
 
 /** The first signal asks for an orderly stop, the second ends at once. */

@@ -8,6 +8,7 @@ import { API_VERSION, ENGINE_NAMES } from "../../src/api/group.ts";
 import type { FireboltInstance } from "../../src/api/instance.ts";
 import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
 import type { Child } from "../../src/engine/children.ts";
+import { computeEngine } from "../../src/engine/compute/compute-engine.ts";
 import { renderGeneration } from "../../src/engine/render/generation.ts";
 import { renderRoutingService } from "../../src/engine/render/routing-service.ts";
 import { resolveEngine } from "../../src/engine/resolve/effective-engine.ts";
@@ -77,7 +78,7 @@ export function liveSet(of: FireboltEngine, generation: number, metadata: V1Obje
   const rendered = renderGeneration({ engine: identityOf(of), effective, generation, instance: INSTANCE_INFO });
   return {
     generation,
-    statefulSet: live(rendered.statefulSet, metadata),
+    statefulSet: live({ ...rendered.statefulSet, status: { replicas: 0, observedGeneration: 1 } }, metadata),
     headlessService: live(rendered.headlessService, metadata),
     configMap: live(rendered.configMap, metadata),
   };
@@ -107,8 +108,8 @@ export function routingTo(generation: number): Routing {
   return viewRouting({ ...service, metadata: { ...service.metadata, resourceVersion: "5" } }, identityOf(engine()));
 }
 
-export const READY = { total: 2, ready: 2, allReady: true } as const;
-export const NOT_READY = { total: 2, ready: 1, allReady: false } as const;
+export const READY = { wanted: 2, total: 2, ready: 2, allReady: true } as const;
+export const NOT_READY = { wanted: 2, total: 2, ready: 1, allReady: false } as const;
 
 /** Phase and counters come from the engine's status; everything is in order unless told otherwise. */
 export function snapshot(of: FireboltEngine, changes: Partial<EngineSnapshot> = {}): EngineSnapshot {
@@ -133,3 +134,30 @@ export function snapshot(of: FireboltEngine, changes: Partial<EngineSnapshot> = 
     ...changes,
   };
 }
+
+/** Another image, so another generation. */
+export const IMAGE = { template: { spec: { containers: [{ name: "engine", image: "other:1" }] } } };
+
+/** An engine in a phase, with current, active and draining generation as given. */
+export const at = (phase: string, [current, active, draining]: readonly number[], spec: EngineChanges["spec"] = {}) =>
+  engine({
+    spec,
+    status: {
+      phase,
+      currentGeneration: current ?? 0,
+      activeGeneration: active ?? -1,
+      ...(draining === undefined ? {} : { drainingGeneration: draining }),
+      conditions: [instanceReady],
+    },
+  });
+
+export const compute = (of: FireboltEngine, changes: Partial<EngineSnapshot> = {}) =>
+  computeEngine(snapshot(of, changes));
+
+/** Phase and counters as a status should show them. */
+export const status = (phase: string, current: number, active: number, draining?: number) => ({
+  phase,
+  currentGeneration: current,
+  activeGeneration: active,
+  ...(draining === undefined ? {} : { drainingGeneration: draining }),
+});

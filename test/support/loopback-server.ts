@@ -42,7 +42,7 @@ export async function startLoopback(script: Script, options: { readonly tls?: bo
   const sockets = new Set<Socket>();
   const numbers = new WeakMap<Socket, number>();
   let connections = 0;
-  const onRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const entry = {
       method: request.method ?? "",
       url: request.url ?? "",
@@ -53,6 +53,10 @@ export async function startLoopback(script: Script, options: { readonly tls?: bo
     };
     seen.push(entry);
     await script(entry, response);
+  };
+  // A script that fails shows as a broken connection in the test that wrote it.
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    answer(request, response).catch((error: Error) => response.destroy(error));
   };
   const server: Server = options.tls
     ? createSecureServer(

@@ -1,0 +1,86 @@
+// The ways to the API server: one client for the work, one for the lease, and the recorder of events. The fence of the
+// lease is put in front of every write here.
+import { hostname } from "node:os";
+import type { KubeClient } from "../kube/client.ts";
+import { systemClock } from "../kube/clock.ts";
+import type { ClusterConfig } from "../kube/cluster-config.ts";
+import { type ElectionTiming, validateElectionTiming } from "../kube/election-timing.ts";
+import { createEventRecorder, type EventRecorder } from "../kube/event-recorder.ts";
+import { eventWriter } from "../kube/event-writer.ts";
+import { createKubeClient } from "../kube/kube-client.ts";
+import { createLeaderElector, type LeaderElector } from "../kube/leader-election.ts";
+import { leaseStore } from "../kube/lease-store.ts";
+import type { Logger } from "../kube/logger.ts";
+import type { RuntimeMetrics } from "../kube/runtime-metrics.ts";
+import { UsageError } from "./flags.ts";
+import type { ManagerFlags } from "./manager-flags.ts";
+import { VERSION } from "./version.ts";
+
+const USER_AGENT = `firebolt-operator/${VERSION}`;
+
+export interface Connections {
+  readonly client: KubeClient;
+  readonly recorder: EventRecorder;
+  /** Absent without --leader-elect: the process then works at once. */
+  readonly elector: LeaderElector | undefined;
+}
+
+export interface ConnectOptions {
+  readonly flags: ManagerFlags;
+  readonly config: ClusterConfig;
+  readonly metrics: RuntimeMetrics;
+  readonly logger: Logger;
+}
+
+export function connect(options: ConnectOptions): Connections {
+  const { flags, config, metrics, logger } = options;
+  let elector: LeaderElector | undefined;
+  const client = createKubeClient({
+    config,
+    logger,
+    userAgent: USER_AGENT,
+    qps: flags["kube-api-qps"],
+    burst: flags["kube-api-burst"],
+    onRequest: metrics.request,
+    guardWrite: () => elector?.assertLeading(),
+  });
+  const recorder = createEventRecorder({
+    writer: eventWriter(client),
+    clock: systemClock,
+    logger,
+    reportingController: "firebolt.io/operator",
+    reportingInstance: hostname(),
+  });
+  if (flags["leader-elect"]) elector = buildElector(options, recorder);
+  return { client, recorder, elector };
+}
+
+/** The elector has a client of its own: renewals never queue behind other calls, and are not subject to the fence they feed. */
+function buildElector({ flags, config, metrics, logger }: ConnectOptions, events: EventRecorder): LeaderElector {
+  const namespace = flags["leader-election-namespace"] || config.namespace;
+  if (!namespace)
+    throw new UsageError(
+      "--leader-election-namespace is required out of cluster: neither a pod nor the kubeconfig context names a namespace",
+    );
+  const client = createKubeClient({
+    config,
+    logger,
+    userAgent: `${USER_AGENT} (leader-election)`,
+    onRequest: metrics.request,
+  });
+  const store = leaseStore(client, { namespace, name: flags["leader-election-id"] });
+  return createLeaderElector({ store, timing: electionTiming(flags), clock: systemClock, logger, metrics, events });
+}
+
+/** The problems with the election flags, each naming its flags. */
+export function electionProblems(flags: ManagerFlags): readonly string[] {
+  return flags["leader-elect"] ? validateElectionTiming(electionTiming(flags)) : [];
+}
+
+function electionTiming(flags: ManagerFlags): ElectionTiming {
+  return {
+    leaseMs: flags["leader-election-lease-duration"],
+    renewDeadlineMs: flags["leader-election-renew-deadline"],
+    retryMs: flags["leader-election-retry-period"],
+  };
+}

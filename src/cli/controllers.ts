@@ -1,0 +1,61 @@
+// Which controllers run and what they share: one cache per kind, however many controllers read it.
+import { GROUP } from "../api/group.ts";
+import type { OperatorDefaults } from "../api/operator-defaults.ts";
+import { engineController } from "../engine/controller.ts";
+import { type CacheWish, createEngineCaches, INDEX } from "../engine/engine-caches.ts";
+import type { ResourceBounds } from "../engine/validate.ts";
+import { engineClassController } from "../engineclass/controller.ts";
+import { createObjectCache, type ObjectCache } from "../kube/cache.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { systemClock } from "../kube/clock.ts";
+import type { Controller } from "../kube/controller.ts";
+import type { EventSink } from "../kube/event-object.ts";
+import type { Logger } from "../kube/logger.ts";
+import type { Manager } from "../kube/manager.ts";
+import type { KubeObject } from "../kube/object.ts";
+import { controllerRunnable } from "../kube/run-controller.ts";
+import { cacheRunnable } from "../kube/runnable.ts";
+import type { RuntimeMetrics } from "../kube/runtime-metrics.ts";
+import type { Concurrency } from "./manager-flags.ts";
+
+export interface ControllersOptions {
+  readonly manager: Manager;
+  readonly client: KubeClient;
+  readonly logger: Logger;
+  readonly metrics: RuntimeMetrics;
+  readonly events: EventSink;
+  /** Empty: all. */
+  readonly namespaces: readonly string[];
+  /** Narrows the three Firebolt kinds, never their children. Empty: all. */
+  readonly selector: string;
+  readonly defaults: OperatorDefaults;
+  readonly bounds: ResourceBounds;
+  readonly concurrency: Concurrency;
+}
+
+export function addControllers(options: ControllersOptions): void {
+  const { manager, client, logger, metrics, events, defaults, bounds, concurrency } = options;
+  const create = <T extends KubeObject>(wish: CacheWish<T>): ObjectCache<T> => {
+    const cache = createObjectCache<T>({ ...wish, ...scopeOf(wish, options) });
+    manager.add(cacheRunnable(cache));
+    return cache;
+  };
+  const caches = createEngineCaches(create);
+  const shared = { client, clock: systemClock, events };
+  const add = (controller: Controller): void =>
+    manager.add(controllerRunnable(controller, { clock: systemClock, logger, metrics }));
+  add(engineController({ ...shared, caches, defaults, bounds, concurrency: concurrency.engine }));
+  const { classes, engines } = caches;
+  add({
+    ...engineClassController({ ...shared, caches: { classes, engines, classIndex: INDEX.engineClass } }),
+    concurrency: concurrency.engineclass,
+  });
+}
+
+function scopeOf<T extends KubeObject>(
+  wish: CacheWish<T>,
+  { client, logger, namespaces, selector }: ControllersOptions,
+) {
+  const narrowed = wish.type.group === GROUP && selector !== "";
+  return { client, logger, namespaces, ...(narrowed ? { labelSelector: selector } : {}) };
+}

@@ -1,0 +1,106 @@
+import { expect, test } from "vitest";
+import {
+  absentSet,
+  at,
+  compute,
+  engine,
+  foreign,
+  IMAGE,
+  liveSet,
+  routingTo,
+  status,
+  terminating,
+} from "../../../test/support/engine-fixtures.ts";
+import type { EngineSnapshot } from "../snapshot.ts";
+
+test.each([
+  ["current ahead of active", [2, 1]],
+  ["nothing active", [0, -1]],
+] as const)("T5: at rest with %s is a defect", (_, generations) => {
+  expect(compute(at("stable", generations))).toMatchObject({ type: "broken", row: "T5" });
+});
+
+test.each([
+  ["S24: the StatefulSet is gone", absentSet(1), "statefulSet"],
+  [
+    "S87: the StatefulSet is terminating",
+    { ...liveSet(engine(), 1), statefulSet: terminating(liveSet(engine(), 1).statefulSet) },
+    "metadata.deletionTimestamp",
+  ],
+  [
+    "the StatefulSet is somebody else's",
+    { ...liveSet(engine(), 1), statefulSet: foreign(liveSet(engine(), 1).statefulSet) },
+    "metadata.ownerReferences",
+  ],
+  ["S4: the image differs", liveSet(engine({ spec: IMAGE }), 1), "spec.template.spec.containers"],
+  ["S5: the replicas differ", liveSet(engine({ spec: { replicas: 4 } }), 1), "spec.replicas"],
+] as const)("T4: %s → creating with the next number and no objects (I8)", (_, current, path) => {
+  for (const phase of ["stable", "stopped"]) {
+    const decision = compute(at(phase, [1, 1]), { current });
+    expect(decision).toMatchObject({ type: "bump", row: "T4", status: status("creating", 2, 1) });
+    expect(decision.type === "bump" && decision.cause.path).toContain(path);
+    expect(decision).not.toHaveProperty("ensure");
+    expect(decision).not.toHaveProperty("remove");
+  }
+});
+
+test("T6: a matching generation rests, and observedGeneration says for which spec (I10)", () => {
+  const of = at("stable", [1, 1]);
+  const decision = compute({ ...of, metadata: { ...of.metadata, generation: 9 } });
+  expect(decision).toMatchObject({ type: "hold", row: "T6", ensure: {}, recheck: { afterMs: 30_000 } });
+  expect(decision).toMatchObject({ status: { ...status("stable", 1, 1), observedGeneration: 9 } });
+});
+
+test.each([
+  ["stable", 0, "stopped"],
+  ["stopped", 2, "stable"],
+] as const)("T6: a phase named early is corrected, %s with %i replicas → %s", (phase, replicas, want) => {
+  const of = at(phase, [1, 1], { replicas });
+  expect(compute(of, { current: liveSet(of, 1) })).toMatchObject({ row: "T6", status: { phase: want } });
+});
+
+test("T6, S26, S27: a missing ConfigMap or headless Service is put back at the same generation", () => {
+  const set = liveSet(engine(), 1);
+  const decision = compute(at("stable", [1, 1]), {
+    current: { ...set, configMap: { type: "absent" }, headlessService: { type: "absent" } },
+  });
+  expect(decision).toMatchObject({
+    row: "T6",
+    ensure: {
+      configMap: { object: { metadata: { name: "e-g1-config" } }, exists: false },
+      headlessService: { object: { metadata: { name: "e-g1-hl" } }, exists: false },
+    },
+  });
+  expect(decision).not.toHaveProperty("ensure.statefulSet");
+});
+
+test("T6: a ConfigMap edited by hand is left", () => {
+  const set = liveSet(engine(), 1);
+  const configMap = set.configMap.type === "live" ? { ...set.configMap.object, data: { "config.yaml": "edited" } } : {};
+  const decision = compute(at("stable", [1, 1]), {
+    current: { ...set, configMap: { type: "live", object: configMap } },
+  });
+  expect(decision).toMatchObject({ row: "T6", ensure: {} });
+});
+
+test.each([
+  ["S28: another number", routingTo(0)],
+  ["S28: no number", { ...routingTo(1), target: -1 } as EngineSnapshot["routing"]],
+  ["missing", { type: "absent" }],
+] as const)(
+  "T6: a routing Service that is wrong (%s) goes back to active, and Ready waits for it (I39)",
+  (_, routing) => {
+    const decision = compute(at("stable", [1, 1]), { routing });
+    expect(decision).toMatchObject({ row: "T6", ensure: { routing: { generation: 1 } }, recheck: "now" });
+    expect(decision).toMatchObject({
+      status: { conditions: [{}, { type: "Ready", status: "False", reason: "PodsNotReady" }] },
+    });
+  },
+);
+
+test("T6: a routing Service that lost a port is repaired", () => {
+  const right = routingTo(1);
+  const service = right.type === "live" ? { ...right.service, spec: { ...right.service.spec, ports: [] } } : {};
+  const decision = compute(at("stable", [1, 1]), { routing: { type: "live", service, target: 1 } });
+  expect(decision).toMatchObject({ row: "T6", ensure: { routing: { generation: 1 } } });
+});

@@ -1,0 +1,36 @@
+// `stable` and `stopped`: verify the running generation, repair what is missing around it, and write the intent of a new
+// generation when it no longer matches (T4–T6). Never creates or changes a StatefulSet.
+import { type EngineDecision, RECHECK_MS } from "../decision.ts";
+import { restPhase } from "../phase.ts";
+import { renderGeneration } from "../render/generation.ts";
+import type { EngineSnapshot } from "../snapshot.ts";
+import type { OpenGate } from "./gates.ts";
+import { mismatch } from "./mismatch.ts";
+import { advance } from "./next-status.ts";
+import { restoreMissing, routingRepair } from "./repair.ts";
+
+export function computeAtRest(s: EngineSnapshot, gate: OpenGate): EngineDecision {
+  const { current, active } = s.generations;
+  if (active < 0 || current !== active)
+    return {
+      type: "broken",
+      row: "T5",
+      detail: `at rest with currentGeneration ${current} and activeGeneration ${active}`,
+    };
+  const { effective, instance, instanceReady } = gate;
+  const rendered = renderGeneration({ engine: s.identity, effective, generation: active, instance });
+  const cause = mismatch(s.current.statefulSet, rendered.statefulSet);
+  if (cause !== undefined) {
+    // The number is written down before anything carries it: a crash in between loses nothing and creates nothing twice.
+    const status = advance(s, { phase: "creating", generations: { current: current + 1 }, instanceReady });
+    return { type: "bump", row: "T4", status, cause };
+  }
+  const ensure = { ...restoreMissing(s, rendered), ...routingRepair(s, active) };
+  const status = advance(s, {
+    phase: restPhase(s.engine.spec),
+    observedGeneration: s.engine.metadata?.generation ?? 0,
+    instanceReady,
+  });
+  const recheck = ensure.routing === undefined ? ({ afterMs: RECHECK_MS.atRest } as const) : "now";
+  return { type: "hold", row: "T6", status, ensure, recheck };
+}

@@ -1,0 +1,55 @@
+// `creating`: build the current generation and wait for its pods (T7, T9, T10), or give it up when the spec has moved on
+// (T8). The spec is compared before readiness is looked at: a doomed generation is never waited for.
+import { type Cause, type EngineDecision, RECHECK_MS } from "../decision.ts";
+import { renderGeneration } from "../render/generation.ts";
+import type { EngineSnapshot } from "../snapshot.ts";
+import type { OpenGate } from "./gates.ts";
+import { mismatch } from "./mismatch.ts";
+import { advance } from "./next-status.ts";
+import { ensureSet, removalsOf, routingIfMissing, routingRepair } from "./repair.ts";
+
+export function computeCreating(s: EngineSnapshot, gate: OpenGate): EngineDecision {
+  const { current, active } = s.generations;
+  if (active > current)
+    return {
+      type: "broken",
+      row: "§1.13",
+      detail: `activeGeneration ${active} is ahead of currentGeneration ${current}`,
+    };
+  const { effective, instance, instanceReady } = gate;
+  const rendered = renderGeneration({ engine: s.identity, effective, generation: current, instance });
+  const { statefulSet } = s.current;
+  const isThere = statefulSet.type === "live" || statefulSet.type === "terminating";
+  const cause = isThere ? mismatch(statefulSet, rendered.statefulSet) : undefined;
+  if (cause !== undefined) return abandon(s, gate, cause);
+
+  // Before the first cut-over nothing serves, so the Service may as well name the generation that will.
+  const ensure = { ...routingIfMissing(s, active >= 0 ? active : current), ...ensureSet(s, rendered) };
+  if (isThere && s.pods.allReady)
+    return {
+      type: "move",
+      row: "T10",
+      status: advance(s, { phase: "switching", instanceReady }),
+      ensure,
+      recheck: "now",
+    };
+  const status = advance(s, { phase: "creating", instanceReady });
+  return { type: "hold", row: isThere ? "T9" : "T7", status, ensure, recheck: { afterMs: RECHECK_MS.creating } };
+}
+
+function abandon(s: EngineSnapshot, { instanceReady }: OpenGate, cause: Cause): EngineDecision {
+  const { current, active } = s.generations;
+  const selectsDoomed = s.routing.type === "live" && s.routing.target === current;
+  const status = advance(s, { phase: "creating", generations: { current: current + 1 }, instanceReady });
+  return {
+    type: "abandon",
+    row: "T8",
+    status,
+    cause,
+    generation: current,
+    // Traffic that already points at the doomed generation goes back before anything of it is deleted.
+    ...(active >= 0 && active !== current && selectsDoomed ? routingRepair(s, active) : {}),
+    // A generation that serves is left to the sweep, which knows when it no longer does.
+    remove: active === current ? [] : removalsOf(s.current, "unchanged"),
+  };
+}

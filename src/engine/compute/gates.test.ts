@@ -1,0 +1,184 @@
+import { expect, test } from "vitest";
+import {
+  EARLIER,
+  engine,
+  engineClass,
+  instance,
+  instanceReady,
+  liveSet,
+  NOW,
+  snapshot,
+} from "../../../test/support/engine-fixtures.ts";
+import type { EngineSnapshot } from "../snapshot.ts";
+import { computeEngine } from "./compute-engine.ts";
+
+const GATED = ["stable", "stopped", "creating"];
+const stored = { currentGeneration: 1, activeGeneration: 1, conditions: [instanceReady] };
+const judged = (changes: Partial<EngineSnapshot>, spec = {}) =>
+  GATED.map((phase) => computeEngine(snapshot(engine({ spec, status: { ...stored, phase } }), changes)));
+
+const condition = (reason: string, message: string) => ({
+  type: "Ready",
+  status: "False",
+  reason,
+  message: expect.stringContaining(message),
+});
+
+test.each([
+  [
+    "T2: the class is missing",
+    { engineClass: { type: "missing", name: "lost" } },
+    'FireboltEngineClass "lost" not found in namespace ns',
+  ],
+  [
+    "T2: the class sets operator-owned fields",
+    {
+      engineClass: {
+        type: "found",
+        object: engineClass({
+          status: {
+            conditions: [
+              {
+                type: "Ready",
+                status: "False",
+                reason: "OperatorOwnedFieldSet",
+                message: "spec.x: Forbidden",
+                lastTransitionTime: EARLIER,
+              },
+            ],
+          },
+        }),
+      },
+    },
+    'FireboltEngineClass "c" cannot be used: spec.x: Forbidden',
+  ],
+] as const)("%s → FireboltEngineClassUnready, 10 s, InstanceReady untouched", (_, changes, message) => {
+  for (const decision of judged({ ...changes, instance: undefined }))
+    expect(decision).toMatchObject({
+      type: "refuse",
+      row: "T2",
+      recheck: { afterMs: 10_000 },
+      status: { ...stored, conditions: [instanceReady, condition("FireboltEngineClassUnready", message)] },
+    });
+});
+
+test.each([
+  ["no verdict yet", undefined],
+  [
+    "DeletionBlocked",
+    { type: "Ready", status: "False", reason: "DeletionBlocked", message: "", lastTransitionTime: EARLIER },
+  ],
+  ["Admissible", { type: "Ready", status: "True", reason: "Admissible", message: "", lastTransitionTime: EARLIER }],
+] as const)("§1.8: a class with %s is usable", (_, ready) => {
+  const object = engineClass(ready === undefined ? {} : { status: { conditions: [ready] } });
+  for (const decision of judged({ engineClass: { type: "found", object } })) expect(decision.type).not.toBe("refuse");
+});
+
+test.each([
+  [
+    "S3: no such instance",
+    { instance: undefined },
+    'FireboltInstance "main" not found in namespace ns (instances are looked up in the engine\'s own namespace)',
+  ],
+  [
+    "D7, S60: the instance is being deleted",
+    { instance: instance({ metadata: { name: "main", deletionTimestamp: EARLIER } }) },
+    "is being deleted",
+  ],
+  ["D7, S23: no metadata endpoint", { instance: instance({ metadataEndpoint: "" }) }, "no metadata endpoint"],
+  ["D7: no id", { instance: instance({ id: "" }) }, "no id"],
+] as const)("T3: %s → InstanceNotReady on both conditions, 10 s, nothing else", (_, changes, message) => {
+  for (const decision of judged(changes))
+    expect(decision).toMatchObject({
+      type: "refuse",
+      row: "T3",
+      recheck: { afterMs: 10_000 },
+      status: {
+        ...stored,
+        conditions: [
+          {
+            type: "InstanceReady",
+            status: "False",
+            reason: "InstanceNotReady",
+            message: expect.stringContaining(message),
+            lastTransitionTime: NOW,
+          },
+          condition("InstanceNotReady", message),
+        ],
+      },
+    });
+});
+
+test("G2: an engine without a spec fails the instance gate", () => {
+  const { spec: _, ...bare } = engine({ status: { ...stored, phase: "stable" } });
+  const s = snapshot(engine(), { engine: bare, phase: "stable", status: bare.status, instance: undefined });
+  expect(computeEngine(s)).toMatchObject({ row: "T3", refusal: { reason: "InstanceNotReady" } });
+});
+
+test("D18: metadataEndpointOverride does not open the gate by itself", () => {
+  const spec = { metadataEndpointOverride: "elsewhere:7000" };
+  for (const decision of judged({ instance: instance({ metadataEndpoint: "" }) }, spec))
+    expect(decision.row).toBe("T3");
+});
+
+const resources = (cpu: string) => ({
+  template: { spec: { containers: [{ name: "engine", resources: { limits: { cpu } } }] } },
+});
+
+test.each([
+  ["TemplateRejected", {}, { template: { spec: { hostNetwork: true } } }, "spec.template.spec.hostNetwork"],
+  [
+    "ResourceBoundsExceeded",
+    { bounds: { cpu: "4" } },
+    resources("5"),
+    "spec.template.spec.containers[engine].resources.limits[cpu]",
+  ],
+] as const)("§1.8: %s → 10 s, InstanceReady still True", (reason, changes, spec, path) => {
+  for (const decision of judged(changes, spec)) {
+    expect(decision).toMatchObject({
+      type: "refuse",
+      row: "§1.8",
+      recheck: { afterMs: 10_000 },
+      status: { ...stored, conditions: [{ type: "InstanceReady", status: "True" }, condition(reason, path)] },
+    });
+    expect(decision.type === "refuse" && decision.refusal.violations[0]?.path).toBe(path);
+  }
+});
+
+test("an engine name that makes its children's names too long is refused by name", () => {
+  const name = "e".repeat(46);
+  const of = engine({ metadata: { name }, status: { ...stored, phase: "creating" } });
+  expect(computeEngine(snapshot(of))).toMatchObject({
+    type: "refuse",
+    refusal: { reason: "NameRejected", message: expect.stringContaining("metadata.name") },
+  });
+});
+
+test("the order of gates: class, instance, name, template, bounds", () => {
+  const bad = {
+    ...resources("5"),
+    template: { spec: { hostNetwork: true, containers: resources("5").template.spec.containers } },
+  };
+  const changes = { bounds: { cpu: "4" } } as const;
+  const reason = (more: Partial<EngineSnapshot>) =>
+    judged({ ...changes, ...more }, bad).map((d) => (d.type === "refuse" ? d.refusal.reason : d.type));
+  expect(new Set(reason({ instance: undefined, engineClass: { type: "missing", name: "x" } }))).toEqual(
+    new Set(["FireboltEngineClassUnready"]),
+  );
+  expect(new Set(reason({ instance: undefined }))).toEqual(new Set(["InstanceNotReady"]));
+  expect(new Set(reason({}))).toEqual(new Set(["TemplateRejected"]));
+});
+
+test("when the gate opens, InstanceReady turns True", () => {
+  const closed = { ...instanceReady, status: "False", reason: "InstanceNotReady" } as const;
+  const of = engine({ status: { ...stored, phase: "stable", conditions: [closed] } });
+  expect(computeEngine(snapshot(of, { current: liveSet(of, 1) }))).toMatchObject({
+    row: "T6",
+    status: {
+      conditions: [
+        { type: "InstanceReady", status: "True", reason: "InstanceReady", lastTransitionTime: NOW },
+        { type: "Ready", status: "True" },
+      ],
+    },
+  });
+});

@@ -1,0 +1,114 @@
+// The gates of behaviour §1.8: what must hold before a phase that renders configuration may go on. A closed gate changes
+// conditions and nothing else, and says what it waits for.
+
+import type { Verdict } from "../../api/condition-list.ts";
+import { type Violation, violationsText } from "../../podtemplate/violation.ts";
+import type { EngineClass } from "../children.ts";
+import { type EngineDecision, RECHECK_MS, type Refusal } from "../decision.ts";
+import type { EnginePhase } from "../phase.ts";
+import type { InstanceInfo } from "../render/generation.ts";
+import { type EffectiveEngine, resolveEngine } from "../resolve/effective-engine.ts";
+import type { EngineSnapshot } from "../snapshot.ts";
+import { validateEngine } from "../validate.ts";
+import { judge } from "./next-status.ts";
+
+export interface OpenGate {
+  readonly type: "open";
+  readonly effective: EffectiveEngine;
+  readonly instance: InstanceInfo;
+  readonly instanceReady: Verdict;
+}
+
+export type Gate = OpenGate | { readonly type: "closed"; readonly decision: EngineDecision };
+
+export function computeGates(s: EngineSnapshot, phase: EnginePhase): Gate {
+  const unusableClass = classProblem(s);
+  if (unusableClass !== undefined)
+    return closed(s, phase, { row: "T2", reason: "FireboltEngineClassUnready", message: unusableClass });
+  const instance = instanceFor(s);
+  if (typeof instance === "string") {
+    const verdict = instanceVerdict("False", "InstanceNotReady", instance);
+    return closed(s, phase, { row: "T3", reason: "InstanceNotReady", message: instance, instanceReady: verdict });
+  }
+  const provided = `FireboltInstance ${JSON.stringify(s.engine.spec?.instanceRef)} provides a metadata endpoint and an id`;
+  const instanceReady = instanceVerdict("True", "InstanceReady", provided);
+  const rejection = rejectionOf(s, instanceReady);
+  if (rejection !== undefined) return closed(s, phase, rejection);
+  const effective = resolveEngine({ engine: s.engine, engineClass: foundClass(s), defaults: s.defaults });
+  return { type: "open", effective, instance, instanceReady };
+}
+
+interface Closing {
+  readonly row: "T2" | "T3" | "§1.8";
+  readonly reason: string;
+  readonly message: string;
+  readonly violations?: readonly Violation[];
+  readonly instanceReady?: Verdict;
+}
+
+function closed(s: EngineSnapshot, phase: EnginePhase, closing: Closing): Gate {
+  const { row, reason, message, violations = [], instanceReady } = closing;
+  const ready: Verdict = { type: "Ready", status: "False", reason, message };
+  const verdicts = instanceReady === undefined ? [ready] : [instanceReady, ready];
+  const refusal: Refusal = { reason, message, violations };
+  const status = judge(s, phase, verdicts);
+  return { type: "closed", decision: { type: "refuse", row, status, refusal, recheck: { afterMs: RECHECK_MS.gate } } };
+}
+
+/** A class without a verdict of its own, or one whose deletion is held up, is usable. */
+function classProblem({ engineClass, identity }: EngineSnapshot): string | undefined {
+  switch (engineClass.type) {
+    case "none":
+      return undefined;
+    case "missing":
+      return `FireboltEngineClass ${JSON.stringify(engineClass.name)} not found in namespace ${identity.namespace} (classes are looked up in the engine's own namespace)`;
+    case "found":
+      return refusedTemplate(engineClass.object);
+    default:
+      return engineClass satisfies never;
+  }
+}
+
+function refusedTemplate(engineClass: EngineClass): string | undefined {
+  const ready = engineClass.status?.conditions?.find(({ type }) => type === "Ready");
+  if (ready?.status !== "False" || ready.reason !== "OperatorOwnedFieldSet") return undefined;
+  return `FireboltEngineClass ${JSON.stringify(engineClass.metadata?.name)} cannot be used: ${ready.message}`;
+}
+
+/** What the engine takes from its instance, or why there is nothing to take. */
+function instanceFor(s: EngineSnapshot): InstanceInfo | string {
+  const { instance, identity, engine } = s;
+  const name = engine.spec?.instanceRef;
+  if (name === undefined || name === "") return "spec.instanceRef names no FireboltInstance";
+  const quoted = `FireboltInstance ${JSON.stringify(name)}`;
+  if (instance === undefined)
+    return `${quoted} not found in namespace ${identity.namespace} (instances are looked up in the engine's own namespace)`;
+  if (instance.metadata?.deletionTimestamp !== undefined) return `${quoted} is being deleted`;
+  const metadataEndpoint = instance.status?.metadataEndpoint;
+  if (metadataEndpoint === undefined || metadataEndpoint === "") return `${quoted} has no metadata endpoint yet`;
+  const { id } = instance.spec;
+  if (id === undefined || id === "") return `${quoted} has no id yet (spec.id)`;
+  return { id, metadataEndpoint };
+}
+
+function instanceVerdict(status: "True" | "False", reason: string, message: string): Verdict {
+  return { type: "InstanceReady", status, reason, message };
+}
+
+/** The checks of admission again, for objects that were stored without it. */
+function rejectionOf(s: EngineSnapshot, instanceReady: Verdict): Closing | undefined {
+  const { engine, bounds } = s;
+  const { name, template, bounds: exceeded } = validateEngine({ engine, engineClass: foundClass(s), bounds });
+  const [reason, violations] =
+    name.length > 0
+      ? ["NameRejected", name]
+      : template.length > 0
+        ? ["TemplateRejected", template]
+        : ["ResourceBoundsExceeded", exceeded];
+  if (violations.length === 0) return undefined;
+  return { row: "§1.8", reason, message: violationsText(violations), violations, instanceReady };
+}
+
+function foundClass({ engineClass }: EngineSnapshot): EngineClass | undefined {
+  return engineClass.type === "found" ? engineClass.object : undefined;
+}

@@ -1,0 +1,24 @@
+// Whether a generation's StatefulSet is the one that the spec asks for, and if not, the first reason why.
+import type { V1StatefulSet } from "../../api/generated/kubernetes.ts";
+import type { Child, StatefulSet } from "../children.ts";
+import type { Cause } from "../decision.ts";
+import { findDrift } from "../drift/find-drift.ts";
+
+export function mismatch(child: Child<StatefulSet>, wanted: V1StatefulSet): Cause | undefined {
+  switch (child.type) {
+    case "absent":
+      return { path: "statefulSet", live: "absent", wanted: "present" };
+    case "foreign":
+      return { path: "metadata.ownerReferences", live: "another owner", wanted: "this engine" };
+    case "terminating":
+      return {
+        path: "metadata.deletionTimestamp",
+        live: child.object.metadata?.deletionTimestamp ?? "",
+        wanted: "unset",
+      };
+    case "live":
+      return findDrift(child.object, wanted);
+    default:
+      return child satisfies never;
+  }
+}

@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { instanceReady, NOT_READY, READY, routingTo } from "../../../test/support/engine-fixtures.ts";
+import { type ReadyInput, readyVerdict } from "./ready.ts";
+
+const failing = { type: "failing", pod: "e-g0-1", cause: "status 503" } as const;
+const calm: ReadyInput = {
+  phase: "stable",
+  generations: { current: 1, active: 1, draining: undefined },
+  instanceReady,
+  pods: READY,
+  routing: routingTo(1),
+  drainProbe: { type: "notAsked" },
+};
+const drained = { current: 1, active: 1, draining: 0 };
+
+test.each([
+  ["1: no InstanceReady", { instanceReady: undefined, phase: "draining", drainProbe: failing }, "InstanceNotReady", ""],
+  [
+    "1: InstanceReady False wins over everything",
+    { instanceReady: { ...instanceReady, status: "False", message: "why" }, phase: "stopped" },
+    "InstanceNotReady",
+    "why",
+  ],
+  [
+    "2, S15: a failing probe",
+    { phase: "draining", generations: drained, drainProbe: failing },
+    "DrainCheckFailing",
+    "generation 0 is failing: pod e-g0-1: status 503",
+  ],
+  ["3, S7: stopped", { phase: "stopped", pods: NOT_READY }, "Stopped", "Engine is stopped (spec.replicas is 0)"],
+  ["4: creating", { phase: "creating" }, "Rolling", "creating"],
+  ["4: switching", { phase: "switching" }, "Rolling", "switching"],
+  [
+    "4: draining, the probe answers",
+    { phase: "draining", drainProbe: { type: "busy", pod: "p", queries: 1 } },
+    "Rolling",
+    "draining",
+  ],
+  ["4: cleaning, whatever the last probe said", { phase: "cleaning", drainProbe: failing }, "Rolling", "cleaning"],
+  ["5, S34: pods missing", { pods: NOT_READY }, "PodsNotReady", "Generation 1: 1 of 2 pods ready"],
+  [
+    "5: pods not created",
+    { pods: { wanted: 3, total: 1, ready: 1, allReady: false } },
+    "PodsNotReady",
+    "Generation 1: 1 of 1 pods ready (3 wanted)",
+  ],
+  ["5, I39: the selector is elsewhere", { routing: routingTo(0) }, "PodsNotReady", "does not select it"],
+  ["5, I39: the routing Service is gone", { routing: { type: "absent" } }, "PodsNotReady", "missing"],
+] as const)("rank %s", (_, changes, reason, message) => {
+  const verdict = readyVerdict({ ...calm, ...(changes as Partial<ReadyInput>) });
+  expect(verdict).toMatchObject({ type: "Ready", status: "False", reason });
+  expect(verdict.message).toContain(message);
+});
+
+test("rank 3: the message of a stopped engine is exact", () => {
+  expect(readyVerdict({ ...calm, phase: "stopped" }).message).toBe("Engine is stopped (spec.replicas is 0)");
+});
+
+test("rank 6: everything in place", () => {
+  expect(readyVerdict(calm)).toEqual({
+    type: "Ready",
+    status: "True",
+    reason: "EngineReady",
+    message: "Generation 1 is serving",
+  });
+});

@@ -1,0 +1,69 @@
+// The Ready condition as a ladder (behaviour §1.9): the first rung that applies names the reason. Looks at the phase after
+// the decision and at what was observed before its writes.
+
+import type { Verdict } from "../../api/condition-list.ts";
+import type { Condition } from "../../api/conditions.ts";
+import type { EnginePhase } from "../phase.ts";
+import type { DrainProbe, Generations, PodCount, Routing } from "../snapshot.ts";
+
+export interface ReadyInput {
+  readonly phase: EnginePhase;
+  readonly generations: Generations;
+  readonly instanceReady: Readonly<Condition> | Verdict | undefined;
+  readonly pods: PodCount;
+  readonly routing: Routing;
+  readonly drainProbe: DrainProbe;
+}
+
+export function readyVerdict(input: ReadyInput): Verdict {
+  const { phase, generations, instanceReady, drainProbe } = input;
+  if (instanceReady?.status !== "True")
+    return notReady("InstanceNotReady", instanceReady?.message ?? "The instance has not been looked at yet");
+  if (phase === "draining" && drainProbe.type === "failing")
+    return notReady(
+      "DrainCheckFailing",
+      `Drain check of generation ${generations.draining ?? "?"} is failing: pod ${drainProbe.pod}: ${drainProbe.cause}`,
+    );
+  switch (phase) {
+    case "stopped":
+      return notReady("Stopped", "Engine is stopped (spec.replicas is 0)");
+    case "creating":
+    case "switching":
+    case "draining":
+    case "cleaning":
+      return notReady("Rolling", `Engine is rolling out generation ${generations.current} (phase ${phase})`);
+    case "stable":
+      return stableVerdict(input);
+    default:
+      return phase satisfies never;
+  }
+}
+
+function stableVerdict({ generations: { active }, pods, routing }: ReadyInput): Verdict {
+  const missing = pods.total < pods.wanted ? ` (${pods.wanted} wanted)` : "";
+  const counted = `Generation ${active}: ${pods.ready} of ${pods.total} pods ready${missing}`;
+  if (!pods.allReady) return notReady("PodsNotReady", counted);
+  // Ready promises that queries arrive, so it waits until the repaired routing Service has been read back.
+  if (routing.type !== "live" || routing.target !== active)
+    return notReady("PodsNotReady", `${counted}, but ${routingProblem(routing)}`);
+  return { type: "Ready", status: "True", reason: "EngineReady", message: `Generation ${active} is serving` };
+}
+
+function routingProblem(routing: Routing): string {
+  switch (routing.type) {
+    case "absent":
+      return "the routing Service is missing";
+    case "foreign":
+      return `Service ${routing.service.metadata?.name} belongs to another owner`;
+    case "terminating":
+      return "the routing Service is being deleted";
+    case "live":
+      return "the routing Service does not select it";
+    default:
+      return routing satisfies never;
+  }
+}
+
+function notReady(reason: string, message: string): Verdict {
+  return { type: "Ready", status: "False", reason, message };
+}

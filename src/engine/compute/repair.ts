@@ -1,0 +1,106 @@
+// Which writes bring an engine's objects back to what they should be: the generation set and the routing Service. Says
+// nothing about when; the phases do. Unchanged objects are not written again.
+import type { V1ConfigMap, V1Service } from "../../api/generated/kubernetes.ts";
+import type { Child, ChildKind, ConfigMap, Service } from "../children.ts";
+import type { Apply, Ensure, Obstacle, Removal, RoutingWrite } from "../decision.ts";
+import type { RenderedGeneration } from "../render/generation.ts";
+import { renderRoutingService } from "../render/routing-service.ts";
+import type { EngineSnapshot, GenerationSet } from "../snapshot.ts";
+import { covers } from "./covers.ts";
+
+type Named = { readonly metadata?: { readonly name?: string; readonly uid?: string } };
+
+/** In `creating`: the whole set as rendered, the StatefulSet only when there is none. */
+export function ensureSet({ current }: EngineSnapshot, rendered: RenderedGeneration): Ensure {
+  const obstacle =
+    obstacleIn("ConfigMap", current.configMap) ??
+    obstacleIn("Service", current.headlessService) ??
+    obstacleIn("StatefulSet", current.statefulSet);
+  if (obstacle !== undefined) return { obstacle };
+  const configMap = applyOf(current.configMap, rendered.configMap);
+  const headlessService = applyOf(current.headlessService, rendered.headlessService);
+  return {
+    ...(configMap === undefined ? {} : { configMap }),
+    ...(headlessService === undefined ? {} : { headlessService }),
+    ...(current.statefulSet.type === "absent" ? { statefulSet: rendered.statefulSet } : {}),
+  };
+}
+
+/** At rest: only what is missing is put back. Content edited by hand stays, because engines read it at their start only. */
+export function restoreMissing({ current }: EngineSnapshot, rendered: RenderedGeneration): Ensure {
+  const { configMap, headlessService } = rendered;
+  return {
+    ...(current.configMap.type === "absent" ? { configMap: { object: configMap, exists: false } } : {}),
+    ...(current.headlessService.type === "absent"
+      ? { headlessService: { object: headlessService, exists: false } }
+      : {}),
+  };
+}
+
+/** The routing Service where it does not exist yet. A name that is taken is left to `switching`. */
+export function routingIfMissing(s: EngineSnapshot, generation: number): Pick<Ensure, "routing"> {
+  return s.routing.type === "absent" ? { routing: routingTo(s, generation, { type: "absent" }) } : {};
+}
+
+/** The routing Service where it is missing, selects something else or lost its ports. */
+export function routingRepair(s: EngineSnapshot, generation: number): Pick<Ensure, "routing"> {
+  const { routing } = s;
+  if (routing.type === "absent") return routingIfMissing(s, generation);
+  if (routing.type !== "live") return {};
+  const write = routingTo(s, generation, { type: "live", service: routing.service });
+  const { ports, publishNotReadyAddresses } = write.service.spec ?? {};
+  const right =
+    routing.target === generation &&
+    covers(routing.service.spec, { ports, publishNotReadyAddresses }) &&
+    covers(routing.service.metadata?.labels, write.service.metadata?.labels);
+  return right ? {} : { routing: write };
+}
+
+/** The write that makes the routing Service select the generation, or what stands in its way. */
+export function routingFlip(s: EngineSnapshot, generation: number): Pick<Ensure, "routing" | "obstacle"> {
+  const { routing } = s;
+  if (routing.type === "absent") return routingIfMissing(s, generation);
+  if (routing.type === "live") return { routing: routingTo(s, generation, { type: "live", service: routing.service }) };
+  const obstacle = obstacleIn("Service", { type: routing.type, object: routing.service });
+  return obstacle === undefined ? {} : { obstacle };
+}
+
+/** The objects of a set that are there and are the engine's own, in the order of removal. */
+export function removalsOf(set: GenerationSet, statefulSet: "unchanged" | "any version"): readonly Removal[] {
+  const version = set.statefulSet.type === "live" ? set.statefulSet.object.metadata?.resourceVersion : undefined;
+  const pin = statefulSet === "unchanged" && version !== undefined ? { resourceVersion: version } : {};
+  return [
+    ...removalOf("StatefulSet", set.statefulSet).map((removal) => ({ ...removal, ...pin })),
+    ...removalOf("Service", set.headlessService),
+    ...removalOf("ConfigMap", set.configMap),
+  ];
+}
+
+function removalOf(kind: ChildKind, child: Child<Named>): readonly Removal[] {
+  if (child.type !== "live") return [];
+  const { name, uid } = child.object.metadata ?? {};
+  return name === undefined || uid === undefined ? [] : [{ kind, name, uid }];
+}
+
+function routingTo(s: EngineSnapshot, generation: number, observed: RoutingWrite["observed"]): RoutingWrite {
+  return { service: renderRoutingService(s.identity, generation), generation, observed };
+}
+
+function applyOf<T extends V1ConfigMap | V1Service>(
+  child: Child<ConfigMap | Service>,
+  object: T,
+): Apply<T> | undefined {
+  if (child.type !== "live") return { object, exists: false };
+  return isAsRendered(child.object, object) ? undefined : { object, exists: true };
+}
+
+function isAsRendered(live: ConfigMap | Service, rendered: V1ConfigMap | V1Service): boolean {
+  const { metadata, apiVersion: _, kind: __, ...content } = rendered;
+  return covers(live, content) && covers(live.metadata?.labels, metadata?.labels);
+}
+
+function obstacleIn(kind: ChildKind, child: Child<Named>): Obstacle | undefined {
+  if (child.type !== "foreign" && child.type !== "terminating") return undefined;
+  const problem = child.type === "foreign" ? "belongs to another owner" : "is still being deleted";
+  return { kind, name: child.object.metadata?.name ?? "", problem };
+}

@@ -1,0 +1,55 @@
+// The engine controller as a value: what it watches, which engines an event concerns, and the pass. Wiring only.
+import type { OperatorDefaults } from "../api/operator-defaults.ts";
+import type { KubeClient } from "../kube/client.ts";
+import type { Clock } from "../kube/clock.ts";
+import { type Controller, watch } from "../kube/controller.ts";
+import type { EventSink } from "../kube/event-object.ts";
+import type { EngineCaches } from "./engine-caches.ts";
+import { kubeWorld } from "./kube-world.ts";
+import { type EngineMetrics, noEngineMetrics } from "./metrics-hooks.ts";
+import { runEnginePass } from "./pass.ts";
+import {
+  engineOfChildEvent,
+  engineOfEngineEvent,
+  engineOfPodEvent,
+  engineOfStatefulSetEvent,
+  enginesOfClassEvent,
+  enginesOfInstanceEvent,
+} from "./triggers.ts";
+import type { ResourceBounds } from "./validate.ts";
+
+export interface EngineControllerDeps {
+  readonly client: KubeClient;
+  readonly caches: EngineCaches;
+  readonly clock: Clock;
+  readonly events: EventSink;
+  readonly defaults: OperatorDefaults;
+  readonly bounds: ResourceBounds;
+  readonly metrics?: EngineMetrics;
+  /** Engines worked on at the same time. */
+  readonly concurrency?: number;
+}
+
+const DEFAULT_CONCURRENCY = 16;
+
+export function engineController(deps: EngineControllerDeps): Controller {
+  const { client, caches, clock, events, defaults, bounds, metrics = noEngineMetrics } = deps;
+  const nowMs = () => clock.now();
+  return {
+    name: "fireboltengine",
+    concurrency: deps.concurrency ?? DEFAULT_CONCURRENCY,
+    watches: [
+      watch(caches.engines, engineOfEngineEvent),
+      watch(caches.statefulSets, engineOfStatefulSetEvent),
+      watch(caches.services, engineOfChildEvent),
+      watch(caches.configMaps, engineOfChildEvent),
+      watch(caches.pods, engineOfPodEvent),
+      watch(caches.instances, enginesOfInstanceEvent(caches.engines)),
+      watch(caches.classes, enginesOfClassEvent(caches.engines)),
+    ],
+    reconcile({ namespace = "", name }, signal, { logger }) {
+      const world = kubeWorld({ client, caches, signal });
+      return runEnginePass(world, { namespace, name }, { defaults, bounds, nowMs, events, metrics, logger });
+    },
+  };
+}

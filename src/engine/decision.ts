@@ -1,0 +1,112 @@
+// What compute may answer: one variant per kind of pass, each with exactly the writes that its rows of behaviour §1.4 allow.
+// A bump cannot carry objects, a hold cannot carry deletes, and nothing but `broken` comes without a status.
+import type { EngineStatus } from "../api/engine-status.ts";
+import type { V1ConfigMap, V1Service, V1StatefulSet } from "../api/generated/kubernetes.ts";
+import type { Violation } from "../podtemplate/violation.ts";
+import type { ChildKind, Service } from "./children.ts";
+import type { EnginePhase } from "./phase.ts";
+
+/** When to look again, besides every change that concerns the engine. */
+export type Recheck = "now" | { readonly afterMs: number };
+
+/** The status as it should be stored, without its `lastReconciled` stamp, which moves only with a real change. */
+export type NextStatus = EngineStatus & { readonly phase: EnginePhase };
+
+/** Why a generation had to be left: the first field that differs. */
+export interface Cause {
+  readonly path: string;
+  readonly live: string;
+  readonly wanted: string;
+}
+
+/** The routing Service as it should be. A write is bound to what was observed, so a stale pass cannot move traffic. */
+export interface RoutingWrite {
+  readonly service: V1Service;
+  readonly generation: number;
+  readonly observed: { readonly type: "absent" } | { readonly type: "live"; readonly service: Service };
+}
+
+/** An object to apply. `exists` when the one that is there is known to be the engine's own. */
+export interface Apply<T> {
+  readonly object: T;
+  readonly exists: boolean;
+}
+
+/** Something under a name the engine needs that is not the engine's to use: the pass waits for it to go. */
+export interface Obstacle {
+  readonly kind: ChildKind;
+  readonly name: string;
+  readonly problem: "belongs to another owner" | "is still being deleted";
+}
+
+/** Written in the order of the fields; what is absent is already as it should be. */
+export interface Ensure {
+  readonly obstacle?: Obstacle;
+  readonly configMap?: Apply<V1ConfigMap>;
+  readonly headlessService?: Apply<V1Service>;
+  readonly statefulSet?: V1StatefulSet;
+  readonly routing?: RoutingWrite;
+}
+
+/** One object to delete, pinned to the very object that was seen. */
+export interface Removal {
+  readonly kind: ChildKind;
+  readonly name: string;
+  readonly uid: string;
+  /** Given where the object must not have changed since it was judged. */
+  readonly resourceVersion?: string;
+}
+
+/** What keeps a gate closed, for logs and events. */
+export interface Refusal {
+  readonly reason: string;
+  readonly message: string;
+  readonly violations: readonly Violation[];
+}
+
+export type EngineDecision =
+  | { readonly type: "initialise"; readonly row: "T1"; readonly status: NextStatus }
+  | {
+      readonly type: "refuse";
+      readonly row: "T2" | "T3" | "§1.8";
+      readonly status: NextStatus;
+      readonly refusal: Refusal;
+      readonly recheck: Recheck;
+    }
+  | { readonly type: "broken"; readonly row: "T5" | "§1.13"; readonly detail: string }
+  | { readonly type: "bump"; readonly row: "T4"; readonly status: NextStatus; readonly cause: Cause }
+  | {
+      readonly type: "abandon";
+      readonly row: "T8";
+      readonly status: NextStatus;
+      readonly cause: Cause;
+      readonly generation: number;
+      readonly routing?: RoutingWrite;
+      readonly remove: readonly Removal[];
+    }
+  | {
+      readonly type: "hold";
+      readonly row: "T6" | "T7" | "T9" | "T12" | "T17";
+      readonly status: NextStatus;
+      readonly ensure: Ensure;
+      readonly recheck: Recheck;
+    }
+  | {
+      readonly type: "move";
+      readonly row: "T10" | "T11" | "T13" | "T14" | "T15" | "T16" | "T18" | "T21";
+      readonly status: NextStatus;
+      readonly ensure: Ensure;
+      readonly recheck: Recheck;
+    }
+  | {
+      readonly type: "clean";
+      readonly row: "T20";
+      readonly status: NextStatus;
+      readonly ensure: Pick<Ensure, "routing">;
+      readonly remove: readonly Removal[];
+    };
+
+/** A decision that ends in a status write. */
+export type WritableDecision = Exclude<EngineDecision, { readonly type: "broken" }>;
+
+export const RECHECK_MS = { gate: 10_000, creating: 5_000, atRest: 30_000, sweepBacklog: 2_000 } as const;

@@ -1,0 +1,119 @@
+import { expect, test } from "vitest";
+import { EARLIER, engine, instance, NOW_MS } from "../../test/support/engine-fixtures.ts";
+import { MemoryEngineWorld } from "../../test/support/memory-engine-world.ts";
+import { OPERATOR_DEFAULTS } from "../api/operator-defaults.ts";
+import type { EventNote } from "../kube/event-object.ts";
+import { silentLogger } from "../kube/logger.ts";
+import { deleteEngine } from "./deletion.ts";
+import { noEngineMetrics } from "./metrics-hooks.ts";
+import { runEnginePass } from "./pass.ts";
+
+async function running() {
+  const world = new MemoryEngineWorld();
+  world.put("FireboltInstance", instance());
+  world.put("FireboltEngine", engine());
+  const deps = {
+    defaults: OPERATOR_DEFAULTS,
+    bounds: {},
+    nowMs: () => NOW_MS,
+    events: { record: () => undefined },
+    metrics: noEngineMetrics,
+    logger: silentLogger,
+  };
+  for (let pass = 0; pass < 8; pass++) {
+    await runEnginePass(world, { namespace: "ns", name: "e" }, deps);
+    world.settle();
+  }
+  const stored = world.get("FireboltEngine", "e");
+  world.put("FireboltEngine", { ...stored, metadata: { ...stored?.metadata, deletionTimestamp: EARLIER } });
+  world.requests.splice(0);
+  return world;
+}
+
+async function remove(world: MemoryEngineWorld) {
+  const events: EventNote[] = [];
+  const of = world.get("FireboltEngine", "e");
+  if (of === undefined) throw new Error("no engine");
+  const deps = { events: { record: (event: EventNote) => events.push(event) }, logger: silentLogger, nowMs: NOW_MS };
+  const outcome = await deleteEngine(world, of, deps).catch((error: unknown) => error);
+  return { outcome, events };
+}
+
+test("S50: every child goes, then the finalizer, in six requests", async () => {
+  const world = await running();
+  expect((await remove(world)).outcome).toBe("onChange");
+  expect(world.requests).toEqual([
+    "list StatefulSet e",
+    "delete StatefulSet e-g0",
+    "delete Service e-g0-hl",
+    "delete Service e-service",
+    "delete ConfigMap e-g0-config",
+    "unfinalize FireboltEngine e",
+  ]);
+});
+
+test("S51, I27: one refused delete keeps the finalizer, and the others are deleted all the same", async () => {
+  const world = await running();
+  world.intercept = (request) => {
+    if (request === "delete StatefulSet e-g0" || request === "delete ConfigMap e-g0-config")
+      throw new Error(`no ${request}`);
+  };
+  const { outcome } = await remove(world);
+  expect(outcome).toBeInstanceOf(AggregateError);
+  expect((outcome as AggregateError).errors).toHaveLength(2);
+  expect(world.names("Service")).toEqual([]);
+  expect(world.names("FireboltEngine")).toEqual(["e"]);
+  world.intercept = () => undefined;
+  expect((await remove(world)).outcome).toBe("onChange");
+  expect(world.names("FireboltEngine")).toEqual([]);
+});
+
+test("§1.11: a failed list counts too, and what the cache knows is deleted meanwhile", async () => {
+  const world = await running();
+  world.intercept = (request) => {
+    if (request.startsWith("list")) throw new Error("no lists");
+  };
+  expect((await remove(world)).outcome).toBeInstanceOf(AggregateError);
+  expect(world.get("StatefulSet", "e-g0")?.metadata?.deletionTimestamp).toBeDefined();
+  expect(world.names("FireboltEngine")).toEqual(["e"]);
+});
+
+test("I34, S48: children of another owner stay", async () => {
+  const world = await running();
+  world.put("ConfigMap", {
+    metadata: { name: "mine", labels: { "firebolt.io/engine": "e", "firebolt.io/generation": "0" } },
+  });
+  expect((await remove(world)).outcome).toBe("onChange");
+  expect(world.names("ConfigMap")).toEqual(["mine"]);
+});
+
+test("S52: foreign finalizers are told and do not block", async () => {
+  const world = await running();
+  const service = world.get("Service", "e-g0-hl");
+  world.put("Service", {
+    ...service,
+    metadata: { ...service?.metadata, finalizers: ["example.com/keep", "foregroundDeletion"] },
+  });
+  const { outcome, events } = await remove(world);
+  expect(outcome).toBe("onChange");
+  expect(events).toMatchObject([{ type: "Warning", reason: "ExternalFinalizerOnOwnedResource" }]);
+  expect(events[0]?.note).toContain("- Service/e-g0-hl: example.com/keep");
+  expect(events[0]?.note).not.toContain("foregroundDeletion");
+  expect(world.requests.slice(-2)).toEqual(["status FireboltEngine e", "unfinalize FireboltEngine e"]);
+});
+
+test("B23: objects that already terminate are not deleted again", async () => {
+  const world = await running();
+  const set = world.get("StatefulSet", "e-g0");
+  world.put("StatefulSet", { ...set, metadata: { ...set?.metadata, deletionTimestamp: EARLIER } });
+  await remove(world);
+  expect(world.requests).not.toContain("delete StatefulSet e-g0");
+});
+
+test("T0: an engine that only others hold is left to them, and gets no finalizer back", async () => {
+  const world = await running();
+  const stored = world.get("FireboltEngine", "e");
+  world.put("FireboltEngine", { ...stored, metadata: { ...stored?.metadata, finalizers: ["example.com/other"] } });
+  expect((await remove(world)).outcome).toBe("onChange");
+  expect(world.requests).toEqual([]);
+});

@@ -1,0 +1,123 @@
+// The end of an engine (behaviour §1.11): delete every child, collect what goes wrong, and let the finalizer go last and only
+// when every delete was accepted. Ignores phase, class and instance; drains nothing.
+
+import { withVerdict } from "../api/condition-list.ts";
+import { FireboltEngine } from "../api/engine.ts";
+import type { EngineStatus } from "../api/engine-status.ts";
+import type { NextCheck } from "../kube/controller.ts";
+import { NotLeaderError } from "../kube/errors.ts";
+import type { EventSink } from "../kube/event-object.ts";
+import type { Logger } from "../kube/logger.ts";
+import { CHILD_KINDS, type ChildObject, type Engine, isOwnedBy } from "./children.ts";
+import { regarding } from "./events.ts";
+import { generationsOf, identityOf } from "./stored-state.ts";
+import type { EngineWorld } from "./world.ts";
+
+export interface DeletionDeps {
+  readonly events: EventSink;
+  readonly logger: Logger;
+  readonly nowMs: number;
+}
+
+/** Finalizers that Kubernetes itself puts on an object that waits for its dependents. */
+const BUILT_IN_FINALIZERS: ReadonlySet<string> = new Set(["foregroundDeletion", "orphan"]);
+
+export async function deleteEngine(world: EngineWorld, engine: Engine, deps: DeletionDeps): Promise<NextCheck> {
+  if (engine.metadata?.finalizers?.includes(FireboltEngine.finalizer) !== true) return "onChange";
+  const errors: unknown[] = [];
+  const { uid } = identityOf(engine);
+  const owned = (await childrenOf(world, engine, deps, errors)).filter(({ metadata }) => isOwnedBy(metadata, uid));
+  for (const child of owned) await removeChild(world, child, deps, errors);
+  // All of them are tried before the first failure counts; the finalizer stays until none is left.
+  if (errors.length > 0)
+    throw new AggregateError(errors, `${errors.length} of the engine's objects could not be deleted`, {
+      cause: errors[0],
+    });
+  const latest = await reportForeignFinalizers(world, engine, owned, deps);
+  await world.removeFinalizer(latest);
+  deps.logger.info("engine deleted", { children: owned.length });
+  return "onChange";
+}
+
+/**
+ * StatefulSets run pods, so they are listed by the API server itself. A Service or ConfigMap that no cache has seen yet is
+ * collected through its owner reference.
+ */
+async function childrenOf(
+  world: EngineWorld,
+  engine: Engine,
+  { logger }: DeletionDeps,
+  errors: unknown[],
+): Promise<readonly ChildObject[]> {
+  const identity = identityOf(engine);
+  const cached = world.children(identity);
+  const byKind = CHILD_KINDS.flatMap((kind) => cached.filter((child) => child.kind === kind));
+  try {
+    const statefulSets = await world.listStatefulSets(identity);
+    return [...statefulSets, ...byKind.filter(({ kind }) => kind !== "StatefulSet")];
+  } catch (error) {
+    collect(world, error, errors);
+    logger.error("the engine's StatefulSets could not be listed", error);
+    return byKind;
+  }
+}
+
+async function removeChild(
+  world: EngineWorld,
+  { kind, metadata }: ChildObject,
+  { logger }: DeletionDeps,
+  errors: unknown[],
+): Promise<void> {
+  const { namespace = "", name, uid, deletionTimestamp } = metadata;
+  if (deletionTimestamp !== undefined || name === undefined || uid === undefined) return;
+  try {
+    await world.remove(namespace, { kind, name, uid });
+  } catch (error) {
+    collect(world, error, errors);
+    logger.error("an object of the engine could not be deleted", error, { kind, object: name });
+  }
+}
+
+/** A process that stops, or no longer leads, must not go on to the next object. */
+function collect(world: EngineWorld, error: unknown, errors: unknown[]): void {
+  if (world.signal.aborted || error instanceof NotLeaderError) throw error;
+  errors.push(error);
+}
+
+/** They do not block: the engine goes, and whoever holds them finds out why the object lingers. */
+async function reportForeignFinalizers(
+  world: EngineWorld,
+  engine: Engine,
+  children: readonly ChildObject[],
+  { events, logger, nowMs }: DeletionDeps,
+): Promise<Engine> {
+  const held = children.flatMap(({ kind, metadata }) => {
+    const foreign = (metadata.finalizers ?? []).filter((finalizer) => !BUILT_IN_FINALIZERS.has(finalizer));
+    return foreign.length === 0 ? [] : [`- ${kind}/${metadata.name}: ${foreign.join(", ")}`];
+  });
+  if (held.length === 0) return engine;
+  const note = `Objects of the engine are held by finalizers of others:\n${held.join("\n")}`;
+  events.record({
+    regarding: regarding(engine),
+    type: "Warning",
+    reason: "ExternalFinalizerOnOwnedResource",
+    action: "Deleting",
+    note,
+  });
+  try {
+    const answer = await world.writeStatus(engine, externalFinalizerStatus(engine, note, nowMs));
+    return answer.type === "written" ? answer.engine : engine;
+  } catch (error) {
+    if (world.signal.aborted || error instanceof NotLeaderError) throw error;
+    logger.error("foreign finalizers could not be reported", error);
+    return engine;
+  }
+}
+
+function externalFinalizerStatus(engine: Engine, message: string, nowMs: number): EngineStatus {
+  const { current, active } = generationsOf(engine);
+  const verdict = { type: "Ready", status: "False", reason: "ExternalFinalizer", message } as const;
+  const context = { nowMs, observedGeneration: engine.metadata?.generation ?? 0 };
+  const conditions = withVerdict(engine.status?.conditions, verdict, context);
+  return { ...engine.status, currentGeneration: current, activeGeneration: active, conditions };
+}

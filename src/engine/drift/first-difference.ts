@@ -1,0 +1,60 @@
+// The first place where two normal forms differ, as a path and two short texts. For people: logs, events, conditions.
+import { isObject } from "../../podtemplate/shape.ts";
+
+export interface FieldDifference {
+  /** JSON names, list items by index, named entries by name. */
+  readonly path: string;
+  /** Short text of the value; `unset` when it is absent. */
+  readonly live: string;
+  readonly wanted: string;
+}
+
+const MAX_TEXT = 80;
+/** Variables may hold passwords, and a difference ends up in events and logs. */
+const SENSITIVE = /\.env\[\d+\]\.value$/;
+
+export function firstDifference(
+  path: string,
+  live: unknown,
+  wanted: unknown,
+  named = false,
+): FieldDifference | undefined {
+  if (live === wanted) return undefined;
+  if (Array.isArray(live) && Array.isArray(wanted)) return differenceInLists(path, live, wanted);
+  if (!isObject(live) || !isObject(wanted)) return difference(path, live, wanted);
+  // The wanted order first: it is the order in which people wrote the fields.
+  for (const key of new Set([...Object.keys(wanted), ...Object.keys(live)])) {
+    const at = named ? `${path}[${key}]` : `${path}.${key}`;
+    const found = firstDifference(at, live[key], wanted[key]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function differenceInLists(
+  path: string,
+  live: readonly unknown[],
+  wanted: readonly unknown[],
+): FieldDifference | undefined {
+  for (let index = 0; index < Math.max(live.length, wanted.length); index++) {
+    const found = firstDifference(`${path}[${index}]`, live[index], wanted[index]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function difference(path: string, live: unknown, wanted: unknown): FieldDifference {
+  if (SENSITIVE.test(path)) return { path, live: presence(live), wanted: presence(wanted) };
+  return { path, live: shortText(live), wanted: shortText(wanted) };
+}
+
+function presence(value: unknown): string {
+  return value === undefined ? "unset" : "(hidden)";
+}
+
+function shortText(value: unknown): string {
+  if (value === undefined) return "unset";
+  const named = isObject(value) && typeof value["name"] === "string" ? `{name: ${value["name"]}, …}` : undefined;
+  const text = named ?? (typeof value === "string" ? value : JSON.stringify(value));
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text;
+}

@@ -1,0 +1,25 @@
+// A fingerprint of what the operator rendered, kept on the StatefulSet. A set that nobody has edited since its creation and whose
+// fingerprint is that of the spec needs no comparison: whatever the API server (a disabled feature, an older version, a mutating
+// webhook) made of it, creating it again would give the same, so that must never start a new generation.
+import { jsonHash } from "../../podtemplate/content-hash.ts";
+import { COMPARED_FIELDS, type StatefulSet } from "./compared-fields.ts";
+
+export const RENDERED_HASH = "firebolt.io/rendered-hash";
+
+/** The API server counts this up with every change of the spec, whoever makes it. */
+const NEVER_EDITED = 1;
+
+/** Hash of all compared fields, in their normal form. */
+export function renderedHash(statefulSet: StatefulSet): string {
+  return jsonHash(COMPARED_FIELDS.map(({ read }) => read(statefulSet) ?? null));
+}
+
+/** Whether `live` is, untouched, what came of creating something that equals `wanted` in every compared field. */
+export function isUntouchedRendering(live: StatefulSet, wanted: StatefulSet): boolean {
+  const hash = live.metadata?.annotations?.[RENDERED_HASH];
+  return (
+    hash !== undefined &&
+    hash === wanted.metadata?.annotations?.[RENDERED_HASH] &&
+    live.metadata?.generation === NEVER_EDITED
+  );
+}

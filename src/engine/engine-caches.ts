@@ -1,0 +1,98 @@
+// The caches that the engine controllers read: what is in them and how it is found. Children are narrowed to objects that carry
+// the engine label, and pods to the few fields that readiness and draining need.
+import { FireboltEngine } from "../api/engine.ts";
+import { FireboltEngineClass } from "../api/engine-class.ts";
+import type { V1ConfigMap, V1Pod, V1Service, V1StatefulSet } from "../api/generated/kubernetes.ts";
+import { FireboltInstance } from "../api/instance.ts";
+import { LABEL } from "../api/labels.ts";
+import type { CacheOptions, ObjectCache } from "../kube/cache.ts";
+import type { DeepReadonly, KubeObject } from "../kube/object.ts";
+import { configMaps, pods, services, statefulSets } from "./kinds.ts";
+
+export interface EngineCaches {
+  readonly engines: ObjectCache<FireboltEngine>;
+  readonly classes: ObjectCache<FireboltEngineClass>;
+  readonly instances: ObjectCache<FireboltInstance>;
+  readonly statefulSets: ObjectCache<V1StatefulSet>;
+  readonly services: ObjectCache<V1Service>;
+  readonly configMaps: ObjectCache<V1ConfigMap>;
+  readonly pods: ObjectCache<V1Pod>;
+}
+
+/** What a cache of this feature asks for; the caller adds the client, the logger and the namespaces. */
+export type CacheWish<T extends KubeObject> = Pick<CacheOptions<T>, "type" | "labelSelector" | "indexes" | "trim">;
+export type CreateCache = <T extends KubeObject>(wish: CacheWish<T>) => ObjectCache<T>;
+
+export const INDEX = {
+  /** Engines by `namespace/instanceRef`. */
+  instance: "instance",
+  /** Engines by `namespace/engineClassRef`. */
+  engineClass: "engineClass",
+  /** Children by `namespace/engine`. */
+  engine: "engine",
+  /** Pods by `namespace/engine/generation`. */
+  generation: "generation",
+} as const;
+
+export function createEngineCaches(create: CreateCache): EngineCaches {
+  const children = { labelSelector: LABEL.engine, indexes: { [INDEX.engine]: engineOfChild } };
+  return {
+    engines: create<FireboltEngine>({
+      type: FireboltEngine,
+      indexes: {
+        [INDEX.instance]: ({ metadata, spec }) => inNamespace(metadata?.namespace, spec?.instanceRef),
+        [INDEX.engineClass]: ({ metadata, spec }) => inNamespace(metadata?.namespace, spec?.engineClassRef),
+      },
+    }),
+    classes: create<FireboltEngineClass>({ type: FireboltEngineClass }),
+    instances: create<FireboltInstance>({ type: FireboltInstance }),
+    statefulSets: create<V1StatefulSet>({ ...children, type: statefulSets, trim: trimStatefulSet }),
+    services: create<V1Service>({ ...children, type: services, trim: trimService }),
+    configMaps: create<V1ConfigMap>({ ...children, type: configMaps }),
+    pods: create<V1Pod>({
+      type: pods,
+      labelSelector: LABEL.engine,
+      indexes: { [INDEX.generation]: generationOfPod },
+      trim: trimPod,
+    }),
+  };
+}
+
+function inNamespace(namespace: string | undefined, name: string | undefined): readonly string[] {
+  return name === undefined || name === "" ? [] : [`${namespace}/${name}`];
+}
+
+function engineOfChild({ metadata }: DeepReadonly<KubeObject>): readonly string[] {
+  return inNamespace(metadata?.namespace, metadata?.labels?.[LABEL.engine]);
+}
+
+function generationOfPod(pod: DeepReadonly<V1Pod>): readonly string[] {
+  const generation = pod.metadata?.labels?.[LABEL.generation];
+  return generation === undefined ? [] : engineOfChild(pod).map((engine) => `${engine}/${generation}`);
+}
+
+/** Of the status, only whether its controller has seen the present spec: the rest changes often and nobody decides by it. */
+function trimStatefulSet({ status, ...rest }: V1StatefulSet): V1StatefulSet {
+  if (status === undefined) return rest;
+  const { replicas, observedGeneration } = status;
+  return { ...rest, status: { replicas, ...(observedGeneration === undefined ? {} : { observedGeneration }) } };
+}
+
+function trimService({ status: _, ...rest }: V1Service): V1Service {
+  return rest;
+}
+
+/** Labels, identity, owner and deletion; phase, address and conditions. Annotations alone can be larger than all of that. */
+function trimPod({ spec: _, metadata = {}, status = {}, ...rest }: V1Pod): V1Pod {
+  const { annotations: __, managedFields: ___, finalizers: ____, generateName: _____, ...identity } = metadata;
+  const { phase, podIP, conditions } = status;
+  return {
+    ...rest,
+    metadata: identity,
+    status: {
+      ...(phase === undefined ? {} : { phase }),
+      ...(podIP === undefined ? {} : { podIP }),
+      ...(conditions === undefined ? {} : { conditions }),
+    },
+  };
+}

@@ -1,0 +1,208 @@
+// The engine's world over a cluster: cached reads from the caches, everything else one request each. Knows how things are
+// written (fields, preconditions, propagation) and nothing about why.
+import { isDeepStrictEqual } from "node:util";
+import { FireboltEngine } from "../api/engine.ts";
+import type { V1ObjectMeta } from "../api/generated/kubernetes.ts";
+import { FIELD_MANAGER } from "../api/group.ts";
+import { LABEL } from "../api/labels.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors.ts";
+import { type DeepReadonly, keyOf, keyText } from "../kube/object.ts";
+import type { ChildKind, ChildObject, Engine } from "./children.ts";
+import type { RoutingWrite } from "./decision.ts";
+import { type EngineCaches, INDEX } from "./engine-caches.ts";
+import { configMaps, coreEvents, pods, services, statefulSets } from "./kinds.ts";
+import { METRICS_PORT } from "./pod-contract.ts";
+import { SCRAPE_LIMITS, scrapePod } from "./pod-scrape.ts";
+import { warningOf } from "./statefulset-warning.ts";
+import { identityOf } from "./stored-state.ts";
+import type { CachedReads, DirectReads, EngineKey, EngineWorld, StatusWriteAnswer, Writes } from "./world.ts";
+
+const KINDS = { StatefulSet: statefulSets, Service: services, ConfigMap: configMaps } as const satisfies Record<
+  ChildKind,
+  object
+>;
+const WARNING_LIMIT = 32;
+
+export interface KubeWorldOptions {
+  readonly client: KubeClient;
+  readonly caches: EngineCaches;
+  readonly signal: AbortSignal;
+}
+
+/** One world per pass: its signal ends whatever the pass waits for. */
+export function kubeWorld(options: KubeWorldOptions): EngineWorld {
+  return { signal: options.signal, ...cachedReads(options), ...directReads(options), ...writes(options) };
+}
+
+function cachedReads({ caches }: KubeWorldOptions): CachedReads {
+  const children: readonly (readonly [
+    ChildKind,
+    (key: string) => readonly { readonly metadata?: DeepReadonly<V1ObjectMeta> }[],
+  ])[] = [
+    ["StatefulSet", (key) => caches.statefulSets.byIndex(INDEX.engine, key)],
+    ["Service", (key) => caches.services.byIndex(INDEX.engine, key)],
+    ["ConfigMap", (key) => caches.configMaps.byIndex(INDEX.engine, key)],
+  ];
+  return {
+    engine: (key) => caches.engines.get(key),
+    engineClass: (key) => caches.classes.get(key),
+    instance: (key) => caches.instances.get(key),
+    statefulSet: (key) => caches.statefulSets.get(key),
+    service: (key) => caches.services.get(key),
+    configMap: (key) => caches.configMaps.get(key),
+    children: ({ namespace, name }) =>
+      children.flatMap(([kind, byEngine]) =>
+        byEngine(`${namespace}/${name}`).flatMap((object) => childOf(kind, object)),
+      ),
+    pods: (engine, generation) => caches.pods.byIndex(INDEX.generation, `${keyText(engineKey(engine))}/${generation}`),
+  };
+}
+
+function directReads({ client, signal }: KubeWorldOptions): DirectReads {
+  const call = { signal };
+  return {
+    readEngine: (key) => client.find(FireboltEngine, engineKey(key), call),
+    readStatefulSet: (key) => client.find(statefulSets, engineKey(key), call),
+    readService: (key) => client.find(services, engineKey(key), call),
+    async listStatefulSets({ namespace, name }) {
+      const { items } = await client.listAll(statefulSets, {
+        ...call,
+        namespace,
+        labelSelector: `${LABEL.engine}=${name}`,
+      });
+      return items.flatMap((item) => childOf("StatefulSet", item));
+    },
+    async listPods({ namespace, name }, generation) {
+      const labelSelector = `${LABEL.engine}=${name},${LABEL.generation}=${generation}`;
+      return (await client.listAll(pods, { ...call, namespace, labelSelector })).items;
+    },
+    async listWarnings(namespace, uid) {
+      const fieldSelector = `involvedObject.uid=${uid},type=Warning`;
+      const { items } = await client.list(coreEvents, { ...call, namespace, fieldSelector, limit: WARNING_LIMIT });
+      return items.map(warningOf);
+    },
+    scrape({ metadata, status }, mode) {
+      const [port, path] = [METRICS_PORT, "/metrics"];
+      if (mode === "PodIP") {
+        const host = status?.podIP ?? "";
+        return host === "" ? Promise.reject(new Error("the pod has no IP")) : scrapePod({ host, port, path }, signal);
+      }
+      const { namespace = "", name: pod = "" } = metadata ?? {};
+      const limits = { timeoutMs: SCRAPE_LIMITS.totalMs, maxBytes: SCRAPE_LIMITS.bytes };
+      return client.podProxyGet({ ...call, ...limits, namespace, pod, port, path });
+    },
+  };
+}
+
+function writes({ client, signal }: KubeWorldOptions): Writes {
+  const write = { signal, fieldManager: FIELD_MANAGER };
+  const patchFinalizers = async (engine: Engine, finalizers: readonly string[]): Promise<void> => {
+    // A merge patch replaces the whole list, so it must be the list that was read.
+    const body = { metadata: { resourceVersion: engine.metadata?.resourceVersion, finalizers } };
+    await client.patch(FireboltEngine, engineKey(identityOf(engine)), { type: "merge", body }, write);
+  };
+  return {
+    addFinalizer: (engine) =>
+      patchFinalizers(engine, [...(engine.metadata?.finalizers ?? []), FireboltEngine.finalizer]),
+    removeFinalizer: (engine) =>
+      patchFinalizers(
+        engine,
+        (engine.metadata?.finalizers ?? []).filter((name) => name !== FireboltEngine.finalizer),
+      ),
+    async applyConfigMap(object, takeOver) {
+      await client.apply(configMaps, object, { ...write, force: takeOver });
+    },
+    async applyService(object, takeOver) {
+      await client.apply(services, object, { ...write, force: takeOver });
+    },
+    async createStatefulSet(object) {
+      try {
+        await client.create(statefulSets, object, write);
+        return "created";
+      } catch (error) {
+        if (isAlreadyExists(error)) return "exists";
+        throw error;
+      }
+    },
+    async writeRoutingService(routing) {
+      try {
+        if (routing.observed.type === "absent") await client.create(services, routing.service, write);
+        else await client.patch(services, keyOf(routing.service), routingPatch(routing), write);
+        return "written";
+      } catch (error) {
+        if (isAlreadyExists(error) || isConflict(error) || isNotFound(error)) return "conflict";
+        throw error;
+      }
+    },
+    async remove(namespace, { kind, name, uid, resourceVersion }) {
+      // Pods go before their StatefulSet does, so that their number stays true to the end.
+      const propagation = kind === "StatefulSet" ? "Foreground" : "Background";
+      const pin = resourceVersion === undefined ? {} : { resourceVersion };
+      try {
+        await client.delete(KINDS[kind], { namespace, name }, { signal, uid, propagation, ...pin });
+        return "accepted";
+      } catch (error) {
+        if (isNotFound(error)) return "accepted";
+        if (isConflict(error)) return "conflict";
+        throw error;
+      }
+    },
+    async writeStatus(engine, status): Promise<StatusWriteAnswer> {
+      const body = {
+        metadata: { resourceVersion: engine.metadata?.resourceVersion },
+        status: changes(engine.status, status),
+      };
+      const key = engineKey(identityOf(engine));
+      try {
+        const stored = await client.patch(
+          FireboltEngine,
+          key,
+          { type: "merge", body },
+          { ...write, subresource: "status" },
+        );
+        return { type: "written", engine: stored };
+      } catch (error) {
+        if (isConflict(error)) return { type: "conflict" };
+        if (isNotFound(error)) return { type: "gone" };
+        throw error;
+      }
+    },
+  };
+}
+
+/**
+ * Not an apply: only a create can insist that there is no Service yet, and only a patch of the whole port list puts back a
+ * port that somebody renumbered. The version makes a stale pass fail instead of moving traffic.
+ */
+function routingPatch({ service, observed }: RoutingWrite) {
+  const seen = observed.type === "live" ? observed.service : undefined;
+  const { selector, ports, publishNotReadyAddresses } = service.spec ?? {};
+  const strange = Object.keys(seen?.spec?.selector ?? {}).map((key) => [key, null] as const);
+  const body = {
+    metadata: { resourceVersion: seen?.metadata?.resourceVersion, labels: service.metadata?.labels },
+    spec: { selector: { ...Object.fromEntries(strange), ...selector }, ports, publishNotReadyAddresses },
+  };
+  return { type: "merge", body } as const;
+}
+
+/** The fields that differ; null removes one. */
+function changes(stored: object | undefined, wanted: object): Record<string, unknown> {
+  const before = new Map<string, unknown>(Object.entries(stored ?? {}));
+  const after = new Map<string, unknown>(Object.entries(wanted));
+  const removed = [...before.keys()].filter((key) => !after.has(key)).map((key) => [key, null] as const);
+  const changed = [...after].filter(([key, value]) => !isDeepStrictEqual(before.get(key), value));
+  return Object.fromEntries([...changed, ...removed]);
+}
+
+function childOf(
+  kind: ChildKind,
+  { metadata }: { readonly metadata?: DeepReadonly<V1ObjectMeta> },
+): readonly ChildObject[] {
+  return metadata === undefined ? [] : [{ kind, metadata }];
+}
+
+/** Only the two fields that name something: what the caller passes may know more. */
+function engineKey({ namespace, name }: EngineKey): EngineKey {
+  return { namespace, name };
+}

@@ -1,0 +1,40 @@
+// What the engine's reconciler tells whoever counts. No series and no names here; src/metrics turns these calls into them.
+
+import type { DeepReadonly } from "../api/deep-readonly.ts";
+import type { EngineStatus } from "../api/engine-status.ts";
+import type { ChildKind } from "./children.ts";
+import type { EngineKey } from "./world.ts";
+
+/** How one pass past initialisation ended. */
+export interface EnginePassRecord {
+  readonly engine: EngineKey;
+  readonly instance: string;
+  readonly status: DeepReadonly<EngineStatus> | undefined;
+  readonly replicas: number;
+  /** Pods of the current generation; undefined when the pass ended before they were read. */
+  readonly pods: { readonly ready: number; readonly total: number } | undefined;
+  readonly succeeded: boolean;
+  readonly nowMs: number;
+}
+
+export interface EngineMetrics {
+  passEnded(record: EnginePassRecord): void;
+  phaseChanged(engine: EngineKey, from: string, to: string): void;
+  /** A rollout begins with a new number and ends at rest, or is given up for the next number. */
+  rollout(engine: EngineKey, step: "started" | "completed" | "abandoned"): void;
+  drainCheckFailed(engine: EngineKey): void;
+  orphanDeleted(engine: EngineKey, kind: ChildKind): void;
+  /** The engine is gone: so are its series. */
+  removed(engine: EngineKey): void;
+}
+
+const ignore = (): void => undefined;
+
+export const noEngineMetrics: EngineMetrics = {
+  passEnded: ignore,
+  phaseChanged: ignore,
+  rollout: ignore,
+  drainCheckFailed: ignore,
+  orphanDeleted: ignore,
+  removed: ignore,
+};

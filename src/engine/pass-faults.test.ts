@@ -1,0 +1,149 @@
+import { expect, test } from "vitest";
+import { cluster, image, stable } from "../../test/support/engine-cluster.ts";
+import { InvariantError } from "../kube/errors.ts";
+
+test("a drain with pods that no cache shows asks the API server for them", async () => {
+  const world = await stable();
+  world.edit({ ...image("new:1") });
+  while (world.status?.phase !== "draining") {
+    await world.pass();
+    world.settle();
+  }
+  world.taken();
+  world.freeze();
+  for (const pod of ["e-g0-0", "e-g0-1"]) world.drop("Pod", pod);
+  world.thaw();
+  await world.pass();
+  expect(world.taken().slice(0, 1)).toEqual(["list Pod e"]);
+});
+
+test("S86: a StatefulSet that the cache has not shown is not patched; the next pass abandons it", async () => {
+  const world = await stable();
+  world.edit(image("one:1"));
+  await world.pass();
+  world.freeze();
+  await world.pass();
+  const created = world.get("StatefulSet", "e-g1");
+  world.thaw();
+  world.edit(image("two:1"));
+  expect(world.get("StatefulSet", "e-g1")).toEqual(created);
+  await world.pass();
+  expect(world.status).toMatchObject({ phase: "creating", currentGeneration: 2 });
+});
+
+test("AlreadyExists ends the pass without a status, and the next starts at once", async () => {
+  const world = await stable();
+  world.edit(image("one:1"));
+  await world.pass();
+  world.freeze();
+  world.thaw();
+  const stale = world.get("StatefulSet", "e-g0");
+  if (stale === undefined) throw new Error("no set");
+  world.taken();
+  world.intercept = (request) => {
+    if (request === "create StatefulSet e-g1" && world.get("StatefulSet", "e-g1") === undefined)
+      world.put("StatefulSet", { ...stale, metadata: { ...stale.metadata, name: "e-g1" } });
+  };
+  expect(await world.pass()).toBe("now");
+  expect(world.taken().at(-1)).toBe("get StatefulSet e-g1");
+});
+
+test("S53: a StatefulSet of another owner is never adopted, and the pass fails with its name", async () => {
+  const world = cluster();
+  await world.pass();
+  await world.pass();
+  world.intercept = (request) => {
+    if (request.startsWith("create")) world.put("StatefulSet", { metadata: { name: "e-g0" } });
+  };
+  await expect(world.pass()).rejects.toThrow("StatefulSet ns/e-g0 belongs to another owner");
+  expect(world.get("StatefulSet", "e-g0")?.metadata?.ownerReferences).toBeUndefined();
+});
+
+test("S24: a StatefulSet missing from the cache counts only when the API server agrees", async () => {
+  const world = await stable();
+  const set = world.get("StatefulSet", "e-g0");
+  world.drop("StatefulSet", "e-g0");
+  world.freeze();
+  if (set !== undefined) world.put("StatefulSet", set);
+  await world.pass();
+  expect(world.taken()).toEqual(["get StatefulSet e-g0"]);
+  expect(world.status).toMatchObject({ phase: "stable", currentGeneration: 0 });
+  world.thaw();
+  world.drop("StatefulSet", "e-g0");
+  await world.pass();
+  expect(world.status).toMatchObject({ phase: "creating", currentGeneration: 1 });
+});
+
+test("S28, I17: a routing Service changed since it was read is not written over", async () => {
+  const world = await stable();
+  world.edit(image("one:1"));
+  while (world.status?.phase !== "switching") {
+    await world.pass();
+    world.settle();
+  }
+  world.freeze();
+  const service = world.get("Service", "e-service");
+  if (service !== undefined) world.put("Service", service);
+  expect(await world.pass()).toBe("now");
+  expect(world.get("Service", "e-service")?.spec?.selector?.["firebolt.io/generation"]).toBe("0");
+  expect(world.status).toMatchObject({ phase: "switching" });
+});
+
+test("T5: a defect fails the pass and leaves everything alone, the sweep included", async () => {
+  const world = await stable();
+  const stored = world.get("FireboltEngine", "e");
+  world.put("FireboltEngine", { ...stored, status: { phase: "stable", currentGeneration: 4, activeGeneration: 1 } });
+  const config = world.get("ConfigMap", "e-g0-config");
+  const labels = { ...config?.metadata?.labels, "firebolt.io/generation": "2" };
+  world.put("ConfigMap", { ...config, metadata: { ...config?.metadata, name: "e-g2-config", labels } });
+  await expect(world.pass()).rejects.toThrow(InvariantError);
+  expect(world.taken()).toEqual(["get StatefulSet e-g4"]);
+});
+
+test("S47, S49: leftovers go, also behind a closed gate, on a view confirmed by the API server", async () => {
+  const world = await stable();
+  world.edit(image("one:1"));
+  await world.run();
+  world.taken();
+  for (const generation of [0]) {
+    const set = world.get("StatefulSet", "e-g1");
+    const labels = { ...set?.metadata?.labels, "firebolt.io/generation": String(generation) };
+    world.put("StatefulSet", { ...set, metadata: { ...set?.metadata, name: "e-g0", uid: "old", labels } });
+  }
+  world.drop("FireboltInstance", "main");
+  expect(await world.pass()).toEqual({ afterMs: 10_000 });
+  expect(world.taken()).toEqual([
+    "status FireboltEngine e",
+    "get FireboltEngine e",
+    "get Service e-service",
+    "delete StatefulSet e-g0",
+  ]);
+});
+
+test("§1.7: an unreadable view deletes nothing and is looked at again within 2 s", async () => {
+  const world = await stable();
+  world.edit(image("one:1"));
+  await world.run();
+  const config = world.get("ConfigMap", "e-g1-config");
+  const labels = { ...config?.metadata?.labels, "firebolt.io/generation": "0" };
+  world.put("ConfigMap", { ...config, metadata: { ...config?.metadata, name: "e-g0-config", uid: "old", labels } });
+  world.intercept = (request) => {
+    if (request.startsWith("get")) throw new Error("away");
+  };
+  expect(await world.pass()).toEqual({ afterMs: 2_000 });
+  expect(world.names("ConfigMap")).toContain("e-g0-config");
+});
+
+test("T19, S51: a rejected delete while cleaning keeps the phase and the rest of the set", async () => {
+  const world = await stable();
+  world.edit(image("one:1"));
+  world.intercept = (request) => {
+    if (request === "delete StatefulSet e-g0") throw new Error("no deletes today");
+  };
+  await expect(world.run()).rejects.toThrow("no deletes today");
+  expect(world.status).toMatchObject({ phase: "cleaning", drainingGeneration: 0 });
+  expect(world.names("ConfigMap")).toContain("e-g0-config");
+  world.intercept = () => undefined;
+  await world.run();
+  expect(world.status).toMatchObject({ phase: "stable" });
+});

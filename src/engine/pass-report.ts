@@ -1,0 +1,75 @@
+// Tells people and metrics what a pass did: log lines, events, counters. Changes nothing, and is called only after the fact.
+import type { EventSink } from "../kube/event-object.ts";
+import type { Logger } from "../kube/logger.ts";
+import type { Applied } from "./apply.ts";
+import type { EngineDecision, WritableDecision } from "./decision.ts";
+import { eventsOf } from "./events.ts";
+import type { EngineMetrics } from "./metrics-hooks.ts";
+import { isAtRest } from "./phase.ts";
+import type { EngineSnapshot } from "./snapshot.ts";
+
+export interface PassFacts {
+  readonly decision: EngineDecision;
+  readonly snapshot: EngineSnapshot;
+  readonly applied: Applied;
+}
+
+export interface Audience {
+  readonly logger: Logger;
+  readonly events: EventSink;
+  readonly metrics: EngineMetrics;
+}
+
+export function tell({ decision, snapshot, applied }: PassFacts, { logger, events, metrics }: Audience): void {
+  if (decision.type === "broken") return;
+  if (snapshot.drainProbe.type === "failing") metrics.drainCheckFailed(snapshot.identity);
+  if (applied.type === "discarded") logger.debug("pass discarded", { row: decision.row, cause: applied.because });
+  // Nothing new was stored: whatever there is to tell has been told.
+  if (applied.type !== "done" || !applied.statusWritten) return;
+  for (const event of eventsOf(decision, snapshot.engine)) events.record(event);
+  logGeneration(decision, logger);
+  logPhase(decision, snapshot, { logger, metrics });
+  countRollout(decision, snapshot, metrics);
+}
+
+function logGeneration(decision: WritableDecision, logger: Logger): void {
+  switch (decision.type) {
+    case "bump":
+      logger.info("new generation", { generation: decision.status.currentGeneration, cause: decision.cause.path });
+      return;
+    case "abandon":
+      logger.info("generation abandoned", { generation: decision.generation, cause: decision.cause.path });
+      logger.info("new generation", { generation: decision.status.currentGeneration, cause: decision.cause.path });
+      return;
+    case "refuse": {
+      const { reason, message, violations } = decision.refusal;
+      const paths = violations.map(({ path }) => path);
+      logger.info("engine refused", { reason, cause: message, ...(paths.length === 0 ? {} : { paths }) });
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+function logPhase(
+  decision: WritableDecision,
+  snapshot: EngineSnapshot,
+  audience: Pick<Audience, "logger" | "metrics">,
+): void {
+  const from = snapshot.status?.phase ?? "";
+  const to = decision.status.phase;
+  if (from === to) return;
+  audience.logger.info("phase changed", { from, to, generation: decision.status.currentGeneration });
+  audience.metrics.phaseChanged(snapshot.identity, from, to);
+}
+
+function countRollout(
+  { type, status }: WritableDecision,
+  { phase, identity }: EngineSnapshot,
+  metrics: EngineMetrics,
+): void {
+  if (type === "abandon") metrics.rollout(identity, "abandoned");
+  if (type === "initialise" || type === "bump" || type === "abandon") metrics.rollout(identity, "started");
+  else if (isAtRest(status.phase) && !isAtRest(phase)) metrics.rollout(identity, "completed");
+}

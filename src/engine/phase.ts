@@ -1,0 +1,47 @@
+// The phases of an engine and the moves between them: documentation, the guard of apply, and the oracle of the model test.
+// Says nothing about when a move is due; src/engine/compute does.
+import { ENGINE_PHASES, type EnginePhase } from "../api/phases.ts";
+
+export type { EnginePhase } from "../api/phases.ts";
+
+/** Where an engine comes to rest. */
+export type RestPhase = Extract<EnginePhase, "stable" | "stopped">;
+
+/** What the stored phase says, parsed at the edge: nothing yet, a phase, or text that is none. */
+export type StoredPhase = EnginePhase | "uninitialised" | "unknown";
+
+/** Staying in a phase is always legal; everything else is listed. */
+export const MOVES = {
+  uninitialised: ["creating"],
+  unknown: ["creating", "stable", "stopped"],
+  creating: ["switching"],
+  switching: ["draining", "cleaning", "stable", "stopped", "creating"],
+  draining: ["cleaning", "stable", "stopped"],
+  cleaning: ["stable", "stopped"],
+  stable: ["creating", "stopped"],
+  stopped: ["creating", "stable"],
+} as const satisfies Record<StoredPhase, readonly EnginePhase[]>;
+
+export function isLegalMove(from: StoredPhase, to: EnginePhase): boolean {
+  const moves: readonly EnginePhase[] = MOVES[from];
+  return from === to || moves.includes(to);
+}
+
+export function parsePhase(text: string | undefined): StoredPhase {
+  if (text === undefined || text === "") return "uninitialised";
+  return ENGINE_PHASES.find((phase) => phase === text) ?? "unknown";
+}
+
+/** The only place that tells the two resting phases apart. An engine without a spec is not stopped: nobody asked for zero. */
+export function restPhase(spec: { readonly replicas?: number } | undefined): RestPhase {
+  return spec?.replicas === 0 ? "stopped" : "stable";
+}
+
+export function isAtRest(phase: StoredPhase): phase is RestPhase {
+  return phase === "stable" || phase === "stopped";
+}
+
+/** The phases that may write configuration made from instance and class: nothing else waits for them. */
+export function isGated(phase: StoredPhase): phase is RestPhase | "creating" {
+  return isAtRest(phase) || phase === "creating";
+}

@@ -1,0 +1,32 @@
+// Settings that are read live and never reshape the pod: the engine's value, else the class's, else the operator's default.
+
+import type { DeepReadonly } from "../../api/deep-readonly.ts";
+import { ENGINE_DEFAULTS } from "../../api/defaults.ts";
+import type { EngineSpec } from "../../api/engine.ts";
+import type { EngineClassSpec } from "../../api/engine-class.ts";
+import type { Rollout } from "../../api/engine-settings.ts";
+import { goDurationMs } from "../../api/go-duration.ts";
+
+export interface RolloutSettings {
+  readonly rollout: Rollout;
+  readonly drainCheckEnabled: boolean;
+  readonly drainCheckIntervalMs: number;
+}
+
+/** Both specs may be absent: the schema admits objects without one, and an engine may outlive its class. */
+export function resolveSettings(
+  ofClass: DeepReadonly<EngineClassSpec> | undefined,
+  ofEngine: DeepReadonly<EngineSpec> | undefined,
+): RolloutSettings {
+  return {
+    rollout: ofEngine?.rollout ?? ofClass?.rollout ?? ENGINE_DEFAULTS.rollout,
+    drainCheckEnabled: ofEngine?.drainCheckEnabled ?? ofClass?.drainCheckEnabled ?? ENGINE_DEFAULTS.drainCheckEnabled,
+    drainCheckIntervalMs: intervalMs(ofEngine?.drainCheckInterval ?? ofClass?.drainCheckInterval),
+  };
+}
+
+/** What is no positive duration counts as the default: a poll must not stop, nor turn into a hot loop. */
+function intervalMs(text: string | undefined): number {
+  const ms = text === undefined ? undefined : goDurationMs(text);
+  return ms !== undefined && ms > 0 ? ms : (goDurationMs(ENGINE_DEFAULTS.drainCheckInterval) ?? 5_000);
+}

@@ -1,0 +1,77 @@
+// What observe saw of one engine: the whole input of compute. Plain data; the clock is in it, so that compute reads none.
+
+import type { DeepReadonly } from "../api/deep-readonly.ts";
+import type { EngineStatus } from "../api/engine-status.ts";
+import type { OperatorDefaults } from "../api/operator-defaults.ts";
+import type { Child, ConfigMap, Engine, EngineClass, Instance, Service, StatefulSet } from "./children.ts";
+import type { EngineIdentity } from "./names.ts";
+import type { StoredPhase } from "./phase.ts";
+import type { ResourceBounds } from "./validate.ts";
+
+/** The counters of the status, with what their absence means filled in. */
+export interface Generations {
+  readonly current: number;
+  /** -1 before the first cut-over. */
+  readonly active: number;
+  readonly draining: number | undefined;
+}
+
+export type ClassView =
+  | { readonly type: "none" }
+  | { readonly type: "missing"; readonly name: string }
+  | { readonly type: "found"; readonly object: EngineClass };
+
+/** The three objects that carry one generation. */
+export interface GenerationSet {
+  readonly generation: number;
+  readonly statefulSet: Child<StatefulSet>;
+  readonly headlessService: Child<Service>;
+  readonly configMap: Child<ConfigMap>;
+}
+
+/** Pods of the current generation. */
+export interface PodCount {
+  readonly wanted: number;
+  readonly total: number;
+  readonly ready: number;
+  readonly allReady: boolean;
+}
+
+/** The routing Service and the generation it selects: -1 when the selector is not one that the operator would write. */
+export type Routing =
+  | { readonly type: "absent" }
+  | { readonly type: "foreign" | "terminating"; readonly service: Service; readonly target: number }
+  | { readonly type: "live"; readonly service: Service; readonly target: number };
+
+/** What the pods of the draining generation said in this pass. */
+export type DrainProbe =
+  | { readonly type: "notAsked" }
+  | { readonly type: "drained" }
+  | { readonly type: "busy"; readonly pod: string; readonly queries: number }
+  | { readonly type: "failing"; readonly pod: string; readonly cause: string };
+
+/** How a rollout ends, read live in every pass. */
+export interface DrainSettings {
+  readonly required: boolean;
+  readonly intervalMs: number;
+}
+
+export interface EngineSnapshot {
+  readonly nowMs: number;
+  readonly engine: Engine;
+  readonly identity: EngineIdentity;
+  readonly phase: StoredPhase;
+  readonly status: DeepReadonly<EngineStatus> | undefined;
+  readonly generations: Generations;
+  readonly engineClass: ClassView;
+  readonly instance: Instance | undefined;
+  readonly bounds: ResourceBounds;
+  readonly defaults: OperatorDefaults;
+  readonly drain: DrainSettings;
+  readonly current: GenerationSet;
+  readonly pods: PodCount;
+  readonly routing: Routing;
+  /** The set of `generations.draining`; undefined when there is none, or when it is the current one. */
+  readonly draining: GenerationSet | undefined;
+  readonly drainProbe: DrainProbe;
+}

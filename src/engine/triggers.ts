@@ -1,0 +1,102 @@
+// Which engines an event concerns (behaviour §1.1). Status-only changes of an engine, and changes that no decision reads, start
+// no pass: otherwise the operator's own writes would keep it busy for ever.
+import { isDeepStrictEqual } from "node:util";
+import type { FireboltEngine } from "../api/engine.ts";
+import type { FireboltEngineClass } from "../api/engine-class.ts";
+import type { V1Pod, V1StatefulSet } from "../api/generated/kubernetes.ts";
+import type { FireboltInstance } from "../api/instance.ts";
+import { LABEL } from "../api/labels.ts";
+import type { CacheEvent, ObjectCache } from "../kube/cache.ts";
+import { type DeepReadonly, type KubeObject, keyText, type ObjectKey } from "../kube/object.ts";
+import { INDEX } from "./engine-caches.ts";
+
+type Keys = readonly ObjectKey[];
+type Engines = ObjectCache<FireboltEngine>;
+
+export function engineOfEngineEvent(event: CacheEvent<FireboltEngine>): Keys {
+  return differs(event, ({ metadata }) => [
+    metadata?.generation,
+    metadata?.annotations,
+    metadata?.labels,
+    metadata?.finalizers,
+    metadata?.deletionTimestamp,
+  ])
+    ? [keyOfStored(event.object)]
+    : [];
+}
+
+/** By label, not by owner: an object of an older engine of the same name stands in the way of this one until it goes. */
+export function engineOfChildEvent<T extends KubeObject>(event: CacheEvent<T>): Keys {
+  const keys = [event.object, event.previous].flatMap((object) => (object === undefined ? [] : engineOfLabels(object)));
+  return keys.filter((key, index) => keys.findIndex((other) => keyText(other) === keyText(key)) === index);
+}
+
+export function engineOfStatefulSetEvent(event: CacheEvent<V1StatefulSet>): Keys {
+  // Its status is not read: pods are counted by themselves.
+  const read = ({ metadata }: DeepReadonly<V1StatefulSet>) => [
+    metadata?.uid,
+    metadata?.generation,
+    metadata?.labels,
+    metadata?.annotations,
+    metadata?.ownerReferences,
+    metadata?.deletionTimestamp,
+  ];
+  return differs(event, read) ? engineOfChildEvent(event) : [];
+}
+
+export function engineOfPodEvent(event: CacheEvent<V1Pod>): Keys {
+  const read = ({ metadata, status }: DeepReadonly<V1Pod>) => [
+    metadata?.uid,
+    metadata?.labels,
+    metadata?.deletionTimestamp === undefined,
+    status?.phase,
+    status?.conditions?.find(({ type }) => type === "Ready")?.status,
+  ];
+  return differs(event, read) ? engineOfChildEvent(event) : [];
+}
+
+export const enginesOfInstanceEvent =
+  (engines: Engines) =>
+  (event: CacheEvent<FireboltInstance>): Keys => {
+    const read = ({ metadata, spec, status }: DeepReadonly<FireboltInstance>) => [
+      metadata?.deletionTimestamp === undefined,
+      spec?.id,
+      spec?.metricScrapeMode,
+      status?.metadataEndpoint,
+    ];
+    return differs(event, read) ? enginesBy(engines, INDEX.instance, event.object) : [];
+  };
+
+export const enginesOfClassEvent =
+  (engines: Engines) =>
+  (event: CacheEvent<FireboltEngineClass>): Keys => {
+    // Not the count of bound engines: it changes with every engine, and would wake all of them each time.
+    const read = ({ metadata, status }: DeepReadonly<FireboltEngineClass>) => {
+      const ready = status?.conditions?.find(({ type }) => type === "Ready");
+      return [metadata?.uid, metadata?.generation, ready?.status, ready?.reason, ready?.message];
+    };
+    return differs(event, read) ? enginesBy(engines, INDEX.engineClass, event.object) : [];
+  };
+
+function enginesBy(engines: Engines, index: string, object: DeepReadonly<KubeObject>): Keys {
+  return engines.byIndex(index, keyText(keyOfStored(object))).map(keyOfStored);
+}
+
+/** Whether the event changes what `read` sees. Objects that come or go always do. */
+function differs<T extends KubeObject>(
+  event: CacheEvent<T>,
+  read: (object: DeepReadonly<T>) => readonly unknown[],
+): boolean {
+  const { type, object, previous } = event;
+  return type !== "modified" || previous === undefined || !isDeepStrictEqual(read(object), read(previous));
+}
+
+function keyOfStored({ metadata }: DeepReadonly<KubeObject>): ObjectKey {
+  return { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "" };
+}
+
+function engineOfLabels({ metadata }: DeepReadonly<KubeObject>): Keys {
+  const name = metadata?.labels?.[LABEL.engine];
+  const { namespace } = metadata ?? {};
+  return name === undefined || name === "" || namespace === undefined ? [] : [{ namespace, name }];
+}

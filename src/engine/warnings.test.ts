@@ -1,0 +1,126 @@
+import { expect, test } from "vitest";
+import {
+  EARLIER,
+  engine,
+  instanceReady,
+  liveSet,
+  NOT_READY,
+  NOW,
+  snapshot,
+} from "../../test/support/engine-fixtures.ts";
+import { MemoryEngineWorld } from "../../test/support/memory-engine-world.ts";
+import { silentLogger } from "../kube/logger.ts";
+import { computeEngine } from "./compute/compute-engine.ts";
+import type { EngineSnapshot } from "./snapshot.ts";
+import { warningOf } from "./statefulset-warning.ts";
+import { decorateReady } from "./warnings.ts";
+import type { StatefulSetWarning } from "./world.ts";
+
+const NO_PODS = { wanted: 2, total: 0, ready: 0, allReady: false };
+const quota = { reason: "FailedCreate", message: "exceeded quota", count: 1, lastSeenMs: 1 };
+
+async function ready(
+  warnings: readonly StatefulSetWarning[],
+  changes: Partial<EngineSnapshot> = {},
+  phase = "creating",
+) {
+  const world = new MemoryEngineWorld();
+  world.warnings = [...warnings];
+  const status = {
+    phase,
+    currentGeneration: 1,
+    activeGeneration: phase === "creating" ? 0 : 1,
+    conditions: [instanceReady],
+  };
+  const s = snapshot(engine({ status }), { pods: NO_PODS, ...changes });
+  const decision = await decorateReady(computeEngine(s), s, { world, logger: silentLogger });
+  const found =
+    decision.type === "broken" ? undefined : decision.status.conditions?.find(({ type }) => type === "Ready");
+  return { reason: found?.reason, message: found?.message, requests: world.requests };
+}
+
+test.each([
+  ["S32: the reason is taken over", [quota], "FailedCreate", "StatefulSet e-g1: exceeded quota"],
+  ["the count is told", [{ ...quota, count: 7 }], "FailedCreate", "StatefulSet e-g1: exceeded quota (x7)"],
+  [
+    "the newest wins",
+    [quota, { ...quota, reason: "Newer", lastSeenMs: 5 }],
+    "Newer",
+    "StatefulSet e-g1: exceeded quota",
+  ],
+  [
+    "empty messages are skipped",
+    [{ ...quota, message: " ", lastSeenMs: 9 }, quota],
+    "FailedCreate",
+    "StatefulSet e-g1: exceeded quota",
+  ],
+  [
+    "a reason that cannot stand in a condition",
+    [{ ...quota, reason: "no good" }],
+    "StatefulSetWarning",
+    "StatefulSet e-g1: exceeded quota",
+  ],
+  ["an empty reason", [{ ...quota, reason: "" }], "StatefulSetWarning", "StatefulSet e-g1: exceeded quota"],
+] as const)("§1.10: %s", async (_, warnings, reason, message) => {
+  expect(await ready(warnings)).toEqual({ reason, message, requests: ["list Event"] });
+});
+
+test("§1.10: PodsNotReady is refined as well", async () => {
+  expect(await ready([quota], {}, "stable")).toMatchObject({ reason: "FailedCreate" });
+});
+
+test("no warning: the generic reason stays", async () => {
+  expect(await ready([])).toMatchObject({ reason: "Rolling", requests: ["list Event"] });
+});
+
+test.each([
+  ["all pods exist", { pods: NOT_READY }, "creating", "Rolling"],
+  ["a more telling reason stands", { instance: undefined }, "creating", "InstanceNotReady"],
+  [
+    "the StatefulSet is not observed",
+    { current: { ...liveSet(engine(), 1), statefulSet: { type: "absent" } } },
+    "creating",
+    "Rolling",
+  ],
+  [
+    "the StatefulSet is seconds old",
+    { current: liveSet(engine(), 1, { creationTimestamp: NOW }) },
+    "creating",
+    "Rolling",
+  ],
+  [
+    "its controller has not seen the StatefulSet yet",
+    { current: liveSet(engine(), 1, { generation: 2 }) },
+    "creating",
+    "Rolling",
+  ],
+  [
+    "the generation is being left (T4)",
+    { current: liveSet(engine({ spec: { replicas: 1 } }), 1) },
+    "stable",
+    "Rolling",
+  ],
+] as const)("§1.10: nobody is asked when %s", async (_, changes, phase, reason) => {
+  expect(await ready([quota], changes as Partial<EngineSnapshot>, phase)).toMatchObject({ reason, requests: [] });
+});
+
+test("S33: a failing list changes nothing", async () => {
+  const world = new MemoryEngineWorld();
+  world.intercept = () => {
+    throw new Error("no events today");
+  };
+  const s = snapshot(
+    engine({ status: { phase: "creating", currentGeneration: 1, activeGeneration: 0, conditions: [instanceReady] } }),
+    { pods: NO_PODS },
+  );
+  const decision = computeEngine(s);
+  expect(await decorateReady(decision, s, { world, logger: silentLogger })).toBe(decision);
+});
+
+test.each([
+  ["last timestamp", { lastTimestamp: NOW, eventTime: EARLIER }, NOW],
+  ["event time", { eventTime: NOW, metadata: { creationTimestamp: EARLIER } }, NOW],
+  ["creation", { metadata: { creationTimestamp: NOW } }, NOW],
+] as const)("an event's time is its %s", (_, event, time) => {
+  expect(warningOf({ involvedObject: {}, metadata: {}, ...event }).lastSeenMs).toBe(Date.parse(time));
+});

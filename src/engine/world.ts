@@ -1,0 +1,81 @@
+// The only way from the engine's reconciler to the outside. The cluster implements it (kube-world.ts), and so does the store
+// of the model test, so that the real observe, compute and apply run in both. One write is one awaited call.
+import type { EngineStatus } from "../api/engine-status.ts";
+import type { V1ConfigMap, V1Service, V1StatefulSet } from "../api/generated/kubernetes.ts";
+import type { MetricScrapeMode } from "../api/instance.ts";
+import type { ChildObject, ConfigMap, Engine, EngineClass, Instance, Pod, Service, StatefulSet } from "./children.ts";
+import type { Removal, RoutingWrite } from "./decision.ts";
+
+export interface EngineKey {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** One Warning that Kubernetes recorded about a StatefulSet. */
+export interface StatefulSetWarning {
+  readonly reason: string;
+  readonly message: string;
+  readonly count: number;
+  /** Milliseconds since the epoch of its last occurrence. */
+  readonly lastSeenMs: number;
+}
+
+export interface ScrapeAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Reads from caches that have seen the operator's own writes, but may lag behind everybody else's. */
+export interface CachedReads {
+  engine(key: EngineKey): Engine | undefined;
+  engineClass(key: EngineKey): EngineClass | undefined;
+  instance(key: EngineKey): Instance | undefined;
+  statefulSet(key: EngineKey): StatefulSet | undefined;
+  service(key: EngineKey): Service | undefined;
+  configMap(key: EngineKey): ConfigMap | undefined;
+  /** All StatefulSets, Services and ConfigMaps labelled with the engine, whoever owns them. */
+  children(engine: EngineKey): readonly ChildObject[];
+  /** Pods labelled with the engine and the generation, in the order of their names. */
+  pods(engine: EngineKey, generation: number): readonly Pod[];
+}
+
+/** Reads from the API server itself, where an absence decides something. They reject when there is no answer. */
+export interface DirectReads {
+  readEngine(key: EngineKey): Promise<Engine | undefined>;
+  readStatefulSet(key: EngineKey): Promise<StatefulSet | undefined>;
+  readService(key: EngineKey): Promise<Service | undefined>;
+  listStatefulSets(engine: EngineKey): Promise<readonly ChildObject[]>;
+  listPods(engine: EngineKey, generation: number): Promise<readonly Pod[]>;
+  /** Newest 32 at most, in any order. */
+  listWarnings(namespace: string, statefulSetUid: string): Promise<readonly StatefulSetWarning[]>;
+  /** The pod's /metrics page on port 9090. */
+  scrape(pod: Pod, mode: MetricScrapeMode): Promise<ScrapeAnswer>;
+}
+
+/** Every write rejects when the API server refuses it for a reason that the answer type does not name. */
+export interface Writes {
+  /** Bound to the engine's resourceVersion; rejects on a conflict. */
+  addFinalizer(engine: Engine): Promise<void>;
+  removeFinalizer(engine: Engine): Promise<void>;
+  /** Server-side apply. Taking fields over from others is allowed only where the object is known to be the engine's. */
+  applyConfigMap(object: V1ConfigMap, takeOver: boolean): Promise<void>;
+  applyService(object: V1Service, takeOver: boolean): Promise<void>;
+  /** Never changes a StatefulSet that is already there. */
+  createStatefulSet(object: V1StatefulSet): Promise<"created" | "exists">;
+  /** Conflict: it is not as it was observed. */
+  writeRoutingService(write: RoutingWrite): Promise<"written" | "conflict">;
+  /** Gone already counts as accepted. Conflict: it is not the object, or not the version, that was seen. */
+  remove(namespace: string, removal: Removal): Promise<"accepted" | "conflict">;
+  /** Stores the status over the one in `engine`, if that is still the stored version. */
+  writeStatus(engine: Engine, status: EngineStatus): Promise<StatusWriteAnswer>;
+}
+
+export type StatusWriteAnswer =
+  | { readonly type: "written"; readonly engine: Engine }
+  | { readonly type: "conflict" }
+  | { readonly type: "gone" };
+
+export interface EngineWorld extends CachedReads, DirectReads, Writes {
+  /** Fires when the process stops. */
+  readonly signal: AbortSignal;
+}

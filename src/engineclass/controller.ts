@@ -1,0 +1,50 @@
+// The class controller as a value: classes themselves, and every engine that begins or ceases to name one.
+import type { FireboltEngine } from "../api/engine.ts";
+import type { FireboltEngineClass } from "../api/engine-class.ts";
+import type { CacheEvent } from "../kube/cache.ts";
+import type { KubeClient } from "../kube/client.ts";
+import type { Clock } from "../kube/clock.ts";
+import { type Controller, watch } from "../kube/controller.ts";
+import type { EventSink } from "../kube/event-object.ts";
+import type { ObjectKey } from "../kube/object.ts";
+import { runEngineClassPass } from "./pass.ts";
+import { type EngineClassCaches, kubeClassWorld } from "./world.ts";
+
+export interface EngineClassControllerDeps {
+  readonly client: KubeClient;
+  readonly caches: EngineClassCaches;
+  readonly clock: Clock;
+  readonly events: EventSink;
+}
+
+export function engineClassController(deps: EngineClassControllerDeps): Controller {
+  const { client, caches, clock, events } = deps;
+  return {
+    name: "fireboltengineclass",
+    watches: [watch(caches.classes, classOfEvent), watch(caches.engines, classesOfEngineEvent)],
+    reconcile({ namespace = "", name }, signal, { logger }) {
+      const world = kubeClassWorld(client, caches, signal);
+      return runEngineClassPass(world, { namespace, name }, { nowMs: () => clock.now(), events, logger });
+    },
+  };
+}
+
+/** The operator's own status writes change nothing that a pass reads. */
+export function classOfEvent({ type, object, previous }: CacheEvent<FireboltEngineClass>): readonly ObjectKey[] {
+  const read = (metadata: (typeof object)["metadata"]) =>
+    JSON.stringify([metadata?.generation, metadata?.finalizers, metadata?.deletionTimestamp]);
+  if (type === "modified" && previous !== undefined && read(object.metadata) === read(previous.metadata)) return [];
+  const { namespace = "", name = "" } = object.metadata ?? {};
+  return [{ namespace, name }];
+}
+
+/** When the reference moves from one class to another, both are counted again. */
+export function classesOfEngineEvent({ type, object, previous }: CacheEvent<FireboltEngine>): readonly ObjectKey[] {
+  const now = object.spec?.engineClassRef;
+  const before = previous?.spec?.engineClassRef;
+  if (type === "modified" && now === before) return [];
+  const { namespace = "" } = object.metadata ?? {};
+  return [...new Set([before, now])].flatMap((name) =>
+    name === undefined || name === "" ? [] : [{ namespace, name }],
+  );
+}

@@ -1,0 +1,77 @@
+// One pass over one class: count, decide, write at most once. The count that releases a class comes from the API server; when it
+// cannot be had, the pass fails and the class stays.
+import { isDeepStrictEqual } from "node:util";
+import { findCondition } from "../api/condition-list.ts";
+import type { EngineClassStatus } from "../api/engine-class.ts";
+import { API_VERSION } from "../api/group.ts";
+import type { NextCheck } from "../kube/controller.ts";
+import type { EventSink } from "../kube/event-object.ts";
+import type { Logger } from "../kube/logger.ts";
+import { computeEngineClass, type EngineClass } from "./compute.ts";
+import type { ClassKey, EngineClassWorld, WriteAnswer } from "./world.ts";
+
+export interface ClassPassDeps {
+  readonly nowMs: () => number;
+  readonly events: EventSink;
+  readonly logger: Logger;
+}
+
+/** Both for a class at rest and for one whose deletion waits. */
+const RECHECK_MS = 30_000;
+
+export async function runEngineClassPass(
+  world: EngineClassWorld,
+  key: ClassKey,
+  deps: ClassPassDeps,
+): Promise<NextCheck> {
+  const engineClass = world.engineClass(key);
+  if (engineClass === undefined) return "onChange";
+  const deleting = engineClass.metadata?.deletionTimestamp !== undefined;
+  const boundEngines = deleting ? await world.countEnginesDirectly(key) : world.countEngines(key);
+  const decision = computeEngineClass({ nowMs: deps.nowMs(), engineClass, boundEngines });
+  switch (decision.type) {
+    case "leave":
+      return "onChange";
+    case "guard":
+      await world.addFinalizer(engineClass);
+      return "now";
+    case "release": {
+      const answer = await world.removeFinalizer(engineClass);
+      if (answer === "written") deps.logger.info("class released");
+      return answer === "written" ? "onChange" : "now";
+    }
+    case "judge":
+    case "block":
+      return (await store(world, engineClass, decision.status, deps)) === "written" ? { afterMs: RECHECK_MS } : "now";
+    default:
+      return decision satisfies never;
+  }
+}
+
+async function store(
+  world: EngineClassWorld,
+  engineClass: EngineClass,
+  status: EngineClassStatus,
+  deps: ClassPassDeps,
+): Promise<WriteAnswer> {
+  if (isDeepStrictEqual(engineClass.status, status)) return "written";
+  const answer = await world.writeStatus(engineClass, status);
+  if (answer === "written") tell(engineClass, status, deps);
+  return answer;
+}
+
+/** A refusal is told once, when it begins. */
+function tell(engineClass: EngineClass, status: EngineClassStatus, { events, logger }: ClassPassDeps): void {
+  const ready = findCondition(status.conditions, "Ready");
+  if (ready?.status !== "False" || findCondition(engineClass.status?.conditions, "Ready")?.reason === ready.reason)
+    return;
+  logger.info("class refused", { reason: ready.reason, cause: ready.message });
+  const { namespace = "", name = "", uid = "" } = engineClass.metadata ?? {};
+  events.record({
+    regarding: { apiVersion: API_VERSION, kind: "FireboltEngineClass", namespace, name, uid },
+    type: "Warning",
+    reason: ready.reason,
+    action: ready.reason === "DeletionBlocked" ? "Deleting" : "Reconcile",
+    note: ready.message,
+  });
+}
