@@ -58,8 +58,12 @@ export type EngineReadyReason =
   | "Initializing"
   | "FireboltEngineClassUnready"
   | "DrainCheckFailing"
+  /** The name is too long or not usable for the objects made of it. */
+  | "NameRejected"
   | "TemplateRejected"
   | "ResourceBoundsExceeded"
+  /** The API server refuses a rendered object as invalid. */
+  | "ObjectRejected"
   | "InstanceNotReady"
   | "Stopped"
   | "Rolling"

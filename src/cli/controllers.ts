@@ -5,6 +5,8 @@ import { engineController } from "../engine/controller.ts";
 import { type CacheWish, createEngineCaches, INDEX } from "../engine/engine-caches.ts";
 import type { ResourceBounds } from "../engine/validate.ts";
 import { engineClassController } from "../engineclass/controller.ts";
+import { instanceController } from "../instance/controller.ts";
+import { createInstanceCaches } from "../instance/instance-caches.ts";
 import { createObjectCache, type ObjectCache } from "../kube/cache.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { systemClock } from "../kube/clock.ts";
@@ -13,6 +15,7 @@ import type { EventSink } from "../kube/event-object.ts";
 import type { Logger } from "../kube/logger.ts";
 import type { Manager } from "../kube/manager.ts";
 import type { KubeObject } from "../kube/object.ts";
+import { resourceText } from "../kube/resource.ts";
 import { controllerRunnable } from "../kube/run-controller.ts";
 import { cacheRunnable } from "../kube/runnable.ts";
 import type { RuntimeMetrics } from "../kube/runtime-metrics.ts";
@@ -35,17 +38,22 @@ export interface ControllersOptions {
 
 export function addControllers(options: ControllersOptions): void {
   const { manager, client, logger, metrics, events, defaults, bounds, concurrency } = options;
-  const create = <T extends KubeObject>(wish: CacheWish<T>): ObjectCache<T> => {
-    const cache = createObjectCache<T>({ ...wish, ...scopeOf(wish, options) });
-    manager.add(cacheRunnable(cache));
-    return cache;
-  };
-  const caches = createEngineCaches(create);
+  const createFor =
+    (reader: string) =>
+    <T extends KubeObject>(wish: CacheWish<T>): ObjectCache<T> => {
+      const cache = createObjectCache<T>({ ...wish, ...scopeOf(wish, options) });
+      // Engines and instances have children of the same kinds, told apart by label: each has a cache of its own.
+      manager.add(cacheRunnable(cache, `cache-${reader}-${resourceText(wish.type)}`));
+      return cache;
+    };
+  const caches = createEngineCaches(createFor("engine"));
   const shared = { client, clock: systemClock, events };
   const add = (controller: Controller): void =>
     manager.add(controllerRunnable(controller, { clock: systemClock, logger, metrics }));
   add(engineController({ ...shared, caches, defaults, bounds, concurrency: concurrency.engine }));
-  const { classes, engines } = caches;
+  const { classes, engines, instances } = caches;
+  const instanceCaches = createInstanceCaches(createFor("instance"), instances);
+  add(instanceController({ ...shared, caches: instanceCaches, defaults, concurrency: concurrency.instance }));
   add({
     ...engineClassController({ ...shared, caches: { classes, engines, classIndex: INDEX.engineClass } }),
     concurrency: concurrency.engineclass,

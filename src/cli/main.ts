@@ -1,6 +1,7 @@
 // The entry point: picks the subcommand, runs it, and turns what happened into an exit code.
 import { UsageError } from "./flags.ts";
 import { MANAGER_USAGE, runManager } from "./manager.ts";
+import { runRender } from "./render.ts";
 import { runSleep } from "./sleep.ts";
 
 const EXIT_FAILED = 1;
@@ -8,7 +9,7 @@ const EXIT_USAGE = 2;
 
 type Subcommand = (args: readonly string[]) => Promise<number>;
 
-const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = { manager: runManager, sleep: runSleep };
+const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = { manager: runManager, render: runRender, sleep: runSleep };
 
 /** Without a subcommand the program is the manager, as `firebolt-operator --flag` has always been. */
 async function main(argv: readonly string[]): Promise<number> {

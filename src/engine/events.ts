@@ -84,6 +84,7 @@ function causeText({ path }: Cause): string {
 const REFUSAL_EVENTS: Readonly<Record<string, string | undefined>> = {
   FireboltEngineClassUnready: "EngineClassUnready",
   NameRejected: "NameRejected",
+  ObjectRejected: "ObjectRejected",
   TemplateRejected: "TemplateRejected",
   ResourceBoundsExceeded: "ResourceBoundsExceeded",
 };

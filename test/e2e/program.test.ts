@@ -48,7 +48,7 @@ describe("manager", () => {
       expect(text).toContain("nodejs_eventloop_lag_seconds");
     });
     expect((await probe(probes, "/readyz?verbose=1")).text).toContain(
-      "[+]cache-fireboltengines.compute.firebolt.io ok",
+      "[+]cache-engine-fireboltengines.compute.firebolt.io ok",
     );
     expect(operator.log()).toContainEqual(expect.objectContaining({ msg: "starting", version: expect.any(String) }));
 
@@ -138,4 +138,16 @@ test("without the CRDs the manager waits for them and says which are missing", a
   );
   operator.signal("SIGTERM");
   expect(await operator.exit).toBe(0);
+});
+
+test("render gateway-config prints Envoy's configuration without a cluster, and says what it could not read", async () => {
+  await using printed = startOperator(["render", "gateway-config", "-f", "examples/instance-minimal.yaml"]);
+  expect(await printed.exit).toBe(0);
+  expect(printed.stdout()).toContain("static_resources:");
+  expect(printed.stdout()).toContain("analytics");
+  await using wrong = startOperator(["render", "gateway-config", "-f", "examples/engine-minimal.yaml"]);
+  expect(await wrong.exit).toBe(1);
+  expect(wrong.stderr()).toContain("examples/engine-minimal.yaml holds no FireboltInstance");
+  await using nothing = startOperator(["render", "gateway-config"]);
+  expect(await nothing.exit).toBe(2);
 });

@@ -1,0 +1,58 @@
+// `render gateway-config -f instance.yaml`: prints the Envoy configuration of an instance, for people who debug. Needs no cluster.
+import { readFileSync } from "node:fs";
+import { parseAllDocuments } from "yaml";
+import { API_VERSION, INSTANCE_NAMES } from "../api/group.ts";
+import type { FireboltInstance } from "../api/instance.ts";
+import { renderGatewayConfigText } from "../instance/render/gateway.ts";
+import { describeFlags, type FlagTable, parseFlags, UsageError } from "./flags.ts";
+
+const RENDER_FLAGS = {
+  f: { type: "string", default: "", help: "manifest with one FireboltInstance; - reads standard input" },
+  help: { type: "boolean", default: "false", help: "print this text and exit" },
+} as const satisfies FlagTable;
+
+const USAGE = `usage: firebolt-operator render gateway-config -f FILE\n\n${describeFlags(RENDER_FLAGS)}`;
+
+export async function runRender(args: readonly string[]): Promise<number> {
+  const [what = "", ...rest] = args;
+  if (what === "--help" || what === "-help") return print(USAGE);
+  if (what !== "gateway-config")
+    throw new UsageError(`render what? ${JSON.stringify(what)} is not known: use gateway-config`);
+  const flags = parseFlags(RENDER_FLAGS, rest);
+  if (flags.help) return print(USAGE);
+  if (flags.f === "") throw new UsageError("render gateway-config needs a manifest: -f instance.yaml");
+  const { metadata, spec } = readInstance(flags.f);
+  return print(renderGatewayConfigText(metadata?.namespace ?? "default", spec).trimEnd());
+}
+
+function print(text: string): number {
+  process.stdout.write(`${text}\n`);
+  return 0;
+}
+
+/** The one FireboltInstance of a manifest that may hold other objects too. */
+function readInstance(file: string): FireboltInstance {
+  const text = readFileSync(file === "-" ? 0 : file, "utf8");
+  const objects = parseAllDocuments(text).map((document) => {
+    if (document.errors.length > 0) throw new Error(`${file}: ${document.errors[0]?.message}`);
+    return document.toJS() as unknown;
+  });
+  const [instance, another] = objects.filter(isInstance);
+  if (instance === undefined) throw new Error(`${file} holds no ${INSTANCE_NAMES.kind} of ${API_VERSION}`);
+  if (another !== undefined) throw new Error(`${file} holds more than one ${INSTANCE_NAMES.kind}: give one`);
+  return instance;
+}
+
+function isInstance(value: unknown): value is FireboltInstance {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "kind" in value &&
+    value.kind === INSTANCE_NAMES.kind &&
+    "apiVersion" in value &&
+    value.apiVersion === API_VERSION &&
+    "spec" in value &&
+    typeof value.spec === "object" &&
+    value.spec !== null
+  );
+}

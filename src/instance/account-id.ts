@@ -1,0 +1,27 @@
+// The account id of an instance that has none (no mutating webhook, or somebody removed it): the one that its metadata already
+// runs with, else a new one. Never a second id for one instance: its data would belong to another account.
+import { type Instance, identityOf, isOwnedBy } from "./children.ts";
+import { metadataConfigName } from "./names.ts";
+import { accountIdOf } from "./render/metadata-config.ts";
+import type { InstanceWorld } from "./world.ts";
+
+export type AccountId =
+  | { readonly type: "known"; readonly id: string }
+  /** There is a configuration, so there was an id, but it cannot be read back. */
+  | { readonly type: "lost"; readonly message: string };
+
+export async function resolveAccountId(
+  world: Pick<InstanceWorld, "readConfigMap">,
+  instance: Instance,
+  newId: () => string,
+): Promise<AccountId> {
+  const { namespace, name, uid } = identityOf(instance);
+  const configMap = metadataConfigName(name);
+  // Asked of the API server itself: an absence that a cache merely has not noticed would cost the account.
+  const stored = await world.readConfigMap({ namespace, name: configMap });
+  if (stored === undefined || !isOwnedBy(stored.metadata, uid)) return { type: "known", id: newId() };
+  const id = accountIdOf(stored.data);
+  if (id !== undefined) return { type: "known", id };
+  const message = `spec.id is missing and ConfigMap ${configMap} does not say which one it was; set spec.id to the former id`;
+  return { type: "lost", message };
+}

@@ -1,0 +1,52 @@
+// One decision about an instance (behaviour §2.1, rows 4 to 13). Pure: no I/O, no clock, no memory of earlier passes but what
+// the snapshot holds.
+import { violationsText } from "../../podtemplate/violation.ts";
+import { type Finding, type InstanceDecision, RECHECK_MS } from "../decision.ts";
+import { metadataName } from "../names.ts";
+import { childOf, type InstanceSnapshot } from "../snapshot.ts";
+import { validateId, validateTemplates } from "../validate.ts";
+import { initialStatus, nextStatus } from "./next-status.ts";
+import { isReleased } from "./phase.ts";
+import { isServing } from "./readiness.ts";
+import { computeSteps } from "./steps.ts";
+
+export function computeInstance(s: InstanceSnapshot): InstanceDecision {
+  if (s.phase === undefined) return { type: "initialise", status: initialStatus(s) };
+  if (s.phase === "Failed" && !isReleased(s.instance)) return { type: "rest" };
+  const finding = refusal(s);
+  if (finding !== undefined) return { type: "refuse", finding, status: nextStatus(s, { finding }) };
+  const metadataServes = isServing(childOf(s, "Deployment", metadataName(s.identity.name)));
+  return {
+    type: "provision",
+    steps: computeSteps(s),
+    status: nextStatus(s),
+    recheckMs: metadataServes ? RECHECK_MS.ready : RECHECK_MS.waiting,
+  };
+}
+
+/** Without its account id an instance cannot be rendered, and a new id would not be its own. */
+export function refuseLostId(s: InstanceSnapshot, message: string): InstanceDecision {
+  if (s.phase === "Failed" && !isReleased(s.instance)) return { type: "rest" };
+  const finding = { component: "metadata", reason: "EnsureFailed", message } as const;
+  return { type: "refuse", finding, status: nextStatus(s, { finding }) };
+}
+
+/** Whether the pass needs to know about the database's Secret at all. */
+export function needsCredentials({ phase, instance }: Pick<InstanceSnapshot, "phase" | "instance">): boolean {
+  return phase !== undefined && (phase !== "Failed" || isReleased(instance)) && templateRefusal(instance) === undefined;
+}
+
+function refusal({ instance, credentials }: InstanceSnapshot): Finding | undefined {
+  const template = templateRefusal(instance);
+  if (template !== undefined || credentials.type !== "unusable") return template;
+  return { component: "metadata", reason: credentials.reason, message: credentials.message };
+}
+
+function templateRefusal(instance: InstanceSnapshot["instance"]): Finding | undefined {
+  const { metadata, gateway } = validateTemplates(instance);
+  if (metadata.length > 0)
+    return { component: "metadata", reason: "TemplateRejected", message: violationsText(metadata) };
+  if (gateway.length > 0) return { component: "gateway", reason: "TemplateRejected", message: violationsText(gateway) };
+  const id = validateId(instance.spec.id);
+  return id.length > 0 ? { component: "metadata", reason: "EnsureFailed", message: violationsText(id) } : undefined;
+}

@@ -1,0 +1,100 @@
+// The status a pass ends in: endpoints and flags by what was observed, one condition per component, the roll-up over all of
+// them, and the phase that follows from it. Ready phase, Ready=True and all components True are one and the same (I50).
+import { findCondition, type Verdict, withVerdict } from "../../api/condition-list.ts";
+import type { Condition, InstanceConditionType } from "../../api/conditions.ts";
+import { copyOf } from "../../api/deep-readonly.ts";
+import type { InstanceStatus } from "../../api/instance-status.ts";
+import { ANNOTATION } from "../../api/labels.ts";
+import type { Finding } from "../decision.ts";
+import { gatewayEndpoint, gatewayName, metadataEndpoint, metadataName } from "../names.ts";
+import { childOf, type InstanceSnapshot } from "../snapshot.ts";
+import { nextPhase, resetHint } from "./phase.ts";
+import { isServing } from "./readiness.ts";
+
+export interface StatusOptions {
+  /** What keeps a component from being ready, besides what its Deployment says. */
+  readonly finding?: Finding;
+  /** The finding is final: the operator gives up until somebody acts. */
+  readonly isFinal?: boolean;
+}
+
+type InstanceVerdict = Verdict<InstanceConditionType>;
+type Component = Finding["component"];
+
+/** In the order in which the roll-up looks at them. AuthReady stands beside it. */
+const ROLLED_UP = ["MetadataReady", "GatewayReady", "EngineTLSReady", "GatewayTLSReady"] as const;
+/** Features that cannot be switched on yet. */
+const DISABLED: readonly InstanceVerdict[] = (["AuthReady", "EngineTLSReady", "GatewayTLSReady"] as const).map(
+  (type) => ({ type, status: "True", reason: "Disabled", message: "not enabled" }),
+);
+
+export function nextStatus(s: InstanceSnapshot, { finding, isFinal = false }: StatusOptions = {}): InstanceStatus {
+  // Without its database the service is of no use, whatever its pods say.
+  const cutOff = finding?.reason === "PostgresSecretPreflightFailed";
+  const metadataReady = !cutOff && isServing(childOf(s, "Deployment", metadataName(s.identity.name)));
+  const gatewayReady = isServing(childOf(s, "Deployment", gatewayName(s.identity.name)));
+  const judged = [
+    verdictOf("metadata", metadataReady, finding, metadataName(s.identity.name)),
+    verdictOf("gateway", gatewayReady, finding, gatewayName(s.identity.name)),
+    ...DISABLED,
+  ];
+  const components = applied(s.instance.status?.conditions, judged, s);
+  const ready = rollUp(components);
+  const hint = isFinal ? resetHint(s.instance.metadata?.annotations?.[ANNOTATION.resetFailed]) : "";
+  const { metadataEndpoint: _, gatewayEndpoint: __, ...kept } = copyOf<InstanceStatus>(s.instance.status ?? {});
+  return {
+    ...kept,
+    phase: isFinal ? "Failed" : nextPhase(s.phase, ready.status === "True"),
+    metadataReady,
+    gatewayReady,
+    ...(metadataReady ? { metadataEndpoint: metadataEndpoint(s.identity) } : {}),
+    ...(gatewayReady ? { gatewayEndpoint: gatewayEndpoint(s.identity) } : {}),
+    conditions: applied(components, [{ ...ready, message: `${ready.message}${hint}` }], s),
+  };
+}
+
+/** Before anything is known about the components. */
+export function initialStatus(s: InstanceSnapshot): InstanceStatus {
+  const components = applied(s.instance.status?.conditions, DISABLED, s);
+  const kept = copyOf<InstanceStatus>(s.instance.status ?? {});
+  return { ...kept, phase: "Provisioning", conditions: applied(components, [rollUp(components)], s) };
+}
+
+/** Counts of replicas stay out of the messages: they would make a write of every pod that comes and goes. */
+function verdictOf(component: Component, serving: boolean, finding: Finding | undefined, deployment: string) {
+  const type = component === "metadata" ? "MetadataReady" : "GatewayReady";
+  if (finding?.component === component)
+    return { type, status: "False", reason: finding.reason, message: finding.message } as const;
+  return serving
+    ? ({ type, status: "True", reason: "Ready", message: `Deployment ${deployment} has a ready replica` } as const)
+    : ({
+        type,
+        status: "False",
+        reason: "Provisioning",
+        message: `Deployment ${deployment} has no ready replica`,
+      } as const);
+}
+
+function rollUp(conditions: readonly Readonly<Condition>[]): InstanceVerdict {
+  const found = ROLLED_UP.map((type) => [type, findCondition(conditions, type)] as const);
+  const unknown = found.find(([, condition]) => condition === undefined);
+  if (unknown !== undefined)
+    return { type: "Ready", status: "False", reason: "Initializing", message: `${unknown[0]} is not known yet` };
+  for (const [type, condition] of found)
+    if (condition !== undefined && condition.status !== "True")
+      return { type: "Ready", status: "False", reason: condition.reason, message: `${type}: ${condition.message}` };
+  return { type: "Ready", status: "True", reason: "AllComponentsReady", message: "all components are ready" };
+}
+
+function applied(
+  conditions: InstanceSnapshotConditions,
+  verdicts: readonly InstanceVerdict[],
+  { nowMs, instance }: InstanceSnapshot,
+): Condition[] {
+  const context = { nowMs, observedGeneration: instance.metadata?.generation ?? 0 };
+  let list = (conditions ?? []).map((condition) => ({ ...condition }));
+  for (const verdict of verdicts) list = withVerdict(list, verdict, context);
+  return list;
+}
+
+type InstanceSnapshotConditions = readonly Readonly<Condition>[] | undefined;

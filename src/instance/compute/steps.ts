@@ -1,0 +1,107 @@
+// The ordered steps of a pass (behaviour §2.1, rows 7 to 12): what has to be written so that the objects of an instance are what
+// they should be. Unchanged objects are not written again, and what switching a component off left behind goes once nobody uses it.
+
+import type { AppliedKind, Child, LiveObject, Rendered } from "../children.ts";
+import type { Removal, Step, Write } from "../decision.ts";
+import { isAsRendered, outcomeOf, withRenderedHash } from "../drift/as-rendered.ts";
+import { gatewayName, metadataName, postgresName } from "../names.ts";
+import { gatewayAccountName, ownsGatewayIdentity } from "../render/gateway-identity.ts";
+import { type InstanceObjects, renderInstanceObjects } from "../render/instance-objects.ts";
+import { childKey, childOf, type InstanceSnapshot } from "../snapshot.ts";
+import { isRolledOut, isServing } from "./readiness.ts";
+
+export function computeSteps(s: InstanceSnapshot): readonly Step[] {
+  const objects = renderInstanceObjects(s.instance, s.settings);
+  const metadataServes = isServing(childOf(s, "Deployment", metadataName(s.identity.name)));
+  const steps: readonly Step[] = [
+    {
+      component: "metadata",
+      failure: "PostgresEnsureFailed",
+      writes: [...credentials(s), ...writesOf(s, objects.postgres)],
+    },
+    { component: "metadata", failure: "EnsureFailed", writes: writesOf(s, objects.metadata) },
+    // A gateway without metadata has nothing to route to.
+    { component: "gateway", failure: "EnsureFailed", writes: metadataServes ? writesOf(s, objects.gateway) : [] },
+    { component: "metadata", failure: "EnsureFailed", writes: removals(s, unusedPostgres(s, objects)) },
+    { component: "gateway", failure: "EnsureFailed", writes: removals(s, unusedIdentity(s, objects)) },
+  ];
+  return steps.filter(({ writes }) => writes.length > 0);
+}
+
+function credentials({ credentials: { type } }: InstanceSnapshot): readonly Write[] {
+  return type === "toCreate" ? [{ type: "createCredentials" }] : [];
+}
+
+function writesOf(s: InstanceSnapshot, objects: readonly Rendered[]): readonly Write[] {
+  return objects.flatMap((object) => writeOf(s, withRenderedHash(object)) ?? []);
+}
+
+function writeOf(s: InstanceSnapshot, object: Rendered): Write | undefined {
+  const { kind, metadata } = object;
+  const child = childOf(s, kind, metadata.name);
+  switch (child.type) {
+    case "absent":
+      return { type: "apply", object, exists: false };
+    case "foreign":
+      return { type: "blocked", kind, name: metadata.name, problem: "belongs to another owner" };
+    case "terminating":
+      return { type: "blocked", kind, name: metadata.name, problem: "is still being deleted" };
+    case "live":
+      return isSettled(s, child.object, object) ? undefined : { type: "apply", object, exists: true };
+    default:
+      return child satisfies never;
+  }
+}
+
+/** As asked for, or what asking for it comes to in this cluster. */
+function isSettled(s: InstanceSnapshot, live: LiveObject, object: Rendered): boolean {
+  if (isAsRendered(live, object)) return true;
+  const known = s.outcomes.get(childKey(object.kind, object.metadata.name));
+  return known !== undefined && known === outcomeOf(live, object);
+}
+
+/** After a change to an external database. The claim and the Secret stay: they are the data, and the way back. */
+function unusedPostgres(s: InstanceSnapshot, objects: InstanceObjects): readonly Unused[] {
+  if (objects.postgres.length > 0 || !isReached(s, objects.metadata, metadataName(s.identity.name))) return [];
+  const name = postgresName(s.identity.name);
+  return [
+    ["StatefulSet", name],
+    ["Service", name],
+  ];
+}
+
+/** After the user has named an account for the gateway. */
+function unusedIdentity(s: InstanceSnapshot, objects: InstanceObjects): readonly Unused[] {
+  const { spec } = s.instance;
+  const name = gatewayName(s.identity.name);
+  if (ownsGatewayIdentity(spec) || gatewayAccountName(s.identity.name, spec) === name) return [];
+  if (!isReached(s, objects.gateway, name)) return [];
+  return [
+    ["RoleBinding", name],
+    ["Role", name],
+    ["ServiceAccount", name],
+  ];
+}
+
+type Unused = readonly [AppliedKind, string];
+
+/** Whether every pod of the Deployment already runs as rendered now: pods of an older template may use what has been switched off. */
+function isReached(s: InstanceSnapshot, objects: readonly Rendered[], deployment: string): boolean {
+  const child = childOf(s, "Deployment", deployment);
+  const rendered = objects.find(({ kind }) => kind === "Deployment");
+  if (rendered === undefined || child.type !== "live") return false;
+  return isSettled(s, child.object, withRenderedHash(rendered)) && isRolledOut(child);
+}
+
+function removals(s: InstanceSnapshot, unused: readonly Unused[]): readonly Write[] {
+  return unused.flatMap(([kind, name]): Write[] => {
+    const removal = removalOf(kind, childOf(s, kind, name));
+    return removal === undefined ? [] : [{ type: "remove", removal }];
+  });
+}
+
+function removalOf(kind: AppliedKind, child: Child<LiveObject>): Removal | undefined {
+  if (child.type !== "live") return undefined;
+  const { name, uid } = child.object.metadata ?? {};
+  return name === undefined || uid === undefined ? undefined : { kind, name, uid };
+}

@@ -1,0 +1,55 @@
+// The instance controller as a value: what it watches, which instance an event concerns, and the pass. Wiring only.
+import type { OperatorDefaults } from "../api/operator-defaults.ts";
+import type { KubeClient } from "../kube/client.ts";
+import type { Clock } from "../kube/clock.ts";
+import { type Controller, watch } from "../kube/controller.ts";
+import type { EventSink } from "../kube/event-object.ts";
+import type { InstanceCaches } from "./instance-caches.ts";
+import { kubeInstanceWorld } from "./kube-world.ts";
+import { InstanceMemories } from "./memory.ts";
+import { type InstanceMetrics, noInstanceMetrics } from "./metrics-hooks.ts";
+import { runInstancePass } from "./pass.ts";
+import type { MetadataConfigFormat } from "./render/metadata-config.ts";
+import { instanceOfChildEvent, instanceOfInstanceEvent } from "./triggers.ts";
+
+export interface InstanceControllerDeps {
+  readonly client: KubeClient;
+  readonly caches: InstanceCaches;
+  readonly clock: Clock;
+  readonly events: EventSink;
+  readonly defaults: Pick<OperatorDefaults, "images">;
+  /** What the metadata image reads. Default XML, as the default image does. */
+  readonly metadataConfigFormat?: MetadataConfigFormat;
+  readonly metrics?: InstanceMetrics;
+  /** Instances worked on at the same time. */
+  readonly concurrency?: number;
+}
+
+const DEFAULT_CONCURRENCY = 4;
+
+export function instanceController(deps: InstanceControllerDeps): Controller {
+  const { client, caches, clock, events, defaults, metrics = noInstanceMetrics } = deps;
+  const { children } = caches;
+  const settings = { images: defaults.images, metadataConfigFormat: deps.metadataConfigFormat ?? "xml" } as const;
+  const memories = new InstanceMemories();
+  return {
+    name: "fireboltinstance",
+    concurrency: deps.concurrency ?? DEFAULT_CONCURRENCY,
+    watches: [
+      watch(caches.instances, instanceOfInstanceEvent),
+      watch(children.StatefulSet, instanceOfChildEvent),
+      watch(children.Deployment, instanceOfChildEvent),
+      watch(children.Service, instanceOfChildEvent),
+      watch(children.ConfigMap, instanceOfChildEvent),
+      watch(children.PodDisruptionBudget, instanceOfChildEvent),
+      watch(children.ServiceAccount, instanceOfChildEvent),
+      watch(children.RoleBinding, instanceOfChildEvent),
+      watch(children.Role, instanceOfChildEvent),
+    ],
+    reconcile({ namespace = "", name }, signal, { logger }) {
+      const world = kubeInstanceWorld({ client, caches, signal });
+      const nowMs = () => clock.now();
+      return runInstancePass(world, { namespace, name }, { settings, memories, nowMs, events, metrics, logger });
+    },
+  };
+}

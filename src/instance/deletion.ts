@@ -1,0 +1,88 @@
+// The end of an instance (behaviour §2.6): delete everything that carries its label, collect what goes wrong, and let the
+// finalizer go last and only when every delete was accepted. Engines are neither asked nor touched.
+import { INSTANCE_NAMES } from "../api/group.ts";
+import type { NextCheck } from "../kube/controller.ts";
+import { NotLeaderError } from "../kube/errors.ts";
+import type { Logger } from "../kube/logger.ts";
+import {
+  CHILD_KINDS,
+  type ChildKind,
+  type ChildReference,
+  controllerUid,
+  type Instance,
+  identityOf,
+} from "./children.ts";
+import type { InstanceWorld } from "./world.ts";
+
+export async function deleteInstance(world: InstanceWorld, instance: Instance, logger: Logger): Promise<NextCheck> {
+  if (instance.metadata?.finalizers?.includes(INSTANCE_NAMES.finalizer) !== true) return "onChange";
+  const errors: unknown[] = [];
+  let deleted = 0;
+  for (const kind of CHILD_KINDS) deleted += await deleteKind(world, instance, kind, { errors, logger });
+  // All of them are tried before the first failure counts; the finalizer stays until none is left.
+  if (errors.length > 0)
+    throw new AggregateError(errors, `${errors.length} of the instance's objects could not be deleted`, {
+      cause: errors[0],
+    });
+  await world.removeFinalizer(instance);
+  logger.info("instance deleted", { children: deleted });
+  return "onChange";
+}
+
+interface Trouble {
+  readonly errors: unknown[];
+  readonly logger: Logger;
+}
+
+async function deleteKind(
+  world: InstanceWorld,
+  instance: Instance,
+  kind: ChildKind,
+  trouble: Trouble,
+): Promise<number> {
+  const identity = identityOf(instance);
+  let deleted = 0;
+  try {
+    for (const child of await world.listLabelled(kind, identity)) {
+      if (!isOursToDelete(child, instance)) continue;
+      if (await deleteChild(world, child, trouble)) deleted += 1;
+    }
+  } catch (error) {
+    collect(world, error, trouble.errors);
+    trouble.logger.error("objects of the instance could not be listed", error, { kind });
+  }
+  return deleted;
+}
+
+async function deleteChild(world: InstanceWorld, child: ChildReference, trouble: Trouble): Promise<boolean> {
+  const { kind } = child;
+  const { namespace = "", name, uid, deletionTimestamp } = child.metadata;
+  if (deletionTimestamp !== undefined || name === undefined || uid === undefined) return false;
+  try {
+    // Whatever has the name by now was not in the list: the next pass looks at it.
+    if ((await world.remove(namespace, { kind, name, uid })) === "conflict")
+      throw new Error(`${kind} ${name} was replaced meanwhile`);
+    return true;
+  } catch (error) {
+    collect(world, error, trouble.errors);
+    trouble.logger.error("an object of the instance could not be deleted", error, { kind, object: name });
+    return false;
+  }
+}
+
+/**
+ * The label is the only thing that leads to claims, so it decides. Two exceptions: what another object controls goes with that
+ * one, and the Secret of an external database is the user's even when its labels were copied from ours.
+ */
+function isOursToDelete({ kind, metadata }: ChildReference, instance: Instance): boolean {
+  const controller = controllerUid(metadata);
+  if (controller !== undefined && controller !== instance.metadata?.uid) return kind === "PersistentVolumeClaim";
+  const external = instance.spec.metadata.postgres?.credentialsSecretRef.name;
+  return kind !== "Secret" || metadata.name !== external;
+}
+
+/** A process that stops, or no longer leads, must not go on to the next object. */
+function collect(world: InstanceWorld, error: unknown, errors: unknown[]): void {
+  if (world.signal.aborted || error instanceof NotLeaderError) throw error;
+  errors.push(error);
+}

@@ -1,0 +1,59 @@
+// Whether a live object needs to be written. A fingerprint of the rendering, kept on the object, tells that the rendering has
+// changed (a field that is no longer asked for leaves no other trace); the comparison tells that somebody else changed the object.
+import type { DeepReadonly } from "../../api/deep-readonly.ts";
+import type { V1ObjectMeta } from "../../api/generated/kubernetes.ts";
+import { jsonHash } from "../../podtemplate/content-hash.ts";
+import { normalPodTemplate } from "../../podtemplate/server-defaults.ts";
+import { isObject } from "../../podtemplate/shape.ts";
+import type { LiveObject, Rendered } from "../children.ts";
+import { digestData } from "./config-map-digest.ts";
+import { covers } from "./covers.ts";
+
+export const RENDERED_HASH = "firebolt.io/rendered-hash";
+
+/** The object with its fingerprint on it. */
+export function withRenderedHash<T extends Rendered>(object: T): T {
+  const annotations = { ...object.metadata.annotations, [RENDERED_HASH]: jsonHash(object) };
+  return { ...object, metadata: { ...object.metadata, annotations } };
+}
+
+/** `live` as a cache holds it, `rendered` with its fingerprint. */
+export function isAsRendered(live: LiveObject, rendered: Rendered): boolean {
+  const { labels, annotations } = rendered.metadata;
+  const asked = { ...contentOf(rendered), labels, annotations };
+  const is = { ...contentOf(live), labels: live.metadata?.labels, annotations: live.metadata?.annotations };
+  return covers({ live: normal(is), wanted: normal(asked), asked });
+}
+
+/**
+ * What an object came to when it was written: an admission policy may turn a write into something else, and repeating the write
+ * would not help until either side changes.
+ */
+export function outcomeOf(live: LiveObject, rendered: Rendered): string {
+  const { labels, annotations, ownerReferences }: DeepReadonly<V1ObjectMeta> = live.metadata ?? {};
+  return jsonHash([
+    contentOf(live),
+    labels,
+    annotations,
+    ownerReferences,
+    rendered.metadata.annotations?.[RENDERED_HASH],
+  ]);
+}
+
+function contentOf(object: LiveObject | Rendered): Record<string, unknown> {
+  const { apiVersion: _, kind, metadata: __, ...content } = object;
+  const { status: ___, ...rest }: Record<string, unknown> = content;
+  const isRendering = kind === "ConfigMap" && "data" in object && !isDigested(object.data);
+  return isRendering ? { ...rest, data: digestData(object.data ?? {}) } : rest;
+}
+
+function isDigested(data: Readonly<Record<string, string>> | undefined): boolean {
+  return Object.values(data ?? {}).every((value) => /^sha256:[0-9a-f]{64}$/.test(value));
+}
+
+/** Both sides with the defaults of the API server in their pod templates. */
+function normal(content: Record<string, unknown>): Record<string, unknown> {
+  const { spec } = content;
+  if (!isObject(spec) || !("template" in spec)) return content;
+  return { ...content, spec: { ...spec, template: normalPodTemplate(spec["template"]) } };
+}

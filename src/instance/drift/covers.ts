@@ -1,0 +1,56 @@
+// Whether a live object holds everything that a rendered one asks for. What others added is left alone, and what the API server
+// filled in was not asked for; so neither can make the operator write the same object again and again.
+import { isObject } from "../../podtemplate/shape.ts";
+
+/** Lists that server-side apply merges entry by entry, with what tells entries apart. All other lists belong to one writer. */
+const KEYED_LISTS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["containers", ["name"]],
+  ["initContainers", ["name"]],
+  ["volumes", ["name"]],
+  ["env", ["name"]],
+  ["imagePullSecrets", ["name"]],
+  ["volumeMounts", ["mountPath"]],
+  ["volumeDevices", ["devicePath"]],
+  ["ports", ["containerPort", "port", "protocol"]],
+  ["topologySpreadConstraints", ["topologyKey", "whenUnsatisfiable"]],
+]);
+
+export interface Comparison {
+  readonly live: unknown;
+  /** In the same normal form as `live`. */
+  readonly wanted: unknown;
+  /** What was rendered, before any normal form: only its fields are compared. */
+  readonly asked: unknown;
+}
+
+export function covers({ live, wanted, asked }: Comparison, field = ""): boolean {
+  if (asked === undefined || asked === null) return true;
+  if (Array.isArray(asked)) return coversList({ live, wanted, asked }, field);
+  if (!isObject(asked)) return live === wanted;
+  // A normal form leaves out what says nothing; what it keeps (`emptyDir: {}`) must be there.
+  if (isObject(wanted) && !isObject(live)) return false;
+  const [is, should] = [isObject(live) ? live : {}, isObject(wanted) ? wanted : {}];
+  return Object.keys(asked).every((key) => covers({ live: is[key], wanted: should[key], asked: asked[key] }, key));
+}
+
+function coversList(
+  { live, wanted, asked }: Comparison & { readonly asked: readonly unknown[] },
+  field: string,
+): boolean {
+  if (asked.length === 0) return true;
+  const [is, should] = [Array.isArray(live) ? live : [], Array.isArray(wanted) ? wanted : []];
+  const keys = KEYED_LISTS.get(field);
+  if (keys === undefined)
+    return (
+      is.length === should.length &&
+      asked.every((entry, index) => covers({ live: is[index], wanted: should[index], asked: entry }))
+    );
+  return asked.every((entry, index) => {
+    const found = is.find((candidate) => keys.every((key) => valueAt(candidate, key) === valueAt(should[index], key)));
+    return found !== undefined && covers({ live: found, wanted: should[index], asked: entry });
+  });
+}
+
+function valueAt(entry: unknown, key: string): unknown {
+  return isObject(entry) ? entry[key] : undefined;
+}

@@ -1,0 +1,64 @@
+// Which Kubernetes events a stored status deserves (operations §3). Pure: what is told depends on the status before and after,
+// so a repeated pass tells nothing twice.
+import { findCondition } from "../api/condition-list.ts";
+import type { DeepReadonly } from "../api/deep-readonly.ts";
+import { API_VERSION, INSTANCE_NAMES } from "../api/group.ts";
+import type { InstanceStatus } from "../api/instance-status.ts";
+import type { EventNote } from "../kube/event-object.ts";
+import type { Instance } from "./children.ts";
+import { credentialsSecretName } from "./names.ts";
+
+type Told = Pick<EventNote, "type" | "reason" | "note">;
+type Status = DeepReadonly<InstanceStatus> | undefined;
+
+const COMPONENTS = ["MetadataReady", "GatewayReady"] as const;
+
+/** To be recorded once the status is stored. */
+export function eventsOf(before: Instance, after: Status): readonly EventNote[] {
+  const told = [
+    ...COMPONENTS.flatMap((type) => componentEvent(type, before.status, after)),
+    ...phaseEvent(before.status, after),
+  ];
+  return told.map((event) => noteOf(before, event));
+}
+
+/** To be recorded once the Secret is stored. Its content is nobody's business. */
+export function credentialsEvent(instance: Instance): EventNote {
+  const note = `Secret ${credentialsSecretName(instance.metadata?.name ?? "")} holds the generated database credentials`;
+  return noteOf(instance, { type: "Normal", reason: "PostgresCredentialsCreated", note });
+}
+
+function noteOf(instance: Instance, told: Told): EventNote {
+  return { ...told, action: "Reconcile", regarding: regarding(instance) };
+}
+
+function regarding({ metadata }: Instance): EventNote["regarding"] {
+  const { namespace, name = "", uid } = metadata ?? {};
+  return {
+    apiVersion: API_VERSION,
+    kind: INSTANCE_NAMES.kind,
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(uid === undefined ? {} : { uid }),
+  };
+}
+
+/** A component that is only starting is no news; one that stops being ready, or cannot start, is. */
+function componentEvent(type: (typeof COMPONENTS)[number], before: Status, after: Status): readonly Told[] {
+  const [was, is] = [findCondition(before?.conditions, type), findCondition(after?.conditions, type)];
+  if (is === undefined || (was?.status === is.status && was.reason === is.reason)) return [];
+  const component = type === "MetadataReady" ? "Metadata" : "Gateway";
+  if (is.status === "True") return [{ type: "Normal", reason: "ComponentReady", note: `${component}: ${is.message}` }];
+  if (is.reason === "Provisioning" && was?.status !== "True") return [];
+  return [{ type: "Warning", reason: "ComponentUnready", note: `${component}: ${is.reason}: ${is.message}` }];
+}
+
+function phaseEvent(before: Status, after: Status): readonly Told[] {
+  const [from, to] = [before?.phase, after?.phase];
+  if (to === undefined || from === to) return [];
+  const moved = from === undefined ? `The instance is ${to}` : `The instance went from ${from} to ${to}`;
+  const cause = findCondition(after?.conditions, "Ready");
+  const isBad = to === "Degraded" || to === "Failed";
+  const note = isBad && cause !== undefined ? `${moved}: ${cause.message}` : moved;
+  return [{ type: isBad ? "Warning" : "Normal", reason: "PhaseChanged", note }];
+}

@@ -1,0 +1,62 @@
+// The caches that the instance controller reads: objects that carry the instance label, reduced to what is compared or decided
+// by. Secrets and claims are not among them.
+import type { V1ConfigMap, V1Deployment } from "../api/generated/kubernetes.ts";
+import { FireboltInstance } from "../api/instance.ts";
+import { LABEL } from "../api/labels.ts";
+import type { CacheOptions, ObjectCache } from "../kube/cache.ts";
+import type { KubeObject } from "../kube/object.ts";
+import type { AppliedKind, ChildTypes } from "./children.ts";
+import { digestData } from "./drift/config-map-digest.ts";
+import { KINDS } from "./kinds.ts";
+
+export type ChildCaches = { readonly [K in AppliedKind]: ObjectCache<ChildTypes[K]> };
+
+export interface InstanceCaches {
+  readonly instances: ObjectCache<FireboltInstance>;
+  readonly children: ChildCaches;
+}
+
+/** What a cache of this feature asks for; the caller adds the client, the logger and the namespaces. */
+export type CacheWish<T extends KubeObject> = Pick<CacheOptions<T>, "type" | "labelSelector" | "trim">;
+export type CreateCache = <T extends KubeObject>(wish: CacheWish<T>) => ObjectCache<T>;
+
+/** `instances` is shared with whoever else reads instances; the others are this controller's alone. */
+export function createInstanceCaches(
+  create: CreateCache,
+  instances: ObjectCache<FireboltInstance> = create<FireboltInstance>({ type: FireboltInstance }),
+): InstanceCaches {
+  const child = <K extends AppliedKind>(kind: K, trim: (object: ChildTypes[K]) => ChildTypes[K]) =>
+    create<ChildTypes[K]>({ type: KINDS[kind], labelSelector: LABEL.instance, trim });
+  return {
+    instances,
+    children: {
+      StatefulSet: child("StatefulSet", withoutStatus),
+      Deployment: child("Deployment", trimDeployment),
+      Service: child("Service", withoutStatus),
+      ConfigMap: child("ConfigMap", trimConfigMap),
+      PodDisruptionBudget: child("PodDisruptionBudget", withoutStatus),
+      ServiceAccount: child("ServiceAccount", same),
+      RoleBinding: child("RoleBinding", same),
+      Role: child("Role", same),
+    },
+  };
+}
+
+const same = <T>(object: T): T => object;
+
+/** Nobody decides by it, and it is what changes most. */
+function withoutStatus<T extends { status?: unknown }>(object: T): T {
+  const { status: _, ...rest } = object;
+  return rest as T;
+}
+
+/** The numbers that readiness goes by. */
+export function trimDeployment(deployment: V1Deployment): V1Deployment {
+  if (deployment.status === undefined) return deployment;
+  const { conditions: _, collisionCount: __, ...status } = deployment.status;
+  return { ...deployment, status };
+}
+
+export function trimConfigMap({ binaryData: _, data, ...rest }: V1ConfigMap): V1ConfigMap {
+  return data === undefined ? rest : { ...rest, data: digestData(data) };
+}

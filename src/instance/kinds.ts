@@ -1,0 +1,26 @@
+// The addresses of the Kubernetes kinds that an instance is made of.
+import { defineResource, type ResourceType } from "../kube/resource.ts";
+import type { ChildKind, ChildTypes } from "./children.ts";
+
+const core = { group: "", version: "v1", namespaced: true } as const;
+const apps = { group: "apps", version: "v1", namespaced: true } as const;
+const rbac = { group: "rbac.authorization.k8s.io", version: "v1", namespaced: true } as const;
+
+export const KINDS: { readonly [K in ChildKind]: ResourceType<ChildTypes[K]> } = {
+  StatefulSet: defineResource({ ...apps, kind: "StatefulSet", plural: "statefulsets" }),
+  Deployment: defineResource({ ...apps, kind: "Deployment", plural: "deployments" }),
+  Service: defineResource({ ...core, kind: "Service", plural: "services" }),
+  ConfigMap: defineResource({ ...core, kind: "ConfigMap", plural: "configmaps" }),
+  Secret: defineResource({ ...core, kind: "Secret", plural: "secrets" }),
+  PersistentVolumeClaim: defineResource({ ...core, kind: "PersistentVolumeClaim", plural: "persistentvolumeclaims" }),
+  PodDisruptionBudget: defineResource({
+    group: "policy",
+    version: "v1",
+    kind: "PodDisruptionBudget",
+    plural: "poddisruptionbudgets",
+    namespaced: true,
+  }),
+  ServiceAccount: defineResource({ ...core, kind: "ServiceAccount", plural: "serviceaccounts" }),
+  RoleBinding: defineResource({ ...rbac, kind: "RoleBinding", plural: "rolebindings" }),
+  Role: defineResource({ ...rbac, kind: "Role", plural: "roles" }),
+};

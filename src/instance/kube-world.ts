@@ -1,0 +1,137 @@
+// The instance's world over a cluster: cached reads from the caches, everything else one request each. Knows how things are
+// written (fields, preconditions, propagation) and nothing about why.
+import { isDeepStrictEqual } from "node:util";
+import { FIELD_MANAGER } from "../api/group.ts";
+import { FireboltInstance } from "../api/instance.ts";
+import { LABEL } from "../api/labels.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors.ts";
+import type { KubeObject } from "../kube/object.ts";
+import type { ResourceType } from "../kube/resource.ts";
+import { type AppliedKind, type ChildKind, type Instance, identityOf, type Rendered } from "./children.ts";
+import type { InstanceCaches } from "./instance-caches.ts";
+import { KINDS } from "./kinds.ts";
+import type { CachedReads, DirectReads, InstanceKey, InstanceWorld, StatusWriteAnswer, Writes } from "./world.ts";
+
+export interface KubeWorldOptions {
+  readonly client: KubeClient;
+  readonly caches: InstanceCaches;
+  readonly signal: AbortSignal;
+}
+
+/** One world per pass: its signal ends whatever the pass waits for. */
+export function kubeInstanceWorld(options: KubeWorldOptions): InstanceWorld {
+  return { signal: options.signal, ...cachedReads(options), ...directReads(options), ...writes(options) };
+}
+
+function cachedReads({ caches }: KubeWorldOptions): CachedReads {
+  return {
+    instance: (key) => caches.instances.get(key),
+    child: <K extends AppliedKind>(kind: K, key: InstanceKey) => caches.children[kind].get(key),
+  };
+}
+
+function directReads({ client, signal }: KubeWorldOptions): DirectReads {
+  const call = { signal };
+  return {
+    readInstance: (key) => client.find(FireboltInstance, keyOnly(key), call),
+    async readChild(kind, key) {
+      const found = await client.find(typeOf(kind), keyOnly(key), call);
+      return found?.metadata === undefined ? undefined : { kind, metadata: found.metadata };
+    },
+    readConfigMap: (key) => client.find(KINDS.ConfigMap, keyOnly(key), call),
+    readSecret: (key) => client.find(KINDS.Secret, keyOnly(key), call),
+    async listLabelled(kind, { namespace, name }) {
+      const { items } = await client.listAll(typeOf(kind), {
+        ...call,
+        namespace,
+        labelSelector: `${LABEL.instance}=${name}`,
+      });
+      return items.flatMap(({ metadata }) => (metadata === undefined ? [] : [{ kind, metadata }]));
+    },
+  };
+}
+
+function writes({ client, signal }: KubeWorldOptions): Writes {
+  const write = { signal, fieldManager: FIELD_MANAGER };
+  const patch = async (instance: Instance, metadata: object, rest: object = {}): Promise<void> => {
+    const { resourceVersion } = instance.metadata ?? {};
+    const body = { metadata: { resourceVersion, ...metadata }, ...rest };
+    await client.patch(FireboltInstance, keyOnly(identityOf(instance)), { type: "merge", body }, write);
+  };
+  const finalizersOf = ({ metadata }: Instance) => metadata?.finalizers ?? [];
+  const own = FireboltInstance.finalizer;
+  return {
+    // A merge patch replaces the whole list, so it must be the list that was read: the version sees to that.
+    addFinalizer: (instance) => patch(instance, { finalizers: [...finalizersOf(instance), own] }),
+    removeFinalizer: (instance) =>
+      patch(instance, { finalizers: finalizersOf(instance).filter((finalizer) => finalizer !== own) }),
+    writeId: (instance, id) => patch(instance, {}, { spec: { id } }),
+    async createSecret(secret) {
+      try {
+        await client.create(KINDS.Secret, secret, write);
+        return "created";
+      } catch (error) {
+        if (isAlreadyExists(error)) return "exists";
+        throw error;
+      }
+    },
+    async apply(object, takeOver) {
+      await client.apply(typeOf(object.kind), asKubeObject(object), { ...write, force: takeOver });
+    },
+    async overwrite(object) {
+      const { apiVersion: _, kind, metadata, ...content } = object;
+      const { name, namespace, labels, annotations } = metadata;
+      const body = { metadata: { labels, annotations }, ...content };
+      await client.patch(typeOf(kind), { namespace, name }, { type: "merge", body }, write);
+    },
+    async remove(namespace, { kind, name, uid }) {
+      try {
+        await client.delete(typeOf(kind), { namespace, name }, { signal, uid, propagation: "Background" });
+        return "accepted";
+      } catch (error) {
+        if (isNotFound(error)) return "accepted";
+        if (isConflict(error)) return "conflict";
+        throw error;
+      }
+    },
+    async writeStatus(instance, status): Promise<StatusWriteAnswer> {
+      const { resourceVersion } = instance.metadata ?? {};
+      const body = { metadata: { resourceVersion }, status: changes(instance.status, status) };
+      const options = { ...write, subresource: "status" };
+      try {
+        const key = keyOnly(identityOf(instance));
+        return {
+          type: "written",
+          instance: await client.patch(FireboltInstance, key, { type: "merge", body }, options),
+        };
+      } catch (error) {
+        if (isConflict(error)) return { type: "conflict" };
+        if (isNotFound(error)) return { type: "gone" };
+        throw error;
+      }
+    },
+  };
+}
+
+/** The fields that differ; null removes one. */
+function changes(stored: object | undefined, wanted: object): Record<string, unknown> {
+  const before = new Map<string, unknown>(Object.entries(stored ?? {}));
+  const after = new Map<string, unknown>(Object.entries(wanted));
+  const removed = [...before.keys()].filter((key) => !after.has(key)).map((key) => [key, null] as const);
+  const changed = [...after].filter(([key, value]) => !isDeepStrictEqual(before.get(key), value));
+  return Object.fromEntries([...changed, ...removed]);
+}
+
+function typeOf(kind: ChildKind): ResourceType<KubeObject> {
+  return KINDS[kind];
+}
+
+function asKubeObject(object: Rendered): KubeObject {
+  return object;
+}
+
+/** Only the two fields that name something: what the caller passes may know more. */
+function keyOnly({ namespace, name }: InstanceKey): InstanceKey {
+  return { namespace, name };
+}

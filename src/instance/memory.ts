@@ -1,0 +1,38 @@
+// What the controller remembers of an instance between passes, and may lose at any time: nothing here is needed to be right, only
+// to be cheap (a Secret is not read in every pass) or patient (three refusals in a row). A new process starts with none of it.
+import type { InstanceIdentity } from "./names.ts";
+import type { ChildKey } from "./snapshot.ts";
+
+export interface InstanceMemory {
+  /** The Secret that was found usable, for which version of the spec and when. */
+  credentials?: { readonly secret: string; readonly generation: number; readonly checkedMs: number };
+  /** Passes in a row that ended with the API server refusing a write for good, for one version of the spec. */
+  refusals?: { readonly generation: number; readonly count: number };
+  /** What writes came to where that is not what was asked for. */
+  readonly outcomes: Map<ChildKey, string>;
+}
+
+export class InstanceMemories {
+  readonly #byUid = new Map<string, InstanceMemory>();
+  readonly #uidByKey = new Map<string, string>();
+
+  /** The memory of this instance; one of an older instance of the same name is dropped. */
+  of({ namespace, name, uid }: InstanceIdentity): InstanceMemory {
+    const key = `${namespace}/${name}`;
+    if (this.#uidByKey.get(key) !== uid) this.forget({ namespace, name });
+    this.#uidByKey.set(key, uid);
+    const memory = this.#byUid.get(uid) ?? { outcomes: new Map() };
+    this.#byUid.set(uid, memory);
+    return memory;
+  }
+
+  forget({ namespace, name }: Omit<InstanceIdentity, "uid">): void {
+    const key = `${namespace}/${name}`;
+    this.#byUid.delete(this.#uidByKey.get(key) ?? "");
+    this.#uidByKey.delete(key);
+  }
+
+  get size(): number {
+    return this.#byUid.size;
+  }
+}

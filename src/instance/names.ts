@@ -1,0 +1,41 @@
+// Names of an instance and of what belongs to it, and the addresses made from them. Pure text: who owns or finds an object is
+// settled elsewhere.
+import { type Component, LABEL } from "../api/labels.ts";
+
+/** An instance as its children refer to it. */
+export interface InstanceIdentity {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+export const METADATA_PORT = 7000;
+export const POSTGRES_PORT = 5432;
+
+/** The suffix of every name inside the cluster. */
+const CLUSTER_DOMAIN = "cluster.local";
+
+export const credentialsSecretName = (instance: string): string => `${instance}-metadata-postgres-creds`;
+/** StatefulSet and headless Service of the internal PostgreSQL. */
+export const postgresName = (instance: string): string => `${instance}-metadata-pg`;
+export const metadataConfigName = (instance: string): string => `${instance}-metadata-config`;
+/** Deployment and Service of the metadata service. */
+export const metadataName = (instance: string): string => `${instance}-metadata`;
+export const gatewayConfigName = (instance: string): string => `${instance}-gateway-config`;
+/** Deployment, Service, budget and identity of the gateway. */
+export const gatewayName = (instance: string): string => `${instance}-gateway`;
+
+export const serviceHost = (namespace: string, service: string): string =>
+  `${service}.${namespace}.svc.${CLUSTER_DOMAIN}`;
+
+export const metadataEndpoint = ({ namespace, name }: Omit<InstanceIdentity, "uid">): string =>
+  `${serviceHost(namespace, metadataName(name))}:${METADATA_PORT}`;
+
+/** Without a port: clients use the Service's own, 80. */
+export const gatewayEndpoint = ({ namespace, name }: Omit<InstanceIdentity, "uid">): string =>
+  serviceHost(namespace, gatewayName(name));
+
+/** On every object of the component and on its pods; selectors use exactly these two. */
+export function componentLabels(instance: string, component: Component): Record<string, string> {
+  return { [LABEL.instance]: instance, [LABEL.component]: component };
+}

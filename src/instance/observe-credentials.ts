@@ -1,0 +1,88 @@
+// The Secret with which metadata logs in to its database. Secrets are neither cached nor watched: one is read when the spec is
+// new, when the process is, and while metadata does not serve; an instance at rest costs no request.
+
+import type { ChildReference, Instance } from "./children.ts";
+import { isServing } from "./compute/readiness.ts";
+import type { InstanceMemory } from "./memory.ts";
+import { credentialsSecretName, type InstanceIdentity, metadataName } from "./names.ts";
+import { externalSecretProblem, internalSecretProblem } from "./render/credentials-secret.ts";
+import { databaseSecretName } from "./render/metadata.ts";
+import { type Credentials, childOf, type InstanceSnapshot } from "./snapshot.ts";
+import type { InstanceWorld } from "./world.ts";
+
+/** While metadata starts, its Deployment reports often; the Secret need not be read each time. */
+const TRUSTED_MS = 10_000;
+
+export interface CredentialsQuestion {
+  readonly instance: Instance;
+  readonly identity: InstanceIdentity;
+  readonly children: InstanceSnapshot["children"];
+  readonly memory: InstanceMemory;
+  readonly nowMs: number;
+}
+
+export async function observeCredentials(world: InstanceWorld, question: CredentialsQuestion): Promise<Credentials> {
+  const { instance, identity, memory, nowMs } = question;
+  const secret = databaseSecretName(identity.name, instance.spec);
+  const generation = instance.metadata?.generation ?? 0;
+  if (isTrusted(question, secret, generation)) return { type: "usable" };
+  const external = instance.spec.metadata.postgres !== undefined;
+  const found = external ? await observeExternal(world, identity, secret) : await observeInternal(world, identity);
+  if (found.type === "usable") memory.credentials = { secret, generation, checkedMs: nowMs };
+  else delete memory.credentials;
+  return found;
+}
+
+function isTrusted({ identity, children, memory, nowMs }: CredentialsQuestion, secret: string, generation: number) {
+  const known = memory.credentials;
+  if (known?.secret !== secret || known.generation !== generation) return false;
+  const isRecent = nowMs >= known.checkedMs && nowMs - known.checkedMs < TRUSTED_MS;
+  return isRecent || isServing(childOf({ children }, "Deployment", metadataName(identity.name)));
+}
+
+async function observeExternal(
+  world: InstanceWorld,
+  { namespace }: InstanceIdentity,
+  name: string,
+): Promise<Credentials> {
+  const unusable = (message: string): Credentials => ({
+    type: "unusable",
+    reason: "PostgresSecretPreflightFailed",
+    message,
+  });
+  if (name === "") return unusable("spec.metadata.postgres.credentialsSecretRef names no Secret");
+  const secret = await world.readSecret({ namespace, name });
+  if (secret === undefined)
+    return unusable(`Secret ${name} does not exist; create it with the keys username and password`);
+  const problem = externalSecretProblem(secret);
+  return problem === undefined ? { type: "usable" } : unusable(`Secret ${name} ${problem}`);
+}
+
+async function observeInternal(world: InstanceWorld, identity: InstanceIdentity): Promise<Credentials> {
+  const name = credentialsSecretName(identity.name);
+  const secret = await world.readSecret({ namespace: identity.namespace, name });
+  if (secret === undefined) return observeMissing(world, identity, name);
+  if (secret.metadata?.deletionTimestamp !== undefined) return broken(`Secret ${name} is still being deleted`);
+  const problem = internalSecretProblem(secret);
+  // It is never repaired: the database was made with what it once said.
+  return problem === undefined ? { type: "usable" } : broken(`Secret ${name} ${problem}; restore it or delete it`);
+}
+
+/** A new password would lock everybody out of data that was made with the old one. */
+async function observeMissing(world: InstanceWorld, identity: InstanceIdentity, secret: string): Promise<Credentials> {
+  const claims = await world.listLabelled("PersistentVolumeClaim", identity);
+  const isLeaving = ({ metadata }: ChildReference) => metadata.deletionTimestamp !== undefined;
+  const names = (list: readonly ChildReference[]) => list.map(({ metadata }) => metadata.name).join(", ");
+  const kept = claims.filter((claim) => !isLeaving(claim));
+  if (kept.length > 0)
+    return broken(
+      `Secret ${secret} is gone, but its database still exists in PersistentVolumeClaim ${names(kept)}; ` +
+        "restore the Secret, or delete the claim to start with an empty database",
+    );
+  if (claims.length > 0) return broken(`PersistentVolumeClaim ${names(claims)} is still being deleted`);
+  return { type: "toCreate" };
+}
+
+function broken(message: string): Credentials {
+  return { type: "unusable", reason: "PostgresEnsureFailed", message };
+}

@@ -1,0 +1,54 @@
+// Reads everything one decision depends on: children from caches, the database's Secret only when it must be known. Writes
+// nothing and decides nothing.
+import type { AppliedKind, Instance } from "./children.ts";
+import { identityOf, viewChild } from "./children.ts";
+import { needsCredentials } from "./compute/compute-instance.ts";
+import type { InstanceMemory } from "./memory.ts";
+import { gatewayConfigName, gatewayName, metadataConfigName, metadataName, postgresName } from "./names.ts";
+import { observeCredentials } from "./observe-credentials.ts";
+import type { RenderSettings } from "./render/instance-objects.ts";
+import { childKey, type InstanceSnapshot } from "./snapshot.ts";
+import type { InstanceWorld } from "./world.ts";
+
+export interface ObserveOptions {
+  readonly settings: RenderSettings;
+  readonly memory: InstanceMemory;
+  readonly nowMs: number;
+}
+
+export async function observeInstance(
+  world: InstanceWorld,
+  instance: Instance,
+  { settings, memory, nowMs }: ObserveOptions,
+): Promise<InstanceSnapshot> {
+  const identity = identityOf(instance);
+  const { namespace, uid } = identity;
+  const children = new Map(
+    childNames(identity.name).map(([kind, name]) => [
+      childKey(kind, name),
+      viewChild(world.child(kind, { namespace, name }), uid),
+    ]),
+  );
+  const phase = instance.status?.phase;
+  const credentials = needsCredentials({ phase, instance })
+    ? await observeCredentials(world, { instance, identity, children, memory, nowMs })
+    : ({ type: "usable" } as const);
+  return { nowMs, instance, identity, phase, settings, credentials, children, outcomes: memory.outcomes };
+}
+
+function childNames(instance: string): readonly (readonly [AppliedKind, string])[] {
+  return [
+    ["StatefulSet", postgresName(instance)],
+    ["Service", postgresName(instance)],
+    ["ConfigMap", metadataConfigName(instance)],
+    ["Deployment", metadataName(instance)],
+    ["Service", metadataName(instance)],
+    ["ServiceAccount", gatewayName(instance)],
+    ["Role", gatewayName(instance)],
+    ["RoleBinding", gatewayName(instance)],
+    ["ConfigMap", gatewayConfigName(instance)],
+    ["Deployment", gatewayName(instance)],
+    ["Service", gatewayName(instance)],
+    ["PodDisruptionBudget", gatewayName(instance)],
+  ];
+}

@@ -1,0 +1,218 @@
+// Passes over a world in memory: how an instance fails for good and is helped up (S58), and how it ends (S60).
+import { describe, expect, test } from "vitest";
+import { InstanceRun, KEY } from "../../test/support/instance-passes.ts";
+import { KubeApiError } from "../kube/errors.ts";
+
+const SECRET = "lakeside-metadata-postgres-creds";
+const EXTERNAL = {
+  host: "db",
+  port: 5432,
+  database: "meta",
+  schema: "public",
+  credentialsSecretRef: { name: "login" },
+};
+const external = { metadata: { engineRegistration: false, postgres: EXTERNAL } };
+const secret = (data: Record<string, string>) => ({
+  metadata: { name: "login" },
+  data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString("base64")])),
+});
+
+describe("Failed (ruling 5, S58, I52)", () => {
+  const refusal = () =>
+    new KubeApiError("PATCH", 422, {
+      reason: "Invalid",
+      message: "Deployment is invalid",
+      details: { causes: [{ field: "spec.replicas", message: "Invalid value: -1: must be at least 0" }] },
+    });
+  const refusing = (run: InstanceRun, error: () => Error = refusal) => {
+    run.world.intercept = (request) => {
+      if (/^(apply|overwrite) Deployment lakeside-gateway/.test(request)) throw error();
+    };
+  };
+  const refused = async () => {
+    const run = new InstanceRun();
+    await run.settle();
+    run.world.edit("lakeside", (spec) => {
+      spec.gateway.replicas = -1;
+    });
+    refusing(run);
+    return run;
+  };
+
+  test("the third refusal in a row is final, and shows the field", async () => {
+    const run = await refused();
+    for (let pass = 0; pass < 2; pass++) {
+      expect(await run.tryPass()).toEqual({ afterMs: 5_000 });
+      expect(run.status.phase).toBe("Degraded");
+    }
+    await run.tryPass();
+    expect(run.status.phase).toBe("Failed");
+    expect(run.condition("GatewayReady")).toBe("False/EnsureFailed");
+    expect(run.message("GatewayReady")).toBe(
+      "Deployment lakeside-gateway: spec.replicas: Invalid value: -1: must be at least 0",
+    );
+    expect(run.message("Ready")).toMatch(
+      /spec.replicas.*edit the spec, or set the annotation firebolt.io\/reset-failed to any value/,
+    );
+    expect(run.events.at(-1)).toMatchObject({ type: "Warning", reason: "PhaseChanged" });
+    expect(run.events.at(-1)?.note).toContain("spec.replicas");
+    run.forgetRequests();
+    expect(await run.tryPass()).toEqual({ afterMs: 300_000 });
+    expect(run.world.requests).toEqual([]);
+    // Endpoints stay as they were.
+    expect(run.status.metadataEndpoint).toBeDefined();
+  });
+
+  test("refusals of different passes must be in a row", async () => {
+    const run = await refused();
+    for (let pass = 0; pass < 2; pass++) await run.tryPass();
+    refusing(run, () => new KubeApiError("PATCH", 500, { message: "etcd is away" }));
+    expect(await run.tryPass()).toBeInstanceOf(Error);
+    refusing(run);
+    for (let pass = 0; pass < 2; pass++) await run.tryPass();
+    expect(run.status.phase).toBe("Degraded");
+    await run.tryPass();
+    expect(run.status.phase).toBe("Failed");
+  });
+
+  test.each([403, 404, 409, 429, 500, 503])("answer %i is never final", async (status) => {
+    const run = await refused();
+    refusing(run, () => new KubeApiError("PATCH", status, { message: "no" }));
+    for (let pass = 0; pass < 10; pass++) expect(await run.tryPass()).toBeInstanceOf(Error);
+    expect(run.status.phase).toBe("Degraded");
+    expect(run.condition("GatewayReady")).toBe("False/EnsureFailed");
+  });
+
+  test("a restart only begins the count again", async () => {
+    const run = await refused();
+    for (let pass = 0; pass < 2; pass++) await run.tryPass();
+    run.restart();
+    for (let pass = 0; pass < 2; pass++) await run.tryPass();
+    expect(run.status.phase).toBe("Degraded");
+    await run.tryPass();
+    expect(run.status.phase).toBe("Failed");
+  });
+
+  test("a spec edit leaves it", async () => {
+    const run = await refused();
+    for (let pass = 0; pass < 3; pass++) await run.tryPass();
+    run.world.intercept = () => undefined;
+    await run.tryPass();
+    expect(run.status.phase).toBe("Failed");
+    run.world.edit("lakeside", (spec) => {
+      spec.gateway.replicas = 2;
+    });
+    await run.settle();
+    expect(run.status.phase).toBe("Ready");
+  });
+
+  test("the annotation leaves it once per value, also across a restart", async () => {
+    const annotate = (value: string) => {
+      const { metadata, ...rest } = run.instance;
+      run.world.put("FireboltInstance", {
+        ...rest,
+        metadata: { ...metadata, annotations: { "firebolt.io/reset-failed": value } },
+      });
+    };
+    const run = await refused();
+    for (let pass = 0; pass < 3; pass++) await run.tryPass();
+    annotate("1");
+    await run.tryPass();
+    expect(run.status.phase).toBe("Degraded");
+    for (let pass = 0; pass < 2; pass++) await run.tryPass();
+    expect(run.status.phase).toBe("Failed");
+    expect(run.message("Ready")).toMatch(/to a value other than "1"\.$/);
+    run.restart();
+    expect(await run.tryPass()).toEqual({ afterMs: 300_000 });
+    annotate("2".repeat(100));
+    await run.tryPass();
+    expect(run.status.phase).toBe("Degraded");
+    for (let pass = 0; pass < 2; pass++) await run.tryPass();
+    expect(await run.tryPass()).toEqual({ afterMs: 300_000 });
+  });
+
+  test("S58: a person may set it, and take it back", async () => {
+    const run = new InstanceRun();
+    await run.settle();
+    const phase = (value: "Failed" | "Degraded") =>
+      run.world.put("FireboltInstance", { ...run.instance, status: { ...run.status, phase: value } });
+    phase("Failed");
+    run.world.drop("Service", "lakeside-gateway");
+    await run.tryPass();
+    expect(run.world.inventory()).not.toContain("Service lakeside-gateway");
+    phase("Degraded");
+    await run.settle();
+    expect(run.status.phase).toBe("Ready");
+    expect(run.world.inventory()).toContain("Service lakeside-gateway");
+  });
+
+  test("an apply that others' entries make illegal is followed by an overwrite, and is no failure", async () => {
+    const run = new InstanceRun();
+    await run.settle();
+    run.world.edit("lakeside", (spec) => {
+      spec.gateway.replicas = 3;
+    });
+    run.world.intercept = (request) => {
+      if (request === "apply Deployment lakeside-gateway") throw refusal();
+    };
+    await run.settle();
+    expect(run.world.requests).toContain("overwrite Deployment lakeside-gateway");
+    expect(run.status.phase).toBe("Ready");
+  });
+});
+
+describe("deletion (S60, §2.6)", () => {
+  const dying = async (spec = {}) => {
+    const run = new InstanceRun(spec);
+    if ("metadata" in spec) run.world.put("Secret", secret({ username: "u", password: "p" }));
+    await run.settle();
+    const { metadata, ...rest } = run.instance;
+    run.world.put("FireboltInstance", {
+      ...rest,
+      metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
+    });
+    return run;
+  };
+
+  test("leaves nothing behind", async () => {
+    const run = await dying();
+    expect(await run.pass()).toBe("onChange");
+    expect(run.world.inventory()).toEqual([]);
+  });
+
+  test("the Secret of an external database survives, even with copied labels", async () => {
+    const run = await dying(external);
+    const login = run.world.get("Secret", "login");
+    run.world.put("Secret", { ...login, metadata: { name: "login", labels: { "firebolt.io/instance": "lakeside" } } });
+    await run.pass();
+    expect(run.world.inventory()).toEqual(["Secret login"]);
+  });
+
+  test("works in Failed too, and leaves what others control alone", async () => {
+    const run = await dying();
+    run.world.put("FireboltInstance", { ...run.instance, status: { phase: "Failed" } });
+    const ownerReferences = [{ apiVersion: "v1", kind: "X", name: "x", uid: "other", controller: true }];
+    run.world.put("ConfigMap", {
+      metadata: { name: "foreign", labels: { "firebolt.io/instance": KEY.name }, ownerReferences },
+    });
+    await run.pass();
+    expect(run.world.inventory()).toEqual(["ConfigMap foreign"]);
+  });
+
+  test("a delete that fails keeps the finalizer, and the rest is deleted all the same", async () => {
+    const run = await dying();
+    run.world.intercept = (request) => {
+      if (request === "delete Service lakeside-gateway") throw new KubeApiError("DELETE", 500, {});
+      if (request === "list Secret") throw new KubeApiError("LIST", 403, {});
+    };
+    await expect(run.pass()).rejects.toThrow("2 of the instance's objects could not be deleted");
+    expect(run.world.inventory()).toEqual([
+      "FireboltInstance lakeside",
+      `Secret ${SECRET}`,
+      "Service lakeside-gateway",
+    ]);
+    run.world.intercept = () => undefined;
+    await run.pass();
+    expect(run.world.inventory()).toEqual([]);
+  });
+});

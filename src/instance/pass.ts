@@ -1,0 +1,150 @@
+// One pass over one instance, a straight line (behaviour §2.1): entry, deletion, finalizer, id, observe, compute, apply. Knows
+// the outside only through its world.
+import { randomBytes } from "node:crypto";
+import { INSTANCE_NAMES } from "../api/group.ts";
+import type { NextCheck } from "../kube/controller.ts";
+import type { EventSink } from "../kube/event-object.ts";
+import type { Logger } from "../kube/logger.ts";
+import { resolveAccountId } from "./account-id.ts";
+import { type Applied, applyDecision } from "./apply.ts";
+import { type Instance, identityOf } from "./children.ts";
+import { computeInstance, refuseLostId } from "./compute/compute-instance.ts";
+import { type InstanceDecision, RECHECK_MS } from "./decision.ts";
+import { deleteInstance } from "./deletion.ts";
+import { credentialsEvent, eventsOf } from "./events.ts";
+import type { InstanceMemories } from "./memory.ts";
+import type { InstanceMetrics } from "./metrics-hooks.ts";
+import { observeInstance } from "./observe.ts";
+import { PASSWORD_BYTES } from "./render/credentials-secret.ts";
+import type { RenderSettings } from "./render/instance-objects.ts";
+import type { StatusOutcome } from "./status-write.ts";
+import { makeUlid, ULID_RANDOM_BYTES } from "./ulid.ts";
+import type { InstanceKey, InstanceWorld } from "./world.ts";
+
+export interface PassDeps {
+  readonly settings: RenderSettings;
+  readonly memories: InstanceMemories;
+  readonly nowMs: () => number;
+  readonly events: EventSink;
+  readonly metrics: InstanceMetrics;
+  readonly logger: Logger;
+}
+
+export async function runInstancePass(world: InstanceWorld, key: InstanceKey, deps: PassDeps): Promise<NextCheck> {
+  const instance = world.instance(key);
+  if (instance === undefined || instance.metadata?.deletionTimestamp !== undefined) {
+    const next = instance === undefined ? "onChange" : await deleteInstance(world, instance, deps.logger);
+    deps.memories.forget(key);
+    deps.metrics.removed(key);
+    return next;
+  }
+  if (instance.metadata?.finalizers?.includes(INSTANCE_NAMES.finalizer) !== true) {
+    await world.addFinalizer(instance);
+    return "now";
+  }
+  return (instance.spec.id ?? "") === "" ? identify(world, instance, deps) : decideAndApply(world, instance, deps);
+}
+
+async function identify(world: InstanceWorld, instance: Instance, deps: PassDeps): Promise<NextCheck> {
+  const found = await resolveAccountId(world, instance, () => newAccountId(deps));
+  if (found.type === "lost") return decideAndApply(world, instance, { ...deps, lostId: found.message });
+  await world.writeId(instance, found.id);
+  deps.logger.info("account id written", { id: found.id });
+  return "now";
+}
+
+interface DecideDeps extends PassDeps {
+  /** Why nothing can be decided about an instance whose account is not known any more. */
+  readonly lostId?: string;
+}
+
+async function decideAndApply(world: InstanceWorld, instance: Instance, deps: DecideDeps): Promise<NextCheck> {
+  const { settings, nowMs, logger, events, lostId } = deps;
+  const memory = deps.memories.of(identityOf(instance));
+  let stored = instance;
+  let succeeded = false;
+  try {
+    const snapshot = await observeInstance(world, instance, { settings, memory, nowMs: nowMs() });
+    const decision = lostId === undefined ? computeInstance(snapshot) : refuseLostId(snapshot, lostId);
+    if (decision.type === "rest") {
+      succeeded = true;
+      return { afterMs: RECHECK_MS.failed };
+    }
+    if (instance.status?.phase === "Failed") logger.info("leaving Failed");
+    const onCredentialsCreated = () => events.record(credentialsEvent(instance));
+    const applied = await applyDecision(decision, snapshot, {
+      world,
+      memory,
+      logger,
+      newPassword,
+      onCredentialsCreated,
+    });
+    stored = report(instance, decision, applied, deps);
+    if (applied.type === "failed" && !applied.isPermanent) throw applied.error;
+    succeeded = applied.type !== "failed";
+    return nextCheck(decision, applied);
+  } finally {
+    recordPass(stored, succeeded, deps);
+  }
+}
+
+/** Logs and events of what was stored; answers the instance as it is stored now. */
+function report(
+  before: Instance,
+  decision: InstanceDecision,
+  applied: Applied,
+  { events, logger }: PassDeps,
+): Instance {
+  if (applied.type === "stale") return before;
+  // Thrown errors are logged by whoever catches them.
+  if (applied.type === "failed" && applied.isPermanent) logger.error("write refused by the API server", applied.error);
+  const { status } = applied;
+  if (status.type !== "written") return before;
+  const after = status.instance;
+  if (decision.type === "refuse")
+    logger.info("instance refused", { reason: decision.finding.reason, cause: decision.finding.message });
+  if (before.status?.phase !== after.status?.phase)
+    logger.info("phase changed", { from: before.status?.phase ?? "", to: after.status?.phase });
+  for (const event of eventsOf(before, after.status)) events.record(event);
+  return after;
+}
+
+function nextCheck(decision: Exclude<InstanceDecision, { readonly type: "rest" }>, applied: Applied): NextCheck {
+  if (applied.type === "stale" || isDiscarded(applied.status)) return "now";
+  if (applied.status.type === "gone") return "onChange";
+  if (applied.type === "failed") return { afterMs: RECHECK_MS.writeRefused };
+  switch (decision.type) {
+    case "initialise":
+      return "now";
+    case "refuse":
+      return { afterMs: RECHECK_MS.refused };
+    case "provision":
+      return { afterMs: decision.recheckMs };
+    default:
+      return decision satisfies never;
+  }
+}
+
+function isDiscarded({ type }: StatusOutcome): boolean {
+  return type === "discarded";
+}
+
+function recordPass(instance: Instance, succeeded: boolean, { metrics, nowMs }: PassDeps): void {
+  const { namespace, name } = identityOf(instance);
+  metrics.passEnded({
+    instance: { namespace, name },
+    id: instance.spec.id ?? "",
+    postgresMode: instance.spec.metadata.postgres === undefined ? "internal" : "external",
+    status: instance.status,
+    succeeded,
+    nowMs: nowMs(),
+  });
+}
+
+function newAccountId({ nowMs }: PassDeps): string {
+  return makeUlid(nowMs(), randomBytes(ULID_RANDOM_BYTES));
+}
+
+function newPassword(): string {
+  return randomBytes(PASSWORD_BYTES).toString("hex");
+}

@@ -1,0 +1,105 @@
+// The part that gateway and metadata pods have in common: the user's template below, the operator's fields stamped on top
+// (objects §3.3.4). What the template may not contain has been refused before; here it is only never copied.
+import { copyOf, type DeepReadonly } from "../../api/deep-readonly.ts";
+import type {
+  V1Container,
+  V1PodSecurityContext,
+  V1PodSpec,
+  V1PodTemplateSpec,
+  V1ResourceRequirements,
+  V1Volume,
+} from "../../api/generated/kubernetes.ts";
+import { ANNOTATION, RESERVED_KEY_PREFIX } from "../../api/labels.ts";
+import type { PodTemplateFragment } from "../../api/pod-template.ts";
+import { contentHash } from "../../podtemplate/content-hash.ts";
+import { nonEmpty, present } from "../../podtemplate/present.ts";
+import { COMPONENT_RULES } from "../../podtemplate/template-rules.ts";
+import { componentLabels } from "../names.ts";
+
+export type Template = DeepReadonly<PodTemplateFragment> | undefined;
+type UserPodSpec = NonNullable<PodTemplateFragment["spec"]>;
+
+export interface ComponentPod {
+  readonly instance: string;
+  readonly component: "gateway" | "metadata";
+  readonly template: Template;
+  /** The text that the pods read at their start: a change must roll them. */
+  readonly config: string;
+  readonly container: V1Container;
+  readonly volumes: readonly V1Volume[];
+  /** Identity, grace and hardening: the operator's word, whatever the template says. */
+  readonly fields: Pick<
+    V1PodSpec,
+    "serviceAccountName" | "automountServiceAccountToken" | "terminationGracePeriodSeconds" | "securityContext"
+  >;
+}
+
+export function renderComponentPod(pod: ComponentPod): V1PodTemplateSpec {
+  const { template, component, fields } = pod;
+  const spec = copyOf<UserPodSpec>(template?.spec ?? {});
+  return {
+    metadata: {
+      labels: { ...textsOf(template?.metadata?.labels), ...componentLabels(pod.instance, component) },
+      annotations: { ...textsOf(template?.metadata?.annotations), [ANNOTATION.configHash]: contentHash(pod.config) },
+    },
+    spec: {
+      ...fields,
+      enableServiceLinks: false,
+      ...present({
+        nodeSelector: spec.nodeSelector,
+        tolerations: spec.tolerations,
+        affinity: spec.affinity,
+        topologySpreadConstraints: spec.topologySpreadConstraints,
+        priorityClassName: spec.priorityClassName,
+        imagePullSecrets: spec.imagePullSecrets,
+        initContainers: nonEmpty(spec.initContainers ?? []),
+      }),
+      containers: [pod.container, ...sidecars(template, component)],
+      volumes: [...pod.volumes, ...userVolumes(template, component)],
+    },
+  };
+}
+
+/** What the template says of the operator's own container; everything else of it is the operator's. */
+export function primaryOf(template: Template, component: "gateway" | "metadata") {
+  const found = template?.spec?.containers?.find(({ name }) => name === COMPONENT_RULES[component].primary);
+  const { image, imagePullPolicy, resources } = found ?? {};
+  const { requests = {}, limits = {}, claims = [] } = resources ?? {};
+  const asks = Object.keys(requests).length + Object.keys(limits).length + claims.length > 0;
+  return {
+    image: image || undefined,
+    imagePullPolicy: imagePullPolicy || undefined,
+    resources: asks && resources !== undefined ? copyOf<V1ResourceRequirements>(resources) : undefined,
+  };
+}
+
+/** The pod's security context as the template gives it. */
+export function podSecurity(template: Template): V1PodSecurityContext {
+  return copyOf<V1PodSecurityContext>(template?.spec?.securityContext ?? {});
+}
+
+/** Annotations of the template that are the user's own. */
+export function userAnnotations(template: Template): Record<string, string> {
+  return textsOf(template?.metadata?.annotations);
+}
+
+function sidecars(template: Template, component: "gateway" | "metadata"): V1Container[] {
+  const { primary } = COMPONENT_RULES[component];
+  return copyOf<V1Container[]>(template?.spec?.containers ?? []).filter(({ name }) => name !== primary);
+}
+
+function userVolumes(template: Template, component: "gateway" | "metadata"): V1Volume[] {
+  const { reservedVolumes, secretVolumePrefixes } = COMPONENT_RULES[component];
+  const isReserved = ({ name }: V1Volume) =>
+    reservedVolumes.includes(name) || secretVolumePrefixes.some((prefix) => name.startsWith(prefix));
+  return copyOf<V1Volume[]>(template?.spec?.volumes ?? []).filter((volume) => !isReserved(volume));
+}
+
+/** The schema does not look inside a template's metadata. */
+function textsOf(map: unknown): Record<string, string> {
+  if (typeof map !== "object" || map === null) return {};
+  const entries = Object.entries(map).filter(
+    (entry): entry is [string, string] => typeof entry[1] === "string" && !entry[0].startsWith(RESERVED_KEY_PREFIX),
+  );
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,45 @@
+// The Secret of the internal PostgreSQL: made once, then only ever verified. Its content must never be logged, compared in
+// messages or written a second time.
+import type { V1Secret } from "../../api/generated/kubernetes.ts";
+import type { Secret } from "../children.ts";
+import { credentialsSecretName, type InstanceIdentity } from "../names.ts";
+import { objectMetadata } from "./object-metadata.ts";
+
+export const POSTGRES_USER = "firebolt";
+export const POSTGRES_DATABASE = "firebolt_metadata";
+export const PASSWORD_BYTES = 12;
+
+const SECRET_TYPE = "Opaque";
+const encode = (text: string): string => Buffer.from(text, "utf8").toString("base64");
+const decode = (base64: string | undefined): string => Buffer.from(base64 ?? "", "base64").toString("utf8");
+
+export function renderCredentialsSecret(instance: InstanceIdentity, password: string): V1Secret {
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: objectMetadata(instance, "postgres", credentialsSecretName(instance.name)),
+    type: SECRET_TYPE,
+    data: { username: encode(POSTGRES_USER), password: encode(password), database: encode(POSTGRES_DATABASE) },
+  };
+}
+
+/** What is wrong with an existing Secret of that name; undefined when the database was made with it. Names keys, never values. */
+export function internalSecretProblem(secret: Secret): string | undefined {
+  if (secret.type !== SECRET_TYPE) return `is of type ${JSON.stringify(secret.type ?? "")}, not ${SECRET_TYPE}`;
+  const missing = missingKeys(secret, ["username", "password", "database"]);
+  if (missing !== undefined) return missing;
+  if (decode(secret.data?.["username"]) !== POSTGRES_USER) return `names a user other than ${POSTGRES_USER}`;
+  if (decode(secret.data?.["database"]) !== POSTGRES_DATABASE)
+    return `names a database other than ${POSTGRES_DATABASE}`;
+  return undefined;
+}
+
+/** What is wrong with the Secret of an external database. */
+export function externalSecretProblem(secret: Secret): string | undefined {
+  return missingKeys(secret, ["username", "password"]);
+}
+
+function missingKeys({ data }: Secret, keys: readonly string[]): string | undefined {
+  const missing = keys.filter((key) => decode(data?.[key]) === "");
+  return missing.length === 0 ? undefined : `has no value for ${missing.join(" and ")}`;
+}

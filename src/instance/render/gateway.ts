@@ -1,0 +1,134 @@
+// The gateway: Envoy's configuration, the Deployment that runs it, its Service and its disruption budget. All of it depends on
+// the instance alone; no engine may reach it, or an engine event would roll the gateway.
+import { INSTANCE_DEFAULTS } from "../../api/defaults.ts";
+import type { V1Container } from "../../api/generated/kubernetes.ts";
+import { renderGatewayConfig } from "../../gateway/gateway-config.ts";
+import { GATEWAY_PORTS, resolveMetricsPort } from "../../gateway/ports.ts";
+import { renderPreStopCommand } from "../../gateway/pre-stop.ts";
+import { GATEWAY_CONFIG_FILE, serialiseGatewayConfig } from "../../gateway/serialise.ts";
+import { defaultPullPolicy } from "../../podtemplate/image-reference.ts";
+import { present } from "../../podtemplate/present.ts";
+import type { Instance, Rendered } from "../children.ts";
+import { componentLabels, gatewayConfigName, gatewayName, type InstanceIdentity } from "../names.ts";
+import { podSecurity, primaryOf, renderComponentPod } from "./component-pod.ts";
+import { gatewayAccountName, ownsGatewayIdentity } from "./gateway-identity.ts";
+import { hardened, RUNTIME_DEFAULT } from "./hardening.ts";
+import { objectMetadata } from "./object-metadata.ts";
+
+/** The user of the Envoy image. */
+const ENVOY_UID = 101;
+const CONFIG_PATH = "/etc/envoy";
+const SERVICE_PORT = 80;
+
+export interface GatewayInput {
+  readonly identity: InstanceIdentity;
+  readonly spec: Instance["spec"];
+  readonly defaultImage: string;
+  readonly config: string;
+}
+
+/** The text of `envoy.yaml` for an instance in this namespace. Needs no cluster. */
+export function renderGatewayConfigText(namespace: string, { gateway: { metricsPort } }: Instance["spec"]): string {
+  return serialiseGatewayConfig(renderGatewayConfig({ namespace, metricsPort }));
+}
+
+export function renderGatewayConfigMap(identity: InstanceIdentity, config: string): Rendered<"ConfigMap"> {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: objectMetadata(identity, "gateway", gatewayConfigName(identity.name)),
+    data: { [GATEWAY_CONFIG_FILE]: config },
+  };
+}
+
+export function renderGatewayDeployment(input: GatewayInput): Rendered<"Deployment"> {
+  const { identity, spec } = input;
+  const { template, replicas } = spec.gateway;
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: objectMetadata(identity, "gateway", gatewayName(identity.name)),
+    spec: {
+      replicas: replicas ?? INSTANCE_DEFAULTS.gatewayReplicas,
+      selector: { matchLabels: componentLabels(identity.name, "gateway") },
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: "25%", maxUnavailable: 0 } },
+      template: renderComponentPod({
+        instance: identity.name,
+        component: "gateway",
+        template,
+        config: input.config,
+        container: renderContainer(input),
+        volumes: [
+          {
+            name: "config-volume",
+            configMap: {
+              name: gatewayConfigName(identity.name),
+              items: [{ key: GATEWAY_CONFIG_FILE, path: GATEWAY_CONFIG_FILE }],
+            },
+          },
+          { name: "tmp", emptyDir: {} },
+        ],
+        fields: present({
+          serviceAccountName: gatewayAccountName(identity.name, spec),
+          // Envoy does not call the Kubernetes API: a token that may patch engines would only be there to be stolen.
+          automountServiceAccountToken: ownsGatewayIdentity(spec)
+            ? false
+            : template?.spec?.automountServiceAccountToken,
+          terminationGracePeriodSeconds: 15,
+          securityContext: {
+            ...podSecurity(template),
+            seccompProfile: podSecurity(template).seccompProfile ?? RUNTIME_DEFAULT,
+          },
+        }),
+      }),
+    },
+  };
+}
+
+function renderContainer({ spec, defaultImage }: GatewayInput): V1Container {
+  const { template, metricsPort } = spec.gateway;
+  const user = primaryOf(template, "gateway");
+  const image = user.image ?? defaultImage;
+  const health = { httpGet: { path: "/healthz", port: "metrics", scheme: "HTTP" } };
+  return present({
+    name: "envoy",
+    image,
+    imagePullPolicy: user.imagePullPolicy ?? defaultPullPolicy(image),
+    args: ["envoy", "-c", `${CONFIG_PATH}/${GATEWAY_CONFIG_FILE}`],
+    ports: [
+      { name: "http", containerPort: GATEWAY_PORTS.client, protocol: "TCP" },
+      { name: "metrics", containerPort: resolveMetricsPort(metricsPort), protocol: "TCP" },
+    ],
+    resources: user.resources,
+    securityContext: hardened(ENVOY_UID),
+    livenessProbe: { ...health, initialDelaySeconds: 1, periodSeconds: 15, timeoutSeconds: 3 },
+    readinessProbe: { ...health, initialDelaySeconds: 1, periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 2 },
+    lifecycle: { preStop: { exec: { command: [...renderPreStopCommand()] } } },
+    volumeMounts: [
+      { name: "config-volume", mountPath: CONFIG_PATH, readOnly: true },
+      { name: "tmp", mountPath: "/tmp" },
+    ],
+  });
+}
+
+export function renderGatewayService(identity: InstanceIdentity): Rendered<"Service"> {
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: objectMetadata(identity, "gateway", gatewayName(identity.name)),
+    spec: {
+      type: "ClusterIP",
+      selector: componentLabels(identity.name, "gateway"),
+      ports: [{ name: "http", port: SERVICE_PORT, targetPort: GATEWAY_PORTS.client, protocol: "TCP" }],
+    },
+  };
+}
+
+export function renderGatewayBudget(identity: InstanceIdentity): Rendered<"PodDisruptionBudget"> {
+  return {
+    apiVersion: "policy/v1",
+    kind: "PodDisruptionBudget",
+    metadata: objectMetadata(identity, "gateway", gatewayName(identity.name)),
+    spec: { maxUnavailable: 1, selector: { matchLabels: componentLabels(identity.name, "gateway") } },
+  };
+}

@@ -1,0 +1,54 @@
+// All objects of an instance, by step and in the order in which they are written. A pure function of the instance and of the
+// operator's own settings: neither engines nor cluster state nor time may reach it.
+import type { DefaultImages } from "../../api/operator-defaults.ts";
+import { type Instance, identityOf, type Rendered } from "../children.ts";
+import {
+  renderGatewayBudget,
+  renderGatewayConfigMap,
+  renderGatewayConfigText,
+  renderGatewayDeployment,
+  renderGatewayService,
+} from "./gateway.ts";
+import { renderGatewayIdentity } from "./gateway-identity.ts";
+import { renderMetadataDeployment, renderMetadataService } from "./metadata.ts";
+import { type MetadataConfigFormat, renderMetadataConfig, renderMetadataConfigMap } from "./metadata-config.ts";
+import { renderPostgresService, renderPostgresStatefulSet } from "./postgres.ts";
+
+/** What the command line decides about the objects of every instance. */
+export interface RenderSettings {
+  readonly images: Pick<DefaultImages, "metadata" | "postgres" | "envoy">;
+  readonly metadataConfigFormat: MetadataConfigFormat;
+}
+
+export interface InstanceObjects {
+  /** Empty with an external database. Its Secret is not rendered: it is made once. */
+  readonly postgres: readonly Rendered[];
+  readonly metadata: readonly Rendered[];
+  readonly gateway: readonly Rendered[];
+}
+
+export function renderInstanceObjects(instance: Instance, settings: RenderSettings): InstanceObjects {
+  const { spec } = instance;
+  const { images, metadataConfigFormat: format } = settings;
+  const identity = identityOf(instance);
+  const metadataConfig = renderMetadataConfig({ identity, spec, format });
+  const envoyConfig = renderGatewayConfigText(identity.namespace, spec);
+  return {
+    postgres:
+      spec.metadata.postgres === undefined
+        ? [renderPostgresStatefulSet(identity, images.postgres), renderPostgresService(identity)]
+        : [],
+    metadata: [
+      renderMetadataConfigMap({ identity, spec, format }),
+      renderMetadataDeployment({ identity, spec, format, defaultImage: images.metadata, config: metadataConfig }),
+      renderMetadataService(identity),
+    ],
+    gateway: [
+      ...renderGatewayIdentity(identity, spec),
+      renderGatewayConfigMap(identity, envoyConfig),
+      renderGatewayDeployment({ identity, spec, defaultImage: images.envoy, config: envoyConfig }),
+      renderGatewayService(identity),
+      renderGatewayBudget(identity),
+    ],
+  };
+}

@@ -1,0 +1,30 @@
+// The one status write of a pass. A status is never written over one that the pass did not start from (ruling D5), and never
+// when nothing would change.
+import { isDeepStrictEqual } from "node:util";
+import type { InstanceStatus } from "../api/instance-status.ts";
+import { type Instance, identityOf } from "./children.ts";
+import type { InstanceWorld } from "./world.ts";
+
+export type StatusOutcome =
+  | { readonly type: "written"; readonly instance: Instance }
+  | { readonly type: "unchanged" }
+  /** Somebody else wrote a status meanwhile: what this pass found is void. */
+  | { readonly type: "discarded" }
+  | { readonly type: "gone" };
+
+export async function writeStatus(
+  world: Pick<InstanceWorld, "writeStatus" | "readInstance">,
+  instance: Instance,
+  next: InstanceStatus,
+): Promise<StatusOutcome> {
+  if (isDeepStrictEqual(instance.status, next)) return { type: "unchanged" };
+  const answer = await world.writeStatus(instance, next);
+  if (answer.type !== "conflict") return answer;
+  const fresh = await world.readInstance(identityOf(instance));
+  if (fresh === undefined) return { type: "gone" };
+  const isBase = fresh.metadata?.uid === instance.metadata?.uid && isDeepStrictEqual(fresh.status, instance.status);
+  // A spec that changed meanwhile is another question: its generation must not be claimed as observed.
+  if (!isBase || fresh.metadata?.generation !== instance.metadata?.generation) return { type: "discarded" };
+  const second = await world.writeStatus(fresh, next);
+  return second.type === "conflict" ? { type: "discarded" } : second;
+}

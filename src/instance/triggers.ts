@@ -1,0 +1,53 @@
+// Which instance an event concerns. Changes that no decision reads start no pass: otherwise the operator's own writes would keep
+// it busy for ever.
+import { isDeepStrictEqual } from "node:util";
+import type { FireboltInstance } from "../api/instance.ts";
+import { LABEL } from "../api/labels.ts";
+import type { CacheEvent } from "../kube/cache.ts";
+import { type DeepReadonly, type KubeObject, keyText, type ObjectKey } from "../kube/object.ts";
+
+type Keys = readonly ObjectKey[];
+
+/** A status that somebody else wrote counts (a person may reset the phase); the operator's own does not. */
+export function instanceOfInstanceEvent(event: CacheEvent<FireboltInstance>): Keys {
+  const read = ({ metadata, status }: DeepReadonly<FireboltInstance>) => [
+    metadata?.uid,
+    metadata?.generation,
+    metadata?.annotations,
+    metadata?.finalizers,
+    metadata?.deletionTimestamp,
+    ...(event.origin === "watch" ? [status] : []),
+  ];
+  const { namespace = "", name = "" } = event.object.metadata ?? {};
+  return differs(event, read) ? [{ namespace, name }] : [];
+}
+
+/** By label, not by owner: an object of an older instance of the same name stands in the way of this one until it goes. */
+export function instanceOfChildEvent<T extends KubeObject>(event: CacheEvent<T>): Keys {
+  if (!differs(event, (object) => [withoutVersion(object)])) return [];
+  const keys = [event.object, event.previous].flatMap((object) =>
+    object === undefined ? [] : instanceOfLabels(object),
+  );
+  return keys.filter((key, index) => keys.findIndex((other) => keyText(other) === keyText(key)) === index);
+}
+
+/** Whether the event changes what `read` sees. Objects that come or go always do. */
+function differs<T extends KubeObject>(
+  { type, object, previous }: CacheEvent<T>,
+  read: (object: DeepReadonly<T>) => readonly unknown[],
+): boolean {
+  return type !== "modified" || previous === undefined || !isDeepStrictEqual(read(object), read(previous));
+}
+
+/** Every write has a version of its own, also of parts that the cache does not keep. */
+function withoutVersion(object: DeepReadonly<KubeObject>): unknown {
+  const { metadata, ...rest } = object;
+  const { resourceVersion: _, ...kept } = metadata ?? {};
+  return [kept, rest];
+}
+
+function instanceOfLabels({ metadata }: DeepReadonly<KubeObject>): Keys {
+  const name = metadata?.labels?.[LABEL.instance];
+  const { namespace } = metadata ?? {};
+  return name === undefined || name === "" || namespace === undefined ? [] : [{ namespace, name }];
+}

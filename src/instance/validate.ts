@@ -1,0 +1,61 @@
+// What is wrong with an instance beyond its schema. Admission and the controller call the same functions; what follows from a
+// violation is decided by the caller.
+import { validateTemplate } from "../podtemplate/validate-template.ts";
+import type { Violation } from "../podtemplate/violation.ts";
+import type { Instance } from "./children.ts";
+import { isXmlText } from "./render/xml.ts";
+import { protectedSecrets, validateSecretReach } from "./secret-reach.ts";
+
+export interface InstanceViolations {
+  readonly metadata: readonly Violation[];
+  readonly gateway: readonly Violation[];
+}
+
+/** The rules that admission applies, in the order in which it lists them (api §8.2, rows 1 to 4). */
+export function validateInstance({ spec }: Instance): Violation[] {
+  const { replicas, template, postgres } = spec.metadata;
+  return [
+    ...(replicas === undefined || replicas === 1
+      ? []
+      : [invalid("spec.metadata.replicas", replicas, "must be 1: the metadata service is a single writer")]),
+    ...validateTemplate("metadata", template, "spec.metadata.template"),
+    ...validateTemplate("gateway", spec.gateway.template, "spec.gateway.template"),
+    ...(postgres !== undefined && !postgres.credentialsSecretRef.name
+      ? [
+          {
+            path: "spec.metadata.postgres.credentialsSecretRef.name",
+            type: "Required value" as const,
+            detail: "name the Secret with the keys username and password",
+          },
+        ]
+      : []),
+    ...validateId(spec.id),
+  ];
+}
+
+/** The controller's re-check: what admission refuses in a template, and every way to a Secret of the operator. */
+export function validateTemplates(instance: Instance): InstanceViolations {
+  const { metadata, gateway } = instance.spec;
+  const isProtected = protectedSecrets(instance);
+  return {
+    metadata: [
+      ...validateTemplate("metadata", metadata.template, "spec.metadata.template"),
+      ...validateSecretReach(metadata.template, "spec.metadata.template", isProtected),
+    ],
+    gateway: [
+      ...validateTemplate("gateway", gateway.template, "spec.gateway.template"),
+      ...validateSecretReach(gateway.template, "spec.gateway.template", isProtected),
+    ],
+  };
+}
+
+/** Any text will do as an account id, as long as a configuration file can hold it. */
+export function validateId(id: string | undefined): Violation[] {
+  return id === undefined || isXmlText(id)
+    ? []
+    : [invalid("spec.id", id, "must not contain control characters: it is written to a configuration file")];
+}
+
+function invalid(path: string, value: unknown, detail: string): Violation {
+  return { path, type: "Invalid value", value, detail };
+}

@@ -1,0 +1,59 @@
+// The only way from the instance's reconciler to the outside. The cluster implements it (kube-world.ts), and so does the store of
+// the unit tests, so that the real observe, compute and apply run in both. One write is one awaited call.
+import type { DeepReadonly } from "../api/deep-readonly.ts";
+import type { V1ConfigMap, V1Secret } from "../api/generated/kubernetes.ts";
+import type { InstanceStatus } from "../api/instance-status.ts";
+import type { AppliedKind, ChildKind, ChildReference, ChildTypes, Instance, Rendered, Secret } from "./children.ts";
+import type { Removal } from "./decision.ts";
+
+export interface InstanceKey {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Reads from caches that have seen the operator's own writes, but may lag behind everybody else's. */
+export interface CachedReads {
+  instance(key: InstanceKey): Instance | undefined;
+  /** ConfigMaps hold digests in place of their texts; objects without the instance label are not seen. */
+  child<K extends AppliedKind>(kind: K, key: InstanceKey): DeepReadonly<ChildTypes[K]> | undefined;
+}
+
+/** Reads from the API server itself: what is not cached, and absences that decide something. They reject without an answer. */
+export interface DirectReads {
+  readInstance(key: InstanceKey): Promise<Instance | undefined>;
+  /** Unlike a cache it also sees what does not carry the instance's label. */
+  readChild(kind: AppliedKind, key: InstanceKey): Promise<ChildReference | undefined>;
+  /** With its texts. */
+  readConfigMap(key: InstanceKey): Promise<DeepReadonly<V1ConfigMap> | undefined>;
+  readSecret(key: InstanceKey): Promise<Secret | undefined>;
+  /** Everything of this kind that carries the instance's label, whoever owns it. */
+  listLabelled(kind: ChildKind, instance: InstanceKey): Promise<readonly ChildReference[]>;
+}
+
+/** Every write rejects when the API server refuses it for a reason that the answer type does not name. */
+export interface Writes {
+  /** Bound to the instance's resourceVersion, as are the next two; rejects on a conflict. */
+  addFinalizer(instance: Instance): Promise<void>;
+  removeFinalizer(instance: Instance): Promise<void>;
+  writeId(instance: Instance, id: string): Promise<void>;
+  /** Never changes a Secret that is already there. */
+  createSecret(secret: V1Secret): Promise<"created" | "exists">;
+  /** Server-side apply. Taking fields over from others is allowed only where the object is known to be the instance's. */
+  apply(object: Rendered, takeOver: boolean): Promise<void>;
+  /** Puts whole lists back where an apply, which merges them, is refused because of what others put in. */
+  overwrite(object: Rendered): Promise<void>;
+  /** Gone already counts as accepted. Conflict: another object has the name by now. */
+  remove(namespace: string, removal: Removal): Promise<"accepted" | "conflict">;
+  /** Stores the status over the one in `instance`, if that is still the stored version. */
+  writeStatus(instance: Instance, status: InstanceStatus): Promise<StatusWriteAnswer>;
+}
+
+export type StatusWriteAnswer =
+  | { readonly type: "written"; readonly instance: Instance }
+  | { readonly type: "conflict" }
+  | { readonly type: "gone" };
+
+export interface InstanceWorld extends CachedReads, DirectReads, Writes {
+  /** Fires when the process stops. */
+  readonly signal: AbortSignal;
+}

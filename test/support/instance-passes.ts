@@ -1,0 +1,92 @@
+// Runs passes of the instance's reconciler over a world in memory, with the rest of a small cluster played by hand.
+import type { FireboltInstance } from "../../src/api/instance.ts";
+import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
+import { InstanceMemories } from "../../src/instance/memory.ts";
+import { noInstanceMetrics } from "../../src/instance/metrics-hooks.ts";
+import { runInstancePass } from "../../src/instance/pass.ts";
+import type { NextCheck } from "../../src/kube/controller.ts";
+import type { EventNote } from "../../src/kube/event-object.ts";
+import { silentLogger } from "../../src/kube/logger.ts";
+import { Crash, MemoryInstanceWorld } from "./memory-instance-world.ts";
+
+export const KEY = { namespace: "ns", name: "lakeside" };
+
+export class InstanceRun {
+  readonly world = new MemoryInstanceWorld();
+  readonly events: EventNote[] = [];
+  nowMs = Date.UTC(2026, 0, 1);
+  #memories = new InstanceMemories();
+
+  constructor(spec: Partial<FireboltInstance["spec"]> = {}) {
+    const stored = {
+      metadataNG: false,
+      metadata: { engineRegistration: false },
+      gateway: { metricsPort: 9090 },
+      ...spec,
+    };
+    this.world.put("FireboltInstance", { metadata: { name: KEY.name, uid: "uid-1" }, spec: stored });
+  }
+
+  /** Another process takes over: it remembers nothing. */
+  restart(): void {
+    this.#memories = new InstanceMemories();
+  }
+
+  pass(): Promise<NextCheck> {
+    return runInstancePass(this.world, KEY, {
+      settings: { images: OPERATOR_DEFAULTS.images, metadataConfigFormat: "xml" },
+      memories: this.#memories,
+      nowMs: () => this.nowMs,
+      events: { record: (event) => this.events.push(event) },
+      metrics: noInstanceMetrics,
+      logger: silentLogger,
+    });
+  }
+
+  /** One pass, whose failure is an answer too; time goes on. */
+  async tryPass(): Promise<NextCheck | Error> {
+    this.nowMs += 1_000;
+    try {
+      return await this.pass();
+    } catch (error) {
+      if (error instanceof Crash || !(error instanceof Error)) throw error;
+      return error;
+    }
+  }
+
+  /** Passes until two in a row ask for nothing, with every Deployment serving. */
+  async settle(serving: Readonly<Record<string, number>> = { metadata: 1, gateway: 2 }): Promise<void> {
+    for (let quiet = 0, rounds = 0; quiet < 2; rounds++) {
+      if (rounds > 50) throw new Error(`not at rest after 50 passes: ${this.world.requests.slice(-10).join(", ")}`);
+      for (const [component, ready] of Object.entries(serving)) this.world.report(`${KEY.name}-${component}`, ready);
+      const before = this.world.requests.length;
+      await this.pass();
+      this.nowMs += 1_000;
+      quiet = this.world.requests.length === before ? quiet + 1 : 0;
+    }
+  }
+
+  /** What a pass asks for, from here on. */
+  forgetRequests(): void {
+    this.world.requests.length = 0;
+  }
+
+  get instance(): FireboltInstance {
+    const found = this.world.get("FireboltInstance", KEY.name);
+    if (found === undefined) throw new Error("the instance is gone");
+    return found;
+  }
+
+  get status(): NonNullable<FireboltInstance["status"]> {
+    return this.instance.status ?? {};
+  }
+
+  condition(type: string) {
+    const found = this.status.conditions?.find((condition) => condition.type === type);
+    return found === undefined ? undefined : `${found.status}/${found.reason}`;
+  }
+
+  message(type: string): string {
+    return this.status.conditions?.find((condition) => condition.type === type)?.message ?? "";
+  }
+}

@@ -1,0 +1,216 @@
+// An instance's world in memory: one store of objects with resource versions, a log of every request, and a way to fail or crash
+// at any of them. Not an API server: it knows only what InstanceWorld promises.
+import type { DeepReadonly } from "../../src/api/deep-readonly.ts";
+import type { V1Deployment, V1Secret } from "../../src/api/generated/kubernetes.ts";
+import { INSTANCE_NAMES } from "../../src/api/group.ts";
+import type { FireboltInstance } from "../../src/api/instance.ts";
+import type { InstanceStatus } from "../../src/api/instance-status.ts";
+import { LABEL } from "../../src/api/labels.ts";
+import type { AppliedKind, ChildKind, ChildTypes, Instance, Rendered } from "../../src/instance/children.ts";
+import type { Removal } from "../../src/instance/decision.ts";
+import { trimConfigMap } from "../../src/instance/instance-caches.ts";
+import type { InstanceKey, InstanceWorld, StatusWriteAnswer } from "../../src/instance/world.ts";
+import { KubeApiError } from "../../src/kube/errors.ts";
+
+interface Stored extends ChildTypes {
+  FireboltInstance: FireboltInstance;
+}
+type Kind = keyof Stored;
+
+/** The process ends here: whatever comes after this request never happens. */
+export class Crash extends Error {
+  override readonly name = "Crash";
+}
+
+export class MemoryInstanceWorld implements InstanceWorld {
+  readonly #stopping = new AbortController();
+  /** Every request that a real world would have sent, in order: `verb Kind name`. */
+  readonly requests: string[] = [];
+  /** Called before every request; what it throws is the answer. */
+  intercept: (request: string) => void = () => undefined;
+  /** Called after every write took effect; what it throws is the answer: the write is done, but nobody hears of it. */
+  loseAnswer: (request: string) => void = () => undefined;
+  /** What an admission policy makes of a written object. */
+  mutate: (object: Rendered) => Rendered = (object) => object;
+  readonly #objects = new Map<string, Stored[Kind]>();
+  #version = 100;
+
+  get signal(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  /** The process is told to end. */
+  stop(): void {
+    this.#stopping.abort(new Crash("stopping"));
+  }
+
+  put<K extends Kind>(kind: K, object: Stored[K]): Stored[K] {
+    const { namespace = "ns", name = "", uid = `${kind}-${name}-${this.#version}` } = object.metadata ?? {};
+    const metadata = { generation: 1, ...object.metadata, namespace, uid, resourceVersion: String(++this.#version) };
+    const stored = structuredClone({ ...object, metadata });
+    this.#objects.set(`${kind} ${name}`, stored);
+    return stored;
+  }
+
+  get<K extends Kind>(kind: K, name: string): Stored[K] | undefined {
+    return this.#objects.get(`${kind} ${name}`) as Stored[K] | undefined;
+  }
+
+  drop(kind: Kind, name: string): void {
+    this.#objects.delete(`${kind} ${name}`);
+  }
+
+  /** `Kind name` of everything that is stored, sorted. */
+  inventory(): readonly string[] {
+    return [...this.#objects.keys()].sort();
+  }
+
+  /** What the Deployment controller reports, if there is such a Deployment. */
+  report(deployment: string, readyReplicas: number): void {
+    const found = this.get("Deployment", deployment);
+    if (found === undefined) return;
+    const replicas = found.spec?.replicas ?? 1;
+    const observedGeneration = found.metadata?.generation ?? 0;
+    const status: V1Deployment["status"] = { replicas, updatedReplicas: replicas, readyReplicas, observedGeneration };
+    this.put("Deployment", { ...found, status });
+  }
+
+  /** Edits the spec as a person would. */
+  edit(name: string, change: (spec: FireboltInstance["spec"]) => void): void {
+    const found = structuredClone(this.get("FireboltInstance", name));
+    if (found === undefined) throw new Error(`no instance ${name}`);
+    change(found.spec);
+    this.put("FireboltInstance", {
+      ...found,
+      metadata: { ...found.metadata, generation: (found.metadata?.generation ?? 0) + 1 },
+    });
+  }
+
+  #ask(request: string): void {
+    this.requests.push(request);
+    this.intercept(request);
+  }
+
+  instance = ({ name }: InstanceKey) => this.get("FireboltInstance", name);
+
+  child = <K extends AppliedKind>(kind: K, { name }: InstanceKey): DeepReadonly<ChildTypes[K]> | undefined => {
+    const found: Stored[AppliedKind] | undefined = this.get(kind, name);
+    if (found?.metadata?.labels?.[LABEL.instance] === undefined) return undefined;
+    const cached = kind === "ConfigMap" ? trimConfigMap(found as Stored["ConfigMap"]) : found;
+    return cached as DeepReadonly<ChildTypes[K]>;
+  };
+
+  readInstance = async ({ name }: InstanceKey) => {
+    this.#ask(`get FireboltInstance ${name}`);
+    return this.get("FireboltInstance", name);
+  };
+
+  readChild = async (kind: AppliedKind, { name }: InstanceKey) => {
+    this.#ask(`get ${kind} ${name}`);
+    const found = this.get(kind, name);
+    return found?.metadata === undefined ? undefined : { kind, metadata: found.metadata };
+  };
+
+  readConfigMap = async ({ name }: InstanceKey) => {
+    this.#ask(`get ConfigMap ${name}`);
+    return this.get("ConfigMap", name);
+  };
+
+  readSecret = async ({ name }: InstanceKey) => {
+    this.#ask(`get Secret ${name}`);
+    return this.get("Secret", name);
+  };
+
+  listLabelled = async (kind: ChildKind, { name }: InstanceKey) => {
+    this.#ask(`list ${kind}`);
+    return [...this.#objects]
+      .filter(([key]) => key.startsWith(`${kind} `))
+      .flatMap(([, { metadata }]) => (metadata?.labels?.[LABEL.instance] === name ? [{ kind, metadata }] : []));
+  };
+
+  addFinalizer = (instance: Instance) =>
+    this.#patch("addFinalizer", instance, (found) => ({
+      ...found,
+      metadata: { ...found.metadata, finalizers: [...(found.metadata?.finalizers ?? []), INSTANCE_NAMES.finalizer] },
+    }));
+
+  removeFinalizer = async (instance: Instance) => {
+    await this.#patch("removeFinalizer", instance, (found) => ({
+      ...found,
+      metadata: { ...found.metadata, finalizers: [] },
+    }));
+    const { name = "", deletionTimestamp } = instance.metadata ?? {};
+    if (deletionTimestamp !== undefined) this.drop("FireboltInstance", name);
+  };
+
+  writeId = (instance: Instance, id: string) =>
+    this.#patch("writeId", instance, (found) => ({
+      ...found,
+      metadata: { ...found.metadata, generation: (found.metadata?.generation ?? 0) + 1 },
+      spec: { ...found.spec, id },
+    }));
+
+  async #patch(verb: string, instance: Instance, change: (found: FireboltInstance) => FireboltInstance): Promise<void> {
+    const name = instance.metadata?.name ?? "";
+    this.#ask(`${verb} ${name}`);
+    const found = this.get("FireboltInstance", name);
+    if (found === undefined || found.metadata?.resourceVersion !== instance.metadata?.resourceVersion)
+      throw new KubeApiError("PATCH", 409, { reason: "Conflict" });
+    this.put("FireboltInstance", change(found));
+    this.loseAnswer(`${verb} ${name}`);
+  }
+
+  createSecret = async (secret: V1Secret): Promise<"created" | "exists"> => {
+    const name = secret.metadata?.name ?? "";
+    this.#ask(`create Secret ${name}`);
+    if (this.get("Secret", name) !== undefined) return "exists";
+    this.put("Secret", secret);
+    this.loseAnswer(`create Secret ${name}`);
+    return "created";
+  };
+
+  apply = async (object: Rendered, takeOver: boolean) => {
+    this.#ask(`apply ${object.kind} ${object.metadata.name}${takeOver ? "" : " (new)"}`);
+    this.#store(object);
+  };
+
+  overwrite = async (object: Rendered) => {
+    this.#ask(`overwrite ${object.kind} ${object.metadata.name}`);
+    this.#store(object);
+  };
+
+  #store(rendered: Rendered): void {
+    const object = this.mutate(structuredClone(rendered)) as Stored[AppliedKind];
+    const found = this.get(rendered.kind, rendered.metadata.name);
+    const { uid, generation = 0 } = found?.metadata ?? {};
+    const metadata = { ...object.metadata, ...(uid === undefined ? {} : { uid }), generation: generation + 1 };
+    const status = found !== undefined && "status" in found ? { status: found.status } : {};
+    this.put(rendered.kind, { ...object, ...status, metadata } as Stored[AppliedKind]);
+    // The StatefulSet controller makes the claim.
+    if (rendered.kind === "StatefulSet")
+      this.put("PersistentVolumeClaim", {
+        metadata: { name: `data-${rendered.metadata.name}-0`, labels: rendered.metadata.labels },
+      });
+    this.loseAnswer(`apply ${rendered.kind} ${rendered.metadata.name}`);
+  }
+
+  remove = async (_namespace: string, { kind, name, uid }: Removal): Promise<"accepted" | "conflict"> => {
+    this.#ask(`delete ${kind} ${name}`);
+    const found = this.get(kind, name);
+    if (found !== undefined && found.metadata?.uid !== uid) return "conflict";
+    this.drop(kind, name);
+    this.loseAnswer(`delete ${kind} ${name}`);
+    return "accepted";
+  };
+
+  writeStatus = async (instance: Instance, status: InstanceStatus): Promise<StatusWriteAnswer> => {
+    const name = instance.metadata?.name ?? "";
+    this.#ask(`status ${name}`);
+    const found = this.get("FireboltInstance", name);
+    if (found === undefined) return { type: "gone" };
+    if (found.metadata?.resourceVersion !== instance.metadata?.resourceVersion) return { type: "conflict" };
+    const stored = this.put("FireboltInstance", { ...found, status });
+    this.loseAnswer(`status ${name}`);
+    return { type: "written", instance: stored };
+  };
+}
