@@ -2,12 +2,11 @@
 // crash in between repeats the row instead of losing it. Every write is one awaited call; the first that fails ends the pass.
 import { InvariantError } from "../kube/errors.ts";
 import { type Engine, isOwnedBy } from "./children.ts";
-import { confirmView } from "./confirm-view.ts";
+import { type ConfirmedView, confirmView } from "./confirm-view.ts";
 import type { EngineDecision, Ensure, NextStatus, Obstacle, Recheck, Removal, WritableDecision } from "./decision.ts";
 import { isLegalMove, type StoredPhase } from "./phase.ts";
 import type { EngineSnapshot } from "./snapshot.ts";
 import { writeStatus } from "./status-write.ts";
-import type { generationsOf } from "./stored-state.ts";
 import type { EngineWorld } from "./world.ts";
 
 /** Something under a name that the engine needs is not the engine's. Retried with back-off, and at once when it goes. */
@@ -19,10 +18,19 @@ export class ChildInTheWayError extends Error {
 }
 
 export type Applied =
-  | { readonly type: "done"; readonly recheck: Recheck; readonly statusWritten: boolean; readonly engine: Engine }
+  | {
+      readonly type: "done";
+      readonly recheck: Recheck;
+      readonly statusWritten: boolean;
+      readonly engine: Engine;
+      readonly scaled?: Scaled;
+    }
   /** What was read is no longer so: nothing was recorded, and the next pass starts afresh. */
   | { readonly type: "discarded"; readonly because: string }
   | { readonly type: "gone" };
+
+/** What became of another number of replicas. */
+export type Scaled = { readonly type: "done" } | { readonly type: "refused"; readonly because: unknown };
 
 export async function applyDecision(
   decision: EngineDecision,
@@ -33,19 +41,30 @@ export async function applyDecision(
   guardMove(snapshot, decision.status);
   const stale = await writeObjects(decision, snapshot, world);
   if (stale !== undefined) return { type: "discarded", because: stale };
-  const outcome = await writeStatus(world, snapshot.engine, decision.status, snapshot.nowMs);
+  const { base, status, scaled } = await scale(decision, snapshot.engine, world);
+  const recheck = scaled?.type === "done" ? "now" : recheckOf(decision);
+  const outcome = await writeStatus(world, base, status, snapshot.nowMs);
   switch (outcome.type) {
     case "discarded":
       return { type: "discarded", because: "another status was stored meanwhile" };
     case "gone":
       return outcome;
     case "written":
-      return { type: "done", recheck: recheckOf(decision), statusWritten: true, engine: outcome.engine };
+      return { type: "done", recheck, statusWritten: true, engine: outcome.engine, ...(scaled && { scaled }) };
     case "unchanged":
-      return { type: "done", recheck: recheckOf(decision), statusWritten: false, engine: snapshot.engine };
+      return { type: "done", recheck, statusWritten: false, engine: base, ...(scaled && { scaled }) };
     default:
       return outcome satisfies never;
   }
+}
+
+/** The spec before the status: a crash in between loses a time stamp, never the decision (B22). */
+async function scale(decision: WritableDecision, engine: Engine, world: EngineWorld) {
+  const unscaled = { base: engine, status: decision.status, scaled: undefined };
+  if (decision.type !== "hold" || decision.scale === undefined) return unscaled;
+  const answer = await world.patchReplicas(engine, decision.scale.to);
+  if (answer.type === "refused") return { ...unscaled, scaled: answer };
+  return { base: answer.engine, status: decision.scale.status, scaled: { type: "done" } as const };
 }
 
 /** The reason why the pass must be discarded, if there is one. */
@@ -65,7 +84,7 @@ async function writeObjects(
     case "abandon": {
       // Giving a generation up on an old view could hit the one that serves by now.
       const view = await confirmView(world, snapshot.identity);
-      if (view === undefined || !isUnmoved(view.generations, snapshot)) return "the engine has moved on";
+      if (view === undefined || !isUnmoved(view, snapshot)) return "the engine has moved on";
       const { routing } = decision;
       const stale = await ensureObjects(routing === undefined ? {} : { routing }, snapshot, world);
       return stale ?? removeObjects(decision.remove, snapshot, world);
@@ -119,9 +138,15 @@ async function removeObjects(
   return undefined;
 }
 
-function isUnmoved(view: ReturnType<typeof generationsOf>, { generations }: EngineSnapshot): boolean {
+/** The phase too: when the switch to a generation has begun, a stale pass must not give it up (nor with queries going to it). */
+function isUnmoved(view: ConfirmedView, { phase, generations, routing }: EngineSnapshot): boolean {
+  const { current, active, draining } = view.generations;
   return (
-    view.current === generations.current && view.active === generations.active && view.draining === generations.draining
+    view.phase === phase &&
+    current === generations.current &&
+    active === generations.active &&
+    draining === generations.draining &&
+    view.routingTarget === (routing.type === "absent" ? -1 : routing.target)
   );
 }
 

@@ -3,15 +3,20 @@
 
 import type { SweepView } from "./compute/sweep.ts";
 import { type EngineIdentity, routingServiceName } from "./names.ts";
+import type { StoredPhase } from "./phase.ts";
 import { viewRouting } from "./routing.ts";
-import { generationsOf } from "./stored-state.ts";
+import { generationsOf, storedPhase } from "./stored-state.ts";
 import type { EngineWorld } from "./world.ts";
+
+export interface ConfirmedView extends SweepView {
+  readonly phase: StoredPhase;
+}
 
 /** Undefined when the engine is gone, is another one of the same name, or is being deleted. */
 export async function confirmView(
   world: Pick<EngineWorld, "readEngine" | "readService">,
   identity: EngineIdentity,
-): Promise<SweepView | undefined> {
+): Promise<ConfirmedView | undefined> {
   const { namespace, name, uid } = identity;
   const [engine, service] = await Promise.all([
     world.readEngine({ namespace, name }),
@@ -19,5 +24,6 @@ export async function confirmView(
   ]);
   if (engine?.metadata?.uid !== uid || engine.metadata.deletionTimestamp !== undefined) return undefined;
   const routing = viewRouting(service, identity);
-  return { uid, generations: generationsOf(engine), routingTarget: routing.type === "absent" ? -1 : routing.target };
+  const routingTarget = routing.type === "absent" ? -1 : routing.target;
+  return { uid, phase: storedPhase(engine), generations: generationsOf(engine), routingTarget };
 }

@@ -2,6 +2,7 @@
 // A bump cannot carry objects, a hold cannot carry deletes, and nothing but `broken` comes without a status.
 import type { EngineStatus } from "../api/engine-status.ts";
 import type { V1ConfigMap, V1Service, V1StatefulSet } from "../api/generated/kubernetes.ts";
+import type { AutoStopReason } from "../api/phases.ts";
 import type { Violation } from "../podtemplate/violation.ts";
 import type { ChildKind, Service } from "./children.ts";
 import type { EnginePhase } from "./phase.ts";
@@ -64,6 +65,14 @@ export interface Refusal {
   readonly violations: readonly Violation[];
 }
 
+/** Another number of replicas that auto-stop wants, and the status that goes with it. Refused, the pass ends without either. */
+export interface Scale {
+  readonly from: number;
+  readonly to: number;
+  readonly reason: AutoStopReason;
+  readonly status: NextStatus;
+}
+
 export type EngineDecision =
   | { readonly type: "initialise"; readonly row: "T1"; readonly status: NextStatus }
   | {
@@ -90,6 +99,8 @@ export type EngineDecision =
       readonly status: NextStatus;
       readonly ensure: Ensure;
       readonly recheck: Recheck;
+      /** At rest only. */
+      readonly scale?: Scale;
     }
   | {
       readonly type: "move";

@@ -23,7 +23,8 @@ export async function checkDrain(
   return { type: "drained" };
 }
 
-async function probePod(
+/** What one pod says of its queries; "drained" when it has none. */
+export async function probePod(
   world: Pick<EngineWorld, "scrape" | "signal">,
   pod: Pod,
   mode: MetricScrapeMode,

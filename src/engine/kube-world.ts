@@ -6,7 +6,7 @@ import type { V1ObjectMeta } from "../api/generated/kubernetes.ts";
 import { FIELD_MANAGER } from "../api/group.ts";
 import { LABEL } from "../api/labels.ts";
 import type { KubeClient } from "../kube/client.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors.ts";
+import { isAlreadyExists, isConflict, isNotFound, KubeApiError } from "../kube/errors.ts";
 import { type DeepReadonly, keyOf, keyText } from "../kube/object.ts";
 import type { ChildKind, ChildObject, Engine } from "./children.ts";
 import type { RoutingWrite } from "./decision.ts";
@@ -145,6 +145,17 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
       } catch (error) {
         if (isNotFound(error)) return "accepted";
         if (isConflict(error)) return "conflict";
+        throw error;
+      }
+    },
+    async patchReplicas(engine, replicas) {
+      const body = { metadata: { resourceVersion: engine.metadata?.resourceVersion }, spec: { replicas } };
+      const key = engineKey(identityOf(engine));
+      try {
+        return { type: "patched", engine: await client.patch(FireboltEngine, key, { type: "merge", body }, write) };
+      } catch (error) {
+        // Said no: by a newer version, a webhook, a rule. Without an answer nobody knows what was stored.
+        if (error instanceof KubeApiError) return { type: "refused", because: error };
         throw error;
       }
     },

@@ -23,6 +23,8 @@ export interface EngineMetrics {
   /** A rollout begins with a new number and ends at rest, or is given up for the next number. */
   rollout(engine: EngineKey, step: "started" | "completed" | "abandoned"): void;
   drainCheckFailed(engine: EngineKey): void;
+  /** Auto-stop has changed the number of replicas. */
+  scaled(engine: EngineKey, direction: "up" | "down", reason: string): void;
   orphanDeleted(engine: EngineKey, kind: ChildKind): void;
   /** The engine is gone: so are its series. */
   removed(engine: EngineKey): void;
@@ -35,6 +37,7 @@ export const noEngineMetrics: EngineMetrics = {
   phaseChanged: ignore,
   rollout: ignore,
   drainCheckFailed: ignore,
+  scaled: ignore,
   orphanDeleted: ignore,
   removed: ignore,
 };

@@ -1,7 +1,8 @@
 // Tells people and metrics what a pass did: log lines, events, counters. Changes nothing, and is called only after the fact.
 import type { EventSink } from "../kube/event-object.ts";
 import type { Logger } from "../kube/logger.ts";
-import type { Applied } from "./apply.ts";
+import type { Applied, Scaled } from "./apply.ts";
+import { scaleEventsOf } from "./auto-stop/events.ts";
 import type { EngineDecision, WritableDecision } from "./decision.ts";
 import { eventsOf } from "./events.ts";
 import type { EngineMetrics } from "./metrics-hooks.ts";
@@ -24,12 +25,26 @@ export function tell({ decision, snapshot, applied }: PassFacts, { logger, event
   if (decision.type === "broken") return;
   if (snapshot.drainProbe.type === "failing") metrics.drainCheckFailed(snapshot.identity);
   if (applied.type === "discarded") logger.debug("pass discarded", { row: decision.row, cause: applied.because });
+  if (applied.type === "done" && applied.scaled !== undefined)
+    tellScaled({ decision, snapshot, applied }, applied.scaled, { logger, events, metrics });
   // Nothing new was stored: whatever there is to tell has been told.
   if (applied.type !== "done" || !applied.statusWritten) return;
   for (const event of eventsOf(decision, snapshot.engine)) events.record(event);
   logGeneration(decision, logger);
   logPhase(decision, snapshot, { logger, metrics });
   countRollout(decision, snapshot, metrics);
+}
+
+function tellScaled({ decision, snapshot }: PassFacts, scaled: Scaled, { logger, events, metrics }: Audience): void {
+  if (decision.type !== "hold" || decision.scale === undefined) return;
+  const { from, to, reason } = decision.scale;
+  if (scaled.type === "refused") {
+    logger.error("auto-stop could not change the number of replicas", scaled.because, { from, to, reason });
+    return;
+  }
+  logger.info("auto-stop changed the number of replicas", { from, to, reason });
+  metrics.scaled(snapshot.identity, to > from ? "up" : "down", reason);
+  for (const event of scaleEventsOf(decision.scale, snapshot)) events.record(event);
 }
 
 function logGeneration(decision: WritableDecision, logger: Logger): void {

@@ -7,14 +7,16 @@ import { InvariantError, NotLeaderError } from "../kube/errors.ts";
 import type { EventSink } from "../kube/event-object.ts";
 import type { Logger } from "../kube/logger.ts";
 import { type Applied, applyDecision } from "./apply.ts";
+import { withAutoStop } from "./auto-stop/step.ts";
 import type { Engine } from "./children.ts";
 import { computeEngine } from "./compute/compute-engine.ts";
-import { RECHECK_MS } from "./decision.ts";
+import { type EngineDecision, RECHECK_MS } from "./decision.ts";
 import { deleteEngine } from "./deletion.ts";
 import type { EngineMetrics } from "./metrics-hooks.ts";
 import { observeEngine } from "./observe.ts";
 import { tell } from "./pass-report.ts";
-import type { PodCount } from "./snapshot.ts";
+import { refuseRejected } from "./rejected-child.ts";
+import type { EngineSnapshot, PodCount } from "./snapshot.ts";
 import { identityOf, storedPhase } from "./stored-state.ts";
 import { sweepOrphans } from "./sweep.ts";
 import type { ResourceBounds } from "./validate.ts";
@@ -57,10 +59,26 @@ interface Outcome {
 async function decideAndApply(world: EngineWorld, engine: Engine, deps: PassDeps): Promise<Outcome> {
   const { defaults, bounds, logger } = deps;
   const snapshot = await observeEngine(world, engine, { defaults, bounds, nowMs: deps.nowMs() });
-  const decision = await decorateReady(computeEngine(snapshot), snapshot, { world, logger });
-  const applied = await applyDecision(decision, snapshot, world);
-  tell({ decision, snapshot, applied }, deps);
+  const decided = await decorateReady(computeEngine(snapshot), snapshot, { world, logger });
+  const decision = await withAutoStop(decided, snapshot, world);
+  const [carriedOut, applied] = await applyOrRefuse(decision, snapshot, world);
+  tell({ decision: carriedOut, snapshot, applied }, deps);
   return { applied, pods: snapshot.pods };
+}
+
+/** Trying an invalid object again and again helps nobody: then the refusal is what the pass comes to. */
+async function applyOrRefuse(
+  decision: EngineDecision,
+  snapshot: EngineSnapshot,
+  world: EngineWorld,
+): Promise<readonly [EngineDecision, Applied]> {
+  try {
+    return [decision, await applyDecision(decision, snapshot, world)];
+  } catch (error) {
+    const refusal = refuseRejected(error, decision, snapshot);
+    if (refusal === undefined) throw error;
+    return [refusal, await applyDecision(refusal, snapshot, world)];
+  }
 }
 
 /** Leftovers go in every pass, behind closed gates and after failures too; only a defect leaves everything as it is. */

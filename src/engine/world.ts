@@ -66,9 +66,15 @@ export interface Writes {
   writeRoutingService(write: RoutingWrite): Promise<"written" | "conflict">;
   /** Gone already counts as accepted. Conflict: it is not the object, or not the version, that was seen. */
   remove(namespace: string, removal: Removal): Promise<"accepted" | "conflict">;
+  /** Writes `spec.replicas` alone, bound to the engine's resourceVersion. A refusal is an answer. */
+  patchReplicas(engine: Engine, replicas: number): Promise<ReplicasAnswer>;
   /** Stores the status over the one in `engine`, if that is still the stored version. */
   writeStatus(engine: Engine, status: EngineStatus): Promise<StatusWriteAnswer>;
 }
+
+export type ReplicasAnswer =
+  | { readonly type: "patched"; readonly engine: Engine }
+  | { readonly type: "refused"; readonly because: unknown };
 
 export type StatusWriteAnswer =
   | { readonly type: "written"; readonly engine: Engine }

@@ -7,6 +7,7 @@ import type { Clock } from "../kube/clock.ts";
 import { type Controller, watch } from "../kube/controller.ts";
 import type { EventSink } from "../kube/event-object.ts";
 import type { ObjectKey } from "../kube/object.ts";
+import { type EngineClassMetrics, noEngineClassMetrics } from "./metrics-hooks.ts";
 import { runEngineClassPass } from "./pass.ts";
 import { type EngineClassCaches, kubeClassWorld } from "./world.ts";
 
@@ -15,16 +16,18 @@ export interface EngineClassControllerDeps {
   readonly caches: EngineClassCaches;
   readonly clock: Clock;
   readonly events: EventSink;
+  readonly metrics?: EngineClassMetrics;
 }
 
 export function engineClassController(deps: EngineClassControllerDeps): Controller {
-  const { client, caches, clock, events } = deps;
+  const { client, caches, clock, events, metrics = noEngineClassMetrics } = deps;
   return {
     name: "fireboltengineclass",
     watches: [watch(caches.classes, classOfEvent), watch(caches.engines, classesOfEngineEvent)],
     reconcile({ namespace = "", name }, signal, { logger }) {
       const world = kubeClassWorld(client, caches, signal);
-      return runEngineClassPass(world, { namespace, name }, { nowMs: () => clock.now(), events, logger });
+      const nowMs = () => clock.now();
+      return runEngineClassPass(world, { namespace, name }, { nowMs, events, metrics, logger });
     },
   };
 }

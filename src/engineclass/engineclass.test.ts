@@ -6,6 +6,7 @@ import type { EventNote } from "../kube/event-object.ts";
 import { silentLogger } from "../kube/logger.ts";
 import { computeEngineClass } from "./compute.ts";
 import { classesOfEngineEvent, classOfEvent } from "./controller.ts";
+import type { EngineClassMetrics } from "./metrics-hooks.ts";
 import { runEngineClassPass } from "./pass.ts";
 import type { EngineClassWorld, WriteAnswer } from "./world.ts";
 
@@ -98,12 +99,35 @@ class World implements EngineClassWorld {
 }
 
 const events: EventNote[] = [];
+const counted: string[] = [];
+const metrics: EngineClassMetrics = {
+  passEnded: ({ engineClass: { name }, status }) => counted.push(`${name} ${status.boundEngines}`),
+  removed: ({ name }) => counted.push(`${name} gone`),
+};
 const pass = (world: World) =>
   runEngineClassPass(
     world,
     { namespace: "ns", name: "c" },
-    { nowMs: () => NOW_MS, events: { record: (event) => events.push(event) }, logger: silentLogger },
+    { nowMs: () => NOW_MS, events: { record: (event) => events.push(event) }, metrics, logger: silentLogger },
   );
+
+test("what is counted about a class goes with it", async () => {
+  const told = async (world: World) => {
+    counted.length = 0;
+    await pass(world);
+    return counted;
+  };
+  const world = new World(guarded());
+  world.cached = 2;
+  expect(await told(world)).toEqual(["c 2"]);
+  world.answer = "conflict";
+  world.cached = 3;
+  expect(await told(world)).toEqual([]);
+  expect(await told(Object.assign(new World(guarded()), { engineClass: () => undefined }))).toEqual(["c gone"]);
+  expect(await told(new World(guarded(deleting)))).toEqual(["c gone"]);
+  const heldByOthers = new World(engineClass({ metadata: { namespace: "ns", name: "c", ...deleting } }));
+  expect(await told(heldByOthers)).toEqual(["c gone"]);
+});
 
 test("an unchanged status is not written", async () => {
   const world = new World(guarded());

@@ -8,11 +8,13 @@ import type { NextCheck } from "../kube/controller.ts";
 import type { EventSink } from "../kube/event-object.ts";
 import type { Logger } from "../kube/logger.ts";
 import { computeEngineClass, type EngineClass } from "./compute.ts";
+import type { EngineClassMetrics } from "./metrics-hooks.ts";
 import type { ClassKey, EngineClassWorld, WriteAnswer } from "./world.ts";
 
 export interface ClassPassDeps {
   readonly nowMs: () => number;
   readonly events: EventSink;
+  readonly metrics: EngineClassMetrics;
   readonly logger: Logger;
 }
 
@@ -25,24 +27,32 @@ export async function runEngineClassPass(
   deps: ClassPassDeps,
 ): Promise<NextCheck> {
   const engineClass = world.engineClass(key);
-  if (engineClass === undefined) return "onChange";
+  if (engineClass === undefined) {
+    deps.metrics.removed(key);
+    return "onChange";
+  }
   const deleting = engineClass.metadata?.deletionTimestamp !== undefined;
   const boundEngines = deleting ? await world.countEnginesDirectly(key) : world.countEngines(key);
   const decision = computeEngineClass({ nowMs: deps.nowMs(), engineClass, boundEngines });
   switch (decision.type) {
     case "leave":
+      deps.metrics.removed(key);
       return "onChange";
     case "guard":
       await world.addFinalizer(engineClass);
       return "now";
     case "release": {
       const answer = await world.removeFinalizer(engineClass);
-      if (answer === "written") deps.logger.info("class released");
-      return answer === "written" ? "onChange" : "now";
+      if (answer !== "written") return "now";
+      deps.metrics.removed(key);
+      deps.logger.info("class released");
+      return "onChange";
     }
     case "judge":
     case "block":
-      return (await store(world, engineClass, decision.status, deps)) === "written" ? { afterMs: RECHECK_MS } : "now";
+      if ((await store(world, engineClass, decision.status, deps)) !== "written") return "now";
+      deps.metrics.passEnded({ engineClass: key, status: decision.status });
+      return { afterMs: RECHECK_MS };
     default:
       return decision satisfies never;
   }

@@ -196,6 +196,17 @@ export class MemoryEngineWorld implements EngineWorld {
     else this.put("StatefulSet", { ...set, metadata: { ...set.metadata, deletionTimestamp: "2026-01-01T12:00:00Z" } });
   }
 
+  async patchReplicas(engine: Parameters<EngineWorld["patchReplicas"]>[0], replicas: number) {
+    const name = engine.metadata?.name ?? "";
+    this.#ask(`replicas FireboltEngine ${name}`);
+    const stored = this.get("FireboltEngine", name);
+    if (stored?.spec === undefined || stored.metadata?.resourceVersion !== engine.metadata?.resourceVersion)
+      return { type: "refused", because: new Error("conflict") } as const;
+    const metadata = { ...stored.metadata, generation: (stored.metadata?.generation ?? 0) + 1 };
+    const patched = this.put("FireboltEngine", { ...stored, metadata, spec: { ...stored.spec, replicas } });
+    return { type: "patched", engine: patched } as const;
+  }
+
   async writeStatus(
     engine: Parameters<EngineWorld["writeStatus"]>[0],
     status: Parameters<EngineWorld["writeStatus"]>[1],

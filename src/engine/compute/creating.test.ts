@@ -118,3 +118,22 @@ test("I47: a generation that no longer matches is not switched to, ready or not"
     row: "T8",
   });
 });
+
+test("T9, I13, I18: a Service that names neither what serves nor what is being built goes back to active", () => {
+  const decision = compute(at("creating", [2, 0]), {
+    current: liveSet(engine(), 2),
+    pods: NOT_READY,
+    routing: routingTo(1),
+  });
+  expect(decision).toMatchObject({ type: "hold", row: "T9", ensure: { routing: { generation: 0 } } });
+});
+
+test("T9: a Service that already names the generation being built is left to `switching`", () => {
+  const decision = compute(at("creating", [1, 0]), {
+    current: liveSet(engine(), 1),
+    pods: NOT_READY,
+    routing: routingTo(1),
+  });
+  expect(decision).toMatchObject({ type: "hold", row: "T9" });
+  expect(decision).not.toHaveProperty("ensure.routing");
+});

@@ -1,6 +1,6 @@
 // `creating`: build the current generation and wait for its pods (T7, T9, T10), or give it up when the spec has moved on
 // (T8). The spec is compared before readiness is looked at: a doomed generation is never waited for.
-import { type Cause, type EngineDecision, RECHECK_MS } from "../decision.ts";
+import { type Cause, type EngineDecision, type Ensure, RECHECK_MS } from "../decision.ts";
 import { renderGeneration } from "../render/generation.ts";
 import type { EngineSnapshot } from "../snapshot.ts";
 import type { OpenGate } from "./gates.ts";
@@ -23,8 +23,7 @@ export function computeCreating(s: EngineSnapshot, gate: OpenGate): EngineDecisi
   const cause = isThere ? mismatch(statefulSet, rendered.statefulSet) : undefined;
   if (cause !== undefined) return abandon(s, gate, cause);
 
-  // Before the first cut-over nothing serves, so the Service may as well name the generation that will.
-  const ensure = { ...routingIfMissing(s, active >= 0 ? active : current), ...ensureSet(s, rendered) };
+  const ensure = { ...routingMeanwhile(s), ...ensureSet(s, rendered) };
   if (isThere && s.pods.allReady)
     return {
       type: "move",
@@ -35,6 +34,18 @@ export function computeCreating(s: EngineSnapshot, gate: OpenGate): EngineDecisi
     };
   const status = advance(s, { phase: "creating", instanceReady });
   return { type: "hold", row: isThere ? "T9" : "T7", status, ensure, recheck: { afterMs: RECHECK_MS.creating } };
+}
+
+/**
+ * What serves goes on serving. A Service that names neither what serves nor what is being built has been edited, or was moved by
+ * a former leader to a generation given up since: queries would find nobody until the switch (I13, I18).
+ */
+function routingMeanwhile(s: EngineSnapshot): Pick<Ensure, "routing"> {
+  const { current, active } = s.generations;
+  // Before the first cut-over nothing serves, so the Service may as well name the generation that will.
+  if (active < 0) return routingIfMissing(s, current);
+  const astray = s.routing.type === "live" && s.routing.target !== active && s.routing.target !== current;
+  return astray ? routingRepair(s, active) : routingIfMissing(s, active);
 }
 
 function abandon(s: EngineSnapshot, { instanceReady }: OpenGate, cause: Cause): EngineDecision {

@@ -52,6 +52,31 @@ test.each([
     },
     'FireboltEngineClass "c" cannot be used: spec.x: Forbidden',
   ],
+  [
+    "T2: the class was edited after its verdict, and sets operator-owned fields now",
+    {
+      engineClass: {
+        type: "found",
+        object: engineClass({
+          metadata: { namespace: "ns", name: "c", generation: 2 },
+          spec: { template: { spec: { hostNetwork: true } }, storage: {} },
+          status: {
+            conditions: [
+              {
+                type: "Ready",
+                status: "True",
+                reason: "Admissible",
+                message: "",
+                observedGeneration: 1,
+                lastTransitionTime: EARLIER,
+              },
+            ],
+          },
+        }),
+      },
+    },
+    'FireboltEngineClass "c" cannot be used: spec.template.spec.hostNetwork',
+  ],
 ] as const)("%s → FireboltEngineClassUnready, 10 s, InstanceReady untouched", (_, changes, message) => {
   for (const decision of judged({ ...changes, instance: undefined }))
     expect(decision).toMatchObject({

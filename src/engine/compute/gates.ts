@@ -2,6 +2,7 @@
 // conditions and nothing else, and says what it waits for.
 
 import type { Verdict } from "../../api/condition-list.ts";
+import { validateTemplate } from "../../podtemplate/validate-template.ts";
 import { type Violation, violationsText } from "../../podtemplate/violation.ts";
 import type { EngineClass } from "../children.ts";
 import { type EngineDecision, RECHECK_MS, type Refusal } from "../decision.ts";
@@ -69,10 +70,15 @@ function classProblem({ engineClass, identity }: EngineSnapshot): string | undef
   }
 }
 
-function refusedTemplate(engineClass: EngineClass): string | undefined {
-  const ready = engineClass.status?.conditions?.find(({ type }) => type === "Ready");
-  if (ready?.status !== "False" || ready.reason !== "OperatorOwnedFieldSet") return undefined;
-  return `FireboltEngineClass ${JSON.stringify(engineClass.metadata?.name)} cannot be used: ${ready.message}`;
+/** A template that the class controller has not judged yet is judged here: an edit must not slip through in between. */
+function refusedTemplate({ metadata, spec, status }: EngineClass): string | undefined {
+  const ready = status?.conditions?.find(({ type }) => type === "Ready");
+  const judged = ready !== undefined && (ready.observedGeneration ?? metadata?.generation) === metadata?.generation;
+  const violations = judged ? [] : validateTemplate("engine", spec?.template, "spec.template");
+  const refused = judged ? ready.status === "False" && ready.reason === "OperatorOwnedFieldSet" : violations.length > 0;
+  if (!refused) return undefined;
+  const message = judged ? ready.message : violationsText(violations);
+  return `FireboltEngineClass ${JSON.stringify(metadata?.name)} cannot be used: ${message}`;
 }
 
 /** What the engine takes from its instance, or why there is nothing to take. */

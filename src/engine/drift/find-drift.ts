@@ -36,6 +36,14 @@ export function findFieldDrift(live: StatefulSet, wanted: StatefulSet): FieldDif
   return undefined;
 }
 
+/** Every difference, one per compared field and annotation, in the order of {@link findDrift}: for people who plan a change. */
+export function findAllDrift(live: StatefulSet, wanted: StatefulSet): readonly FieldDifference[] {
+  return [
+    ...COMPARED_FIELDS.flatMap((field) => compareField(field, live, wanted) ?? []),
+    ...COMPARED_ANNOTATIONS.flatMap((key) => mapDifference("annotations", [key], live, wanted) ?? []),
+  ];
+}
+
 function compareField(field: ComparedField, live: StatefulSet, wanted: StatefulSet): FieldDifference | undefined {
   const found = firstDifference(field.path, field.read(live), field.read(wanted), field.named);
   return found !== undefined && isDefaultDnsPolicy(found, wanted) ? undefined : found;

@@ -1,0 +1,68 @@
+// The auto-stop decision (behaviour §4.2): nine ranks, the first that applies wins, and the activity clock kept beside it. A pure
+// function: what the pods said and what time it is are arguments.
+import type { AutoStopReason } from "../../api/phases.ts";
+import type { AutoStopPolicy } from "./policy.ts";
+import { isScheduleOpen } from "./schedule.ts";
+import { isWakeFresh } from "./wake-stamp.ts";
+
+/** What the pods of the active generation said in this pass. Not knowing is not zero. */
+export type Activity =
+  | { readonly type: "notAsked" }
+  | { readonly type: "failed"; readonly cause: string }
+  | { readonly type: "read"; readonly queries: number };
+
+export interface AutoStopInput {
+  /** Undefined: off. */
+  readonly policy: AutoStopPolicy | undefined;
+  readonly replicas: number;
+  /** The newest wake request, in milliseconds since the epoch. */
+  readonly wakeStampMs: number | undefined;
+  readonly activity: Activity;
+  readonly lastActivityMs: number | undefined;
+  readonly nowMs: number;
+}
+
+export type Rank = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
+
+export interface AutoStopVerdict {
+  readonly rank: Rank;
+  readonly reason: AutoStopReason;
+  /** What `spec.replicas` should be. */
+  readonly replicas: number;
+  /** The activity clock from now on; undefined: none. */
+  readonly lastActivityMs: number | undefined;
+}
+
+export function decideAutoStop(input: AutoStopInput): AutoStopVerdict {
+  const { policy, replicas } = input;
+  // Off: the clock goes, and starts afresh should the policy come back.
+  if (policy === undefined) return { rank: 1, reason: "Disabled", replicas, lastActivityMs: undefined };
+  const verdict = rankOf(input, policy);
+  return { ...verdict, lastActivityMs: activityClock(input, verdict) };
+}
+
+type Ranked = Omit<AutoStopVerdict, "lastActivityMs">;
+
+function rankOf(input: AutoStopInput, policy: AutoStopPolicy): Ranked {
+  const { replicas, activity, lastActivityMs, nowMs } = input;
+  const { activeReplicas, idleReplicas, idleTimeoutMs } = policy;
+  // A parked engine is an engine at zero, so wake stands above "Stopped"; a positive number that somebody chose stays.
+  if (isWakeFresh(input.wakeStampMs, nowMs) && (replicas === 0 || replicas === activeReplicas))
+    return { rank: 2, reason: "WakeRequested", replicas: activeReplicas };
+  if (isScheduleOpen(policy.schedule, nowMs)) return { rank: 3, reason: "ScheduleActive", replicas: activeReplicas };
+  if (replicas === 0) return { rank: 4, reason: "Stopped", replicas };
+  if (activity.type !== "read") return { rank: 5, reason: "ScrapeFailed", replicas };
+  if (activity.queries > 0) return { rank: 6, reason: "ActivityObserved", replicas };
+  if (lastActivityMs === undefined) return { rank: 7, reason: "Initializing", replicas };
+  if (nowMs - lastActivityMs >= idleTimeoutMs && replicas > idleReplicas)
+    return { rank: 8, reason: "Idle", replicas: idleReplicas };
+  return { rank: 9, reason: "ActivityObserved", replicas };
+}
+
+/** Independent of the rank that won: a woken engine, or one that was busy inside a window, has a full timeout before it. */
+function activityClock({ replicas, activity, lastActivityMs, nowMs }: AutoStopInput, verdict: Ranked) {
+  const raised = verdict.replicas > replicas;
+  const isQuiet = activity.type === "read" && activity.queries === 0;
+  const counts = !isQuiet || lastActivityMs === undefined;
+  return raised || (replicas > 0 && counts) ? nowMs : lastActivityMs;
+}

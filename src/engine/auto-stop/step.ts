@@ -1,0 +1,101 @@
+// What auto-stop adds to a pass of the engine: its fields of the one status write and, at rest, another number of replicas
+// (behaviour §4.1). It never adds a write of its own to a pass that is not at rest.
+import { timeText } from "../../api/condition-list.ts";
+import { INSTANCE_DEFAULTS } from "../../api/defaults.ts";
+import type { EngineDecision, NextStatus, Recheck } from "../decision.ts";
+import type { EngineSnapshot } from "../snapshot.ts";
+import type { EngineWorld } from "../world.ts";
+import { type AutoStopVerdict, decideAutoStop } from "./decide.ts";
+import { observeActivity } from "./observe-activity.ts";
+import { type AutoStopPolicy, resolvePolicy } from "./policy.ts";
+import { parseRfc3339, wakeStampOf } from "./wake-stamp.ts";
+
+type AtRest = EngineDecision & { readonly type: "hold" };
+type World = Pick<EngineWorld, "pods" | "listPods" | "scrape" | "signal">;
+
+/** However short the poll interval is. */
+const SHORTEST_POLL_MS = 1_000;
+
+export async function withAutoStop(
+  decision: EngineDecision,
+  snapshot: EngineSnapshot,
+  world: World,
+): Promise<EngineDecision> {
+  // A closed gate changes conditions only; behind it nothing is decided.
+  if (decision.type === "broken" || decision.type === "refuse") return decision;
+  const policy = policyOf(snapshot);
+  if (policy === "unknown") return decision;
+  if (policy === undefined) return { ...decision, status: switchedOff(decision.status) };
+  if (decision.type === "hold" && decision.row === "T6" && snapshot.phase === decision.status.phase)
+    return evaluate(decision, snapshot, { policy, world });
+  const entersStable = decision.status.phase === "stable" && snapshot.phase !== "stable";
+  if (!entersStable) return decision;
+  return { ...decision, status: { ...decision.status, lastActivityTime: clockText(snapshot.nowMs) } };
+}
+
+/** Without the class that may hold the policy, nothing is known; an engine with a block of its own does not need it. */
+function policyOf({ engine, engineClass }: EngineSnapshot): AutoStopPolicy | undefined | "unknown" {
+  const own = engine.spec?.autoStop;
+  if (own === undefined && engineClass.type === "missing") return "unknown";
+  return resolvePolicy(own, engineClass.type === "found" ? engineClass.object.spec?.autoStop : undefined);
+}
+
+function switchedOff(status: NextStatus): NextStatus {
+  const { lastActivityTime: _, ...kept } = status;
+  return { ...kept, autoStopReason: "Disabled" };
+}
+
+interface Evaluation {
+  readonly policy: AutoStopPolicy;
+  readonly world: World;
+}
+
+async function evaluate(decision: AtRest, s: EngineSnapshot, { policy, world }: Evaluation): Promise<EngineDecision> {
+  const { nowMs, identity, generations } = s;
+  const replicas = s.engine.spec?.replicas ?? 0;
+  const mode = s.instance?.spec.metricScrapeMode ?? INSTANCE_DEFAULTS.metricScrapeMode;
+  const stored = s.status?.lastActivityTime;
+  const lastActivityMs = stored === undefined ? undefined : parseRfc3339(stored);
+  const verdict = decideAutoStop({
+    policy,
+    replicas,
+    wakeStampMs: wakeStampOf(s.engine.metadata),
+    activity: await observeActivity(world, { identity, active: generations.active, replicas, mode }),
+    lastActivityMs,
+    nowMs,
+  });
+  const status = folded(decision.status, verdict, lastActivityMs);
+  const recheck = earlier(decision.recheck, nextLookMs(verdict, policy, nowMs));
+  if (verdict.replicas === replicas) return { ...decision, status, recheck };
+  const scaled = { ...status, lastScaledAt: timeText(nowMs) };
+  const scale = { from: replicas, to: verdict.replicas, reason: verdict.reason, status: scaled };
+  // Should the write be refused, the pass ends as if nothing had been decided.
+  return { ...decision, recheck, scale };
+}
+
+function folded(
+  status: NextStatus,
+  { reason, lastActivityMs }: AutoStopVerdict,
+  before: number | undefined,
+): NextStatus {
+  const base = { ...status, autoStopReason: reason };
+  if (lastActivityMs === undefined || lastActivityMs === before) return base;
+  return { ...base, lastActivityTime: clockText(lastActivityMs) };
+}
+
+/** At the poll, or when the idle time is over if that comes first. */
+function nextLookMs({ lastActivityMs, replicas }: AutoStopVerdict, policy: AutoStopPolicy, nowMs: number): number {
+  const poll = Math.max(policy.pollIntervalMs, SHORTEST_POLL_MS);
+  if (lastActivityMs === undefined || replicas <= policy.idleReplicas) return poll;
+  const idleInMs = lastActivityMs + policy.idleTimeoutMs - nowMs;
+  return idleInMs > 0 ? Math.min(poll, Math.max(idleInMs, SHORTEST_POLL_MS)) : poll;
+}
+
+function earlier(recheck: Recheck, afterMs: number): Recheck {
+  return recheck === "now" ? recheck : { afterMs: Math.min(recheck.afterMs, afterMs) };
+}
+
+/** Stored times have whole seconds: rounded up, so that the time they start is never shorter than promised. */
+function clockText(ms: number): string {
+  return timeText(Math.ceil(ms / 1_000) * 1_000);
+}

@@ -1,0 +1,21 @@
+// What the class reconciler tells whoever counts. No series and no names here; src/metrics turns these calls into them.
+import type { DeepReadonly } from "../api/deep-readonly.ts";
+import type { EngineClassStatus } from "../api/engine-class.ts";
+import type { ClassKey } from "./world.ts";
+
+/** How a pass ended that reached a verdict about the class. */
+export interface EngineClassPassRecord {
+  readonly engineClass: ClassKey;
+  /** As it is stored now. */
+  readonly status: DeepReadonly<EngineClassStatus>;
+}
+
+export interface EngineClassMetrics {
+  passEnded(record: EngineClassPassRecord): void;
+  /** The class is gone: so are its series. */
+  removed(engineClass: ClassKey): void;
+}
+
+const ignore = (): void => undefined;
+
+export const noEngineClassMetrics: EngineClassMetrics = { passEnded: ignore, removed: ignore };

@@ -1,0 +1,51 @@
+// One call of the operator to the API server of the model, as it was asked and as it went, and what may be arranged to go wrong.
+import type { EngineStatus } from "../../../src/api/engine-status.ts";
+import type { V1ConfigMap, V1Service, V1StatefulSet } from "../../../src/api/generated/kubernetes.ts";
+import type { Engine } from "../../../src/engine/children.ts";
+import type { Removal, RoutingWrite } from "../../../src/engine/decision.ts";
+import type { ChildMap, Cluster } from "./cluster.ts";
+import type { Lag } from "./system.ts";
+
+/** The process died: nothing of the pass goes on. */
+export class CrashError extends Error {
+  override readonly name = "CrashError";
+}
+
+export type Fault = "refused" | "lost" | "crashBefore" | "crashAfter";
+
+/** What happens during a pass, by the number of the call it happens at. */
+export interface Plan {
+  /** From this call on the cluster is another one: the process stood still before it. */
+  readonly interrupt?: {
+    readonly at: number;
+    readonly cluster: Cluster;
+    /** Its caches show nothing of what happened meanwhile. */
+    readonly blind: boolean;
+  };
+  readonly fault?: { readonly at: number; readonly kind: Fault };
+}
+
+export type Request =
+  | { readonly type: "read"; readonly what: string }
+  | { readonly type: "finalizer"; readonly present: boolean }
+  | {
+      readonly type: "apply";
+      readonly map: "configMaps" | "services";
+      readonly object: V1ConfigMap | V1Service;
+      readonly takeOver: boolean;
+    }
+  | { readonly type: "create"; readonly object: V1StatefulSet }
+  | { readonly type: "route"; readonly write: RoutingWrite }
+  | { readonly type: "remove"; readonly map: ChildMap; readonly removal: Removal }
+  | { readonly type: "status"; readonly base: Engine; readonly status: EngineStatus };
+
+/** One call as it happened. */
+export interface Call {
+  readonly request: Request;
+  /** Whether it changed, or could have changed, anything: a conflict or a refusal does not. */
+  readonly accepted: boolean;
+  readonly before: Cluster;
+  readonly after: Cluster;
+  /** What the process has not seen, after the call. */
+  readonly lag: Lag;
+}

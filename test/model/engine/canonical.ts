@@ -1,0 +1,198 @@
+// The identity of a state: two systems with the same key behave alike for ever. Generation numbers count from the lowest one in
+// use, versions and uids only matter as "the same as in the cluster or not", and times stand still.
+import { LABEL } from "../../../src/api/labels.ts";
+import type { Engine, Service } from "../../../src/engine/children.ts";
+import { type Cluster, generationInName, KINDS, type Kind, type Metadata, type PodGroup } from "./cluster.ts";
+import { axesOf, CLASSES, CLOSED_INSTANCE, OPEN_INSTANCE, specIdOf } from "./fixtures.ts";
+import type { System } from "./system.ts";
+
+const contents = new Map<string, number>();
+const contentOfSpec = new WeakMap<object, number>();
+const statusTexts = new WeakMap<object, readonly string[]>();
+
+export function canonicalKey(system: System): string {
+  const { cluster, lag, touched, paused } = system;
+  const base = lowestGeneration(system);
+  let key = clusterKey(cluster, base);
+  for (const kind of KINDS)
+    if (Object.hasOwn(lag, kind)) {
+      const view = { ...cluster, ...lag };
+      key += `|${kind}>${partKey(view, kind, base)}${relation(view, cluster, kind)}`;
+    }
+  if (touched.routing) key += "|tR";
+  const concerned = touched.statefulSets.filter((generation) => generation >= base);
+  if (concerned.length > 0) key += `|tS${concerned.map((generation) => generation - base).join()}`;
+  if (paused !== undefined) {
+    const { startKey, at, stoppedAt } = paused;
+    const relations = KINDS.map((kind) => relation(stoppedAt, cluster, kind)).join(".");
+    key += `|paused ${at} ${lowestGeneration({ cluster: paused.cluster, paused: undefined, lag: paused.lag }) - base} ${relations} ${startKey}`;
+  }
+  return key;
+}
+
+function clusterKey(cluster: Cluster, base: number): string {
+  let key = "";
+  for (const kind of KINDS) key += `${partKey(cluster, kind, base)};`;
+  return key;
+}
+
+function partKey(cluster: Cluster, kind: Kind, base: number): string {
+  switch (kind) {
+    case "engine":
+      return engineKey(cluster.engine, base);
+    case "engineClass":
+      return cluster.engineClass === undefined ? "-" : String(CLASSES.indexOf(cluster.engineClass));
+    case "instance":
+      return cluster.instance === OPEN_INSTANCE ? "o" : cluster.instance === CLOSED_INSTANCE ? "c" : "-";
+    case "statefulSets":
+      return childrenKey(
+        cluster.engine,
+        cluster.statefulSets,
+        base,
+        (set) => contentKey(set.spec, set.metadata?.name) + (set.metadata?.generation ?? ""),
+      );
+    case "services":
+      return childrenKey(cluster.engine, cluster.services, base, (service) => selectorKey(service, base));
+    case "configMaps":
+      return childrenKey(cluster.engine, cluster.configMaps, base, (map) => contentKey(map.data, map.metadata?.name));
+    case "pods":
+      return [...cluster.pods]
+        .map(([name, group]) => podsKey(name, group, base))
+        .toSorted()
+        .join();
+    default:
+      return kind satisfies never;
+  }
+}
+
+function engineKey(engine: Engine | undefined, base: number): string {
+  if (engine === undefined) return "-";
+  const { metadata, status } = engine;
+  const flags = `${metadata?.finalizers?.length ?? 0}${metadata?.deletionTimestamp === undefined ? "" : "D"}`;
+  if (status === undefined) return `${specIdOf(axesOf(engine))}${flags}`;
+  const { phase, currentGeneration, activeGeneration, drainingGeneration, observedGeneration } = status;
+  const seen = observedGeneration === undefined ? "?" : observedGeneration === metadata?.generation ? "=" : "<";
+  const counters = [currentGeneration, activeGeneration, drainingGeneration ?? -2].map((value) =>
+    relative(value, base),
+  );
+  return `${specIdOf(axesOf(engine))}${flags}${phase}${counters.join()}${seen}${conditionsKey(engine, status, base)}`;
+}
+
+/** Messages name generations; everything else in them is taken as it stands. */
+function conditionsKey(engine: Engine, status: NonNullable<Engine["status"]>, base: number): string {
+  let texts = statusTexts.get(status);
+  if (texts === undefined) {
+    const text = (status.conditions ?? [])
+      .map(
+        ({ type, status: value, reason, message, observedGeneration }) =>
+          `${type}${value}${reason}${message}@${observedGeneration}`,
+      )
+      .join();
+    texts = text.split(/(@\d+|eneration \d+)/);
+    statusTexts.set(status, texts);
+  }
+  return texts
+    .map((text) => {
+      if (text.startsWith("@")) return text === `@${engine.metadata?.generation}` ? "=" : "<";
+      return text.startsWith("eneration ") ? relative(Number(text.slice(10)), base) : text;
+    })
+    .join("");
+}
+
+type Child = { readonly metadata?: Metadata };
+
+function childrenKey<T extends Child>(
+  engine: Engine | undefined,
+  objects: ReadonlyMap<string, T>,
+  base: number,
+  content: (object: T) => string,
+): string {
+  if (objects.size === 0) return "";
+  const owner = engine?.metadata?.uid;
+  const keys = [...objects].map(([name, object]) => {
+    const { ownerReferences, deletionTimestamp, finalizers } = object.metadata ?? {};
+    const generation = generationInName(name);
+    const mark = `${ownerReferences?.[0]?.uid === owner ? "" : "!"}${deletionTimestamp === undefined ? "" : "D"}${finalizers?.length ?? ""}`;
+    return `${generation === undefined ? "r" : `${generation - base}${name.endsWith("-hl") ? "h" : ""}`}${mark}:${content(object)}`;
+  });
+  return keys.toSorted().join();
+}
+
+/** A number for what an object says, apart from the generation in its names. */
+function contentKey(spec: object | undefined, name: string | undefined): string {
+  if (spec === undefined) return "";
+  let content = contentOfSpec.get(spec);
+  if (content === undefined) {
+    const generation = generationInName(name ?? "") ?? 0;
+    const text = JSON.stringify(spec)
+      .replaceAll(`-g${generation}`, "-g#")
+      .replaceAll(`"${LABEL.generation}":"${generation}"`, "#");
+    content = contents.get(text) ?? contents.size;
+    contents.set(text, content);
+    contentOfSpec.set(spec, content);
+  }
+  return String(content);
+}
+
+function selectorKey(service: Service, base: number): string {
+  const target = service.spec?.selector?.[LABEL.generation];
+  return target === undefined || Number.isNaN(Number(target)) ? "x" : String(Number(target) - base);
+}
+
+function podsKey(name: string, { moods, terminating }: PodGroup, base: number): string {
+  return `${(generationInName(name) ?? 0) - base}${terminating ? "D" : ""}${moods.map((mood) => (mood === "idle" ? "i" : mood.slice(0, 2))).join("")}`;
+}
+
+/** Which objects of a kind, as somebody knows them, are still the stored ones: same version, same object, or neither. */
+function relation(known: Cluster, cluster: Cluster, kind: Kind): string {
+  switch (kind) {
+    case "engine": {
+      const sameStatus = known.engine?.status === cluster.engine?.status ? "" : "s";
+      return compare(known.engine, cluster.engine) + sameStatus;
+    }
+    case "statefulSets":
+    case "services":
+    case "configMaps": {
+      const [before, now] = [known[kind], cluster[kind]];
+      return [...before].map(([name, object]) => compare(object, now.get(name))).join("");
+    }
+    case "engineClass":
+    case "instance":
+    case "pods":
+      return "";
+    default:
+      return kind satisfies never;
+  }
+}
+
+type Versioned = { readonly metadata?: { readonly uid?: string; readonly resourceVersion?: string } } | undefined;
+
+function compare(before: Versioned, now: Versioned): string {
+  if (before?.metadata?.resourceVersion === now?.metadata?.resourceVersion) return "=";
+  return before?.metadata?.uid === now?.metadata?.uid ? "~" : "!";
+}
+
+function relative(generation: number, base: number): string {
+  return generation < 0 ? "-" : String(generation - base);
+}
+
+function lowestGeneration({ cluster, lag }: Pick<System, "cluster" | "lag" | "paused">): number {
+  let lowest = Number.POSITIVE_INFINITY;
+  const count = (generation: number | undefined) => {
+    if (generation !== undefined && generation >= 0 && generation < lowest) lowest = generation;
+  };
+  for (const view of Object.keys(lag).length === 0 ? [cluster] : [cluster, { ...cluster, ...lag }]) {
+    const { status } = view.engine ?? {};
+    count(status?.activeGeneration);
+    count(status?.currentGeneration);
+    count(status?.drainingGeneration);
+    for (const name of view.statefulSets.keys()) count(generationInName(name));
+    for (const name of view.configMaps.keys()) count(generationInName(name));
+    for (const [name, service] of view.services) {
+      const target = Number(service.spec?.selector?.[LABEL.generation]);
+      count(generationInName(name));
+      if (!Number.isNaN(target)) count(target);
+    }
+  }
+  return lowest === Number.POSITIVE_INFINITY ? 0 : lowest;
+}

@@ -1,0 +1,59 @@
+// Applies every named invariant to a state or to a pass. The first that does not hold is thrown.
+import { PASS_INVARIANTS } from "./pass-invariants.ts";
+import { describePass, type PassRecord } from "./run-pass.ts";
+import { STATE_INVARIANTS } from "./state-invariants.ts";
+import { type System, type Touched, touchedAfter } from "./system.ts";
+import { WRITE_INVARIANTS } from "./write-invariants.ts";
+
+/** A named invariant does not hold; `story` tells what led there. */
+export class Violation extends Error {
+  override readonly name = "Violation";
+  readonly invariant: string;
+  readonly detail: string;
+  readonly story: readonly string[];
+
+  constructor(invariant: string, detail: string, story: readonly string[] = []) {
+    const lines = story.map((line, index) => `\n${String(index).padStart(3)}. ${line}`);
+    super(`${invariant.replaceAll("_", ", ")}: ${detail}${lines.join("")}`);
+    this.invariant = invariant;
+    this.detail = detail;
+    this.story = story;
+  }
+}
+
+/** The error, with what came before it if it is a violation. */
+export function withPrologue(error: unknown, prologue: readonly string[]): unknown {
+  if (!(error instanceof Violation)) return error;
+  return new Violation(error.invariant, error.detail, [...prologue, ...error.story]);
+}
+
+const STATES = Object.entries(STATE_INVARIANTS);
+const WRITES = Object.entries(WRITE_INVARIANTS);
+const PASSES = Object.entries(PASS_INVARIANTS);
+
+export function checkState(system: System): void {
+  for (const [name, check] of STATES) complain(name, check(system));
+}
+
+/** Single writes, then the state after each, then the pass as a whole. `from`: the first call that has not been checked yet. */
+export function checkPass(pass: PassRecord, touched: Touched, from = 0): void {
+  try {
+    for (const call of from === 0 ? pass.calls : pass.calls.slice(from))
+      for (const [name, check] of WRITES) complain(name, check(call, pass));
+    for (const [at, { before, after, lag }] of pass.calls.entries())
+      if (at >= from && before !== after)
+        checkState({
+          cluster: after,
+          lag,
+          touched: touchedAfter(touched, after, pass.calls.slice(from, at + 1)),
+          paused: undefined,
+        });
+    for (const [name, check] of PASSES) complain(name, check(pass));
+  } catch (error) {
+    throw withPrologue(error, [describePass(pass)]);
+  }
+}
+
+function complain(invariant: string, detail: string | undefined): void {
+  if (detail !== undefined) throw new Violation(invariant, detail);
+}

@@ -1,0 +1,139 @@
+// Liveness (I46, I47, I38): from a state on, with nothing going wrong any more, a bounded number of passes leads to rest, and rest is
+// what the spec asks for. Every state on the way is remembered, so a run ends where an earlier one has been.
+import { LABEL } from "../../../src/api/labels.ts";
+import { configMapName, headlessServiceName, statefulSetName } from "../../../src/engine/names.ts";
+import { canonicalKey } from "./canonical.ts";
+import { checkPass, Violation, withPrologue } from "./checks.ts";
+import type { Cluster } from "./cluster.ts";
+import { fairStepsOfPods, settled } from "./environment.ts";
+import { countersOf, isBeingDeleted, isGatedPhase, liveGenerations, targetOf } from "./facts.ts";
+import { axesOf, NAME } from "./fixtures.ts";
+import { describePass, type PassRecord, runPass } from "./run-pass.ts";
+import { type System, touchedAfter } from "./system.ts";
+
+const MAX_PASSES = 30;
+const MAX_UNGATED_PASSES = 8;
+
+export class FairRuns {
+  readonly #passesToRest = new Map<string, number>();
+  readonly #leaving = new Set<string>();
+  #story: string[] = [];
+  longest = 0;
+
+  /** Throws when the run does not end, or ends wrongly. */
+  async check(system: System): Promise<void> {
+    this.#story = [];
+    try {
+      await this.#reachesRest(system);
+      this.#story = [];
+      const { phase } = countersOf(system.cluster.engine?.status);
+      if (phase !== "" && !isGatedPhase(phase) && !isBeingDeleted(system.cluster)) await this.#leavesUngated(system);
+    } catch (error) {
+      throw withPrologue(
+        error,
+        this.#story.map((line) => `(fair run) ${line}`),
+      );
+    }
+  }
+
+  async #reachesRest(system: System): Promise<void> {
+    const way: string[] = [];
+    let known: number | undefined;
+    let now: System = { ...system, cluster: settled(system.cluster), lag: {}, paused: undefined };
+    for (;;) {
+      const key = canonicalKey(now);
+      known = this.#passesToRest.get(key);
+      if (known !== undefined) break;
+      way.push(key);
+      if (way.length > MAX_PASSES)
+        throw new Violation(
+          "I46",
+          `no rest after ${MAX_PASSES} passes in ${countersOf(now.cluster.engine?.status).phase}`,
+        );
+      const pass = await this.#pass(now);
+      if (pass.calls.length === 0) {
+        checkRest(pass);
+        known = -1;
+        break;
+      }
+      const touched = touchedAfter(now.touched, pass.cluster, pass.calls);
+      now = { ...now, cluster: settled(pass.cluster), touched };
+    }
+    for (const key of way.toReversed()) this.#passesToRest.set(key, ++known);
+    if (known > this.longest) this.longest = known;
+  }
+
+  /** Without instance and class the phases that do not need them still come to their end (I38). */
+  async #leavesUngated(system: System): Promise<void> {
+    const blind = (cluster: Cluster): Cluster =>
+      settled({ ...cluster, instance: undefined, engineClass: undefined }, fairStepsOfPods);
+    const way: string[] = [];
+    let now: System = { ...system, cluster: blind(system.cluster), lag: {}, paused: undefined };
+    while (!isGatedPhase(countersOf(now.cluster.engine?.status).phase)) {
+      const key = canonicalKey(now);
+      if (this.#leaving.has(key)) break;
+      way.push(key);
+      if (way.length > MAX_UNGATED_PASSES) throw new Violation("I38", "no progress without instance and class");
+      const pass = await runPass(now.cluster, {});
+      this.#story.push(`without instance and class: ${describePass(pass)}`);
+      now = { ...now, cluster: blind(pass.cluster) };
+    }
+    for (const key of way) this.#leaving.add(key);
+  }
+
+  async #pass({ cluster, touched }: System): Promise<PassRecord> {
+    const pass = await runPass(cluster, {});
+    checkPass(pass, touched);
+    this.#story.push(describePass(pass));
+    return pass;
+  }
+}
+
+/** Nothing more to do: then everything must be as the spec says (I46, I47, I31). */
+function checkRest({ cluster, outcome }: PassRecord): void {
+  const problem = restProblem(cluster);
+  if (problem !== undefined) throw new Violation("I47", `the engine comes to rest with ${problem}`);
+  if (cluster.engine !== undefined && (outcome instanceof Error || outcome === "now" || outcome === "onChange"))
+    throw new Violation("I46", `a pass at rest ends with ${outcome instanceof Error ? outcome.message : outcome}`);
+}
+
+function colorOf(engineClass: Cluster["engineClass"]): string | undefined {
+  return new Map(Object.entries(engineClass?.spec?.template.metadata?.labels ?? {})).get("color");
+}
+
+function restProblem(cluster: Cluster): string | undefined {
+  const { engine } = cluster;
+  const children = cluster.statefulSets.size + cluster.services.size + cluster.configMaps.size;
+  if (engine === undefined) return children === 0 ? undefined : `${children} objects of an engine that is gone`;
+  if (isBeingDeleted(cluster)) return "its deletion unfinished";
+  const { template, replicas } = axesOf(engine);
+  const { phase, current, active } = countersOf(engine.status);
+  const set = cluster.statefulSets.get(statefulSetName(NAME, active));
+  const ready = engine.status?.conditions?.find(({ type }) => type === "Ready");
+  const stopped = replicas === 0;
+  const labels = set?.spec?.template.metadata?.labels;
+  const facts: readonly (readonly [string, boolean])[] = [
+    [`phase ${phase}`, phase === (stopped ? "stopped" : "stable")],
+    [`current ${current} and active ${active}`, current === active && active >= 0],
+    [
+      `observedGeneration ${engine.status?.observedGeneration}`,
+      engine.status?.observedGeneration === engine.metadata?.generation,
+    ],
+    [`generations ${[...liveGenerations(cluster)].join()}`, liveGenerations(cluster).size === 1],
+    [`queries going to ${targetOf(cluster)}`, targetOf(cluster) === active],
+    [
+      `Ready ${ready?.status}/${ready?.reason}`,
+      ready?.reason === (stopped ? "Stopped" : "EngineReady") && ready.status === (stopped ? "False" : "True"),
+    ],
+    ["no headless Service", cluster.services.has(headlessServiceName(NAME, active))],
+    ["no ConfigMap", cluster.configMaps.has(configMapName(NAME, active))],
+    [`replicas ${set?.spec?.replicas} instead of ${replicas}`, set?.spec?.replicas === replicas],
+    [
+      `another image than ${template}`,
+      set?.spec?.template.spec?.containers[0]?.image?.endsWith(`:${template}`) === true,
+    ],
+    ["another class", labels?.["color"] === colorOf(cluster.engineClass)],
+    ["labels of another generation", labels?.[LABEL.generation] === String(active)],
+  ];
+  return facts.find(([, holds]) => !holds)?.[0];
+}

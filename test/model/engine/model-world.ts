@@ -1,0 +1,210 @@
+// The engine's world over the model's cluster: cached reads show what the process has seen, everything else is a call. Every call
+// completes at once, is written down, and may be made to go wrong.
+import type { EngineStatus } from "../../../src/api/engine-status.ts";
+import type { V1ConfigMap, V1Service, V1StatefulSet } from "../../../src/api/generated/kubernetes.ts";
+import type { ChildKind, ChildObject, Engine, Pod } from "../../../src/engine/children.ts";
+import type { Removal, RoutingWrite } from "../../../src/engine/decision.ts";
+import { statefulSetName } from "../../../src/engine/names.ts";
+import type { EngineKey, EngineWorld, ScrapeAnswer } from "../../../src/engine/world.ts";
+import { KubeTimeoutError } from "../../../src/kube/errors.ts";
+import { type Call, CrashError, type Plan, type Request } from "./calls.ts";
+import { type ChildMap, type Cluster, KINDS, type Kind, withMap } from "./cluster.ts";
+import { applied, createdSet, type Effect, refusal, removed, routed, withFinalizer, withStatus } from "./effects.ts";
+import { childrenIn, metricsOf, podsIn } from "./readings.ts";
+import { type Lag, seenThrough } from "./system.ts";
+
+const NEVER = new AbortController().signal;
+const MAP_OF: Record<ChildKind, ChildMap> = {
+  StatefulSet: "statefulSets",
+  Service: "services",
+  ConfigMap: "configMaps",
+};
+
+export class ModelWorld implements EngineWorld {
+  readonly calls: Call[] = [];
+  readonly #plan: Plan;
+  readonly #life: AbortController | undefined;
+  cluster: Cluster;
+  lag: Lag;
+
+  constructor(cluster: Cluster, lag: Lag, plan: Plan = {}) {
+    this.cluster = cluster;
+    this.lag = lag;
+    this.#plan = plan;
+    this.#life = plan.fault?.kind.startsWith("crash") === true ? new AbortController() : undefined;
+  }
+
+  get signal(): AbortSignal {
+    return this.#life?.signal ?? NEVER;
+  }
+
+  get #seen(): Cluster {
+    return seenThrough(this.cluster, this.lag);
+  }
+
+  engine(_key: EngineKey) {
+    return this.#seen.engine;
+  }
+  engineClass(_key: EngineKey) {
+    return this.#seen.engineClass;
+  }
+  instance(_key: EngineKey) {
+    return this.#seen.instance;
+  }
+  statefulSet({ name }: EngineKey) {
+    return this.#seen.statefulSets.get(name);
+  }
+  service({ name }: EngineKey) {
+    return this.#seen.services.get(name);
+  }
+  configMap({ name }: EngineKey) {
+    return this.#seen.configMaps.get(name);
+  }
+  children(_engine: EngineKey): readonly ChildObject[] {
+    const seen = this.#seen;
+    return (["statefulSets", "services", "configMaps"] as const).flatMap((map) => childrenIn(seen, map));
+  }
+  pods({ name }: EngineKey, generation: number): readonly Pod[] {
+    return podsIn(this.#seen, statefulSetName(name, generation));
+  }
+
+  readEngine(_key: EngineKey) {
+    return this.#read("engine", (cluster) => cluster.engine);
+  }
+  readStatefulSet({ name }: EngineKey) {
+    return this.#read(name, (cluster) => cluster.statefulSets.get(name));
+  }
+  readService({ name }: EngineKey) {
+    return this.#read(name, (cluster) => cluster.services.get(name));
+  }
+  listStatefulSets(_engine: EngineKey) {
+    return this.#read("list of StatefulSets", (cluster) => childrenIn(cluster, "statefulSets"));
+  }
+  listPods({ name }: EngineKey, generation: number) {
+    const set = statefulSetName(name, generation);
+    return this.#read(`list of pods of ${set}`, (cluster) => podsIn(cluster, set));
+  }
+  listWarnings() {
+    return this.#read("list of warnings", () => []);
+  }
+  scrape(pod: Pod): Promise<ScrapeAnswer> {
+    const name = pod.metadata?.name ?? "";
+    return this.#read(`metrics of ${name}`, (cluster) => metricsOf(cluster, name));
+  }
+
+  addFinalizer(engine: Engine) {
+    return this.#finalizer(engine, true);
+  }
+  removeFinalizer(engine: Engine) {
+    return this.#finalizer(engine, false);
+  }
+  applyConfigMap(object: V1ConfigMap, takeOver: boolean) {
+    return this.#apply("configMaps", object, takeOver);
+  }
+  applyService(object: V1Service, takeOver: boolean) {
+    return this.#apply("services", object, takeOver);
+  }
+
+  createStatefulSet(object: V1StatefulSet) {
+    const target = { kind: "statefulSets", name: object.metadata?.name ?? "" } as const;
+    return this.#call({ type: "create", object }, target, (cluster) => createdSet(cluster, object));
+  }
+  writeRoutingService(write: RoutingWrite) {
+    const target = { kind: "services", name: write.service.metadata?.name ?? "" } as const;
+    return this.#call({ type: "route", write }, target, (cluster) => routed(cluster, write));
+  }
+  remove(_namespace: string, removal: Removal) {
+    const map = MAP_OF[removal.kind];
+    return this.#call({ type: "remove", map, removal }, { kind: map, name: removal.name }, (cluster) =>
+      removed(cluster, map, removal),
+    );
+  }
+  patchReplicas(): Promise<never> {
+    return Promise.reject(new Error("no engine of the model has auto-stop"));
+  }
+  writeStatus(base: Engine, status: EngineStatus) {
+    return this.#call({ type: "status", base, status }, { kind: "engine" }, (cluster) =>
+      withStatus(cluster, base, status),
+    );
+  }
+
+  #finalizer(base: Engine, present: boolean): Promise<void> {
+    return this.#call({ type: "finalizer", present }, { kind: "engine" }, (cluster) =>
+      withFinalizer(cluster, base, present),
+    );
+  }
+
+  #apply(map: "configMaps" | "services", object: V1ConfigMap | V1Service, takeOver: boolean): Promise<void> {
+    const request = { type: "apply", map, object, takeOver } as const;
+    return this.#call(request, { kind: map, name: object.metadata?.name ?? "" }, (cluster) =>
+      applied(cluster, request),
+    );
+  }
+
+  #read<A>(what: string, answer: (cluster: Cluster) => A): Promise<A> {
+    return this.#call({ type: "read", what }, undefined, (cluster) => ({ cluster, answer: answer(cluster) }));
+  }
+
+  /** Nothing is awaited inside: when the call returns it has happened. */
+  async #call<A>(request: Request, target: Target | undefined, effect: (cluster: Cluster) => Effect<A>): Promise<A> {
+    const { interrupt, fault } = this.#plan;
+    const at = this.calls.length;
+    if (interrupt?.at === at) {
+      if (interrupt.blind) for (const kind of KINDS) this.lag = { ...stalled(this.cluster, kind), ...this.lag };
+      this.cluster = interrupt.cluster;
+    }
+    const failure = fault?.at === at ? fault.kind : undefined;
+    if (failure === "crashBefore") this.#crash();
+    const before = this.cluster;
+    const record = (accepted: boolean) =>
+      this.calls.push({ request, accepted, before, after: this.cluster, lag: this.lag });
+    if (failure === "refused") {
+      record(false);
+      throw refusal(500, "InternalError");
+    }
+    let done: Effect<A>;
+    try {
+      done = effect(before);
+    } catch (error) {
+      record(false);
+      throw error;
+    }
+    this.cluster = done.cluster;
+    if (failure === "lost" && target !== undefined) {
+      // The watch has not told either: the process knows nothing of what it did.
+      this.lag = { ...stalled(before, target.kind), ...this.lag };
+      record(true);
+      throw new KubeTimeoutError("no answer");
+    }
+    if (target !== undefined && done.cluster !== before) this.#learn(target);
+    record(done.refused !== true);
+    if (failure === "crashAfter") this.#crash();
+    return done.answer;
+  }
+
+  /** A cache that lags sees at least what its own process wrote. */
+  #learn({ kind, name }: Target): void {
+    if (!Object.hasOwn(this.lag, kind)) return;
+    if (kind === "engine") this.lag = { ...this.lag, engine: this.cluster.engine };
+    else if (kind === "statefulSets" || kind === "services" || kind === "configMaps")
+      this.lag = {
+        ...this.lag,
+        [kind]: withMap<object>(this.#seen[kind], name ?? "", this.cluster[kind].get(name ?? "")),
+      };
+  }
+
+  #crash(): never {
+    this.#life?.abort();
+    throw new CrashError();
+  }
+}
+
+interface Target {
+  readonly kind: Kind;
+  readonly name?: string;
+}
+
+/** The kind as it is now, for a watch that stands still from here on. */
+export function stalled(cluster: Cluster, kind: Kind): Lag {
+  return { [kind]: cluster[kind] };
+}

@@ -1,0 +1,155 @@
+// Invariants of behaviour §5 about whole passes: how many writes, in which order, and what must be put right by a pass that saw
+// everything and was not disturbed.
+import { isDeepStrictEqual } from "node:util";
+import { routingServiceName, statefulSetName } from "../../../src/engine/names.ts";
+import type { Call } from "./calls.ts";
+import {
+  countersOf,
+  isBeingDeleted,
+  isComplete,
+  isGatedPhase,
+  isGateOpen,
+  isRest,
+  liveGenerations,
+  targetOf,
+} from "./facts.ts";
+import { FINALIZER, NAME } from "./fixtures.ts";
+import type { PassRecord } from "./run-pass.ts";
+
+type PassInvariant = (pass: PassRecord) => string | undefined;
+
+const isWrite = ({ request }: Call): boolean => request.type !== "read";
+const hasEffect = ({ before, after }: Call): boolean => before !== after;
+const isCreation = ({ request }: Call): boolean =>
+  request.type === "apply" ||
+  request.type === "create" ||
+  (request.type === "route" && request.write.observed.type === "absent");
+
+/** A pass that saw the cluster as it was, and to which nothing happened. */
+export function isUndisturbed({ start, seen, plan, outcome, calls }: PassRecord): boolean {
+  return (
+    Object.keys(plan).length === 0 &&
+    !(outcome instanceof Error) &&
+    (Object.keys(start) as (keyof typeof start)[]).every((kind) => start[kind] === seen[kind]) &&
+    calls.every(({ accepted }) => accepted)
+  );
+}
+
+/** Of an engine that has a finalizer and a phase and is not on its way out. */
+function isOrdinary({ seen: { engine } }: PassRecord): boolean {
+  const { finalizers, deletionTimestamp } = engine?.metadata ?? {};
+  return (
+    finalizers?.includes(FINALIZER) === true && deletionTimestamp === undefined && (engine?.status?.phase ?? "") !== ""
+  );
+}
+
+/** A write of what is stored already: repeated in every pass, it would never end. */
+function changesNothing({ request, before }: Call): boolean {
+  switch (request.type) {
+    case "status": {
+      const { lastReconciled: _, ...next } = request.status;
+      const { lastReconciled: __, ...stored } = before.engine?.status ?? {};
+      return isDeepStrictEqual(next, stored);
+    }
+    case "apply": {
+      const { metadata: _, ...content } = request.object;
+      const found: object = before[request.map].get(request.object.metadata?.name ?? "") ?? {};
+      return isDeepStrictEqual({ ...found, ...content }, found);
+    }
+    case "route":
+      return isDeepStrictEqual(
+        before.services.get(request.write.service.metadata?.name ?? "")?.spec,
+        request.write.service.spec,
+      );
+    case "create":
+    case "remove":
+    case "read":
+    case "finalizer":
+      return false;
+    default:
+      return request satisfies never;
+  }
+}
+
+export const PASS_INVARIANTS: Readonly<Record<string, PassInvariant>> = {
+  I8({ calls, seen }) {
+    const { current } = countersOf(seen.engine?.status);
+    const bumps = calls.some(({ request }) => request.type === "status" && request.status.currentGeneration > current);
+    return bumps && calls.some((call) => isCreation(call) && hasEffect(call))
+      ? "a pass that begins a new generation creates something"
+      : undefined;
+  },
+  I11(pass) {
+    if (!isUndisturbed(pass)) return undefined;
+    const [before, after] = [countersOf(pass.start.engine?.status), countersOf(pass.cluster.engine?.status)];
+    if (!isRest(before.phase) || !isRest(after.phase) || !isGateOpen(pass.start)) return undefined;
+    const isStopped = pass.start.engine?.spec?.replicas === 0;
+    return isStopped === (after.phase === "stopped")
+      ? undefined
+      : `${after.phase} with replicas ${pass.start.engine?.spec?.replicas}`;
+  },
+  I12(pass) {
+    if (!isUndisturbed(pass)) return undefined;
+    const [before, after] = [countersOf(pass.start.engine?.status), countersOf(pass.cluster.engine?.status)];
+    if (!isRest(before.phase) || !isRest(after.phase) || !isGateOpen(pass.start)) return undefined;
+    const set = pass.cluster.statefulSets.get(statefulSetName(NAME, after.active));
+    const isThere = set !== undefined && set.metadata?.deletionTimestamp === undefined;
+    return isThere ? undefined : `the pass stays in ${after.phase} although its StatefulSet is gone or going`;
+  },
+  I18(pass) {
+    if (!isUndisturbed(pass) || !isOrdinary(pass)) return undefined;
+    const [before, after] = [countersOf(pass.start.engine?.status), countersOf(pass.cluster.engine?.status)];
+    const [was, is] = [targetOf(pass.start), targetOf(pass.cluster)];
+    if (isGatedPhase(before.phase) && !isGateOpen(pass.start)) return undefined;
+    // What is another's, or still going away, has to go first.
+    if (was === undefined && pass.start.services.has(routingServiceName(NAME))) return undefined;
+    // A pass that only writes down an intent, or takes a step back, repairs nothing yet.
+    if (after.current !== before.current || (before.phase === "switching" && !isComplete(pass.start, before.current)))
+      return undefined;
+    if (before.phase === "creating")
+      return was === undefined && is === undefined ? "a missing routing Service stays missing" : undefined;
+    const wanted = before.phase === "switching" ? before.current : before.active;
+    return is === wanted ? undefined : `after a pass in ${before.phase} queries go to ${is} instead of ${wanted}`;
+  },
+  I25_I26(pass) {
+    if (!isUndisturbed(pass) || !isOrdinary(pass)) return undefined;
+    const { current, active, draining } = countersOf(pass.cluster.engine?.status);
+    const live = liveGenerations(pass.cluster);
+    const named = new Set([current, active, draining, targetOf(pass.cluster)]);
+    const stray = [...live].filter((generation) => !named.has(generation) && generation < Math.max(current, active));
+    return stray.length === 0 && live.size <= 2
+      ? undefined
+      : `after the sweep there are generations ${[...live].join()}`;
+  },
+  I28({ calls, seen }) {
+    if (isBeingDeleted(seen)) return undefined;
+    const at = calls.findIndex((call) => call.request.type === "status" && call.accepted && hasEffect(call));
+    if (at < 0) return undefined;
+    const later = calls.slice(at + 1).find((call) => isWrite(call) && call.request.type !== "remove");
+    return later === undefined ? undefined : `after the status comes a ${later.request.type}`;
+  },
+  I30(pass) {
+    if (!isUndisturbed(pass)) return undefined;
+    const idle = pass.calls.find(changesNothing);
+    return idle === undefined ? undefined : `a ${idle.request.type} that changes nothing`;
+  },
+  I33({ outcome, seen, cluster }) {
+    if (outcome instanceof Error || outcome !== "onChange") return undefined;
+    const isOver = seen.engine === undefined || isBeingDeleted(seen) || cluster.engine === undefined;
+    return isOver ? undefined : "the pass asks for no other";
+  },
+  I37(pass) {
+    const { seen, calls } = pass;
+    const before = countersOf(seen.engine?.status);
+    if (!isOrdinary(pass) || isGateOpen(seen) || !isGatedPhase(before.phase)) return undefined;
+    for (const { request } of calls) {
+      if (request.type === "apply" || request.type === "create" || request.type === "route")
+        return `a ${request.type} behind a closed gate`;
+      if (request.type !== "status") continue;
+      const { conditions: _, lastReconciled: __, ...kept } = request.status;
+      const { conditions: ___, lastReconciled: ____, ...stored } = seen.engine?.status ?? {};
+      if (!isDeepStrictEqual(kept, stored)) return "the status changes in more than its conditions";
+    }
+    return undefined;
+  },
+};

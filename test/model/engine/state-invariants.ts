@@ -1,0 +1,71 @@
+// Invariants of behaviour §5 that any stored state must satisfy, whatever happened before. Each says what is wrong, or nothing.
+import { statefulSetName } from "../../../src/engine/names.ts";
+import { countersOf, isBeingDeleted, isRest, targetOf } from "./facts.ts";
+import { NAME } from "./fixtures.ts";
+import type { System } from "./system.ts";
+
+type StateInvariant = (system: System) => string | undefined;
+
+const PHASES: ReadonlySet<string> = new Set(["", "creating", "switching", "draining", "cleaning", "stable", "stopped"]);
+
+/** Reasons that Ready may have in a phase besides those that a closed gate sets. */
+const READY_REASONS: Readonly<Record<string, readonly string[]>> = {
+  creating: ["Initializing", "Rolling", "InstanceNotReady"],
+  switching: ["Rolling", "InstanceNotReady"],
+  draining: ["Rolling", "DrainCheckFailing", "InstanceNotReady"],
+  cleaning: ["Rolling", "InstanceNotReady"],
+  stable: ["PodsNotReady", "EngineReady", "InstanceNotReady"],
+  stopped: ["Stopped", "InstanceNotReady"],
+};
+
+export const STATE_INVARIANTS: Readonly<Record<string, StateInvariant>> = {
+  I1({ cluster }) {
+    const { phase, current, active, draining } = countersOf(cluster.engine?.status);
+    const isSound = PHASES.has(phase) && current >= 0 && active >= -1 && (draining === undefined || draining >= 0);
+    return isSound ? undefined : `phase "${phase}", current ${current}, active ${active}, draining ${draining}`;
+  },
+  I3({ cluster }) {
+    const { current, active } = countersOf(cluster.engine?.status);
+    return active <= current ? undefined : `active ${active} is ahead of current ${current}`;
+  },
+  I4({ cluster }) {
+    const { phase, current, active, draining } = countersOf(cluster.engine?.status);
+    if (!isRest(phase) || (current === active && active >= 0 && draining === undefined)) return undefined;
+    return `${phase} with current ${current}, active ${active}, draining ${draining}`;
+  },
+  I5({ cluster }) {
+    const { phase, current, active, draining } = countersOf(cluster.engine?.status);
+    if (draining === undefined) return undefined;
+    const isPlace = phase === "draining" || phase === "cleaning";
+    if (isPlace && draining < current && current === active) return undefined;
+    return `${phase} with current ${current}, active ${active}, draining ${draining}`;
+  },
+  I6({ cluster }) {
+    const { current, active, draining } = countersOf(cluster.engine?.status);
+    const named = new Set([current, active, draining ?? -1].filter((generation) => generation >= 0));
+    return named.size <= 2 ? undefined : `the status names generations ${[...named].join()}`;
+  },
+  I12({ cluster, touched }) {
+    const { phase, active } = countersOf(cluster.engine?.status);
+    if (!isRest(phase) || isBeingDeleted(cluster) || touched.statefulSets.includes(active)) return undefined;
+    const set = cluster.statefulSets.get(statefulSetName(NAME, active));
+    if (set !== undefined && set.metadata?.deletionTimestamp === undefined) return undefined;
+    return `${phase}, and the StatefulSet of generation ${active} is ${set === undefined ? "gone" : "being deleted"}`;
+  },
+  I13({ cluster, touched }) {
+    const { current, active } = countersOf(cluster.engine?.status);
+    if (active < 0 || touched.routing || isBeingDeleted(cluster)) return undefined;
+    const target = targetOf(cluster);
+    if (target === active || target === current) return undefined;
+    return `queries go to generation ${target}, while active is ${active} and current ${current}`;
+  },
+  I40({ cluster }) {
+    const { phase } = countersOf(cluster.engine?.status);
+    if (phase === "" || isBeingDeleted(cluster)) return undefined;
+    const ready = (cluster.engine?.status?.conditions ?? []).filter(({ type }) => type === "Ready");
+    const reason = ready[0]?.reason ?? "";
+    const isGate = reason === "FireboltEngineClassUnready" && (isRest(phase) || phase === "creating");
+    if (ready.length === 1 && (isGate || READY_REASONS[phase]?.includes(reason) === true)) return undefined;
+    return `${phase} with ${ready.length} Ready conditions, reason ${reason}`;
+  },
+};

@@ -1,0 +1,119 @@
+// Everything that can happen next in a state: fair steps for nothing, disturbances and faults for one each, and the operator's pass in
+// all its variants (whole, cut by a crash, refused, unanswered, halted between two calls).
+
+import type { Plan } from "./calls.ts";
+import { checkPass } from "./checks.ts";
+import { type Disturbance, happenings } from "./disturbances.ts";
+import { fairSteps } from "./environment.ts";
+import { describePass, type PassRecord, runPass } from "./run-pass.ts";
+import { type Lag, type System, touchedAfter } from "./system.ts";
+
+export interface Menu {
+  readonly disturbances: readonly Disturbance[];
+  /** The process may die after any write. */
+  readonly crashes: boolean;
+  /** Any call may be refused, and any write may take effect without an answer. */
+  readonly faults: boolean;
+  /** A pass may halt before any call, and go on later with all it had left to do, as if nobody led in between. */
+  readonly pauses: boolean;
+}
+
+export interface Successor {
+  readonly label: string;
+  readonly cost: 0 | 1;
+  readonly system: System;
+  /** The pass that was run to its end. */
+  readonly pass?: PassRecord;
+}
+
+export type Visit = (successor: Successor) => Promise<void> | void;
+
+/** Nothing but what is fair. */
+export const NO_DISTURBANCE: Menu = { disturbances: [], crashes: false, faults: false, pauses: false };
+
+/** `key` identifies the state, for passes that halt in it. */
+export async function visitSuccessors(system: System, key: string, menu: Menu, visit: Visit): Promise<void> {
+  const { cluster, lag } = system;
+  for (const step of fairSteps(cluster))
+    await visit({ ...step, cost: 0, system: { ...system, cluster: step.cluster } });
+  for (const kind of Object.keys(lag))
+    await visit({ label: `the watch of ${kind} catches up`, cost: 0, system: { ...system, lag: without(lag, kind) } });
+  await visitPass(system, key, menu, visit);
+  if (system.paused !== undefined) await visitResumed(system, visit);
+  for (const which of menu.disturbances)
+    for (const happening of happenings(system, which)) await visit({ ...happening, cost: 1 });
+}
+
+async function visitPass(system: System, key: string, menu: Menu, visit: Visit): Promise<void> {
+  const { cluster, lag } = system;
+  const pass = await runPass(cluster, lag);
+  checkPass(pass, system.touched);
+  await visit({ label: describePass(pass), cost: 0, system: afterPass(system, pass), pass });
+  for (const [at, call] of pass.calls.entries()) {
+    if (menu.crashes && call.before !== call.after && at < pass.calls.length - 1)
+      await visit({
+        label: `the process dies after ${describePass(pass, at + 1)}`,
+        cost: 1,
+        system: {
+          ...system,
+          cluster: call.after,
+          lag: {},
+          touched: touchedAfter(system.touched, call.after, pass.calls.slice(0, at + 1)),
+        },
+      });
+    if (menu.faults) {
+      await visitFault(system, { fault: { at, kind: "refused" } }, visit);
+      if (call.request.type !== "read") await visitFault(system, { fault: { at, kind: "lost" } }, visit);
+    }
+    if (menu.pauses && system.paused === undefined)
+      await visit({
+        label: `a pass halts before call ${at} of ${describePass(pass)}`,
+        cost: 1,
+        system: {
+          ...system,
+          cluster: call.before,
+          lag: {},
+          touched: touchedAfter(system.touched, call.before, pass.calls.slice(0, at)),
+          paused: {
+            cluster,
+            lag,
+            startKey: key,
+            at,
+            stoppedAt: call.before,
+          },
+        },
+      });
+  }
+}
+
+async function visitFault(system: System, plan: Plan, visit: Visit): Promise<void> {
+  const pass = await runPass(system.cluster, system.lag, plan);
+  checkPass(pass, system.touched);
+  const { at, kind } = plan.fault ?? { at: 0, kind: "" };
+  await visit({ label: `${describePass(pass)}, call ${at} ${kind}`, cost: 1, system: afterPass(system, pass), pass });
+}
+
+/** The former leader goes on. What it sees from then on is what it saw, or what there is. */
+async function visitResumed(system: System, visit: Visit): Promise<void> {
+  const { paused, cluster } = system;
+  if (paused === undefined) return;
+  for (const blind of [true, false]) {
+    const plan: Plan = { interrupt: { at: paused.at, cluster, blind } };
+    const pass = await runPass(paused.cluster, paused.lag, plan);
+    checkPass(pass, system.touched, paused.at);
+    const touched = touchedAfter(system.touched, pass.cluster, pass.calls.slice(paused.at));
+    await visit({
+      label: `the halted pass goes on${blind ? " with its old view" : ""}: ${describePass(pass)}`,
+      cost: 0,
+      system: { ...system, cluster: pass.cluster, paused: undefined, touched },
+    });
+  }
+}
+
+export function afterPass(system: System, { cluster, lag, calls }: PassRecord): System {
+  return { ...system, cluster, lag, touched: touchedAfter(system.touched, cluster, calls) };
+}
+
+export function without(lag: Lag, kind: string): Lag {
+  return Object.fromEntries(Object.entries(lag).filter(([name]) => name !== kind));
+}

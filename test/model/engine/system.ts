@@ -1,0 +1,47 @@
+// One state of everything: the cluster, what the leading process has not seen of it yet, what people touched by hand, and a former
+// leader that stands still in the middle of a pass.
+import type { Call } from "./calls.ts";
+import type { Cluster, Kind } from "./cluster.ts";
+import { countersOf } from "./facts.ts";
+
+/** Kinds whose watch stands still, each with what it last showed. A kind that is not listed is up to date. */
+export type Lag = Partial<Pick<Cluster, Kind>>;
+
+/** What somebody else than the operator did since the operator last put it right. */
+export interface Touched {
+  readonly routing: boolean;
+  readonly statefulSets: readonly number[];
+}
+
+/** A pass that stopped before its call number `at`. To go on it is run again from its start, which is exact: passes are deterministic. */
+export interface PausedPass {
+  readonly cluster: Cluster;
+  readonly lag: Lag;
+  readonly startKey: string;
+  readonly at: number;
+  /** The cluster when it stopped. */
+  readonly stoppedAt: Cluster;
+}
+
+export interface System {
+  readonly cluster: Cluster;
+  readonly lag: Lag;
+  readonly touched: Touched;
+  readonly paused: PausedPass | undefined;
+}
+
+export const UNTOUCHED: Touched = { routing: false, statefulSets: [] };
+
+/** The cluster as a process sees it through its caches. */
+export function seenThrough(cluster: Cluster, lag: Lag): Cluster {
+  return { ...cluster, ...lag };
+}
+
+/** What the operator has written is its own again. */
+export function touchedAfter(touched: Touched, cluster: Cluster, calls: readonly Call[]): Touched {
+  if (!touched.routing && touched.statefulSets.length === 0) return touched;
+  const routed = calls.some(({ request, before, after }) => request.type === "route" && before !== after);
+  const { current, active, draining } = countersOf(cluster.engine?.status);
+  const statefulSets = touched.statefulSets.filter((generation) => [current, active, draining].includes(generation));
+  return { routing: touched.routing && !routed, statefulSets };
+}

@@ -1,0 +1,234 @@
+// Invariants of behaviour §5 about single writes: what a write may do to the cluster as it is at that moment, given what the pass
+// had seen. Each says what is wrong, or nothing.
+import { isDeepStrictEqual } from "node:util";
+import { LABEL } from "../../../src/api/labels.ts";
+import { isOwnedBy } from "../../../src/engine/children.ts";
+import type { Call, Request } from "./calls.ts";
+import {
+  type Counters,
+  countersOf,
+  isBeingDeleted,
+  isComplete,
+  isGatedPhase,
+  isQuiet,
+  isRest,
+  liveGenerations,
+  targetOf,
+} from "./facts.ts";
+import { axesOf } from "./fixtures.ts";
+import type { PassRecord } from "./run-pass.ts";
+
+type Of<T extends Request["type"]> = Call & { readonly request: Extract<Request, { readonly type: T }> };
+type WriteInvariant = (call: Call, pass: PassRecord) => string | undefined;
+
+const MOVES: Readonly<Record<string, readonly string[]>> = {
+  "": ["creating"],
+  creating: ["creating", "switching"],
+  switching: ["switching", "creating", "draining", "cleaning", "stable", "stopped"],
+  draining: ["draining", "cleaning"],
+  cleaning: ["cleaning", "stable", "stopped"],
+  stable: ["stable", "stopped", "creating"],
+  stopped: ["stable", "stopped", "creating"],
+};
+
+/** Only calls of a type that had an effect. */
+function on<T extends Request["type"]>(
+  type: T,
+  check: (call: Of<T>, pass: PassRecord) => string | undefined,
+): WriteInvariant {
+  const isOf = (call: Call): call is Of<T> => call.request.type === type && call.after !== call.before;
+  return (call, pass) => (isOf(call) ? check(call, pass) : undefined);
+}
+
+interface StatusStep {
+  readonly from: Counters;
+  readonly to: Counters;
+  readonly call: Of<"status">;
+  readonly pass: PassRecord;
+}
+
+function onStatus(check: (step: StatusStep) => string | undefined): WriteInvariant {
+  return on("status", (call, pass) =>
+    check({ from: countersOf(call.before.engine?.status), to: countersOf(call.request.status), call, pass }),
+  );
+}
+
+/** A StatefulSet of a generation is about to go. */
+function onSetRemoval(
+  check: (generation: number, at: Counters, call: Of<"remove">) => string | undefined,
+): WriteInvariant {
+  return on("remove", (call) => {
+    const { map, removal } = call.request;
+    if (map !== "statefulSets" || isBeingDeleted(call.before)) return undefined;
+    const generation = Number(call.before.statefulSets.get(removal.name)?.metadata?.labels?.[LABEL.generation]);
+    return check(generation, countersOf(call.before.engine?.status), call);
+  });
+}
+
+/** The routing Service is created or pointed elsewhere. */
+function onRoute(check: (target: number, call: Of<"route">, pass: PassRecord) => string | undefined): WriteInvariant {
+  return on("route", (call, pass) => check(call.request.write.generation, call, pass));
+}
+
+function isDrainRequired({ seen }: PassRecord): boolean {
+  return seen.engine !== undefined && axesOf(seen.engine).rollout === "graceful";
+}
+
+export const WRITE_INVARIANTS: Readonly<Record<string, WriteInvariant>> = {
+  "legal moves": onStatus(({ from, to, call }) =>
+    isBeingDeleted(call.before) || MOVES[from.phase]?.includes(to.phase) === true
+      ? undefined
+      : `from "${from.phase}" to "${to.phase}"`,
+  ),
+  I2: onStatus(({ from, to }) => {
+    const step = to.current - from.current;
+    return step === 0 || step === 1 ? undefined : `current goes from ${from.current} to ${to.current}`;
+  }),
+  I3: onStatus(({ from, to }) =>
+    to.active >= from.active ? undefined : `active goes from ${from.active} to ${to.active}`,
+  ),
+  I7: onStatus(({ from, to }) =>
+    to.current === from.current || isGatedPhase(from.phase) ? undefined : `a new generation in ${from.phase}`,
+  ),
+  I10: onStatus(({ from, to, call }) => {
+    const [before, after] = [call.before.engine?.status?.observedGeneration, call.request.status.observedGeneration];
+    if (before === after) return undefined;
+    const isVerified = isRest(from.phase) && isRest(to.phase) && (before ?? 0) < (after ?? 0);
+    return isVerified ? undefined : `observedGeneration goes from ${before} to ${after} in ${from.phase}`;
+  }),
+  I14: onRoute((target, { before }, { seen }) => {
+    const old = targetOf(before);
+    if (old === undefined || target <= old || countersOf(before.engine?.status).active < 0) return undefined;
+    return target === countersOf(before.engine?.status).active || isComplete(seen, target)
+      ? undefined
+      : `queries move up to generation ${target}, whose pods were not seen ready`;
+  }),
+  I15: onRoute((target, { before }, { seen }) => {
+    const { active } = countersOf(before.engine?.status);
+    if (active < 0 || target === active || isComplete(seen, target)) return undefined;
+    return `queries go to generation ${target}, whose pods were not seen ready, while ${active} serves`;
+  }),
+  I16: onSetRemoval((generation, { active }, { before }) =>
+    // Before the first cut-over nothing serves, and the Service merely names what will.
+    active >= 0 && (generation === active || generation === targetOf(before))
+      ? `generation ${generation} goes, while active is ${active} and queries go to ${targetOf(before)}`
+      : undefined,
+  ),
+  I17: onRoute((target, { before }, { seen }) => {
+    const old = targetOf(before);
+    if (old === undefined || !(target < old)) return undefined;
+    const { phase, active } = countersOf(seen.engine?.status);
+    const isProtective = phase === "creating" && target === countersOf(before.engine?.status).active;
+    // Somebody's edit is undone wherever active serves.
+    const isRepair = target === active && active === countersOf(before.engine?.status).active;
+    return isProtective || isRepair ? undefined : `queries go back from generation ${old} to ${target}`;
+  }),
+  I20: onStatus(({ from, to, call, pass }) => {
+    if (to.phase !== "cleaning" || from.phase === "cleaning" || to.draining === undefined) return undefined;
+    if (!isDrainRequired(pass)) return undefined;
+    if (from.phase !== "draining") return `${from.phase} leads to cleaning although a drain is required`;
+    const isProven = isQuiet(call.before, to.draining) || isQuiet(pass.start, to.draining);
+    return isProven ? undefined : `generation ${to.draining} counts as drained while a pod is busy or silent`;
+  }),
+  I22: onSetRemoval((generation, { phase, draining }) =>
+    generation === draining && phase !== "cleaning"
+      ? `the draining generation ${generation} goes in ${phase}`
+      : undefined,
+  ),
+  I23: on("create", ({ before, request }) => {
+    const { draining, active } = countersOf(before.engine?.status);
+    const generation = Number(request.object.metadata?.labels?.[LABEL.generation]);
+    return draining !== undefined && generation > active
+      ? `generation ${generation} begins while ${draining} is being drained`
+      : undefined;
+  }),
+  I24: on("remove", ({ before, request }, pass) => {
+    const { removal, map } = request;
+    if (before.engine === undefined || isBeingDeleted(before)) return undefined;
+    // A former leader may still take a Service or ConfigMap of a number that is being built again; at rest it is put back.
+    if (pass.plan.interrupt !== undefined && map !== "statefulSets") return undefined;
+    const label = before[map].get(removal.name)?.metadata?.labels?.[LABEL.generation];
+    const generation = Number(label ?? Number.NaN);
+    const { phase, current, active, draining } = countersOf(before.engine.status);
+    if (phase === "cleaning" && generation === draining) return undefined;
+    if (phase === "creating" && generation === current && generation !== active) return undefined;
+    const floor = Math.max(current, active, draining ?? -1);
+    const kept = [current, active, draining, targetOf(before)];
+    return generation < floor && !kept.includes(generation)
+      ? undefined
+      : `${removal.name} goes in ${phase} with current ${current}, active ${active}, draining ${draining}`;
+  }),
+  I27: on("finalizer", ({ before, request }, pass) => {
+    if (request.present) return undefined;
+    if (pass.calls.some(({ request: { type }, accepted }) => type === "remove" && !accepted))
+      return "the finalizer goes although a delete was not accepted";
+    const uid = before.engine?.metadata?.uid ?? "";
+    const running = [...before.statefulSets.values()].some(
+      ({ metadata }) => isOwnedBy(metadata, uid) && metadata?.deletionTimestamp === undefined,
+    );
+    const isStale = Object.keys(pass.lag).length > 0 || pass.plan.interrupt !== undefined;
+    return running || (!isStale && liveGenerations(before).size > 0)
+      ? "the finalizer goes while an object of the engine is not on its way out"
+      : undefined;
+  }),
+  I29: onStatus(({ call, pass }) =>
+    isDeepStrictEqual(call.before.engine?.status, pass.seen.engine?.status)
+      ? undefined
+      : "a status is written over one that the pass did not start from",
+  ),
+  I34: (call) => foreignWrite(call),
+  I36: (call, { seen }) => {
+    const { request, accepted } = call;
+    const makesConfig = request.type === "create" || (request.type === "apply" && request.map === "configMaps");
+    return makesConfig && accepted && seen.instance?.status?.metadataEndpoint === undefined
+      ? "configuration is written without a metadata endpoint"
+      : undefined;
+  },
+  I39: onStatus(({ from, to, call: { request }, pass: { seen } }) => {
+    const conditions = request.status.conditions ?? [];
+    if (conditions.find(({ type }) => type === "Ready")?.status !== "True") return undefined;
+    const isPromised =
+      to.phase === "stable" &&
+      isComplete(seen, to.active, from.phase === "switching" ? undefined : seen.engine?.spec?.replicas) &&
+      conditions.find(({ type }) => type === "InstanceReady")?.status === "True" &&
+      targetOf(seen) === to.active;
+    return isPromised ? undefined : `Ready in ${to.phase} with active ${to.active}, queries to ${targetOf(seen)}`;
+  }),
+};
+
+function foreignWrite({ request, before, after }: Call): string | undefined {
+  if (after === before) return undefined;
+  const uid = before.engine?.metadata?.uid;
+  switch (request.type) {
+    case "apply":
+    case "create": {
+      const { metadata } = request.object;
+      if (metadata?.labels?.[LABEL.engine] === undefined || metadata.ownerReferences?.[0]?.controller !== true)
+        return `${metadata?.name} is written without label or owner`;
+      const found = request.type === "apply" ? before[request.map].get(metadata.name ?? "") : undefined;
+      const owner = metadata.ownerReferences[0].uid;
+      return found === undefined || isOwnedBy(found.metadata, owner)
+        ? undefined
+        : `${metadata.name} of another owner is taken over`;
+    }
+    case "remove": {
+      const found = before[request.map].get(request.removal.name);
+      return uid === undefined || isOwnedBy(found?.metadata, uid)
+        ? undefined
+        : `${request.removal.name} of another owner is deleted`;
+    }
+    case "route": {
+      const { observed } = request.write;
+      if (observed.type === "absent" || uid === undefined) return undefined;
+      return isOwnedBy(before.services.get(request.write.service.metadata?.name ?? "")?.metadata, uid)
+        ? undefined
+        : "a routing Service of another owner is changed";
+    }
+    case "read":
+    case "finalizer":
+    case "status":
+      return undefined;
+    default:
+      return request satisfies never;
+  }
+}

@@ -1,0 +1,248 @@
+// The pinned mutants: small, plausible mistakes in the engine's reconciler, each with the test that must notice and what it must
+// say. A mutant that survives means that a guard is not tested; a text that is no longer found means that the list needs care.
+import { explored, guarded, type Mutant } from "./mutant.ts";
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: "the selector moves although pods became unready (D16 removed)",
+    file: "compute/switching.ts",
+    find: "if (!s.pods.allReady) {",
+    replace: "if (s.pods.total < 0) {",
+    killedBy: explored("rollout", "I14"),
+  },
+  {
+    name: "one ready pod counts as all",
+    file: "observe.ts",
+    find: "(total === wanted && ready === total)",
+    replace: "ready > 0",
+    killedBy: explored("rollout", "I39"),
+  },
+  {
+    name: "the switch is recorded without reading the selector back",
+    file: "compute/switching.ts",
+    find: 'if (s.routing.type !== "live" || s.routing.target !== current) return flip(s);',
+    replace: 'if (s.routing.type !== "live") return flip(s);',
+    killedBy: explored("rollout", "I13"),
+  },
+  {
+    name: "the old generation goes before it is drained",
+    file: "compute/draining.ts",
+    find: 'if (s.drain.required && s.drainProbe.type !== "drained") {',
+    replace: 'if (s.drain.required && s.drainProbe.type === "notAsked") {',
+    killedBy: explored("rollout", "I20"),
+  },
+  {
+    name: "a required drain is skipped",
+    file: "compute/switching.ts",
+    find: 's.drain.required ? "draining" : "cleaning"',
+    replace: '!s.drain.required ? "draining" : "cleaning"',
+    killedBy: explored("rollout", "I20"),
+  },
+  {
+    name: "a failed scrape counts as zero",
+    file: "drain-check.ts",
+    find: "return failing(error instanceof Error ? error.message : String(error));",
+    replace: 'return { type: "drained" };',
+    killedBy: explored("rollout", "I20"),
+  },
+  {
+    name: "a missing gauge counts as zero",
+    file: "drain-check.ts",
+    find: 'if (metrics.type === "missing") return failing(',
+    replace:
+      'if (metrics.type === "missing" && pod.status !== undefined) return { type: "drained" };\n  if (metrics.type === "missing") return failing(',
+    killedBy: explored("rollout", "I20"),
+  },
+  {
+    name: "one drained pod counts as all",
+    file: "drain-check.ts",
+    find: 'if (probe.type !== "drained") return probe;',
+    replace: 'if (probe.type === "drained") return probe;',
+    killedBy: explored("rollout", "I20"),
+  },
+  {
+    name: "the absence of the draining StatefulSet is taken from the cache",
+    file: "observe.ts",
+    find: '() => phase === "draining");',
+    replace: "() => false);",
+    killedBy: explored("staleness", "I20"),
+  },
+  {
+    name: "objects are created before the intent is stored",
+    file: "compute/at-rest.ts",
+    find: 'return { type: "bump", row: "T4", status, cause };',
+    replace:
+      "const next = renderGeneration({ engine: s.identity, effective, generation: current + 1, instance });\n" +
+      '    return { type: "move", row: "T10", status, ensure: { statefulSet: next.statefulSet }, recheck: "now" };',
+    killedBy: explored("rollout", "I8"),
+  },
+  {
+    name: "a new generation starts while the old one drains",
+    file: "compute/compute-engine.ts",
+    find: 'case "draining":\n      return computeDraining(s);',
+    replace:
+      'case "draining": {\n      const gate = computeGates(s, s.phase);\n' +
+      '      return gate.type === "closed" ? gate.decision : computeAtRest(s, gate);\n    }',
+    killedBy: explored("rollout", "legal moves"),
+  },
+  {
+    name: "cleaning keeps the draining generation in the status",
+    file: "compute/next-status.ts",
+    find: "...(drains && generations.draining !== undefined",
+    replace: "...(generations.draining !== undefined",
+    killedBy: explored("rollout", "I4"),
+  },
+  {
+    name: "readiness is looked at before the spec in creating",
+    file: "compute/creating.ts",
+    find: "const cause = isThere ? mismatch",
+    replace: "const cause = isThere && s.pods.allReady ? mismatch",
+    killedBy: explored("rollout", "I47"),
+  },
+  {
+    name: "switching waits for the instance",
+    file: "compute/compute-engine.ts",
+    find: 'case "switching":\n      return computeSwitching(s);',
+    replace:
+      'case "switching": {\n      const gate = computeGates(s, s.phase);\n' +
+      '      return gate.type === "closed" ? gate.decision : computeSwitching(s);\n    }',
+    killedBy: explored("rollout", "I38"),
+  },
+  {
+    name: "a missing routing Service is created for the generation that is not ready (D15 removed)",
+    file: "compute/creating.ts",
+    find: "routingIfMissing(s, active >= 0 ? active : current)",
+    replace: "routingIfMissing(s, current)",
+    killedBy: explored("meddling", "I15"),
+  },
+  {
+    name: "a doomed generation is deleted while queries go to it",
+    file: "compute/creating.ts",
+    find: "...(active >= 0 && active !== current && selectsDoomed ? routingRepair(s, active) : {}),",
+    replace: "",
+    killedBy: explored("meddling", "I16"),
+  },
+  {
+    name: "the routing Service is not repaired at rest",
+    file: "compute/at-rest.ts",
+    find: ", ...routingRepair(s, active) };",
+    replace: " };",
+    killedBy: explored("meddling", "I18"),
+  },
+  {
+    name: "the routing Service is written whatever its version",
+    file: "compute/repair.ts",
+    find: 'if (routing.type === "live") return { routing: routingTo(s, generation, { type: "live", service: routing.service }) };',
+    replace:
+      'if (routing.type === "live") {\n    const { resourceVersion: _, ...metadata } = routing.service.metadata ?? {};\n' +
+      '    return { routing: routingTo(s, generation, { type: "live", service: { ...routing.service, metadata } }) };\n  }',
+    killedBy: explored("formerLeader", "I17"),
+  },
+  {
+    name: "a status is written over one that the pass did not start from",
+    file: "status-write.ts",
+    find: 'if (!isBase) return { type: "discarded" };',
+    replace: "",
+    killedBy: explored("formerLeader", "I29"),
+  },
+  {
+    name: "a generation is given up on the word of an old status",
+    file: "apply.ts",
+    find: "view === undefined || !isUnmoved(",
+    replace: "view === undefined && !isUnmoved(",
+    killedBy: explored("crashes", "I24"),
+  },
+  {
+    name: "a terminating StatefulSet counts as there",
+    file: "compute/mismatch.ts",
+    find: 'case "terminating":\n      return {',
+    replace: 'case "terminating":\n      if (child.object.metadata !== undefined) return undefined;\n      return {',
+    killedBy: explored("meddling", "I12"),
+  },
+  {
+    name: "the sweep forgets the serving generation",
+    file: "compute/sweep.ts",
+    find: "new Set([current, active, draining, view.routingTarget])",
+    replace: "new Set([current, draining, view.routingTarget])",
+    killedBy: explored("rollout", "I16"),
+  },
+  {
+    name: "the sweep forgets the generation that queries go to",
+    file: "compute/sweep.ts",
+    find: "new Set([current, active, draining, view.routingTarget])",
+    replace: "new Set([current, active, draining])",
+    killedBy: guarded("keeps what is named, what queries go to and what is newer", "the sweep would delete"),
+  },
+  {
+    name: "the sweep forgets its floor",
+    file: "compute/sweep.ts",
+    find: "generation < floor &&",
+    replace: "generation >= 0 &&",
+    killedBy: guarded("keeps what is named, what queries go to and what is newer", "the sweep would delete"),
+  },
+  {
+    name: "the sweep takes what belongs to others",
+    file: "compute/sweep.ts",
+    find: "isOwnedBy(metadata, view.uid)",
+    replace: 'view.uid !== ""',
+    killedBy: guarded("leaves alone what is not the engine's", "the sweep would delete"),
+  },
+  {
+    name: "nothing is swept",
+    file: "compute/sweep.ts",
+    find: "const orphans = children.filter(isOrphan);",
+    replace: "const orphans = children.filter((child) => isOrphan(child) && floor < 0);",
+    killedBy: explored("crashes", "I25, I26"),
+  },
+  {
+    name: "the finalizer goes after a failed delete",
+    file: "deletion.ts",
+    find: "if (errors.length > 0)",
+    replace: "if (errors.length > 99)",
+    killedBy: explored("deletion", "I27"),
+  },
+  {
+    name: "deletion trusts the cache about StatefulSets",
+    file: "deletion.ts",
+    find: 'return [...statefulSets, ...byKind.filter(({ kind }) => kind !== "StatefulSet")];',
+    replace: "return statefulSets.length < 0 ? statefulSets : byKind;",
+    killedBy: explored("deletion", "I27"),
+  },
+  {
+    name: "deletion takes what belongs to others",
+    file: "deletion.ts",
+    find: ".filter(({ metadata }) => isOwnedBy(metadata, uid));",
+    replace: '.filter(({ metadata }) => isOwnedBy(metadata, uid) || uid !== "");',
+    killedBy: explored("deletion", "I34"),
+  },
+  {
+    name: "a stopped engine counts as stable",
+    file: "phase.ts",
+    find: 'return spec?.replicas === 0 ? "stopped" : "stable";',
+    replace: 'return spec?.replicas === -1 ? "stopped" : "stable";',
+    killedBy: explored("rollout", "I11"),
+  },
+  {
+    name: "the status says before the verification that the spec runs",
+    file: "compute/draining.ts",
+    find: "const status = advance(s, { phase: restPhase(s.engine.spec) });\n  const remove",
+    replace:
+      "const observedGeneration = s.engine.metadata?.generation ?? 0;\n" +
+      "  const status = advance(s, { phase: restPhase(s.engine.spec), observedGeneration });\n  const remove",
+    killedBy: explored("rollout", "I10"),
+  },
+  {
+    name: "Ready is promised before queries arrive",
+    file: "compute/ready.ts",
+    find: 'if (routing.type !== "live" || routing.target !== active)',
+    replace: 'if (routing.type === "foreign")',
+    killedBy: explored("meddling", "I39"),
+  },
+  {
+    name: "a closed gate lets objects through",
+    file: "compute/gates.ts",
+    find: 'if (metadataEndpoint === undefined || metadataEndpoint === "") return',
+    replace: 'if (metadataEndpoint === "") return',
+    killedBy: explored("rollout", "I37"),
+  },
+];

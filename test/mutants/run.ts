@@ -1,0 +1,96 @@
+// `npm run mutants`: puts each mutant into a copy of the sources, runs the one test that must notice, and demands that it fails for
+// the right reason. The sources themselves are never touched. Ends with 1 when a mutant survives or cannot be applied.
+import { spawn } from "node:child_process";
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { MUTANTS } from "./manifest.ts";
+import type { Mutant } from "./mutant.ts";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+const COPIED = ["src", "test/model", "test/support", "package.json", "tsconfig.json", "vitest.config.ts"];
+const TIME_LIMIT_MS = 90_000;
+const WORKERS = 2;
+
+type Verdict =
+  | { readonly type: "killed"; readonly seconds: number }
+  | { readonly type: "survived" | "broken"; readonly detail: string };
+
+const wanted = process.argv.slice(2);
+const chosen = MUTANTS.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
+const waiting = [...chosen];
+let failures = 0;
+
+await Promise.all(Array.from({ length: WORKERS }, work));
+console.info(`${chosen.length - failures} of ${chosen.length} mutants killed`);
+process.exit(failures === 0 ? 0 : 1);
+
+/** One worker has one copy, in which there is one mutant at a time. */
+async function work(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "mutants-"));
+  try {
+    for (const path of COPIED) await cp(join(ROOT, path), join(folder, path), { recursive: true });
+    await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+    for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift())
+      tell(mutant, await judge(mutant, folder));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function tell({ name, file }: Mutant, verdict: Verdict): void {
+  if (verdict.type === "killed") {
+    console.info(`killed    ${name} (${verdict.seconds.toFixed(1)} s)`);
+    return;
+  }
+  failures += 1;
+  console.error(`${verdict.type.toUpperCase().padEnd(9)} ${name} [${file}]\n${verdict.detail}`);
+}
+
+async function judge(mutant: Mutant, folder: string): Promise<Verdict> {
+  const path = join(folder, "src", "engine", mutant.file);
+  const original = await readFile(path, "utf8");
+  const occurrences = original.split(mutant.find).length - 1;
+  if (occurrences !== 1) return { type: "broken", detail: `the text to replace occurs ${occurrences} times` };
+  await writeFile(
+    path,
+    original.replace(mutant.find, () => mutant.replace),
+  );
+  try {
+    const startedMs = performance.now();
+    const { code, output } = await runTest(mutant, folder);
+    const { test, reason } = mutant.killedBy;
+    if (code === 0) return { type: "survived", detail: `${test} passes` };
+    if (!output.includes(reason)) return { type: "survived", detail: `no "${reason}" in:\n${output.slice(0, 4_000)}` };
+    return { type: "killed", seconds: (performance.now() - startedMs) / 1000 };
+  } finally {
+    await writeFile(path, original);
+  }
+}
+
+/** A small bound is enough: the shortest story to a broken guard is short. */
+function runTest(
+  { killedBy }: Mutant,
+  folder: string,
+): Promise<{ readonly code: number | null; readonly output: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{
+    readonly code: number | null;
+    readonly output: string;
+  }>();
+  const args = ["run", "--project", "unit", killedBy.file, "-t", killedBy.test, "--no-color"];
+  const child = spawn(process.execPath, [join(folder, "node_modules", "vitest", "vitest.mjs"), ...args], {
+    cwd: folder,
+    env: { ...process.env, EXPLORE_STATES: "150000" },
+    timeout: TIME_LIMIT_MS,
+  });
+  let output = "";
+  const collect = (chunk: Buffer) => {
+    output += chunk.toString("utf8");
+  };
+  child.stdout.on("data", collect);
+  child.stderr.on("data", collect);
+  child.once("error", reject);
+  child.once("close", (code) => resolve({ code, output: stripVTControlCharacters(output) }));
+  return promise;
+}
