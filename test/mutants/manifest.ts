@@ -111,8 +111,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "a missing routing Service is created for the generation that is not ready (D15 removed)",
     file: "compute/creating.ts",
-    find: "routingIfMissing(s, active >= 0 ? active : current)",
-    replace: "routingIfMissing(s, current)",
+    find: "return astray ? routingRepair(s, active) : routingIfMissing(s, active);",
+    replace: "return astray ? routingRepair(s, active) : routingIfMissing(s, current);",
     killedBy: explored("meddling", "I15"),
   },
   {
