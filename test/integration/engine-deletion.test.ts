@@ -1,0 +1,206 @@
+// The end of engines: everything of theirs goes at once, the finalizer last, and only when the API server has accepted every delete.
+// Refusals come from the API server itself (admission policies), not from the test.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { FireboltEngine } from "../../src/api/engine.ts";
+import { configMaps, statefulSets } from "../../src/engine/kinds.ts";
+import { eventResource } from "../../src/kube/event-object.ts";
+import { defineResource } from "../../src/kube/resource.ts";
+import { eventually } from "../support/cluster.ts";
+import { type EngineControlPlane, startEngineControlPlane } from "../support/engine-control-plane.ts";
+import { type EngineLab, image, openEngineLab, readyOf } from "../support/engine-lab.ts";
+
+let plane: EngineControlPlane;
+beforeAll(async () => {
+  plane = await startEngineControlPlane();
+});
+afterAll(() => plane?.[Symbol.asyncDispose]());
+
+const admission = { group: "admissionregistration.k8s.io", version: "v1", namespaced: false } as const;
+type Policy = { metadata?: object; spec?: object };
+const Policies = defineResource<Policy>({
+  ...admission,
+  kind: "ValidatingAdmissionPolicy",
+  plural: "validatingadmissionpolicies",
+});
+const Bindings = defineResource<Policy>({
+  ...admission,
+  kind: "ValidatingAdmissionPolicyBinding",
+  plural: "validatingadmissionpolicybindings",
+});
+
+const inLab = (lab: EngineLab, name: string) => ({ namespace: lab.namespace, name });
+
+async function openLab(prefix: string): Promise<EngineLab> {
+  const lab = await openEngineLab(plane, prefix);
+  await lab.createInstance();
+  return lab;
+}
+
+/** The API server refuses to delete StatefulSets of this namespace until the answer is called. */
+async function refuseDeletes(lab: EngineLab): Promise<() => Promise<void>> {
+  const { client, namespace } = lab;
+  const metadata = { name: namespace };
+  const resourceRules = [
+    { apiGroups: ["apps"], apiVersions: ["v1"], operations: ["DELETE"], resources: ["statefulsets"] },
+  ];
+  await client.create(Policies, {
+    metadata,
+    spec: {
+      matchConstraints: { resourceRules },
+      validations: [{ expression: "false", message: "no deletes today" }],
+    },
+  });
+  const namespaceSelector = { matchLabels: { "kubernetes.io/metadata.name": namespace } };
+  await client.create(Bindings, {
+    metadata,
+    spec: { policyName: namespace, validationActions: ["Deny"], matchResources: { namespaceSelector } },
+  });
+  const refused = async (): Promise<boolean> =>
+    client.delete(statefulSets, inLab(lab, "e-g0"), { dryRun: true }).then(
+      () => false,
+      (error: unknown) => String(error).includes("no deletes today"),
+    );
+  await eventually(refused, { describe: "the policy is in force" });
+  return async () => {
+    await client.delete(Bindings, metadata);
+    await client.delete(Policies, metadata);
+  };
+}
+
+const isGone = (lab: EngineLab): void => {
+  expect(lab.history.present("FireboltEngine")).toEqual([]);
+  expect(lab.history.present("StatefulSet")).toEqual([]);
+  expect(lab.history.present("Service")).toEqual([]);
+  expect(lab.history.present("ConfigMap").map(({ metadata }) => metadata?.name)).toEqual(["kube-root-ca.crt"]);
+  expect(lab.history.present("Pod")).toEqual([]);
+};
+
+describe.concurrent("deletion", () => {
+  test("S50, T0: at rest takes everything with it, without a drain, finalizer last", async () => {
+    await using lab = await openLab("s50");
+    const operator = await lab.operator();
+    await lab.createEngine("e");
+    await lab.settled("e", 0);
+    for (const pod of lab.pods("e", 0)) lab.queries(pod, { running: 1 });
+    const before = operator.requests.length;
+    await lab.client.delete(FireboltEngine, inLab(lab, "e"));
+    await eventually(() => isGone(lab));
+    // The list of StatefulSets, four deletes, the finalizer.
+    expect(operator.requests.slice(before).map(({ verb }) => verb)).toEqual([
+      "list",
+      "delete",
+      "delete",
+      "delete",
+      "delete",
+      "patch",
+    ]);
+    const end = lab.history.of("FireboltEngine", "e").findLast(({ change }) => change === "removed");
+    const marks = lab.history.of("StatefulSet", "e-g0").filter(({ object }) => object.metadata?.deletionTimestamp);
+    expect(marks[0]?.version).toBeLessThan(end?.version ?? 0n);
+  });
+
+  test.each([
+    {
+      phase: "creating",
+      prepare: (lab: EngineLab) => lab.edit("e", { template: { spec: { nodeSelector: lab.hold } } }),
+    },
+    {
+      phase: "draining",
+      prepare: (lab: EngineLab) => {
+        lab.queries(lab.pods("e", 0)[0], { running: 1 });
+        return lab.edit("e", image("two"));
+      },
+    },
+  ])("S50: in the middle of $phase takes both generations with it", async ({ phase, prepare }) => {
+    await using lab = await openLab("s50b");
+    await lab.operator();
+    await lab.createEngine("e");
+    await lab.settled("e", 0);
+    await prepare(lab);
+    await eventually(() => lab.engine("e").status?.phase === phase && lab.pods("e", 1).length === 2);
+    await lab.client.delete(FireboltEngine, inLab(lab, "e"));
+    await eventually(() => isGone(lab));
+  });
+
+  test("S51, I27: a refused delete keeps the finalizer, the rest goes anyway, and it ends when deletes are allowed", async () => {
+    await using lab = await openLab("s51");
+    const operator = await lab.operator();
+    await lab.createEngine("e");
+    await lab.settled("e", 0);
+    const allow = await refuseDeletes(lab);
+    await lab.client.delete(FireboltEngine, inLab(lab, "e"));
+    await eventually(() => {
+      expect(lab.history.present("Service")).toEqual([]);
+      expect(lab.history.latest("ConfigMap", "e-g0-config")).toBeUndefined();
+    });
+    const failure = await eventually(() => operator.log.find(({ message }) => message === "pass failed") ?? false);
+    expect(failure.error).toContain("1 of the engine's objects could not be deleted");
+    expect(lab.engine("e").metadata?.finalizers).toEqual(["compute.firebolt.io/engine-cleanup"]);
+    expect(lab.statefulSet("e", 0)?.metadata?.deletionTimestamp).toBeUndefined();
+    const before = operator.requests.length;
+    await allow();
+    await eventually(() => isGone(lab));
+    // It backed off meanwhile: no storm while nothing could be done.
+    expect(before).toBeLessThan(80);
+  });
+
+  test("T19: a delete refused while cleaning keeps the phase, and cleaning goes on when it is allowed", async () => {
+    await using lab = await openLab("t19");
+    await lab.operator();
+    await lab.createEngine("e");
+    await lab.settled("e", 0);
+    const allow = await refuseDeletes(lab);
+    await lab.edit("e", image("two"));
+    await lab.until("e", ({ status }) => status?.phase === "cleaning", "cleans");
+    await eventually(() => lab.target("e") === 1);
+    expect(lab.history.latest("ConfigMap", "e-g0-config")).toBeDefined();
+    await allow();
+    await lab.settled("e", 1);
+    expect(lab.broken()).toEqual([]);
+  });
+
+  test("S52: an object held by somebody else's finalizer does not hold the engine; an event names it", async () => {
+    await using lab = await openLab("s52");
+    await lab.operator();
+    await lab.createEngine("e");
+    const { metadata } = await lab.settled("e", 0);
+    const patch = { type: "merge", body: { metadata: { finalizers: ["example.com/hold"] } } } as const;
+    await lab.client.patch(configMaps, inLab(lab, "e-g0-config"), patch);
+    await eventually(() => lab.history.latest("ConfigMap", "e-g0-config")?.metadata?.finalizers !== undefined);
+    await lab.client.delete(FireboltEngine, inLab(lab, "e"));
+    await eventually(() => lab.history.present("FireboltEngine").length === 0);
+    expect(lab.history.latest("ConfigMap", "e-g0-config")?.metadata?.deletionTimestamp).toBeDefined();
+    const warning = await eventually(async () => {
+      const { items } = await lab.client.list(eventResource, { namespace: lab.namespace });
+      return items.find(({ reason }) => reason === "ExternalFinalizerOnOwnedResource") ?? false;
+    });
+    expect(warning).toMatchObject({ type: "Warning", regarding: { uid: metadata?.uid } });
+    expect(warning.note).toContain("ConfigMap/e-g0-config: example.com/hold");
+    const last = lab.history.of("FireboltEngine", "e").findLast(({ change }) => change === "stored");
+    expect(last === undefined ? undefined : readyOf(last.object)?.reason).toBe("ExternalFinalizer");
+  });
+
+  test("S53, I34: an engine of the same name waits for the old one's objects, adopts none, and then takes their names", async () => {
+    await using lab = await openLab("s53");
+    const operator = await lab.operator();
+    await lab.createEngine("e");
+    const old = await lab.settled("e", 0);
+    const hold = { type: "merge", body: { metadata: { finalizers: ["example.com/hold"] } } } as const;
+    await lab.client.patch(configMaps, inLab(lab, "e-g0-config"), hold);
+    await eventually(() => lab.history.latest("ConfigMap", "e-g0-config")?.metadata?.finalizers !== undefined);
+    await lab.client.delete(FireboltEngine, inLab(lab, "e"));
+    await eventually(() => lab.history.present("FireboltEngine").length === 0);
+    await lab.createEngine("e");
+    const failure = await eventually(
+      () => operator.log.find(({ error }) => error?.includes("e-g0-config") === true) ?? false,
+    );
+    expect(failure.error).toContain("ConfigMap");
+    expect(lab.history.latest("ConfigMap", "e-g0-config")?.metadata?.ownerReferences?.[0]?.uid).toBe(old.metadata?.uid);
+    const release = { type: "merge", body: { metadata: { finalizers: null } } } as const;
+    await lab.client.patch(configMaps, inLab(lab, "e-g0-config"), release);
+    const fresh = await lab.settled("e", 0);
+    expect(fresh.metadata?.uid).not.toBe(old.metadata?.uid);
+    for (const object of [lab.history.latest("ConfigMap", "e-g0-config"), lab.statefulSet("e", 0)])
+      expect(object?.metadata?.ownerReferences?.[0]?.uid).toBe(fresh.metadata?.uid);
+  });
+});

@@ -1,0 +1,92 @@
+// Two operators, one of them a former leader that stood still at one write of a roll and wakes up when another has finished that
+// roll and the next. Its fence is off on purpose: what it still sends must bounce off preconditions, or be cleaned up.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../support/cluster.ts";
+import { type EngineControlPlane, startEngineControlPlane } from "../support/engine-control-plane.ts";
+import { type EngineLab, image, leftovers, openEngineLab } from "../support/engine-lab.ts";
+import { targetsOf } from "../support/engine-views.ts";
+import { bundleOperatorProgram, type OperatorProgram } from "../support/operator-program-start.ts";
+
+let plane: EngineControlPlane;
+let program: OperatorProgram;
+beforeAll(async () => {
+  [plane, program] = await Promise.all([startEngineControlPlane(), bundleOperatorProgram()]);
+});
+afterAll(async () => {
+  await plane?.[Symbol.asyncDispose]();
+  await program?.[Symbol.asyncDispose]();
+});
+
+/** The writes of a roll: engine-crash.test.ts keeps the number true. */
+const ROLL_WRITES = 13;
+
+/** Short, but long enough for ten processes on a small machine to renew in time. */
+const TIMING = { leaseMs: 5_000, renewDeadlineMs: 4_000, retryMs: 500 };
+
+const settingsOf = (lab: EngineLab) => ({
+  kubeconfig: plane.kubeconfig,
+  namespace: lab.namespace,
+  countFrom: "signal" as const,
+  lease: { name: "the-lease", timing: TIMING },
+});
+
+interface Pause {
+  readonly before: number;
+  readonly fenced: boolean;
+}
+
+/** A leader that stops right before one write of the roll to generation 1; a second one that then takes that roll to its end. */
+async function pausedLeader(lab: EngineLab, { before, fenced }: Pause) {
+  await lab.createInstance();
+  const fault = { type: "pause", at: before } as const;
+  const former = program.start({ ...settingsOf(lab), identity: "former", fault, fenced });
+  await former.said("leading");
+  const next = program.start({ ...settingsOf(lab), identity: "next", fenced: true });
+  await lab.createEngine("e", { replicas: 1, drainCheckInterval: "1s" });
+  await lab.settled("e", 0);
+  await former.arm();
+  await lab.edit("e", image("two"));
+  const pausing = await former.said("pausing");
+  await next.said("leading");
+  await lab.settled("e", 1);
+  return {
+    former,
+    next,
+    stale: String(pausing["before"]),
+    async [Symbol.asyncDispose]() {
+      await former[Symbol.asyncDispose]();
+      await next[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe.concurrent("I17, I29: a former leader that wakes up with its fence off", () => {
+  const pauses = Array.from({ length: ROLL_WRITES }, (_, index) => ({ before: index + 1, fenced: false }));
+  test.each(pauses)("at write $before of a roll changes nothing for good", async (pause) => {
+    await using lab = await openEngineLab(plane, "leaders");
+    await using leaders = await pausedLeader(lab, pause);
+    await lab.edit("e", image("three"));
+    await lab.settled("e", 2);
+    leaders.former.signal("SIGCONT");
+    await leaders.former.said("resumed");
+    expect(await leaders.former.ended, `it wrote ${leaders.stale}`).toBe(1);
+    await eventually(() => {
+      expect(leftovers(lab.history, "e", 2)).toEqual([]);
+    });
+    await lab.settled("e", 2);
+    expect(targetsOf(lab, "e")).toEqual(["0", "1", "2"]);
+    expect(lab.broken()).toEqual([]);
+  });
+});
+
+test("a former leader that wakes up with its fence on sends nothing at all and ends", async () => {
+  await using lab = await openEngineLab(plane, "leaders-fenced");
+  await using leaders = await pausedLeader(lab, { before: 6, fenced: true });
+  expect(leaders.stale).toBe("patch Service e-service");
+  const before = lab.history.all().length;
+  leaders.former.signal("SIGCONT");
+  expect(await leaders.former.ended).toBe(1);
+  expect(leaders.former.writes.filter((text) => text === leaders.stale)).toEqual([]);
+  expect(lab.history.all().length).toBe(before);
+  expect(lab.broken()).toEqual([]);
+});

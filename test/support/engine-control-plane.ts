@@ -1,0 +1,42 @@
+// A real control plane with the real StatefulSet controller, simulated nodes and metrics pages: what engine tests share within one
+// file. Every test works in a namespace of its own (engine-lab.ts).
+import { join } from "node:path";
+import { startControlPlane } from "../../dev/control-plane/control-plane.ts";
+import { addNodes } from "../../dev/control-plane/nodes.ts";
+import type { KubeClient } from "../../src/kube/client.ts";
+import { createKubeClient } from "../../src/kube/kube-client.ts";
+import { type MetricsServer, startMetricsServer } from "./engine-metrics-server.ts";
+import { clusterConfig } from "./test-client.ts";
+
+export interface EngineControlPlane extends AsyncDisposable {
+  readonly kubeconfig: string;
+  /** The administrator's. */
+  readonly client: KubeClient;
+  readonly metrics: MetricsServer;
+  readonly nodes: readonly string[];
+}
+
+const CRDS = join(import.meta.dirname, "../../config/crd");
+const NODES = 2;
+
+export async function startEngineControlPlane(): Promise<EngineControlPlane> {
+  const metrics = await startMetricsServer();
+  const controlPlane = await startControlPlane({
+    components: ["kube-controller-manager", "kube-scheduler", "kwok"],
+    crds: CRDS,
+  });
+  const kubeconfig = controlPlane.adminKubeconfig;
+  const nodes = await addNodes(kubeconfig, { count: NODES });
+  const client = createKubeClient({ config: await clusterConfig(kubeconfig), maxSockets: 64 });
+  return {
+    kubeconfig,
+    client,
+    metrics,
+    nodes,
+    async [Symbol.asyncDispose]() {
+      client.close();
+      await controlPlane.stop();
+      await metrics[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,75 @@
+// Counts what engines cost the API server: from creation to Ready, for one graceful roll, and at rest. The operator runs in this
+// process; every request of its client counts (events too), except watches. A lease has a client of its own and is not among them.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { RequestInfo } from "../../src/kube/client-calls.ts";
+import { type EngineLab, image } from "./engine-lab.ts";
+
+/** The most requests per engine. */
+export const REQUEST_BUDGET = { create: 10, roll: 16, idle: 0 } as const;
+
+export interface RequestCounts {
+  readonly engines: number;
+  readonly createPerEngine: number;
+  readonly createMs: number;
+  readonly rollPerEngine: number;
+  readonly rollMs: number;
+  readonly idleSeconds: number;
+  readonly idleRequests: number;
+  /** What the requests were, per engine: `patch fireboltengines.compute.firebolt.io` and so on. */
+  readonly create: Readonly<Record<string, number>>;
+  readonly roll: Readonly<Record<string, number>>;
+}
+
+export interface CountOptions {
+  readonly engines: number;
+  readonly idleMs: number;
+  readonly progress?: (line: string) => void;
+}
+
+/** The lab has an instance and no operator yet. Engines of one replica, drain check on and answered. */
+export async function countEngineRequests(lab: EngineLab, options: CountOptions): Promise<RequestCounts> {
+  const { engines, idleMs, progress = () => undefined } = options;
+  const operator = await lab.operator();
+  const names = Array.from({ length: engines }, (_, index) => `e${index}`);
+  const phase = async (start: (name: string) => Promise<void>, generation: number) => {
+    const [before, startedMs] = [operator.requests.length, performance.now()];
+    await Promise.all(names.map(start));
+    await Promise.all(names.map((name) => lab.settled(name, generation, 120_000)));
+    const wallMs = Math.round(performance.now() - startedMs);
+    // Events are written a moment after what they tell.
+    await quiet(operator.requests);
+    return { wallMs, asked: operator.requests.slice(before) };
+  };
+  const created = await phase((name) => lab.createEngine(name, { replicas: 1 }), 0);
+  progress(`${engines} engines Ready after ${created.wallMs} ms, ${created.asked.length} requests`);
+  const rolled = await phase((name) => lab.edit(name, image("two")), 1);
+  progress(`all rolled after ${rolled.wallMs} ms, ${rolled.asked.length} requests`);
+  const before = operator.requests.length;
+  await sleep(idleMs);
+  const idle = operator.requests.slice(before);
+  progress(`${idleMs / 1_000} s at rest: ${idle.length} requests`);
+  return {
+    engines,
+    createPerEngine: created.asked.length / engines,
+    createMs: created.wallMs,
+    rollPerEngine: rolled.asked.length / engines,
+    rollMs: rolled.wallMs,
+    idleSeconds: idleMs / 1_000,
+    idleRequests: idle.length,
+    create: byKind(created.asked, engines),
+    roll: byKind(rolled.asked, engines),
+  };
+}
+
+/** Resolves when nothing has been asked for a second. */
+async function quiet(requests: readonly RequestInfo[]): Promise<void> {
+  for (let seen = -1; seen !== requests.length; ) {
+    seen = requests.length;
+    await sleep(1_000);
+  }
+}
+
+function byKind(requests: readonly RequestInfo[], engines: number): Readonly<Record<string, number>> {
+  const counts = Map.groupBy(requests, ({ verb, resource }) => `${verb} ${resource}`);
+  return Object.fromEntries([...counts].map(([kind, found]) => [kind, found.length / engines]));
+}

@@ -1,0 +1,99 @@
+// The engine and class controllers with everything the program puts around them: client, caches, events, manager and, when a
+// test wants one, an elector. In this process; the caller decides when it starts and how it ends. Counts what it asks.
+import { OPERATOR_DEFAULTS, type OperatorDefaults } from "../../src/api/operator-defaults.ts";
+import { engineController } from "../../src/engine/controller.ts";
+import { type CacheWish, createEngineCaches, INDEX } from "../../src/engine/engine-caches.ts";
+import { type EngineMetrics, type EnginePassRecord, noEngineMetrics } from "../../src/engine/metrics-hooks.ts";
+import type { ResourceBounds } from "../../src/engine/validate.ts";
+import { engineClassController } from "../../src/engineclass/controller.ts";
+import { createObjectCache, type ObjectCache } from "../../src/kube/cache.ts";
+import type { KubeClient } from "../../src/kube/client.ts";
+import type { RequestInfo } from "../../src/kube/client-calls.ts";
+import { systemClock } from "../../src/kube/clock.ts";
+import type { ClusterConfig } from "../../src/kube/cluster-config.ts";
+import { createEventRecorder } from "../../src/kube/event-recorder.ts";
+import { eventWriter } from "../../src/kube/event-writer.ts";
+import { createKubeClient } from "../../src/kube/kube-client.ts";
+import type { LeaderElector } from "../../src/kube/leader-election.ts";
+import type { Logger } from "../../src/kube/logger.ts";
+import { createManager, type Manager } from "../../src/kube/manager.ts";
+import type { KubeObject } from "../../src/kube/object.ts";
+import { controllerRunnable } from "../../src/kube/run-controller.ts";
+import { cacheRunnable, type Runnable } from "../../src/kube/runnable.ts";
+import { silentRuntimeMetrics } from "../../src/kube/runtime-metrics.ts";
+import { tapWrites, type WriteTap } from "./operator-writes.ts";
+
+export interface EngineOperatorOptions {
+  readonly config: ClusterConfig;
+  /** None: all. */
+  readonly namespaces: readonly string[];
+  readonly logger: Logger;
+  readonly defaults?: OperatorDefaults;
+  readonly bounds?: ResourceBounds;
+  readonly tap?: WriteTap;
+  readonly elector?: LeaderElector;
+  /** Without it a process that lost its lease writes on: only preconditions protect the objects then. */
+  readonly fenced?: boolean;
+  /** Changes what the controllers read, to show what a failing read does. */
+  readonly reads?: (client: KubeClient) => KubeClient;
+  readonly onPass?: (record: EnginePassRecord) => void;
+}
+
+export interface BuiltEngineOperator {
+  readonly manager: Manager;
+  /** Everything asked of the API server so far; watches aside, events included. */
+  readonly requests: RequestInfo[];
+  /** Resolves when the controllers may start. */
+  readonly synced: (signal: AbortSignal) => Promise<void>;
+  close(): void;
+}
+
+export function buildEngineOperator(options: EngineOperatorOptions): BuiltEngineOperator {
+  const { config, namespaces, logger, defaults = OPERATOR_DEFAULTS, bounds = {}, elector, fenced = true } = options;
+  const requests: RequestInfo[] = [];
+  const direct = createKubeClient({
+    config,
+    logger,
+    userAgent: "firebolt-operator/test",
+    onRequest: (info) => {
+      if (info.verb !== "watch") requests.push(info);
+    },
+    ...(elector === undefined || !fenced ? {} : { guardWrite: () => elector.assertLeading() }),
+  });
+  const tapped = tapWrites(direct, options.tap ?? {});
+  const client = options.reads?.(tapped) ?? tapped;
+  const caches: { readonly runnable: Runnable; readonly synced: (signal: AbortSignal) => Promise<void> }[] = [];
+  const create = <T extends KubeObject>(wish: CacheWish<T>): ObjectCache<T> => {
+    const cache = createObjectCache<T>({ client: direct, logger, namespaces, freeze: true, ...wish });
+    caches.push({ runnable: cacheRunnable(cache), synced: (signal) => cache.whenSynced(signal) });
+    return cache;
+  };
+  const engineCaches = createEngineCaches(create);
+  const recorder = createEventRecorder({
+    writer: eventWriter(direct),
+    clock: systemClock,
+    logger,
+    reportingController: "firebolt.io/engine",
+    reportingInstance: "test",
+  });
+  const metrics: EngineMetrics = { ...noEngineMetrics, passEnded: (record) => options.onPass?.(record) };
+  const shared = { client, clock: systemClock, events: recorder };
+  const controllers = [
+    engineController({ ...shared, caches: engineCaches, defaults, bounds, metrics }),
+    engineClassController({ ...shared, caches: { ...engineCaches, classIndex: INDEX.engineClass } }),
+  ];
+  const manager = createManager({ logger, clock: systemClock });
+  for (const { runnable } of caches) manager.add(runnable);
+  if (elector !== undefined) manager.add(elector);
+  manager.add(recorder);
+  for (const controller of controllers)
+    manager.add(controllerRunnable(controller, { clock: systemClock, logger, metrics: silentRuntimeMetrics }));
+  return {
+    manager,
+    requests,
+    synced: async (signal) => {
+      await Promise.all(caches.map((cache) => cache.synced(signal)));
+    },
+    close: () => direct.close(),
+  };
+}

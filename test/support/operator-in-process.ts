@@ -1,0 +1,80 @@
+// Runs the engine controllers inside the test for one namespace, as long as the test likes, and remembers what they asked,
+// passed and logged.
+import type { EnginePassRecord } from "../../src/engine/metrics-hooks.ts";
+import type { RequestInfo } from "../../src/kube/client-calls.ts";
+import type { Logger } from "../../src/kube/logger.ts";
+import { buildEngineOperator, type EngineOperatorOptions } from "./operator-engine.ts";
+import { clusterConfig } from "./test-client.ts";
+
+export interface LogLine {
+  readonly level: "debug" | "info" | "error";
+  readonly message: string;
+  readonly error?: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export interface EngineOperator extends AsyncDisposable {
+  /** Since the caches were filled; watches aside, events included. */
+  readonly requests: readonly RequestInfo[];
+  readonly passes: readonly EnginePassRecord[];
+  readonly log: readonly LogLine[];
+  /** Stops cleanly. Stopping twice is stopping once. */
+  stop(): Promise<void>;
+  /** As if the process had been killed: nothing it was doing goes on, and nothing is waited for. */
+  abandon(): void;
+}
+
+export type InProcessOptions = Omit<
+  EngineOperatorOptions,
+  "config" | "namespaces" | "logger" | "onPass" | "elector"
+> & {
+  readonly kubeconfig: string;
+  readonly namespaces: readonly string[];
+};
+
+export async function startEngineOperator(options: InProcessOptions): Promise<EngineOperator> {
+  const passes: EnginePassRecord[] = [];
+  const log: LogLine[] = [];
+  const { kubeconfig, ...rest } = options;
+  const operator = buildEngineOperator({
+    ...rest,
+    config: await clusterConfig(kubeconfig),
+    logger: recordingLogger(log, {}),
+    onPass: (record) => passes.push(record),
+  });
+  const stop = new AbortController();
+  const running = operator.manager.run(stop.signal);
+  // Somebody else may be waiting for the caches while the manager fails.
+  running.catch(() => undefined);
+  await Promise.race([operator.synced(stop.signal), running]);
+  operator.requests.length = 0;
+  let abandoned = false;
+  const end = async (): Promise<void> => {
+    stop.abort();
+    if (!abandoned) await running;
+    operator.close();
+  };
+  const abandon = (): void => {
+    abandoned = true;
+    stop.abort();
+    operator.close();
+  };
+  return { requests: operator.requests, passes, log, stop: end, abandon, [Symbol.asyncDispose]: end };
+}
+
+function recordingLogger(lines: LogLine[], context: Readonly<Record<string, unknown>>): Logger {
+  const line = (level: LogLine["level"], message: string, fields: object | undefined, error?: unknown) => {
+    lines.push({
+      level,
+      message,
+      fields: { ...context, ...fields },
+      ...(error === undefined ? {} : { error: String(error) }),
+    });
+  };
+  return {
+    debug: (message, fields) => line("debug", message, fields),
+    info: (message, fields) => line("info", message, fields),
+    error: (message, error, fields) => line("error", message, fields, error),
+    with: (fields) => recordingLogger(lines, { ...context, ...fields }),
+  };
+}

@@ -1,0 +1,28 @@
+// What a test tells its operator process, on the command line as JSON.
+import type { ElectionTiming } from "../../src/kube/election-timing.ts";
+
+export interface OperatorProgramSettings {
+  readonly kubeconfig: string;
+  readonly namespace: string;
+  readonly identity: string;
+  /**
+   * What to do at a write. `kill` ends the process by SIGKILL as soon as that many writes are accepted (0: before the first);
+   * `pause` stops it by SIGSTOP right before the write with that number.
+   */
+  readonly fault?: { readonly type: "kill" | "pause"; readonly at: number };
+  /** Writes are counted from the start of the process, or from the signal SIGUSR2. */
+  readonly countFrom: "start" | "signal";
+  /** With a lease the process works only while it leads. */
+  readonly lease?: { readonly name: string; readonly timing: ElectionTiming };
+  /** False: a lost lease does not stop writes, only preconditions do. */
+  readonly fenced: boolean;
+}
+
+export function parseOperatorProgramSettings(text: string): OperatorProgramSettings {
+  const settings: unknown = JSON.parse(text);
+  if (!isSettings(settings)) throw new TypeError(`not the settings of an operator process: ${text}`);
+  return settings;
+}
+
+const isSettings = (value: unknown): value is OperatorProgramSettings =>
+  typeof value === "object" && value !== null && "kubeconfig" in value && "namespace" in value && "countFrom" in value;
