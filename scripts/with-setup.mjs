@@ -154,7 +154,7 @@ async function main([name, ...args]) {
     if (ready !== 0) return ready;
   }
   if (command.system !== undefined) {
-    const ready = await run(NODE, ["dev/system-packages.ts", ...command.system], ["ignore", "inherit", "inherit"]);
+    const ready = await run(NODE, ["dev/system/main.ts", ...command.system], ["ignore", "inherit", "inherit"]);
     if (ready !== 0) return ready;
   }
   const [program, ...rest] = command.run(args);

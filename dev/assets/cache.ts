@@ -10,12 +10,17 @@ export function platformName(): string {
   return `${process.platform === "win32" ? "windows" : process.platform}-${architecture}`;
 }
 
-/** The folder of all assets of this user. */
-export function assetsFolder(env: NodeJS.ProcessEnv): string {
+/** The project's part of the user's cache folder. */
+export function cacheFolder(env: NodeJS.ProcessEnv): string {
   const base = env["XDG_CACHE_HOME"];
   // The specification says that a relative path there means nothing.
   const root = base?.startsWith("/") ? base : join(homedir(), ".cache");
-  return join(root, "firebolt-operator", "assets");
+  return join(root, "firebolt-operator");
+}
+
+/** The folder of all assets of this user. */
+export function assetsFolder(env: NodeJS.ProcessEnv): string {
+  return join(cacheFolder(env), "assets");
 }
 
 export interface Cache {

@@ -2,14 +2,9 @@
 // It parses no bodies, keeps no state, and is not meant for traffic from outside the cluster.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { type AnswerGet, answerQuestion } from "./http-answer.ts";
 import type { Logger } from "./logger.ts";
 import { untilAborted } from "./until-aborted.ts";
-
-export interface HttpAnswer {
-  readonly status: number;
-  readonly body: string | Buffer;
-  readonly headers?: Readonly<Record<string, string>>;
-}
 
 export interface HttpListenerOptions {
   /** Absent: all addresses. */
@@ -17,7 +12,7 @@ export interface HttpListenerOptions {
   /** 0 picks a free port. */
   readonly port: number;
   readonly logger: Logger;
-  answer(url: URL, headers: Readonly<Record<string, string | string[] | undefined>>): Promise<HttpAnswer>;
+  readonly answer: AnswerGet;
 }
 
 export interface HttpListener {
@@ -39,22 +34,9 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
   const server = createServer(
     { headersTimeout: HEADER_TIMEOUT_MS, requestTimeout: HEADER_TIMEOUT_MS },
     (request, response) => {
-      const send = (answer: HttpAnswer): void => {
-        response.writeHead(answer.status, { "cache-control": "no-store", ...answer.headers });
-        response.end(request.method === "HEAD" ? undefined : answer.body);
-      };
-      if (request.method !== "GET" && request.method !== "HEAD") {
-        send({ status: 405, body: "only GET\n", headers: { allow: "GET, HEAD" } });
-        return;
-      }
-      const url = URL.parse(request.url ?? "/", "http://localhost");
-      if (url === null) {
-        send({ status: 400, body: "bad request target\n" });
-        return;
-      }
-      options.answer(url, request.headers).then(send, (error: unknown) => {
-        options.logger.error("answering a request failed", error, { path: url.pathname });
-        send({ status: 500, body: "internal error\n" });
+      void answerQuestion(request, options.answer, options.logger).then(({ status, headers, body }) => {
+        response.writeHead(status, headers);
+        response.end(request.method === "HEAD" ? undefined : body);
       });
     },
   );

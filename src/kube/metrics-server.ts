@@ -1,11 +1,17 @@
-// GET /metrics over plain HTTP, in the Prometheus text format, compressed for those who ask. It checks nobody's identity:
-// bind it where only the scraper can reach it.
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
+// GET /metrics. Secure: over HTTPS, for bearers of a token whose owner the API server knows and lets read the path. Otherwise in
+// plain HTTP and for everybody: then bind it where only the scraper can reach it.
+import type { IncomingHttpHeaders } from "node:http";
 import type { Registry } from "prom-client";
-import { createHttpListener, type HttpAnswer } from "./http-listener.ts";
+import type { AccessReview } from "./access-review.ts";
+import type { HttpAnswer } from "./http-answer.ts";
+import { createHttpListener, type HttpListener } from "./http-listener.ts";
+import { createHttpsListener } from "./https-listener.ts";
 import type { Logger } from "./logger.ts";
+import { renderMetricsPage } from "./metrics-page.ts";
 import type { Runnable } from "./runnable.ts";
+import type { CertificateSource } from "./serving-certificate.ts";
+
+export const METRICS_PATH = "/metrics";
 
 export interface MetricsServerOptions {
   readonly registry: Registry;
@@ -13,38 +19,80 @@ export interface MetricsServerOptions {
   /** Absent: all addresses. */
   readonly host?: string;
   readonly port: number;
+  /** Absent: plain HTTP, no questions asked. */
+  readonly secure?: SecureMetrics;
+}
+
+export interface SecureMetrics {
+  readonly certificate: CertificateSource;
+  readonly access: AccessReview;
+  readonly http2?: boolean;
 }
 
 export interface MetricsServer extends Runnable {
   readonly port: number | undefined;
 }
 
-const compress = promisify(gzip);
-
-export function createMetricsServer({ registry, logger, host, port }: MetricsServerOptions): MetricsServer {
-  const listener = createHttpListener({
-    port,
-    logger,
-    ...(host === undefined ? {} : { host }),
-    answer: (url, headers) =>
-      url.pathname === "/metrics"
-        ? scrape(registry, String(headers["accept-encoding"] ?? ""))
-        : Promise.resolve({ status: 404, body: "not found\n" }),
-  });
+export function createMetricsServer(options: MetricsServerOptions): MetricsServer {
+  const { registry, secure } = options;
+  const logger = options.logger.with({ server: "metrics" });
+  const stopping = new AbortController();
+  const answer = async (url: URL, headers: IncomingHttpHeaders): Promise<HttpAnswer> => {
+    if (url.pathname !== METRICS_PATH) return { status: 404, body: "not found\n" };
+    const refusal = secure && (await refusalOf(headers, { access: secure.access, logger, signal: stopping.signal }));
+    return refusal ?? renderMetricsPage(registry, headers);
+  };
+  const listener = listenerFor({ ...options, logger }, answer);
   return {
     name: "metrics",
     group: "servers",
     get port() {
       return listener.port;
     },
-    run: (signal) => listener.run(signal),
+    async run(signal) {
+      // Reviews that nobody waits for any more end with the server.
+      const stop = (): void => stopping.abort();
+      signal.addEventListener("abort", stop, { once: true });
+      await listener.run(signal).finally(() => signal.removeEventListener("abort", stop));
+    },
     whenReady: (signal) => listener.whenListening(signal),
   };
 }
 
-async function scrape(registry: Registry, acceptEncoding: string): Promise<HttpAnswer> {
-  const text = await registry.metrics();
-  const headers = { "content-type": registry.contentType };
-  if (!/\bgzip\b/.test(acceptEncoding)) return { status: 200, body: text, headers };
-  return { status: 200, body: await compress(text), headers: { ...headers, "content-encoding": "gzip" } };
+function listenerFor(
+  { logger, host, port, secure }: MetricsServerOptions,
+  answer: (url: URL, headers: IncomingHttpHeaders) => Promise<HttpAnswer>,
+): HttpListener {
+  const plain = { logger, port, answer, ...(host === undefined ? {} : { host }) };
+  if (secure === undefined) return createHttpListener(plain);
+  const { certificate, http2 = false } = secure;
+  return createHttpsListener({ ...plain, certificate, http2 });
 }
+
+interface Gatekeeping {
+  readonly access: AccessReview;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+async function refusalOf(
+  { authorization = "" }: IncomingHttpHeaders,
+  { access, logger, signal }: Gatekeeping,
+): Promise<HttpAnswer | undefined> {
+  const token = /^Bearer +(\S+)$/i.exec(authorization.trim())?.[1];
+  if (token === undefined) return UNAUTHENTICATED;
+  try {
+    const verdict = await access.check(token, signal);
+    if (verdict === "allowed") return undefined;
+    return verdict === "denied" ? { status: 403, body: "forbidden\n" } : UNAUTHENTICATED;
+  } catch (error) {
+    logger.error("a token could not be reviewed", error);
+    return { status: 500, body: "the token could not be reviewed\n" };
+  }
+}
+
+const UNAUTHENTICATED: HttpAnswer = {
+  status: 401,
+  body: "unauthorized\n",
+  headers: { "www-authenticate": 'Bearer realm="metrics"' },
+};

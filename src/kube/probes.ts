@@ -1,7 +1,8 @@
 // /healthz and /readyz: named checks, each of which says what is wrong or nothing. The server only reports; what is healthy
 // or ready is decided by whoever registers a check.
 import type { Clock } from "./clock.ts";
-import { createHttpListener, type HttpAnswer } from "./http-listener.ts";
+import type { HttpAnswer } from "./http-answer.ts";
+import { createHttpListener } from "./http-listener.ts";
 import type { Logger } from "./logger.ts";
 import type { Runnable } from "./runnable.ts";
 

@@ -2,15 +2,15 @@
 // refuses to run as root, so under root it runs as an unprivileged user.
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { findFreePorts } from "../../dev/control-plane/ports.ts";
 import { type ManagedProcess, startProcess } from "../../dev/control-plane/process.ts";
 import type { Workspace } from "../../dev/control-plane/workspace.ts";
 import { openPostgres, type PostgresConnection } from "../../dev/stand-ins/metadata/postgres-connection.ts";
+import { SYSTEM_PROGRAMS } from "../../dev/system/programs.ts";
 
-const DEBIAN_ROOT = "/usr/lib/postgresql";
 const SUPERUSER = "postgres";
 const INITDB_MS = 60_000;
 const READY_MS = 30_000;
@@ -38,18 +38,9 @@ export interface Postgres {
 
 /** POSTGRES_BIN wins; otherwise the newest server that the distribution installed. A missing server is an error, never a skip. */
 export function postgresBinaries(): string {
-  const override = process.env["POSTGRES_BIN"];
-  if (override !== undefined) return override;
-  const versions = existsSync(DEBIAN_ROOT)
-    ? readdirSync(DEBIAN_ROOT)
-        .map(Number)
-        .sort((a, b) => b - a)
-    : [];
-  const found = versions
-    .map((version) => join(DEBIAN_ROOT, String(version), "bin"))
-    .find((bin) => existsSync(join(bin, "initdb")));
+  const found = SYSTEM_PROGRAMS["postgres"]?.find();
   if (found === undefined)
-    throw new Error(`no PostgreSQL below ${DEBIAN_ROOT}: install the package postgresql, or set POSTGRES_BIN`);
+    throw new Error("no PostgreSQL server: install the package postgresql, or name its folder in POSTGRES_BIN");
   return found;
 }
 

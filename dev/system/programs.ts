@@ -1,0 +1,61 @@
+// Programs that come from the distribution rather than from a registry we pin: where each is looked for, and in which package it is.
+// Looks only; dev/system/main.ts installs.
+import { accessSync, constants, existsSync, readdirSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { cacheFolder } from "../assets/cache.ts";
+
+export interface SystemProgram {
+  /** The Debian package that holds it. */
+  readonly package: string;
+  /** Taken out of the package into our cache instead of being installed: the package would start a service. */
+  readonly unpacked?: true;
+  /** Its path, or its folder for a family of programs; undefined when it is not there. */
+  readonly find: () => string | undefined;
+}
+
+const POSTGRES_ROOT = "/usr/lib/postgresql";
+
+export const SYSTEM_PROGRAMS: Readonly<Record<string, SystemProgram>> = {
+  postgres: { package: "postgresql", find: () => process.env["POSTGRES_BIN"] ?? findPostgres() },
+  ip: { package: "iproute2", find: () => findOnPath("ip") },
+  unshare: { package: "util-linux", find: () => findOnPath("unshare") },
+  promtool: {
+    package: "prometheus",
+    unpacked: true,
+    find: () => process.env["PROMTOOL"] ?? findOnPath("promtool") ?? findUnpacked("prometheus", "usr/bin/promtool"),
+  },
+};
+
+/** Where a package's files are unpacked, keyed by its name. */
+export function unpackedFolder(packageName: string): string {
+  return join(cacheFolder(process.env), "debian", packageName);
+}
+
+function findUnpacked(packageName: string, path: string): string | undefined {
+  const file = join(unpackedFolder(packageName), path);
+  return isExecutable(file) ? file : undefined;
+}
+
+function findOnPath(program: string): string | undefined {
+  // System tools live in folders that are not on everybody's path.
+  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/sbin"];
+  return folders.map((folder) => join(folder, program)).find(isExecutable);
+}
+
+/** The newest server: Debian keeps its programs in a folder per version. */
+function findPostgres(): string | undefined {
+  if (!existsSync(POSTGRES_ROOT)) return undefined;
+  const versions = readdirSync(POSTGRES_ROOT).sort((a, b) => Number(b) - Number(a));
+  return versions
+    .map((version) => join(POSTGRES_ROOT, version, "bin"))
+    .find((folder) => isExecutable(join(folder, "postgres")));
+}
+
+export function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false; // Absent and not executable are the same answer here.
+  }
+}

@@ -1,0 +1,392 @@
+// The transport on a loopback port, against senders that are broken, hostile or merely many: an answer or a closed connection, never
+// a crash, and never a yes that no judge has given.
+
+import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
+import { Agent } from "node:https";
+import { connect as connectPlain } from "node:net";
+import { connect as connectSecure } from "node:tls";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAuthority } from "../../dev/control-plane/certificates.ts";
+import {
+  type AdmissionLoopback,
+  type HttpAnswer,
+  heldCertificate,
+  serverPair,
+  startAdmissionLoopback,
+} from "../../test/support/admission-loopback.ts";
+import { hookOf, parseResponse, review, UID } from "../../test/support/admission-review.ts";
+import { engine } from "../../test/support/manifests.ts";
+import { systemClock } from "../kube/clock.ts";
+import { silentLogger } from "../kube/logger.ts";
+import { silentAdmissionMetrics } from "./admission-metrics.ts";
+import { createAdmissionServer } from "./admission-server.ts";
+import { BODY_LIMIT_BYTES } from "./exchange.ts";
+import type { Judge } from "./judge.ts";
+
+const question = (object: object = engine({ name: "e" })) => JSON.stringify(review("validate-engine", { object }));
+const TIMEOUTS = { handshakeTimeout: 150, headersTimeout: 150, requestTimeout: 300, connectionsCheckingInterval: 30 };
+
+describe("well-formed or not", () => {
+  let asked = 0;
+  const counting: Judge = async () => {
+    asked += 1;
+    return { type: "allow", warnings: [] };
+  };
+  let loopback: AdmissionLoopback;
+  beforeAll(async () => {
+    loopback = await startAdmissionLoopback({ "validate-engine": counting }, { timeouts: TIMEOUTS });
+  });
+  afterAll(() => loopback[Symbol.asyncDispose]());
+
+  test("a question is answered under its uid", async () => {
+    const { status, body, headers } = await loopback.send({ body: question() });
+    expect([status, headers["content-type"]]).toEqual([200, "application/json"]);
+    expect(parseResponse(body)).toEqual({ uid: UID, allowed: true });
+  });
+
+  test("the API server's query and a charset are no obstacle", async () => {
+    const path = `${hookOf("validate-engine").path}?timeout=10s`;
+    const sent = { path, body: question(), headers: { "content-type": "application/json; charset=utf-8" } };
+    expect(parseResponse((await loopback.send(sent)).body).allowed).toBe(true);
+  });
+
+  test.each([
+    { name: "GET", sent: { method: "GET" }, status: 405 },
+    { name: "PUT", sent: { method: "PUT", body: "{}" }, status: 405 },
+    { name: "another path", sent: { path: "/metrics", body: "{}" }, status: 404 },
+    { name: "the root", sent: { path: "/", body: "{}" }, status: 404 },
+    {
+      name: "a path with something behind",
+      sent: { path: `${hookOf("validate-engine").path}/`, body: "{}" },
+      status: 404,
+    },
+    { name: "a path of an inherited name", sent: { path: "/__proto__", body: "{}" }, status: 404 },
+    { name: "text", sent: { headers: { "content-type": "text/plain" }, body: "{}" }, status: 415 },
+    {
+      name: "a form",
+      sent: { headers: { "content-type": "application/x-www-form-urlencoded" }, body: "a=b" },
+      status: 415,
+    },
+    { name: "no content type", sent: { headers: { "content-type": "" }, body: "{}" }, status: 415 },
+    {
+      name: "JSON of another kind",
+      sent: { headers: { "content-type": "application/jsonx" }, body: "{}" },
+      status: 415,
+    },
+    { name: "a compressed body", sent: { headers: { "content-encoding": "gzip" }, body: "{}" }, status: 415 },
+    { name: "no body", sent: {}, status: 400 },
+    { name: "truncated JSON", sent: { body: question().slice(0, -10) }, status: 400 },
+    { name: "not JSON", sent: { body: "<xml/>" }, status: 400 },
+    { name: "bytes that are no text", sent: { body: Buffer.from([0xff, 0xfe, 0x00]) }, status: 400 },
+    { name: "deep nesting", sent: { body: '{"a":'.repeat(100_000) }, status: 400 },
+    {
+      name: "no uid",
+      sent: { body: JSON.stringify(review("validate-engine", { object: {} }, { uid: "" })) },
+      status: 400,
+    },
+    { name: "an older envelope", sent: { body: question().replace("k8s.io/v1", "k8s.io/v1beta1") }, status: 400 },
+    { name: "headers past their limit", sent: { headers: { x: "x".repeat(20_000) }, body: "{}" }, status: 431 },
+  ])("$name: $status, and nobody is asked", async ({ sent, status }) => {
+    const before = asked;
+    const answer = await loopback.send(sent);
+    expect(answer.status).toBe(status);
+    expect(answer.body).not.toContain("allowed");
+    expect(asked).toBe(before);
+  });
+
+  test.each([
+    {
+      name: "another kind",
+      changes: { kind: { group: "compute.firebolt.io", version: "v1alpha1", kind: "FireboltInstance" } },
+    },
+    {
+      name: "another version",
+      changes: { kind: { group: "compute.firebolt.io", version: "v9", kind: "FireboltEngine" } },
+    },
+    { name: "another operation", changes: { operation: "CONNECT" } },
+    { name: "a subresource", changes: { subResource: "scale" } },
+  ])("$name is refused with 400 under its uid", async ({ changes }) => {
+    const before = asked;
+    const body = JSON.stringify(review("validate-engine", { object: engine({ name: "e" }) }, changes));
+    const response = parseResponse((await loopback.send({ body })).body);
+    expect(response).toMatchObject({ uid: UID, allowed: false, status: { code: 400, reason: "BadRequest" } });
+    expect(asked).toBe(before);
+  });
+
+  test("keys that aim at prototypes change nothing", async () => {
+    const text = question({ metadata: { name: "e" }, spec: {} }).replace(
+      '"spec":{}',
+      '"spec":{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}',
+    );
+    expect(parseResponse((await loopback.send({ body: text })).body)).toMatchObject({ uid: UID });
+    expect(Object.hasOwn(Object.prototype, "polluted")).toBe(false);
+  });
+
+  test("a body at the limit is read, one beyond is not, announced or not", async () => {
+    const padded = (bytes: number) => {
+      const text = question({ metadata: { name: "e", annotations: { pad: "" } } });
+      return text.replace('"pad":""', `"pad":"${"x".repeat(bytes - text.length)}"`);
+    };
+    expect((await loopback.send({ body: padded(BODY_LIMIT_BYTES) })).status).toBe(200);
+    expect((await loopback.send({ body: padded(BODY_LIMIT_BYTES + 1) })).status).toBe(413);
+    const chunked = loopback.send({ headers: { "transfer-encoding": "chunked" }, body: padded(BODY_LIMIT_BYTES + 1) });
+    expect((await chunked).status).toBe(413);
+  });
+
+  test("senders who dawdle are cut off: over the handshake, the headers, the body", async () => {
+    const silent = connectPlain(loopback.port, "127.0.0.1");
+    const ended = once(silent.resume(), "close");
+    const headers = await loopback.socket();
+    headers.write("POST /validate");
+    const body = await loopback.socket();
+    body.write(
+      `POST ${hookOf("validate-engine").path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n{`,
+    );
+    const texts = await Promise.all([textOf(headers), textOf(body), ended]);
+    expect(texts[0]).toContain("408");
+    expect(texts[1]).toContain("408");
+  });
+
+  test("a connection that breaks off in the middle of a body disturbs nobody", async () => {
+    const before = asked;
+    const socket = await loopback.socket();
+    socket.write(
+      `POST ${hookOf("validate-engine").path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{"a"`,
+    );
+    socket.destroy();
+    expect((await loopback.send({ body: question() })).status).toBe(200);
+    expect(asked).toBe(before + 1);
+  });
+
+  test("garbage instead of HTTP, and plain HTTP instead of TLS, are turned away", async () => {
+    const socket = await loopback.socket();
+    socket.write("\u0000\u0001\u0002 nonsense\r\n\r\n");
+    expect(await textOf(socket)).toContain("400 Bad Request");
+    const plain = connectPlain(loopback.port, "127.0.0.1");
+    plain.write("POST / HTTP/1.1\r\nhost: x\r\n\r\n");
+    expect(await textOf(plain)).not.toContain("HTTP/1.1 2");
+    expect((await loopback.send({ body: question() })).status).toBe(200);
+  });
+
+  test("TLS older than 1.2 is refused, 1.2 and 1.3 are spoken, HTTP/2 is not offered", async () => {
+    const handshake = (maxVersion: "TLSv1.1" | "TLSv1.2" | "TLSv1.3") =>
+      new Promise<string>((resolve) => {
+        const socket = connectSecure(
+          {
+            host: "127.0.0.1",
+            port: loopback.port,
+            ca: loopback.authority.certificate,
+            minVersion: "TLSv1",
+            maxVersion,
+            ciphers: "DEFAULT@SECLEVEL=0",
+            ALPNProtocols: ["h2", "http/1.1"],
+          },
+          () => {
+            resolve(`${socket.getProtocol()} ${socket.alpnProtocol}`);
+            socket.destroy();
+          },
+        );
+        socket.once("error", () => resolve("refused"));
+      });
+    expect(await handshake("TLSv1.1")).toBe("refused");
+    expect(await handshake("TLSv1.2")).toBe("TLSv1.2 http/1.1");
+    expect(await handshake("TLSv1.3")).toBe("TLSv1.3 http/1.1");
+  });
+});
+
+describe("judges that fail", () => {
+  test("a defect is a refusal with code 500 and not a dropped connection", async () => {
+    const broken: Judge = () => Promise.reject(new TypeError("cannot read properties of undefined"));
+    await using loopback = await startAdmissionLoopback({ "validate-engine": broken });
+    const { status, body } = await loopback.send({ body: question() });
+    expect(status).toBe(200);
+    expect(parseResponse(body)).toMatchObject({
+      uid: UID,
+      allowed: false,
+      status: { code: 500, reason: "InternalError" },
+    });
+    expect(body).not.toContain("cannot read");
+  });
+
+  test("a judge that never answers is a refusal before the API server gives up", async () => {
+    const stuck: Judge = () => new Promise(() => undefined);
+    await using loopback = await startAdmissionLoopback({ "validate-engine": stuck });
+    const startedMs = performance.now();
+    const { body } = await loopback.send({ body: question(), path: `${hookOf("validate-engine").path}?timeout=0.5s` });
+    expect(parseResponse(body)).toMatchObject({ allowed: false, status: { code: 504, reason: "Timeout" } });
+    expect(performance.now() - startedMs).toBeLessThan(500);
+  });
+});
+
+describe("many at once", () => {
+  test("1,000 questions: every one is judged, no more than the limit at a time", async () => {
+    let inside = 0;
+    let most = 0;
+    const slow: Judge = async ({ object }) => {
+      inside += 1;
+      most = Math.max(most, inside);
+      await new Promise((resolve) => setImmediate(resolve));
+      inside -= 1;
+      const refused = JSON.stringify(object).includes("refuse-me");
+      return refused ? { type: "deny", code: 403, message: "no", violations: [] } : { type: "allow", warnings: [] };
+    };
+    await using loopback = await startAdmissionLoopback({ "validate-engine": slow });
+    const agent = new Agent({ ca: loopback.authority.certificate, keepAlive: true, maxSockets: 200 });
+    const verdicts = await Promise.all(
+      Array.from({ length: 1_000 }, async (_, index) => {
+        const name = index % 2 === 0 ? `e${index}` : "refuse-me";
+        return parseResponse((await loopback.send({ agent, body: question(engine({ name })) })).body).allowed;
+      }),
+    );
+    agent.destroy();
+    expect(verdicts.filter(Boolean)).toHaveLength(500);
+    expect(verdicts.every((allowed, index) => allowed === (index % 2 === 0))).toBe(true);
+    expect(most).toBeLessThanOrEqual(64);
+  });
+
+  test("past the line requests get 503, and no verdict", async () => {
+    const release = Promise.withResolvers<void>();
+    const held: Judge = async () => {
+      await release.promise;
+      return { type: "allow", warnings: [] };
+    };
+    await using loopback = await startAdmissionLoopback(
+      { "validate-engine": held },
+      { limits: { requests: 1, bytes: 1e9, waiting: 1 } },
+    );
+    const all = Array.from({ length: 5 }, () => loopback.send({ body: question() }));
+    const early: HttpAnswer[] = [];
+    await new Promise<void>((resolve) => {
+      for (const one of all) void one.then((answer) => early.push(answer) === 3 && resolve());
+    });
+    expect(early.map(({ status, headers }) => [status, headers["retry-after"]])).toEqual(Array(3).fill([503, "1"]));
+    release.resolve();
+    expect((await Promise.all(all)).map(({ status }) => status).sort()).toEqual([200, 200, 503, 503, 503]);
+  });
+});
+
+describe("certificates and stopping", () => {
+  test("a new certificate is shown to new connections, and old ones stay open", async () => {
+    await using loopback = await startAdmissionLoopback({});
+    const agent = new Agent({ ca: loopback.authority.certificate, keepAlive: true, maxSockets: 1 });
+    expect((await loopback.send({ agent, body: question() })).status).toBe(200);
+    const next = serverPair(loopback.authority);
+    loopback.certificate.holder.set({ ...next, expiresMs: 0, fingerprint: "next" });
+    const shown = await loopback.socket();
+    expect(shown.getPeerX509Certificate()?.fingerprint256).toBe(new X509Certificate(next.certificate).fingerprint256);
+    shown.destroy();
+    const [old] = Object.values(agent.freeSockets).flat();
+    expect((await loopback.send({ agent, body: question() })).status).toBe(200);
+    expect(Object.values(agent.freeSockets).flat()[0]).toBe(old);
+    agent.destroy();
+  });
+
+  test("without a certificate it does not listen, and is not ready", async () => {
+    const authority = createAuthority("hooks");
+    const certificate = heldCertificate();
+    const allow: Judge = async () => ({ type: "allow", warnings: [] });
+    const judges = {
+      "mutate-instance": allow,
+      "validate-instance": allow,
+      "validate-engine": allow,
+      "validate-engine-class": allow,
+    };
+    const server = createAdmissionServer({
+      port: 0,
+      certificate,
+      judges,
+      clock: systemClock,
+      logger: silentLogger,
+      metrics: silentAdmissionMetrics,
+      overlapMs: 0,
+    });
+    const stop = new AbortController();
+    const ended = server.run(stop.signal);
+    let ready = false;
+    const waiting = server.whenReady?.(stop.signal).then(() => {
+      ready = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([ready, server.port]).toEqual([false, undefined]);
+    certificate.holder.set({ ...serverPair(authority), expiresMs: 0, fingerprint: "first" });
+    await waiting;
+    expect(server.port).toBeGreaterThan(0);
+    stop.abort();
+    await ended;
+  });
+
+  test("a port that is taken ends the server with its reason", async () => {
+    await using loopback = await startAdmissionLoopback({});
+    await expect(startAdmissionLoopback({}, { port: loopback.port })).rejects.toThrow("EADDRINUSE");
+  });
+
+  test("a stop answers for another second, ends connections with their answers, and finishes what has begun", async () => {
+    const release = Promise.withResolvers<void>();
+    const began = Promise.withResolvers<void>();
+    const held: Judge = async () => {
+      began.resolve();
+      await release.promise;
+      return { type: "allow", warnings: [] };
+    };
+    const loopback = await startAdmissionLoopback({ "validate-engine-class": held }, { overlapMs: 1_000 });
+    const inFlight = loopback.send({
+      path: hookOf("validate-engine-class").path,
+      body: JSON.stringify(review("validate-engine-class", { object: { metadata: {} } })),
+    });
+    await began.promise;
+    const stoppedMs = performance.now();
+    loopback.stop.abort();
+    const during = await loopback.send({ body: question() });
+    expect([during.status, during.headers["connection"]]).toEqual([200, "close"]);
+    const closed = await waitUntilRefused(loopback.port);
+    expect(closed - stoppedMs).toBeGreaterThan(950);
+    release.resolve();
+    expect((await inFlight).status).toBe(200);
+    await loopback.ended;
+  });
+
+  test("HTTP/2 is spoken when asked for", async () => {
+    await using loopback = await startAdmissionLoopback({}, { http2: true });
+    const session = connectHttp2(`https://127.0.0.1:${loopback.port}`, { ca: loopback.authority.certificate });
+    const stream = session.request({
+      ":method": "POST",
+      ":path": hookOf("validate-engine").path,
+      "content-type": "application/json",
+    });
+    stream.end(question());
+    const chunks: Buffer[] = [];
+    stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+    await once(stream, "end");
+    expect(parseResponse(Buffer.concat(chunks).toString()).allowed).toBe(true);
+    session.close();
+    expect((await loopback.send({ body: question() })).status).toBe(200);
+  });
+});
+
+function textOf(socket: NodeJS.ReadableStream): Promise<string> {
+  return new Promise((resolve) => {
+    let text = "";
+    socket.on("data", (chunk: Buffer) => {
+      text += chunk.toString("latin1");
+    });
+    socket.on("error", () => undefined);
+    socket.on("close", () => resolve(text));
+  });
+}
+
+/** When the port stops taking connections, on the clock of `performance`. */
+async function waitUntilRefused(port: number): Promise<number> {
+  for (;;) {
+    const refused = await new Promise<boolean>((resolve) => {
+      const socket = connectPlain(port, "127.0.0.1", () => {
+        socket.destroy();
+        resolve(false);
+      });
+      socket.once("error", () => resolve(true));
+    });
+    if (refused) return performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

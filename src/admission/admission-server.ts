@@ -1,0 +1,110 @@
+// The webhook server as a part of the manager: it listens as soon as there is a certificate, follows its changes, and stops so
+// that no question is lost. Which certificate and which rules is its caller's to say.
+import type { Clock } from "../kube/clock.ts";
+import type { Logger } from "../kube/logger.ts";
+import type { Runnable } from "../kube/runnable.ts";
+import type { CertificateSource } from "../kube/serving-certificate.ts";
+import { TlsListener, type TlsTimeouts } from "../kube/tls-listener.ts";
+import { pause, untilAborted } from "../kube/until-aborted.ts";
+import type { AdmissionMetrics } from "./admission-metrics.ts";
+import { answerExchange, type ExchangeAnswer, type IncomingExchange } from "./exchange.ts";
+import { Gate, type GateLimits } from "./gate.ts";
+import { HOOKS, type HookId } from "./hooks.ts";
+import type { Judge } from "./judge.ts";
+
+export interface AdmissionServerOptions {
+  /** Absent: all addresses. */
+  readonly host?: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+  readonly http2?: boolean;
+  readonly certificate: CertificateSource;
+  readonly judges: Readonly<Record<HookId, Judge>>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: AdmissionMetrics;
+  readonly limits?: GateLimits;
+  /** How long questions are still taken after the stop was asked for. Default 1 s. */
+  readonly overlapMs?: number;
+  /** Shorter ones, for tests. */
+  readonly timeouts?: Partial<TlsTimeouts>;
+}
+
+export interface AdmissionServer extends Runnable {
+  /** The port in use, once listening. */
+  readonly port: number | undefined;
+}
+
+const LIMITS: GateLimits = { requests: 64, bytes: 64 * 1024 * 1024, waiting: 2_000 };
+/** Callers go on for a moment after the process has said that it is no longer ready. */
+const OVERLAP_MS = 1_000;
+/** For requests in flight. Together with the overlap well within the time for the whole stop. */
+const FINISH_MS = 5_000;
+
+export function createAdmissionServer(options: AdmissionServerOptions): AdmissionServer {
+  const { certificate, clock, metrics, limits = LIMITS, overlapMs = OVERLAP_MS } = options;
+  const logger = options.logger.with({ logger: "admission" });
+  const routes = new Map(HOOKS.map((hook) => [hook.path, { hook, judge: options.judges[hook.id] }]));
+  const gate = new Gate(limits);
+  const listening = Promise.withResolvers<void>();
+
+  const answer = async (request: IncomingExchange): Promise<ExchangeAnswer | undefined> => {
+    try {
+      return await answerExchange(request, { routes, gate, clock, logger, metrics });
+    } catch (error) {
+      logger.error("answering an admission request failed", error);
+      return { status: 500, body: "internal error\n", hangUp: true };
+    }
+  };
+  const { host, port, http2 = false, timeouts = {} } = options;
+  const listener = new TlsListener({ port, http2, answer, timeouts, ...(host === undefined ? {} : { host }) });
+
+  const serve = async (signal: AbortSignal): Promise<void> => {
+    const failed = Promise.withResolvers<never>();
+    // Nobody may be waiting for it yet.
+    failed.promise.catch(() => undefined);
+    const pair = await certificate.whenLoaded(signal);
+    await listener.listen(pair, failed.reject);
+    const unsubscribe = certificate.onPair((next) => listener.replace(next));
+    logger.info("admission webhooks listening", { port: listener.port });
+    listening.resolve();
+    try {
+      await untilAborted(failed.promise, signal);
+    } finally {
+      unsubscribe();
+    }
+  };
+
+  /** The certificate is kept current until the last connection has ended. */
+  const stop = async (): Promise<void> => {
+    const never = new AbortController();
+    listener.announceStop();
+    if (listener.port !== undefined) await pause(clock, overlapMs, never.signal);
+    const giveUp = new AbortController();
+    const cancel = clock.after(FINISH_MS, () => giveUp.abort());
+    await listener.stop(giveUp.signal);
+    cancel();
+  };
+
+  return {
+    name: "webhooks",
+    group: "servers",
+    get port() {
+      return listener.port;
+    },
+    whenReady: (signal) => untilAborted(listening.promise, signal),
+    async run(signal) {
+      const keeping = new AbortController();
+      const kept = certificate.run(keeping.signal);
+      try {
+        await Promise.race([serve(signal), kept]);
+      } catch (error) {
+        if (!(signal.aborted && error === signal.reason)) throw error;
+      } finally {
+        await stop();
+        keeping.abort();
+        await kept;
+      }
+    },
+  };
+}

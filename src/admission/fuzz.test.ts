@@ -1,0 +1,101 @@
+// Judges and validators under random input: an answer to everything, the same answer twice, a yes only where nothing was refused,
+// and every refused field named.
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { anyManifest, spoiledTemplate } from "../../test/support/admission-arbitraries.ts";
+import { hookOf, parseResponse, review } from "../../test/support/admission-review.ts";
+import { engine, engineClass, instance } from "../../test/support/manifests.ts";
+import { systemClock } from "../kube/clock.ts";
+import { silentLogger } from "../kube/logger.ts";
+import { validateTemplate } from "../podtemplate/validate-template.ts";
+import { violationsText } from "../podtemplate/violation.ts";
+import { answerReview } from "./answer-review.ts";
+import { HOOKS, type HookId } from "./hooks.ts";
+import { createJudges } from "./judges.ts";
+
+const judges = createJudges({
+  lookups: { engineClass: async () => undefined, instance: async () => undefined, enginesOfClass: async () => [] },
+  bounds: {},
+  clock: systemClock,
+  logger: silentLogger,
+});
+const signal = new AbortController().signal;
+
+function ask(id: HookId, object: unknown, operation = "CREATE") {
+  const context = { hook: hookOf(id), judge: judges[id], logger: silentLogger, signal };
+  return answerReview(
+    JSON.stringify(review(id, { operation, object, oldObject: operation === "CREATE" ? null : object })),
+    context,
+  );
+}
+
+test("any object at all gets an answer, and the same answer again", async () => {
+  const hooks = HOOKS.flatMap(({ id, operations }) => operations.map((operation) => ({ id, operation })));
+  await fc.assert(
+    fc.asyncProperty(anyManifest, fc.constantFrom(...hooks), async (object, { id, operation }) => {
+      const first = await ask(id, object, operation);
+      expect(first.status).toBe(200);
+      expect(typeof parseResponse(first.body).allowed).toBe("boolean");
+      if (id !== "mutate-instance") expect(await ask(id, object, operation)).toEqual(first);
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test("any text at all gets an answer, and never a yes", async () => {
+  const context = { hook: hookOf("validate-engine"), judge: judges["validate-engine"], logger: silentLogger, signal };
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(fc.string(), fc.json(), fc.string({ unit: "binary" })), async (text) => {
+      expect(await answerReview(text, context)).toMatchObject({ status: 400, type: "problem" });
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("every refused field is named, nothing else is, and what is refused is never let through", async () => {
+  await fc.assert(
+    fc.asyncProperty(spoiledTemplate, async ({ template, paths }) => {
+      const violations = validateTemplate("engine", template, "spec.template");
+      expect(violations.map(({ path }) => path).toSorted()).toEqual(
+        paths.map((path) => `spec.template.${path}`).toSorted(),
+      );
+      for (const [id, object] of [
+        ["validate-engine", engine({ name: "e", template })],
+        ["validate-engine-class", engineClass({ name: "c", template })],
+      ] as const) {
+        const response = parseResponse((await ask(id, object)).body);
+        expect(response.allowed).toBe(paths.length === 0);
+        if (paths.length > 0 && id === "validate-engine-class")
+          expect(response.status?.message).toBe(violationsText(violations));
+      }
+    }),
+    { numRuns: 1_500 },
+  );
+});
+
+test("validators of templates never throw, whatever a template is", () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(anyManifest, fc.jsonValue()),
+      fc.constantFrom("engine", "gateway", "metadata"),
+      (template, component) => {
+        const violations = validateTemplate(component, template, "p");
+        expect(validateTemplate(component, template, "p")).toEqual(violations);
+        expect(typeof violationsText(violations)).toBe("string");
+      },
+    ),
+    { numRuns: 3_000 },
+  );
+});
+
+test("a template of the gateway or of the metadata service is judged as part of its instance", async () => {
+  await fc.assert(
+    fc.asyncProperty(anyManifest, fc.constantFrom("gateway", "metadata"), async (template, component) => {
+      const violations = validateTemplate(component, template, `spec.${component}.template`);
+      const object = instance({ name: "i", [component]: { template } });
+      const { allowed } = parseResponse((await ask("validate-instance", object)).body);
+      if (violations.length > 0) expect(allowed).toBe(false);
+    }),
+    { numRuns: 1_000 },
+  );
+});

@@ -1,0 +1,51 @@
+// The four webhooks as data: names, paths, kinds, operations. The server routes by this table, the webhook configurations are
+// rendered from it, and so the two cannot disagree.
+import { FireboltEngine } from "../api/engine.ts";
+import { FireboltEngineClass } from "../api/engine-class.ts";
+import { GROUP, type KindNames, VERSION } from "../api/group.ts";
+import { FireboltInstance } from "../api/instance.ts";
+
+export type Operation = "CREATE" | "UPDATE" | "DELETE";
+export type FailurePolicy = "Fail" | "Ignore";
+export type HookId = "mutate-instance" | "validate-instance" | "validate-engine" | "validate-engine-class";
+
+export interface Hook {
+  readonly id: HookId;
+  readonly type: "mutating" | "validating";
+  /** As the API server names it in refusals. */
+  readonly name: string;
+  readonly path: string;
+  readonly kind: KindNames;
+  readonly operations: readonly Operation[];
+  /** What happens when the webhook cannot be reached. */
+  readonly failurePolicy: FailurePolicy;
+}
+
+const pathOf = (verb: "mutate" | "validate", { singular }: KindNames): string =>
+  `/${verb}-${GROUP.replaceAll(".", "-")}-${VERSION}-${singular}`;
+
+const validating = (id: HookId, kind: KindNames, ...operations: readonly Operation[]): Hook => ({
+  id,
+  type: "validating",
+  name: `v${kind.singular}.${GROUP}`,
+  path: pathOf("validate", kind),
+  kind,
+  operations,
+  failurePolicy: "Fail",
+});
+
+export const HOOKS: readonly Hook[] = [
+  {
+    id: "mutate-instance",
+    type: "mutating",
+    name: `m${FireboltInstance.singular}.${GROUP}`,
+    path: pathOf("mutate", FireboltInstance),
+    kind: FireboltInstance,
+    operations: ["CREATE"],
+    // The controller makes the id as well, so an outage need not keep instances from being created.
+    failurePolicy: "Ignore",
+  },
+  validating("validate-instance", FireboltInstance, "CREATE", "UPDATE"),
+  validating("validate-engine", FireboltEngine, "CREATE", "UPDATE"),
+  validating("validate-engine-class", FireboltEngineClass, "CREATE", "UPDATE", "DELETE"),
+];

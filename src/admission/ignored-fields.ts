@@ -1,0 +1,66 @@
+// Fields of a pod template that are accepted and have no effect (api §7.2, §7.4, G6). Admission warns of them and never
+// refuses: manifests that carry them keep working.
+import { OPERATOR_VOLUMES } from "../engine/pod-contract.ts";
+import { COMPONENT_RULES, type TemplateComponent } from "../podtemplate/template-rules.ts";
+import { isObject } from "./review.ts";
+
+const IGNORED_EVERYWHERE = [
+  "automountServiceAccountToken",
+  "enableServiceLinks",
+  "ephemeralContainers",
+  "hostnameOverride",
+  "nodeName",
+  "priority",
+  "resources",
+  "schedulingGates",
+  "schedulingGroup",
+  "serviceAccount",
+  "setHostnameAsFQDN",
+] as const;
+
+const IGNORED_OUTSIDE_ENGINES = [
+  "runtimeClassName",
+  "dnsPolicy",
+  "dnsConfig",
+  "schedulerName",
+  "preemptionPolicy",
+  "readinessGates",
+  "resourceClaims",
+  "hostAliases",
+  "os",
+  "overhead",
+] as const;
+
+/** One warning per field, in the order of the tables, then of the volumes. `path` is where the template is. */
+export function ignoredFields(component: TemplateComponent, template: unknown, path: string): string[] {
+  const spec = isObject(template) ? template["spec"] : undefined;
+  if (!isObject(spec)) return [];
+  const names = component === "engine" ? IGNORED_EVERYWHERE : [...IGNORED_EVERYWHERE, ...IGNORED_OUTSIDE_ENGINES];
+  const { volumes } = spec;
+  return [
+    ...names
+      .filter((name) => isSet(spec[name]))
+      // With a user's own account the gateway honours it.
+      .filter(
+        (name) => !(component === "gateway" && name === "automountServiceAccountToken" && spec["serviceAccountName"]),
+      )
+      .map((name) => `${path}.spec.${name} is ignored`),
+    ...(Array.isArray(volumes) ? volumes : []).flatMap((volume: unknown, index) => {
+      const name = isObject(volume) ? volume["name"] : undefined;
+      return typeof name === "string" && isOperatorVolume(component, name)
+        ? [
+            `${path}.spec.volumes[${index}] is ignored: the operator has a volume of the name ${JSON.stringify(name)} itself`,
+          ]
+        : [];
+    }),
+  ];
+}
+
+function isOperatorVolume(component: TemplateComponent, name: string): boolean {
+  if (component === "engine") return OPERATOR_VOLUMES.has(name);
+  const { reservedVolumes, secretVolumePrefixes } = COMPONENT_RULES[component];
+  return reservedVolumes.includes(name) || secretVolumePrefixes.some((prefix) => name.startsWith(prefix));
+}
+
+const isSet = (value: unknown): boolean =>
+  value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);

@@ -1,0 +1,41 @@
+// Admission of instances (api §8.2): a new one without an id gets one, and every rule of the spec is checked. The patch touches
+// the id and nothing else, so that manifests are stored as they were written (G3).
+import { makeUlid, ULID_RANDOM_BYTES } from "../instance/ulid.ts";
+import { validateInstanceSpec } from "../instance/validate-spec.ts";
+import { decodeInstance, isBeingDeleted } from "./decode.ts";
+import { ignoredFields } from "./ignored-fields.ts";
+import { type Judge, verdictOf } from "./judge.ts";
+import { ALLOW, isObject } from "./review.ts";
+
+export interface IdSource {
+  now(): number;
+  randomBytes(count: number): Uint8Array;
+}
+
+export function instanceMutator(source: IdSource): Judge {
+  return async ({ object }) => {
+    const spec = object?.["spec"];
+    // Without a spec there is nothing to put an id into; the schema refuses it next.
+    if (!isObject(spec) || !isUnset(spec["id"])) return ALLOW;
+    const value = makeUlid(source.now(), source.randomBytes(ULID_RANDOM_BYTES));
+    return { type: "allow", warnings: [], patch: [{ op: "add", path: "/spec/id", value }] };
+  };
+}
+
+const isUnset = (id: unknown): boolean => id === undefined || id === null || id === "";
+
+export function instanceJudge(): Judge {
+  return async ({ operation, object, oldObject }) => {
+    if (operation === "UPDATE" && isBeingDeleted(object)) return ALLOW;
+    const instance = decodeInstance(object);
+    const { metadata, gateway } = instance.spec;
+    return verdictOf({
+      violations: validateInstanceSpec(instance, operation === "UPDATE" ? decodeInstance(oldObject) : undefined),
+      warnings: [
+        ...ignoredFields("metadata", metadata.template, "spec.metadata.template"),
+        ...ignoredFields("gateway", gateway.template, "spec.gateway.template"),
+      ],
+      templates: [metadata.template, gateway.template],
+    });
+  };
+}

@@ -1,0 +1,26 @@
+// What a webhook answers to one question. A judge reads, compares and says; it changes nothing, so that a dry run is like any
+// other question.
+import type { Violation } from "../podtemplate/violation.ts";
+import { isDecodableTemplate } from "./decode.ts";
+import { type AdmissionRequest, ALLOW, denial, type Verdict } from "./review.ts";
+
+export type Judge = (request: AdmissionRequest, signal: AbortSignal) => Promise<Verdict>;
+
+export interface Findings {
+  readonly violations: readonly Violation[];
+  readonly warnings: readonly string[];
+  /** The pod templates of the object. */
+  readonly templates: readonly unknown[];
+}
+
+/** All violations at once; the warnings only when there is nothing worse to say. */
+export function verdictOf({ violations, warnings, templates }: Findings): Verdict {
+  if (violations.length > 0) return denial(violations, templates.every(isDecodableTemplate) ? undefined : 400);
+  return warnings.length > 0 ? { type: "allow", warnings } : ALLOW;
+}
+
+/** The violation for something that could not be looked up. */
+export function lookupFailed(path: string, what: string, error: unknown): Violation {
+  const why = error instanceof Error ? error.message : String(error);
+  return { path, type: "Internal error", detail: `${what} could not be looked up: ${why}` };
+}

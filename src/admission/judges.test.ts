@@ -1,0 +1,283 @@
+// The judges, asked directly: look-ups are a table here. That the same questions come out the same through a real API server is
+// shown by the integration tests.
+import { describe, expect, test } from "vitest";
+import { engine, engineClass, instance } from "../../test/support/manifests.ts";
+import type { FireboltEngineClass } from "../api/engine-class.ts";
+import type { FireboltInstance } from "../api/instance.ts";
+import type { ResourceBounds } from "../engine/validate.ts";
+import { systemClock } from "../kube/clock.ts";
+import { silentLogger } from "../kube/logger.ts";
+import type { HookId } from "./hooks.ts";
+import { createJudges } from "./judges.ts";
+import type { AdmissionLookups } from "./lookups.ts";
+import type { AdmissionRequest, JsonObject, Verdict } from "./review.ts";
+
+const stored = <T>(manifest: object): T => JSON.parse(JSON.stringify(manifest)) as T;
+const json = (manifest: object): JsonObject => stored<JsonObject>(manifest);
+const away = (): Promise<never> => Promise.reject(new Error("connection refused"));
+const never = new AbortController().signal;
+
+function judge(
+  id: HookId,
+  request: Partial<AdmissionRequest>,
+  { lookups = {}, bounds = {} }: { lookups?: Partial<AdmissionLookups>; bounds?: ResourceBounds } = {},
+): Promise<Verdict> {
+  const all: AdmissionLookups = {
+    engineClass: async () => undefined,
+    instance: async () => undefined,
+    enginesOfClass: async () => [],
+    ...lookups,
+  };
+  const judges = createJudges({ lookups: all, bounds, clock: systemClock, logger: silentLogger });
+  const whole = {
+    uid: "u",
+    operation: "CREATE",
+    namespace: "ns",
+    name: "x",
+    object: undefined,
+    oldObject: undefined,
+  } as const;
+  return judges[id]({ ...whole, ...request }, never);
+}
+
+describe("engines", () => {
+  const classed = json(engine({ name: "e", engineClassRef: "c" }));
+  const large = { spec: { containers: [{ name: "engine", resources: { limits: { memory: "300Gi" } } }] } };
+
+  test("a class that is not there is named", async () => {
+    expect(await judge("validate-engine", { object: classed })).toMatchObject({
+      type: "deny",
+      code: 403,
+      message: 'spec.engineClassRef: Not found: "c": no FireboltEngineClass of this name in namespace "ns"',
+    });
+  });
+
+  test("a class that cannot be read refuses as well", async () => {
+    expect(await judge("validate-engine", { object: classed }, { lookups: { engineClass: away } })).toMatchObject({
+      type: "deny",
+      code: 500,
+      message: expect.stringMatching(/^spec\.engineClassRef: Internal error: .*connection refused$/),
+    });
+  });
+
+  test("bounds hold for what comes from the class", async () => {
+    const found = stored<FireboltEngineClass>(engineClass({ name: "c", template: large }));
+    const verdict = await judge(
+      "validate-engine",
+      { object: classed },
+      { lookups: { engineClass: async () => found }, bounds: { memory: "256Gi" } },
+    );
+    expect(verdict).toMatchObject({
+      type: "deny",
+      message: expect.stringMatching(
+        /^spec\.template\.spec\.containers\[engine\]\.resources\.limits\[memory\]: Invalid value: "300Gi": exceeds the maximum 256Gi; inherited from FireboltEngineClass "c"/,
+      ),
+    });
+  });
+
+  test("all violations come at once", async () => {
+    const object = json(
+      engine({ name: "Bad_Name", engineClassRef: "c", template: { spec: { hostNetwork: true, ...large.spec } } }),
+    );
+    const verdict = await judge("validate-engine", { object }, { bounds: { memory: "1Gi" } });
+    expect(verdict.type === "deny" && verdict.violations.map(({ path }) => path)).toEqual([
+      "metadata.name",
+      "spec.engineClassRef",
+      "spec.template.spec.hostNetwork",
+      "spec.template.spec.containers[engine].resources.limits[memory]",
+    ]);
+  });
+
+  test("a stored name is not held against an update", async () => {
+    const object = json(engine({ name: "dotted.name" }));
+    expect(await judge("validate-engine", { object })).toMatchObject({ type: "deny" });
+    expect(await judge("validate-engine", { operation: "UPDATE", object, oldObject: object })).toMatchObject({
+      type: "allow",
+    });
+  });
+
+  test("an object on its way out is let go, but not one that is only claimed to be", async () => {
+    const object = json({
+      ...engine({ name: "e", engineClassRef: "c" }),
+      metadata: { name: "e", deletionTimestamp: "2026-01-01T00:00:00Z" },
+    });
+    expect(await judge("validate-engine", { operation: "UPDATE", object, oldObject: classed })).toEqual({
+      type: "allow",
+      warnings: [],
+    });
+    expect(await judge("validate-engine", { operation: "CREATE", object })).toMatchObject({ type: "deny" });
+  });
+
+  const withEnv = json(
+    engine({
+      name: "e",
+      template: {
+        spec: {
+          containers: [
+            { name: "side", env: [{ name: "P", valueFrom: { secretKeyRef: { name: "login", key: "p" } } }] },
+          ],
+          volumes: [{ name: "v", projected: { sources: [{ secret: { name: "keys" } }] } }],
+        },
+      },
+    }),
+  );
+  const owner = stored<FireboltInstance>({
+    ...instance({
+      name: "lakeside",
+      metadata: { postgres: { host: "pg", database: "d", credentialsSecretRef: { name: "login" } } },
+    }),
+    status: { auth: { signingKeys: [{ id: "1", secretName: "keys", createdAt: "2026-01-01T00:00:00Z" }] } },
+  });
+
+  test("no template reaches the instance's Secrets, by volume or variable", async () => {
+    const verdict = await judge("validate-engine", { object: withEnv }, { lookups: { instance: async () => owner } });
+    expect(verdict.type === "deny" && verdict.message).toMatch(
+      /^\[spec\.template\.spec\.volumes\[0\]: Forbidden: .*"keys".*, spec\.template\.spec\.containers\[0\]: Forbidden: .*"login"/,
+    );
+  });
+
+  test("without a readable instance that is left to the controller", async () => {
+    expect(await judge("validate-engine", { object: withEnv })).toMatchObject({ type: "allow" });
+    expect(await judge("validate-engine", { object: withEnv }, { lookups: { instance: away } })).toMatchObject({
+      type: "allow",
+    });
+  });
+
+  test("a template without Secrets and an engine without class cost no look-up", async () => {
+    const object = json(engine({ name: "e", template: { spec: { nodeSelector: { a: "b" } } } }));
+    expect(
+      await judge("validate-engine", { object }, { lookups: { instance: away, engineClass: away } }),
+    ).toMatchObject({ type: "allow" });
+  });
+
+  test("labels that are no texts are a matter of decoding", async () => {
+    const object = json(engine({ name: "e", template: { metadata: { labels: { tier: 1 } } } }));
+    expect(await judge("validate-engine", { object })).toMatchObject({
+      type: "deny",
+      code: 400,
+      message: "spec.template.metadata.labels[tier]: Invalid value: 1: must be a string",
+    });
+  });
+
+  test("fields without effect are warned of", async () => {
+    const object = json(
+      engine({
+        name: "e",
+        template: { spec: { nodeName: "n", priority: 0, volumes: [{ name: "data" }, { name: "mine" }] } },
+      }),
+    );
+    expect(await judge("validate-engine", { object })).toEqual({
+      type: "allow",
+      warnings: [
+        "spec.template.spec.nodeName is ignored",
+        "spec.template.spec.priority is ignored",
+        'spec.template.spec.volumes[0] is ignored: the operator has a volume of the name "data" itself',
+      ],
+    });
+  });
+});
+
+describe("classes", () => {
+  const deletion = { operation: "DELETE", name: "c", oldObject: json(engineClass({ name: "c" })) } as const;
+
+  test("one that engines name is not deleted, and they are listed", async () => {
+    const names = ["a", "b"];
+    expect(
+      await judge("validate-engine-class", deletion, { lookups: { enginesOfClass: async () => names } }),
+    ).toMatchObject({
+      type: "deny",
+      code: 403,
+      message:
+        'metadata.name: Forbidden: FireboltEngineClass "c" in namespace "ns" is still named by 2 engines (a, b): clear spec.engineClassRef there first, or delete them',
+    });
+  });
+
+  test("a long list is cut, the count is not", async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `e${index}`);
+    const verdict = await judge("validate-engine-class", deletion, { lookups: { enginesOfClass: async () => names } });
+    expect(verdict.type === "deny" && verdict.message).toMatch(/12 engines \(e0, .*e9, and 2 more\)/);
+  });
+
+  test("without an answer the class stays", async () => {
+    expect(await judge("validate-engine-class", deletion, { lookups: { enginesOfClass: away } })).toMatchObject({
+      type: "deny",
+      code: 500,
+    });
+    expect(await judge("validate-engine-class", { ...deletion, name: "" })).toMatchObject({ type: "deny", code: 400 });
+  });
+
+  test("one that nobody names goes", async () => {
+    expect(await judge("validate-engine-class", deletion)).toEqual({ type: "allow", warnings: [] });
+  });
+
+  test("a broken template can be left behind, but not written", async () => {
+    const broken = engineClass({ name: "c", template: { spec: { hostPID: true } } });
+    expect(await judge("validate-engine-class", { object: json(broken) })).toMatchObject({ type: "deny" });
+    const leaving = json({ ...broken, metadata: { name: "c", deletionTimestamp: "2026-01-01T00:00:00Z" } });
+    expect(
+      await judge("validate-engine-class", { operation: "UPDATE", object: leaving, oldObject: leaving }),
+    ).toMatchObject({ type: "allow" });
+  });
+});
+
+describe("instances", () => {
+  const ID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
+
+  test.each([
+    { name: "no id", object: instance({ name: "i" }) },
+    { name: "an empty id", object: instance({ name: "i", id: "" }) },
+  ])("$name: exactly the id is filled in", async ({ object }) => {
+    expect(await judge("mutate-instance", { object: json(object) })).toEqual({
+      type: "allow",
+      warnings: [],
+      patch: [{ op: "add", path: "/spec/id", value: expect.stringMatching(ID) }],
+    });
+  });
+
+  test.each([
+    { name: "an id of one's own", object: json(instance({ name: "i", id: "mine" })) },
+    { name: "no spec", object: json({ metadata: { name: "i" } }) },
+    { name: "a spec that is none", object: json({ metadata: { name: "i" }, spec: [] }) },
+  ])("$name: nothing is touched", async ({ object }) => {
+    expect(await judge("mutate-instance", { object })).toEqual({ type: "allow", warnings: [] });
+  });
+
+  test("two instances never get the same id, and later ones sort later", async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 200 }, async () => {
+        const verdict = await judge("mutate-instance", { object: json(instance({ name: "i" })) });
+        return verdict.type === "allow" ? String(verdict.patch?.[0]?.value) : "";
+      }),
+    );
+    expect(new Set(ids).size).toBe(200);
+  });
+
+  test("both templates and PostgreSQL are judged in the order of the contract", async () => {
+    const object = json(
+      instance({
+        name: "i",
+        metadata: {
+          template: { spec: { hostPID: true } },
+          postgres: { host: "pg", database: "d", credentialsSecretRef: {} },
+        },
+        gateway: { template: { spec: { hostIPC: true } } },
+      }),
+    );
+    const verdict = await judge("validate-instance", { object });
+    expect(verdict.type === "deny" && verdict.violations.map(({ path }) => path)).toEqual([
+      "spec.metadata.template.spec.hostPID",
+      "spec.gateway.template.spec.hostIPC",
+      "spec.metadata.postgres.credentialsSecretRef.name",
+    ]);
+  });
+
+  test("fields that only engine pods take are warned of on both components", async () => {
+    const object = json(
+      instance({ name: "i", gateway: { template: { spec: { dnsPolicy: "Default", volumes: [{ name: "tmp" }] } } } }),
+    );
+    expect(await judge("validate-instance", { object })).toMatchObject({
+      type: "allow",
+      warnings: ["spec.gateway.template.spec.dnsPolicy is ignored", expect.stringContaining('"tmp"')],
+    });
+  });
+});

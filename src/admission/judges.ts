@@ -1,0 +1,27 @@
+// One judge per webhook, from what all of them need. The wiring in src/cli calls this; tests may replace single judges.
+import { randomBytes } from "node:crypto";
+import type { ResourceBounds } from "../engine/validate.ts";
+import type { Clock } from "../kube/clock.ts";
+import type { Logger } from "../kube/logger.ts";
+import type { HookId } from "./hooks.ts";
+import type { Judge } from "./judge.ts";
+import { engineJudge } from "./judge-engine.ts";
+import { engineClassJudge } from "./judge-engine-class.ts";
+import { instanceJudge, instanceMutator } from "./judge-instance.ts";
+import type { AdmissionLookups } from "./lookups.ts";
+
+export interface JudgesOptions {
+  readonly lookups: AdmissionLookups;
+  readonly bounds: ResourceBounds;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export function createJudges({ lookups, bounds, clock, logger }: JudgesOptions): Readonly<Record<HookId, Judge>> {
+  return {
+    "mutate-instance": instanceMutator({ now: () => clock.now(), randomBytes }),
+    "validate-instance": instanceJudge(),
+    "validate-engine": engineJudge({ lookups, bounds, logger }),
+    "validate-engine-class": engineClassJudge(lookups),
+  };
+}

@@ -1,0 +1,50 @@
+// What admission has to know beyond the object it judges. Read from the API server itself, never from a cache: class and engine
+// are often applied together, and a label selector may hide engines from the caches.
+import { FireboltEngine } from "../api/engine.ts";
+import { FireboltEngineClass } from "../api/engine-class.ts";
+import { FireboltInstance } from "../api/instance.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { keyText } from "../kube/object.ts";
+import { untilAborted } from "../kube/until-aborted.ts";
+import { SharedReads } from "./shared-reads.ts";
+
+export interface LookupKey {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** All reject when there is no answer. */
+export interface AdmissionLookups {
+  engineClass(key: LookupKey, signal: AbortSignal): Promise<FireboltEngineClass | undefined>;
+  instance(key: LookupKey, signal: AbortSignal): Promise<FireboltInstance | undefined>;
+  /** Names of the engines that name this class, in alphabetical order. */
+  enginesOfClass(key: LookupKey, signal: AbortSignal): Promise<readonly string[]>;
+}
+
+const TIMEOUT_MS = 5_000;
+
+export function kubeLookups(client: KubeClient): AdmissionLookups {
+  // A read that several share ends by its own deadline, not when one of them stops waiting.
+  const call = { timeoutMs: TIMEOUT_MS };
+  const classes = new SharedReads<FireboltEngineClass | undefined>();
+  const instances = new SharedReads<FireboltInstance | undefined>();
+  return {
+    engineClass: (key, signal) =>
+      untilAborted(
+        classes.read(keyText(key), () => client.find(FireboltEngineClass, key, call)),
+        signal,
+      ),
+    instance: (key, signal) =>
+      untilAborted(
+        instances.read(keyText(key), () => client.find(FireboltInstance, key, call)),
+        signal,
+      ),
+    async enginesOfClass({ namespace, name }, signal) {
+      const { items } = await client.listAll(FireboltEngine, { ...call, signal, namespace });
+      return items
+        .filter(({ spec }) => spec?.engineClassRef === name)
+        .map(({ metadata }) => metadata?.name ?? "")
+        .sort();
+    },
+  };
+}

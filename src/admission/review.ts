@@ -1,0 +1,155 @@
+// AdmissionReview v1, the envelope: what the API server asks, read with care, and the answer to it. Judges no manifest.
+import { GROUP, VERSION } from "../api/group.ts";
+import { type Violation, violationsText } from "../podtemplate/violation.ts";
+import type { Hook, Operation } from "./hooks.ts";
+
+export type JsonObject = { readonly [key: string]: unknown };
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export interface AdmissionRequest {
+  readonly uid: string;
+  readonly operation: Operation;
+  readonly namespace: string;
+  /** Empty when the API server is still to make it up. */
+  readonly name: string;
+  /** Absent for DELETE. */
+  readonly object: JsonObject | undefined;
+  /** Absent for CREATE. */
+  readonly oldObject: JsonObject | undefined;
+}
+
+export interface PatchOperation {
+  readonly op: "add";
+  readonly path: string;
+  readonly value: unknown;
+}
+
+export type Verdict =
+  | { readonly type: "allow"; readonly warnings: readonly string[]; readonly patch?: readonly PatchOperation[] }
+  | {
+      readonly type: "deny";
+      readonly code: number;
+      readonly message: string;
+      readonly violations: readonly Violation[];
+    };
+
+export const ALLOW: Verdict = { type: "allow", warnings: [] };
+
+/** The uid of the question is known, but it is not one that may be asked here. */
+export interface Misdirected {
+  readonly type: "misdirected";
+  readonly uid: string;
+  readonly why: string;
+}
+
+export type ParsedReview =
+  | { readonly type: "request"; readonly request: AdmissionRequest }
+  | Misdirected
+  /** Not an AdmissionReview at all: there is nothing to answer to. */
+  | { readonly type: "malformed"; readonly why: string };
+
+const REVIEW_VERSION = "admission.k8s.io/v1";
+
+/** What the API server asks of this hook. Anything that is not exactly that is named, and never becomes a request. */
+export function parseReview(value: unknown, hook: Hook): ParsedReview {
+  if (!isObject(value)) return malformed("the body is not an object");
+  if (value["kind"] !== "AdmissionReview" || value["apiVersion"] !== REVIEW_VERSION)
+    return malformed(`the body is not an AdmissionReview of ${REVIEW_VERSION}`);
+  const { request } = value;
+  if (!isObject(request)) return malformed("the review has no request");
+  const { uid, operation, object, oldObject } = request;
+  if (typeof uid !== "string" || uid === "") return malformed("the request has no uid");
+  const why = misdirection(request, hook);
+  if (why !== undefined) return { type: "misdirected", uid, why };
+  return {
+    type: "request",
+    request: {
+      uid,
+      operation: operation as Operation, // One of the hook's, as misdirection has made sure.
+      namespace: textOf(request["namespace"]),
+      name: textOf(request["name"]) || nameOf(object) || nameOf(oldObject),
+      object: isObject(object) ? object : undefined,
+      oldObject: isObject(oldObject) ? oldObject : undefined,
+    },
+  };
+}
+
+function misdirection(request: JsonObject, hook: Hook): string | undefined {
+  const { kind, operation, subResource, object, oldObject } = request;
+  if (!isObject(kind) || kind["group"] !== GROUP || kind["version"] !== VERSION || kind["kind"] !== hook.kind.kind)
+    return `this webhook judges ${hook.kind.kind} of ${GROUP}/${VERSION} only`;
+  if (subResource !== undefined && subResource !== null && subResource !== "")
+    return "this webhook judges no subresources";
+  if (!hook.operations.some((known) => known === operation))
+    return `this webhook judges ${hook.operations.join(", ")} only`;
+  if (operation !== "DELETE" && !isObject(object)) return `a ${String(operation)} request needs an object`;
+  if (operation === "UPDATE" && !isObject(oldObject)) return "an UPDATE request needs an oldObject";
+  return undefined;
+}
+
+/** Code and text follow from the violations: who asked is told all of them at once. */
+export function denial(violations: readonly Violation[], code?: number): Verdict {
+  const failed = violations.some(({ type }) => type === "Internal error");
+  return { type: "deny", code: code ?? (failed ? 500 : 403), message: violationsText(violations), violations };
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: "BadRequest",
+  403: "Forbidden",
+  500: "InternalError",
+  504: "Timeout",
+};
+
+/** Kubernetes' own reasons for a single field. */
+const CAUSES: Readonly<Record<Violation["type"], string>> = {
+  "Required value": "FieldValueRequired",
+  "Invalid value": "FieldValueInvalid",
+  Forbidden: "FieldValueForbidden",
+  "Not found": "FieldValueNotFound",
+  "Duplicate value": "FieldValueDuplicate",
+  "Internal error": "InternalError",
+};
+
+/** The whole answer as JSON text. */
+export function renderReview(uid: string, verdict: Verdict): string {
+  const response = verdict.type === "allow" ? allowedResponse(verdict) : deniedResponse(verdict);
+  return JSON.stringify({ apiVersion: REVIEW_VERSION, kind: "AdmissionReview", response: { uid, ...response } });
+}
+
+function allowedResponse({ warnings, patch }: Extract<Verdict, { type: "allow" }>): object {
+  return {
+    allowed: true,
+    ...(warnings.length === 0 ? {} : { warnings }),
+    ...(patch === undefined
+      ? {}
+      : { patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(patch), "utf8").toString("base64") }),
+  };
+}
+
+function deniedResponse({ code, message, violations }: Extract<Verdict, { type: "deny" }>): object {
+  const causes = violations.map(({ path, type, detail }) => ({
+    reason: CAUSES[type],
+    field: path,
+    message: detail || type,
+  }));
+  return {
+    allowed: false,
+    status: {
+      status: "Failure",
+      code,
+      reason: REASONS[code] ?? "Forbidden",
+      message,
+      ...(causes.length === 0 ? {} : { details: { causes } }),
+    },
+  };
+}
+
+const malformed = (why: string): ParsedReview => ({ type: "malformed", why });
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+function nameOf(object: unknown): string {
+  const metadata = isObject(object) ? object["metadata"] : undefined;
+  return isObject(metadata) ? textOf(metadata["name"]) : "";
+}

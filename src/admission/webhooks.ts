@@ -1,0 +1,101 @@
+// Everything behind `--enable-webhooks` as one part of the manager: certificate, rules, server. The command line's words come in as
+// plain options; nothing here reads flags or the environment.
+import { join } from "node:path";
+import type { Registry } from "prom-client";
+import { FIELD_MANAGER } from "../api/group.ts";
+import type { ResourceBounds } from "../engine/validate.ts";
+import { createCertificateFiles } from "../kube/certificate-files.ts";
+import type { KubeClient } from "../kube/client.ts";
+import type { Clock } from "../kube/clock.ts";
+import type { Logger } from "../kube/logger.ts";
+import { createManagedCertificate } from "../kube/managed-certificate.ts";
+import type { CertificateObserver, CertificateSource } from "../kube/serving-certificate.ts";
+import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "../kube/webhook-trust.ts";
+import { createAdmissionMetrics } from "./admission-metrics.ts";
+import { type AdmissionServer, createAdmissionServer } from "./admission-server.ts";
+import { HOOKS } from "./hooks.ts";
+import { createJudges } from "./judges.ts";
+import { kubeLookups } from "./lookups.ts";
+import { serviceHosts } from "./webhook-configurations.ts";
+
+/** Where the serving certificate comes from: `--webhook-cert-mode`. */
+export type CertificateMode =
+  | {
+      readonly type: "files";
+      readonly folder: string;
+      readonly certificateName: string;
+      readonly keyName: string;
+      /** Default 60 s. */
+      readonly startTimeoutMs?: number;
+    }
+  | {
+      readonly type: "self-managed";
+      readonly secret: { readonly namespace: string; readonly name: string };
+      /** The Service through which the API server calls. */
+      readonly service: { readonly namespace: string; readonly name: string };
+      /** Whose CA bundle is kept; empty: nobody's. */
+      readonly mutatingConfiguration: string;
+      readonly validatingConfiguration: string;
+    };
+
+export interface WebhooksOptions {
+  /** Absent: all addresses. */
+  readonly host?: string;
+  readonly port: number;
+  readonly http2: boolean;
+  readonly certificate: CertificateMode;
+  readonly bounds: ResourceBounds;
+  /** Reads for look-ups and, when self-managed, writes in every replica: not the client that only the leader may write with. */
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Absent: nothing is recorded. */
+  readonly registry: Registry | undefined;
+  readonly certificateObserver?: CertificateObserver;
+}
+
+/** Where certificates are looked for when no folder is named. */
+export const defaultCertificateFolder = (temporaryFolder: string): string =>
+  join(temporaryFolder, "k8s-webhook-server", "serving-certs");
+
+export function createWebhooks(options: WebhooksOptions): AdmissionServer {
+  const { host, port, http2, bounds, client, clock, logger, registry } = options;
+  const metrics = createAdmissionMetrics(
+    registry,
+    HOOKS.map(({ path }) => path),
+  );
+  return createAdmissionServer({
+    port,
+    http2,
+    ...(host === undefined ? {} : { host }),
+    certificate: sourceOf(options, options.certificateObserver ?? {}),
+    judges: createJudges({ lookups: kubeLookups(client), bounds, clock, logger }),
+    clock,
+    logger,
+    metrics,
+  });
+}
+
+function sourceOf(
+  { certificate, client, clock, logger }: WebhooksOptions,
+  observer: CertificateObserver,
+): CertificateSource {
+  if (certificate.type === "files") {
+    const { type: _type, ...files } = certificate;
+    return createCertificateFiles({ ...files, clock, logger, observer });
+  }
+  const { secret, service, mutatingConfiguration, validatingConfiguration } = certificate;
+  return createManagedCertificate({
+    client,
+    secret,
+    hosts: serviceHosts(service.namespace, service.name),
+    trust: [
+      { type: MutatingWebhookConfiguration, name: mutatingConfiguration },
+      { type: ValidatingWebhookConfiguration, name: validatingConfiguration },
+    ].filter(({ name }) => name !== ""),
+    fieldManager: FIELD_MANAGER,
+    clock,
+    logger,
+    observer,
+  });
+}
