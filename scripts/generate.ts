@@ -3,7 +3,8 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { LUA_MODULE_FILE, LUA_SOURCE_FILE, renderLuaModule } from "./generate/lua.ts";
+import { CHART_README, CHART_VALUES, renderChartReadme } from "./generate/chart-readme.ts";
+import { LUA_SCRIPTS, renderLuaModule } from "./generate/lua.ts";
 import { pinnedKubernetesVersion, readOpenApi } from "./generate/openapi.ts";
 import {
   POD_TEMPLATE_FILE,
@@ -29,7 +30,9 @@ async function main(): Promise<number> {
     return 1;
   }
   const outputs = new Map([...taken, ...renderFromDefinitions(podTemplate, await packageVersion())]);
-  outputs.set(LUA_MODULE_FILE, renderLuaModule(await readFile(join(ROOT, LUA_SOURCE_FILE), "utf8")));
+  for (const script of LUA_SCRIPTS)
+    outputs.set(script.module, renderLuaModule(script, await readFile(join(ROOT, script.source), "utf8")));
+  outputs.set(CHART_README, renderChartReadme(await readFile(join(ROOT, CHART_VALUES), "utf8")));
   const stale = await staleOf(outputs);
   return check ? report(stale, outputs.size) : write(stale, outputs);
 }

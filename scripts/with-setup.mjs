@@ -30,7 +30,7 @@ const say = (line) => process.stderr.write(`${line}\n`);
 const COMMANDS = {
   start: { with: [], run: (args) => [NODE, "dev/playground/start.ts", ...args] },
   test: {
-    with: ["kwok", "envoy"],
+    with: ["kwok", "envoy", "helm"],
     run: (args) => [...PRIVATE_NETWORK, NODE, VITEST, "run", ...projects(args), ...args],
   },
   assets: { run: (args) => [NODE, "dev/assets/main.ts", ...args] },

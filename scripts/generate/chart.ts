@@ -4,11 +4,17 @@ import type { KindDefinition } from "../../src/api/kind-definition.ts";
 import type { StructuralSchema } from "../../src/api/schema.ts";
 import { buildCrd, crdFileName, HEADER, toYaml } from "./crd.ts";
 
+export const KUBE_VERSION = ">=1.29.0-0";
+
 /** Guarded by a value: deleting the release must not delete every instance and engine with it. */
-const KEEP_ANNOTATION = [
-  "  {{- if .Values.crds.keep }}",
+export const CRD_METADATA = [
+  '  {{- with merge (dict) (ternary (dict "helm.sh/resource-policy" "keep") (dict) .Values.crds.keep) .Values.crds.annotations }}',
   "  annotations:",
-  "    helm.sh/resource-policy: keep",
+  "    {{- toYaml . | nindent 4 }}",
+  "  {{- end }}",
+  "  {{- with .Values.crds.labels }}",
+  "  labels:",
+  "    {{- toYaml . | nindent 4 }}",
   "  {{- end }}",
   "",
 ].join("\n");
@@ -25,12 +31,17 @@ export function renderCrdChart({ definitions, podTemplate, version }: ChartInput
   const templates = definitions.map(
     (definition) => [`templates/${crdFileName(definition)}`, renderTemplate(definition, podTemplate)] as const,
   );
-  return new Map([["Chart.yaml", renderChart(version)], ["values.yaml", VALUES], ...templates]);
+  return new Map([
+    ["Chart.yaml", renderChart(version)],
+    ["values.yaml", VALUES],
+    ["values.schema.json", VALUES_SCHEMA],
+    ...templates,
+  ]);
 }
 
 function renderTemplate(definition: KindDefinition, podTemplate: StructuralSchema): string {
   const { metadata, spec, ...head } = buildCrd(definition, podTemplate);
-  return [HEADER, toYaml(head), asText(toYaml({ metadata })), KEEP_ANNOTATION, asText(toYaml({ spec }))].join("");
+  return [HEADER, toYaml(head), asText(toYaml({ metadata })), CRD_METADATA, asText(toYaml({ spec }))].join("");
 }
 
 /** Braces in descriptions are text, not actions. */
@@ -44,11 +55,35 @@ const renderChart = (version: string): string =>
     description: "Custom resource definitions of the Firebolt operator",
     type: "application",
     version,
-    appVersion: version,
-    kubeVersion: ">=1.29.0-0",
+    kubeVersion: KUBE_VERSION,
   });
 
 const VALUES = `${HEADER}crds:
   # Keep the CRDs, and with them all instances and engines, when the release is uninstalled.
   keep: true
+  # Annotations and labels of the CRDs.
+  annotations: {}
+  labels: {}
 `;
+
+const TEXTS = { type: "object", additionalProperties: { type: "string" } };
+
+/** A value that does not exist is refused, not ignored. */
+const VALUES_SCHEMA = `${JSON.stringify(
+  {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "Values of the Firebolt operator's CRD chart",
+    type: "object",
+    additionalProperties: false,
+    properties: {
+      global: { type: "object" },
+      crds: {
+        type: "object",
+        additionalProperties: false,
+        properties: { keep: { type: "boolean" }, annotations: TEXTS, labels: TEXTS },
+      },
+    },
+  },
+  undefined,
+  2,
+)}\n`;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { StructuralSchema } from "../../src/api/schema.ts";
+import { CRD_METADATA } from "./chart.ts";
 import { buildCrd, crdFileName } from "./crd.ts";
 import { DEFINITIONS, POD_TEMPLATE_FILE, parsePodTemplateFile, renderFromDefinitions } from "./outputs.ts";
 
@@ -34,9 +35,8 @@ describe.each(DEFINITIONS)("$names.kind", (definition) => {
 
   test("the chart's template is the same manifest, kept by the value", () => {
     const template = read(`charts/firebolt-operator-crds/templates/${crdFileName(definition)}`);
-    const guard = "  {{- if .Values.crds.keep }}\n  annotations:\n    helm.sh/resource-policy: keep\n  {{- end }}\n";
-    expect(template.split(guard)).toHaveLength(2);
-    const rendered = template.replace(guard, "").replaceAll('{{ "{{" }}', "{{");
+    expect(template.split(CRD_METADATA)).toHaveLength(2);
+    const rendered = template.replace(CRD_METADATA, "").replaceAll('{{ "{{" }}', "{{");
     expect(parse(rendered)).toEqual(crd);
   });
 

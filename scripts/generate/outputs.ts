@@ -8,6 +8,7 @@ import { renderCrdChart } from "./chart.ts";
 import { crdFileName, renderCrd } from "./crd.ts";
 import { renderKubernetesTypes } from "./kubernetes-types.ts";
 import type { OpenApi } from "./openapi.ts";
+import { renderOperatorChart } from "./operator-chart.ts";
 import { buildPodTemplateSchema } from "./pod-template.ts";
 import { renderReference } from "./reference.ts";
 
@@ -43,6 +44,10 @@ export function renderFromDefinitions(podTemplate: PodTemplateFile, version: str
     ...DEFINITIONS.map(
       (kind) => [`docs/reference/${kind.names.singular}.md`, renderReference(kind, kubernetesVersion)] as const,
     ),
+    ...DEFINITIONS.map(
+      (kind) => [`charts/firebolt-operator/crds/${crdFileName(kind)}`, renderCrd(kind, schema)] as const,
+    ),
+    ["charts/firebolt-operator/Chart.yaml", renderOperatorChart(version)],
     ...[...chart].map(([path, text]) => [`charts/firebolt-operator-crds/${path}`, text] as const),
   ]);
 }

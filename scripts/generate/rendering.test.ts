@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { KindDefinition } from "../../src/api/kind-definition.ts";
 import { int32, object, required, string } from "../../src/api/schema-builders.ts";
-import { renderCrdChart } from "./chart.ts";
+import { CRD_METADATA, renderCrdChart } from "./chart.ts";
 import { renderKubernetesTypes } from "./kubernetes-types.ts";
 import type { OpenApi, OpenApiSchema } from "./openapi.ts";
 import { renderReference } from "./reference.ts";
@@ -32,11 +32,17 @@ const definition: KindDefinition = {
 
 test("the chart escapes braces and guards the annotation", () => {
   const files = renderCrdChart({ definitions: [definition], podTemplate: { type: "object" }, version: "1.2.3" });
-  expect([...files.keys()]).toEqual(["Chart.yaml", "values.yaml", "templates/example.com_things.yaml"]);
-  expect(files.get("Chart.yaml")).toContain("version: 1.2.3\nappVersion: 1.2.3\n");
+  expect([...files.keys()]).toEqual([
+    "Chart.yaml",
+    "values.yaml",
+    "values.schema.json",
+    "templates/example.com_things.yaml",
+  ]);
+  expect(files.get("Chart.yaml")).toContain("version: 1.2.3\n");
   const template = files.get("templates/example.com_things.yaml") ?? "";
   expect(template).toContain('Uses {{ "{{" }} braces }} | bars.');
-  expect(template).toContain("  name: things.example.com\n  {{- if .Values.crds.keep }}\n  annotations:\n");
+  expect(template).toContain(`  name: things.example.com\n${CRD_METADATA}spec:\n`);
+  expect(CRD_METADATA).toContain('(dict "helm.sh/resource-policy" "keep") (dict) .Values.crds.keep');
 });
 
 test("the reference page has a row per field", () => {

@@ -20,6 +20,8 @@ const USER_AGENT = `firebolt-operator/${VERSION}`;
 
 export interface Connections {
   readonly client: KubeClient;
+  /** For what every replica does (token reviews, webhooks): not subject to the fence of the lease. */
+  readonly unfenced: KubeClient;
   readonly recorder: EventRecorder;
   /** Absent without --leader-elect: the process then works at once. */
   readonly elector: LeaderElector | undefined;
@@ -52,12 +54,18 @@ export function connect(options: ConnectOptions): Connections {
     reportingInstance: hostname(),
   });
   if (flags["leader-elect"]) elector = buildElector(options, recorder);
-  return { client, recorder, elector };
+  const unfenced = createKubeClient({ config, logger, userAgent: USER_AGENT, onRequest: metrics.request });
+  return { client, unfenced, recorder, elector };
+}
+
+/** The operator's own namespace, where its lease and its certificates are. */
+export function ownNamespace(flags: ManagerFlags, config: ClusterConfig): string | undefined {
+  return flags["leader-election-namespace"] || config.namespace;
 }
 
 /** The elector has a client of its own: renewals never queue behind other calls, and are not subject to the fence they feed. */
 function buildElector({ flags, config, metrics, logger }: ConnectOptions, events: EventRecorder): LeaderElector {
-  const namespace = flags["leader-election-namespace"] || config.namespace;
+  const namespace = ownNamespace(flags, config);
   if (!namespace)
     throw new UsageError(
       "--leader-election-namespace is required out of cluster: neither a pod nor the kubeconfig context names a namespace",

@@ -7,6 +7,7 @@ import type { ResourceBounds } from "../engine/validate.ts";
 import { engineClassController } from "../engineclass/controller.ts";
 import { instanceController } from "../instance/controller.ts";
 import { createInstanceCaches } from "../instance/instance-caches.ts";
+import type { MetadataConfigFormat } from "../instance/render/metadata-config.ts";
 import { createObjectCache, type ObjectCache } from "../kube/cache.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { systemClock } from "../kube/clock.ts";
@@ -19,6 +20,8 @@ import { resourceText } from "../kube/resource.ts";
 import { controllerRunnable } from "../kube/run-controller.ts";
 import { cacheRunnable } from "../kube/runnable.ts";
 import type { RuntimeMetrics } from "../kube/runtime-metrics.ts";
+import type { WatchMetrics } from "../kube/watch-metrics.ts";
+import type { ProductMetrics } from "../metrics/product-metrics.ts";
 import type { Concurrency } from "./manager-flags.ts";
 
 export interface ControllersOptions {
@@ -26,22 +29,26 @@ export interface ControllersOptions {
   readonly client: KubeClient;
   readonly logger: Logger;
   readonly metrics: RuntimeMetrics;
+  readonly product: ProductMetrics;
+  readonly watches: WatchMetrics;
   readonly events: EventSink;
   /** Empty: all. */
   readonly namespaces: readonly string[];
   /** Narrows the three Firebolt kinds, never their children. Empty: all. */
   readonly selector: string;
   readonly defaults: OperatorDefaults;
+  readonly metadataConfigFormat: MetadataConfigFormat;
   readonly bounds: ResourceBounds;
   readonly concurrency: Concurrency;
 }
 
 export function addControllers(options: ControllersOptions): void {
-  const { manager, client, logger, metrics, events, defaults, bounds, concurrency } = options;
+  const { manager, client, logger, metrics, product, watches, events, defaults, bounds, concurrency } = options;
   const createFor =
     (reader: string) =>
     <T extends KubeObject>(wish: CacheWish<T>): ObjectCache<T> => {
-      const cache = createObjectCache<T>({ ...wish, ...scopeOf(wish, options) });
+      const observer = watches(resourceText(wish.type));
+      const cache = createObjectCache<T>({ ...wish, ...scopeOf(wish, options), observer });
       // Engines and instances have children of the same kinds, told apart by label: each has a cache of its own.
       manager.add(cacheRunnable(cache, `cache-${reader}-${resourceText(wish.type)}`));
       return cache;
@@ -50,12 +57,27 @@ export function addControllers(options: ControllersOptions): void {
   const shared = { client, clock: systemClock, events };
   const add = (controller: Controller): void =>
     manager.add(controllerRunnable(controller, { clock: systemClock, logger, metrics }));
-  add(engineController({ ...shared, caches, defaults, bounds, concurrency: concurrency.engine }));
+  add(
+    engineController({ ...shared, caches, defaults, bounds, metrics: product.engine, concurrency: concurrency.engine }),
+  );
   const { classes, engines, instances } = caches;
   const instanceCaches = createInstanceCaches(createFor("instance"), instances);
-  add(instanceController({ ...shared, caches: instanceCaches, defaults, concurrency: concurrency.instance }));
+  add(
+    instanceController({
+      ...shared,
+      caches: instanceCaches,
+      defaults,
+      metadataConfigFormat: options.metadataConfigFormat,
+      metrics: product.instance,
+      concurrency: concurrency.instance,
+    }),
+  );
   add({
-    ...engineClassController({ ...shared, caches: { classes, engines, classIndex: INDEX.engineClass } }),
+    ...engineClassController({
+      ...shared,
+      caches: { classes, engines, classIndex: INDEX.engineClass },
+      metrics: product.engineClass,
+    }),
     concurrency: concurrency.engineclass,
   });
 }

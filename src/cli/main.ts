@@ -1,34 +1,43 @@
-// The entry point: picks the subcommand, runs it, and turns what happened into an exit code.
+// The entry point: picks the subcommand, runs it, and turns what happened into an exit code. A subcommand is loaded when it is
+// picked: the wake agent runs beside every gateway, and should not carry the manager in its memory.
 import { UsageError } from "./flags.ts";
-import { MANAGER_USAGE, runManager } from "./manager.ts";
-import { runRender } from "./render.ts";
-import { runSleep } from "./sleep.ts";
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
 type Subcommand = (args: readonly string[]) => Promise<number>;
 
-const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = { manager: runManager, render: runRender, sleep: runSleep };
+const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
+  manager: async (args) => (await import("./manager.ts")).runManager(args),
+  render: async (args) => (await import("./render.ts")).runRender(args),
+  sleep: async (args) => (await import("./sleep.ts")).runSleep(args),
+  "wake-agent": async (args) => (await import("./wake-agent.ts")).runWakeAgent(args),
+};
+const DEFAULT_SUBCOMMAND = "manager";
 
 /** Without a subcommand the program is the manager, as `firebolt-operator --flag` has always been. */
 async function main(argv: readonly string[]): Promise<number> {
   const [first = ""] = argv;
-  if (first === "" || first.startsWith("-")) return runManager(argv);
-  const subcommand = SUBCOMMANDS[first];
+  const unnamed = first === "" || first.startsWith("-");
+  const subcommand = SUBCOMMANDS[unnamed ? DEFAULT_SUBCOMMAND : first];
   if (subcommand === undefined) {
     throw new UsageError(
       `unknown subcommand ${JSON.stringify(first)}: use one of ${Object.keys(SUBCOMMANDS).join(", ")}`,
     );
   }
-  return subcommand(argv.slice(1));
+  return subcommand(unnamed ? argv : argv.slice(1));
+}
+
+async function usageOf(subcommand: string | undefined): Promise<string> {
+  if (subcommand === "wake-agent") return (await import("./wake-agent.ts")).WAKE_AGENT_USAGE;
+  return (await import("./manager.ts")).MANAGER_USAGE;
 }
 
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   if (error instanceof UsageError) {
-    process.stderr.write(`${error.message}\n\n${MANAGER_USAGE}\n`);
+    process.stderr.write(`${error.message}\n\n${await usageOf(process.argv[2])}\n`);
     process.exitCode = EXIT_USAGE;
   } else {
     process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);

@@ -1,19 +1,9 @@
 // The manager's flags, their defaults and their meaning in one table. Validated here, once, before anything starts.
 import { parseResourceBounds, type ResourceBounds } from "../engine/validate.ts";
+import { DEFAULT_FLAGS } from "./default-flags.ts";
+import { bindAddress, notNegative, oneOf } from "./flag-checks.ts";
 import type { FlagTable, FlagValues } from "./flags.ts";
-
-const oneOf =
-  (...allowed: readonly string[]) =>
-  (value: string): string | undefined =>
-    allowed.includes(value) ? undefined : `must be one of ${allowed.join(", ")}`;
-
-const bindAddress = (value: string): string | undefined =>
-  value === "0" || /^(\[[0-9a-fA-F:]+\]|[^:]*):\d{1,5}$/.test(value)
-    ? undefined
-    : "must be host:port, :port, or 0 to disable";
-
-const notNegative = (value: string): string | undefined =>
-  value.trim().startsWith("-") ? "must not be negative" : undefined;
+import { WEBHOOK_FLAGS } from "./webhooks.ts";
 
 const CONTROLLERS = ["engine", "instance", "engineclass"] as const;
 export type Concurrency = Readonly<Record<(typeof CONTROLLERS)[number], number>>;
@@ -57,6 +47,15 @@ export const MANAGER_FLAGS = {
     default: "true",
     help: "serve metrics over HTTPS to authenticated scrapers only",
   },
+  "metrics-cert-path": {
+    type: "string",
+    default: "",
+    help: "folder with the metrics server's certificate; empty makes a self-signed one",
+  },
+  "metrics-cert-name": { type: "string", default: "tls.crt", help: "file name of that certificate" },
+  "metrics-cert-key": { type: "string", default: "tls.key", help: "file name of its key" },
+  "enable-http2": { type: "boolean", default: "false", help: "offer HTTP/2 on the metrics and webhook servers" },
+  ...WEBHOOK_FLAGS,
   "max-concurrent-reconciles": {
     type: "string",
     default: "engine=4,instance=2,engineclass=2",
@@ -74,6 +73,7 @@ export const MANAGER_FLAGS = {
     default: "",
     help: "largest ephemeral-storage request or limit of an engine",
   },
+  ...DEFAULT_FLAGS,
   "kube-api-qps": {
     type: "number",
     default: "0",

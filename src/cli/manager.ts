@@ -1,18 +1,19 @@
 // The manager: flags in, a running operator out. The parts know each other only through what they are given here.
 import { homedir } from "node:os";
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { OPERATOR_DEFAULTS } from "../api/operator-defaults.ts";
 import { systemClock } from "../kube/clock.ts";
 import { loadKubeconfig } from "../kube/kubeconfig.ts";
 import { parseLabelSelector } from "../kube/label-selector.ts";
 import type { Logger } from "../kube/logger.ts";
 import { createManager, type Manager } from "../kube/manager.ts";
-import { createMetricsServer } from "../kube/metrics-server.ts";
 import { createProbes } from "../kube/probes.ts";
 import { createRuntimeMetrics } from "../kube/runtime-metrics.ts";
-import { connect, electionProblems } from "./connections.ts";
+import { createWatchMetrics } from "../kube/watch-metrics.ts";
+import { createProductMetrics } from "../metrics/product-metrics.ts";
+import { connect, electionProblems, ownNamespace } from "./connections.ts";
 import { addControllers } from "./controllers.ts";
 import { waitForCrds } from "./crd-discovery.ts";
+import { metadataConfigFormatOf, operatorDefaultsOf } from "./default-flags.ts";
 import { describeFlags, parseFlags, UsageError } from "./flags.ts";
 import { createLogger, type TimeEncoding } from "./logging.ts";
 import {
@@ -23,7 +24,9 @@ import {
   type ManagerFlags,
   namespaceList,
 } from "./manager-flags.ts";
+import { addMetricsServer } from "./metrics.ts";
 import { REVISION, VERSION } from "./version.ts";
+import { addWebhooks } from "./webhooks.ts";
 
 export const MANAGER_USAGE = `usage: firebolt-operator [manager] [flags]\n\n${describeFlags(MANAGER_FLAGS)}`;
 
@@ -60,11 +63,6 @@ export async function runManager(args: readonly string[]): Promise<number> {
 function checkCombinations(flags: ManagerFlags): void {
   const problems = electionProblems(flags);
   if (problems.length > 0) throw new UsageError(problems.join("; "));
-  if (flags["metrics-bind-address"] !== "0" && flags["metrics-secure"]) {
-    throw new UsageError(
-      "--metrics-secure=true: metrics over HTTPS are not available yet; pass --metrics-secure=false to serve them in plain HTTP",
-    );
-  }
 }
 
 function loggerFor(flags: ManagerFlags): Logger {
@@ -96,10 +94,15 @@ async function buildManager(flags: ManagerFlags, root: Logger, signal: AbortSign
     maxEphemeralStorage: bounds["ephemeral-storage"],
   });
 
+  if (flags.telemetry) logger.info("there is no telemetry: nothing is sent");
+
   const registry = flags["metrics-bind-address"] === "0" ? undefined : new Registry();
   if (registry !== undefined) collectDefaultMetrics({ register: registry });
   const metrics = createRuntimeMetrics(registry);
-  const { client, recorder, elector } = connect({ flags, config, metrics, logger: root });
+  const watches = createWatchMetrics(registry);
+  const build = { version: VERSION, revision: REVISION, nodeVersion: process.version };
+  const product = createProductMetrics(registry, { clock: systemClock, build });
+  const { client, unfenced, recorder, elector } = connect({ flags, config, metrics, logger: root });
   await waitForCrds({ client, clock: systemClock, logger, signal });
 
   const probes = listenAddress(flags["health-probe-bind-address"]);
@@ -109,9 +112,18 @@ async function buildManager(flags: ManagerFlags, root: Logger, signal: AbortSign
     shutdownTimeoutMs: flags["shutdown-timeout"],
     ...(probes === undefined ? {} : { probes: createProbes({ ...probes, clock: systemClock, logger }) }),
   });
-  const metricsAddress = listenAddress(flags["metrics-bind-address"]);
-  if (registry !== undefined && metricsAddress !== undefined)
-    manager.add(createMetricsServer({ ...metricsAddress, registry, logger }));
+  if (registry !== undefined)
+    addMetricsServer(manager, { flags, registry, client: unfenced, observer: product.certificates.metrics, logger });
+  addWebhooks(manager, {
+    flags,
+    namespace: ownNamespace(flags, config),
+    inCluster: process.env["KUBERNETES_SERVICE_HOST"] !== undefined,
+    bounds,
+    client: unfenced,
+    logger: root.with({ logger: "webhooks" }),
+    registry,
+    certificateObserver: product.certificates.webhook,
+  });
   if (elector !== undefined) manager.add(elector);
   manager.add(recorder);
   addControllers({
@@ -119,11 +131,14 @@ async function buildManager(flags: ManagerFlags, root: Logger, signal: AbortSign
     client,
     logger: root,
     metrics,
+    product,
+    watches,
     events: recorder,
     namespaces,
     selector,
     bounds,
-    defaults: OPERATOR_DEFAULTS,
+    defaults: operatorDefaultsOf(flags),
+    metadataConfigFormat: metadataConfigFormatOf(flags),
     concurrency: concurrencyOf(flags),
   });
   return manager;

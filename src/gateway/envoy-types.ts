@@ -21,4 +21,8 @@ export const BUFFER_LIMIT_BYTES = 2 * 1024 * 1024;
 export const CONNECT_TIMEOUT = "0.25s";
 
 /** Names by which routes find their clusters. */
-export const CLUSTER_NAME = { engines: "dynamic_forward_proxy", admin: "admin_stats" } as const;
+export const CLUSTER_NAME = {
+  engines: "dynamic_forward_proxy",
+  admin: "admin_stats",
+  wakeAgent: "wake_agent",
+} as const;

@@ -4,27 +4,37 @@ import { renderAdminCluster, renderEngineCluster } from "./clusters.ts";
 import { extension, socketAddress } from "./envoy-types.ts";
 import { renderClientListener, renderStatsListener } from "./listeners.ts";
 import { type GatewayPlacement, POD_PLACEMENT, type SocketEndpoint } from "./placement.ts";
-import { resolveMetricsPort } from "./ports.ts";
+import { GATEWAY_PORTS, resolveMetricsPort } from "./ports.ts";
+import { renderProbeListener, renderWakeAgentCluster } from "./wake.ts";
 
 /** Everything of an instance that the configuration depends on. */
 export interface GatewayConfigInput {
   readonly namespace: string;
   /** `spec.gateway.metricsPort`. */
   readonly metricsPort?: number | undefined;
+  /** Hold queries for stopped engines; a wake agent runs beside the gateway. */
+  readonly wake?: boolean | undefined;
 }
 
 /** The bootstrap of one Envoy process. The operator renders it for a pod; other placements are for running it elsewhere. */
 export function renderGatewayConfig(input: GatewayConfigInput, placement: GatewayPlacement = POD_PLACEMENT) {
   const { address, clientPort, adminPort, dnsResolvers } = placement;
+  const { wakeHoldPort = GATEWAY_PORTS.wakeHold, wakeProbePort = GATEWAY_PORTS.wakeProbe } = placement;
+  const { namespace, wake = false } = input;
   return {
     admin: { address: socketAddress("127.0.0.1", adminPort) },
     ...(dnsResolvers === undefined ? {} : { typed_dns_resolver_config: renderDnsResolver(dnsResolvers) }),
     static_resources: {
       listeners: [
-        renderClientListener({ address, port: clientPort }, input.namespace),
+        renderClientListener({ address, port: clientPort }, { namespace, wake }),
         renderStatsListener({ address, port: resolveMetricsPort(input.metricsPort) }),
+        ...(wake ? [renderProbeListener(wakeProbePort, namespace)] : []),
       ],
-      clusters: [renderEngineCluster(), renderAdminCluster(adminPort)],
+      clusters: [
+        renderEngineCluster(),
+        renderAdminCluster(adminPort),
+        ...(wake ? [renderWakeAgentCluster(wakeHoldPort)] : []),
+      ],
     },
   };
 }

@@ -3,6 +3,7 @@ import { ACCESS_LOG_FORMAT } from "./access-log.ts";
 import { BUFFER_LIMIT_BYTES, CLUSTER_NAME, extension, socketAddress } from "./envoy-types.ts";
 import { renderEngineRoutes } from "./route.ts";
 import { ROUTING_LUA } from "./routing-lua.ts";
+import { WAKE_LUA } from "./wake-lua.ts";
 
 export const HEALTH_PATH = "/healthz";
 export const STATS_PATH = "/stats/prometheus";
@@ -13,7 +14,15 @@ interface Bind {
   readonly port: number;
 }
 
-export function renderClientListener(bind: Bind, namespace: string) {
+/** Longer than the longest hold: a held request is a silent stream. It equals Envoy's default, which may change. */
+const STREAM_IDLE_TIMEOUT = "300s";
+
+interface ClientTraffic {
+  readonly namespace: string;
+  readonly wake: boolean;
+}
+
+export function renderClientListener(bind: Bind, { namespace, wake }: ClientTraffic) {
   return {
     name: "listener",
     address: socketAddress(bind.address, bind.port),
@@ -29,8 +38,14 @@ export function renderClientListener(bind: Bind, namespace: string) {
             }),
           },
         ],
+        ...(wake ? { stream_idle_timeout: STREAM_IDLE_TIMEOUT } : {}),
         route_config: renderEngineRoutes(namespace),
-        http_filters: [healthFilter(), luaFilter([ROUTING_LUA]), forwardProxyFilter(), routerFilter()],
+        http_filters: [
+          healthFilter(),
+          luaFilter(wake ? [ROUTING_LUA, WAKE_LUA] : [ROUTING_LUA]),
+          forwardProxyFilter(),
+          routerFilter(),
+        ],
       }),
     ],
   };
@@ -61,7 +76,7 @@ export function renderStatsListener(bind: Bind) {
   };
 }
 
-function connectionManager(fields: object) {
+export function connectionManager(fields: object) {
   return {
     filters: [
       {
@@ -84,7 +99,7 @@ function healthFilter() {
 }
 
 /** One filter for all scripts: a later script may wrap the request hook that an earlier one defines. */
-function luaFilter(scripts: readonly string[]) {
+export function luaFilter(scripts: readonly string[]) {
   return {
     name: "envoy.filters.http.lua",
     typed_config: extension("filters.http.lua.v3.Lua", {
@@ -94,7 +109,7 @@ function luaFilter(scripts: readonly string[]) {
 }
 
 /** Without a DNS cache of its own: that would pin an engine to one pod. */
-function forwardProxyFilter() {
+export function forwardProxyFilter() {
   return {
     name: "envoy.filters.http.dynamic_forward_proxy",
     typed_config: extension("filters.http.dynamic_forward_proxy.v3.FilterConfig", {
@@ -103,6 +118,6 @@ function forwardProxyFilter() {
   };
 }
 
-function routerFilter() {
+export function routerFilter() {
   return { name: "envoy.filters.http.router", typed_config: extension("filters.http.router.v3.Router", {}) };
 }

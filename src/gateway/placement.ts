@@ -12,6 +12,9 @@ export interface GatewayPlacement {
   readonly address: string;
   readonly clientPort: number;
   readonly adminPort: number;
+  /** Where the wake agent answers, and where it tries engines; by default the ports of a pod. */
+  readonly wakeHoldPort?: number;
+  readonly wakeProbePort?: number;
   /** Name servers to ask instead of those of the pod's resolv.conf. */
   readonly dnsResolvers?: readonly SocketEndpoint[];
 }

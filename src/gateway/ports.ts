@@ -6,6 +6,12 @@ export const GATEWAY_PORTS = {
   client: 8080,
   /** Envoy's administration: it can drain or stop the gateway, so it is bound to loopback only. */
   admin: 9901,
+  /** Where the wake agent answers the gateway beside it; loopback only. */
+  wakeHold: 9902,
+  /** Where the wake agent shows the demand that it has seen. */
+  wakeDemand: 9903,
+  /** Where the wake agent tries whether an engine can be reached through the gateway; loopback only. */
+  wakeProbe: 9904,
 } as const;
 
 /** The query port of every engine pod. */

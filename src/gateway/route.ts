@@ -11,7 +11,8 @@ export const DRAINED_HEADER = "X-Firebolt-Drained";
  */
 const RETRY_ON = "connect-failure,reset-before-request,retriable-headers";
 
-export function renderEngineRoutes(namespace: string) {
+/** The one route to the engines of a namespace, for clients unless another way of forwarding is given. */
+export function renderEngineRoutes(namespace: string, forwarding: object = renderForwarding()) {
   return {
     name: "engines",
     virtual_hosts: [
@@ -29,18 +30,21 @@ export function renderEngineRoutes(namespace: string) {
                 },
               },
             },
-            route: {
-              cluster: CLUSTER_NAME.engines,
-              // Queries may run for hours, and silently: only the client's own deadline ends them. Without the second line
-              // the listener's idle timeout would cut a query that sends nothing for five minutes.
-              timeout: "0s",
-              idle_timeout: "0s",
-              retry_policy: renderRetryPolicy(),
-            },
+            route: { cluster: CLUSTER_NAME.engines, ...forwarding },
           },
         ],
       },
     ],
+  };
+}
+
+function renderForwarding() {
+  return {
+    // Queries may run for hours, and silently: only the client's own deadline ends them. Without the second line the listener's
+    // idle timeout would cut a query that sends nothing for five minutes.
+    timeout: "0s",
+    idle_timeout: "0s",
+    retry_policy: renderRetryPolicy(),
   };
 }
 

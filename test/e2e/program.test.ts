@@ -74,7 +74,6 @@ describe("manager", () => {
       args: ["--leader-elect", "--leader-election-renew-deadline=20s"],
       want: /leader-election-lease-duration.*leader-election-renew-deadline/s,
     },
-    { args: ["--metrics-bind-address=:8443"], want: /--metrics-secure=true: .*not available yet/ },
   ])("a bad command line ends with 2 and says why: $args", async ({ args, want }) => {
     await using operator = startOperator(args);
     expect(await operator.exit).toBe(2);

@@ -49,6 +49,8 @@ export interface EnvoyOptions {
   readonly name?: string;
   readonly config: string;
   readonly adminPort: number;
+  /** Worker threads; by default one per core. */
+  readonly concurrency?: number;
 }
 
 /** Started as in the pod, apart from the shared memory that several Envoys on one machine would fight over. */
@@ -58,7 +60,10 @@ export async function startEnvoy(workspace: Workspace, options: EnvoyOptions): P
   const managed = startProcess(workspace, {
     name,
     binary: await envoyBinary(),
-    args: ["-c", file, "--disable-hot-restart", "--log-level", "warning", "--file-flush-interval-msec", "50"],
+    args: [
+      ...["-c", file, "--disable-hot-restart", "--log-level", "warning", "--file-flush-interval-msec", "50"],
+      ...(options.concurrency === undefined ? [] : ["--concurrency", String(options.concurrency)]),
+    ],
   });
   const admin = async (path: string, method: "GET" | "POST" = "GET"): Promise<string> => {
     const url = `http://127.0.0.1:${adminPort}${path}`;

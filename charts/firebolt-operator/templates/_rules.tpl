@@ -1,0 +1,89 @@
+{{/* What the manager may do, once for both shapes: a ClusterRole, or a Role in each watched namespace. Nothing is here that no code
+uses and nothing is missing: test/integration/rbac.test.ts compares it with what the API server was really asked. */}}
+{{- define "firebolt-operator.managerRules" -}}
+# The three kinds: finalizers, the instance's id, the engine's replicas.
+- apiGroups: [compute.firebolt.io]
+  resources: [fireboltinstances, fireboltengines]
+  verbs: [get, list, watch, patch]
+- apiGroups: [compute.firebolt.io]
+  resources: [fireboltengineclasses]
+  # Only admission reads a class directly.
+  verbs: [{{ if .Values.webhook.enabled }}get, {{ end }}list, watch, patch]
+- apiGroups: [compute.firebolt.io]
+  resources: [fireboltinstances/status, fireboltengines/status, fireboltengineclasses/status]
+  verbs: [patch]
+# Owner references with blockOwnerDeletion, where the cluster checks them.
+- apiGroups: [compute.firebolt.io]
+  resources: [fireboltinstances/finalizers, fireboltengines/finalizers]
+  verbs: [update]
+# What instances and engines are made of. A server-side apply of a new object needs create and patch.
+- apiGroups: [""]
+  resources: [configmaps, services, serviceaccounts]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [apps]
+  resources: [deployments, statefulsets]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [policy]
+  resources: [poddisruptionbudgets]
+  verbs: [get, list, watch, create, patch, delete]
+# The built-in PostgreSQL's password, and Secrets that instances name. Never watched, so never held in memory.
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [get, list, create, delete]
+- apiGroups: [""]
+  resources: [persistentvolumeclaims]
+  verbs: [list, delete]
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [list, watch]
+# Why a StatefulSet makes no pods.
+- apiGroups: [""]
+  resources: [events]
+  verbs: [list]
+- apiGroups: [events.k8s.io]
+  resources: [events]
+  verbs: [create, patch]
+# The gateways' identity.
+- apiGroups: [rbac.authorization.k8s.io]
+  resources: [{{ if not (include "firebolt-operator.gatewayClusterRole" .) }}roles, {{ end }}rolebindings]
+  verbs: [get, list, watch, create, patch, delete]
+{{- if .Values.wakeAgent.enabled }}
+# Granted on to the gateways: nobody can grant what he does not have.
+- apiGroups: [discovery.k8s.io]
+  resources: [endpointslices]
+  verbs: [get, list, watch]
+{{- end }}
+{{- end -}}
+
+{{- define "firebolt-operator.proxyRules" -}}
+- apiGroups: [""]
+  resources: [pods/proxy]
+  verbs: [get]
+{{- end -}}
+
+{{/* A role for the manager and its binding: (dict "root" . "suffix" S "rules" R "namespace" NS); without a namespace, for the cluster. */}}
+{{- define "firebolt-operator.boundRole" -}}
+{{- $scope := ternary "Role" "ClusterRole" (not (empty .namespace)) -}}
+{{- $name := include "firebolt-operator.named" (list .root .suffix) -}}
+{{- $metadata := dict "root" .root "name" $name "namespace" .namespace }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ $scope }}
+metadata:
+  {{- include "firebolt-operator.metadata" $metadata | nindent 2 }}
+rules:
+  {{- .rules | trim | nindent 2 }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: {{ $scope }}Binding
+metadata:
+  {{- include "firebolt-operator.metadata" $metadata | nindent 2 }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: {{ $scope }}
+  name: {{ $name }}
+subjects:
+  - kind: ServiceAccount
+    name: {{ include "firebolt-operator.serviceAccountName" .root }}
+    namespace: {{ .root.Release.Namespace }}
+{{- end -}}

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { renderWakeAgentContainer } from "../gateway/wake-container.ts";
+import { parseFlags, UsageError } from "./flags.ts";
+import { memoryLimitBytes, WAKE_AGENT_FLAGS } from "./wake-agent-flags.ts";
+
+test("the defaults are the documented ones", () => {
+  expect(parseFlags(WAKE_AGENT_FLAGS, [])).toMatchObject({
+    "hold-port": 9902,
+    "demand-port": 9903,
+    "envoy-admin-url": "",
+    "per-hold-bytes": 0,
+    "fallback-hold-cap": 256,
+    "hold-timeout": 120_000,
+    "demand-retention": 600_000,
+    "stamp-annotation": false,
+  });
+});
+
+test("the rendered container passes flags that the agent takes", () => {
+  const container = renderWakeAgentContainer({ image: "i", imagePullPolicy: "Always", envoyHasMemoryLimit: true });
+  const [subcommand, ...flags] = container.args ?? [];
+  expect(subcommand).toBe("wake-agent");
+  expect(parseFlags(WAKE_AGENT_FLAGS, flags)).toMatchObject({ "stamp-annotation": true, "per-hold-bytes": 2_097_152 });
+});
+
+test.each(["--hold-port=70000", "--per-hold-bytes=-1", "--envoy-admin-url=127.0.0.1", "--hold-timeout=5"])(
+  "%s is refused",
+  (flag) => {
+    expect(() => parseFlags(WAKE_AGENT_FLAGS, [flag])).toThrow(UsageError);
+  },
+);
+
+test.each([
+  ["", undefined, 0],
+  ["", "1073741824", 1_073_741_824],
+  ["5", "1073741824", 5],
+  ["", "1Gi", 0],
+  ["nonsense", undefined, 0],
+])("a memory limit of %j, and %j in the environment", (flag, environment, want) => {
+  expect(memoryLimitBytes(flag, environment)).toBe(want);
+});

@@ -1,0 +1,91 @@
+// The wake agent as a container of the gateway's pod, the token that it alone gets, and what it must be allowed. Rendered by the
+// instance when queries are held; one place for everything that has to agree with the agent's flags and with Envoy's configuration.
+import type { V1Container, V1PolicyRule, V1Volume } from "../api/generated/kubernetes.ts";
+import { GROUP } from "../api/group.ts";
+import { BUFFER_LIMIT_BYTES } from "./envoy-types.ts";
+import { GATEWAY_PORTS } from "./ports.ts";
+
+/** Reserved: no user container or volume of a gateway pod may have these names. */
+export const WAKE_AGENT_CONTAINER = "wake-agent";
+export const WAKE_AGENT_TOKEN_VOLUME = "wake-agent-token";
+
+const AGENT_UID = 65_532;
+const TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
+/** The agent outlives Envoy's eight seconds, so that no request loses its hold before its gateway ends. */
+const OUTLIVES_SECONDS = 12;
+
+export interface WakeAgentInput {
+  readonly image: string;
+  readonly imagePullPolicy: string;
+  /** Whether the container `envoy` has a memory limit: without one the downward API would answer with the node's memory. */
+  readonly envoyHasMemoryLimit: boolean;
+}
+
+/** Goes behind the user's own sidecars. */
+export function renderWakeAgentContainer(input: WakeAgentInput): V1Container {
+  return {
+    name: WAKE_AGENT_CONTAINER,
+    image: input.image,
+    imagePullPolicy: input.imagePullPolicy,
+    args: [
+      "wake-agent",
+      `--hold-port=${GATEWAY_PORTS.wakeHold}`,
+      `--demand-port=${GATEWAY_PORTS.wakeDemand}`,
+      `--envoy-admin-url=http://127.0.0.1:${GATEWAY_PORTS.admin}`,
+      `--probe-url=http://127.0.0.1:${GATEWAY_PORTS.wakeProbe}`,
+      `--per-hold-bytes=${BUFFER_LIMIT_BYTES}`,
+      "--stamp-annotation=true",
+    ],
+    env: [
+      { name: "POD_NAMESPACE", valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" } } },
+      ...(input.envoyHasMemoryLimit
+        ? [
+            {
+              name: "ENVOY_MEMORY_LIMIT_BYTES",
+              valueFrom: { resourceFieldRef: { containerName: "envoy", resource: "limits.memory", divisor: "0" } },
+            },
+          ]
+        : []),
+    ],
+    ports: [{ name: "wake-demand", containerPort: GATEWAY_PORTS.wakeDemand, protocol: "TCP" }],
+    // No probes, on purpose: an unwell agent must not take the gateway out of service. Queries pass without it.
+    resources: { requests: { cpu: "10m", memory: "32Mi" }, limits: { memory: "128Mi" } },
+    lifecycle: { preStop: { sleep: { seconds: OUTLIVES_SECONDS } } },
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: AGENT_UID,
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ["ALL"] },
+      seccompProfile: { type: "RuntimeDefault" },
+    },
+    volumeMounts: [{ name: WAKE_AGENT_TOKEN_VOLUME, mountPath: TOKEN_PATH, readOnly: true }],
+  };
+}
+
+/** Mounted into the agent alone: Envoy holds no token. */
+export function renderWakeAgentTokenVolume(): V1Volume {
+  return {
+    name: WAKE_AGENT_TOKEN_VOLUME,
+    projected: {
+      defaultMode: 0o644,
+      sources: [
+        { serviceAccountToken: { expirationSeconds: 3_600, path: "token" } },
+        { configMap: { name: "kube-root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } },
+        {
+          downwardAPI: {
+            items: [{ path: "namespace", fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" } }],
+          },
+        },
+      ],
+    },
+  };
+}
+
+/** What the gateway's Role must hold for the agent: see the engines and their endpoints, and stamp an engine. */
+export function wakeAgentRules(): V1PolicyRule[] {
+  return [
+    { apiGroups: [GROUP], resources: ["fireboltengines"], verbs: ["get", "list", "watch", "patch"] },
+    { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["get", "list", "watch"] },
+  ];
+}

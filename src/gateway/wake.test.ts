@@ -1,0 +1,51 @@
+import { describe, expect, test } from "vitest";
+import { stringify } from "yaml";
+import { renderGatewayConfig } from "./gateway-config.ts";
+import { serialiseGatewayConfig } from "./serialise.ts";
+import { renderWakeAgentContainer, renderWakeAgentTokenVolume, wakeAgentRules } from "./wake-container.ts";
+
+const text = (wake?: boolean): string => serialiseGatewayConfig(renderGatewayConfig({ namespace: "analytics", wake }));
+
+describe("a gateway that holds queries", () => {
+  test("has the reviewed configuration", async () => {
+    await expect(text(true)).toMatchFileSnapshot("gateway-config-wake.golden.yaml");
+  });
+
+  test("differs from one that does not only when asked to", () => {
+    expect(text(false)).toBe(text());
+    expect(text(true)).not.toBe(text());
+    expect(text()).not.toContain("wake");
+  });
+
+  test("waits longer than its agent, and its streams longer than both", () => {
+    expect(text(true)).toContain("HOLD_TIMEOUT_MS = 125000");
+    expect(text(true)).toContain("stream_idle_timeout: 300s");
+  });
+
+  test("opens what belongs to the agent on loopback only", () => {
+    const { listeners, clusters } = renderGatewayConfig({ namespace: "a", wake: true }).static_resources;
+    const probe = listeners.find(({ name }) => name === "wake_probe");
+    expect(probe?.address.socket_address).toEqual({ address: "127.0.0.1", port_value: 9904 });
+    expect(stringify(clusters.find(({ name }) => name === "wake_agent"))).toContain("address: 127.0.0.1");
+  });
+});
+
+describe("the agent's container", () => {
+  const render = (envoyHasMemoryLimit: boolean) =>
+    renderWakeAgentContainer({ image: "example.com/operator:1", imagePullPolicy: "IfNotPresent", envoyHasMemoryLimit });
+
+  test("is the reviewed one", async () => {
+    const objects = { container: render(true), volume: renderWakeAgentTokenVolume(), rules: wakeAgentRules() };
+    await expect(stringify(objects)).toMatchFileSnapshot("wake-container.golden.yaml");
+  });
+
+  test("is told Envoy's memory limit only when there is one", () => {
+    expect(render(false).env?.map(({ name }) => name)).toEqual(["POD_NAMESPACE"]);
+    expect(render(true).env?.map(({ name }) => name)).toEqual(["POD_NAMESPACE", "ENVOY_MEMORY_LIMIT_BYTES"]);
+  });
+
+  test("has no probe: an unwell agent must not take the gateway out of service", () => {
+    const { livenessProbe, readinessProbe, startupProbe } = render(true);
+    expect([livenessProbe, readinessProbe, startupProbe]).toEqual([undefined, undefined, undefined]);
+  });
+});

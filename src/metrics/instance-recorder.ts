@@ -1,0 +1,116 @@
+// Records what the instance's reconciler tells (operations §2.3, §2.6). Keeps, per instance, its series and nothing else.
+import type { Registry } from "prom-client";
+import type { DeepReadonly } from "../api/deep-readonly.ts";
+import type { InstanceStatus } from "../api/instance-status.ts";
+import { INSTANCE_PHASES, ROTATION_STEPS, SIGNING_KEY_PHASES } from "../api/phases.ts";
+import { type InstanceMetrics, type InstancePassRecord, noInstanceMetrics } from "../instance/metrics-hooks.ts";
+import { keyText } from "../kube/object.ts";
+import { familiesOf } from "./families.ts";
+import { type Labels, ObjectSeries } from "./object-series.ts";
+import { conditionRows, oneOfRows, reasonRows } from "./status-rows.ts";
+
+const CONDITIONS = [
+  "Ready",
+  "MetadataReady",
+  "GatewayReady",
+  "AuthReady",
+  "EngineTLSReady",
+  "GatewayTLSReady",
+] as const;
+
+type InstanceFamilies = ReturnType<typeof instanceFamilies>;
+type AuthStatus = DeepReadonly<InstanceStatus>["auth"];
+
+function instanceFamilies(registry: Registry) {
+  const { gauge } = familiesOf(registry, ["namespace", "name"]);
+  return {
+    phase: gauge(
+      "firebolt_instance_status_phase",
+      "1 for the phase that the instance is in, 0 for the others.",
+      "phase",
+    ),
+    condition: gauge("firebolt_instance_status_condition", "1 when the condition is True, else 0.", "type"),
+    reason: gauge(
+      "firebolt_instance_condition_reason",
+      "1 for the reason that the condition has now.",
+      "type",
+      "reason",
+    ),
+    info: gauge("firebolt_instance_info", "1, with what is known about the instance.", "id", "postgres_mode"),
+    lastReconciled: gauge(
+      "firebolt_instance_last_reconciled_timestamp",
+      "When the last pass without an error ended, in seconds since the epoch.",
+    ),
+    keyGeneration: gauge("firebolt_instance_signing_key_generation", "How many signing keys were ever made."),
+    keys: gauge("firebolt_instance_signing_keys", "Signing keys by phase.", "phase"),
+    pendingStep: gauge(
+      "firebolt_instance_signing_key_rotation_pending_step",
+      "1 for the step of a key rotation that waits for the engines, 0 for the others.",
+      "step",
+    ),
+    pendingSeconds: gauge(
+      "firebolt_instance_signing_key_rotation_pending_seconds",
+      "How long that step has been waiting; 0 when none is.",
+    ),
+    laggingEngines: gauge(
+      "firebolt_instance_signing_key_rotation_lagging_engines",
+      "Number of engines that the step waits for.",
+    ),
+  };
+}
+
+export function createInstanceRecorder(registry: Registry | undefined): InstanceMetrics {
+  if (registry === undefined) return noInstanceMetrics;
+  const families = instanceFamilies(registry);
+  const instances = new Map<string, ObjectSeries>();
+  return {
+    passEnded(record) {
+      const key = keyText(record.instance);
+      const series = instances.get(key) ?? new ObjectSeries();
+      instances.set(key, series);
+      showPass(families, series, record);
+    },
+    removed(instance) {
+      instances.get(keyText(instance))?.drop();
+      instances.delete(keyText(instance));
+    },
+  };
+}
+
+function showPass(families: InstanceFamilies, series: ObjectSeries, record: InstancePassRecord): void {
+  const { status, id, postgresMode } = record;
+  const { namespace, name } = record.instance;
+  const identity: Labels = { namespace, name };
+  const conditions = status?.conditions;
+  series.show(families.phase, oneOfRows(identity, "phase", INSTANCE_PHASES, status?.phase));
+  series.show(families.condition, conditionRows(identity, CONDITIONS, conditions));
+  series.show(families.reason, reasonRows(identity, CONDITIONS, conditions));
+  series.show(families.info, [[{ ...identity, id, postgres_mode: postgresMode }, 1]]);
+  if (record.succeeded) series.show(families.lastReconciled, [[identity, record.nowMs / 1000]]);
+  showKeys(families, series, { identity, auth: status?.auth, nowMs: record.nowMs });
+}
+
+interface KeyState {
+  readonly identity: Labels;
+  readonly auth: AuthStatus;
+  readonly nowMs: number;
+}
+
+function showKeys(families: InstanceFamilies, series: ObjectSeries, { identity, auth, nowMs }: KeyState): void {
+  const step = auth?.pendingRotationStep;
+  const keysIn = (phase: string) => (auth?.signingKeys ?? []).filter((key) => key.phase === phase).length;
+  series.show(families.keyGeneration, [[identity, auth?.signingKeyGeneration ?? 0]]);
+  series.show(
+    families.keys,
+    SIGNING_KEY_PHASES.map((phase) => [{ ...identity, phase }, keysIn(phase)]),
+  );
+  series.show(families.pendingStep, oneOfRows(identity, "step", ROTATION_STEPS, step));
+  series.show(families.pendingSeconds, [[identity, step === undefined ? 0 : secondsSince(auth?.pendingSince, nowMs)]]);
+  series.show(families.laggingEngines, [[identity, auth?.laggingEngineCount ?? 0]]);
+}
+
+/** A time that cannot be read, or lies ahead, is no age. */
+function secondsSince(time: string | undefined, nowMs: number): number {
+  const sinceMs = time === undefined ? Number.NaN : Date.parse(time);
+  return Number.isNaN(sinceMs) ? 0 : Math.max(0, (nowMs - sinceMs) / 1000);
+}

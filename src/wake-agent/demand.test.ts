@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { ManualClock } from "../../test/support/manual-clock.ts";
+import { Demand, renderDemandPage } from "./demand.ts";
+
+const MINUTE = 60_000;
+
+function open(mostNames?: number) {
+  const clock = new ManualClock();
+  const parked = new Map<string, number>();
+  const demand = new Demand({
+    clock,
+    retentionMs: 10 * MINUTE,
+    parked: (engine) => parked.get(engine) ?? 0,
+    ...(mostNames === undefined ? {} : { mostNames }),
+  });
+  return { clock, parked, demand };
+}
+
+test("a row lives for ten minutes after the last request, and for as long as something is parked", async () => {
+  const { clock, parked, demand } = open();
+  demand.stamp("a");
+  demand.stamp("b");
+  parked.set("b", 1);
+  await clock.advance(9 * MINUTE);
+  demand.stamp("c");
+  await clock.advance(MINUTE + 1);
+  expect(demand.rows().map(({ engine }) => engine)).toEqual(["b", "c"]);
+  parked.delete("b");
+  expect(demand.rows().map(({ engine }) => engine)).toEqual(["c"]);
+});
+
+test("names are bounded: what is too much is counted, and old rows make room", async () => {
+  const { clock, demand } = open(2);
+  for (const name of ["a", "b", "c", "d"]) demand.stamp(name);
+  expect(demand.rows().map(({ engine }) => engine)).toEqual(["a", "b"]);
+  expect(demand.dropped).toBe(2);
+  await clock.advance(10 * MINUTE + 1);
+  demand.stamp("c");
+  expect(demand.rows().map(({ engine }) => engine)).toEqual(["c"]);
+});
+
+test("4096 names at most", () => {
+  const { demand } = open();
+  for (let index = 0; index < 5_000; index++) demand.stamp(`e${index}`);
+  expect(demand.rows()).toHaveLength(4_096);
+  expect(demand.dropped).toBe(904);
+});
+
+test("the page", () => {
+  const { demand, parked } = open();
+  demand.stamp("a");
+  demand.shed("a");
+  demand.shed("nobody");
+  parked.set("a", 7);
+  const page = renderDemandPage({ rows: demand.rows(), dropped: demand.dropped });
+  expect(page.split("\n").filter((line) => !line.startsWith("#"))).toEqual([
+    `firebolt_gateway_wake_last_demand_timestamp_seconds{engine="a"} ${Date.UTC(2026, 0, 1) / 1_000}`,
+    'firebolt_gateway_wake_pending_holds{engine="a"} 7',
+    'firebolt_gateway_wake_shed_total{engine="a"} 1',
+    "firebolt_gateway_wake_demand_dropped_total 0",
+    "",
+  ]);
+});

@@ -1,0 +1,104 @@
+// The agent's memory of demand: which engines were asked for while they could not serve, and when. Bounded in names and in time.
+// It is what /demand shows; it decides nothing.
+import type { Clock } from "../kube/clock.ts";
+
+export interface DemandOptions {
+  readonly clock: Clock;
+  /** How long a row is kept after the last request. */
+  readonly retentionMs: number;
+  /** Held requests per engine: a row stays while something is parked. */
+  readonly parked: (engine: string) => number;
+  readonly mostNames?: number;
+}
+
+export interface DemandRow {
+  readonly engine: string;
+  readonly lastMs: number;
+  readonly parked: number;
+  readonly shed: number;
+}
+
+const MOST_NAMES = 4096;
+
+export class Demand {
+  readonly #options: DemandOptions;
+  readonly #rows = new Map<string, { lastMs: number; shed: number }>();
+  #dropped = 0;
+
+  constructor(options: DemandOptions) {
+    this.#options = options;
+  }
+
+  /** A request arrived for an engine that cannot serve. Before anything can refuse it: a refused request is demand as well. */
+  stamp(engine: string): void {
+    const lastMs = this.#options.clock.now();
+    const row = this.#rows.get(engine);
+    if (row !== undefined) row.lastMs = lastMs;
+    else if (this.#hasRoom()) this.#rows.set(engine, { lastMs, shed: 0 });
+    else this.#dropped++;
+  }
+
+  shed(engine: string): void {
+    const row = this.#rows.get(engine);
+    if (row !== undefined) row.shed++;
+  }
+
+  rows(): readonly DemandRow[] {
+    this.#forgetOld();
+    return [...this.#rows].map(([engine, { lastMs, shed }]) => ({
+      engine,
+      lastMs,
+      shed,
+      parked: this.#options.parked(engine),
+    }));
+  }
+
+  /** Requests that left no trace because there were too many names. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  #hasRoom(): boolean {
+    const { mostNames = MOST_NAMES } = this.#options;
+    if (this.#rows.size >= mostNames) this.#forgetOld();
+    return this.#rows.size < mostNames;
+  }
+
+  #forgetOld(): void {
+    const { clock, retentionMs, parked } = this.#options;
+    const oldest = clock.now() - retentionMs;
+    for (const [engine, { lastMs }] of this.#rows)
+      if (lastMs < oldest && parked(engine) === 0) this.#rows.delete(engine);
+  }
+}
+
+/** The page of /demand, in the text format of Prometheus. Names of engines need no escaping: they are DNS labels. */
+export function renderDemandPage({
+  rows,
+  dropped,
+}: {
+  readonly rows: readonly DemandRow[];
+  readonly dropped: number;
+}): string {
+  const per = (name: string, type: string, help: string, value: (row: DemandRow) => number): readonly string[] => [
+    `# HELP ${PREFIX}${name} ${help}`,
+    `# TYPE ${PREFIX}${name} ${type}`,
+    ...rows.map((row) => `${PREFIX}${name}{engine="${row.engine}"} ${value(row)}`),
+  ];
+  return [
+    ...per(
+      "last_demand_timestamp_seconds",
+      "gauge",
+      "When the last request found no ready endpoint.",
+      ({ lastMs }) => lastMs / 1_000,
+    ),
+    ...per("pending_holds", "gauge", "Requests parked now.", ({ parked }) => parked),
+    ...per("shed_total", "counter", "Requests refused for capacity.", ({ shed }) => shed),
+    `# HELP ${PREFIX}demand_dropped_total Requests for more engines than are remembered.`,
+    `# TYPE ${PREFIX}demand_dropped_total counter`,
+    `${PREFIX}demand_dropped_total ${dropped}`,
+    "",
+  ].join("\n");
+}
+
+const PREFIX = "firebolt_gateway_wake_";

@@ -1,0 +1,139 @@
+// The agent's two listeners: the one that the gateway beside it asks, and the page that shows the demand. Transport only; what is
+// answered comes from the gatekeeper.
+
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Logger } from "../kube/logger.ts";
+import { untilAborted } from "../kube/until-aborted.ts";
+import type { Answer, Gatekeeper } from "./gatekeeper.ts";
+
+const HEADER_TIMEOUT_MS = 5_000;
+/** Longer than the gateway keeps an idle connection: it must be the one to close, or a request may meet the closing. */
+const KEEP_ALIVE_MS = 120_000;
+const SHUTDOWN_MS = 5_000;
+
+export const DECISION_HEADER = "x-firebolt-wake-decision";
+export const EPOCH_HEADER = "x-firebolt-wake-epoch";
+
+export interface Door {
+  /** The port in use, once listening. */
+  readonly port: number | undefined;
+  readonly whenListening: Promise<void>;
+  /** Rejects when the address cannot be bound. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface HoldDoorOptions {
+  readonly port: number;
+  readonly gatekeeper: Pick<Gatekeeper, "check" | "hold">;
+  readonly epoch: () => number;
+  readonly logger: Logger;
+}
+
+/** `GET /check?engine=` and `GET /hold?engine=`, on loopback. */
+export function createHoldDoor({ port, gatekeeper, epoch, logger }: HoldDoorOptions): Door {
+  return createDoor({ host: "127.0.0.1", port }, (request, response) => {
+    const { path, engine } = targetOf(request);
+    const send = (answer: Answer): void => sendAnswer(response, answer, epoch());
+    switch (path) {
+      case "/check":
+        send(gatekeeper.check(engine));
+        return;
+      case "/hold": {
+        const left = new AbortController();
+        // Also fires after an answer, when nobody waits any more.
+        response.once("close", () => left.abort());
+        gatekeeper.hold(engine, left.signal).then(send, (error: unknown) => {
+          logger.error("a request could not be held", error, { engine });
+          // Without a decision the gateway lets the request pass.
+          sendText(response, 500, "the request could not be held\n");
+        });
+        return;
+      }
+      default:
+        sendPage(response, path);
+    }
+  });
+}
+
+/** `GET /demand`, on all addresses. */
+export function createDemandDoor(port: number, page: () => string): Door {
+  return createDoor({ port }, (request, response) => {
+    const { path } = targetOf(request);
+    if (path === "/demand") sendText(response, 200, page(), "text/plain; version=0.0.4; charset=utf-8");
+    else sendPage(response, path);
+  });
+}
+
+function createDoor(
+  address: { readonly host?: string; readonly port: number },
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Door {
+  const server = createServer(
+    { headersTimeout: HEADER_TIMEOUT_MS, requestTimeout: HEADER_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+    (request, response) => {
+      if (request.method === "GET" || request.method === "HEAD") answer(request, response);
+      else sendText(response, 405, "only GET\n");
+    },
+  );
+  const listening = Promise.withResolvers<void>();
+  return {
+    get port() {
+      const bound = server.address();
+      return typeof bound === "object" ? bound?.port : undefined;
+    },
+    whenListening: listening.promise,
+    async run(signal) {
+      const failed = once(server, "error").then(([error]) => Promise.reject(error));
+      server.listen(address, () => listening.resolve());
+      try {
+        await untilAborted(failed, signal).catch((error: unknown) => {
+          if (!signal.aborted) throw error;
+        });
+      } finally {
+        await close(server);
+      }
+    },
+  };
+}
+
+/** The path, and the engine as it stands there: names of engines need no decoding. */
+function targetOf({ url = "/" }: IncomingMessage): { readonly path: string; readonly engine: string } {
+  const mark = url.indexOf("?");
+  if (mark < 0) return { path: url, engine: "" };
+  const parameter = /(?:^|&)engine=([^&]*)/.exec(url.slice(mark + 1));
+  return { path: url.slice(0, mark), engine: parameter?.[1] ?? "" };
+}
+
+function sendAnswer(response: ServerResponse, { status, decision, retryAfterSeconds }: Answer, epoch: number): void {
+  const body = `${decision}\n`;
+  response.writeHead(status, {
+    [DECISION_HEADER]: decision,
+    [EPOCH_HEADER]: String(epoch),
+    "content-length": String(body.length),
+    ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
+  });
+  response.end(body);
+}
+
+function sendPage(response: ServerResponse, path: string): void {
+  if (path === "/healthz") sendText(response, 200, "ok\n");
+  else sendText(response, 404, "no such page\n");
+}
+
+function sendText(response: ServerResponse, status: number, body: string, type = "text/plain"): void {
+  response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body) });
+  response.end(body);
+}
+
+function close(server: Server): Promise<void> {
+  if (!server.listening) return Promise.resolve();
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), SHUTDOWN_MS);
+    server.close(() => {
+      clearTimeout(cut);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

@@ -1,0 +1,105 @@
+// The agent's answers (behaviour §4.5): what a gateway is told about one request for one engine. Fails open: whatever the agent
+// does not know lets the request pass.
+import type { Clock } from "../kube/clock.ts";
+import type { Demand } from "./demand.ts";
+import type { EngineView } from "./engine-view.ts";
+import type { Reach } from "./reach.ts";
+import type { Stamper } from "./stamper.ts";
+import { canServe } from "./standing.ts";
+import type { Outcome, WaitingRoom } from "./waiting-room.ts";
+
+export type Decision = "rejected" | "unsynced" | "ready" | "wait" | "released" | "shed" | "timeout" | "unknown";
+
+export interface Answer {
+  readonly status: 200 | 202 | 400 | 404 | 503;
+  readonly decision: Decision;
+  readonly retryAfterSeconds?: number;
+}
+
+export interface GatekeeperOptions {
+  readonly clock: Clock;
+  readonly view: EngineView;
+  readonly room: WaitingRoom;
+  readonly reach: Reach;
+  readonly demand: Demand;
+  readonly stamper: Stamper;
+  readonly capacity: () => number;
+  readonly holdTimeoutMs: number;
+}
+
+const ENGINE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+export class Gatekeeper {
+  readonly #options: GatekeeperOptions;
+
+  constructor(options: GatekeeperOptions) {
+    const { view, room, reach, stamper } = options;
+    this.#options = options;
+    view.onChange(({ engine, to }) => {
+      if (to === "unknown") room.release(engine, "gone");
+      else if (!canServe(to)) stamper.consider(engine);
+      else if (!reach.isDoubtful(engine)) room.release(engine, "released");
+      else if (room.countOf(engine) > 0) reach.pursue(engine);
+    });
+  }
+
+  /** At once: "wait" means that the request should be held. Records nothing. */
+  check(engine: string): Answer {
+    return this.#atOnce(engine) ?? { status: 202, decision: "wait" };
+  }
+
+  /** Holds the request until its engine can serve, at most for the hold timeout. */
+  async hold(engine: string, left: AbortSignal): Promise<Answer> {
+    const { view, room, reach, demand, stamper, capacity, holdTimeoutMs } = this.#options;
+    const atOnce = this.#atOnce(engine);
+    if (atOnce !== undefined) return atOnce;
+    const isUp = canServe(view.standing(engine));
+    if (!isUp) {
+      // Before anything can refuse it: the wake proceeds even when this request does not wait for it.
+      demand.stamp(engine);
+      stamper.want(engine);
+    }
+    if (room.size >= capacity()) {
+      // Up, and only not known to be reached by the gateway yet: it may well be, and the next one will know.
+      if (isUp) {
+        reach.pursue(engine);
+        return { status: 200, decision: "unsynced" };
+      }
+      demand.shed(engine);
+      return { status: 503, decision: "shed", retryAfterSeconds: 5 };
+    }
+    const waiting = room.wait({ engine, timeoutMs: holdTimeoutMs, left });
+    reach.pursue(engine);
+    return this.#answerTo(engine, await waiting);
+  }
+
+  #atOnce(engine: string): Answer | undefined {
+    const { view, reach } = this.#options;
+    if (!ENGINE_NAME.test(engine)) return { status: 400, decision: "rejected" };
+    const standing = view.standing(engine);
+    if (!view.complete && !(view.knowsEndpoints && canServe(standing))) return { status: 200, decision: "unsynced" };
+    if (standing === "unknown") return { status: 404, decision: "unknown" };
+    return canServe(standing) && !reach.isDoubtful(engine) ? { status: 200, decision: "ready" } : undefined;
+  }
+
+  #answerTo(engine: string, outcome: Outcome): Answer {
+    const { view } = this.#options;
+    const serves = canServe(view.standing(engine));
+    switch (outcome) {
+      case "released":
+        // A broken watch does not know what the gateway has just reached.
+        return serves || view.blind ? { status: 200, decision: "released" } : tryAgain(5);
+      case "timeout":
+        return serves ? { status: 200, decision: "released" } : tryAgain(10);
+      case "gone":
+        return { status: 404, decision: "unknown" };
+      case "left":
+      case "closing":
+        return tryAgain(10);
+      default:
+        return outcome satisfies never;
+    }
+  }
+}
+
+const tryAgain = (retryAfterSeconds: number): Answer => ({ status: 503, decision: "timeout", retryAfterSeconds });

@@ -1,0 +1,35 @@
+// How many requests may be held at once (behaviour §4.5): a held request keeps its body in Envoy's memory. Pure arithmetic.
+
+export interface CapacityInput {
+  /** Envoy's memory limit; 0 when it has none. */
+  readonly envoyLimitBytes: number;
+  /** What Envoy has allocated; undefined before the first reading. */
+  readonly envoyAllocatedBytes: number | undefined;
+  /** What one held request may keep, at worst. */
+  readonly perHoldBytes: number;
+  /** Without a memory limit. */
+  readonly fallback: number;
+  /** The agent's own memory limit; undefined without one. */
+  readonly ownLimitBytes?: number | undefined;
+}
+
+const MOST_HOLDS = 100_000;
+/** The share of Envoy's memory that held requests may take, and that it uses anyway. */
+const SHARE = 1 / 4;
+/** A held request is a connection and a timer to the agent. A quarter of its own memory may go there: 1024 holds in 128 MiB. */
+const OWN_BYTES_PER_HOLD = 32 * 1024;
+const OWN_SHARE = 1 / 4;
+
+/** 0: nothing is held, everything shed. */
+export function holdCapacity(input: CapacityInput): number {
+  const { ownLimitBytes } = input;
+  const own = ownLimitBytes === undefined ? MOST_HOLDS : (ownLimitBytes * OWN_SHARE) / OWN_BYTES_PER_HOLD;
+  return Math.floor(Math.max(0, Math.min(envoyCapacity(input), own, MOST_HOLDS)));
+}
+
+function envoyCapacity({ envoyLimitBytes, envoyAllocatedBytes = 0, perHoldBytes, fallback }: CapacityInput): number {
+  if (envoyLimitBytes <= 0 || perHoldBytes <= 0) return fallback;
+  const share = envoyLimitBytes * SHARE;
+  const excess = Math.max(0, envoyAllocatedBytes - share);
+  return (share - excess) / perHoldBytes;
+}

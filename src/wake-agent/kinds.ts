@@ -1,0 +1,102 @@
+// The two kinds that the wake agent watches, and the little of them that it keeps: a namespace may hold thousands of both, and the
+// agent has a small memory.
+import type { FireboltEngine } from "../api/engine.ts";
+import { ENGINE_NAMES } from "../api/group.ts";
+import { ANNOTATION } from "../api/labels.ts";
+import type { KubeObject, ObjectMeta } from "../kube/object.ts";
+import { defineResource } from "../kube/resource.ts";
+
+export interface EndpointSlice extends KubeObject {
+  endpoints?: Endpoint[];
+}
+
+interface Endpoint {
+  conditions?: { ready?: boolean };
+  targetRef?: { name?: string };
+}
+
+export const EndpointSlice = defineResource<EndpointSlice>({
+  group: "discovery.k8s.io",
+  version: "v1",
+  kind: "EndpointSlice",
+  plural: "endpointslices",
+  namespaced: true,
+});
+
+/** The engine as the agent knows it. */
+export interface WatchedEngine extends KubeObject {
+  spec?: Pick<NonNullable<FireboltEngine["spec"]>, "replicas">;
+  status?: Pick<NonNullable<FireboltEngine["status"]>, "phase" | "activeGeneration" | "autoStopReason">;
+}
+
+/** The address of FireboltEngines. Only plain names are imported: the schemas would cost memory for nothing. */
+export const WatchedEngine = defineResource<WatchedEngine>(ENGINE_NAMES);
+
+export const SERVICE_NAME_LABEL = "kubernetes.io/service-name";
+const SERVICE_SUFFIX = "-service";
+
+/** The engine that a slice belongs to, by the name of its Service; undefined for slices of other Services. */
+export function engineOfSlice({
+  metadata,
+}: {
+  readonly metadata?: Readonly<Pick<ObjectMeta, "labels">>;
+}): string | undefined {
+  const service = metadata?.labels?.[SERVICE_NAME_LABEL];
+  if (service === undefined || !service.endsWith(SERVICE_SUFFIX)) return undefined;
+  return service.slice(0, -SERVICE_SUFFIX.length);
+}
+
+/** Keeps the ready endpoints, one per generation: more would say nothing more. */
+export function trimSlice(slice: EndpointSlice): EndpointSlice {
+  const service = slice.metadata?.labels?.[SERVICE_NAME_LABEL];
+  const metadata = {
+    ...identity(slice),
+    ...(service === undefined ? {} : { labels: { [SERVICE_NAME_LABEL]: service } }),
+  };
+  if (engineOfSlice(slice) === undefined) return { metadata };
+  const byGeneration = new Map<string, Endpoint>();
+  for (const { conditions, targetRef } of slice.endpoints ?? []) {
+    // Unset means ready: so the API says.
+    if (conditions?.ready === false) continue;
+    const name = targetRef?.name ?? "";
+    const generation = generationOfPod(name);
+    byGeneration.set(String(generation), { targetRef: { name } });
+  }
+  return { metadata, endpoints: [...byGeneration.values()] };
+}
+
+/** `<engine>-g<N>-<ordinal>` */
+export function generationOfPod(name: string): number | undefined {
+  const match = /-g(\d+)-\d+$/.exec(name);
+  return match === null ? undefined : Number(match[1]);
+}
+
+/** Keeps what a standing is made of, and the stamp. */
+export function trimEngine(engine: WatchedEngine): WatchedEngine {
+  const { metadata, spec, status } = engine;
+  const stamp = metadata?.annotations?.[ANNOTATION.wakeRequested];
+  const annotations = stamp === undefined ? {} : { annotations: { [ANNOTATION.wakeRequested]: stamp } };
+  return {
+    metadata: { ...identity(engine), ...annotations },
+    ...(spec === undefined ? {} : { spec: { replicas: spec.replicas } }),
+    ...(status === undefined ? {} : { status: trimStatus(status) }),
+  };
+}
+
+function trimStatus({ phase, activeGeneration, autoStopReason }: NonNullable<WatchedEngine["status"]>) {
+  return {
+    activeGeneration,
+    ...(phase === undefined ? {} : { phase }),
+    ...(autoStopReason === undefined ? {} : { autoStopReason }),
+  };
+}
+
+function identity({ metadata }: KubeObject): ObjectMeta {
+  const { name, namespace, uid, resourceVersion } = metadata ?? {};
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
+}

@@ -1,0 +1,222 @@
+// What the chart refuses, and in which words: values that do not exist or have the wrong form by its schema, values that contradict
+// each other by its templates. And that the schema and the values know each other.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { valueAt } from "../../dev/control-plane/api-request.ts";
+import { type Helm, OPERATOR_CHART, openHelm, type Values } from "../support/helm.ts";
+
+let helm: Helm;
+beforeAll(async () => {
+  helm = await openHelm();
+});
+afterAll(() => helm?.[Symbol.asyncDispose]());
+
+const release = (values: Values, chart = OPERATOR_CHART) => ({ name: "fo", namespace: "ops", values, chart });
+
+describe("refused by the schema", () => {
+  test.each<{ values: Values; want: RegExp }>([
+    { values: { replicas: 2 }, want: /additional properties 'replicas' not allowed/ },
+    { values: { webhook: { enable: true } }, want: /\/webhook.*additional properties 'enable' not allowed/ },
+    { values: { engineResourceBounds: { maxGPU: 1 } }, want: /\/engineResourceBounds.*'maxGPU' not allowed/ },
+    { values: { wakeAgent: { enabled: "yes" } }, want: /\/wakeAgent\/enabled.*want boolean/ },
+    { values: { replicaCount: 0 }, want: /\/replicaCount.*minimum: got 0, want 1/ },
+    { values: { replicaCount: "2" }, want: /\/replicaCount.*want integer/ },
+    { values: { image: { pullPolicy: "Sometimes" } }, want: /\/image\/pullPolicy.*'Always', 'IfNotPresent', 'Never'/ },
+    { values: { image: { digest: "sha256:abc" } }, want: /\/image\/digest.*does not match pattern/ },
+    { values: { webhook: { port: 70_000 } }, want: /\/webhook\/port.*maximum: got 70,?000, want 65,?535/ },
+    { values: { webhook: { certMode: "vault" } }, want: /\/webhook\/certMode.*'self-managed'/ },
+    {
+      values: { webhook: { validatingWebhookConfiguration: { timeoutSeconds: 31 } } },
+      want: /timeoutSeconds.*maximum: got 31, want 30/,
+    },
+    {
+      values: { webhook: { mutatingWebhookConfiguration: { failurePolicy: "Maybe" } } },
+      want: /failurePolicy.*'Fail', 'Ignore'/,
+    },
+    { values: { metrics: { bindAddress: "8443" } }, want: /\/metrics\/bindAddress.*does not match pattern/ },
+    { values: { engineResourceBounds: { maxMemory: "lots" } }, want: /\/engineResourceBounds\/maxMemory/ },
+    { values: { watchNamespaces: "a,b" }, want: /\/watchNamespaces.*want array/ },
+    { values: { watchNamespaces: ["Team A"] }, want: /\/watchNamespaces\/0.*does not match pattern/ },
+    { values: { watchNamespaces: ["a", "a"] }, want: /\/watchNamespaces.*equal/ },
+    { values: { wakeAgent: { mode: "off" } }, want: /\/wakeAgent\/mode.*'annotation', 'demand'/ },
+    { values: { logging: { level: "chatty" } }, want: /\/logging\/level/ },
+    { values: { podSecurity: { engineSeccomp: "Localhost:" } }, want: /\/podSecurity\/engineSeccomp/ },
+    { values: { metadata: { configFormat: "toml" } }, want: /\/metadata\/configFormat.*'xml', 'yaml'/ },
+    { values: { controllers: { concurrency: { engine: 0 } } }, want: /\/controllers\/concurrency\/engine/ },
+    { values: { additionalArgs: ["zap-devel"] }, want: /\/additionalArgs\/0/ },
+    { values: { imagePullSecrets: ["registry"] }, want: /\/imagePullSecrets\/0.*want object/ },
+    { values: { podMonitor: { engines: { interval: "often" } } }, want: /\/podMonitor\/engines\/interval/ },
+    { values: { extraVolumeMounts: [{ name: "x" }] }, want: /\/extraVolumeMounts\/0.*'mountPath'/ },
+  ])("$values", async ({ values, want }) => {
+    const said = await helm.refusal(release(values));
+    expect(said).toContain("values don't meet the specifications of the schema");
+    expect(said).toMatch(want);
+  });
+});
+
+describe("refused because values contradict each other", () => {
+  test.each<{ values: Values; want: string }>([
+    {
+      values: { replicaCount: 2, leaderElection: { enabled: false } },
+      want: "replicaCount: more than one replica needs leaderElection.enabled=true",
+    },
+    { values: { telemetry: { enabled: true } }, want: "telemetry.endpoint: required" },
+    {
+      values: { webhook: { certMode: "secret" } },
+      want: "webhook.certSecretName: required with webhook.certMode=secret",
+    },
+    {
+      values: { webhook: { certMode: "self-managed", certSecretName: "pair" } },
+      want: "webhook.certSecretName: only used with webhook.certMode=secret, not self-managed",
+    },
+  ])("$values", async ({ values, want }) => {
+    expect(await helm.refusal(release(values))).toContain(want);
+  });
+});
+
+test("values of other charts' making are accepted", async () => {
+  await helm.template(release({ global: { anything: 1 } }));
+});
+
+test("the image of the defaults is the first that the chart lists for mirrors", async () => {
+  const chart: unknown = parse(readFileSync(join(OPERATOR_CHART, "Chart.yaml"), "utf8"));
+  const listed: unknown = parse(String(valueAt(chart, ["annotations", "helm.sh/images"])));
+  const deployment = (await helm.render(release({}))).find(({ kind }) => kind === "Deployment");
+  const image = valueAt(deployment, ["spec", "template", "spec", "containers", 0, "image"]);
+  expect(valueAt(listed, [0])).toEqual({ name: "firebolt-operator", image });
+});
+
+describe("schema and values", () => {
+  const values: unknown = parse(readFileSync(join(OPERATOR_CHART, "values.yaml"), "utf8"));
+  const schema: unknown = JSON.parse(readFileSync(join(OPERATOR_CHART, "values.schema.json"), "utf8"));
+
+  test("every value is described, and everything described is a value", () => {
+    expect(differences(values, schema, "")).toEqual([]);
+  });
+
+  test("no object of ours takes unknown keys", () => {
+    expect(openObjects(schema, "")).toEqual([]);
+  });
+});
+
+test("the alerts of the chart all become rules, without a word left to replace", async () => {
+  const files = readdirSync(join(OPERATOR_CHART, "alerts"));
+  const alerts = files.flatMap(
+    (file) => readFileSync(join(OPERATOR_CHART, "alerts", file), "utf8").match(/- alert: \w+/g) ?? [],
+  );
+  const text = await helm.template(release({ prometheusRule: { enabled: true } }));
+  expect(text.match(/alert: Firebolt\w+/g)).toHaveLength(alerts.length);
+  expect(text).not.toMatch(/<(fn|ns|docs)>/);
+});
+
+describe("alerts and dashboards", () => {
+  const group = {
+    name: "firebolt",
+    rules: [
+      { alert: "Down", expr: 'absent(up{job="<fn>-metrics"} == 1)', for: "5m", labels: { severity: "critical" } },
+      {
+        alert: "Noisy",
+        expr: "vector(1)",
+        annotations: { summary: "{{ $labels.name }} is noisy in <ns>", runbook_url: "<docs>/a.md" },
+      },
+      { record: "firebolt:up", expr: "up" },
+    ],
+  };
+  let chart: string;
+  beforeAll(async () => {
+    chart = join(await mkdtemp(join(tmpdir(), "chart-")), "firebolt-operator");
+    await cp(OPERATOR_CHART, chart, { recursive: true, filter: (path) => !/\/(alerts|dashboards|crds)$/.test(path) });
+    await mkdir(join(chart, "alerts"));
+    await mkdir(join(chart, "dashboards"));
+    await writeFile(join(chart, "alerts/rules.yaml"), JSON.stringify({ groups: [group] }));
+    await writeFile(join(chart, "dashboards/fleet.json"), '{\n  "title": "Fleet {{ x }}"\n}\n');
+  });
+  afterAll(() => rm(join(chart, ".."), { recursive: true, force: true }));
+
+  const rules = async (changes: Values) => {
+    const prometheusRule = { enabled: true, labels: { release: "prometheus" }, rules: changes };
+    const objects = await helm.render(release({ prometheusRule }, chart));
+    return objects.find(({ kind }) => kind === "PrometheusRule");
+  };
+
+  test("the files become a PrometheusRule, with the release's name and Prometheus' own templates untouched", async () => {
+    const [down, noisy, record] = group.rules;
+    const runbook = expect.stringMatching(/^https:\/\/[^<]+\/docs\/a\.md$/);
+    expect(await rules({})).toMatchObject({
+      metadata: { labels: { release: "prometheus" } },
+      spec: {
+        groups: [
+          {
+            name: "firebolt",
+            rules: [
+              { ...down, expr: 'absent(up{job="fo-firebolt-operator-metrics"} == 1)' },
+              { ...noisy, annotations: { summary: "{{ $labels.name }} is noisy in ops", runbook_url: runbook } },
+              record,
+            ],
+          },
+        ],
+      },
+    });
+  });
+
+  test("an alert can be switched off or changed", async () => {
+    const changed = await rules({
+      Noisy: { enabled: false },
+      Down: { for: "1h", severity: "info", expr: "vector(0)" },
+    });
+    const down = { alert: "Down", expr: "vector(0)", for: "1h", labels: { severity: "info" } };
+    expect(changed).toMatchObject({ spec: { groups: [{ rules: [down, { record: "firebolt:up" }] }] } });
+  });
+
+  test("a change of an alert that is not there is refused", async () => {
+    const values = { prometheusRule: { enabled: true, rules: { Downn: { enabled: false } } } };
+    expect(await helm.refusal(release(values, chart))).toContain("prometheusRule.rules.Downn: there is no such alert");
+  });
+
+  test("every dashboard becomes a ConfigMap, to the byte", async () => {
+    const objects = await helm.render(release({ grafanaDashboards: { enabled: true } }, chart));
+    expect(objects.filter(({ kind }) => kind === "ConfigMap")).toMatchObject([
+      {
+        metadata: { name: "fo-firebolt-operator-dashboard-fleet", labels: { grafana_dashboard: "1" } },
+        data: { "fleet.json": '{\n  "title": "Fleet {{ x }}"\n}' },
+      },
+    ]);
+  });
+
+  test("nothing of it without the values", async () => {
+    const kinds = (await helm.render(release({}, chart))).map(({ kind }) => kind);
+    expect(kinds).not.toContain("PrometheusRule");
+    expect(kinds).not.toContain("ConfigMap");
+  });
+});
+
+type Node = Readonly<Record<string, unknown>>;
+const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Paths where values and schema do not know each other. */
+function differences(values: unknown, schema: unknown, path: string): readonly string[] {
+  const properties = isNode(schema) && isNode(schema["properties"]) ? schema["properties"] : undefined;
+  if (properties === undefined || !isNode(values)) return [];
+  // Without defaults there is nothing to compare; `global` belongs to Helm.
+  if (Object.keys(values).length === 0) return [];
+  const names = new Set([...Object.keys(values), ...Object.keys(properties)]);
+  return [...names].flatMap((name) => {
+    if (name === "global" && path === "") return [];
+    if (!(name in values)) return [`${path}/${name} is no value`];
+    if (!(name in properties)) return [`${path}/${name} is not described`];
+    return differences(values[name], properties[name], `${path}/${name}`);
+  });
+}
+
+/** Objects with named properties that take others as well. */
+function openObjects(schema: unknown, path: string): readonly string[] {
+  if (!isNode(schema)) return [];
+  const properties = isNode(schema["properties"]) ? schema["properties"] : {};
+  const here = Object.keys(properties).length > 0 && schema["additionalProperties"] !== false ? [path] : [];
+  return [...here, ...Object.entries(properties).flatMap(([name, below]) => openObjects(below, `${path}/${name}`))];
+}

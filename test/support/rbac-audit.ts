@@ -1,0 +1,69 @@
+// What the API server was asked, by whom, and whether it was allowed: its audit log, read after the fact.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { valueAt } from "../../dev/control-plane/api-request.ts";
+
+/** One request that was answered, or a watch that began. */
+export interface AuditedRequest {
+  readonly verb: string;
+  readonly group: string;
+  /** With its subresource: `pods/proxy`. Empty for paths that are no resources. */
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly path: string;
+  readonly status: number;
+  /** Refused by the authoriser, or as an escalation. */
+  readonly forbidden: boolean;
+}
+
+export interface AuditLog {
+  readonly apiServerArgs: readonly string[];
+  /** Everything this user has asked so far. */
+  requestsOf(user: string): readonly AuditedRequest[];
+}
+
+/** Nothing but who asked for what: neither bodies nor Secrets are written. */
+const POLICY = {
+  apiVersion: "audit.k8s.io/v1",
+  kind: "Policy",
+  omitStages: ["RequestReceived"],
+  rules: [{ level: "Metadata", userGroups: ["system:serviceaccounts"] }, { level: "None" }],
+};
+
+export function openAuditLog(folder: string): AuditLog {
+  const policy = join(folder, "audit-policy.yaml");
+  const log = join(folder, "audit.log");
+  writeFileSync(policy, JSON.stringify(POLICY));
+  return {
+    apiServerArgs: [`--audit-policy-file=${policy}`, `--audit-log-path=${log}`, "--audit-log-mode=blocking"],
+    requestsOf(user) {
+      const lines = readFileSync(log, "utf8").split("\n");
+      // The last line may still be arriving.
+      return lines.slice(0, -1).flatMap((line) => parseEntry(JSON.parse(line), user));
+    },
+  };
+}
+
+function parseEntry(entry: unknown, user: string): readonly AuditedRequest[] {
+  if (valueAt(entry, ["user", "username"]) !== user) return [];
+  const text = (...path: string[]): string => {
+    const value = valueAt(entry, path);
+    return typeof value === "string" ? value : "";
+  };
+  const resource = text("objectRef", "resource");
+  const subresource = text("objectRef", "subresource");
+  const status = Number(valueAt(entry, ["responseStatus", "code"]) ?? 0);
+  return [
+    {
+      verb: text("verb"),
+      group: text("objectRef", "apiGroup"),
+      resource: subresource === "" ? resource : `${resource}/${subresource}`,
+      namespace: text("objectRef", "namespace"),
+      name: text("objectRef", "name"),
+      path: text("requestURI"),
+      status,
+      forbidden: status === 403 || text("annotations", "authorization.k8s.io/decision") === "forbid",
+    },
+  ];
+}

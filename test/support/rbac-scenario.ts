@@ -1,0 +1,160 @@
+// A life of an instance, a class and engines that makes the manager use everything it may: create, roll, stop, start, repair, get
+// stuck, delete. Acts and looks as administrator, never as the manager.
+import { expect } from "vitest";
+import { type Api, valueAt } from "../../dev/control-plane/api-request.ts";
+import { eventually } from "./cluster.ts";
+import { engine, engineClass, instance } from "./manifests.ts";
+import { type Need, ownerNeeds, passedOn } from "./rbac-grants.ts";
+
+const PATIENCE = { timeoutMs: 90_000 };
+const MERGE = "application/merge-patch+json";
+const CHILDREN = [
+  "api/v1/configmaps",
+  "api/v1/services",
+  "api/v1/serviceaccounts",
+  "api/v1/secrets",
+  "apis/apps/v1/statefulsets",
+  "apis/apps/v1/deployments",
+  "apis/policy/v1/poddisruptionbudgets",
+  "apis/rbac.authorization.k8s.io/v1/roles",
+  "apis/rbac.authorization.k8s.io/v1/rolebindings",
+];
+const PLURALS = new Map([
+  ["FireboltEngine", "fireboltengines"],
+  ["FireboltInstance", "fireboltinstances"],
+  ["FireboltEngineClass", "fireboltengineclasses"],
+]);
+
+export interface Scenario {
+  /** Until instance, class and engines are ready, and one engine is stuck. */
+  create(): Promise<void>;
+  roll(): Promise<void>;
+  stopAndStart(): Promise<void>;
+  /** Takes away what the manager must put back. */
+  damage(): Promise<void>;
+  /** Changes the instance under the manager's hands until it has looked again. */
+  contend(hasLooked: () => boolean): Promise<void>;
+  /** What the objects that the manager has made tell about the rights it needed. */
+  needsOfChildren(): Promise<readonly Need[]>;
+  /** Until nothing is left. */
+  remove(): Promise<void>;
+}
+
+export function openScenario(api: Api, namespace: string): Scenario {
+  const ours = `/apis/compute.firebolt.io/v1alpha1/namespaces/${namespace}`;
+  const post = (plural: string, body: object) => api.expect({ method: "POST", path: `${ours}/${plural}`, body });
+  const read = async (plural: string, name: string): Promise<unknown> =>
+    (await api.expect({ path: `${ours}/${plural}/${name}` }, [404])).body;
+  const edit = (name: string, spec: object) =>
+    api.expect({ method: "PATCH", path: `${ours}/fireboltengines/${name}`, body: { spec }, contentType: MERGE });
+  const listPath = (kind: string): string => {
+    const at = kind.lastIndexOf("/");
+    return `/${kind.slice(0, at)}/namespaces/${namespace}${kind.slice(at)}`;
+  };
+  const engineIs = (status: object) =>
+    eventually(async () => expect(await read("fireboltengines", "alpha")).toMatchObject({ status }), PATIENCE);
+  const remove = (path: string) => api.expect({ method: "DELETE", path }, [404]);
+
+  return {
+    async create() {
+      await post("fireboltengineclasses", engineClass({ name: "std", namespace }));
+      await post("fireboltinstances", instance({ name: "main", namespace }));
+      const shared = { namespace, instanceRef: "main", replicas: 1 };
+      await post(
+        "fireboltengines",
+        engine({ ...shared, name: "alpha", engineClassRef: "std", rollout: "graceful", drainCheckInterval: "1s" }),
+      );
+      const template = { spec: { serviceAccountName: "nobody" } };
+      await post("fireboltengines", engine({ ...shared, name: "stuck", template }));
+      await engineIs({ phase: "stable", activeGeneration: 0 });
+      await eventually(async () => {
+        expect(readyOf(await read("fireboltengines", "stuck"))).toMatchObject({ reason: "FailedCreate" });
+        expect(readyOf(await read("fireboltengineclasses", "std"))).toMatchObject({ status: "True" });
+      }, PATIENCE);
+    },
+    async roll() {
+      await edit("alpha", {
+        template: { spec: { containers: [{ name: "engine", image: "example.com/engine:next" }] } },
+      });
+      await engineIs({ phase: "stable", activeGeneration: 1 });
+    },
+    async stopAndStart() {
+      await edit("alpha", { replicas: 0 });
+      await engineIs({ phase: "stopped" });
+      await edit("alpha", { replicas: 1 });
+      await engineIs({ phase: "stable" });
+    },
+    async damage() {
+      const gone = [
+        `${listPath("apis/apps/v1/deployments")}/main-gateway`,
+        `${listPath("api/v1/services")}/alpha-service`,
+        `${listPath("api/v1/services")}/main-gateway`,
+        `${listPath("api/v1/configmaps")}/main-gateway-config`,
+        `${listPath("api/v1/serviceaccounts")}/main-gateway`,
+        `${listPath("apis/policy/v1/poddisruptionbudgets")}/main-gateway`,
+        `${listPath("apis/rbac.authorization.k8s.io/v1/rolebindings")}/main-gateway`,
+        `${listPath("apis/rbac.authorization.k8s.io/v1/roles")}/main-gateway`,
+      ];
+      const uids = await Promise.all(gone.map(async (path) => uidOf((await api.expect({ path })).body)));
+      for (const path of gone) await remove(path);
+      await eventually(async () => {
+        for (const [index, path] of gone.entries()) {
+          const uid = uidOf((await api.expect({ path }, [404])).body);
+          expect([undefined, uids[index]], path).not.toContain(uid);
+        }
+        expect(readyOf(await read("fireboltinstances", "main"))).toMatchObject({ status: "True" });
+      }, PATIENCE);
+    },
+    async contend(hasLooked) {
+      const path = `${ours}/fireboltinstances/main`;
+      let edits = 0;
+      await eventually(
+        async () => {
+          await remove(`${listPath("apis/apps/v1/deployments")}/main-gateway`);
+          for (let more = 0; more < 40; more += 1) {
+            edits += 1;
+            const body = { metadata: { annotations: { "example.com/edits": String(edits) } } };
+            await api.expect({ method: "PATCH", path, body, contentType: MERGE });
+          }
+          return hasLooked();
+        },
+        { ...PATIENCE, describe: "a conflict of a status write" },
+      );
+    },
+    async needsOfChildren() {
+      const lists = await Promise.all(CHILDREN.map(async (kind) => (await api.expect({ path: listPath(kind) })).body));
+      const children = lists.flatMap((list) => {
+        const items = valueAt(list, ["items"]);
+        return Array.isArray(items) ? (items as unknown[]) : [];
+      });
+      const owned = children.filter((child) => ownerNeeds(child, (kind) => PLURALS.get(kind)).length > 0);
+      return [
+        ...owned.flatMap((child) => ownerNeeds(child, (kind) => PLURALS.get(kind))),
+        // Only roles have rules.
+        ...owned.flatMap(passedOn),
+      ];
+    },
+    async remove() {
+      for (const name of ["alpha", "stuck"]) await remove(`${ours}/fireboltengines/${name}`);
+      // Admission refuses to delete a class that an engine names, also one on its way out.
+      const engines = { path: `${ours}/fireboltengines` };
+      await eventually(async () => expect((await api.expect(engines)).body).toMatchObject({ items: [] }), PATIENCE);
+      await remove(`${ours}/fireboltengineclasses/std`);
+      await remove(`${ours}/fireboltinstances/main`);
+      const paths = [...PLURALS.values()].map((plural) => `${ours}/${plural}`);
+      paths.push(
+        ...["apis/apps/v1/statefulsets", "apis/apps/v1/deployments", "api/v1/persistentvolumeclaims"].map(listPath),
+      );
+      await eventually(async () => {
+        for (const path of paths) expect((await api.expect({ path })).body, path).toMatchObject({ items: [] });
+      }, PATIENCE);
+    },
+  };
+}
+
+function readyOf(object: unknown): unknown {
+  const conditions = valueAt(object, ["status", "conditions"]);
+  return Array.isArray(conditions) ? conditions.find((one: unknown) => valueAt(one, ["type"]) === "Ready") : undefined;
+}
+
+const uidOf = (object: unknown): unknown => valueAt(object, ["metadata", "uid"]);
