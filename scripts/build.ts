@@ -1,9 +1,12 @@
-// Bundles the program and all it needs at run time into one file: dist/firebolt-operator.mjs.
+// Bundles the operator and the kubectl plugin, each with all it needs at run time, into one file: dist/*.mjs.
 import { execFileSync } from "node:child_process";
 import { chmodSync, readFileSync, statSync } from "node:fs";
 import { build } from "esbuild";
 
-const OUT_FILE = "dist/firebolt-operator.mjs";
+const PROGRAMS = [
+  { entry: "src/cli/main.ts", outFile: "dist/firebolt-operator.mjs" },
+  { entry: "src/plugin/main.ts", outFile: "dist/kubectl-firebolt.mjs" },
+] as const;
 
 function revision(): string {
   try {
@@ -17,25 +20,27 @@ function revision(): string {
 }
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
-await build({
-  entryPoints: ["src/cli/main.ts"],
-  outfile: OUT_FILE,
-  bundle: true,
-  platform: "node",
-  target: "node22",
-  format: "esm",
-  minifySyntax: true,
-  keepNames: true,
-  sourcemap: false,
-  legalComments: "none",
-  define: {
-    FIREBOLT_OPERATOR_VERSION: JSON.stringify(version),
-    FIREBOLT_OPERATOR_REVISION: JSON.stringify(revision()),
-  },
-  banner: {
-    // The CommonJS packages inside the bundle ask for Node's own modules by `require`.
-    js: '#!/usr/bin/env node\nimport { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);',
-  },
-});
-chmodSync(OUT_FILE, 0o755);
-console.error(`${OUT_FILE}: ${Math.round(statSync(OUT_FILE).size / 1024)} KiB, version ${version}`);
+for (const { entry, outFile } of PROGRAMS) {
+  await build({
+    entryPoints: [entry],
+    outfile: outFile,
+    bundle: true,
+    platform: "node",
+    target: "node22",
+    format: "esm",
+    minifySyntax: true,
+    keepNames: true,
+    sourcemap: false,
+    legalComments: "none",
+    define: {
+      FIREBOLT_OPERATOR_VERSION: JSON.stringify(version),
+      FIREBOLT_OPERATOR_REVISION: JSON.stringify(revision()),
+    },
+    banner: {
+      // The CommonJS packages inside the bundle ask for Node's own modules by `require`.
+      js: '#!/usr/bin/env node\nimport { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);',
+    },
+  });
+  chmodSync(outFile, 0o755);
+  console.error(`${outFile}: ${Math.round(statSync(outFile).size / 1024)} KiB, version ${version}`);
+}

@@ -1,5 +1,5 @@
-// The front door of `npm start`, `npm test` and `npm run assets`: on a fresh clone each does all of its own set-up. It runs on
-// whatever Node the machine has (18 or newer) and needs nothing installed; everything after it runs on the project's own Node.
+// The front door of `npm start`, `npm test`, `npm run bench` and `npm run assets`: on a fresh clone each does all of its own set-up.
+// It runs on whatever Node the machine has (18 or newer) and needs nothing installed; what comes after runs on the project's own.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const LOCK_FILE = join(ROOT, "package-lock.json");
 const INSTALLED = join(ROOT, "node_modules", ".package-lock.json");
 
 const VITEST = join("node_modules", "vitest", "vitest.mjs");
-/** Tests run where nothing they send can leave the machine. */
+/** Tests and benchmarks run where nothing they send can leave the machine. */
 const PRIVATE_NETWORK = ["sh", "scripts/private-network.sh"];
 
 /** The log level is named because `npm run --silent` hands its own down, and an error nobody sees helps nobody. */
@@ -31,7 +31,13 @@ const COMMANDS = {
   start: { with: [], run: (args) => [NODE, "dev/playground/start.ts", ...args] },
   test: {
     with: ["kwok", "envoy", "helm"],
+    system: ["postgres", "ip", "unshare", "promtool"],
     run: (args) => [...PRIVATE_NETWORK, NODE, VITEST, "run", ...projects(args), ...args],
+  },
+  bench: {
+    with: ["kwok", "envoy"],
+    system: ["ip", "unshare"],
+    run: (args) => [...PRIVATE_NETWORK, NODE, "bench/run.ts", ...args],
   },
   assets: { run: (args) => [NODE, "dev/assets/main.ts", ...args] },
 };
