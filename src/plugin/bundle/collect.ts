@@ -1,0 +1,127 @@
+// Reads everything a support bundle holds. What may not be read is noted and left out: half a bundle is better than none.
+import { FireboltEngine } from "../../api/engine.ts";
+import { FireboltEngineClass } from "../../api/engine-class.ts";
+import type { V1Pod } from "../../api/generated/kubernetes.ts";
+import { FireboltInstance } from "../../api/instance.ts";
+import { LABEL } from "../../api/labels.ts";
+import { coreEvents, pods } from "../../engine/kinds.ts";
+import { KINDS } from "../../instance/kinds.ts";
+import type { KubeObject } from "../../kube/object.ts";
+import { apiVersionOf, defineResource, type ResourceType, resourceText } from "../../kube/resource.ts";
+import type { Cluster } from "../cluster.ts";
+import { describeError } from "../describe-error.ts";
+import { listObjects, nameOf, type Scope } from "../find-object.ts";
+import { viewEvent } from "../status/events.ts";
+
+const endpointSlices = defineResource({
+  group: "discovery.k8s.io",
+  version: "v1",
+  kind: "EndpointSlice",
+  plural: "endpointslices",
+  namespaced: true,
+});
+const crds = defineResource({
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+  namespaced: false,
+});
+const nodes = defineResource({ group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false });
+
+export interface Collected {
+  /** As the server sent them, secrets and all: nothing of this is written anywhere before it is redacted. */
+  readonly objects: readonly KubeObject[];
+  readonly pods: readonly V1Pod[];
+  readonly events: readonly object[];
+  readonly version: unknown;
+  /** What could not be read, and why. */
+  readonly gaps: readonly string[];
+}
+
+/** On everything that the operator's chart makes. */
+const OPERATOR = "app.kubernetes.io/name=firebolt-operator";
+
+const CHILD_KINDS: readonly ResourceType[] = [
+  KINDS.StatefulSet,
+  KINDS.Deployment,
+  KINDS.Service,
+  KINDS.ConfigMap,
+  KINDS.PersistentVolumeClaim,
+  KINDS.PodDisruptionBudget,
+  KINDS.ServiceAccount,
+  KINDS.Role,
+  KINDS.RoleBinding,
+];
+
+export async function collect(cluster: Cluster, instance: FireboltInstance): Promise<Collected> {
+  const { namespace } = cluster;
+  const name = nameOf(instance);
+  const gaps: string[] = [];
+  const attempt = async <T>(what: string, read: () => Promise<T>, without: T): Promise<T> => {
+    try {
+      return await read();
+    } catch (error) {
+      if (cluster.call.signal.aborted) throw error;
+      gaps.push(`${what}: ${describeError(error)}`);
+      return without;
+    }
+  };
+  const list = <T extends KubeObject>(type: ResourceType<T>, scope: Scope = { namespace }): Promise<readonly T[]> =>
+    attempt(resourceText(type), async () => {
+      const { items } = await listObjects(cluster, type, scope);
+      return items.map((item) => ({ apiVersion: apiVersionOf(type), kind: type.kind, ...item }));
+    }, []);
+  const engines = (await list(FireboltEngine)).filter(({ spec }) => spec?.instanceRef === name);
+  const engineNames = new Set(engines.map(nameOf));
+  const classNames = new Set(engines.flatMap(({ spec }) => spec?.engineClassRef ?? []));
+  const isOwn = ({ metadata }: KubeObject): boolean =>
+    metadata?.labels?.[LABEL.instance] === name || engineNames.has(metadata?.labels?.[LABEL.engine] ?? "");
+  const children = (await Promise.all(CHILD_KINDS.map((type) => list(type)))).flat().filter(isOwn);
+  const everywhere: Scope = { namespace: undefined };
+  const operator: Scope = { ...everywhere, labelSelector: OPERATOR };
+  const ownPods = [...(await list(pods)).filter(isOwn), ...(await list(pods, operator))];
+  const classes = (await list(FireboltEngineClass)).filter((one) => classNames.has(nameOf(one)));
+  // Read for their values, so that these can be found and removed wherever else they turn up; only names and keys are kept.
+  const secrets = await list(KINDS.Secret);
+  const routes = (await list(endpointSlices)).filter(({ metadata }) =>
+    /-(gateway|metadata|service|hl)-/.test(metadata?.name ?? ""),
+  );
+  const definitions = (await list(crds, everywhere)).filter(({ metadata }) =>
+    metadata?.name?.endsWith(".compute.firebolt.io"),
+  );
+  const hosts = new Set(ownPods.flatMap(({ spec }) => spec?.nodeName ?? []));
+  const machines = (await list(nodes, everywhere)).filter((node) => hosts.has(nameOf(node)));
+  const events = (await list(coreEvents)).map(viewEvent).sort((a, b) => a.lastSeen.localeCompare(b.lastSeen));
+  const version = await attempt(
+    "version",
+    () => cluster.client.request({ ...cluster.call, method: "GET", path: "/version" }),
+    null,
+  );
+  const stored = { apiVersion: apiVersionOf(FireboltInstance), kind: FireboltInstance.kind, ...instance };
+  return {
+    objects: [
+      stored,
+      ...engines,
+      ...classes,
+      ...children,
+      ...(await list(KINDS.Deployment, operator)),
+      ...ownPods,
+      ...routes,
+      ...secrets,
+      ...definitions.map(brief),
+      ...machines.map(brief),
+    ],
+    pods: ownPods,
+    events,
+    version,
+    gaps,
+  };
+}
+
+/** Definitions and nodes are long, and little of them matters here. */
+function brief(object: KubeObject): KubeObject {
+  const plain: Record<string, unknown> = { ...object };
+  const { spec: _, ...rest } = plain;
+  return rest;
+}

@@ -1,0 +1,159 @@
+// `support-bundle [instance]` (also `report`): one archive with what somebody else needs to understand a problem, and nothing that
+// they must not see.
+import { writeFile } from "node:fs/promises";
+import { gzipSync } from "node:zlib";
+import { timeText } from "../../api/condition-list.ts";
+import type { V1Pod } from "../../api/generated/kubernetes.ts";
+import { API_VERSION } from "../../api/group.ts";
+import { FireboltInstance } from "../../api/instance.ts";
+import { COMPONENTS, LABEL } from "../../api/labels.ts";
+import { ENGINE_PHASES, INSTANCE_PHASES } from "../../api/phases.ts";
+import type { KubeObject } from "../../kube/object.ts";
+import type { Cluster } from "../cluster.ts";
+import type { Run } from "../command.ts";
+import { describeError } from "../describe-error.ts";
+import { EXIT, UsageError } from "../exit-codes.ts";
+import { nameOf, namespaceOf, requireOne } from "../find-object.ts";
+import { createLogReader, type LogReader } from "../logs/log-reader.ts";
+import { dataText } from "../output.ts";
+import { observePlatform } from "../status/observe-platform.ts";
+import { viewPlatform } from "../status/platform-view.ts";
+import { renderTree } from "../status/render-tree.ts";
+import { PLAIN } from "../terminal/style.ts";
+import { REVISION, VERSION } from "../version.ts";
+import { type Collected, collect } from "./collect.ts";
+import { redactObject } from "./redact.ts";
+import { createScrubber, type Scrub, secretsOf } from "./scrub.ts";
+import { createTar, type TarFile } from "./tar.ts";
+
+const LOG_LIMIT_BYTES = 5 * 1024 * 1024;
+
+export const supportBundle: Run = async (context) => {
+  const { args, flags, terminal } = context;
+  if (flags.on("print-commands"))
+    throw new UsageError("a support bundle is more than kubectl commands: --print-commands is not available here");
+  using cluster = await context.connect();
+  const instance = await requireOne(cluster, FireboltInstance, args[0]);
+  const name = nameOf(instance);
+  const nowMs = Date.now();
+  const collected = await collect(cluster, instance);
+  const scrub = createScrubber(hiddenValues(collected));
+  const tree = renderTree(viewPlatform(await observePlatform(cluster, cluster.namespace)), {
+    style: PLAIN,
+    nowMs,
+    showNamespace: false,
+    showPods: true,
+  });
+  const logs = flags.on("no-logs")
+    ? { files: [], gaps: [] }
+    : await readLogs(cluster, collected.pods, flags.integer("tail") ?? 0);
+  const gaps = [...collected.gaps, ...logs.gaps];
+  const objects = await Promise.all(collected.objects.map(objectFile));
+  const stamp = timeText(nowMs).replaceAll(/[-:]/g, "").replace("T", "-").replace("Z", "");
+  const folder = `firebolt-${cluster.namespace}-${name}-${stamp}`;
+  const files: readonly TarFile[] = [
+    { path: "status.txt", content: tree },
+    {
+      path: "versions.json",
+      content: await dataText({ plugin: VERSION, revision: REVISION, kubernetes: collected.version }, "json"),
+    },
+    { path: "events.json", content: await dataText(collected.events, "json") },
+    ...objects,
+    ...logs.files,
+    { path: "gaps.txt", content: gaps.map((gap) => `${gap}\n`).join("") },
+  ];
+  const path = flags.text("file") || `${folder}.tar.gz`;
+  await writeFile(
+    path,
+    gzipSync(
+      createTar(
+        files.map((file) => scrubbed(file, folder, scrub)),
+        nowMs,
+      ),
+    ),
+    { mode: 0o600 },
+  );
+  for (const gap of gaps) terminal.warn(`left out: ${scrub(gap)}`);
+  terminal.line(
+    `${path}: ${collected.objects.length} objects, ${collected.events.length} events, ${logs.files.length} logs`,
+  );
+  terminal.line(
+    "Without: data of Secrets and ConfigMaps, values of variables, engine configuration, tokens. Read it before you send it.",
+  );
+  return EXIT.ok;
+};
+
+/** Words that are in every bundle, whatever a configuration repeats of them. */
+const VOCABULARY = [API_VERSION, ...Object.values(LABEL), ...COMPONENTS, ...ENGINE_PHASES, ...INSTANCE_PHASES].join(
+  " ",
+);
+
+/** Names are no secrets, even when a configuration repeats them: without them nobody could read the bundle. */
+function hiddenValues({ objects }: Collected): Iterable<string> {
+  const names = new Set(objects.flatMap((object) => [nameOf(object), namespaceOf(object)]));
+  return objects.flatMap(secretsOf).filter((value) => !names.has(value) && !VOCABULARY.includes(value));
+}
+
+async function objectFile(object: KubeObject): Promise<TarFile> {
+  const kind = (object.kind ?? "object").toLowerCase();
+  return { path: `objects/${kind}/${nameOf(object)}.yaml`, content: await dataText(redactObject(object), "yaml") };
+}
+
+function scrubbed({ path, content }: TarFile, folder: string, scrub: Scrub): TarFile {
+  return { path: `${folder}/${path}`, content: scrub(content.toString()) };
+}
+
+async function readLogs(
+  cluster: Cluster,
+  all: readonly V1Pod[],
+  tail: number,
+): Promise<{ readonly files: readonly TarFile[]; readonly gaps: readonly string[] }> {
+  using reader = createLogReader(cluster.config);
+  const wanted = all.flatMap((pod) =>
+    [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])].flatMap(
+      ({ name, restartCount }) => [
+        { pod, container: name, previous: false },
+        ...(restartCount > 0 ? [{ pod, container: name, previous: true }] : []),
+      ],
+    ),
+  );
+  const gaps: string[] = [];
+  const files = await Promise.all(
+    wanted.map(async (one): Promise<TarFile[]> => {
+      const path = `logs/${nameOf(one.pod)}/${one.container}${one.previous ? ".previous" : ""}.log`;
+      try {
+        return [{ path, content: await readLog(cluster, reader, { ...one, tail }) }];
+      } catch (error) {
+        if (cluster.call.signal.aborted) throw error;
+        gaps.push(`${path}: ${describeError(error)}`);
+        return [];
+      }
+    }),
+  );
+  return { files: files.flat(), gaps };
+}
+
+interface LogWish {
+  readonly pod: V1Pod;
+  readonly container: string;
+  readonly previous: boolean;
+  readonly tail: number;
+}
+
+async function readLog(
+  cluster: Cluster,
+  reader: LogReader,
+  { pod, container, previous, tail }: LogWish,
+): Promise<string> {
+  const request = {
+    namespace: namespaceOf(pod),
+    pod: nameOf(pod),
+    container,
+    previous,
+    tailLines: tail,
+    limitBytes: LOG_LIMIT_BYTES,
+  };
+  const lines: string[] = [];
+  for await (const { time, text } of reader.lines(request, cluster.call)) lines.push(`${time} ${text}\n`);
+  return lines.join("");
+}

@@ -1,0 +1,50 @@
+// A tar archive in memory, in the plain ustar form that every tar reads. Regular files only; names up to 255 bytes.
+
+export interface TarFile {
+  readonly path: string;
+  readonly content: string | Buffer;
+}
+
+const BLOCK = 512;
+const NAME_BYTES = 100;
+const PREFIX_BYTES = 155;
+
+export function createTar(files: readonly TarFile[], modifiedMs: number): Buffer {
+  const blocks = files.flatMap(({ path, content }) => {
+    const body = Buffer.from(content);
+    return [header(path, body.length, modifiedMs), body, Buffer.alloc((BLOCK - (body.length % BLOCK)) % BLOCK)];
+  });
+  // Two empty blocks say that nothing follows.
+  return Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]);
+}
+
+function header(path: string, size: number, modifiedMs: number): Buffer {
+  const { name, prefix } = splitPath(path);
+  const block = Buffer.alloc(BLOCK);
+  const octal = (value: number, offset: number, length: number): void => {
+    block.write(`${value.toString(8).padStart(length - 1, "0")}\0`, offset, "ascii");
+  };
+  block.write(name, 0, "utf8");
+  octal(0o600, 100, 8);
+  octal(0, 108, 8);
+  octal(0, 116, 8);
+  octal(size, 124, 12);
+  octal(Math.floor(modifiedMs / 1000), 136, 12);
+  block.write("        ", 148, "ascii");
+  block.write("0", 156, "ascii");
+  block.write("ustar\0" + "00", 257, "ascii");
+  block.write(prefix, 345, "utf8");
+  const sum = block.reduce((total, byte) => total + byte, 0);
+  block.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148, "ascii");
+  return block;
+}
+
+/** A long path goes into two fields, cut at a slash. */
+function splitPath(path: string): { readonly name: string; readonly prefix: string } {
+  if (Buffer.byteLength(path) <= NAME_BYTES) return { name: path, prefix: "" };
+  for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1)) {
+    const [prefix, name] = [path.slice(0, slash), path.slice(slash + 1)];
+    if (Buffer.byteLength(name) <= NAME_BYTES && Buffer.byteLength(prefix) <= PREFIX_BYTES) return { name, prefix };
+  }
+  throw new RangeError(`the path is too long for a tar archive: ${path}`);
+}

@@ -1,0 +1,44 @@
+// The cluster that a command talks to: client, namespace and the limits of every call. Opens no connection by itself.
+import { homedir } from "node:os";
+import type { CallOptions, KubeClient } from "../kube/client.ts";
+import type { ClusterConfig } from "../kube/cluster-config.ts";
+import { createKubeClient } from "../kube/kube-client.ts";
+import { loadKubeconfig } from "../kube/kubeconfig.ts";
+import type { FlagValues } from "./flags.ts";
+import { VERSION } from "./version.ts";
+
+export interface Cluster extends Disposable {
+  readonly client: KubeClient;
+  readonly config: ClusterConfig;
+  /** Of `-n`, else of the context, else `default`. */
+  readonly namespace: string;
+  /** For every call: its deadline, and the end of the program. */
+  readonly call: Required<CallOptions>;
+}
+
+/** Node's timers take no more; nobody waits three weeks for an answer. */
+const NO_LIMIT_MS = 2 ** 31 - 1;
+export const USER_AGENT = `kubectl-firebolt/${VERSION}`;
+
+export interface ConnectOptions {
+  readonly flags: FlagValues;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+}
+
+export async function connect({ flags, env, signal }: ConnectOptions): Promise<Cluster> {
+  const config = await loadKubeconfig({
+    path: flags.text("kubeconfig") || undefined,
+    context: flags.text("context") || undefined,
+    env,
+    homeDir: homedir(),
+  });
+  const client = createKubeClient({ config, userAgent: USER_AGENT });
+  return {
+    client,
+    config,
+    namespace: flags.text("namespace") || config.namespace || "default",
+    call: { signal, timeoutMs: flags.durationMs("request-timeout") || NO_LIMIT_MS },
+    [Symbol.dispose]: () => client.close(),
+  };
+}

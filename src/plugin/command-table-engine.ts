@@ -1,0 +1,141 @@
+// The commands about engines.
+import type { Command } from "./command.ts";
+import type { Flag } from "./flags.ts";
+import { ALL_NAMESPACES, LIST_OUTPUT, SELECTOR, TREE_OUTPUT, WAIT, WATCH } from "./global-flags.ts";
+import { LOCAL_PORT, LOG_FLAGS } from "./shared-flags.ts";
+
+const ENGINE = [{ name: "engine", kind: "engine" }] as const;
+const REPLICAS: Flag = { name: "replicas", type: "integer", placeholder: "N", help: "number of nodes" };
+
+export const ENGINE_COMMANDS: readonly Command[] = [
+  {
+    words: ["engine", "list"],
+    summary: "List engines",
+    flags: [
+      ALL_NAMESPACES,
+      { name: "instance", type: "text", placeholder: "NAME", help: "only engines of this instance" },
+      SELECTOR,
+      LIST_OUTPUT,
+      WATCH,
+    ],
+    load: async () => (await import("./lists.ts")).listEngines,
+  },
+  {
+    words: ["engine", "status"],
+    summary: "Show one engine in full: conditions, generations, pods, events, and why it waits",
+    arguments: ENGINE,
+    flags: [TREE_OUTPUT],
+    load: async () => (await import("./status/describe.ts")).engineStatus,
+  },
+  {
+    words: ["engine", "create"],
+    summary: "Create an engine and wait until it serves",
+    arguments: [{ name: "engine" }],
+    flags: [
+      { name: "instance", type: "text", placeholder: "NAME", help: "the instance it belongs to (required)" },
+      { ...REPLICAS, default: "1" },
+      { name: "type", type: "text", placeholder: "CLASS", help: "the engine class to start from" },
+      { name: "image", type: "text", placeholder: "REFERENCE", help: "image of the engine container" },
+      { name: "bucket", type: "text", placeholder: "NAME", help: "bucket for managed tables" },
+      {
+        name: "storage-type",
+        type: "text",
+        default: "s3",
+        values: ["s3", "gcs", "abs"],
+        placeholder: "TYPE",
+        help: "what kind of bucket: s3, gcs or abs",
+      },
+      { name: "host-path", type: "text", placeholder: "PATH", help: "directory on the node for the data volume" },
+      { name: "timeout", type: "duration", default: "5m", placeholder: "DURATION", help: "how long to wait" },
+    ],
+    examples: [
+      [
+        "two nodes of a class",
+        "kubectl firebolt engine create reporting --instance lakeside --type accel-large --replicas 2",
+      ],
+      [
+        "see the commands first",
+        "kubectl firebolt engine create adhoc --instance lakeside --bucket tables --print-commands",
+      ],
+    ],
+    load: async () => (await import("./engine/create.ts")).createEngine,
+  },
+  {
+    words: ["engine", "delete"],
+    summary: "Delete an engine; one that is not there counts as deleted",
+    arguments: ENGINE,
+    flags: [
+      { name: "wait", type: "switch", default: "true", help: "wait until it is gone" },
+      { name: "timeout", type: "duration", default: "5m", placeholder: "DURATION", help: "how long to wait" },
+    ],
+    load: async () => (await import("./engine/delete.ts")).deleteEngine,
+  },
+  {
+    words: ["engine", "scale"],
+    summary: "Change the number of nodes of an engine",
+    about:
+      "Every change of the number is a new generation: old and new nodes run side by side until the new ones are ready.",
+    arguments: ENGINE,
+    flags: [REPLICAS, ...WAIT],
+    load: async () => (await import("./engine/change.ts")).scaleEngine,
+  },
+  {
+    words: ["engine", "stop"],
+    aliases: [["stop"]],
+    summary: "Stop an engine: its queries end, its nodes go, its definition stays",
+    arguments: ENGINE,
+    flags: WAIT,
+    load: async () => (await import("./engine/change.ts")).stopEngine,
+  },
+  {
+    words: ["engine", "start"],
+    aliases: [["start"]],
+    summary: "Start a stopped engine",
+    about: "With as many nodes as it had when it was stopped here, else as many as auto-stop keeps active, else one.",
+    arguments: ENGINE,
+    flags: [REPLICAS, ...WAIT],
+    load: async () => (await import("./engine/change.ts")).startEngine,
+  },
+  {
+    words: ["engine", "restart"],
+    summary: "Replace all nodes of an engine by a new generation of the same",
+    arguments: ENGINE,
+    flags: WAIT,
+    load: async () => (await import("./engine/change.ts")).restartEngine,
+  },
+  {
+    words: ["engine", "wake"],
+    aliases: [["wake"]],
+    summary: "Ask for an engine that auto-stop has stopped, as a query would",
+    arguments: ENGINE,
+    flags: WAIT,
+    load: async () => (await import("./engine/change.ts")).wakeEngine,
+  },
+  {
+    words: ["engine", "logs"],
+    aliases: [["logs"]],
+    summary: "Show the logs of an engine's pods as one",
+    arguments: ENGINE,
+    flags: [{ name: "generation", type: "text", placeholder: "N", help: "only pods of this generation" }, ...LOG_FLAGS],
+    examples: [["what the new generation says while it starts", "kubectl firebolt logs adhoc --generation 3 -f"]],
+    load: async () => (await import("./logs/logs.ts")).engineLogs,
+  },
+  {
+    words: ["engine", "query"],
+    summary: "Send one SQL statement to an engine, through the gateway",
+    arguments: [...ENGINE, { name: "statement" }],
+    flags: [
+      LOCAL_PORT,
+      { name: "timeout", type: "duration", default: "5m", placeholder: "DURATION", help: "how long it may take" },
+    ],
+    examples: [["the answer to everything", 'kubectl firebolt engine query adhoc "SELECT 42"']],
+    load: async () => (await import("./forward/query.ts")).queryEngine,
+  },
+  {
+    words: ["engine", "port-forward"],
+    summary: "Make an engine reachable on this machine, past the gateway",
+    arguments: ENGINE,
+    flags: [LOCAL_PORT],
+    load: async () => (await import("./forward/port-forward.ts")).forwardEngine,
+  },
+];

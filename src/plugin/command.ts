@@ -1,0 +1,52 @@
+// What a command is: words, flags and help as data, and the code that runs it, loaded only when it is wanted.
+
+import type { Cluster } from "./cluster.ts";
+import type { ExitCode } from "./exit-codes.ts";
+import type { Flag, FlagValues } from "./flags.ts";
+import type { Terminal } from "./terminal/terminal.ts";
+
+export interface CommandContext {
+  readonly args: readonly string[];
+  readonly flags: FlagValues;
+  readonly terminal: Terminal;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Fires on Ctrl+C. */
+  readonly signal: AbortSignal;
+  /** All there are, for whoever completes words. */
+  readonly commands: readonly Command[];
+  /** Reads the kubeconfig; opens no connection before the first call. */
+  readonly connect: () => Promise<Cluster>;
+}
+
+export type Run = (context: CommandContext) => Promise<ExitCode>;
+
+/** A positional argument. */
+export interface Argument {
+  readonly name: string;
+  readonly optional?: true;
+  /** Any number of them; the last argument only. */
+  readonly many?: true;
+  /** What the shell may complete it with. */
+  readonly kind?: "engine" | "instance" | "class" | "shell";
+}
+
+export interface Command {
+  /** `["engine", "list"]` */
+  readonly words: readonly string[];
+  /** Other ways to call it, whole. */
+  readonly aliases?: readonly (readonly string[])[];
+  readonly summary: string;
+  /** Further paragraphs of the help. */
+  readonly about?: string;
+  readonly arguments?: readonly Argument[];
+  readonly flags?: readonly Flag[];
+  readonly examples?: readonly (readonly [string, string])[];
+  readonly hidden?: true;
+  readonly load: () => Promise<Run>;
+}
+
+/** A word that only leads to others. */
+export interface CommandGroup {
+  readonly word: string;
+  readonly summary: string;
+}

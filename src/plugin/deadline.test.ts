@@ -1,0 +1,30 @@
+import { expect, test, vi } from "vitest";
+import { startDeadline } from "./deadline.ts";
+
+test("time passes", () => {
+  vi.useFakeTimers();
+  try {
+    using deadline = startDeadline(new AbortController().signal, 100);
+    vi.advanceTimersByTime(99);
+    expect(deadline.signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect([deadline.signal.aborted, deadline.passed]).toEqual([true, true]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("the parent ends it, also one that has ended before", () => {
+  const parent = new AbortController();
+  using deadline = startDeadline(parent.signal, 1_000_000);
+  parent.abort(new Error("stop"));
+  expect([deadline.signal.aborted, deadline.passed]).toEqual([true, false]);
+  using late = startDeadline(parent.signal);
+  expect(late.signal.reason).toEqual(new Error("stop"));
+});
+
+test("it can be ended, which is no passing of time", () => {
+  using deadline = startDeadline(new AbortController().signal, 1_000_000);
+  deadline.end();
+  expect([deadline.signal.aborted, deadline.passed]).toEqual([true, false]);
+});

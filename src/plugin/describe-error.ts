@@ -1,0 +1,27 @@
+// An error as one line for the person who typed the command. Defects of the program keep their stack: somebody must find them.
+import {
+  CredentialsError,
+  isForbidden,
+  KubeApiError,
+  KubeConfigError,
+  KubeConnectionError,
+  KubeTimeoutError,
+} from "../kube/errors.ts";
+import { CommandError } from "./exit-codes.ts";
+
+export function describeError(error: unknown): string {
+  if (error instanceof CommandError || error instanceof KubeConfigError || error instanceof CredentialsError)
+    return error.message;
+  if (error instanceof KubeTimeoutError) return `${error.message} (--request-timeout allows more)`;
+  if (error instanceof KubeConnectionError) return `the cluster cannot be reached: ${error.message}`;
+  if (error instanceof KubeApiError)
+    return isForbidden(error) ? `not allowed: ${apiMessage(error)}` : apiMessage(error);
+  if (error instanceof Error) return error.stack ?? error.message;
+  return String(error);
+}
+
+/** What the server said, without the request in front of it. */
+export function apiMessage(error: KubeApiError): string {
+  const said = / \d{3}(?: [A-Za-z]+)?: (.*)$/s.exec(error.message)?.[1];
+  return said ?? error.message;
+}

@@ -1,0 +1,75 @@
+// `class show <class>`: the engines that use a class, and what class and engine come to together for one of them.
+import { FireboltEngine } from "../../api/engine.ts";
+import { FireboltEngineClass } from "../../api/engine-class.ts";
+import { OPERATOR_DEFAULTS } from "../../api/operator-defaults.ts";
+import { resolveEngine } from "../../engine/resolve/effective-engine.ts";
+import { redactEngineTemplate } from "../bundle/redact.ts";
+import type { Run } from "../command.ts";
+import { CommandError, EXIT } from "../exit-codes.ts";
+import { listObjects, nameOf, requireObject } from "../find-object.ts";
+import { commandsText, kubectlArgs } from "../kubectl.ts";
+import { readyText } from "../lists.ts";
+import { dataText, isDataFormat } from "../output.ts";
+
+export const showClass: Run = async (context) => {
+  const { args, flags, terminal } = context;
+  const [name = ""] = args;
+  if (flags.on("print-commands")) {
+    terminal.out(
+      commandsText([
+        {
+          comment: "the class as it is stored",
+          args: kubectlArgs(flags, "get", "fireboltengineclass", name, "-o", "yaml"),
+        },
+      ]),
+    );
+    return EXIT.ok;
+  }
+  using cluster = await context.connect();
+  const found = await requireObject(cluster, FireboltEngineClass, name);
+  const { items } = await listObjects(cluster, FireboltEngine, { namespace: cluster.namespace });
+  const bound = items
+    .filter(({ spec }) => spec?.engineClassRef === name)
+    .sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
+  const chosen = chooseEngine(bound, flags.text("engine"), name);
+  const effective =
+    chosen === undefined
+      ? undefined
+      : redactEngineTemplate(resolveEngine({ engine: chosen, engineClass: found, defaults: OPERATOR_DEFAULTS }));
+  const format = flags.text("output");
+  if (isDataFormat(format)) {
+    const engines = bound.map(nameOf);
+    terminal.out(
+      await dataText(
+        { class: found, engines, ...(effective === undefined ? {} : { engine: nameOf(chosen ?? {}), effective }) },
+        format,
+      ),
+    );
+    return EXIT.ok;
+  }
+  const { style } = terminal;
+  terminal.line(`${"Class:".padEnd(10)} ${cluster.namespace}/${name}`);
+  terminal.line(`${"Ready:".padEnd(10)} ${readyText(found) || "-"}`);
+  terminal.line(`${"Engines:".padEnd(10)} ${bound.map(nameOf).join(", ") || "none"}`);
+  if (effective === undefined || chosen === undefined) {
+    terminal.line(
+      `\n${style.dim(bound.length > 1 ? "What an engine of it comes to: --engine NAME" : "Nothing uses this class.")}`,
+    );
+    return EXIT.ok;
+  }
+  terminal.line(`\n${style.bold(`What ${nameOf(chosen)} comes to (operator default < class < engine):`)}`);
+  terminal.out(await dataText(effective, "yaml"));
+  return EXIT.ok;
+};
+
+/** The one that was named, or the only one. */
+function chooseEngine(bound: readonly FireboltEngine[], wanted: string, name: string): FireboltEngine | undefined {
+  if (wanted === "") return bound.length === 1 ? bound[0] : undefined;
+  const chosen = bound.find((engine) => nameOf(engine) === wanted);
+  if (chosen !== undefined) return chosen;
+  const users = bound.length === 0 ? "nobody does" : `those that do: ${bound.map(nameOf).join(", ")}`;
+  throw new CommandError(
+    `FireboltEngine ${JSON.stringify(wanted)} does not use class ${JSON.stringify(name)}; ${users}`,
+    EXIT.notFound,
+  );
+}

@@ -1,0 +1,56 @@
+// `engine delete`: deletes an engine and waits until it is gone. One that is not there counts as deleted.
+import { FireboltEngine } from "../../api/engine.ts";
+import { isNotFound } from "../../kube/errors.ts";
+import { changes } from "../changes.ts";
+import type { Cluster } from "../cluster.ts";
+import type { Run } from "../command.ts";
+import { startDeadline } from "../deadline.ts";
+import { CommandError, EXIT } from "../exit-codes.ts";
+import { commandsText, kubectlArgs } from "../kubectl.ts";
+import { spanText } from "../terminal/age.ts";
+
+const LOOK_MS = 1_000;
+
+export const deleteEngine: Run = async (context) => {
+  const { args, flags, terminal } = context;
+  const [name = ""] = args;
+  if (flags.on("print-commands")) {
+    const args = kubectlArgs(flags, "delete", "fireboltengine", name, "--ignore-not-found");
+    terminal.out(commandsText([{ comment: `delete the engine ${name}`, args }]));
+    return EXIT.ok;
+  }
+  using cluster = await context.connect();
+  const { client, namespace, call } = cluster;
+  try {
+    const result = await client.delete(FireboltEngine, { namespace, name }, call);
+    if (result.type === "terminating" && flags.on("wait"))
+      await untilGone(cluster, name, { uid: result.object.metadata?.uid, timeoutMs: flags.durationMs("timeout") ?? 0 });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    terminal.line(`fireboltengine/${name} not found; nothing to delete`);
+    return EXIT.ok;
+  }
+  terminal.line(`fireboltengine.compute.firebolt.io ${JSON.stringify(name)} deleted`);
+  return EXIT.ok;
+};
+
+interface Gone {
+  readonly uid: string | undefined;
+  readonly timeoutMs: number;
+}
+
+async function untilGone(cluster: Cluster, name: string, { uid, timeoutMs }: Gone): Promise<void> {
+  const { client, namespace, call } = cluster;
+  using deadline = startDeadline(call.signal, timeoutMs);
+  const kinds = [{ type: FireboltEngine, scope: { namespace } }];
+  // Read again from time to time as well: an end that comes before the watch does is told by nobody.
+  for await (const _ of changes(cluster, { kinds, everyMs: LOOK_MS, signal: deadline.signal })) {
+    const found = await client.find(FireboltEngine, { namespace, name }, call);
+    if (found === undefined || found.metadata?.uid !== uid) return;
+  }
+  if (call.signal.aborted) throw call.signal.reason;
+  throw new CommandError(
+    `FireboltEngine ${JSON.stringify(name)} is still being deleted after ${spanText(timeoutMs)}: is the operator running?`,
+    EXIT.notYet,
+  );
+}

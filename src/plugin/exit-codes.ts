@@ -1,0 +1,44 @@
+// How the program ends, as scripts see it, and the errors that carry such an ending. The help and the manual print this table.
+
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  notFound: 3,
+  refused: 4,
+  notYet: 5,
+  rolls: 10,
+  interrupted: 130,
+} as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
+  [EXIT.ok, "done"],
+  [EXIT.failed, "failed: the cluster cannot be reached, or it refused the call"],
+  [EXIT.usage, "the command line is wrong"],
+  [EXIT.notFound, "the object named does not exist"],
+  [EXIT.refused, "plan: something in the file would be refused"],
+  [EXIT.notYet, "not (yet) in the wanted state, or not within --timeout"],
+  [EXIT.rolls, "plan --detailed-exit-code: something would roll"],
+  [EXIT.interrupted, "interrupted by Ctrl+C"],
+];
+
+/** An ending that has been explained to the user; nothing of it is a defect of the program. */
+export class CommandError extends Error {
+  override readonly name: string = "CommandError";
+  readonly exitCode: ExitCode;
+
+  constructor(message: string, exitCode: ExitCode = EXIT.failed) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** The command line makes no sense. */
+export class UsageError extends CommandError {
+  override readonly name = "UsageError";
+
+  constructor(message: string) {
+    super(message, EXIT.usage);
+  }
+}

@@ -1,0 +1,87 @@
+// Looks up what a person named, and when it is not there says where it is or what it may have been called.
+
+import { isForbidden, isNotFound } from "../kube/errors.ts";
+import type { KubeObject } from "../kube/object.ts";
+import { type ResourceType, resourceText } from "../kube/resource.ts";
+import type { Cluster } from "./cluster.ts";
+import { CommandError, EXIT } from "./exit-codes.ts";
+import { suggestion } from "./suggest.ts";
+
+export async function requireObject<T extends KubeObject>(
+  cluster: Cluster,
+  type: ResourceType<T>,
+  name: string,
+): Promise<T> {
+  const { client, namespace, call } = cluster;
+  const found = await client.find(type, { namespace, name }, call);
+  if (found !== undefined) return found;
+  const hint = await whereElse(cluster, type, name);
+  const message = `${type.kind} ${JSON.stringify(name)} not found in namespace ${JSON.stringify(namespace)}${hint}`;
+  throw new CommandError(message, EXIT.notFound);
+}
+
+/** The one that was named; without a name, the only one there is. */
+export async function requireOne<T extends KubeObject>(
+  cluster: Cluster,
+  type: ResourceType<T>,
+  name: string | undefined,
+): Promise<T> {
+  if (name !== undefined) return requireObject(cluster, type, name);
+  const { items } = await listObjects(cluster, type, { namespace: cluster.namespace });
+  const [only, ...others] = items;
+  const where = `in namespace ${JSON.stringify(cluster.namespace)}`;
+  if (only === undefined) throw new CommandError(`there is no ${type.kind} ${where}`, EXIT.notFound);
+  if (others.length === 0) return only;
+  const names = items.map(nameOf).sort();
+  throw new CommandError(
+    `there are ${names.length} objects of kind ${type.kind} ${where}: name one of ${names.join(", ")}`,
+    EXIT.usage,
+  );
+}
+
+export const nameOf = ({ metadata }: KubeObject): string => metadata?.name ?? "";
+export const namespaceOf = ({ metadata }: KubeObject): string => metadata?.namespace ?? "";
+
+export interface Scope {
+  /** Undefined: all namespaces. */
+  readonly namespace: string | undefined;
+  readonly labelSelector?: string;
+}
+
+/** All objects of a kind, with a clear word when the kind itself is not there. */
+export async function listObjects<T extends KubeObject>(
+  { client, call }: Cluster,
+  type: ResourceType<T>,
+  { namespace, labelSelector }: Scope,
+): Promise<{ readonly items: readonly T[]; readonly resourceVersion: string | undefined }> {
+  const options = {
+    ...call,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(labelSelector === undefined || labelSelector === "" ? {} : { labelSelector }),
+  };
+  try {
+    const { items, metadata } = await client.listAll(type, options);
+    return { items, resourceVersion: metadata.resourceVersion };
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    throw new CommandError(
+      `this cluster does not know ${resourceText(type)}: the custom resource definitions of the operator are not installed`,
+    );
+  }
+}
+
+async function whereElse<T extends KubeObject>(cluster: Cluster, type: ResourceType<T>, name: string): Promise<string> {
+  const { items } = await listObjects(cluster, type, { namespace: cluster.namespace });
+  const near = suggestion(name, items.map(nameOf));
+  if (near !== "") return near;
+  try {
+    const everywhere = await listObjects(cluster, type, { namespace: undefined });
+    const namespaces = everywhere.items.filter((object) => nameOf(object) === name).map(namespaceOf);
+    if (namespaces.length > 0) return ` (there is one in ${namespaces.join(", ")}: use -n)`;
+  } catch (error) {
+    // Looking into other namespaces is a courtesy that not everybody may be granted.
+    if (!isForbidden(error)) throw error;
+  }
+  const names = items.map(nameOf).sort();
+  return names.length === 0 ? "" : ` (there: ${names.slice(0, 10).join(", ")}${names.length > 10 ? ", …" : ""})`;
+}

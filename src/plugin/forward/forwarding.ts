@@ -1,0 +1,80 @@
+// A port of the cluster on this machine, by `kubectl port-forward`: started, known to be up by its own words, ended with its owner.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { startDeadline } from "../deadline.ts";
+import { CommandError } from "../exit-codes.ts";
+
+export interface Forwarding extends AsyncDisposable {
+  readonly port: number;
+  /** Settles when kubectl ends by itself, with what it said. */
+  readonly ended: Promise<string>;
+}
+
+export interface ForwardOptions {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+}
+
+const UP = /Forwarding from 127\.0\.0\.1:(\d+) ->/;
+const UP_WITHIN_MS = 15_000;
+
+export async function openForwarding({ args, env, signal }: ForwardOptions): Promise<Forwarding> {
+  const program = env["KUBECTL"] || "kubectl";
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...env } });
+  const said = { out: "", err: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    said.out += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    said.err += text;
+  });
+  const ended = endOf(child, program).then((why) => why || said.err.trim() || "kubectl port-forward ended");
+  using deadline = startDeadline(signal, UP_WITHIN_MS);
+  try {
+    const port = await upOn(child, said, { ended, deadline: deadline.signal });
+    return { port, ended, [Symbol.asyncDispose]: () => end(child) };
+  } catch (error) {
+    await end(child);
+    if (signal.aborted) throw signal.reason;
+    throw error;
+  }
+}
+
+/** kubectl says where it listens as soon as it does; a kubectl that ends earlier has said why not. */
+async function upOn(
+  child: ChildProcess,
+  said: { readonly out: string },
+  { ended, deadline }: { readonly ended: Promise<string>; readonly deadline: AbortSignal },
+): Promise<number> {
+  const up = Promise.withResolvers<number>();
+  const look = (): void => {
+    const port = UP.exec(said.out)?.[1];
+    if (port !== undefined) up.resolve(Number(port));
+  };
+  child.stdout?.on("data", look);
+  deadline.addEventListener(
+    "abort",
+    () => up.reject(new CommandError(`the port is not forwarded after ${UP_WITHIN_MS / 1000} s`)),
+    { once: true },
+  );
+  void ended.then((why) => up.reject(new CommandError(why)));
+  return up.promise;
+}
+
+/** Empty when it ended in its own way; else why it could not even start. */
+async function endOf(child: ChildProcess, program: string): Promise<string> {
+  try {
+    await once(child, "close");
+    return "";
+  } catch (error) {
+    return `${program} cannot be started: ${error instanceof Error ? error.message : error}. It is needed to forward ports`;
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  const closed = once(child, "close");
+  child.kill("SIGTERM");
+  await closed;
+}

@@ -1,0 +1,100 @@
+// `engine query <engine> "SELECT 42"`: one statement through the gateway, over a port that is forwarded for as long as it takes.
+import { request } from "node:http";
+import { FireboltEngine } from "../../api/engine.ts";
+import { FireboltInstance } from "../../api/instance.ts";
+import { gatewayName } from "../../instance/names.ts";
+import type { CommandContext, Run } from "../command.ts";
+import { startDeadline } from "../deadline.ts";
+import { CommandError, EXIT, type ExitCode } from "../exit-codes.ts";
+import { requireObject } from "../find-object.ts";
+import { commandsText, kubectlArgs } from "../kubectl.ts";
+import { openForwarding } from "./forwarding.ts";
+import { forwardArgs, GATEWAY_SERVICE_PORT } from "./port-forward.ts";
+import { gatewayScheme } from "./scheme.ts";
+
+/** The gateway finds the engine by this header. */
+const ENGINE_HEADER = "X-Firebolt-Engine";
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+export const queryEngine: Run = async (context) => {
+  const { args, flags, terminal, env, signal } = context;
+  const [name = "", statement = ""] = args;
+  if (flags.on("print-commands")) return printQuery(context, name, statement);
+  using cluster = await context.connect();
+  const engine = await requireObject(cluster, FireboltEngine, name);
+  const instance = await requireObject(cluster, FireboltInstance, engine.spec?.instanceRef ?? "");
+  const service = gatewayName(engine.spec?.instanceRef ?? "");
+  if (gatewayScheme(instance) !== "http")
+    throw new CommandError(
+      "the gateway speaks TLS: use kubectl firebolt instance port-forward and a client that knows its certificate",
+    );
+  await using forwarding = await openForwarding({
+    args: forwardArgs(context, service, GATEWAY_SERVICE_PORT),
+    env,
+    signal,
+  });
+  using deadline = startDeadline(signal, flags.durationMs("timeout") ?? 0);
+  const query = { port: forwarding.port, engine: name, statement, signal: deadline.signal };
+  const answer = await post(query).catch((error: unknown) => {
+    if (!deadline.passed) throw error;
+    throw new CommandError("the query did not end in time: --timeout allows more", EXIT.notYet);
+  });
+  if (answer.status !== 200)
+    throw new CommandError(`the gateway answered with ${answer.status}: ${answer.body.trim()}`);
+  terminal.out(answer.body.endsWith("\n") ? answer.body : `${answer.body}\n`);
+  return EXIT.ok;
+};
+
+interface Query {
+  readonly port: number;
+  readonly engine: string;
+  readonly statement: string;
+  readonly signal: AbortSignal;
+}
+
+function post({ port, engine, statement, signal }: Query): Promise<{ readonly status: number; readonly body: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
+  const headers = { [ENGINE_HEADER]: engine, "content-type": "text/plain; charset=utf-8" };
+  const call = request(
+    { host: "127.0.0.1", port, method: "POST", path: "/", headers, agent: false, signal },
+    (response) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      response.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes <= MAX_ANSWER_BYTES) chunks.push(chunk);
+        else call.destroy(new CommandError(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`));
+      });
+      response.once("error", reject);
+      response.once("end", () =>
+        resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString("utf8") }),
+      );
+    },
+  );
+  call.once("error", reject);
+  call.end(statement);
+  return promise;
+}
+
+/** Two commands, because somebody must keep the port open. */
+function printQuery(context: CommandContext, name: string, statement: string): ExitCode {
+  const { flags, terminal } = context;
+  terminal.out(
+    commandsText([
+      {
+        comment: "which instance the engine belongs to",
+        args: kubectlArgs(flags, "get", "fireboltengine", name, "-o", "jsonpath={.spec.instanceRef}"),
+      },
+      {
+        comment: "in another terminal, with that instance",
+        args: kubectlArgs(flags, "port-forward", "svc/INSTANCE-gateway", "8080:80"),
+      },
+      {
+        program: "curl",
+        comment: "the query",
+        args: ["-sS", "-H", `${ENGINE_HEADER}: ${name}`, "--data-binary", statement, "http://localhost:8080/"],
+      },
+    ]),
+  );
+  return EXIT.ok;
+}

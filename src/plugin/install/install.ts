@@ -1,0 +1,52 @@
+// `install`: the custom resource definitions, then the operator, each as a Helm release. Running it again upgrades.
+import type { CommandContext, Run } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { commandsText } from "../kubectl.ts";
+import { chartReference, type HelmCommand, helmCommand, RELEASES, runHelm } from "./helm.ts";
+
+export const runInstall: Run = async (context) => {
+  const { flags, terminal } = context;
+  const commands = installCommands(context);
+  if (flags.on("print-commands")) {
+    terminal.out(commandsText(commands));
+    return EXIT.ok;
+  }
+  await install(context, commands);
+  terminal.line("Next: kubectl firebolt quickstart, or apply a FireboltInstance and a FireboltEngine.");
+  return EXIT.ok;
+};
+
+export async function install(context: CommandContext, commands: readonly HelmCommand[]): Promise<void> {
+  const { terminal } = context;
+  for (const command of commands) {
+    await runHelm(context, command);
+    terminal.line(`${terminal.style.green("✓")} ${command.comment}`);
+  }
+}
+
+export function installCommands(context: CommandContext): readonly HelmCommand[] {
+  const { flags, env } = context;
+  const chart = (name: string): string => chartReference(flags, env, name);
+  const [sets, values] = [flags.text("set"), flags.text("values")];
+  const seconds = Math.ceil((flags.durationMs("timeout") ?? 0) / 1000);
+  const upgrade = ["upgrade", "--install", "--create-namespace", "--wait", `--timeout=${seconds}s`];
+  return [
+    helmCommand(
+      context,
+      "install the custom resource definitions",
+      ...upgrade,
+      RELEASES.crds,
+      chart("firebolt-operator-crds"),
+    ),
+    helmCommand(
+      context,
+      "install the operator",
+      ...upgrade,
+      "--skip-crds",
+      RELEASES.operator,
+      chart("firebolt-operator"),
+      ...(sets === "" ? [] : ["--set", sets]),
+      ...(values === "" ? [] : ["--values", values]),
+    ),
+  ];
+}

@@ -1,0 +1,115 @@
+// `quickstart`: from a bare cluster to an engine that answers, step by step, each of which may be there already.
+import { FireboltEngine } from "../../api/engine.ts";
+import { API_VERSION } from "../../api/group.ts";
+import { FireboltInstance } from "../../api/instance.ts";
+import type { KubeObject } from "../../kube/object.ts";
+import { defineResource, type ResourceType } from "../../kube/resource.ts";
+import { changes } from "../changes.ts";
+import type { Cluster } from "../cluster.ts";
+import type { CommandContext, Run } from "../command.ts";
+import { startDeadline } from "../deadline.ts";
+import { engineManifest } from "../engine/manifest.ts";
+import { CommandError, EXIT, UsageError } from "../exit-codes.ts";
+import { commandsText, kubectlArgs } from "../kubectl.ts";
+import { dataText } from "../output.ts";
+import { waitForRest } from "../rollout/follow.ts";
+import { explainInstance } from "../status/explain.ts";
+import { spanText } from "../terminal/age.ts";
+import { install, installCommands } from "./install.ts";
+
+const FIELD_MANAGER = "kubectl-firebolt";
+const POLL_MS = 2_000;
+const namespaces = defineResource({
+  group: "",
+  version: "v1",
+  kind: "Namespace",
+  plural: "namespaces",
+  namespaced: false,
+});
+
+export const runQuickstart: Run = async (context) => {
+  const { flags, terminal } = context;
+  if (flags.text("bucket") === "")
+    throw new UsageError("an engine does not start without object storage: name a bucket with --bucket");
+  const helm = flags.on("skip-install") ? [] : installCommands(context);
+  const namespace = flags.text("namespace") || "firebolt";
+  const objects = manifests(context, namespace);
+  if (flags.on("print-commands")) {
+    const stdin = (await Promise.all(objects.map(({ manifest }) => dataText(manifest, "yaml")))).join("---\n");
+    const apply = {
+      comment: "namespace, instance and engine",
+      args: [...kubectlArgs(flags, "apply", "--server-side", `--field-manager=${FIELD_MANAGER}`, "-f", "-")],
+      stdin,
+    };
+    terminal.out(commandsText([...helm, apply]));
+    return EXIT.ok;
+  }
+  await install(context, helm);
+  using opened = await context.connect();
+  const cluster: Cluster = { ...opened, namespace };
+  for (const { type, manifest, what, ready } of objects) {
+    await cluster.client.apply<KubeObject>(type, manifest, { ...cluster.call, fieldManager: FIELD_MANAGER });
+    await ready?.(context, cluster);
+    terminal.line(`${terminal.style.green("✓")} ${what}`);
+  }
+  terminal.line(
+    `\nAsk it something:\n  kubectl firebolt engine query ${flags.text("engine")} -n ${namespace} "SELECT 42"`,
+  );
+  return EXIT.ok;
+};
+
+interface Step {
+  readonly type: ResourceType;
+  readonly manifest: KubeObject;
+  readonly what: string;
+  readonly ready?: (context: CommandContext, cluster: Cluster) => Promise<unknown>;
+}
+
+function manifests({ flags }: CommandContext, namespace: string): readonly Step[] {
+  const [instance, engine] = [flags.text("instance"), flags.text("engine")];
+  const instanceManifest = {
+    apiVersion: API_VERSION,
+    kind: FireboltInstance.kind,
+    metadata: { name: instance, namespace },
+    spec: { metadata: {}, gateway: {} },
+  };
+  const options = { name: engine, namespace, instance, replicas: 1, engineClass: "", image: "", hostPath: "" };
+  return [
+    {
+      type: namespaces,
+      manifest: { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
+      what: `namespace ${namespace}`,
+    },
+    {
+      type: FireboltInstance,
+      manifest: instanceManifest,
+      what: `instance ${instance} is Ready`,
+      ready: (context, cluster) => untilInstanceReady(context, cluster, instance),
+    },
+    {
+      type: FireboltEngine,
+      manifest: engineManifest({ ...options, bucket: flags.text("bucket"), storageType: flags.text("storage-type") }),
+      what: `engine ${engine} serves`,
+      ready: ({ terminal, flags: given }, cluster) =>
+        waitForRest(cluster, { name: engine, timeoutMs: given.durationMs("timeout") ?? 0, terminal }),
+    },
+  ];
+}
+
+async function untilInstanceReady({ flags, signal }: CommandContext, cluster: Cluster, name: string): Promise<void> {
+  const { namespace, client, call } = cluster;
+  const timeoutMs = flags.durationMs("timeout") ?? 0;
+  using limited = startDeadline(signal, timeoutMs);
+  let why = "nothing was seen of it";
+  const kinds = [{ type: FireboltInstance, scope: { namespace } }];
+  for await (const _ of changes(cluster, { kinds, everyMs: POLL_MS, signal: limited.signal })) {
+    const instance = await client.get(FireboltInstance, { namespace, name }, call);
+    if (instance.status?.phase === "Ready") return;
+    why = explainInstance(instance, [])?.why ?? why;
+  }
+  if (signal.aborted) throw signal.reason;
+  throw new CommandError(
+    `FireboltInstance ${JSON.stringify(name)} is not Ready after ${spanText(timeoutMs)}: ${why}`,
+    EXIT.notYet,
+  );
+}

@@ -1,0 +1,177 @@
+// `engine logs` and `instance logs`: the logs of several pods as one, in the order in which the lines were written.
+import { FireboltEngine } from "../../api/engine.ts";
+import type { V1Pod } from "../../api/generated/kubernetes.ts";
+import { FireboltInstance } from "../../api/instance.ts";
+import { LABEL } from "../../api/labels.ts";
+import { pods } from "../../engine/kinds.ts";
+import { ENGINE_CONTAINER } from "../../engine/pod-contract.ts";
+import type { Cluster } from "../cluster.ts";
+import type { CommandContext, Run } from "../command.ts";
+import { describeError } from "../describe-error.ts";
+import { CommandError, EXIT, type ExitCode, UsageError } from "../exit-codes.ts";
+import { listObjects, nameOf, namespaceOf, requireObject, requireOne } from "../find-object.ts";
+import { commandsText, kubectlArgs } from "../kubectl.ts";
+import { createLogReader, type LogLine, type LogReader, type LogRequest } from "./log-reader.ts";
+
+interface Source extends LogRequest {
+  readonly label: string;
+}
+
+interface SourceLine extends LogLine {
+  readonly source: Source;
+}
+
+export const engineLogs: Run = async (context) => {
+  const { args, flags } = context;
+  const [name = ""] = args;
+  const generation = flags.text("generation");
+  if (generation !== "" && !/^\d+$/.test(generation))
+    throw new UsageError(`--generation=${generation}: must be a generation number, such as 3`);
+  const labelSelector = `${LABEL.engine}=${name}${generation === "" ? "" : `,${LABEL.generation}=${generation}`}`;
+  if (flags.on("print-commands")) return printLogs(context, labelSelector);
+  using cluster = await context.connect();
+  await requireObject(cluster, FireboltEngine, name);
+  const what = `engine ${name}${generation === "" ? "" : ` (generation ${generation})`}`;
+  return await showLogs(context, cluster, {
+    labelSelector,
+    what,
+    container: flags.text("container") || ENGINE_CONTAINER,
+  });
+};
+
+export const instanceLogs: Run = async (context) => {
+  const { args, flags } = context;
+  const component = flags.text("component");
+  const selector = (name: string): string =>
+    `${LABEL.instance}=${name}${component === "" ? "" : `,${LABEL.component}=${component}`}`;
+  if (flags.on("print-commands")) {
+    if (args[0] === undefined) throw new UsageError("--print-commands reads nothing, so the instance must be named");
+    return printLogs(context, selector(args[0]));
+  }
+  using cluster = await context.connect();
+  const name = nameOf(await requireOne(cluster, FireboltInstance, args[0]));
+  const what = `${component === "" ? "instance" : component} of ${name}`;
+  return await showLogs(context, cluster, { labelSelector: selector(name), what, container: flags.text("container") });
+};
+
+interface Wanted {
+  readonly labelSelector: string;
+  readonly what: string;
+  /** Empty: every container. */
+  readonly container: string;
+}
+
+async function showLogs(context: CommandContext, cluster: Cluster, wanted: Wanted): Promise<ExitCode> {
+  const { flags } = context;
+  const { items } = await listObjects(cluster, pods, {
+    namespace: cluster.namespace,
+    labelSelector: wanted.labelSelector,
+  });
+  if (items.length === 0)
+    throw new CommandError(
+      `there are no pods of ${wanted.what} in namespace ${JSON.stringify(cluster.namespace)}`,
+      EXIT.notFound,
+    );
+  const sources = items
+    .flatMap((pod) => sourcesOf(context, pod, wanted.container))
+    .sort((a, b) => a.label.localeCompare(b.label, "en", { numeric: true }));
+  if (sources.length === 0) {
+    const names = [...new Set(items.flatMap(({ spec }) => spec?.containers.map(({ name }) => name) ?? []))];
+    throw new CommandError(
+      `no pod of ${wanted.what} has a container ${JSON.stringify(wanted.container)}: there are ${names.join(", ")}`,
+      EXIT.notFound,
+    );
+  }
+  using reader = createLogReader(cluster.config);
+  const print = printer(context, sources);
+  return await (flags.on("follow")
+    ? followAll(cluster, reader, { sources, print, context })
+    : readAll(cluster, reader, { sources, print, context }));
+}
+
+function sourcesOf({ flags }: CommandContext, pod: V1Pod, container: string): readonly Source[] {
+  const tail = flags.integer("tail") ?? -1;
+  const since = flags.durationMs("since");
+  const names = (pod.spec?.containers ?? [])
+    .map(({ name }) => name)
+    .filter((name) => container === "" || name === container);
+  return names.map((name) => ({
+    namespace: namespaceOf(pod),
+    pod: nameOf(pod),
+    container: name,
+    label: names.length === 1 && container !== "" ? nameOf(pod) : `${nameOf(pod)}/${name}`,
+    tailLines: tail < 0 ? undefined : tail,
+    sinceSeconds: since === undefined ? undefined : Math.max(1, Math.ceil(since / 1000)),
+    follow: flags.on("follow"),
+    previous: flags.on("previous"),
+  }));
+}
+
+interface Reading {
+  readonly context: CommandContext;
+  readonly sources: readonly Source[];
+  readonly print: (line: SourceLine) => void;
+}
+
+/** One source that cannot be read does not hide the others; nothing read at all is a failure. */
+async function readAll(cluster: Cluster, reader: LogReader, { sources, print, context }: Reading): Promise<ExitCode> {
+  let failed = 0;
+  const logs = await Promise.all(
+    sources.map(async (source) => {
+      const lines: SourceLine[] = [];
+      try {
+        for await (const line of reader.lines(source, cluster.call)) lines.push({ ...line, source });
+      } catch (error) {
+        if (cluster.call.signal.aborted) throw error;
+        failed += 1;
+        context.terminal.warn(`${source.label}: ${describeError(error)}`);
+      }
+      return lines;
+    }),
+  );
+  // Sorting keeps lines of the same instant in the order of their source.
+  for (const line of logs.flat().sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0))) print(line);
+  return failed === sources.length ? EXIT.failed : EXIT.ok;
+}
+
+async function followAll(cluster: Cluster, reader: LogReader, { sources, print, context }: Reading): Promise<ExitCode> {
+  await Promise.all(
+    sources.map(async (source) => {
+      try {
+        for await (const line of reader.lines(source, cluster.call)) print({ ...line, source });
+      } catch (error) {
+        if (!cluster.call.signal.aborted) context.terminal.warn(`${source.label}: ${describeError(error)}`);
+      }
+    }),
+  );
+  return EXIT.ok;
+}
+
+/** Lines say where they come from when they come from more than one place. */
+function printer({ flags, terminal }: CommandContext, sources: readonly Source[]): (line: SourceLine) => void {
+  const { style } = terminal;
+  const prefixed = sources.length > 1 || flags.on("prefix");
+  const width = Math.max(...sources.map(({ label }) => label.length));
+  const order = new Map(sources.map((source, index) => [source, index]));
+  return ({ source, time, text }) => {
+    const prefix = prefixed ? `${style.nth(order.get(source) ?? 0, source.label.padEnd(width))}  ` : "";
+    terminal.line(`${prefix}${flags.on("timestamps") ? `${style.dim(time)} ` : ""}${text}`);
+  };
+}
+
+function printLogs({ flags, terminal }: CommandContext, labelSelector: string): ExitCode {
+  const container = flags.text("container");
+  const rest = [
+    "-l",
+    labelSelector,
+    ...(container === "" ? ["--all-containers"] : ["-c", container]),
+    `--tail=${flags.integer("tail") ?? -1}`,
+    "--prefix",
+    ...(flags.on("follow") ? ["-f"] : []),
+    ...(flags.on("previous") ? ["--previous"] : []),
+  ];
+  terminal.out(
+    commandsText([{ comment: "the logs, one pod after the other", args: kubectlArgs(flags, "logs", ...rest) }]),
+  );
+  return EXIT.ok;
+}

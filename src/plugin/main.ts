@@ -1,0 +1,61 @@
+// The entry point of `kubectl firebolt`: reads the command line, runs one command, and turns what happened into an exit code.
+import { connect } from "./cluster.ts";
+import { parseCommandLine } from "./command-line.ts";
+import { COMMANDS, GROUPS } from "./command-table.ts";
+import { describeError } from "./describe-error.ts";
+import { CommandError, EXIT, type ExitCode } from "./exit-codes.ts";
+import { helpText } from "./help.ts";
+import { createTerminal, type Terminal } from "./terminal/terminal.ts";
+import { VERSION } from "./version.ts";
+
+async function run(argv: readonly string[], terminal: Terminal, signal: AbortSignal): Promise<ExitCode> {
+  const parsed = parseCommandLine(COMMANDS, GROUPS, argv);
+  switch (parsed.type) {
+    case "version":
+      terminal.line(VERSION);
+      return EXIT.ok;
+    case "help":
+      terminal.out(helpText({ commands: COMMANDS, groups: GROUPS, words: parsed.words, style: terminal.style }));
+      return EXIT.ok;
+    case "run": {
+      const { command, args, flags } = parsed;
+      const execute = await command.load();
+      const { env } = process;
+      return execute({
+        commands: COMMANDS,
+        args,
+        flags,
+        terminal,
+        env,
+        signal,
+        connect: () => connect({ flags, env, signal }),
+      });
+    }
+    default:
+      return parsed satisfies never;
+  }
+}
+
+const terminal = createTerminal(process.stdout, process.stderr, process.env);
+const interrupt = new AbortController();
+process.on("SIGINT", () => {
+  // The first asks politely, the second does not wait for an answer.
+  if (interrupt.signal.aborted) process.exit(EXIT.interrupted);
+  interrupt.abort(new Error("interrupted"));
+});
+process.on("SIGTERM", () => interrupt.abort(new Error("terminated")));
+// `kubectl firebolt … | head` has seen enough: that is no failure.
+process.stdout.on("error", (error: NodeJS.ErrnoException) =>
+  process.exit(error.code === "EPIPE" ? EXIT.ok : EXIT.failed),
+);
+
+try {
+  const code = await run(process.argv.slice(2), terminal, interrupt.signal);
+  process.exitCode = interrupt.signal.aborted ? EXIT.interrupted : code;
+} catch (error) {
+  if (interrupt.signal.aborted) process.exitCode = EXIT.interrupted;
+  else {
+    terminal.err(`${terminal.errorStyle.red("error:")} ${describeError(error)}\n`);
+    process.exitCode = error instanceof CommandError ? error.exitCode : EXIT.failed;
+  }
+}

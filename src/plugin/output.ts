@@ -1,0 +1,24 @@
+// Results for programs: JSON, YAML and names. What people read is rendered where it is made.
+import type { KubeObject } from "../kube/object.ts";
+import { apiVersionOf, type ResourceType } from "../kube/resource.ts";
+
+export type DataFormat = "json" | "yaml";
+
+export const isDataFormat = (format: string): format is DataFormat => format === "json" || format === "yaml";
+
+/** Loads the YAML writer only when it is asked for: most calls print tables. */
+export async function dataText(value: unknown, format: DataFormat): Promise<string> {
+  if (format === "json") return `${JSON.stringify(value, null, 4)}\n`;
+  const { stringify } = await import("yaml");
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+/** As kubectl prints a list. Objects of a list come without their kind; everything else is as the server sent it. */
+export function listObject<T extends KubeObject>(type: ResourceType<T>, items: readonly T[]): object {
+  return {
+    apiVersion: "v1",
+    items: items.map((item) => ({ apiVersion: apiVersionOf(type), kind: type.kind, ...item })),
+    kind: "List",
+    metadata: { resourceVersion: "" },
+  };
+}

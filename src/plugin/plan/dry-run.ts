@@ -1,0 +1,88 @@
+// Asks the API server what would become of an object, as `kubectl apply` would write it, without writing it.
+import { KubeApiError } from "../../kube/errors.ts";
+import type { KubeObject } from "../../kube/object.ts";
+import type { ResourceType } from "../../kube/resource.ts";
+import { isObject } from "../../podtemplate/shape.ts";
+import type { Cluster } from "../cluster.ts";
+import { apiMessage } from "../describe-error.ts";
+import type { Manifest } from "./manifest-file.ts";
+import { threeWayPatch } from "./three-way.ts";
+
+const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+const MANAGER = "kubectl";
+
+export type DryRun<T> =
+  | { readonly type: "accepted"; readonly object: T; readonly live: T | undefined }
+  | {
+      readonly type: "refused";
+      readonly problems: readonly string[];
+      readonly live: T | undefined;
+    };
+
+export interface DryRunOptions {
+  readonly manifest: Manifest;
+  readonly namespace: string;
+  /** As `kubectl apply --server-side` writes. */
+  readonly serverSide: boolean;
+}
+
+export async function dryRun<T extends KubeObject>(
+  cluster: Cluster,
+  type: ResourceType<T>,
+  { manifest, namespace, serverSide }: DryRunOptions,
+): Promise<DryRun<T>> {
+  const { client, call } = cluster;
+  const { status: _, ...written } = manifest;
+  const metadata = { ...manifest.metadata, namespace };
+  const key = { namespace, name: manifest.metadata.name };
+  const live = await client.find(type, key, call);
+  const options = { ...call, dryRun: true, fieldManager: MANAGER, fieldValidation: "Strict" } as const;
+  // A manifest is what somebody wrote: the server is asked whether it is an object of this type.
+  const object = asWritten<T>({ ...written, metadata });
+  try {
+    if (serverSide) return { type: "accepted", live, object: await client.apply(type, object, options) };
+    if (live === undefined) return { type: "accepted", live, object: await client.create(type, object, options) };
+    const body = threeWayPatch({
+      before: lastApplied(live),
+      wanted: { ...written, metadata },
+      live: Object.fromEntries(Object.entries(live)),
+    });
+    const result =
+      Object.keys(body).length === 0 ? live : await client.patch(type, key, { type: "merge", body }, options);
+    return { type: "accepted", live, object: result };
+  } catch (error) {
+    if (!(error instanceof KubeApiError) || !isRefusal(error)) throw error;
+    return { type: "refused", live, problems: problemsOf(error) };
+  }
+}
+
+/** The object is refused, not the person who asks: a webhook says no with the code of missing rights. */
+function isRefusal({ status, message }: KubeApiError): boolean {
+  if (status === 403) return message.includes("denied the request");
+  return status >= 400 && status < 500 && status !== 401 && status !== 429;
+}
+
+function asWritten<T extends KubeObject>(manifest: object): T {
+  return manifest as T;
+}
+
+function lastApplied(live: KubeObject): unknown {
+  const text = live.metadata?.annotations?.[LAST_APPLIED];
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch (error) {
+    // kubectl treats what it cannot read as never written.
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** One line per field, when the server says which. */
+function problemsOf(error: KubeApiError): readonly string[] {
+  const causes = error.causes.flatMap(({ field, message }) =>
+    message === undefined ? [] : [field === undefined ? message : `${field}: ${message}`],
+  );
+  return causes.length > 0 ? [...new Set(causes)] : [apiMessage(error)];
+}

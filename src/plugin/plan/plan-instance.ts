@@ -1,0 +1,67 @@
+// What the operator would do with an instance that is about to change: its own validation, and the objects it would render before and
+// after. Pure.
+import type { FireboltInstance } from "../../api/instance.ts";
+import { OPERATOR_DEFAULTS } from "../../api/operator-defaults.ts";
+import type { FieldDifference } from "../../engine/drift/find-drift.ts";
+import type { Rendered } from "../../instance/children.ts";
+import {
+  type InstanceObjects,
+  type RenderSettings,
+  renderInstanceObjects,
+} from "../../instance/render/instance-objects.ts";
+import { validateInstanceSpec } from "../../instance/validate-spec.ts";
+import { violationText } from "../../podtemplate/violation.ts";
+import { changedPaths } from "./changed-paths.ts";
+import type { Effect } from "./effect.ts";
+import { sameJson } from "./three-way.ts";
+
+/** The same on both sides, so that only the change shows. */
+const SETTINGS: RenderSettings = { images: OPERATOR_DEFAULTS.images, metadataConfigFormat: "xml" };
+
+const HOW = {
+  postgres: "the PostgreSQL pod restarts: metadata is not available meanwhile, running queries may fail",
+  metadata: "the metadata pod is replaced (it is a single writer, so the old one stops first): a short gap",
+  gateway: "the gateway pods are replaced one after the other, none is missing meanwhile",
+} as const;
+
+export function planInstance(before: FireboltInstance | undefined, after: FireboltInstance): Effect {
+  const problems = validateInstanceSpec(after, before).map(violationText);
+  if (problems.length > 0) return { type: "refused", by: "operator", problems };
+  if (before === undefined) return { type: "creates", what: "metadata service and gateway" };
+  const [was, is] = [renderInstanceObjects(before, SETTINGS), renderInstanceObjects(after, SETTINGS)];
+  const steps = (["postgres", "metadata", "gateway"] as const).map((step) => ({ step, ...compare(was, is, step) }));
+  const rolling = steps.filter(({ rolls }) => rolls);
+  const fields = changedPaths(before.spec, after.spec, "spec").map(
+    (path): FieldDifference => ({ path, live: "", wanted: "" }),
+  );
+  const left =
+    was.postgres.length > 0 && is.postgres.length === 0
+      ? ["the internal PostgreSQL goes; its claim and its Secret stay"]
+      : [];
+  if (rolling.length > 0)
+    return {
+      type: "rolls",
+      what: rolling.map(({ step }) => step).join(" and "),
+      fields,
+      how: [...rolling.map(({ step }) => HOW[step]), ...left],
+    };
+  const changed = steps.filter(({ changes }) => changes).map(({ step }) => `objects of ${step}`);
+  const settings = [...changed, ...left, ...(changed.length === 0 ? fields.map(({ path }) => path) : [])];
+  return settings.length === 0 ? { type: "nothing" } : { type: "live", settings };
+}
+
+function compare(was: InstanceObjects, is: InstanceObjects, step: keyof InstanceObjects) {
+  const changes = is[step].some((object) => !sameJson(object, counterpart(was[step], object)));
+  const rolls = is[step].some((object) => {
+    const before = counterpart(was[step], object);
+    return "spec" in object && before !== undefined && !sameJson(podTemplate(object), podTemplate(before));
+  });
+  return { changes, rolls };
+}
+
+const counterpart = (objects: readonly Rendered[], { kind, metadata }: Rendered): Rendered | undefined =>
+  objects.find((one) => one.kind === kind && one.metadata.name === metadata.name);
+
+function podTemplate(object: Rendered): unknown {
+  return object.kind === "Deployment" || object.kind === "StatefulSet" ? object.spec?.template : undefined;
+}

@@ -1,0 +1,164 @@
+// `plan -f file`: reads the file, asks the API server (dry run) and the operator's own functions what would happen, and writes
+// nothing at all.
+
+import { ignoredFields } from "../../admission/ignored-fields.ts";
+import { FireboltEngine } from "../../api/engine.ts";
+import { FireboltEngineClass } from "../../api/engine-class.ts";
+import { API_VERSION } from "../../api/group.ts";
+import { FireboltInstance } from "../../api/instance.ts";
+import { parseResourceBounds } from "../../engine/validate.ts";
+import type { KubeObject } from "../../kube/object.ts";
+import type { ResourceType } from "../../kube/resource.ts";
+import { validateTemplate } from "../../podtemplate/validate-template.ts";
+import { violationText } from "../../podtemplate/violation.ts";
+import type { Cluster } from "../cluster.ts";
+import type { CommandContext, Run } from "../command.ts";
+import { CommandError, EXIT, type ExitCode, UsageError } from "../exit-codes.ts";
+import { commandsText, kubectlArgs } from "../kubectl.ts";
+import { dataText, isDataFormat } from "../output.ts";
+import { type DryRun, dryRun } from "./dry-run.ts";
+import { isRefused, isRolling, type PlannedEffect } from "./effect.ts";
+import { type Manifest, readManifests } from "./manifest-file.ts";
+import { planInstance } from "./plan-instance.ts";
+import { planClassEngines, planOneEngine } from "./planned-engines.ts";
+import { planText } from "./render-plan.ts";
+import { createWorld, type PlanWorld } from "./world.ts";
+
+export const runPlan: Run = async (context) => {
+  const { flags, terminal } = context;
+  const file = flags.text("filename");
+  if (file === "")
+    throw new UsageError("plan needs -f FILE: the manifest whose effect is wanted (- reads standard input)");
+  if (flags.on("print-commands")) {
+    const side = flags.on("server-side") ? ["--server-side"] : [];
+    terminal.out(
+      commandsText([
+        {
+          comment: "what the API server itself would say",
+          args: kubectlArgs(flags, "apply", "--dry-run=server", ...side, "-f", file),
+        },
+      ]),
+    );
+    return EXIT.ok;
+  }
+  const manifests = readManifests(file);
+  using cluster = await context.connect();
+  const { planned, skipped } = await makePlan(context, cluster, manifests);
+  const format = flags.text("output");
+  if (isDataFormat(format)) terminal.out(await dataText({ plan: planned, skipped }, format));
+  else terminal.out(planText(planned, skipped, terminal.style));
+  return exitCode(context, planned);
+};
+
+function exitCode({ flags }: CommandContext, planned: readonly PlannedEffect[]): ExitCode {
+  if (planned.some(isRefused)) return EXIT.refused;
+  return flags.on("detailed-exit-code") && planned.some(isRolling) ? EXIT.rolls : EXIT.ok;
+}
+
+const KINDS = [FireboltInstance, FireboltEngineClass, FireboltEngine] as const;
+
+async function makePlan({ flags }: CommandContext, cluster: Cluster, manifests: readonly Manifest[]) {
+  const world = createWorld(
+    cluster,
+    boundsOf(flags.text("engine-max-cpu"), flags.text("engine-max-memory"), flags.text("engine-max-ephemeral-storage")),
+  );
+  const isOurs = ({ apiVersion, kind }: Manifest): boolean =>
+    apiVersion === API_VERSION && KINDS.some((type) => type.kind === kind);
+  const skipped = manifests
+    .filter((manifest) => !isOurs(manifest))
+    .map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+  const planned: PlannedEffect[] = [];
+  // What others refer to comes first, whatever the order of the file: the operator waits for it anyway.
+  for (const type of KINDS)
+    for (const manifest of manifests.filter((one) => isOurs(one) && one.kind === type.kind)) {
+      const namespace = namespaceFor(manifest, cluster, flags.text("namespace"));
+      const ask = <T extends KubeObject>(of: ResourceType<T>, what: Manifest): Promise<DryRun<T>> =>
+        dryRun(cluster, of, { manifest: what, namespace, serverSide: flags.on("server-side") });
+      planned.push(await planObject({ world, manifest, namespace, ask }));
+    }
+  return { planned, skipped };
+}
+
+interface ObjectToPlan {
+  readonly world: PlanWorld;
+  readonly manifest: Manifest;
+  readonly namespace: string;
+  readonly ask: <T extends KubeObject>(type: ResourceType<T>, manifest: Manifest) => Promise<DryRun<T>>;
+}
+
+async function planObject({ world, manifest, namespace, ask }: ObjectToPlan): Promise<PlannedEffect> {
+  const { kind, metadata } = manifest;
+  const about = { kind, namespace, name: metadata.name };
+  const refused = (answer: { readonly problems: readonly string[] }): PlannedEffect => ({
+    ...about,
+    effect: { type: "refused", by: "API server", problems: answer.problems },
+    consequences: [],
+    warnings: [],
+  });
+  switch (kind) {
+    case FireboltInstance.kind: {
+      const answer = await ask(FireboltInstance, manifest);
+      if (answer.type === "refused") return refused(answer);
+      world.replaceInstance(answer.object);
+      const { metadata: meta, gateway } = answer.object.spec;
+      const warnings = [
+        ...ignoredFields("metadata", meta.template, "spec.metadata.template"),
+        ...ignoredFields("gateway", gateway.template, "spec.gateway.template"),
+      ];
+      return { ...about, effect: planInstance(answer.live, answer.object), consequences: [], warnings };
+    }
+    case FireboltEngineClass.kind: {
+      const answer = await ask(FireboltEngineClass, manifest);
+      if (answer.type === "refused") return refused(answer);
+      const { spec } = answer.object;
+      const problems = validateTemplate("engine", spec?.template, "spec.template").map(violationText);
+      const warnings = ignoredFields("engine", spec?.template, "spec.template");
+      if (problems.length > 0)
+        return { ...about, effect: { type: "refused", by: "operator", problems }, consequences: [], warnings };
+      const consequences = await planClassEngines(world, answer.object, answer.live);
+      world.replaceClass(answer.object);
+      return {
+        ...about,
+        effect: answer.live === undefined ? { type: "creates", what: "a class" } : { type: "nothing" },
+        consequences,
+        warnings,
+      };
+    }
+    default: {
+      const answer = await askEngine({ world, manifest, namespace, ask });
+      if (answer.type === "refused") return refused(answer);
+      const warnings = ignoredFields("engine", answer.object.spec?.template, "spec.template");
+      return { ...about, effect: await planOneEngine(world, answer.object, answer.live), consequences: [], warnings };
+    }
+  }
+}
+
+/** A webhook that knows only the cluster does not see a class of the same file: the question is asked without it. */
+async function askEngine({ world, manifest, namespace, ask }: ObjectToPlan): Promise<DryRun<FireboltEngine>> {
+  const answer = await ask(FireboltEngine, manifest);
+  const spec = manifest["spec"];
+  const classRef = typeof spec === "object" && spec !== null ? Reflect.get(spec, "engineClassRef") : undefined;
+  const isAboutClass = answer.type === "refused" && /spec\.engineClassRef: Not found/.test(answer.problems.join(" "));
+  if (!isAboutClass || typeof classRef !== "string" || !world.plansClass(namespace, classRef)) return answer;
+  const without = await ask(FireboltEngine, { ...manifest, spec: { ...Object(spec), engineClassRef: undefined } });
+  if (without.type === "refused" || without.object.spec === undefined) return without;
+  return { ...without, object: { ...without.object, spec: { ...without.object.spec, engineClassRef: classRef } } };
+}
+
+function namespaceFor({ kind, metadata }: Manifest, { namespace }: Cluster, asked: string): string {
+  const own = metadata["namespace"];
+  if (typeof own !== "string" || own === "") return namespace;
+  if (asked !== "" && asked !== own)
+    throw new CommandError(
+      `${kind} ${metadata.name} says namespace ${JSON.stringify(own)}, but -n says ${JSON.stringify(asked)}`,
+      EXIT.usage,
+    );
+  return own;
+}
+
+function boundsOf(cpu: string, memory: string, storage: string) {
+  const { bounds, malformed } = parseResourceBounds({ cpu, memory, "ephemeral-storage": storage });
+  if (malformed.length > 0)
+    throw new UsageError(`--engine-max-${malformed[0]}: must be a quantity such as 500m or 4Gi`);
+  return bounds;
+}

@@ -1,0 +1,54 @@
+// Brings together what planning an engine needs: its class and instance as the plan leaves them, and what runs now.
+import type { FireboltEngine } from "../../api/engine.ts";
+import type { FireboltEngineClass } from "../../api/engine-class.ts";
+import { nameOf, namespaceOf } from "../find-object.ts";
+import type { Effect, PlannedEffect } from "./effect.ts";
+import { planEngine } from "./plan-engine.ts";
+import type { PlanWorld } from "./world.ts";
+
+export async function planOneEngine(
+  world: PlanWorld,
+  engine: FireboltEngine,
+  live: FireboltEngine | undefined,
+): Promise<Effect> {
+  const namespace = namespaceOf(engine);
+  const [before, after, instance, statefulSet] = await Promise.all([
+    world.storedClass(namespace, live?.spec?.engineClassRef),
+    world.plannedClass(namespace, engine.spec?.engineClassRef),
+    world.plannedInstance(namespace, engine.spec?.instanceRef),
+    live === undefined ? undefined : world.statefulSetOf(live),
+  ]);
+  return planEngine({
+    before: live === undefined ? undefined : { engine: live, engineClass: before },
+    after: { engine, engineClass: after },
+    instance,
+    statefulSet,
+    bounds: world.bounds,
+  });
+}
+
+/** The engines that use a class, each with what the class's change does to it. Those that notice nothing are left out. */
+export async function planClassEngines(
+  world: PlanWorld,
+  engineClass: FireboltEngineClass,
+  live: FireboltEngineClass | undefined,
+): Promise<PlannedEffect["consequences"]> {
+  const engines = await world.enginesOfClass(engineClass);
+  const planned = await Promise.all(
+    engines.map(async (engine) => {
+      const [instance, statefulSet] = await Promise.all([
+        world.plannedInstance(namespaceOf(engine), engine.spec?.instanceRef),
+        world.statefulSetOf(engine),
+      ]);
+      const effect = planEngine({
+        before: { engine, engineClass: live },
+        after: { engine, engineClass },
+        instance,
+        statefulSet,
+        bounds: world.bounds,
+      });
+      return { kind: "FireboltEngine", name: nameOf(engine), effect };
+    }),
+  );
+  return planned.filter(({ effect }) => effect.type !== "nothing").sort((a, b) => a.name.localeCompare(b.name));
+}

@@ -1,0 +1,58 @@
+// The cluster as a plan sees it: what is stored, with the objects of the plan in place of those they would replace. Reads once.
+import { FireboltEngine } from "../../api/engine.ts";
+import { FireboltEngineClass } from "../../api/engine-class.ts";
+import type { V1StatefulSet } from "../../api/generated/kubernetes.ts";
+import { FireboltInstance } from "../../api/instance.ts";
+import { statefulSets } from "../../engine/kinds.ts";
+import { statefulSetName } from "../../engine/names.ts";
+import type { ResourceBounds } from "../../engine/validate.ts";
+import type { Cluster } from "../cluster.ts";
+import { listObjects, nameOf, namespaceOf } from "../find-object.ts";
+
+export interface PlanWorld {
+  readonly bounds: ResourceBounds;
+  storedClass(namespace: string, name: string | undefined): Promise<FireboltEngineClass | undefined>;
+  plannedClass(namespace: string, name: string | undefined): Promise<FireboltEngineClass | undefined>;
+  plannedInstance(namespace: string, name: string | undefined): Promise<FireboltInstance | undefined>;
+  enginesOfClass(engineClass: FireboltEngineClass): Promise<readonly FireboltEngine[]>;
+  /** Of the engine's current generation. */
+  statefulSetOf(engine: FireboltEngine): Promise<V1StatefulSet | undefined>;
+  replaceClass(engineClass: FireboltEngineClass): void;
+  replaceInstance(instance: FireboltInstance): void;
+  /** Whether the file itself brings this class. */
+  plansClass(namespace: string, name: string): boolean;
+}
+
+export function createWorld(cluster: Cluster, bounds: ResourceBounds): PlanWorld {
+  const { client, call } = cluster;
+  const classes = new Map<string, FireboltEngineClass>();
+  const instances = new Map<string, FireboltInstance>();
+  const keyOf = (object: FireboltEngineClass | FireboltInstance): string => `${namespaceOf(object)}/${nameOf(object)}`;
+  const storedClass = async (namespace: string, name: string | undefined) =>
+    name === undefined || name === "" ? undefined : client.find(FireboltEngineClass, { namespace, name }, call);
+  return {
+    bounds,
+    storedClass,
+    plannedClass: async (namespace, name) => classes.get(`${namespace}/${name}`) ?? storedClass(namespace, name),
+    plannedInstance: async (namespace, name) =>
+      name === undefined || name === ""
+        ? undefined
+        : (instances.get(`${namespace}/${name}`) ?? (await client.find(FireboltInstance, { namespace, name }, call))),
+    async enginesOfClass(engineClass) {
+      const { items } = await listObjects(cluster, FireboltEngine, { namespace: namespaceOf(engineClass) });
+      return items.filter(({ spec }) => spec?.engineClassRef === nameOf(engineClass));
+    },
+    async statefulSetOf(engine) {
+      const generation = engine.status?.currentGeneration;
+      if (generation === undefined) return undefined;
+      return client.find(
+        statefulSets,
+        { namespace: namespaceOf(engine), name: statefulSetName(nameOf(engine), generation) },
+        call,
+      );
+    },
+    replaceClass: (engineClass) => void classes.set(keyOf(engineClass), engineClass),
+    replaceInstance: (instance) => void instances.set(keyOf(instance), instance),
+    plansClass: (namespace, name) => classes.has(`${namespace}/${name}`),
+  };
+}

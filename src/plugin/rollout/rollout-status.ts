@@ -1,0 +1,68 @@
+// `rollout status <engine>`: where a rollout stands; with --watch a progress bar until it is done.
+
+import { FireboltEngine } from "../../api/engine.ts";
+import type { CommandContext, Run } from "../command.ts";
+import { startDeadline } from "../deadline.ts";
+import { CommandError, EXIT } from "../exit-codes.ts";
+import { requireObject } from "../find-object.ts";
+import { commandsText, kubectlArgs } from "../kubectl.ts";
+import { dataText, isDataFormat } from "../output.ts";
+import type { EngineView } from "../status/engine-view.ts";
+import { spanText } from "../terminal/age.ts";
+import { createLiveScreen } from "../terminal/live-screen.ts";
+import { renderBar } from "../terminal/progress-bar.ts";
+import { followEngine, readEngine } from "./follow.ts";
+import { type RolloutProgress, rolloutProgress } from "./progress.ts";
+
+export const rolloutStatus: Run = async (context) => {
+  const { args, flags, terminal } = context;
+  const [name = ""] = args;
+  if (flags.on("print-commands")) {
+    const wait = kubectlArgs(flags, "wait", "--for=condition=Ready", `fireboltengine/${name}`, "--timeout=10m");
+    terminal.out(commandsText([{ comment: "wait until the engine is ready", args: wait }]));
+    return EXIT.ok;
+  }
+  using cluster = await context.connect();
+  await requireObject(cluster, FireboltEngine, name);
+  if (!flags.on("watch")) return once(context, await readEngine(cluster, name));
+  const timeoutMs = flags.durationMs("timeout") ?? 0;
+  using deadline = startDeadline(context.signal, timeoutMs === 0 ? undefined : timeoutMs);
+  using screen = createLiveScreen(terminal);
+  let last: RolloutProgress | undefined;
+  for await (const engine of followEngine(cluster, name, deadline.signal)) {
+    last = rolloutProgress(engine);
+    screen.show(progressText(context, engine, last));
+    if (last.state === "done") return EXIT.ok;
+  }
+  if (context.signal.aborted) return EXIT.interrupted;
+  throw new CommandError(
+    `the rollout of ${name} is not done after ${spanText(timeoutMs)}: ${last?.text ?? "nothing was seen of it"}`,
+    EXIT.notYet,
+  );
+};
+
+async function once(context: CommandContext, engine: EngineView) {
+  const { flags, terminal } = context;
+  const progress = rolloutProgress(engine);
+  const format = flags.text("output");
+  const done = progress.state === "done";
+  if (isDataFormat(format)) {
+    const { namespace, name, phase } = engine;
+    const waits = engine.waits ?? null;
+    terminal.out(
+      await dataText({ namespace, name, phase, done, ...progress, waits, generations: engine.generations }, format),
+    );
+  } else terminal.out(progressText(context, engine, progress));
+  return done ? EXIT.ok : EXIT.notYet;
+}
+
+/** A bar for people, a line per change for logs. */
+function progressText({ terminal }: CommandContext, engine: EngineView, progress: RolloutProgress): string {
+  const { style, interactive } = terminal;
+  const { share, state, text } = progress;
+  const phase = (engine.phase || "new").padEnd(9);
+  if (!interactive) return `${engine.name}: ${phase.trim()}: ${text}\n`;
+  const next =
+    state === "stuck" && engine.waits?.next !== undefined ? `\n${style.dim("next:")}  ${engine.waits.next}` : "";
+  return `${style.bold(engine.name)}  ${phase} ${renderBar(share, { style, state })}  ${text}${next}\n`;
+}

@@ -1,0 +1,144 @@
+// `engine status` and `instance status`: one thing in full, with its conditions, last events, and the next step.
+import type { Condition } from "../../api/conditions.ts";
+import { FireboltEngine } from "../../api/engine.ts";
+import { FireboltInstance } from "../../api/instance.ts";
+import type { CommandContext, Run } from "../command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { nameOf, requireObject, requireOne } from "../find-object.ts";
+import { commandsText, kubectlArgs } from "../kubectl.ts";
+import { dataText, isDataFormat } from "../output.ts";
+import { ageText } from "../terminal/age.ts";
+import type { Style } from "../terminal/style.ts";
+import { renderTable } from "../terminal/table.ts";
+import { viewEngine } from "./engine-view.ts";
+import { type EventView, lastEvents } from "./events.ts";
+import type { Explanation } from "./explain.ts";
+import { observeEngine, observePlatform } from "./observe-platform.ts";
+import { viewPlatform } from "./platform-view.ts";
+import { noteLines, renderEngineTree, renderTree } from "./render-tree.ts";
+
+const EVENTS = 8;
+
+export const engineStatus: Run = async (context) => {
+  const [name = ""] = context.args;
+  if (context.flags.on("print-commands")) return printDescribe(context, "fireboltengine", name);
+  using cluster = await context.connect();
+  const engine = await requireObject(cluster, FireboltEngine, name);
+  const observed = await observeEngine(cluster, name);
+  const own = observed === undefined ? undefined : viewEngine(engine, observed);
+  const mine = new RegExp(`^${name}(-g\\d+(-.*)?|-service)?$`);
+  const events = await lastEvents(cluster, (_, about) => mine.test(about), EVENTS);
+  const conditions = engine.status?.conditions ?? [];
+  return print(context, { engine: own, conditions, events }, (style, nowMs) => [
+    fields([
+      ["Engine", `${cluster.namespace}/${name}`],
+      ["Instance", own?.instance ?? ""],
+      ["Class", own?.engineClass ?? "none"],
+      ["Phase", own?.phase ?? ""],
+      ["Replicas", String(own?.replicas ?? 0)],
+      [
+        "Generation",
+        `active ${engine.status?.activeGeneration ?? "-"}, current ${engine.status?.currentGeneration ?? "-"}`,
+      ],
+      ["Spec", own?.upToDate === true ? "running as asked for" : "a change has not been confirmed as running yet"],
+      ["Auto-stop", own?.autoStopReason ?? "off"],
+    ]),
+    waitText(own?.waits, style),
+    conditionTable(conditions, nowMs, style),
+    own === undefined || own.generations.length === 0
+      ? ""
+      : heading("Generations", renderEngineTree(own, { style, nowMs, showNamespace: false, showPods: true }), style),
+    eventTable(events, nowMs, style),
+  ]);
+};
+
+export const instanceStatus: Run = async (context) => {
+  const [wanted] = context.args;
+  if (context.flags.on("print-commands")) return printDescribe(context, "fireboltinstance", wanted);
+  using cluster = await context.connect();
+  const instance = await requireOne(cluster, FireboltInstance, wanted);
+  const name = nameOf(instance);
+  const view = viewPlatform(await observePlatform(cluster, cluster.namespace));
+  const own = view.instances.find((one) => one.name === name);
+  const events = await lastEvents(cluster, (_, about) => isOfInstance(about, name), EVENTS);
+  const { conditions = [], gatewayEndpoint, metadataEndpoint } = instance.status ?? {};
+  return print(context, { instance: own, conditions, events }, (style, nowMs) => [
+    fields([
+      ["Instance", `${cluster.namespace}/${name}`],
+      ["Id", instance.spec.id ?? ""],
+      ["Phase", own?.phase ?? ""],
+      ["Gateway", gatewayEndpoint ?? "not ready"],
+      ["Metadata", metadataEndpoint ?? "not ready"],
+    ]),
+    waitText(own?.waits, style),
+    conditionTable(conditions, nowMs, style),
+    own === undefined
+      ? ""
+      : heading(
+          "Engines",
+          renderTree({ instances: [own], strayEngines: [] }, { style, nowMs, showNamespace: false, showPods: false }),
+          style,
+        ),
+    eventTable(events, nowMs, style),
+  ]);
+};
+
+/** Names that start with the instance's own and end in one of the operator's. */
+function isOfInstance(about: string, instance: string): boolean {
+  return about === instance || new RegExp(`^${instance}-(metadata|gateway)(-.*)?$`).test(about);
+}
+
+async function print(context: CommandContext, data: object, text: (style: Style, nowMs: number) => readonly string[]) {
+  const { flags, terminal } = context;
+  const format = flags.text("output");
+  if (isDataFormat(format)) terminal.out(await dataText(data, format));
+  else
+    terminal.out(
+      text(terminal.style, Date.now())
+        .filter((part) => part !== "")
+        .join("\n"),
+    );
+  return EXIT.ok;
+}
+
+function printDescribe({ flags, terminal }: CommandContext, kind: string, name: string | undefined) {
+  const args = kubectlArgs(flags, "describe", kind, ...(name === undefined ? [] : [name]));
+  terminal.out(commandsText([{ comment: "conditions and events", args }]));
+  return EXIT.ok;
+}
+
+function fields(rows: readonly (readonly [string, string])[]): string {
+  return rows.map(([label, value]) => `${`${label}:`.padEnd(12)} ${value === "" ? "-" : value}\n`).join("");
+}
+
+function waitText(waits: Explanation | undefined, style: Style): string {
+  return noteLines(waits, style)
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+const heading = (title: string, body: string, style: Style): string => `${style.bold(`${title}:`)}\n${body}`;
+
+function conditionTable(conditions: readonly Readonly<Condition>[], nowMs: number, style: Style): string {
+  if (conditions.length === 0) return "";
+  const rows = conditions.map(({ type, status, reason, lastTransitionTime, message }) => [
+    type,
+    status === "True" ? style.green(status) : style.yellow(status),
+    reason,
+    ageText(lastTransitionTime, nowMs),
+    message,
+  ]);
+  return heading("Conditions", renderTable({ header: ["TYPE", "STATUS", "REASON", "SINCE", "MESSAGE"], rows }), style);
+}
+
+function eventTable(events: readonly EventView[], nowMs: number, style: Style): string {
+  if (events.length === 0) return "";
+  const rows = events.map((event) => [
+    ageText(event.lastSeen, nowMs),
+    event.type === "Warning" ? style.yellow(event.type) : event.type,
+    event.reason,
+    event.object,
+    `${event.message}${event.count > 1 ? ` (x${event.count})` : ""}`,
+  ]);
+  return heading("Events", renderTable({ header: ["AGE", "TYPE", "REASON", "OBJECT", "MESSAGE"], rows }), style);
+}

@@ -1,0 +1,51 @@
+// The last events about an object and about what belongs to it, newest last. Reads them; the text is made by the caller.
+import type { CoreV1Event } from "../../api/generated/kubernetes.ts";
+import { coreEvents } from "../../engine/kinds.ts";
+import { isForbidden } from "../../kube/errors.ts";
+import type { Cluster } from "../cluster.ts";
+import { listObjects } from "../find-object.ts";
+
+export interface EventView {
+  readonly lastSeen: string;
+  readonly type: string;
+  readonly object: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly count: number;
+}
+
+/** `belongs` tells by kind and name. Who may not list events sees none. */
+export async function lastEvents(
+  cluster: Cluster,
+  belongs: (kind: string, name: string) => boolean,
+  limit: number,
+): Promise<readonly EventView[]> {
+  try {
+    const { items } = await listObjects(cluster, coreEvents, { namespace: cluster.namespace });
+    return items
+      .filter(({ involvedObject: { kind = "", name = "" } }) => belongs(kind, name))
+      .map(viewEvent)
+      .sort((a, b) => a.lastSeen.localeCompare(b.lastSeen))
+      .slice(-limit);
+  } catch (error) {
+    if (isForbidden(error)) return [];
+    throw error;
+  }
+}
+
+export function viewEvent({ involvedObject, series, metadata, ...event }: CoreV1Event): EventView {
+  return {
+    lastSeen:
+      series?.lastObservedTime ||
+      event.lastTimestamp ||
+      event.eventTime ||
+      event.firstTimestamp ||
+      metadata.creationTimestamp ||
+      "",
+    type: event.type ?? "",
+    object: `${(involvedObject.kind ?? "").toLowerCase()}/${involvedObject.name ?? ""}`,
+    reason: event.reason ?? "",
+    message: event.message ?? "",
+    count: event.count ?? series?.count ?? 1,
+  };
+}

@@ -1,0 +1,155 @@
+// Why an instance or an engine is not (yet) what was asked for, and what a person can do about it. Pure; the answers are those of
+// operations §8.
+import { findCondition } from "../../api/condition-list.ts";
+import type { FireboltEngine } from "../../api/engine.ts";
+import type { V1Pod } from "../../api/generated/kubernetes.ts";
+import type { FireboltInstance } from "../../api/instance.ts";
+import { LABEL } from "../../api/labels.ts";
+import { generationLabel } from "../../engine/children.ts";
+import { isAtRest, parsePhase } from "../../engine/phase.ts";
+import { nameOf, namespaceOf } from "../find-object.ts";
+import { drainText, type GenerationView } from "./generation-view.ts";
+import { type PodProblem, podProblem } from "./pod-problem.ts";
+
+export interface Explanation {
+  readonly reason: string;
+  readonly why: string;
+  /** What to do, when there is something. */
+  readonly next: string | undefined;
+}
+
+const IS_OPERATOR_THERE = "check that the operator runs and that it watches this namespace";
+
+export function explainInstance(instance: FireboltInstance, pods: readonly V1Pod[]): Explanation | undefined {
+  const { metadata, status } = instance;
+  const [namespace, name] = [namespaceOf(instance), nameOf(instance)];
+  if (metadata?.deletionTimestamp !== undefined) return deletion(metadata.finalizers);
+  if (status?.phase === undefined)
+    return { reason: "NotSeen", why: "the operator has not looked at it yet", next: IS_OPERATOR_THERE };
+  if (status.phase === "Ready") return undefined;
+  const parts = ["MetadataReady", "GatewayReady", "AuthReady", "EngineTLSReady", "GatewayTLSReady"];
+  const failing =
+    parts
+      .map((type) => findCondition(status.conditions, type))
+      .find((one) => one?.status === "False" && one.reason !== "Disabled") ?? findCondition(status.conditions, "Ready");
+  const problem = firstProblem(pods);
+  if (status.phase === "Failed")
+    return {
+      reason: failing?.reason ?? "Failed",
+      why: failing?.message ?? "the instance has failed",
+      next: `repair the field named, or: kubectl annotate fireboltinstance ${name} -n ${namespace} firebolt.io/reset-failed="$(date +%s)" --overwrite`,
+    };
+  return {
+    reason: failing?.reason ?? status.phase,
+    why: [failing?.message, problem?.text].filter((text) => text !== undefined && text !== "").join("; "),
+    next: problem === undefined ? `kubectl get pods -n ${namespace} -l ${LABEL.instance}=${name}` : podRemedy(problem),
+  };
+}
+
+export interface EngineFacts {
+  readonly engine: FireboltEngine;
+  readonly generations: readonly GenerationView[];
+  readonly pods: readonly V1Pod[];
+}
+
+export function explainEngine(facts: EngineFacts): Explanation | undefined {
+  const { metadata, status, spec } = facts.engine;
+  if (metadata?.deletionTimestamp !== undefined) return deletion(metadata.finalizers);
+  const phase = parsePhase(status?.phase);
+  if (phase === "uninitialised")
+    return { reason: "NotSeen", why: "the operator has not looked at it yet", next: IS_OPERATOR_THERE };
+  const ready = findCondition(status?.conditions, "Ready");
+  const because = (next?: string): Explanation => ({
+    reason: ready?.reason ?? "Unknown",
+    why: ready?.message ?? "nobody has judged it yet",
+    next,
+  });
+  switch (ready?.reason) {
+    case "InstanceNotReady":
+      return because(`kubectl firebolt instance status ${spec?.instanceRef ?? ""} -n ${namespaceOf(facts.engine)}`);
+    case "FireboltEngineClassUnready":
+    case "TemplateRejected":
+    case "ResourceBoundsExceeded":
+    case "ObjectRejected":
+      return because("correct the field named and apply it again");
+    case "NameRejected":
+      return because("delete the engine and create it under another name");
+    case "DrainCheckFailing":
+      return because(drainRemedy(ready.message));
+    case "Stopped":
+      return isAtRest(phase) && isConfirmed(facts.engine) ? undefined : movement(facts);
+    case "EngineReady":
+      return isConfirmed(facts.engine)
+        ? undefined
+        : { reason: "SpecChanged", why: "the operator has not acted on the last change yet", next: undefined };
+    case "Rolling":
+      return movement(facts);
+    case "PodsNotReady":
+      return { ...because(), ...podsExplanation(facts, status?.activeGeneration, ready.message) };
+    default:
+      return because();
+  }
+}
+
+const isConfirmed = ({ metadata, status }: FireboltEngine): boolean =>
+  status?.observedGeneration === undefined || status.observedGeneration === metadata?.generation;
+
+function movement(facts: EngineFacts): Explanation {
+  const { status } = facts.engine;
+  const current = status?.currentGeneration ?? 0;
+  switch (parsePhase(status?.phase)) {
+    case "creating": {
+      const starting = facts.generations.find(({ generation }) => generation === current);
+      const wanted = starting?.wanted ?? facts.engine.spec?.replicas ?? 0;
+      const counted = `generation ${current} starts: ${starting?.ready ?? 0} of ${wanted} pods ready`;
+      return { reason: "Creating", ...podsExplanation(facts, current, counted) };
+    }
+    case "switching":
+      return { reason: "Switching", why: `traffic moves to generation ${current}`, next: undefined };
+    case "draining": {
+      const draining = facts.generations.find(({ role }) => role === "draining");
+      const why = draining === undefined ? "the old generation drains" : drainText(draining);
+      return { reason: "Draining", why, next: "wait, or set spec.rollout: recreate to end the queries" };
+    }
+    case "cleaning":
+      return { reason: "Cleaning", why: "the old generation is being removed", next: undefined };
+    default:
+      return { reason: "SpecChanged", why: "the operator has not acted on the last change yet", next: undefined };
+  }
+}
+
+function podsExplanation(
+  { pods }: EngineFacts,
+  generation: number | undefined,
+  counted: string,
+): Pick<Explanation, "why" | "next"> {
+  const problem = firstProblem(pods.filter(({ metadata }) => generationLabel(metadata) === generation));
+  if (problem === undefined || problem.type === "notReady") return { why: counted, next: undefined };
+  return { why: `${counted}; ${problem.text}`, next: podRemedy(problem) };
+}
+
+/** The kind of problem that says most. */
+function firstProblem(pods: readonly V1Pod[]): PodProblem | undefined {
+  const problems = pods.flatMap((pod) => podProblem(pod) ?? []);
+  return problems.find(({ type }) => type !== "notReady") ?? problems[0];
+}
+
+function podRemedy({ type, text }: PodProblem): string | undefined {
+  if (type === "unschedulable")
+    return "add room on the nodes (old and new generation run side by side), or stop the engine and start it with the new spec";
+  if (/io_uring/.test(text))
+    return "the node needs Linux 6.1 or newer and memlock of at least 8 GiB for its containers";
+  if (/ImagePull|ErrImage|InvalidImageName/.test(text)) return "check the image reference and the pull secrets";
+  return type === "container" ? "look at its last words: kubectl firebolt logs --previous" : undefined;
+}
+
+function drainRemedy(message: string): string {
+  return /\b403\b|[Ff]orbidden/.test(message)
+    ? "allow the operator to get pods/proxy (chart value rbac.apiserverProxyGrant), or set metricScrapeMode: PodIP on the instance"
+    : "let the pod answer on port 9090 again, delete it, or set spec.rollout: recreate";
+}
+
+function deletion(finalizers: readonly string[] | undefined): Explanation {
+  const waiting = finalizers === undefined || finalizers.length === 0 ? "its children" : finalizers.join(", ");
+  return { reason: "Deleting", why: `it is being deleted and waits for ${waiting}`, next: IS_OPERATOR_THERE };
+}

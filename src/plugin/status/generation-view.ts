@@ -1,0 +1,40 @@
+// One generation and its pods, as data, and how far its drain has come. Pure.
+import type { PodQueries } from "./observe-platform.ts";
+
+export type GenerationRole = "active" | "starting" | "draining" | "leftover";
+
+export interface PodView {
+  readonly name: string;
+  readonly phase: string;
+  readonly ready: boolean;
+  readonly node: string | undefined;
+  readonly restarts: number;
+  readonly createdAt: string | undefined;
+  readonly problem: string | undefined;
+  /** Of a draining pod only. */
+  readonly queries: PodQueries | undefined;
+}
+
+export interface GenerationView {
+  readonly generation: number;
+  readonly role: GenerationRole;
+  /** Whether the engine's Service sends queries to it. */
+  readonly serves: boolean;
+  readonly wanted: number;
+  readonly ready: number;
+  readonly createdAt: string | undefined;
+  readonly pods: readonly PodView[];
+}
+
+/** How many queries a draining generation still runs, as a sentence. */
+export function drainText({ generation, pods }: GenerationView): string {
+  const answers = pods.flatMap(({ queries }) => queries ?? []);
+  const unknown = answers.find((answer) => answer.type === "unknown");
+  const running = answers.reduce((sum, answer) => sum + (answer.type === "read" ? answer.queries : 0), 0);
+  const busy = answers.filter((answer) => answer.type === "read" && answer.queries > 0).length;
+  const what = `generation ${generation}`;
+  if (running > 0)
+    return `${running} ${running === 1 ? "query runs" : "queries run"} on ${busy} of ${pods.length} pods of ${what}`;
+  if (unknown?.type === "unknown") return `how many queries run on ${what} is not known: ${unknown.cause}`;
+  return `no query runs on ${what} any more`;
+}

@@ -1,0 +1,126 @@
+// Reads everything that the status tree shows, in a handful of lists, and asks draining pods how many queries they still run.
+// Judges nothing.
+import { FireboltEngine } from "../../api/engine.ts";
+import type { V1Deployment, V1Pod, V1Service, V1StatefulSet } from "../../api/generated/kubernetes.ts";
+import { FireboltInstance } from "../../api/instance.ts";
+import { LABEL } from "../../api/labels.ts";
+import { pods, services, statefulSets } from "../../engine/kinds.ts";
+import { METRICS_PORT } from "../../engine/pod-contract.ts";
+import { parseQueryMetrics } from "../../engine/query-metrics.ts";
+import { KINDS } from "../../instance/kinds.ts";
+import { KubeApiError } from "../../kube/errors.ts";
+import type { Cluster } from "../cluster.ts";
+import { listObjects, nameOf, namespaceOf } from "../find-object.ts";
+
+/** What a draining pod said. */
+export type PodQueries =
+  | { readonly type: "read"; readonly queries: number }
+  | { readonly type: "unknown"; readonly cause: string };
+
+export interface ObservedPlatform {
+  readonly nowMs: number;
+  readonly instances: readonly FireboltInstance[];
+  readonly engines: readonly FireboltEngine[];
+  readonly statefulSets: readonly V1StatefulSet[];
+  readonly deployments: readonly V1Deployment[];
+  /** The Services of engines, routing and headless. */
+  readonly services: readonly V1Service[];
+  readonly enginePods: readonly V1Pod[];
+  readonly instancePods: readonly V1Pod[];
+  /** By `namespace/name`, for the pods of draining generations. */
+  readonly queries: ReadonlyMap<string, PodQueries>;
+}
+
+const PROBE_TIMEOUT_MS = 5_000;
+
+/** `namespace` undefined: all of them. */
+export async function observePlatform(cluster: Cluster, namespace: string | undefined): Promise<ObservedPlatform> {
+  const ofEngines = { namespace, labelSelector: LABEL.engine };
+  const ofInstances = { namespace, labelSelector: LABEL.instance };
+  const [instances, engines, engineSets, instanceSets, deployments, engineServices, enginePods, instancePods] =
+    await Promise.all([
+      listObjects(cluster, FireboltInstance, { namespace }),
+      listObjects(cluster, FireboltEngine, { namespace }),
+      listObjects(cluster, statefulSets, ofEngines),
+      listObjects(cluster, statefulSets, ofInstances),
+      listObjects(cluster, KINDS.Deployment, ofInstances),
+      listObjects(cluster, services, ofEngines),
+      listObjects(cluster, pods, ofEngines),
+      listObjects(cluster, pods, ofInstances),
+    ]);
+  return {
+    nowMs: Date.now(),
+    instances: instances.items,
+    engines: engines.items,
+    statefulSets: [...engineSets.items, ...instanceSets.items],
+    deployments: deployments.items,
+    services: engineServices.items,
+    enginePods: enginePods.items,
+    instancePods: instancePods.items,
+    queries: await askDrainingPods(cluster, engines.items, enginePods.items),
+  };
+}
+
+/** The same for one engine alone: nothing of the others is read. Undefined when there is none of this name. */
+export async function observeEngine(cluster: Cluster, name: string): Promise<ObservedPlatform | undefined> {
+  const { client, namespace, call } = cluster;
+  const scope = { namespace, labelSelector: `${LABEL.engine}=${name}` };
+  const [engine, sets, engineServices, enginePods] = await Promise.all([
+    client.find(FireboltEngine, { namespace, name }, call),
+    listObjects(cluster, statefulSets, scope),
+    listObjects(cluster, services, scope),
+    listObjects(cluster, pods, scope),
+  ]);
+  if (engine === undefined) return undefined;
+  return {
+    nowMs: Date.now(),
+    instances: [],
+    engines: [engine],
+    statefulSets: sets.items,
+    deployments: [],
+    services: engineServices.items,
+    enginePods: enginePods.items,
+    instancePods: [],
+    queries: await askDrainingPods(cluster, [engine], enginePods.items),
+  };
+}
+
+async function askDrainingPods(
+  cluster: Cluster,
+  engines: readonly FireboltEngine[],
+  all: readonly V1Pod[],
+): Promise<ReadonlyMap<string, PodQueries>> {
+  const draining = new Set(
+    engines.flatMap((engine) => {
+      const generation = engine.status?.drainingGeneration;
+      return generation === undefined ? [] : [`${namespaceOf(engine)}/${nameOf(engine)}/${generation}`];
+    }),
+  );
+  const asked = all.filter((pod) => {
+    const labels = pod.metadata?.labels ?? {};
+    const set = `${namespaceOf(pod)}/${labels[LABEL.engine]}/${labels[LABEL.generation]}`;
+    return pod.status?.phase === "Running" && draining.has(set);
+  });
+  const answers = await Promise.all(
+    asked.map(async (pod) => [`${namespaceOf(pod)}/${nameOf(pod)}`, await askPod(cluster, pod)] as const),
+  );
+  return new Map(answers);
+}
+
+async function askPod({ client, call }: Cluster, pod: V1Pod): Promise<PodQueries> {
+  const request = { namespace: namespaceOf(pod), pod: nameOf(pod), port: METRICS_PORT, path: "/metrics" };
+  try {
+    const { status, body } = await client.podProxyGet({ ...call, timeoutMs: PROBE_TIMEOUT_MS, ...request });
+    if (status !== 200) return { type: "unknown", cause: `metrics answered with status ${status}` };
+    const metrics = parseQueryMetrics(body);
+    return metrics.type === "read"
+      ? { type: "read", queries: metrics.running + metrics.suspended }
+      : { type: "unknown", cause: `no usable value for ${metrics.gauges.join(" and ")}` };
+  } catch (error) {
+    if (call.signal.aborted) throw error;
+    // Not everybody who may look at engines may also talk to their pods.
+    const cause =
+      error instanceof KubeApiError && error.status === 403 ? "you may not get pods/proxy" : "pod does not answer";
+    return { type: "unknown", cause };
+  }
+}

@@ -1,0 +1,82 @@
+// What the status tree says, as data: instances with their engines, generations and pods, and why whatever waits does so. Printed
+// by render-tree.ts, and as it is with -o json.
+import type { V1Pod } from "../../api/generated/kubernetes.ts";
+import type { FireboltInstance } from "../../api/instance.ts";
+import { COMPONENTS, LABEL } from "../../api/labels.ts";
+import { nameOf, namespaceOf } from "../find-object.ts";
+import { type EngineView, viewEngine } from "./engine-view.ts";
+import { type Explanation, explainInstance } from "./explain.ts";
+import type { ObservedPlatform } from "./observe-platform.ts";
+import { isPodReady } from "./pod-problem.ts";
+
+export interface ComponentView {
+  readonly name: string;
+  readonly ready: number;
+  readonly wanted: number;
+}
+
+export interface InstanceView {
+  readonly namespace: string;
+  readonly name: string;
+  readonly phase: string;
+  readonly createdAt: string | undefined;
+  readonly components: readonly ComponentView[];
+  readonly engines: readonly EngineView[];
+  readonly waits: Explanation | undefined;
+}
+
+export interface PlatformView {
+  readonly instances: readonly InstanceView[];
+  /** Engines whose instance does not exist. */
+  readonly strayEngines: readonly EngineView[];
+}
+
+export function viewPlatform(observed: ObservedPlatform): PlatformView {
+  const engines = observed.engines.map((engine) => viewEngine(engine, observed)).sort(byName);
+  const instances = observed.instances
+    .map((instance) => {
+      const [namespace, name] = [namespaceOf(instance), nameOf(instance)];
+      const own = engines.filter((engine) => engine.namespace === namespace && engine.instance === name);
+      return viewInstance(instance, own, observed);
+    })
+    .sort(byName);
+  const known = new Set(instances.map(({ namespace, name }) => `${namespace}/${name}`));
+  return {
+    instances,
+    strayEngines: engines.filter(({ namespace, instance }) => !known.has(`${namespace}/${instance}`)),
+  };
+}
+
+function viewInstance(
+  instance: FireboltInstance,
+  engines: readonly EngineView[],
+  observed: ObservedPlatform,
+): InstanceView {
+  const [namespace, name] = [namespaceOf(instance), nameOf(instance)];
+  const isOwn = ({ metadata }: Pick<V1Pod, "metadata">): boolean =>
+    metadata?.namespace === namespace && metadata.labels?.[LABEL.instance] === name;
+  const ownPods = observed.instancePods.filter(isOwn);
+  const workloads = [...observed.deployments, ...observed.statefulSets].filter(isOwn);
+  const components = COMPONENTS.flatMap((component): ComponentView[] => {
+    const workload = workloads.find(({ metadata }) => metadata?.labels?.[LABEL.component] === component);
+    if (workload === undefined) return [];
+    const pods = ownPods.filter(({ metadata }) => metadata?.labels?.[LABEL.component] === component);
+    return [{ name: component, ready: pods.filter(isPodReady).length, wanted: workload.spec?.replicas ?? 1 }];
+  });
+  return {
+    namespace,
+    name,
+    phase: instance.status?.phase ?? "",
+    createdAt: instance.metadata?.creationTimestamp,
+    components,
+    engines,
+    waits: explainInstance(instance, ownPods),
+  };
+}
+
+export function byName(
+  a: { readonly namespace: string; readonly name: string },
+  b: { readonly namespace: string; readonly name: string },
+): number {
+  return a.namespace.localeCompare(b.namespace) || a.name.localeCompare(b.name);
+}

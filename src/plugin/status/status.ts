@@ -1,0 +1,106 @@
+// `status [instance]`: the whole tree, once or live.
+import { FireboltEngine } from "../../api/engine.ts";
+import { FireboltInstance } from "../../api/instance.ts";
+import { LABEL } from "../../api/labels.ts";
+import { pods, statefulSets } from "../../engine/kinds.ts";
+import { changes } from "../changes.ts";
+import type { Cluster } from "../cluster.ts";
+import type { CommandContext, Run } from "../command.ts";
+import { EXIT, UsageError } from "../exit-codes.ts";
+import { requireObject } from "../find-object.ts";
+import { commandsText, kubectlArgs } from "../kubectl.ts";
+import { dataText, isDataFormat } from "../output.ts";
+import { createLiveScreen } from "../terminal/live-screen.ts";
+import { observePlatform } from "./observe-platform.ts";
+import { type PlatformView, viewPlatform } from "./platform-view.ts";
+import { renderTree } from "./render-tree.ts";
+
+const REDRAW_MS = 2_000;
+/** Before anything was made: all ages are the same then. */
+const LONG_AGO_MS = 0;
+
+export const runStatus: Run = async (context) => {
+  const { flags, terminal, args } = context;
+  const [name] = args;
+  const [format, everywhere] = [flags.text("output"), flags.on("all-namespaces")];
+  if (name !== undefined && everywhere)
+    throw new UsageError("an instance is named or all namespaces are shown, not both");
+  if (flags.on("watch") && isDataFormat(format)) throw new UsageError("--watch draws text: leave -o out");
+  if (flags.on("print-commands")) {
+    terminal.out(commandsText(equivalents(context)));
+    return EXIT.ok;
+  }
+  using cluster = await context.connect();
+  if (name !== undefined) await requireObject(cluster, FireboltInstance, name);
+  const namespace = everywhere ? undefined : cluster.namespace;
+  if (flags.on("watch")) return await watchTree(context, cluster, namespace);
+  const view = await readView(cluster, namespace, name);
+  terminal.out(
+    isDataFormat(format) ? await dataText(view, format) : treeText(context, view, { namespace, nowMs: Date.now() }),
+  );
+  return EXIT.ok;
+};
+
+async function watchTree(context: CommandContext, cluster: Cluster, namespace: string | undefined) {
+  const { terminal, signal, args } = context;
+  using screen = createLiveScreen(terminal);
+  const kinds = [
+    { type: FireboltInstance, scope: { namespace } },
+    { type: FireboltEngine, scope: { namespace } },
+    { type: statefulSets, scope: { namespace, labelSelector: LABEL.engine } },
+    { type: pods, scope: { namespace, labelSelector: LABEL.engine } },
+    { type: pods, scope: { namespace, labelSelector: LABEL.instance } },
+  ];
+  for await (const _ of changes(cluster, { kinds, everyMs: REDRAW_MS, signal })) {
+    const view = await readView(cluster, namespace, args[0]);
+    screen.show(
+      treeText(context, view, { namespace, nowMs: Date.now() }),
+      treeText(context, view, { namespace, nowMs: LONG_AGO_MS }),
+    );
+  }
+  return EXIT.ok;
+}
+
+async function readView(
+  cluster: Cluster,
+  namespace: string | undefined,
+  name: string | undefined,
+): Promise<PlatformView> {
+  const view = viewPlatform(await observePlatform(cluster, namespace));
+  if (name === undefined) return view;
+  return { instances: view.instances.filter((instance) => instance.name === name), strayEngines: [] };
+}
+
+interface TreeOf {
+  readonly namespace: string | undefined;
+  readonly nowMs: number;
+}
+
+function treeText({ flags, terminal }: CommandContext, view: PlatformView, { namespace, nowMs }: TreeOf): string {
+  if (view.instances.length === 0 && view.strayEngines.length === 0)
+    return `Nothing of Firebolt ${namespace === undefined ? "in this cluster" : `in namespace ${namespace} (all namespaces: -A)`}.\n`;
+  return renderTree(view, {
+    style: terminal.style,
+    nowMs,
+    showNamespace: namespace === undefined,
+    showPods: !flags.on("no-pods"),
+  });
+}
+
+function equivalents({ flags }: CommandContext) {
+  const all = flags.on("all-namespaces") ? ["-A"] : [];
+  return [
+    {
+      comment: "instances and engines",
+      args: [...kubectlArgs(flags, "get", "fireboltinstance,fireboltengine"), ...all],
+    },
+    {
+      comment: "generations and their pods",
+      args: [...kubectlArgs(flags, "get", "statefulset,pod", "-l", LABEL.engine), ...all],
+    },
+    {
+      comment: "components of the instances",
+      args: [...kubectlArgs(flags, "get", "deployment,statefulset,pod", "-l", LABEL.instance), ...all],
+    },
+  ];
+}

@@ -1,0 +1,74 @@
+// Colours as functions of text: real ones on a terminal, none elsewhere. Who decides which it is, is terminal.ts.
+
+type Paint = (text: string) => string;
+
+export interface Style {
+  readonly bold: Paint;
+  readonly dim: Paint;
+  readonly green: Paint;
+  readonly yellow: Paint;
+  readonly red: Paint;
+  readonly cyan: Paint;
+  /** The n-th of a handful of colours, for telling sources apart. */
+  readonly nth: (n: number, text: string) => string;
+}
+
+const sgr =
+  (on: number, off: number): Paint =>
+  (text) =>
+    text === "" ? "" : `\u001b[${on}m${text}\u001b[${off}m`;
+const none: Paint = (text) => text;
+
+const WHEEL = [36, 35, 34, 32, 33, 96, 95, 94].map((code) => sgr(code, 39));
+
+export const COLOURED: Style = {
+  bold: sgr(1, 22),
+  dim: sgr(2, 22),
+  green: sgr(32, 39),
+  yellow: sgr(33, 39),
+  red: sgr(31, 39),
+  cyan: sgr(36, 39),
+  nth: (n, text) => (WHEEL[n % WHEEL.length] ?? none)(text),
+};
+
+export const PLAIN: Style = {
+  bold: none,
+  dim: none,
+  green: none,
+  yellow: none,
+  red: none,
+  cyan: none,
+  nth: (_, text) => text,
+};
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character is what is looked for.
+const ESCAPES = /\u001b\[[0-9;]*m/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: as above.
+const PARTS = /(\u001b\[[0-9;]*m)/;
+const ESCAPE = "\u001b";
+
+/** How many columns a text takes. */
+export function visibleLength(text: string): number {
+  return [...text.replace(ESCAPES, "")].length;
+}
+
+/** The first `width` columns of a text, colours and all. */
+export function cutVisible(text: string, width: number): string {
+  if (visibleLength(text) <= width) return text;
+  let [cut, columns] = ["", 0];
+  // Escapes take no room and are all kept, so that a colour that was begun also ends.
+  for (const part of text.split(PARTS)) {
+    if (part.startsWith(ESCAPE)) cut += part;
+    else
+      for (const character of part) {
+        if (columns < width - 1) cut += character;
+        else if (columns === width - 1) cut += "…";
+        columns += 1;
+      }
+  }
+  return cut;
+}
+
+export function padVisible(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - visibleLength(text)));
+}

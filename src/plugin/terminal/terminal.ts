@@ -1,0 +1,45 @@
+// Where a command prints: stdout for results, stderr for warnings and progress, and what kind of thing they are connected to.
+import { COLOURED, PLAIN, type Style } from "./style.ts";
+
+export interface Terminal {
+  /** Whether somebody watches stdout: only then it may be redrawn. */
+  readonly interactive: boolean;
+  readonly columns: number;
+  readonly rows: number;
+  readonly style: Style;
+  /** Colours of stderr, which may be connected to something else. */
+  readonly errorStyle: Style;
+  /** Whether somebody watches stderr: only then progress is drawn there. */
+  readonly progress: boolean;
+  out(text: string): void;
+  /** One line. */
+  line(text: string): void;
+  warn(text: string): void;
+  err(text: string): void;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+interface Stream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+  write(text: string): unknown;
+}
+
+export function createTerminal(stdout: Stream, stderr: Stream, env: Environment): Terminal {
+  const coloured = (stream: Stream): boolean => stream.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
+  const errorStyle = coloured(stderr) ? COLOURED : PLAIN;
+  const isDumb = env["TERM"] === "dumb";
+  return {
+    interactive: stdout.isTTY === true && !isDumb,
+    progress: stderr.isTTY === true && !isDumb,
+    columns: stdout.columns || 120,
+    rows: stdout.rows || 40,
+    style: coloured(stdout) ? COLOURED : PLAIN,
+    errorStyle,
+    out: (text) => void stdout.write(text),
+    line: (text) => void stdout.write(`${text}\n`),
+    warn: (text) => void stderr.write(`${errorStyle.yellow("warning:")} ${text}\n`),
+    err: (text) => void stderr.write(text),
+  };
+}

@@ -1,0 +1,54 @@
+// Changes of one kind for as long as somebody wants to see them: a watch that is opened again whenever it ends. Nothing is kept.
+import type { WatchEvent } from "../kube/client.ts";
+import { systemClock } from "../kube/clock.ts";
+import { isForbidden, isNotFound } from "../kube/errors.ts";
+import type { KubeObject } from "../kube/object.ts";
+import type { ResourceType } from "../kube/resource.ts";
+import { pause } from "../kube/until-aborted.ts";
+import type { Cluster } from "./cluster.ts";
+import type { Scope } from "./find-object.ts";
+
+const WATCH_SECONDS = 300;
+const IDLE_MS = 330_000;
+const AGAIN_MS = 1_000;
+
+export interface WatchFrom {
+  readonly scope: Scope;
+  /** Where a list left off. Without it everything that is there comes first. */
+  readonly resourceVersion: string | undefined;
+}
+
+/** Ends when the program does. A watch that the server cut off continues where it was, or afresh when that is gone. */
+export async function* watchKind<T extends KubeObject>(
+  { client, call: { signal } }: Cluster,
+  type: ResourceType<T>,
+  { scope, resourceVersion }: WatchFrom,
+): AsyncGenerator<WatchEvent<T>> {
+  let from = resourceVersion;
+  while (!signal.aborted) {
+    try {
+      const events = client.watch(type, {
+        signal,
+        timeoutSeconds: WATCH_SECONDS,
+        idleTimeoutMs: IDLE_MS,
+        ...(scope.namespace === undefined ? {} : { namespace: scope.namespace }),
+        ...(scope.labelSelector ? { labelSelector: scope.labelSelector } : {}),
+        ...(from === undefined ? {} : { resourceVersion: from }),
+      });
+      for await (const event of events) {
+        if (event.type === "ERROR") {
+          from = undefined;
+          break;
+        }
+        from = event.object.metadata?.resourceVersion ?? from;
+        if (event.type !== "BOOKMARK") yield event;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      // Neither gets better by asking again; a broken connection may.
+      if (isForbidden(error) || isNotFound(error)) throw error;
+      from = undefined;
+    }
+    await pause(systemClock, AGAIN_MS, signal);
+  }
+}

@@ -1,0 +1,111 @@
+// `install`, `quickstart` and `uninstall` with the real Helm and the project's own charts, on an API server that knows nothing of
+// Firebolt before. The chart's pods are simulated, so the bundled operator runs beside them and does the work.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { resolveAssets } from "../../dev/assets/resolver.ts";
+import { valueAt } from "../../dev/control-plane/api-request.ts";
+import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
+import { addNodes } from "../../dev/control-plane/nodes.ts";
+import { requestAs } from "../support/cluster.ts";
+import { type MetricsServer, startMetricsServer } from "../support/engine-metrics-server.ts";
+import { buildProgram, startOperator } from "../support/operator-process.ts";
+import { type PluginResult, runPlugin } from "../support/plugin-process.ts";
+
+const CHARTS = join(import.meta.dirname, "../../charts");
+const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+let cluster: ControlPlane;
+let metrics: MetricsServer;
+let helm: string;
+let home: string;
+
+const plugin = (...args: readonly string[]): Promise<PluginResult> =>
+  runPlugin([...args, `--kubeconfig=${cluster.adminKubeconfig}`], { env: { HELM: helm, HOME: home } });
+const get = async (path: string) => (await requestAs(cluster.adminKubeconfig, { path }, [404])).body;
+
+const definitions = async (): Promise<readonly unknown[]> => {
+  const items = valueAt(await get(CRDS), ["items"]);
+  return Array.isArray(items) ? items.map((one) => valueAt(one, ["metadata", "name"])) : [];
+};
+
+beforeAll(async () => {
+  metrics = await startMetricsServer();
+  home = mkdtempSync(join(tmpdir(), "plugin-install-"));
+  const components = ["kube-controller-manager", "kube-scheduler", "kwok"] as const;
+  const [started, binaries] = await Promise.all([
+    startControlPlane({ components }),
+    resolveAssets(["helm"], { progress: (line) => process.stderr.write(`${line}\n`) }),
+    buildProgram(),
+  ]);
+  cluster = started;
+  helm = binaries.get("helm") ?? "";
+  await addNodes(cluster.adminKubeconfig, { count: 1 });
+}, 600_000);
+
+afterAll(async () => {
+  await cluster?.stop();
+  await metrics?.[Symbol.asyncDispose]();
+  rmSync(home, { recursive: true, force: true });
+});
+
+test("before it is installed, commands say so", async () => {
+  expect(await plugin("engine", "list")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("this cluster does not know fireboltengines.compute.firebolt.io"),
+  });
+  expect(await plugin("install")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("say where the charts are"),
+  });
+});
+
+test("install prints the helm commands, or runs them", async () => {
+  const args = ["install", "--charts", CHARTS, "--set", "webhook.enabled=false"];
+  const printed = await plugin(...args, "--print-commands");
+  expect(printed.stdout.split("\n").filter((line) => line.startsWith("helm "))).toEqual([
+    expect.stringMatching(
+      /^helm upgrade --install .* firebolt-crds \S+\/firebolt-operator-crds --namespace firebolt-system/,
+    ),
+    expect.stringMatching(
+      /^helm upgrade --install .*--skip-crds firebolt-operator \S+\/firebolt-operator --set webhook\.enabled=false/,
+    ),
+  ]);
+  expect(await definitions()).toEqual([]);
+  const result = await plugin(...args);
+  expect(result.code, result.stderr).toBe(0);
+  expect(result.stdout).toMatch(/^✓ install the custom resource definitions\n✓ install the operator\nNext: /);
+  expect(await definitions()).toHaveLength(3);
+  expect(await get("/apis/apps/v1/namespaces/firebolt-system/deployments")).toMatchObject({
+    items: [{ status: { availableReplicas: expect.any(Number) } }],
+  });
+  expect((await plugin(...args)).code).toBe(0);
+});
+
+test("quickstart ends with an engine that serves and the way to ask it; uninstall refuses, then removes all of it", async () => {
+  await using operator = startOperator([`--kubeconfig=${cluster.adminKubeconfig}`, "--health-probe-bind-address=0"]);
+  expect(await plugin("quickstart", "--skip-install")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--bucket"),
+  });
+  const started = await plugin("quickstart", "--skip-install", "--bucket", "tables", "-n", "demo");
+  expect(started.code, `${started.stderr}${operator.stderr()}`).toBe(0);
+  expect(started.stdout).toBe(
+    '✓ namespace demo\n✓ instance quickstart is Ready\n✓ engine my-engine serves\n\nAsk it something:\n  kubectl firebolt engine query my-engine -n demo "SELECT 42"\n',
+  );
+  expect((await plugin("engine", "list", "-n", "demo")).stdout).toContain("my-engine   quickstart   stable   true");
+
+  expect(await plugin("uninstall")).toMatchObject({
+    code: 4,
+    stderr: expect.stringMatching(/1 FireboltEngine, 1 FireboltInstance\n.*--delete-resources/),
+  });
+  const removed = await plugin("uninstall", "--delete-resources", "--crds");
+  expect(removed.code, removed.stderr).toBe(0);
+  expect(removed.stdout).toBe(
+    "✓ delete 1 FireboltEngine\n✓ delete 1 FireboltInstance\n✓ remove the operator\n✓ remove the custom resource definitions\n",
+  );
+  expect(await definitions()).toEqual([]);
+  expect(await get("/apis/apps/v1/namespaces/firebolt-system/deployments")).toMatchObject({ items: [] });
+  expect((await plugin("uninstall", "--crds")).code).toBe(0);
+});
