@@ -7,6 +7,7 @@ import type { ResourceBounds } from "../engine/validate.ts";
 import { engineClassController } from "../engineclass/controller.ts";
 import { instanceController } from "../instance/controller.ts";
 import { createInstanceCaches } from "../instance/instance-caches.ts";
+import type { WakeAgentImage } from "../instance/render/gateway.ts";
 import type { MetadataConfigFormat } from "../instance/render/metadata-config.ts";
 import { createObjectCache, type ObjectCache } from "../kube/cache.ts";
 import type { KubeClient } from "../kube/client.ts";
@@ -38,6 +39,7 @@ export interface ControllersOptions {
   readonly selector: string;
   readonly defaults: OperatorDefaults;
   readonly metadataConfigFormat: MetadataConfigFormat;
+  readonly wakeAgent: WakeAgentImage | undefined;
   readonly bounds: ResourceBounds;
   readonly concurrency: Concurrency;
 }
@@ -68,6 +70,7 @@ export function addControllers(options: ControllersOptions): void {
       caches: instanceCaches,
       defaults,
       metadataConfigFormat: options.metadataConfigFormat,
+      ...(options.wakeAgent === undefined ? {} : { wakeAgent: options.wakeAgent }),
       metrics: product.instance,
       concurrency: concurrency.instance,
     }),

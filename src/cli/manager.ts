@@ -13,7 +13,7 @@ import { createProductMetrics } from "../metrics/product-metrics.ts";
 import { connect, electionProblems, ownNamespace } from "./connections.ts";
 import { addControllers } from "./controllers.ts";
 import { waitForCrds } from "./crd-discovery.ts";
-import { metadataConfigFormatOf, operatorDefaultsOf } from "./default-flags.ts";
+import { metadataConfigFormatOf, operatorDefaultsOf, wakeAgentOf } from "./default-flags.ts";
 import { describeFlags, parseFlags, UsageError } from "./flags.ts";
 import { createLogger, type TimeEncoding } from "./logging.ts";
 import {
@@ -139,6 +139,7 @@ async function buildManager(flags: ManagerFlags, root: Logger, signal: AbortSign
     bounds,
     defaults: operatorDefaultsOf(flags),
     metadataConfigFormat: metadataConfigFormatOf(flags),
+    wakeAgent: wakeAgentOf(flags),
     concurrency: concurrencyOf(flags),
   });
   return manager;

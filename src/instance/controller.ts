@@ -9,6 +9,8 @@ import { kubeInstanceWorld } from "./kube-world.ts";
 import { InstanceMemories } from "./memory.ts";
 import { type InstanceMetrics, noInstanceMetrics } from "./metrics-hooks.ts";
 import { runInstancePass } from "./pass.ts";
+import type { WakeAgentImage } from "./render/gateway.ts";
+import type { RenderSettings } from "./render/instance-objects.ts";
 import type { MetadataConfigFormat } from "./render/metadata-config.ts";
 import { instanceOfChildEvent, instanceOfInstanceEvent } from "./triggers.ts";
 
@@ -20,6 +22,8 @@ export interface InstanceControllerDeps {
   readonly defaults: Pick<OperatorDefaults, "images">;
   /** What the metadata image reads. Default XML, as the default image does. */
   readonly metadataConfigFormat?: MetadataConfigFormat;
+  /** The image of the wake agent; absent: gateways hold no queries. */
+  readonly wakeAgent?: WakeAgentImage;
   readonly metrics?: InstanceMetrics;
   /** Instances worked on at the same time. */
   readonly concurrency?: number;
@@ -30,7 +34,11 @@ const DEFAULT_CONCURRENCY = 4;
 export function instanceController(deps: InstanceControllerDeps): Controller {
   const { client, caches, clock, events, defaults, metrics = noInstanceMetrics } = deps;
   const { children } = caches;
-  const settings = { images: defaults.images, metadataConfigFormat: deps.metadataConfigFormat ?? "xml" } as const;
+  const settings: RenderSettings = {
+    images: defaults.images,
+    metadataConfigFormat: deps.metadataConfigFormat ?? "xml",
+    ...(deps.wakeAgent === undefined ? {} : { wakeAgent: deps.wakeAgent }),
+  };
   const memories = new InstanceMemories();
   return {
     name: "fireboltinstance",

@@ -15,9 +15,9 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [EXIT.ok, "done"],
   [EXIT.failed, "failed: the cluster cannot be reached, or it refused the call"],
-  [EXIT.usage, "the command line is wrong"],
+  [EXIT.usage, "the command line is wrong, or does not say which of several"],
   [EXIT.notFound, "the object named does not exist"],
-  [EXIT.refused, "plan: something in the file would be refused"],
+  [EXIT.refused, "refused: by plan, something in the file would be; by uninstall, objects are left"],
   [EXIT.notYet, "not (yet) in the wanted state, or not within --timeout"],
   [EXIT.rolls, "plan --detailed-exit-code: something would roll"],
   [EXIT.interrupted, "interrupted by Ctrl+C"],

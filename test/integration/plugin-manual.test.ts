@@ -103,6 +103,9 @@ beforeAll(async () => {
     },
   );
   await Promise.all([cluster.rested("adhoc"), cluster.rested("reporting")]);
+  await eventually(async () =>
+    expect((await cluster.plugin(["status"])).stdout).toContain("metadata 1/1, gateway 2/2"),
+  );
 }, 240_000);
 
 afterAll(async () => {

@@ -9,8 +9,6 @@ import { PROGRAM } from "./operator-process.ts";
  * out of here: the test says so.
  */
 export const AWAITED_FLAGS: Readonly<Record<string, string>> = {
-  "wake-agent-image": "wake agent in the gateway",
-  "wake-agent-image-pull-policy": "wake agent in the gateway",
   "wake-mode": "wake agent in the gateway",
   "gateway-wake-cluster-role": "wake agent in the gateway",
 };

@@ -23,7 +23,7 @@ export function resolvePolicy(ofEngine: Block, ofClass: Block): AutoStopPolicy |
   if (block?.enabled !== true) return undefined;
   return {
     activeReplicas: block.activeReplicas,
-    idleReplicas: block.idleReplicas ?? DEFAULTS.idleReplicas,
+    idleReplicas: block.idleReplicas,
     idleTimeoutMs: positiveMs(block.idleTimeout, DEFAULTS.idleTimeout),
     pollIntervalMs: positiveMs(block.pollInterval, DEFAULTS.pollInterval),
     schedule: block.schedule ?? [],
@@ -31,7 +31,7 @@ export function resolvePolicy(ofEngine: Block, ofClass: Block): AutoStopPolicy |
 }
 
 /** What is no positive duration counts as the default: zero would stop a busy engine, or poll without a pause. */
-function positiveMs(text: string | undefined, fallback: string): number {
-  const ms = text === undefined ? undefined : goDurationMs(text);
+function positiveMs(text: string, fallback: string): number {
+  const ms = goDurationMs(text);
   return ms !== undefined && ms > 0 ? ms : (goDurationMs(fallback) ?? 0);
 }

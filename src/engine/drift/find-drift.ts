@@ -2,7 +2,7 @@
 // normal form first: for every spec, what the API server makes of its rendering shows no difference (or engines would roll for ever).
 import { ANNOTATION, LABEL } from "../../api/labels.ts";
 import { COMPARED_FIELDS, type ComparedField, type StatefulSet } from "./compared-fields.ts";
-import { type FieldDifference, firstDifference } from "./first-difference.ts";
+import { allDifferences, type FieldDifference, firstDifference } from "./first-difference.ts";
 import { isUntouchedRendering } from "./rendered-hash.ts";
 
 export type { FieldDifference } from "./first-difference.ts";
@@ -36,10 +36,12 @@ export function findFieldDrift(live: StatefulSet, wanted: StatefulSet): FieldDif
   return undefined;
 }
 
-/** Every difference, one per compared field and annotation, in the order of {@link findDrift}: for people who plan a change. */
+/** Every difference, in the order of {@link findDrift}: for people who plan a change. */
 export function findAllDrift(live: StatefulSet, wanted: StatefulSet): readonly FieldDifference[] {
   return [
-    ...COMPARED_FIELDS.flatMap((field) => compareField(field, live, wanted) ?? []),
+    ...COMPARED_FIELDS.filter((field) => compareField(field, live, wanted) !== undefined).flatMap((field) =>
+      allDifferences(field.path, field.read(live), field.read(wanted), field.named),
+    ),
     ...COMPARED_ANNOTATIONS.flatMap((key) => mapDifference("annotations", [key], live, wanted) ?? []),
   ];
 }

@@ -31,6 +31,24 @@ export function firstDifference(
   return undefined;
 }
 
+/** Every place where they differ, in the same order: for people who plan a change. */
+export function allDifferences(
+  path: string,
+  live: unknown,
+  wanted: unknown,
+  named = false,
+): readonly FieldDifference[] {
+  const isBranch = (value: unknown): boolean => isObject(value) || Array.isArray(value);
+  if (!isBranch(live) || !isBranch(wanted) || Array.isArray(live) !== Array.isArray(wanted)) {
+    const found = firstDifference(path, live, wanted, named);
+    return found === undefined ? [] : [found];
+  }
+  const [is, should] = [Object.entries(live ?? {}), Object.entries(wanted ?? {})].map((entries) => new Map(entries));
+  const keys = new Set([...(should?.keys() ?? []), ...(is?.keys() ?? [])]);
+  const at = (key: string): string => (named || Array.isArray(wanted) ? `${path}[${key}]` : `${path}.${key}`);
+  return [...keys].flatMap((key) => allDifferences(at(key), is?.get(key), should?.get(key)));
+}
+
 function differenceInLists(
   path: string,
   live: readonly unknown[],

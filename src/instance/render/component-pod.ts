@@ -26,6 +26,8 @@ export interface ComponentPod {
   /** The text that the pods read at their start: a change must roll them. */
   readonly config: string;
   readonly container: V1Container;
+  /** The operator's own, behind the user's sidecars. */
+  readonly lastContainers?: readonly V1Container[];
   readonly volumes: readonly V1Volume[];
   /** Identity, grace and hardening: the operator's word, whatever the template says. */
   readonly fields: Pick<
@@ -54,7 +56,7 @@ export function renderComponentPod(pod: ComponentPod): V1PodTemplateSpec {
         imagePullSecrets: spec.imagePullSecrets,
         initContainers: nonEmpty(spec.initContainers ?? []),
       }),
-      containers: [pod.container, ...sidecars(template, component)],
+      containers: [pod.container, ...sidecars(template, component), ...(pod.lastContainers ?? [])],
       volumes: [...pod.volumes, ...userVolumes(template, component)],
     },
   };

@@ -1,6 +1,7 @@
 // The gateway's account and what it may do: see, and stamp, the engines of its namespace. Not rendered at all when the user
 // names an account: then identity and rights are the user's.
 import { GROUP } from "../../api/group.ts";
+import { wakeAgentRules } from "../../gateway/wake-container.ts";
 import type { Instance, Rendered } from "../children.ts";
 import { gatewayName, type InstanceIdentity } from "../names.ts";
 import { userAnnotations } from "./component-pod.ts";
@@ -22,6 +23,7 @@ export function gatewayAccountName(instance: string, { gateway: { template } }: 
 export function renderGatewayIdentity(
   identity: InstanceIdentity,
   spec: Spec,
+  hasWakeAgent: boolean,
 ): readonly Rendered<"ServiceAccount" | "Role" | "RoleBinding">[] {
   if (!ownsGatewayIdentity(spec)) return [];
   const name = gatewayName(identity.name);
@@ -38,7 +40,9 @@ export function renderGatewayIdentity(
       apiVersion: `${RBAC_GROUP}/v1`,
       kind: "Role",
       metadata: metadata(),
-      rules: [{ apiGroups: [GROUP], resources: ["fireboltengines"], verbs: ["get", "list", "patch"] }],
+      rules: hasWakeAgent
+        ? wakeAgentRules()
+        : [{ apiGroups: [GROUP], resources: ["fireboltengines"], verbs: ["get", "list", "patch"] }],
     },
     {
       apiVersion: `${RBAC_GROUP}/v1`,

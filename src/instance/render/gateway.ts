@@ -6,6 +6,7 @@ import { renderGatewayConfig } from "../../gateway/gateway-config.ts";
 import { GATEWAY_PORTS, resolveMetricsPort } from "../../gateway/ports.ts";
 import { renderPreStopCommand } from "../../gateway/pre-stop.ts";
 import { GATEWAY_CONFIG_FILE, serialiseGatewayConfig } from "../../gateway/serialise.ts";
+import { renderWakeAgentContainer, renderWakeAgentTokenVolume } from "../../gateway/wake-container.ts";
 import { defaultPullPolicy } from "../../podtemplate/image-reference.ts";
 import { present } from "../../podtemplate/present.ts";
 import type { Instance, Rendered } from "../children.ts";
@@ -25,11 +26,24 @@ export interface GatewayInput {
   readonly spec: Instance["spec"];
   readonly defaultImage: string;
   readonly config: string;
+  /** Absent: nothing holds queries for stopped engines. */
+  readonly wakeAgent: WakeAgentImage | undefined;
+}
+
+/** The operator's own image, which is the agent's too. */
+export interface WakeAgentImage {
+  readonly image: string;
+  /** Empty: by the image's tag. */
+  readonly pullPolicy: string;
 }
 
 /** The text of `envoy.yaml` for an instance in this namespace. Needs no cluster. */
-export function renderGatewayConfigText(namespace: string, { gateway: { metricsPort } }: Instance["spec"]): string {
-  return serialiseGatewayConfig(renderGatewayConfig({ namespace, metricsPort }));
+export function renderGatewayConfigText(
+  namespace: string,
+  { gateway: { metricsPort } }: Instance["spec"],
+  wake = false,
+): string {
+  return serialiseGatewayConfig(renderGatewayConfig({ namespace, metricsPort, wake }));
 }
 
 export function renderGatewayConfigMap(identity: InstanceIdentity, config: string): Rendered<"ConfigMap"> {
@@ -58,6 +72,7 @@ export function renderGatewayDeployment(input: GatewayInput): Rendered<"Deployme
         template,
         config: input.config,
         container: renderContainer(input),
+        lastContainers: renderWakeAgent(input),
         volumes: [
           {
             name: "config-volume",
@@ -67,6 +82,7 @@ export function renderGatewayDeployment(input: GatewayInput): Rendered<"Deployme
             },
           },
           { name: "tmp", emptyDir: {} },
+          ...(input.wakeAgent === undefined ? [] : [renderWakeAgentTokenVolume()]),
         ],
         fields: present({
           serviceAccountName: gatewayAccountName(identity.name, spec),
@@ -109,6 +125,14 @@ function renderContainer({ spec, defaultImage }: GatewayInput): V1Container {
       { name: "tmp", mountPath: "/tmp" },
     ],
   });
+}
+
+function renderWakeAgent({ spec, wakeAgent }: GatewayInput): readonly V1Container[] {
+  if (wakeAgent === undefined) return [];
+  const { image, pullPolicy } = wakeAgent;
+  const limits = primaryOf(spec.gateway.template, "gateway").resources?.limits ?? {};
+  const imagePullPolicy = pullPolicy || defaultPullPolicy(image);
+  return [renderWakeAgentContainer({ image, imagePullPolicy, envoyHasMemoryLimit: limits["memory"] !== undefined })];
 }
 
 export function renderGatewayService(identity: InstanceIdentity): Rendered<"Service"> {

@@ -8,8 +8,9 @@ import {
   renderGatewayConfigText,
   renderGatewayDeployment,
   renderGatewayService,
+  type WakeAgentImage,
 } from "./gateway.ts";
-import { renderGatewayIdentity } from "./gateway-identity.ts";
+import { ownsGatewayIdentity, renderGatewayIdentity } from "./gateway-identity.ts";
 import { renderMetadataDeployment, renderMetadataService } from "./metadata.ts";
 import { type MetadataConfigFormat, renderMetadataConfig, renderMetadataConfigMap } from "./metadata-config.ts";
 import { renderPostgresService, renderPostgresStatefulSet } from "./postgres.ts";
@@ -18,6 +19,8 @@ import { renderPostgresService, renderPostgresStatefulSet } from "./postgres.ts"
 export interface RenderSettings {
   readonly images: Pick<DefaultImages, "metadata" | "postgres" | "envoy">;
   readonly metadataConfigFormat: MetadataConfigFormat;
+  /** Runs beside every gateway whose account is ours, and holds queries for stopped engines. Absent: such queries are refused. */
+  readonly wakeAgent?: WakeAgentImage;
 }
 
 export interface InstanceObjects {
@@ -32,7 +35,8 @@ export function renderInstanceObjects(instance: Instance, settings: RenderSettin
   const { images, metadataConfigFormat: format } = settings;
   const identity = identityOf(instance);
   const metadataConfig = renderMetadataConfig({ identity, spec, format });
-  const envoyConfig = renderGatewayConfigText(identity.namespace, spec);
+  const wakeAgent = ownsGatewayIdentity(spec) ? settings.wakeAgent : undefined;
+  const envoyConfig = renderGatewayConfigText(identity.namespace, spec, wakeAgent !== undefined);
   return {
     postgres:
       spec.metadata.postgres === undefined
@@ -44,9 +48,9 @@ export function renderInstanceObjects(instance: Instance, settings: RenderSettin
       renderMetadataService(identity),
     ],
     gateway: [
-      ...renderGatewayIdentity(identity, spec),
+      ...renderGatewayIdentity(identity, spec, wakeAgent !== undefined),
       renderGatewayConfigMap(identity, envoyConfig),
-      renderGatewayDeployment({ identity, spec, defaultImage: images.envoy, config: envoyConfig }),
+      renderGatewayDeployment({ identity, spec, defaultImage: images.envoy, config: envoyConfig, wakeAgent }),
       renderGatewayService(identity),
       renderGatewayBudget(identity),
     ],

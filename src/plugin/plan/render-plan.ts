@@ -18,7 +18,7 @@ function objectLines(
   style: Style,
 ): readonly string[] {
   return [
-    `${style.bold(`${kind} ${namespace}/${name}`)}: ${headline(effect, style)}`,
+    `${style.bold(`${kind} ${namespace}/${name}`)}: ${effect.type === "nothing" && consequences.length > 0 ? reachText(consequences.length) : headline(effect, style)}`,
     ...details(effect, style).map((line) => `  ${line}`),
     ...warnings.map((warning) => `  ${style.yellow("!")} ${warning}`),
     ...consequences.flatMap((one) => [
@@ -27,6 +27,8 @@ function objectLines(
     ]),
   ];
 }
+
+const reachText = (count: number): string => `reaches ${count} ${count === 1 ? "engine" : "engines"}`;
 
 function headline(effect: Effect, style: Style): string {
   switch (effect.type) {

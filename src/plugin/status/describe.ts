@@ -41,7 +41,7 @@ export const engineStatus: Run = async (context) => {
         `active ${engine.status?.activeGeneration ?? "-"}, current ${engine.status?.currentGeneration ?? "-"}`,
       ],
       ["Spec", own?.upToDate === true ? "running as asked for" : "a change has not been confirmed as running yet"],
-      ["Auto-stop", own?.autoStopReason ?? "off"],
+      ["Auto-stop", autoStopText(own?.autoStopReason)],
     ]),
     waitText(own?.waits, style),
     conditionTable(conditions, nowMs, style),
@@ -82,6 +82,9 @@ export const instanceStatus: Run = async (context) => {
     eventTable(events, nowMs, style),
   ]);
 };
+
+const autoStopText = (reason: string | undefined): string =>
+  reason === undefined || reason === "Disabled" ? "off" : reason;
 
 /** Names that start with the instance's own and end in one of the operator's. */
 function isOfInstance(about: string, instance: string): boolean {

@@ -1,0 +1,153 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Activity, type AutoStopInput, decideAutoStop } from "./decide.ts";
+import type { AutoStopPolicy } from "./policy.ts";
+import { isScheduleOpen } from "./schedule.ts";
+import { isWakeFresh } from "./wake-stamp.ts";
+
+const NOW = Date.UTC(2026, 5, 1, 12);
+const MINUTE = 60_000;
+const policy: AutoStopPolicy = {
+  activeReplicas: 2,
+  idleReplicas: 0,
+  idleTimeoutMs: 30 * MINUTE,
+  pollIntervalMs: MINUTE,
+  schedule: [],
+};
+const OPEN = [{ start: "08:00", end: "18:00" }];
+const quiet: Activity = { type: "read", queries: 0 };
+const busy: Activity = { type: "read", queries: 3 };
+const failed: Activity = { type: "failed", cause: "pod e-g0-0: no answer" };
+
+const input = (changes: Partial<AutoStopInput> = {}): AutoStopInput => ({
+  policy,
+  replicas: 2,
+  wakeStampMs: undefined,
+  activity: quiet,
+  lastActivityMs: NOW - MINUTE,
+  nowMs: NOW,
+  ...changes,
+});
+
+type Row = readonly [string, Partial<AutoStopInput>, object];
+
+test.each<Row>([
+  ["1: off", { policy: undefined }, { rank: 1, reason: "Disabled", replicas: 2, lastActivityMs: undefined }],
+  [
+    "1: off stands above a wake (S69)",
+    { policy: undefined, replicas: 0, wakeStampMs: NOW },
+    { rank: 1, reason: "Disabled", replicas: 0 },
+  ],
+  [
+    "2: wake from zero (S67), with a full timeout before it",
+    { replicas: 0, wakeStampMs: NOW, activity: { type: "notAsked" }, lastActivityMs: NOW - 999 * MINUTE },
+    { rank: 2, reason: "WakeRequested", replicas: 2, lastActivityMs: NOW },
+  ],
+  [
+    "2: at the active number, nothing to change",
+    { wakeStampMs: NOW },
+    { rank: 2, replicas: 2, lastActivityMs: NOW - MINUTE },
+  ],
+  ["2: activity counts while a wake holds", { wakeStampMs: NOW, activity: busy }, { rank: 2, lastActivityMs: NOW }],
+  [
+    "2: not for an old stamp (S68)",
+    { replicas: 0, wakeStampMs: NOW - 6 * MINUTE },
+    { rank: 4, reason: "Stopped", replicas: 0 },
+  ],
+  ["2: not for a stamp ahead (S68)", { replicas: 0, wakeStampMs: NOW + 60 * MINUTE }, { rank: 4, replicas: 0 }],
+  ["2: never another positive number (S70)", { replicas: 5, wakeStampMs: NOW }, { rank: 9, replicas: 5 }],
+  [
+    "3: a window raises from zero (S72)",
+    { policy: { ...policy, schedule: OPEN }, replicas: 0, activity: { type: "notAsked" } },
+    { rank: 3, reason: "ScheduleActive", replicas: 2, lastActivityMs: NOW },
+  ],
+  [
+    "3: a window corrects any number",
+    { policy: { ...policy, schedule: OPEN }, replicas: 5 },
+    { rank: 3, replicas: 2, lastActivityMs: NOW - MINUTE },
+  ],
+  [
+    "3: activity counts inside a window (S75)",
+    { policy: { ...policy, schedule: OPEN }, activity: busy },
+    { rank: 3, lastActivityMs: NOW },
+  ],
+  ["4: stopped stays", { replicas: 0, activity: { type: "notAsked" } }, { rank: 4, reason: "Stopped", replicas: 0 }],
+  [
+    "5: a failed scrape is activity (S65)",
+    { activity: failed, lastActivityMs: NOW - 999 * MINUTE },
+    { rank: 5, reason: "ScrapeFailed", replicas: 2, lastActivityMs: NOW },
+  ],
+  ["6: queries", { activity: busy }, { rank: 6, reason: "ActivityObserved", lastActivityMs: NOW }],
+  [
+    "7: first quiet look (S66)",
+    { lastActivityMs: undefined },
+    { rank: 7, reason: "Initializing", replicas: 2, lastActivityMs: NOW },
+  ],
+  [
+    "8: idle (S64)",
+    { lastActivityMs: NOW - 30 * MINUTE },
+    { rank: 8, reason: "Idle", replicas: 0, lastActivityMs: NOW - 30 * MINUTE },
+  ],
+  [
+    "9: not idle for long enough",
+    { lastActivityMs: NOW - 30 * MINUTE + 1 },
+    { rank: 9, reason: "ActivityObserved", replicas: 2 },
+  ],
+  [
+    "9: idle at the idle number",
+    { policy: { ...policy, idleReplicas: 1 }, replicas: 1, lastActivityMs: NOW - 99 * MINUTE },
+    { rank: 9, replicas: 1 },
+  ],
+])("rank %s", (_, changes, want) => {
+  expect(decideAutoStop(input(changes))).toMatchObject(want);
+});
+
+const anyActivity: fc.Arbitrary<Activity> = fc.oneof(
+  fc.constant(quiet),
+  fc.constant(failed),
+  fc.constant<Activity>({ type: "notAsked" }),
+  fc.integer({ min: 1, max: 9 }).map((queries): Activity => ({ type: "read", queries })),
+);
+const anyPolicy = fc.record({
+  activeReplicas: fc.integer({ min: 1, max: 4 }),
+  idleReplicas: fc.integer({ min: 0, max: 1 }),
+  idleTimeoutMs: fc.integer({ min: 1, max: 60 * MINUTE }),
+  pollIntervalMs: fc.constant(MINUTE),
+  schedule: fc.constantFrom([], OPEN, [{ start: "13:00", end: "12:00" }], [{ start: "20:00", end: "21:00" }]),
+});
+const around = fc.option(fc.integer({ min: NOW - 90 * MINUTE, max: NOW + 3 * MINUTE }), { nil: undefined });
+const anyInput: fc.Arbitrary<AutoStopInput> = fc.record({
+  policy: fc.option(anyPolicy, { nil: undefined }),
+  replicas: fc.integer({ min: 0, max: 5 }),
+  wakeStampMs: around,
+  activity: anyActivity,
+  lastActivityMs: around,
+  nowMs: fc.constant(NOW),
+});
+
+test("I41–I45: whatever is seen, replicas change only as promised", () => {
+  fc.assert(
+    fc.property(anyInput, (given) => {
+      const { rank, replicas, lastActivityMs } = decideAutoStop(given);
+      const { policy: block, activity, nowMs } = given;
+      if (block === undefined) {
+        expect(replicas).toBe(given.replicas);
+        return;
+      }
+      if (replicas === given.replicas) return;
+      expect([block.activeReplicas, block.idleReplicas]).toContain(replicas);
+      const windowOpen = isScheduleOpen(block.schedule, nowMs);
+      if (replicas > given.replicas) {
+        expect(lastActivityMs).toBe(nowMs);
+        if (!windowOpen) expect(given.replicas === 0 && isWakeFresh(given.wakeStampMs, nowMs)).toBe(true);
+      } else if (!windowOpen) {
+        expect(rank).toBe(8);
+        expect(activity).toEqual(quiet);
+        expect(nowMs - (given.lastActivityMs ?? nowMs)).toBeGreaterThanOrEqual(block.idleTimeoutMs);
+        const wake = isWakeFresh(given.wakeStampMs, nowMs);
+        expect(wake && given.replicas === block.activeReplicas).toBe(false);
+      }
+    }),
+    { numRuns: 5_000 },
+  );
+});

@@ -1,0 +1,290 @@
+// Whole passes of the reconciler with auto-stop, over an engine in memory and a clock that the test moves.
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { EngineCluster } from "../../../test/support/engine-cluster.ts";
+import { engine, engineClass, instance, NOW_MS } from "../../../test/support/engine-fixtures.ts";
+import type { AutoStop } from "../../api/auto-stop.ts";
+import { OPERATOR_DEFAULTS } from "../../api/operator-defaults.ts";
+import type { NextCheck } from "../../kube/controller.ts";
+import { silentLogger } from "../../kube/logger.ts";
+import { noEngineMetrics } from "../metrics-hooks.ts";
+import { runEnginePass } from "../pass.ts";
+
+const MINUTE = 60_000;
+const POLICY: AutoStop = { enabled: true, activeReplicas: 2, idleReplicas: 0, idleTimeout: "30m", pollInterval: "1m" };
+const pageOf = (queries: number): string => `firebolt_running_queries ${queries}\nfirebolt_suspended_queries 0\n`;
+const text = (ms: number): string => new Date(ms).toISOString().replace(".000Z", "Z");
+
+class TimedCluster extends EngineCluster {
+  nowMs = NOW_MS;
+  readonly scaled: string[] = [];
+
+  override pass(): Promise<NextCheck> {
+    const { defaults, bounds } = { defaults: OPERATOR_DEFAULTS, bounds: {} };
+    const metrics = {
+      ...noEngineMetrics,
+      scaled: (_: unknown, direction: string, reason: string) => void this.scaled.push(`${direction} ${reason}`),
+    };
+    const events = { record: ({ reason }: { readonly reason: string }) => void this.events.push(reason) };
+    return runEnginePass(
+      this,
+      { namespace: "ns", name: "e" },
+      { defaults, bounds, nowMs: () => this.nowMs, events, metrics, logger: silentLogger },
+    );
+  }
+
+  /** Passes until nothing is left to do at once. */
+  async rest(): Promise<NextCheck> {
+    for (let count = 0; count < 40; count++) {
+      const next = await this.pass();
+      this.settle();
+      const { phase } = this.status ?? {};
+      if (next !== "now" && (phase === "stable" || phase === "stopped")) return next;
+    }
+    throw new Error(`no rest: ${JSON.stringify(this.status)}`);
+  }
+
+  get replicas(): number | undefined {
+    return this.get("FireboltEngine", "e")?.spec?.replicas;
+  }
+
+  stamp(ms: number): void {
+    const stored = this.get("FireboltEngine", "e");
+    if (stored === undefined) throw new Error("no engine");
+    const annotations = { "firebolt.io/wake-requested": text(ms) };
+    this.put("FireboltEngine", { ...stored, metadata: { ...stored.metadata, annotations } });
+  }
+}
+
+async function resting(autoStop: Partial<AutoStop> | undefined = {}, replicas = 2): Promise<TimedCluster> {
+  const world = new TimedCluster();
+  world.put("FireboltInstance", instance());
+  const spec = { replicas, ...(autoStop === undefined ? {} : { autoStop: { ...POLICY, ...autoStop } }) };
+  world.put("FireboltEngine", engine({ metadata: { finalizers: [] }, spec }));
+  await world.rest();
+  await world.rest();
+  world.taken();
+  return world;
+}
+
+test("off: Disabled, no clock, no scrape", async () => {
+  const world = new TimedCluster();
+  world.put("FireboltInstance", instance());
+  world.put("FireboltEngine", engine({ metadata: { finalizers: [] } }));
+  await world.rest();
+  expect(world.status).toMatchObject({ autoStopReason: "Disabled", phase: "stable" });
+  expect(world.status?.lastActivityTime).toBeUndefined();
+  expect(world.requests.filter((request) => request.startsWith("scrape"))).toEqual([]);
+});
+
+test("S66: a quiet engine is first looked at; nothing is written again while it stays quiet (I30)", async () => {
+  const world = await resting();
+  expect(world.status).toMatchObject({ autoStopReason: "ActivityObserved", lastActivityTime: text(NOW_MS) });
+  world.nowMs += MINUTE;
+  expect(await world.pass()).toEqual({ afterMs: 30_000 });
+  expect(world.taken().filter((request) => /^(status|replicas)/.test(request))).toEqual([]);
+});
+
+test("S64, I28: quiet for the timeout: one spec write, then the one status write; then Stopped", async () => {
+  const world = await resting();
+  world.nowMs += 30 * MINUTE;
+  expect(await world.pass()).toBe("now");
+  const writes = world.taken().filter((request) => /^(status|replicas)/.test(request));
+  expect(writes).toEqual(["replicas FireboltEngine e", "status FireboltEngine e"]);
+  expect(world.status).toMatchObject({ autoStopReason: "Idle", lastScaledAt: text(world.nowMs) });
+  expect(world.replicas).toBe(0);
+  expect(world.scaled).toEqual(["down Idle"]);
+  expect(world.events).toContain("AutoStopScaled");
+  await world.rest();
+  await world.rest();
+  expect(world.status).toMatchObject({ phase: "stopped", autoStopReason: "Stopped" });
+});
+
+test("S65: failing scrapes count as activity, and start a full timeout", async () => {
+  const world = await resting();
+  world.metrics = () => ({ status: 500, body: "" });
+  world.nowMs += 120 * MINUTE;
+  await world.pass();
+  expect(world.status).toMatchObject({ autoStopReason: "ScrapeFailed", lastActivityTime: text(world.nowMs) });
+  world.metrics = () => ({ status: 200, body: pageOf(0) });
+  world.nowMs += 29 * MINUTE;
+  await world.rest();
+  expect(world.replicas).toBe(2);
+  world.nowMs += MINUTE;
+  await world.pass();
+  expect(world.replicas).toBe(0);
+});
+
+test("S67, S71: a fresh stamp starts a stopped engine, which then has a full timeout from the entry into stable", async () => {
+  const world = await resting({}, 0);
+  expect(world.status).toMatchObject({ phase: "stopped", autoStopReason: "Stopped" });
+  world.nowMs += 99 * MINUTE;
+  world.stamp(world.nowMs - 1_000);
+  await world.pass();
+  expect(world.replicas).toBe(2);
+  expect(world.status).toMatchObject({ autoStopReason: "WakeRequested", lastScaledAt: text(world.nowMs) });
+  expect(world.events).toEqual(expect.arrayContaining(["WakeRequested", "AutoStopScaled"]));
+  world.nowMs += 20 * MINUTE;
+  await world.rest();
+  const stableMs = world.nowMs;
+  expect(world.status).toMatchObject({ phase: "stable", lastActivityTime: text(stableMs) });
+  world.nowMs = stableMs + 30 * MINUTE - 1_000;
+  await world.rest();
+  expect(world.replicas).toBe(2);
+  world.nowMs = stableMs + 30 * MINUTE;
+  await world.pass();
+  expect(world.replicas).toBe(0);
+});
+
+test("S76: nothing is decided while a rollout goes on", async () => {
+  const world = await resting();
+  world.edit({ replicas: 3 });
+  world.nowMs += 60 * MINUTE;
+  world.stamp(world.nowMs);
+  for (let count = 0; count < 3; count++) {
+    await world.pass();
+    expect(world.status?.phase).toBe("creating");
+  }
+  expect(world.taken().filter((request) => request.startsWith("replicas"))).toEqual([]);
+});
+
+test("S77: switched off: Disabled, the clock goes, the audit stamp and the replicas stay", async () => {
+  const world = await resting();
+  world.nowMs += 30 * MINUTE;
+  await world.rest();
+  await world.rest();
+  const { lastScaledAt } = world.status ?? {};
+  expect(lastScaledAt).toBeDefined();
+  world.edit({ autoStop: { ...POLICY, enabled: false } });
+  world.stamp(world.nowMs);
+  await world.pass();
+  expect(world.status).toMatchObject({ autoStopReason: "Disabled", lastScaledAt });
+  expect(world.status?.lastActivityTime).toBeUndefined();
+  expect(world.replicas).toBe(0);
+});
+
+test("the class's policy counts for an engine without one, as a whole", async () => {
+  const world = new TimedCluster();
+  world.put("FireboltInstance", instance());
+  world.put("FireboltEngineClass", engineClass({ spec: { template: {}, storage: {}, autoStop: POLICY } }));
+  world.put("FireboltEngine", engine({ metadata: { finalizers: [] }, spec: { engineClassRef: "c" } }));
+  await world.rest();
+  await world.rest();
+  expect(world.status?.autoStopReason).toBe("ActivityObserved");
+  // Gone: nothing is known about the policy any more, so nothing is said about it.
+  world.drop("FireboltEngineClass", "c");
+  await world.pass();
+  expect(world.status).toMatchObject({ autoStopReason: "ActivityObserved", lastActivityTime: text(NOW_MS) });
+});
+
+test("a refused write changes nothing; the next pass decides afresh", async () => {
+  const world = await resting();
+  world.nowMs += 30 * MINUTE;
+  const before = structuredClone(world.status);
+  world.patchReplicas = () => Promise.resolve({ type: "refused", because: new Error("a webhook says no") } as const);
+  await world.pass();
+  expect(world.status).toEqual(before);
+  Reflect.deleteProperty(world, "patchReplicas");
+  await world.pass();
+  expect(world.replicas).toBe(0);
+});
+
+test("B22: dying between the spec and the status loses the audit stamp and nothing else", async () => {
+  const world = await resting();
+  world.nowMs += 30 * MINUTE;
+  world.intercept = (request) => {
+    if (request.startsWith("status")) throw new Error("the process died");
+  };
+  await expect(world.pass()).rejects.toThrow("died");
+  world.intercept = () => undefined;
+  expect(world.replicas).toBe(0);
+  await world.rest();
+  await world.rest();
+  expect(world.status).toMatchObject({ phase: "stopped", autoStopReason: "Stopped" });
+  expect(world.status?.lastScaledAt).toBeUndefined();
+});
+
+test("the next look comes when the idle time is over, if the poll is later", async () => {
+  const world = await resting({ idleTimeout: "70s", pollInterval: "10m" });
+  world.nowMs += 60_000;
+  expect(await world.pass()).toEqual({ afterMs: 10_000 });
+  const impatient = await resting({ pollInterval: "1ms" });
+  expect(await impatient.pass()).toEqual({ afterMs: 1_000 });
+});
+
+type Event =
+  | { readonly type: "time"; readonly minutes: number }
+  | { readonly type: "queries"; readonly queries: number | "fail" }
+  | { readonly type: "stamp"; readonly ageMinutes: number }
+  | { readonly type: "replicas"; readonly replicas: number }
+  | { readonly type: "policy"; readonly policy: Partial<AutoStop> };
+
+const anyEvent: fc.Arbitrary<Event> = fc.oneof(
+  fc.integer({ min: 1, max: 40 }).map((minutes): Event => ({ type: "time", minutes })),
+  fc.constantFrom<number | "fail">(0, 0, 3, "fail").map((queries): Event => ({ type: "queries", queries })),
+  fc.constantFrom(0, 3, 6, -30).map((ageMinutes): Event => ({ type: "stamp", ageMinutes })),
+  fc.integer({ min: 0, max: 4 }).map((replicas): Event => ({ type: "replicas", replicas })),
+  fc
+    .constantFrom<Partial<AutoStop>>(
+      {},
+      { enabled: false },
+      { idleReplicas: 1 },
+      { schedule: [{ start: "12:30", end: "13:30" }] },
+      { idleTimeout: "5m" },
+    )
+    .map((policy): Event => ({ type: "policy", policy })),
+);
+
+test("I28, I41–I45 on random walks: who changes replicas, from where, and after how much quiet", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyEvent, { maxLength: 25 }), async (events) => {
+      const world = await resting();
+      let policy = { ...POLICY };
+      let queries: number | "fail" = 0;
+      let lastBusyMs = world.nowMs;
+      let stampMs = Number.NEGATIVE_INFINITY;
+      world.metrics = () => (queries === "fail" ? { status: 500, body: "" } : { status: 200, body: pageOf(queries) });
+      for (const event of events) {
+        if (event.type === "time") world.nowMs += event.minutes * MINUTE;
+        else if (event.type === "queries") queries = event.queries;
+        else if (event.type === "replicas") world.edit({ replicas: event.replicas });
+        else if (event.type === "stamp") {
+          stampMs = world.nowMs - event.ageMinutes * MINUTE;
+          world.stamp(stampMs);
+        } else {
+          policy = { ...POLICY, ...event.policy };
+          world.edit({ autoStop: policy });
+        }
+        for (let count = 0; count < 12; count++) {
+          const before = { replicas: world.replicas ?? 0, phase: world.status?.phase, atMs: world.nowMs };
+          world.taken();
+          await world.pass();
+          const requests = world.taken();
+          expect(requests.filter((request) => request.startsWith("status")).length).toBeLessThanOrEqual(1);
+          const after = world.replicas ?? 0;
+          if (after !== before.replicas) {
+            expect(policy.enabled).toBe(true);
+            expect(["stable", "stopped"]).toContain(before.phase);
+            expect([policy.activeReplicas, policy.idleReplicas]).toContain(after);
+            const hour = new Date(world.nowMs).toISOString().slice(11, 16);
+            const windowOpen = policy.schedule !== undefined && hour >= "12:30" && hour < "13:30";
+            const ageMs = world.nowMs - stampMs;
+            const wakes = ageMs < 5 * MINUTE && ageMs >= -MINUTE && before.replicas === 0;
+            if (after < before.replicas && !windowOpen) {
+              expect(queries).toBe(0);
+              const timeoutMs = policy.idleTimeout === "5m" ? 5 * MINUTE : 30 * MINUTE;
+              expect(world.nowMs - lastBusyMs).toBeGreaterThanOrEqual(timeoutMs);
+            }
+            if (after > before.replicas && !windowOpen) expect(wakes).toBe(true);
+            if (after > before.replicas) lastBusyMs = world.nowMs;
+          }
+          const entersStable = before.phase !== "stable" && world.status?.phase === "stable";
+          const looked = requests.some((request) => request.startsWith("scrape"));
+          if (entersStable || (looked && queries !== 0)) lastBusyMs = world.nowMs;
+          world.settle();
+        }
+      }
+    }),
+    { numRuns: 150 },
+  );
+});

@@ -1,0 +1,223 @@
+// What people are told about an engine or an instance that is not as asked for, and how far a rollout counts as done.
+import { describe, expect, test } from "vitest";
+import type { FireboltEngine } from "../../api/engine.ts";
+import type { V1Pod } from "../../api/generated/kubernetes.ts";
+import type { FireboltInstance } from "../../api/instance.ts";
+import { rolloutProgress } from "../rollout/progress.ts";
+import { viewEngine } from "./engine-view.ts";
+import { explainEngine, explainInstance } from "./explain.ts";
+import type { ObservedPlatform, PodQueries } from "./observe-platform.ts";
+import { podProblem } from "./pod-problem.ts";
+
+const condition = (type: string, status: "True" | "False", reason: string, message = "") => ({
+  type,
+  status,
+  reason,
+  message,
+  lastTransitionTime: "2026-01-01T00:00:00Z",
+});
+
+function engine(
+  status: Partial<NonNullable<FireboltEngine["status"]>> | undefined,
+  metadata: object = {},
+): FireboltEngine {
+  const whole = status === undefined ? {} : { status: { currentGeneration: 1, activeGeneration: 0, ...status } };
+  return {
+    metadata: { name: "e", namespace: "ns", generation: 2, ...metadata },
+    spec: { instanceRef: "i", replicas: 2, storage: {} },
+    ...whole,
+  };
+}
+
+const pod = (name: string, generation: number, ready: boolean): V1Pod => ({
+  metadata: {
+    name,
+    namespace: "ns",
+    labels: { "firebolt.io/engine": "e", "firebolt.io/generation": String(generation) },
+  },
+  spec: { containers: [] },
+  status: { phase: "Running", conditions: [{ type: "Ready", status: ready ? "True" : "False" }] },
+});
+
+const explain = (one: FireboltEngine, pods: readonly V1Pod[] = []) =>
+  explainEngine({ engine: one, generations: [], pods });
+
+describe("engines", () => {
+  test("at rest as asked for there is nothing to say", () => {
+    expect(
+      explain(
+        engine({ phase: "stable", observedGeneration: 2, conditions: [condition("Ready", "True", "EngineReady")] }),
+      ),
+    ).toBeUndefined();
+    expect(
+      explain(
+        engine({ phase: "stopped", observedGeneration: 2, conditions: [condition("Ready", "False", "Stopped")] }),
+      ),
+    ).toBeUndefined();
+  });
+
+  test.each([
+    ["nobody has looked", undefined, /not looked at it yet/, /operator runs/],
+    [
+      "instance",
+      [condition("Ready", "False", "InstanceNotReady", "no id yet")],
+      /no id yet/,
+      /instance status i -n ns/,
+    ],
+    ["template", [condition("Ready", "False", "TemplateRejected", "spec.x")], /spec\.x/, /correct the field/],
+    ["name", [condition("Ready", "False", "NameRejected", "too long")], /too long/, /another name/],
+    [
+      "drain, forbidden",
+      [condition("Ready", "False", "DrainCheckFailing", "403 Forbidden")],
+      /403/,
+      /apiserverProxyGrant/,
+    ],
+    ["drain, silent", [condition("Ready", "False", "DrainCheckFailing", "no answer")], /no answer/, /port 9090/],
+    ["a warning of the StatefulSet", [condition("Ready", "False", "FailedCreate", "quota")], /quota/, undefined],
+  ])("%s", (_, conditions, why, next) => {
+    const found = explain(engine(conditions === undefined ? undefined : { phase: "stable", conditions }));
+    expect(found?.why).toMatch(why);
+    if (next === undefined) expect(found?.next).toBeUndefined();
+    else expect(found?.next).toMatch(next);
+  });
+
+  test("an edit that nobody has acted on yet", () => {
+    const ready = condition("Ready", "True", "EngineReady");
+    expect(explain(engine({ phase: "stable", observedGeneration: 1, conditions: [ready] }))?.reason).toBe(
+      "SpecChanged",
+    );
+  });
+
+  test("deletion names what holds it", () => {
+    const leaving = engine(
+      { phase: "stable" },
+      { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["x/cleanup"] },
+    );
+    expect(explain(leaving)).toMatchObject({ reason: "Deleting", why: expect.stringContaining("x/cleanup") });
+  });
+});
+
+describe("pods", () => {
+  const waiting = (reason: string, message?: string): V1Pod => ({
+    ...pod("p", 0, false),
+    status: {
+      phase: "Pending",
+      containerStatuses: [
+        {
+          name: "engine",
+          image: "",
+          imageID: "",
+          ready: false,
+          restartCount: 3,
+          state: { waiting: { reason, ...(message && { message }) } },
+          lastState: { terminated: { exitCode: 1, message: "io_uring_register_buffers failed" } },
+        },
+      ],
+    },
+  });
+
+  test("a crash says its last words, starting says nothing bad", () => {
+    expect(podProblem(waiting("CrashLoopBackOff"))?.text).toBe(
+      "pod p: container engine: CrashLoopBackOff: ended with 1: io_uring_register_buffers failed",
+    );
+    expect(podProblem(waiting("ContainerCreating"))?.type).toBe("notReady");
+    expect(podProblem(pod("p", 0, true))).toBeUndefined();
+  });
+
+  test("io_uring is explained", () => {
+    const creating = engine({ phase: "creating", conditions: [condition("Ready", "False", "Rolling")] });
+    const crashing = { ...waiting("CrashLoopBackOff"), metadata: pod("p", 1, false).metadata ?? {} };
+    expect(explain(creating, [crashing])?.next).toMatch(/Linux 6\.1/);
+  });
+});
+
+test("instances: the first part that is not ready, and what its pods say", () => {
+  const instance: FireboltInstance = {
+    metadata: { name: "i", namespace: "ns" },
+    spec: { metadata: { engineRegistration: false }, gateway: { metricsPort: 9090 }, metadataNG: false },
+    status: {
+      phase: "Provisioning",
+      conditions: [
+        condition("GatewayReady", "False", "Provisioning", "0 of 2"),
+        condition("MetadataReady", "False", "EnsureFailed", "no quota"),
+      ],
+    },
+  };
+  expect(explainInstance(instance, [])).toMatchObject({
+    reason: "EnsureFailed",
+    why: "no quota",
+    next: "kubectl get pods -n ns -l firebolt.io/instance=i",
+  });
+  expect(explainInstance({ ...instance, status: { phase: "Ready" } }, [])).toBeUndefined();
+  expect(explainInstance({ ...instance, status: { phase: "Failed" } }, [])?.next).toContain("firebolt.io/reset-failed");
+});
+
+describe("progress", () => {
+  const observed = (
+    pods: readonly V1Pod[],
+    queries: ReadonlyMap<string, PodQueries> = new Map(),
+  ): ObservedPlatform => ({
+    nowMs: 0,
+    instances: [],
+    engines: [],
+    deployments: [],
+    services: [],
+    instancePods: [],
+    statefulSets: [0, 1].map((generation) => ({
+      metadata: { ...pod("", generation, true).metadata },
+      spec: { replicas: 2, selector: {}, template: {} },
+    })),
+    enginePods: pods,
+    queries,
+  });
+  const rolling = [condition("Ready", "False", "Rolling")];
+
+  test("grows with ready pods, then with quiet ones, and is whole at rest", () => {
+    const shares = [
+      { status: { phase: "creating", conditions: rolling }, pods: [pod("e-g1-0", 1, false), pod("e-g1-1", 1, false)] },
+      { status: { phase: "creating", conditions: rolling }, pods: [pod("e-g1-0", 1, true), pod("e-g1-1", 1, false)] },
+      { status: { phase: "switching", conditions: rolling }, pods: [] },
+      {
+        status: { phase: "draining", drainingGeneration: 0, activeGeneration: 1, conditions: rolling },
+        pods: [pod("e-g0-0", 0, true), pod("e-g0-1", 0, true)],
+      },
+      { status: { phase: "cleaning", conditions: rolling }, pods: [] },
+      {
+        status: {
+          phase: "stable",
+          activeGeneration: 1,
+          observedGeneration: 2,
+          conditions: [condition("Ready", "True", "EngineReady")],
+        },
+        pods: [],
+      },
+    ].map(({ status, pods }) => {
+      const queries = new Map([
+        ["ns/e-g0-0", { type: "read", queries: 0 } as const],
+        ["ns/e-g0-1", { type: "read", queries: 5 } as const],
+      ]);
+      return rolloutProgress(viewEngine(engine(status), observed(pods, queries)));
+    });
+    expect(shares.map(({ share }) => Math.round(share * 1000) / 1000)).toEqual([0.05, 0.325, 0.6, 0.8, 0.95, 1]);
+    expect(shares.map(({ state }) => state)).toEqual(["moving", "moving", "moving", "moving", "moving", "done"]);
+    expect(shares[3]?.text).toBe("5 queries run on 1 of 2 pods of generation 0");
+  });
+
+  test("not knowing is not zero", () => {
+    const draining = engine({ phase: "draining", drainingGeneration: 0, activeGeneration: 1, conditions: rolling });
+    const queries = new Map([["ns/e-g0-0", { type: "unknown", cause: "you may not get pods/proxy" } as const]]);
+    const progress = rolloutProgress(viewEngine(draining, observed([pod("e-g0-0", 0, true)], queries)));
+    expect(progress).toMatchObject({
+      share: 0.65,
+      text: "how many queries run on generation 0 is not known: you may not get pods/proxy",
+    });
+  });
+
+  test("what only a person can mend is stuck", () => {
+    const rejected = engine({
+      phase: "stable",
+      conditions: [condition("Ready", "False", "TemplateRejected", "spec.x")],
+    });
+    expect(rolloutProgress(viewEngine(rejected, observed([])))).toMatchObject({ state: "stuck", text: "spec.x" });
+  });
+});
