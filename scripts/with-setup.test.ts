@@ -97,5 +97,8 @@ test("a signal reaches the program", async () => {
 });
 
 test("an unknown command is refused", async () => {
-  expect(await start("fly").ended).toMatchObject({ code: 2, stderr: expect.stringContaining("start|test|assets") });
+  expect(await start("fly").ended).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("start|test|bench|assets"),
+  });
 });

@@ -14,6 +14,7 @@ import { createKubeClient } from "../kube/kube-client.ts";
 import { silentLogger } from "../kube/logger.ts";
 import { createManager } from "../kube/manager.ts";
 import { createProbes } from "../kube/probes.ts";
+import { createProductMetrics } from "../metrics/product-metrics.ts";
 import { createWebhooks } from "./webhooks.ts";
 
 const authority = createAuthority("hooks");
@@ -38,6 +39,10 @@ function build(startTimeoutMs = 60_000) {
     clock: systemClock,
     logger: silentLogger,
     registry,
+    certificateObserver: createProductMetrics(registry, {
+      clock: systemClock,
+      build: { version: "1", revision: "r", nodeVersion: "v24" },
+    }).certificates.webhook,
   });
   const probes = createProbes({ clock: systemClock, logger: silentLogger, host: "127.0.0.1", port: 0 });
   const manager = createManager({ logger: silentLogger, clock: systemClock, probes });
