@@ -1,8 +1,9 @@
 // The manager's flags, their defaults and their meaning in one table. Validated here, once, before anything starts.
 import { parseResourceBounds, type ResourceBounds } from "../engine/validate.ts";
 import { DEFAULT_FLAGS } from "./default-flags.ts";
-import { bindAddress, notNegative, oneOf } from "./flag-checks.ts";
+import { bindAddress, notNegative } from "./flag-checks.ts";
 import type { FlagTable, FlagValues } from "./flags.ts";
+import { KUBECONFIG_FLAG, LOGGING_FLAGS } from "./shared-flags.ts";
 import { WEBHOOK_FLAGS } from "./webhooks.ts";
 
 const CONTROLLERS = ["engine", "instance", "engineclass"] as const;
@@ -18,7 +19,7 @@ function concurrencyProblem(text: string): string | undefined {
 export const MANAGER_FLAGS = {
   version: { type: "boolean", default: "false", help: "print the version and exit" },
   help: { type: "boolean", default: "false", help: "print this text and exit" },
-  kubeconfig: { type: "string", default: "", help: "kubeconfig file; then $KUBECONFIG, in-cluster, ~/.kube/config" },
+  ...KUBECONFIG_FLAG,
   namespaces: { type: "string", default: "", help: "comma-separated namespaces to watch; empty watches all" },
   "watch-label-selector": { type: "string", default: "", help: "label selector for the three Firebolt kinds" },
   "leader-elect": { type: "boolean", default: "false", help: "take a lease before running controllers" },
@@ -87,29 +88,7 @@ export const MANAGER_FLAGS = {
     check: notNegative,
   },
   "shutdown-timeout": { type: "duration", default: "8s", help: "budget of an orderly stop", check: notNegative },
-  "zap-devel": { type: "boolean", default: "false", help: "readable lines, debug level, no sampling" },
-  "zap-encoder": { type: "string", default: "json", help: "json or console", check: oneOf("json", "console") },
-  "zap-log-level": {
-    type: "string",
-    default: "info",
-    help: "debug, info, error, panic, or a verbosity above 0",
-    check: (value) =>
-      /^(debug|info|error|panic|[1-9]\d*)$/.test(value)
-        ? undefined
-        : "must be debug, info, error, panic or a number above 0",
-  },
-  "zap-stacktrace-level": {
-    type: "string",
-    default: "error",
-    help: "level from which stacks are printed",
-    check: oneOf("info", "error", "panic"),
-  },
-  "zap-time-encoding": {
-    type: "string",
-    default: "rfc3339",
-    help: "epoch, millis, nano, iso8601, rfc3339 or rfc3339nano",
-    check: oneOf("epoch", "millis", "nano", "iso8601", "rfc3339", "rfc3339nano"),
-  },
+  ...LOGGING_FLAGS,
 } as const satisfies FlagTable;
 
 export type ManagerFlags = FlagValues<typeof MANAGER_FLAGS>;

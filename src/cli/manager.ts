@@ -15,7 +15,6 @@ import { addControllers } from "./controllers.ts";
 import { waitForCrds } from "./crd-discovery.ts";
 import { metadataConfigFormatOf, operatorDefaultsOf, wakeAgentOf } from "./default-flags.ts";
 import { describeFlags, parseFlags, UsageError } from "./flags.ts";
-import { createLogger, type TimeEncoding } from "./logging.ts";
 import {
   boundsOf,
   concurrencyOf,
@@ -25,12 +24,12 @@ import {
   namespaceList,
 } from "./manager-flags.ts";
 import { addMetricsServer } from "./metrics.ts";
+import { endOnDefects, stopOnSignals } from "./process-end.ts";
+import { loggerFor } from "./shared-flags.ts";
 import { REVISION, VERSION } from "./version.ts";
 import { addWebhooks } from "./webhooks.ts";
 
 export const MANAGER_USAGE = `usage: firebolt-operator [manager] [flags]\n\n${describeFlags(MANAGER_FLAGS)}`;
-
-const EXIT_SECOND_SIGNAL = 130;
 
 export async function runManager(args: readonly string[]): Promise<number> {
   const flags = parseFlags(MANAGER_FLAGS, args);
@@ -63,20 +62,6 @@ export async function runManager(args: readonly string[]): Promise<number> {
 function checkCombinations(flags: ManagerFlags): void {
   const problems = electionProblems(flags);
   if (problems.length > 0) throw new UsageError(problems.join("; "));
-}
-
-function loggerFor(flags: ManagerFlags): Logger {
-  const devel = flags["zap-devel"];
-  const level = flags["zap-log-level"];
-  return createLogger({
-    encoder: devel || flags["zap-encoder"] === "console" ? "console" : "json",
-    level: devel || level === "debug" || /^\d+$/.test(level) ? "debug" : level === "info" ? "info" : "error",
-    timeEncoding: flags["zap-time-encoding"] as TimeEncoding,
-    stacks: devel || flags["zap-stacktrace-level"] !== "panic",
-    sampled: !devel,
-    write: (line) => process.stderr.write(line),
-    now: () => systemClock.now(),
-  });
 }
 
 async function buildManager(flags: ManagerFlags, root: Logger, signal: AbortSignal): Promise<Manager> {
@@ -143,23 +128,4 @@ async function buildManager(flags: ManagerFlags, root: Logger, signal: AbortSign
     concurrency: concurrencyOf(flags),
   });
   return manager;
-}
-
-/** The first signal asks for an orderly stop, the second ends at once. */
-function stopOnSignals(stop: AbortController, logger: Logger): void {
-  for (const name of ["SIGTERM", "SIGINT"] as const) {
-    process.on(name, () => {
-      logger.info("signal received", { signal: name });
-      if (stop.signal.aborted) process.exit(EXIT_SECOND_SIGNAL);
-      stop.abort();
-    });
-  }
-}
-
-/** A promise nobody handles is a defect: the process says so and ends, because its state can no longer be trusted. */
-function endOnDefects(logger: Logger): void {
-  process.on("unhandledRejection", (reason) => {
-    logger.error("unhandled rejection", reason);
-    process.exit(1);
-  });
 }

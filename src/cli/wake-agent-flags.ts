@@ -1,19 +1,14 @@
 // The wake agent's flags, their defaults and their meaning in one table. What the environment says is filled in by the caller.
+import { notNegative, port } from "./flag-checks.ts";
 import type { FlagTable, FlagValues } from "./flags.ts";
-import { MANAGER_FLAGS } from "./manager-flags.ts";
-
-const notNegative = (value: string): string | undefined =>
-  value.trim().startsWith("-") ? "must not be negative" : undefined;
-
-const port = (value: string): string | undefined =>
-  /^\d{1,5}$/.test(value) && Number(value) <= 65_535 ? undefined : "must be a port number";
+import { KUBECONFIG_FLAG, LOGGING_FLAGS } from "./shared-flags.ts";
 
 const plainUrl = (value: string): string | undefined =>
   value === "" || /^http:\/\/[^/?#]+$/.test(value) ? undefined : "must look like http://host:port";
 
 export const WAKE_AGENT_FLAGS = {
   help: { type: "boolean", default: "false", help: "print this text and exit" },
-  kubeconfig: MANAGER_FLAGS.kubeconfig,
+  ...KUBECONFIG_FLAG,
   namespace: { type: "string", default: "", help: "whose engines are held and woken; empty means $POD_NAMESPACE" },
   "hold-port": { type: "integer", default: "9902", help: "loopback port that the gateway asks", check: port },
   "demand-port": { type: "integer", default: "9903", help: "port that shows /demand", check: port },
@@ -53,11 +48,7 @@ export const WAKE_AGENT_FLAGS = {
     default: "false",
     help: "write firebolt.io/wake-requested on engines that are waited for",
   },
-  "zap-devel": MANAGER_FLAGS["zap-devel"],
-  "zap-encoder": MANAGER_FLAGS["zap-encoder"],
-  "zap-log-level": MANAGER_FLAGS["zap-log-level"],
-  "zap-stacktrace-level": MANAGER_FLAGS["zap-stacktrace-level"],
-  "zap-time-encoding": MANAGER_FLAGS["zap-time-encoding"],
+  ...LOGGING_FLAGS,
 } as const satisfies FlagTable;
 
 export type WakeAgentFlags = FlagValues<typeof WAKE_AGENT_FLAGS>;

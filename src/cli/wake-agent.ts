@@ -7,7 +7,8 @@ import { loadKubeconfig } from "../kube/kubeconfig.ts";
 import type { Logger } from "../kube/logger.ts";
 import { createWakeAgent } from "../wake-agent/wake-agent.ts";
 import { describeFlags, parseFlags } from "./flags.ts";
-import { createLogger, type TimeEncoding } from "./logging.ts";
+import { endOnDefects, stopOnSignals } from "./process-end.ts";
+import { loggerFor } from "./shared-flags.ts";
 import { VERSION } from "./version.ts";
 import { memoryLimitBytes, WAKE_AGENT_FLAGS, type WakeAgentFlags } from "./wake-agent-flags.ts";
 
@@ -15,7 +16,6 @@ export const WAKE_AGENT_USAGE = `usage: firebolt-operator wake-agent [flags]\n\n
 
 /** What a process without a memory limit is told instead of one. */
 const NO_LIMIT_BYTES = 2 ** 50;
-const EXIT_SECOND_SIGNAL = 130;
 
 export async function runWakeAgent(args: readonly string[]): Promise<number> {
   const flags = parseFlags(WAKE_AGENT_FLAGS, args);
@@ -23,9 +23,10 @@ export async function runWakeAgent(args: readonly string[]): Promise<number> {
     process.stdout.write(`${WAKE_AGENT_USAGE}\n`);
     return 0;
   }
-  const logger = loggerFor(flags);
+  const logger = loggerFor(flags).with({ logger: "wake-agent" });
   const stop = new AbortController();
-  endOnSignalsAndDefects(stop, logger);
+  stopOnSignals(stop, logger);
+  endOnDefects(logger);
   try {
     await serve(flags, logger, stop.signal);
     return 0;
@@ -69,32 +70,4 @@ async function serve(flags: WakeAgentFlags, logger: Logger, signal: AbortSignal)
 function ownLimitBytes(): number | undefined {
   const limit = process.constrainedMemory();
   return limit > 0 && limit < NO_LIMIT_BYTES ? limit : undefined;
-}
-
-function loggerFor(flags: WakeAgentFlags): Logger {
-  const devel = flags["zap-devel"];
-  const level = flags["zap-log-level"];
-  return createLogger({
-    encoder: devel || flags["zap-encoder"] === "console" ? "console" : "json",
-    level: devel || level === "debug" || /^\d+$/.test(level) ? "debug" : level === "info" ? "info" : "error",
-    timeEncoding: flags["zap-time-encoding"] as TimeEncoding,
-    stacks: devel || flags["zap-stacktrace-level"] !== "panic",
-    sampled: !devel,
-    write: (line) => process.stderr.write(line),
-    now: () => systemClock.now(),
-  }).with({ logger: "wake-agent" });
-}
-
-function endOnSignalsAndDefects(stop: AbortController, logger: Logger): void {
-  for (const name of ["SIGTERM", "SIGINT"] as const) {
-    process.on(name, () => {
-      logger.info("signal received", { signal: name });
-      if (stop.signal.aborted) process.exit(EXIT_SECOND_SIGNAL);
-      stop.abort();
-    });
-  }
-  process.on("unhandledRejection", (reason) => {
-    logger.error("unhandled rejection", reason);
-    process.exit(1);
-  });
 }
