@@ -20,6 +20,9 @@ export const BUFFER_LIMIT_BYTES = 2 * 1024 * 1024;
 /** How long a new connection may take, inside one cluster. */
 export const CONNECT_TIMEOUT = "0.25s";
 
+/** The runtime key by which a wake agent tells its gateway that what was known about engines is changing. */
+export const WAKE_CHANGING_KEY = "wake.changing";
+
 /** Names by which routes find their clusters. */
 export const CLUSTER_NAME = {
   engines: "dynamic_forward_proxy",

@@ -23,6 +23,8 @@ export function renderGatewayConfig(input: GatewayConfigInput, placement: Gatewa
   const { namespace, wake = false } = input;
   return {
     admin: { address: socketAddress("127.0.0.1", adminPort) },
+    // A layer that the administration may write to: without one, what the wake agent sets there has no effect.
+    ...(wake ? { layered_runtime: { layers: [{ name: "admin", admin_layer: {} }] } } : {}),
     ...(dnsResolvers === undefined ? {} : { typed_dns_resolver_config: renderDnsResolver(dnsResolvers) }),
     static_resources: {
       listeners: [

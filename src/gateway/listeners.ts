@@ -39,7 +39,7 @@ export function renderClientListener(bind: Bind, { namespace, wake }: ClientTraf
           },
         ],
         ...(wake ? { stream_idle_timeout: STREAM_IDLE_TIMEOUT } : {}),
-        route_config: renderEngineRoutes(namespace),
+        route_config: renderEngineRoutes(namespace, { wake }),
         http_filters: [
           healthFilter(),
           luaFilter(wake ? [ROUTING_LUA, WAKE_LUA] : [ROUTING_LUA]),

@@ -1,5 +1,5 @@
 // The one route of client traffic and when a query is sent again. A query that may have reached an engine is never repeated.
-import { CLUSTER_NAME, extension } from "./envoy-types.ts";
+import { CLUSTER_NAME, extension, WAKE_CHANGING_KEY } from "./envoy-types.ts";
 import { ENGINE_QUERY_PORT } from "./ports.ts";
 
 /** The header an engine sets when it refuses a query before any work because it is shutting down. */
@@ -11,8 +11,11 @@ export const DRAINED_HEADER = "X-Firebolt-Drained";
  */
 const RETRY_ON = "connect-failure,reset-before-request,retriable-headers";
 
-/** The one route to the engines of a namespace, for clients unless another way of forwarding is given. */
-export function renderEngineRoutes(namespace: string, forwarding: object = renderForwarding()) {
+/** The routes to the engines of a namespace: one, and with wake a second that tells scripts that something is changing. */
+export function renderEngineRoutes(
+  namespace: string,
+  { wake = false, forwarding = renderForwarding() }: RouteOptions = {},
+) {
   return {
     name: "engines",
     virtual_hosts: [
@@ -20,21 +23,39 @@ export function renderEngineRoutes(namespace: string, forwarding: object = rende
         name: "default",
         domains: ["*"],
         routes: [
-          {
-            match: { prefix: "/" },
-            metadata: {
-              filter_metadata: {
-                // The routing script reads it: the script itself is the same text in every gateway.
-                "envoy.filters.http.lua": {
-                  engine_authority_suffix: `-service.${namespace}.svc.cluster.local:${ENGINE_QUERY_PORT}`,
-                },
-              },
-            },
-            route: { cluster: CLUSTER_NAME.engines, ...forwarding },
-          },
+          ...(wake
+            ? [renderRoute(namespace, forwarding, { match: WHILE_CHANGING, told: { wake_changing: true } })]
+            : []),
+          renderRoute(namespace, forwarding),
         ],
       },
     ],
+  };
+}
+
+interface RouteOptions {
+  readonly wake?: boolean;
+  readonly forwarding?: object;
+}
+
+/** Matches while the wake agent has set the key through Envoy's administration, on all workers at once. */
+const WHILE_CHANGING = {
+  runtime_fraction: { default_value: { numerator: 0, denominator: "HUNDRED" }, runtime_key: WAKE_CHANGING_KEY },
+};
+
+function renderRoute(namespace: string, forwarding: object, only: { match?: object; told?: object } = {}) {
+  return {
+    match: { prefix: "/", ...only.match },
+    metadata: {
+      filter_metadata: {
+        // The scripts read it: they are the same text in every gateway.
+        "envoy.filters.http.lua": {
+          engine_authority_suffix: `-service.${namespace}.svc.cluster.local:${ENGINE_QUERY_PORT}`,
+          ...only.told,
+        },
+      },
+    },
+    route: { cluster: CLUSTER_NAME.engines, ...forwarding },
   };
 }
 

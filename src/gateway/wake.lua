@@ -3,7 +3,8 @@
 --
 -- The wake agent beside this gateway decides. Asking it about every request would cost half the throughput, so each worker keeps
 -- what it was told. The agent numbers its view (the epoch) and changes the number as soon as any engine may stop being ready: what
--- was told under the present epoch is still true. A worker asks for the epoch every 50 ms at most, on the occasion of a request.
+-- was told under the present epoch is still true. A worker asks for the epoch once a second, on the occasion of a request; while the
+-- agent says, through the route, that something is changing, every 50 ms.
 --
 -- No agent, no hold: without the agent's own header in the answer a request passes, as if there were no agent.
 
@@ -12,9 +13,10 @@ local DECISION = "x-firebolt-wake-decision"
 local EPOCH = "x-firebolt-wake-epoch"
 local CHECK_TIMEOUT_MS = 2000
 local HOLD_TIMEOUT_MS = 125000
--- How long an epoch counts as the present one; a little longer for others while one request is asking.
-local EPOCH_MS = 50
-local ASKING_MS = 250
+-- How long an epoch counts as the present one: normally, for others while one request is asking, and while something changes.
+local EPOCH_MS = 1000
+local ASKING_MS = 1250
+local CHANGING_MS = 50
 -- An agent that cannot be reached is left alone for a moment; one that does not answer, for longer.
 local ABSENT_MS = 250
 local SILENT_MS = 5000
@@ -35,8 +37,13 @@ local function within(at, now, span)
   return now >= at and now - at < span
 end
 
-local function is_known(engine, now)
-  return epoch ~= nil and known[engine] == epoch and within(epoch_at, now, asking and ASKING_MS or EPOCH_MS)
+local function is_known(handle, engine, now)
+  if not epoch or known[engine] ~= epoch then
+    return false
+  end
+  local span = asking and ASKING_MS or EPOCH_MS
+  return within(epoch_at, now, CHANGING_MS)
+    or (within(epoch_at, now, span) and not handle:metadata():get("wake_changing"))
 end
 
 local function remember(engine)
@@ -76,7 +83,7 @@ end
 -- Answers nil when the request may pass, else the status and the text to refuse it with.
 local function judge(handle, engine)
   local now = handle:timestamp()
-  if is_known(engine, now) or within(left_alone_until - SILENT_MS, now, SILENT_MS) then
+  if is_known(handle, engine, now) or within(left_alone_until - SILENT_MS, now, SILENT_MS) then
     return nil
   end
   asking = true
@@ -86,6 +93,7 @@ local function judge(handle, engine)
     decision, status = ask(handle, "/hold?engine=" .. engine, HOLD_TIMEOUT_MS)
   end
   if not decision or status == "200" then
+    -- Not "leaving": an engine that is asked to stop serves this request, and perhaps not the next.
     if decision == "ready" or decision == "released" then
       remember(engine)
     end

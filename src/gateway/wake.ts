@@ -48,7 +48,7 @@ export function renderProbeListener(port: number, namespace: string) {
     filter_chains: [
       connectionManager({
         stat_prefix: "wake_probe",
-        route_config: renderEngineRoutes(namespace, { timeout: "1s" }),
+        route_config: renderEngineRoutes(namespace, { forwarding: { timeout: "1s" } }),
         http_filters: [luaFilter([ROUTING_LUA]), forwardProxyFilter(), routerFilter()],
       }),
     ],

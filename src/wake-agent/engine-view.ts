@@ -54,6 +54,7 @@ export class EngineView {
   readonly #options: EngineViewOptions;
   readonly #standings = new Map<string, Standing>();
   readonly #listeners = new Set<(change: StandingChange) => void>();
+  readonly #epochWaiters = new Set<() => void>();
   #epoch: number;
 
   constructor(options: EngineViewOptions) {
@@ -82,6 +83,20 @@ export class EngineView {
   /** Grows whenever an engine that was ready is no longer sure to be. */
   get epoch(): number {
     return this.#epoch;
+  }
+
+  /** Resolves when the epoch has grown past this one, or the signal fires. */
+  epochAbove(epoch: number, signal: AbortSignal): Promise<void> {
+    if (this.#epoch > epoch || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = (): void => {
+        this.#epochWaiters.delete(end);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      this.#epochWaiters.add(end);
+      signal.addEventListener("abort", end, { once: true });
+    });
   }
 
   /** Both watches have been listed: an engine that is not there does not exist. */
@@ -116,8 +131,13 @@ export class EngineView {
     if (from === to) return;
     if (to === "unknown") this.#standings.delete(engine);
     else this.#standings.set(engine, to);
-    if (from === "ready") this.#epoch++;
+    if (from === "ready") this.#grow();
     for (const listener of this.#listeners) listener({ engine, from, to });
+  }
+
+  #grow(): void {
+    this.#epoch++;
+    for (const end of [...this.#epochWaiters]) end();
   }
 
   #readyPods(engine: string): readonly string[] {

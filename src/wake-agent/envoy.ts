@@ -1,6 +1,7 @@
 // What the agent asks of the Envoy beside it: how much memory it has allocated, whether it is being drained, and whether it reaches
 // an engine. Small requests with a deadline; a failure is an answer.
 import { request } from "node:http";
+import { WAKE_CHANGING_KEY } from "../gateway/envoy-types.ts";
 import type { Reached } from "./reach.ts";
 
 const DEADLINE_MS = 2_000;
@@ -16,6 +17,7 @@ interface Page {
 
 interface Question {
   readonly url: string;
+  readonly method?: "GET" | "POST";
   readonly headers?: Readonly<Record<string, string>>;
   readonly deadlineMs?: number;
   readonly signal: AbortSignal;
@@ -34,6 +36,11 @@ export async function isDraining(adminUrl: string, signal: AbortSignal): Promise
   return page?.body.startsWith("DRAINING") ?? false;
 }
 
+/** Tells all workers of the gateway whether what they know about engines is changing. Best effort. */
+export async function tellChanging(adminUrl: string, changing: boolean, signal: AbortSignal): Promise<void> {
+  await ask({ url: `${adminUrl}/runtime_modify?${WAKE_CHANGING_KEY}=${changing ? 100 : 0}`, method: "POST", signal });
+}
+
 /** Asks the engine's readiness page through Envoy. An answer that Envoy makes up itself lacks the engine's time. */
 export async function attemptThroughEnvoy(probeUrl: string, engine: string, signal: AbortSignal): Promise<Reached> {
   const headers = { "x-firebolt-engine": engine };
@@ -44,10 +51,16 @@ export async function attemptThroughEnvoy(probeUrl: string, engine: string, sign
 }
 
 /** Undefined: no answer. */
-function ask({ url, headers = {}, deadlineMs = DEADLINE_MS, signal }: Question): Promise<Page | undefined> {
+function ask({
+  url,
+  method = "GET",
+  headers = {},
+  deadlineMs = DEADLINE_MS,
+  signal,
+}: Question): Promise<Page | undefined> {
   return new Promise((resolve) => {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
-    const call = request(url, { agent: false, headers, signal: limit });
+    const call = request(url, { method, agent: false, headers, signal: limit });
     call.once("error", () => resolve(undefined));
     call.once("response", (response) => {
       let body = "";

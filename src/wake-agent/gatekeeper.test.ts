@@ -195,6 +195,7 @@ test("a gateway that cannot be asked, or never reaches it, does not keep a ready
   sync();
   reached = "cannot ask";
   const first = hold();
+  putEngine("e", 1);
   putEndpoint("e", true);
   await clock.advance(0);
   expect((await first).decision).toBe("released");
@@ -224,6 +225,7 @@ test("no room at all, but the engine is up: it passes, and the next one knows", 
   sync();
   capacity = 0;
   expect((await hold()).decision).toBe("shed");
+  putEngine("e", 1);
   putEndpoint("e", true);
   expect(await hold()).toEqual({ status: 200, decision: "unsynced" });
   await clock.advance(0);
@@ -240,6 +242,7 @@ test("a client that leaves takes nobody along", async () => {
   left.abort();
   await gone;
   expect(room.countOf("e")).toBe(1);
+  putEngine("e", 1);
   putEndpoint("e", true);
   await clock.advance(0);
   expect((await staying).decision).toBe("released");
@@ -266,17 +269,34 @@ test("with a broken watch an engine that the gateway reaches is let go", async (
   expect(await answer).toEqual({ status: 200, decision: "released" });
 });
 
-test("the epoch grows whenever an engine stops being sure, and only then", () => {
+test("released into an engine that is about to stop: nobody may remember it", async () => {
+  putEngine("e", 0);
+  sync();
+  const answer = hold();
+  putEndpoint("e", true);
+  await clock.advance(0);
+  expect(await answer).toEqual({ status: 200, decision: "leaving" });
+});
+
+test("the epoch grows whenever an engine stops being sure, and only then", async () => {
   putEngine("e", 1);
   putEndpoint("e", true);
   sync();
   const before = view.epoch;
+  let grown = false;
+  void view.epochAbove(before, here).then(() => {
+    grown = true;
+  });
   putEngine("other", 0);
   putEndpoint("other", true);
-  expect(view.epoch).toBe(before);
+  await clock.advance(0);
+  expect([view.epoch, grown]).toEqual([before, false]);
   putEngine("e", 0, "stable");
+  await clock.advance(0);
   expect(view.epoch).toBe(before + 1);
-  expect(gatekeeper.check("e").decision).toBe("ready");
+  expect(grown).toBe(true);
+  // Served, but nobody may remember it.
+  expect(gatekeeper.check("e")).toEqual({ status: 200, decision: "leaving" });
   putEngine("e", 0, "switching");
   expect(gatekeeper.check("e").decision).toBe("wait");
 });

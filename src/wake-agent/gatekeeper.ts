@@ -8,7 +8,17 @@ import type { Stamper } from "./stamper.ts";
 import { canServe } from "./standing.ts";
 import type { Outcome, WaitingRoom } from "./waiting-room.ts";
 
-export type Decision = "rejected" | "unsynced" | "ready" | "wait" | "released" | "shed" | "timeout" | "unknown";
+/** "ready" and "released" may be remembered for as long as the epoch lasts; "leaving" lets pass this one request. */
+export type Decision =
+  | "rejected"
+  | "unsynced"
+  | "ready"
+  | "leaving"
+  | "wait"
+  | "released"
+  | "shed"
+  | "timeout"
+  | "unknown";
 
 export interface Answer {
   readonly status: 200 | 202 | 400 | 404 | 503;
@@ -79,18 +89,21 @@ export class Gatekeeper {
     const standing = view.standing(engine);
     if (!view.complete && !(view.knowsEndpoints && canServe(standing))) return { status: 200, decision: "unsynced" };
     if (standing === "unknown") return { status: 404, decision: "unknown" };
-    return canServe(standing) && !reach.isDoubtful(engine) ? { status: 200, decision: "ready" } : undefined;
+    if (!canServe(standing) || reach.isDoubtful(engine)) return undefined;
+    return { status: 200, decision: standing === "ready" ? "ready" : "leaving" };
   }
 
   #answerTo(engine: string, outcome: Outcome): Answer {
     const { view } = this.#options;
-    const serves = canServe(view.standing(engine));
+    const standing = view.standing(engine);
+    const serves = canServe(standing);
+    const pass: Answer = { status: 200, decision: standing === "leaving" ? "leaving" : "released" };
     switch (outcome) {
       case "released":
         // A broken watch does not know what the gateway has just reached.
-        return serves || view.blind ? { status: 200, decision: "released" } : tryAgain(5);
+        return serves || view.blind ? pass : tryAgain(5);
       case "timeout":
-        return serves ? { status: 200, decision: "released" } : tryAgain(10);
+        return serves ? pass : tryAgain(10);
       case "gone":
         return { status: 404, decision: "unknown" };
       case "left":

@@ -1,18 +1,22 @@
 // Keeps an eye on the gateway beside the agent: how much memory it has taken, for the number of requests that may be held, and
-// whether it is about to end, so that held requests get an answer instead of a broken connection.
+// whether it is about to end, so that held requests get an answer instead of a broken connection. Tells it when engines change.
 import type { Clock } from "../kube/clock.ts";
 import { pause } from "../kube/until-aborted.ts";
-import { isDraining, readAllocatedBytes } from "./envoy.ts";
+import type { EngineView } from "./engine-view.ts";
+import { isDraining, readAllocatedBytes, tellChanging } from "./envoy.ts";
 import type { WaitingRoom } from "./waiting-room.ts";
 
 export interface GatewayWatchOptions {
   readonly clock: Clock;
   readonly room: WaitingRoom;
+  readonly view: EngineView;
   readonly adminUrl: string;
 }
 
 const MEMORY_EVERY_MS = 5_000;
 const DRAIN_EVERY_MS = 1_000;
+/** After the last change: longer than the gateway's workers believe what they were told before. */
+const CHANGING_MS = 3_000;
 /** A gateway that is told to end serves for eight more seconds. */
 const DRAIN_PATIENCE_MS = 6_000;
 
@@ -30,7 +34,24 @@ export class GatewayWatch {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#watchMemory(signal), this.#watchDrain(signal)]);
+    await Promise.all([this.#watchMemory(signal), this.#watchDrain(signal), this.#tellChanges(signal)]);
+  }
+
+  /** A message that is lost costs up to a second in which a query may still go to an engine that stops. */
+  async #tellChanges(signal: AbortSignal): Promise<void> {
+    const { clock, view, adminUrl } = this.#options;
+    let seen = view.epoch;
+    // An earlier agent may have died in the middle of a change.
+    await tellChanging(adminUrl, false, signal);
+    while (!signal.aborted) {
+      await view.epochAbove(seen, signal);
+      await tellChanging(adminUrl, true, signal);
+      do {
+        seen = view.epoch;
+        await pause(clock, CHANGING_MS, signal);
+      } while (view.epoch > seen && !signal.aborted);
+      await tellChanging(adminUrl, false, signal);
+    }
   }
 
   async #watchMemory(signal: AbortSignal): Promise<void> {

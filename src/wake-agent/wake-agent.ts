@@ -87,7 +87,7 @@ export function createWakeAgent(options: WakeAgentOptions): WakeAgent {
       ? Promise.resolve("cannot ask" as const)
       : attemptThroughEnvoy(options.probeUrl, engine, signal);
   const reach = new Reach({ clock, logger, view, room, attempt, signal: stop.signal });
-  const gateway = new GatewayWatch({ clock, room, adminUrl: options.envoyAdminUrl });
+  const gateway = new GatewayWatch({ clock, room, view, adminUrl: options.envoyAdminUrl });
   const gatekeeper = new Gatekeeper({
     clock,
     view,

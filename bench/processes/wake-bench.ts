@@ -1,0 +1,205 @@
+// What the wake benchmark runs on: a control plane with simulated nodes, the engine operator, two gateways (one that holds, one that
+// does not), the agent from the bundled program, and a counter for what each asks of the API server.
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { startControlPlane } from "../../dev/control-plane/control-plane.ts";
+import { addNodes } from "../../dev/control-plane/nodes.ts";
+import { openWorkspace } from "../../dev/control-plane/workspace.ts";
+import { FireboltEngine } from "../../src/api/engine.ts";
+import { FireboltInstance } from "../../src/api/instance.ts";
+import { ANNOTATION } from "../../src/api/labels.ts";
+import { wakeAgentRules } from "../../src/gateway/wake-container.ts";
+import { createObjectCache } from "../../src/kube/cache.ts";
+import type { KubeClient } from "../../src/kube/client.ts";
+import { createKubeClient } from "../../src/kube/kube-client.ts";
+import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
+import { silentLogger } from "../../src/kube/logger.ts";
+import type { KubeObject } from "../../src/kube/object.ts";
+import { defineResource } from "../../src/kube/resource.ts";
+import { eventually } from "../../test/support/cluster.ts";
+import { startMetricsServer } from "../../test/support/engine-metrics-server.ts";
+import { GatewayClient } from "../../test/support/gateway-client.ts";
+import { buildEngineOperator } from "../../test/support/operator-engine.ts";
+import { openAuditLog } from "../../test/support/wake-audit.ts";
+import { startNamespaceDns } from "../../test/support/wake-dns.ts";
+import { startWakeGateway } from "../../test/support/wake-gateway.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const NAMESPACE = "wake-bench";
+const ACCOUNT = "main-gateway";
+const HOLD_MS = 120_000;
+/** A gateway opens a connection per query: towards one address it would run out of ports within seconds. */
+const RUNNING_REPLICAS = 16;
+const AUTO_STOP = { enabled: true, activeReplicas: 1, idleTimeout: "30m" };
+const RBAC = "rbac.authorization.k8s.io";
+
+const resource = (group: string, kind: string, plural: string, namespaced = true) =>
+  defineResource<KubeObject & Record<string, unknown>>({ group, version: "v1", kind, plural, namespaced });
+
+export interface WakeBench extends AsyncDisposable {
+  readonly plainPort: number;
+  readonly wakePort: number;
+  createStopped(names: readonly string[]): Promise<void>;
+  createRunning(name: string): Promise<void>;
+  /** So many queries at once; every one has to be answered. */
+  query(
+    engine: string,
+    count: number,
+  ): Promise<{ readonly sent: number; readonly failed: number; readonly holdMs: readonly number[] }>;
+  /** Requests answered by the API server so far, watches aside. */
+  counts(): { readonly agent: number; readonly operator: number };
+  /** Different wake requests that this engine has carried. */
+  stamps(engine: string): number;
+  /** The program's own pages (anonymous) and, with them, the shared ones of Node itself. */
+  agentMemory(): { readonly rssMb: number; readonly anonymousMb: number; readonly peakRssMb: number };
+  /** Processor time used so far, in milliseconds. */
+  cpuMs(who: "agent" | "plain" | "wake"): number;
+}
+
+export async function openWakeBench(progress: (line: string) => void): Promise<WakeBench> {
+  await using stack = new AsyncDisposableStack();
+  execFileSync(process.execPath, ["scripts/build.ts"], { cwd: ROOT, stdio: ["ignore", "ignore", "inherit"] });
+  stack.use(await startMetricsServer());
+  const audit = stack.use(openAuditLog());
+  const plane = stack.use(
+    await startControlPlane({
+      components: ["kube-controller-manager", "kube-scheduler", "kwok"],
+      crds: join(ROOT, "config/crd"),
+      apiServerArgs: audit.apiServerArgs,
+      progress,
+    }),
+  );
+  await addNodes(plane.adminKubeconfig, { count: 4 });
+  const load = (path: string) => loadKubeconfig({ path, env: {}, homeDir: "/nonexistent" });
+  const client = createKubeClient({ config: await load(plane.adminKubeconfig), maxSockets: 64 });
+  stack.defer(() => client.close());
+  await client.create(resource("", "Namespace", "namespaces", false), { metadata: { name: NAMESPACE } });
+  const kubeconfig = await plane.serviceAccountKubeconfig(NAMESPACE, ACCOUNT);
+  const metadata = { namespace: NAMESPACE, name: ACCOUNT };
+  await client.create(resource(RBAC, "Role", "roles"), { metadata, rules: wakeAgentRules() });
+  await client.create(resource(RBAC, "RoleBinding", "rolebindings"), {
+    metadata,
+    subjects: [{ kind: "ServiceAccount", ...metadata }],
+    roleRef: { apiGroup: RBAC, kind: "Role", name: ACCOUNT },
+  });
+  await createInstance(client);
+
+  const operator = buildEngineOperator({
+    config: await load(plane.adminKubeconfig),
+    namespaces: [NAMESPACE],
+    logger: silentLogger,
+  });
+  const stop = new AbortController();
+  const running = operator.manager.run(stop.signal);
+  stack.defer(async () => {
+    stop.abort();
+    await running;
+    operator.close();
+  });
+  await operator.synced(stop.signal);
+
+  const engines = createObjectCache({ client, type: FireboltEngine, logger: silentLogger, namespaces: [NAMESPACE] });
+  const stampsOf = new Map<string, Set<string>>();
+  engines.onEvent(({ object }) => {
+    const stamp = object.metadata?.annotations?.[ANNOTATION.wakeRequested];
+    const name = object.metadata?.name ?? "";
+    if (stamp !== undefined) stampsOf.set(name, (stampsOf.get(name) ?? new Set()).add(stamp));
+  });
+  const watching = engines.run(stop.signal);
+  stack.defer(() => {
+    stop.abort();
+    return watching;
+  });
+
+  const dns = stack.use(await startNamespaceDns(client, NAMESPACE));
+  const engine = spawn(process.execPath, [join(import.meta.dirname, "wake-engine.ts")], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  stack.defer(() => ended(engine));
+  await once(engine.stdout, "data");
+
+  const workspace = openWorkspace("wake-bench-");
+  stack.defer(() => workspace.close());
+  const shared = { workspace, namespace: NAMESPACE, kubeconfig, dns: dns.server, concurrency: 1 };
+  const plain = await startWakeGateway({ ...shared, name: "plain", wake: false });
+  const wake = await startWakeGateway({
+    ...shared,
+    name: "wake",
+    agentProgram: [process.execPath, join(ROOT, "dist/firebolt-operator.mjs"), "wake-agent"],
+    agentFlags: ["--zap-log-level=info"],
+  });
+
+  const waitFor = (name: string, phase: string): Promise<unknown> =>
+    eventually(
+      () => {
+        const { status } = engines.get({ namespace: NAMESPACE, name }) ?? {};
+        return status?.phase === phase && status.autoStopReason !== undefined;
+      },
+      { timeoutMs: 120_000, describe: `${name} is ${phase}` },
+    );
+  const create = async (name: string, replicas: number): Promise<void> => {
+    const spec = { instanceRef: "main", replicas, autoStop: AUTO_STOP };
+    await client.create(FireboltEngine, { metadata: { namespace: NAMESPACE, name }, spec } as FireboltEngine);
+    await waitFor(name, replicas === 0 ? "stopped" : "stable");
+  };
+  const kept = stack.move();
+  return {
+    plainPort: plain.clientPort,
+    wakePort: wake.clientPort,
+    async createStopped(names) {
+      await Promise.all(names.map((name) => create(name, 0)));
+    },
+    createRunning: (name) => create(name, RUNNING_REPLICAS),
+    async query(name, count) {
+      const through = new GatewayClient(wake.clientPort);
+      const began = performance.now();
+      const results = await Promise.allSettled(
+        Array.from({ length: count }, async () => {
+          await through.query({ engine: name, deadlineMs: HOLD_MS });
+          return performance.now() - began;
+        }),
+      );
+      const holdMs = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+      return { sent: through.sent, failed: through.failed, holdMs };
+    },
+    counts: () => ({
+      agent: audit.requests(`system:serviceaccount:${NAMESPACE}:${ACCOUNT}`).length,
+      operator: operator.requests.length,
+    }),
+    stamps: (name) => stampsOf.get(name)?.size ?? 0,
+    agentMemory: () => memoryOf(wake.agent().pid),
+    cpuMs: (who) => cpuMsOf(who === "agent" ? wake.agent().pid : (who === "plain" ? plain : wake).envoy.process.pid),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+async function createInstance(client: KubeClient): Promise<void> {
+  const metadata = { namespace: NAMESPACE, name: "main" };
+  const spec = { id: "01JD0000000000000000000000", metadata: {}, gateway: {} };
+  await client.create(FireboltInstance, { metadata, spec } as FireboltInstance);
+  const status = { metadataEndpoint: `main-metadata.${NAMESPACE}.svc.cluster.local:7000` };
+  await client.patch(FireboltInstance, metadata, { type: "merge", body: { status } }, { subresource: "status" });
+}
+
+function memoryOf(pid: number) {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const mebibytes = (field: string): number =>
+    Math.round(Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(status)?.[1] ?? 0) / 1_024);
+  return { rssMb: mebibytes("VmRSS"), anonymousMb: mebibytes("RssAnon"), peakRssMb: mebibytes("VmHWM") };
+}
+
+/** User and system time; the kernel counts in hundredths of a second. */
+function cpuMsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const exit = once(child, "exit");
+  child.kill("SIGKILL");
+  await exit;
+}

@@ -1,0 +1,147 @@
+// Auto-stop on a real control plane with the real StatefulSet controller: engines that go quiet are stopped, stamps and windows start
+// them, and everything is judged by what the API server stored.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { FireboltEngine } from "../../src/api/engine.ts";
+import { eventually } from "../support/cluster.ts";
+import { type EngineControlPlane, startEngineControlPlane } from "../support/engine-control-plane.ts";
+import { type EngineLab, openEngineLab } from "../support/engine-lab.ts";
+
+let plane: EngineControlPlane;
+beforeAll(async () => {
+  plane = await startEngineControlPlane();
+});
+afterAll(() => plane?.[Symbol.asyncDispose]());
+
+interface Lab extends EngineLab {
+  /** Resolves when the engine has been looked at once more, from the beginning. */
+  lookedAt(name: string): Promise<unknown>;
+}
+
+async function openLab(prefix: string): Promise<Lab> {
+  const lab = await openEngineLab(plane, prefix);
+  await lab.createInstance();
+  const { passes } = await lab.operator();
+  const passesOf = (name: string): number => passes.filter(({ engine }) => engine.name === name).length;
+  return {
+    ...lab,
+    lookedAt(name) {
+      const before = passesOf(name);
+      // Two: one may have been under way already.
+      return eventually(() => passesOf(name) >= before + 2, { timeoutMs: 40_000 });
+    },
+  };
+}
+
+const POLICY = { enabled: true, activeReplicas: 2, idleTimeout: "3s", pollInterval: "1s" };
+const stamp = (lab: EngineLab, name: string, value: string): Promise<unknown> => {
+  const body = { metadata: { annotations: { "firebolt.io/wake-requested": value } } };
+  return lab.client.patch(FireboltEngine, { namespace: lab.namespace, name }, { type: "merge", body });
+};
+const ago = (ms: number): string => new Date(Date.now() - ms).toISOString();
+
+/** The spec's replicas as they were stored, without repeats. */
+const replicasOf = (lab: EngineLab, name: string): readonly number[] =>
+  lab.history
+    .of("FireboltEngine", name)
+    .map(({ object }) => object.spec?.replicas ?? -1)
+    .filter((replicas, index, all) => replicas !== all[index - 1]);
+
+describe.concurrent("auto-stop", () => {
+  test("S64: quiet for the timeout: replicas 0 with its reason and time; then Stopped", async () => {
+    await using lab = await openLab("s64");
+    await lab.createEngine("e", { autoStop: POLICY });
+    const idle = await lab.until("e", ({ status }) => status?.autoStopReason === "Idle", "idle");
+    expect(idle.spec?.replicas).toBe(0);
+    expect(idle.status?.lastScaledAt).toBeDefined();
+    const stopped = await lab.until("e", ({ status }) => status?.autoStopReason === "Stopped", "stopped");
+    expect(stopped.status).toMatchObject({ phase: "stopped", lastScaledAt: idle.status?.lastScaledAt });
+    expect(replicasOf(lab, "e")).toEqual([2, 0]);
+    // Not before a full timeout after the entry into stable (I45).
+    const versions = lab.history.of("FireboltEngine", "e");
+    const stableMs = versions.find(({ object }) => object.status?.phase === "stable")?.atMs ?? 0;
+    const scaledMs = versions.find(({ object }) => object.spec?.replicas === 0)?.atMs ?? 0;
+    expect(scaledMs - stableMs).toBeGreaterThanOrEqual(2_950);
+    expect(lab.broken()).toEqual([]);
+  });
+
+  test("a busy engine, and one that cannot be asked, stay up; the last pod that is busy suffices", async () => {
+    await using lab = await openLab("busy");
+    await lab.createEngine("busy", { autoStop: POLICY });
+    await lab.createEngine("broken", { autoStop: POLICY });
+    await lab.until("busy", ({ status }) => status?.phase === "stable", "stable");
+    await lab.until("broken", ({ status }) => status?.phase === "stable", "stable");
+    lab.queries(lab.pods("busy", 0)[1], { suspended: 1 });
+    lab.queries(lab.pods("broken", 0)[0], "broken");
+    await lab.until("busy", ({ status }) => status?.autoStopReason === "ActivityObserved", "active");
+    await lab.until("broken", ({ status }) => status?.autoStopReason === "ScrapeFailed", "failed");
+    const since = lab.engine("busy").status?.lastActivityTime;
+    await lab.until(
+      "busy",
+      ({ status }) => Date.parse(status?.lastActivityTime ?? "") > Date.parse(since ?? "") + 6_000,
+      "on",
+    );
+    expect([replicasOf(lab, "busy"), replicasOf(lab, "broken")]).toEqual([[2], [2]]);
+    lab.queries(lab.pods("busy", 0)[1], {});
+    await lab.until("busy", ({ spec }) => spec?.replicas === 0, "stopped after all");
+  });
+
+  test("S67, S68: only a fresh stamp wakes", async () => {
+    await using lab = await openLab("s67");
+    await lab.createEngine("e", { replicas: 0, autoStop: { ...POLICY, idleTimeout: "30m" } });
+    await lab.until("e", ({ status }) => status?.autoStopReason === "Stopped", "stopped");
+    for (const value of [ago(360_000), "soon", ago(-3_600_000)]) {
+      await stamp(lab, "e", value);
+      await lab.lookedAt("e");
+      expect(lab.engine("e").spec?.replicas, value).toBe(0);
+    }
+    await stamp(lab, "e", ago(1_000));
+    const woken = await lab.until("e", ({ spec }) => spec?.replicas === 2, "woken");
+    expect(woken.metadata?.generation).toBe(2);
+    const stable = await lab.until("e", ({ status }) => status?.phase === "stable", "stable");
+    expect(stable.status).toMatchObject({ autoStopReason: "WakeRequested", activeGeneration: 1 });
+    expect(stable.status?.lastScaledAt).toBeDefined();
+  });
+
+  test("S69, S77: switched off, nothing is scaled: Disabled", async () => {
+    await using lab = await openLab("s69");
+    await lab.createEngine("e", { replicas: 0, autoStop: POLICY });
+    await lab.until("e", ({ status }) => status?.autoStopReason === "Stopped", "stopped");
+    await lab.edit("e", { autoStop: { enabled: false } });
+    const off = await lab.until("e", ({ status }) => status?.autoStopReason === "Disabled", "off");
+    expect(off.status?.lastActivityTime).toBeUndefined();
+    await stamp(lab, "e", ago(0));
+    await lab.lookedAt("e");
+    expect(lab.engine("e").spec?.replicas).toBe(0);
+  });
+
+  test("S72: a window that is open starts a stopped engine; S70: a hand-set number stands above a stamp", async () => {
+    await using lab = await openLab("s72");
+    const now = new Date();
+    const hour = (hours: number): string => `${String((now.getUTCHours() + hours + 24) % 24).padStart(2, "0")}:00`;
+    await lab.createEngine("w", {
+      replicas: 0,
+      autoStop: { ...POLICY, schedule: [{ start: hour(-1), end: hour(2) }] },
+    });
+    await lab.until("w", ({ spec, status }) => spec?.replicas === 2 && status?.phase === "stable", "started");
+    expect(lab.engine("w").status?.autoStopReason).toBe("ScheduleActive");
+    await lab.createEngine("five", { replicas: 3, autoStop: { ...POLICY, idleTimeout: "30m" } });
+    await lab.until("five", ({ status }) => status?.phase === "stable", "stable");
+    await stamp(lab, "five", ago(0));
+    await lab.lookedAt("five");
+    expect(lab.engine("five").spec?.replicas).toBe(3);
+  });
+
+  test("I28, I30: at rest and quiet, polls ask pods and write nothing", async () => {
+    await using lab = await openEngineLab(plane, "quiet");
+    await lab.createInstance();
+    const operator = await lab.operator();
+    await lab.createEngine("e", { autoStop: { ...POLICY, idleTimeout: "30m" } });
+    await lab.until("e", ({ status }) => status?.autoStopReason === "ActivityObserved", "looked at twice");
+    const versions = lab.history.of("FireboltEngine", "e").length;
+    const asked = operator.requests.length;
+    await eventually(() => operator.requests.length >= asked + 6);
+    expect(lab.history.of("FireboltEngine", "e")).toHaveLength(versions);
+    const verbs = new Set(operator.requests.slice(asked).map(({ verb, resource }) => `${verb} ${resource}`));
+    expect([...verbs]).toEqual(["get pods/proxy"]);
+  });
+});

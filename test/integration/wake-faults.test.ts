@@ -1,0 +1,213 @@
+// What goes wrong around a hold: the agent is killed, restarted, paused or cut off from the API server; capacity runs out; clients
+// leave. Running engines never notice, and no request hangs beyond its time.
+import { readFileSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { eventually, requestAs } from "../support/cluster.ts";
+import { startQueryLoad } from "../support/query-load.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { openWakeWorld, startWakePlane, type WakePlane, type WakeWorld } from "../support/wake-world.ts";
+
+let plane: WakePlane;
+let world: WakeWorld;
+
+beforeAll(async () => {
+  plane = await startWakePlane();
+});
+afterEach(() => world?.[Symbol.asyncDispose]());
+afterAll(() => plane?.[Symbol.asyncDispose]());
+
+const RETRY = { "retry-after": "10" };
+
+async function createRunning(name: string): Promise<void> {
+  await world.lab.createEngine(name, { replicas: 1 });
+  await world.lab.settled(name, 0);
+}
+
+/** How long it takes, in milliseconds, and what comes of it. */
+async function timed<T>(work: Promise<T>): Promise<readonly [number, T]> {
+  const began = performance.now();
+  const result = await work;
+  return [performance.now() - began, result];
+}
+
+/** An agent that reaches the API server through a proxy. */
+async function proxied(): Promise<{ readonly proxy: TcpProxy; readonly kubeconfig: string }> {
+  const proxy = await startTcpProxy(plane.url);
+  const text = readFileSync(world.kubeconfig, "utf8").replaceAll(plane.url, `https://127.0.0.1:${proxy.port}`);
+  return { proxy, kubeconfig: world.workspace.write("proxied.kubeconfig", text) };
+}
+
+test("S82, I58: queries for a running engine go on while the agent is killed, restarted and paused", async () => {
+  world = await openWakeWorld(plane, "killed");
+  await createRunning("e");
+  const gateway = await world.gateway();
+  const client = world.client(gateway);
+  const load = startQueryLoad(client, { engine: "e", clients: 4 });
+  await eventually(() => load.answered.length > 50);
+  await gateway.agent().stop("SIGKILL");
+  const killedAt = load.answered.length;
+  await eventually(() => load.answered.length > killedAt + 100);
+  await gateway.startAgent();
+  const restartedAt = load.answered.length;
+  await eventually(() => load.answered.length > restartedAt + 100);
+  // Paused: it takes connections and answers nothing.
+  process.kill(gateway.agent().pid, "SIGSTOP");
+  const pausedAt = load.answered.length;
+  const [waitedMs] = await timed(client.query({ engine: "e" }));
+  await eventually(() => load.answered.length > pausedAt + 100);
+  process.kill(gateway.agent().pid, "SIGCONT");
+  await load.stop();
+  expect(waitedMs).toBeLessThan(3_000);
+  console.log(`agent killed, restarted, paused: ${client.sent} requests sent, ${client.failed} failed`);
+  expect(client.failed).toBe(0);
+});
+
+test("requests held by an agent that is killed end at once; the next agent holds again", async () => {
+  world = await openWakeWorld(plane, "orphaned");
+  await world.createStopped("e", { template: { spec: { nodeSelector: world.lab.hold } } });
+  const gateway = await world.gateway();
+  const client = world.client(gateway);
+  const held = [client.send({ engine: "e" }), client.send({ engine: "e" })];
+  await eventually(async () => (await gateway.demand("pending_holds", "e")) === 2);
+  await gateway.agent().stop("SIGKILL");
+  const [ms, answers] = await timed(Promise.all(held));
+  expect(answers.map(({ status }) => status)).toEqual([503, 503]);
+  expect(ms).toBeLessThan(3_000);
+  await gateway.startAgent();
+  await eventually(async () => (await client.send({ engine: "nobody" })).status === 404);
+  const again = client.query({ engine: "e" });
+  await eventually(async () => (await gateway.demand("pending_holds", "e")) === 1);
+  await world.lab.release();
+  await again;
+});
+
+test("an agent that never reached the API server lets everything pass, at once", async () => {
+  world = await openWakeWorld(plane, "unsynced");
+  await createRunning("up");
+  await world.createStopped("down");
+  const { proxy, kubeconfig } = await proxied();
+  proxy.refuse(true);
+  const gateway = await world.gateway({ kubeconfig });
+  const client = world.client(gateway);
+  await client.query({ engine: "up" });
+  const [ms, answer] = await timed(client.send({ engine: "down" }));
+  expect(answer.status).toBe(503);
+  expect(answer.headers["retry-after"]).toBeUndefined();
+  expect(ms).toBeLessThan(6_000);
+  proxy.refuse(false);
+  await eventually(async () => (await client.send({ engine: "nobody" })).status === 404, { timeoutMs: 40_000 });
+  await client.query({ engine: "down" });
+  await proxy[Symbol.asyncDispose]();
+});
+
+test("cut off from the API server: running engines pass, a stopped one waits, and one that comes up meanwhile is noticed", async () => {
+  world = await openWakeWorld(plane, "cut");
+  await createRunning("up");
+  await world.createStopped("e");
+  await world.createStopped("other");
+  const { proxy, kubeconfig } = await proxied();
+  const gateway = await world.gateway({ kubeconfig, agentFlags: ["--hold-timeout=15s"] });
+  const client = world.client(gateway);
+  await eventually(async () => (await client.send({ engine: "nobody" })).status === 404);
+  proxy.refuse(true);
+  await client.query({ engine: "up" });
+  const waiting = client.query({ engine: "e" });
+  const timedOut = timed(client.send({ engine: "other" }));
+  await eventually(async () => (await gateway.demand("pending_holds", "e")) === 1);
+  // The agent can neither stamp nor see it, but somebody starts the engine.
+  await world.lab.edit("e", { replicas: 1 });
+  await waiting;
+  const [ms, answer] = await timedOut;
+  expect(answer).toMatchObject({ status: 503, headers: RETRY, text: "engine is not available; retry shortly" });
+  expect(ms).toBeGreaterThan(14_000);
+  expect(ms).toBeLessThan(17_000);
+  // What could not be stamped while cut off is stamped afterwards.
+  const late = client.query({ engine: "other" });
+  await eventually(async () => (await gateway.demand("pending_holds", "other")) === 1);
+  proxy.refuse(false);
+  await late;
+  await proxy[Symbol.asyncDispose]();
+});
+
+test("S80, I60: with room for one, the second query is refused at once and the engine starts all the same", async () => {
+  world = await openWakeWorld(plane, "shed");
+  await world.createStopped("e", { template: { spec: { nodeSelector: world.lab.hold } } });
+  const gateway = await world.gateway({ agentFlags: ["--envoy-memory-limit-bytes=0", "--fallback-hold-cap=1"] });
+  const client = world.client(gateway);
+  const first = client.query({ engine: "e" });
+  await eventually(async () => (await gateway.demand("pending_holds", "e")) === 1);
+  const [ms, second] = await timed(client.send({ engine: "e" }));
+  expect(second).toMatchObject({ status: 503, headers: RETRY });
+  expect(ms).toBeLessThan(1_000);
+  expect(await gateway.demand("shed_total", "e")).toBe(1);
+  await world.lab.release();
+  await first;
+});
+
+test("I60: with no room at all the engine is woken by a query that is refused", async () => {
+  world = await openWakeWorld(plane, "none");
+  await world.createStopped("e");
+  const gateway = await world.gateway({ agentFlags: ["--envoy-memory-limit-bytes=0", "--fallback-hold-cap=0"] });
+  const client = world.client(gateway);
+  expect((await client.send({ engine: "e" })).status).toBe(503);
+  await world.lab.until("e", ({ status, spec }) => status?.phase === "stable" && spec?.replicas === 1, "woken");
+  await client.query({ engine: "e" });
+});
+
+test("S81: a client that leaves has woken the engine nevertheless", async () => {
+  world = await openWakeWorld(plane, "left");
+  await world.createStopped("e", { template: { spec: { nodeSelector: world.lab.hold } } });
+  const gateway = await world.gateway();
+  await expect(world.client(gateway).send({ engine: "e", deadlineMs: 1_000 })).rejects.toThrow();
+  await eventually(async () => (await gateway.demand("pending_holds", "e")) === 0);
+  expect(await gateway.demand("last_demand_timestamp_seconds", "e")).toBeGreaterThan(0);
+  await world.lab.release();
+  await world.lab.until("e", ({ status, spec }) => status?.phase === "stable" && spec?.replicas === 1, "woken");
+});
+
+test("S79: an engine that cannot start: 503 with Retry-After when the hold is over", async () => {
+  world = await openWakeWorld(plane, "stuck");
+  await world.createStopped("e", { template: { spec: { nodeSelector: world.lab.hold } } });
+  const gateway = await world.gateway({ agentFlags: ["--hold-timeout=3s"] });
+  const [ms, answer] = await timed(world.client(gateway).send({ engine: "e" }));
+  expect(answer).toMatchObject({ status: 503, headers: RETRY, text: "engine is not available; retry shortly" });
+  expect(ms).toBeGreaterThan(2_900);
+  expect(ms).toBeLessThan(5_000);
+});
+
+test("an engine that is deleted while a query waits: 404 at once", async () => {
+  world = await openWakeWorld(plane, "deleted");
+  await world.createStopped("e", { template: { spec: { nodeSelector: world.lab.hold } } });
+  const gateway = await world.gateway();
+  const held = world.client(gateway).send({ engine: "e" });
+  await eventually(async () => (await gateway.demand("pending_holds", "e")) === 1);
+  const path = `/apis/compute.firebolt.io/v1alpha1/namespaces/${world.lab.namespace}/fireboltengines/e`;
+  await requestAs(plane.kubeconfig, { method: "DELETE", path });
+  expect((await held).status).toBe(404);
+});
+
+test("S83 and names that are no engines: probes wake nobody; 2000 unknown names get a 404, no row and no request", async () => {
+  world = await openWakeWorld(plane, "unknown");
+  await world.createStopped("e");
+  const gateway = await world.gateway();
+  const client = world.client(gateway);
+  await eventually(async () => (await client.send({ engine: "nobody" })).status === 404);
+  const before = plane.agentRequests(world.lab.namespace);
+  for (let probe = 0; probe < 50; probe++)
+    expect((await client.send({ path: "/healthz", method: "GET" })).status).toBe(200);
+  const [ms, answer] = await timed(client.send({ engine: "no-such-engine" }));
+  expect(answer).toMatchObject({ status: 404, text: 'there is no engine "no-such-engine" in this namespace' });
+  expect(ms).toBeLessThan(1_000);
+  for (let batch = 0; batch < 40; batch++) {
+    const names = Array.from({ length: 50 }, (_, index) => `x${batch}-${index}`);
+    const answers = await Promise.all(names.map((engine) => client.send({ engine })));
+    expect(answers.every(({ status }) => status === 404)).toBe(true);
+  }
+  const page = await (await fetch(`http://127.0.0.1:${gateway.demandPort}/demand`)).text();
+  expect(page).not.toContain("engine=");
+  expect(world.stamps("e")).toBe(0);
+  expect(world.lab.engine("e").spec?.replicas).toBe(0);
+  // A query for an engine that exists is the first thing the API server hears about.
+  await client.query({ engine: "e" });
+  expect(plane.agentRequests(world.lab.namespace)).toEqual([...before, "patch fireboltengines/e"]);
+});

@@ -1,0 +1,84 @@
+// Holds that meet other changes: an engine is stopped while queries race in, a gateway is replaced while it holds. No query fails
+// that could have been answered.
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { eventually } from "../support/cluster.ts";
+import { startQueryLoad } from "../support/query-load.ts";
+import { AUTO_STOP, openWakeWorld, startWakePlane, type WakePlane, type WakeWorld } from "../support/wake-world.ts";
+
+let plane: WakePlane;
+let world: WakeWorld;
+
+beforeAll(async () => {
+  plane = await startWakePlane();
+});
+afterEach(() => world?.[Symbol.asyncDispose]());
+afterAll(() => plane?.[Symbol.asyncDispose]());
+
+const STOPS = 20;
+
+test(`an engine is stopped ${STOPS} times under load: every query is served before, or wakes it`, async () => {
+  world = await openWakeWorld(plane, "race");
+  await world.lab.createEngine("e", { replicas: 1, autoStop: AUTO_STOP });
+  await world.lab.settled("e", 0);
+  const gateway = await world.gateway();
+  const client = world.client(gateway);
+  const load = startQueryLoad(client, { engine: "e", clients: 6 });
+  await eventually(() => load.answered.length > 50);
+  for (let stop = 0; stop < STOPS; stop++) {
+    // Now and then from a quiet gateway, which believes what it was told for longer.
+    if (stop % 4 === 0)
+      await eventually(async () => !(await gateway.envoy.admin("/runtime")).includes('"final_value": "100"'));
+    const generation = world.lab.engine("e").status?.activeGeneration ?? 0;
+    await world.lab.edit("e", { replicas: 0 });
+    // Stopped and started again: two generations further.
+    await world.lab.until(
+      "e",
+      ({ status, spec }) =>
+        status?.phase === "stable" && spec?.replicas === 1 && (status.activeGeneration ?? 0) >= generation + 2,
+      "woken again",
+    );
+    const answered = load.answered.length;
+    await eventually(() => load.answered.length > answered + 50);
+  }
+  await load.stop();
+  console.log(`${STOPS} stops under load: ${client.sent} requests sent, ${client.failed} failed`);
+  expect(client.failed).toBe(0);
+  expect(world.lab.broken()).toEqual([]);
+}, 180_000);
+
+test("a gateway is replaced while it holds: what becomes ready in time is answered, the rest gets a 503 before it ends", async () => {
+  world = await openWakeWorld(plane, "replaced");
+  await world.createStopped("soon", { template: { spec: { nodeSelector: world.lab.hold } } });
+  await world.createStopped("never", { template: { spec: { nodeSelector: { "example.com/never": "yes" } } } });
+  const [leaving, staying] = [await world.gateway(), await world.gateway()];
+  const client = world.client(leaving);
+  const soon = Array.from({ length: 20 }, () => client.query({ engine: "soon" }));
+  const never = Array.from({ length: 20 }, () => client.send({ engine: "never" }));
+  await eventually(async () => (await leaving.demand("pending_holds", "never")) === 20);
+  await eventually(async () => (await leaving.demand("pending_holds", "soon")) === 20);
+  // What the preStop hook does; after its eight seconds Envoy is told to end.
+  await leaving.envoy.admin("/healthcheck/fail", "POST");
+  const end = new Promise((resolve) => setTimeout(resolve, 8_000)).then(() => leaving.envoy.process.stop());
+  await world.lab.release();
+  await Promise.all(soon);
+  const refused = await Promise.all(never);
+  expect(refused.map(({ status, headers }) => [status, headers["retry-after"]])).toEqual(never.map(() => [503, "10"]));
+  await end;
+  // The other gateway takes the place: the engine is up for it.
+  await world.client(staying).query({ engine: "soon" });
+  expect(client.failed).toBe(0);
+}, 60_000);
+
+test("two gateways hold for the same engine: one stamp for both", async () => {
+  world = await openWakeWorld(plane, "two");
+  await world.createStopped("e", { template: { spec: { nodeSelector: world.lab.hold } } });
+  const gateways = [await world.gateway(), await world.gateway()];
+  const clients = gateways.map((gateway) => world.client(gateway));
+  const first = clients[0]?.query({ engine: "e" });
+  await eventually(() => world.stamps("e") === 1);
+  const second = clients[1]?.query({ engine: "e" });
+  await eventually(async () => (await gateways[1]?.demand("pending_holds", "e")) === 1);
+  await world.lab.release();
+  await Promise.all([first, second]);
+  expect(world.stamps("e")).toBe(1);
+});

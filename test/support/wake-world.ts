@@ -1,0 +1,138 @@
+// Everything between a client and an engine that sleeps: control plane, operator, name server, simulated engines, and gateways with
+// their wake agents. What the wake tests share within one file; each test has a namespace and gateways of its own.
+import { join } from "node:path";
+import { startControlPlane } from "../../dev/control-plane/control-plane.ts";
+import { addNodes } from "../../dev/control-plane/nodes.ts";
+import { openWorkspace, type Workspace } from "../../dev/control-plane/workspace.ts";
+import { wakeAgentRules } from "../../src/gateway/wake-container.ts";
+import { createKubeClient } from "../../src/kube/kube-client.ts";
+import { requestAs } from "./cluster.ts";
+import type { EngineControlPlane } from "./engine-control-plane.ts";
+import { type EngineLab, openEngineLab } from "./engine-lab.ts";
+import { startMetricsServer } from "./engine-metrics-server.ts";
+import { GatewayClient } from "./gateway-client.ts";
+import { clusterConfig } from "./test-client.ts";
+import { openAuditLog } from "./wake-audit.ts";
+import { type NamespaceDns, startNamespaceDns } from "./wake-dns.ts";
+import { type SimulatedEngines, startSimulatedEngines } from "./wake-engines.ts";
+import { startWakeGateway, type WakeGateway, type WakeGatewayOptions } from "./wake-gateway.ts";
+
+const CRDS = join(import.meta.dirname, "../../config/crd");
+const ACCOUNT = "main-gateway";
+
+export interface WakePlane extends EngineControlPlane {
+  readonly url: string;
+  /** What the gateway's account has asked in this namespace's name, watches aside: `verb resource/name`. */
+  agentRequests(namespace: string): readonly string[];
+  /** A kubeconfig of the gateway's service account, with the rights that the operator gives it. */
+  gatewayKubeconfig(namespace: string): Promise<string>;
+}
+
+export async function startWakePlane(): Promise<WakePlane> {
+  const metrics = await startMetricsServer();
+  const audit = openAuditLog();
+  const plane = await startControlPlane({
+    components: ["kube-controller-manager", "kube-scheduler", "kwok"],
+    crds: CRDS,
+    apiServerArgs: audit.apiServerArgs,
+  });
+  const kubeconfig = plane.adminKubeconfig;
+  const nodes = await addNodes(kubeconfig, { count: 2 });
+  const client = createKubeClient({ config: await clusterConfig(kubeconfig), maxSockets: 64 });
+  return {
+    kubeconfig,
+    client,
+    metrics,
+    nodes,
+    url: plane.url,
+    agentRequests: (namespace) => audit.requests(`system:serviceaccount:${namespace}:${ACCOUNT}`),
+    async gatewayKubeconfig(namespace) {
+      const path = await plane.serviceAccountKubeconfig(namespace, ACCOUNT);
+      const group = "rbac.authorization.k8s.io";
+      const rbac = `/apis/${group}/v1/namespaces/${namespace}`;
+      const metadata = { name: ACCOUNT };
+      const subjects = [{ kind: "ServiceAccount", name: ACCOUNT, namespace }];
+      const roleRef = { apiGroup: group, kind: "Role", name: ACCOUNT };
+      const role = { apiVersion: `${group}/v1`, kind: "Role", metadata, rules: wakeAgentRules() };
+      const binding = { apiVersion: `${group}/v1`, kind: "RoleBinding", metadata, subjects, roleRef };
+      await requestAs(kubeconfig, { method: "POST", path: `${rbac}/roles`, body: role });
+      await requestAs(kubeconfig, { method: "POST", path: `${rbac}/rolebindings`, body: binding });
+      return path;
+    },
+    async [Symbol.asyncDispose]() {
+      client.close();
+      await plane.stop();
+      audit[Symbol.dispose]();
+      await metrics[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export interface WakeWorld extends AsyncDisposable {
+  readonly lab: EngineLab;
+  readonly workspace: Workspace;
+  readonly dns: NamespaceDns;
+  readonly engines: SimulatedEngines;
+  readonly kubeconfig: string;
+  /** A gateway with an agent; it ends with the world. */
+  gateway(options?: Partial<WakeGatewayOptions>): Promise<WakeGateway>;
+  client(gateway: WakeGateway): GatewayClient;
+  /** An engine with auto-stop that is stopped and has settled. */
+  createStopped(name: string, spec?: object): Promise<void>;
+  /** How often the engine was stamped: versions of its annotation. */
+  stamps(name: string): number;
+}
+
+export const AUTO_STOP = { enabled: true, activeReplicas: 1, idleTimeout: "30m" };
+
+export async function openWakeWorld(plane: WakePlane, prefix: string): Promise<WakeWorld> {
+  const lab = await openEngineLab(plane, prefix);
+  await lab.createInstance();
+  await lab.operator();
+  const workspace = openWorkspace("wake-");
+  const dns = await startNamespaceDns(plane.client, lab.namespace);
+  const engines = await startSimulatedEngines((address) =>
+    lab.history
+      .present("Pod")
+      .some(({ status, metadata }) => status?.podIP === address && metadata?.deletionTimestamp === undefined),
+  );
+  const kubeconfig = await plane.gatewayKubeconfig(lab.namespace);
+  let gateways = 0;
+  return {
+    lab,
+    workspace,
+    dns,
+    engines,
+    kubeconfig,
+    gateway: (options = {}) =>
+      startWakeGateway({
+        workspace,
+        namespace: lab.namespace,
+        kubeconfig,
+        dns: dns.server,
+        name: `gateway-${++gateways}`,
+        ...options,
+      }),
+    client: (gateway) => new GatewayClient(gateway.clientPort),
+    async createStopped(name, spec = {}) {
+      await lab.createEngine(name, { replicas: 0, autoStop: AUTO_STOP, ...spec });
+      await lab.until(
+        name,
+        ({ status }) => status?.phase === "stopped" && status.autoStopReason !== undefined,
+        "stopped",
+      );
+    },
+    stamps: (name) =>
+      new Set(
+        lab.history
+          .of("FireboltEngine", name)
+          .flatMap(({ object }) => object.metadata?.annotations?.["firebolt.io/wake-requested"] ?? []),
+      ).size,
+    async [Symbol.asyncDispose]() {
+      await workspace.close();
+      await dns[Symbol.asyncDispose]();
+      await engines[Symbol.asyncDispose]();
+      await lab[Symbol.asyncDispose]();
+    },
+  };
+}
