@@ -43,7 +43,7 @@ describe("refused by the schema", () => {
     { values: { watchNamespaces: "a,b" }, want: /\/watchNamespaces.*want array/ },
     { values: { watchNamespaces: ["Team A"] }, want: /\/watchNamespaces\/0.*does not match pattern/ },
     { values: { watchNamespaces: ["a", "a"] }, want: /\/watchNamespaces.*equal/ },
-    { values: { wakeAgent: { mode: "off" } }, want: /\/wakeAgent\/mode.*'annotation', 'demand'/ },
+    { values: { wakeAgent: { mode: "demand" } }, want: /\/wakeAgent.*mode/ },
     { values: { logging: { level: "chatty" } }, want: /\/logging\/level/ },
     { values: { podSecurity: { engineSeccomp: "Localhost:" } }, want: /\/podSecurity\/engineSeccomp/ },
     { values: { metadata: { configFormat: "toml" } }, want: /\/metadata\/configFormat.*'xml', 'yaml'/ },

@@ -8,10 +8,7 @@ import { PROGRAM } from "./operator-process.ts";
  * Flags that the chart passes and that the program does not have yet, with what they wait for. A flag that has arrived must be taken
  * out of here: the test says so.
  */
-export const AWAITED_FLAGS: Readonly<Record<string, string>> = {
-  "wake-mode": "wake agent in the gateway",
-  "gateway-wake-cluster-role": "wake agent in the gateway",
-};
+export const AWAITED_FLAGS: Readonly<Record<string, string>> = {};
 
 /** The flags that `--help` of the bundled program lists. */
 export function knownFlags(): ReadonlySet<string> {

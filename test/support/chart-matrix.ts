@@ -55,8 +55,6 @@ const everything: Values = {
   podAnnotations: { "example.com/scrape": "false" },
   serviceAccount: { annotations: { "example.com/role": "none" }, name: "manager" },
   rbac: { aggregateRoles: true },
-  wakeAgent: { mode: "demand" },
-  gatewayWakeClusterRole: { create: true },
   metrics: { readerRole: { create: true } },
   webhook: {
     port: 10250,
@@ -126,7 +124,6 @@ const single: readonly ChartCase[] = [
   { name: "no roles", values: { rbac: { create: false }, serviceAccount: { create: false } } },
   { name: "one replica without a lease", values: { leaderElection: { enabled: false } } },
   { name: "no wake agent", values: { wakeAgent: { enabled: false } } },
-  { name: "an existing ClusterRole for gateways", values: { gatewayWakeClusterRole: { name: "gateways" } } },
   {
     name: "own certificate volume",
     values: {

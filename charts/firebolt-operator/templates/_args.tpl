@@ -27,15 +27,9 @@
 {{- with $v.engineResourceBounds.maxEphemeralStorage }}
 - {{ printf "--engine-max-ephemeral-storage=%v" . | quote }}
 {{- end }}
-{{- with include "firebolt-operator.gatewayClusterRole" . }}
-- --gateway-wake-cluster-role={{ . }}
-{{- end }}
 {{- if $v.wakeAgent.enabled }}
 - --wake-agent-image={{ include "firebolt-operator.image" . }}
 - --wake-agent-image-pull-policy={{ $v.image.pullPolicy }}
-{{- if ne $v.wakeAgent.mode "annotation" }}
-- --wake-mode={{ $v.wakeAgent.mode }}
-{{- end }}
 {{- end }}
 {{- if ne $v.metadata.configFormat "xml" }}
 - --metadata-config-format={{ $v.metadata.configFormat }}

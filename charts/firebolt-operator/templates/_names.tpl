@@ -95,11 +95,3 @@ self-managed
 {{- include "firebolt-operator.named" (list . "webhook-cert") -}}
 {{- end -}}
 {{- end -}}
-
-{{- define "firebolt-operator.gatewayClusterRole" -}}
-{{- if .Values.gatewayWakeClusterRole.name -}}
-{{- .Values.gatewayWakeClusterRole.name -}}
-{{- else if .Values.gatewayWakeClusterRole.create -}}
-{{- include "firebolt-operator.named" (list . "gateway-wake") -}}
-{{- end -}}
-{{- end -}}

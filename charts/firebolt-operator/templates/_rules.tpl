@@ -45,7 +45,7 @@ uses and nothing is missing: test/integration/rbac.test.ts compares it with what
   verbs: [create, patch]
 # The gateways' identity.
 - apiGroups: [rbac.authorization.k8s.io]
-  resources: [{{ if not (include "firebolt-operator.gatewayClusterRole" .) }}roles, {{ end }}rolebindings]
+  resources: [roles, rolebindings]
   verbs: [get, list, watch, create, patch, delete]
 {{- if .Values.wakeAgent.enabled }}
 # Granted on to the gateways: nobody can grant what he does not have.
