@@ -81,6 +81,12 @@ test("a drained answer that never ends reaches the client after about six second
   }
 });
 
+/** Asleep, they hear nothing but this. */
+const sleepers: number[] = [];
+afterAll(() => {
+  for (const pid of sleepers) process.kill(pid, "SIGKILL");
+});
+
 /** An address where a listener sleeps and its queue is full: connection attempts get no answer at all. */
 async function deafAddress(): Promise<string> {
   const address = world.nextAddress();
@@ -93,6 +99,7 @@ async function deafAddress(): Promise<string> {
     return true;
   };
   await sleeper.waitUntilReady(open, 10_000);
+  sleepers.push(sleeper.pid);
   process.kill(sleeper.pid, "SIGSTOP");
   for (;;) {
     try {
