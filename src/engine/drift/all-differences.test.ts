@@ -27,3 +27,15 @@ test("every leaf is told", () => {
     "r.gone true unset",
   ]);
 });
+
+test.each(["constructor", "valueOf", "toString"])(
+  "a key that every object inherits is a key like any other: %s",
+  (key) => {
+    expect(firstDifference("labels", {}, { [key]: "x" }, true)).toEqual({
+      path: `labels[${key}]`,
+      live: "unset",
+      wanted: "x",
+    });
+    expect(firstDifference("labels", { [key]: "x" }, { [key]: "x" }, true)).toBeUndefined();
+  },
+);

@@ -25,10 +25,15 @@ export function firstDifference(
   // The wanted order first: it is the order in which people wrote the fields.
   for (const key of new Set([...Object.keys(wanted), ...Object.keys(live)])) {
     const at = named ? `${path}[${key}]` : `${path}.${key}`;
-    const found = firstDifference(at, live[key], wanted[key]);
+    const found = firstDifference(at, own(live, key), own(wanted, key));
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** Never what every object inherits: a label may well be called `constructor`. */
+function own(object: Readonly<Record<string, unknown>>, key: string): unknown {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
 /** Every place where they differ, in the same order: for people who plan a change. */
