@@ -10,15 +10,18 @@ export interface ProgramRun {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly timeoutMs: number;
+  /** Ends the program early. */
+  readonly signal?: AbortSignal;
 }
 
 export function runProgram(run: ProgramRun): Promise<string> {
+  const deadline = AbortSignal.timeout(run.timeoutMs);
   return new Promise((resolve, reject) => {
     const child = spawn(run.program, run.args, {
       cwd: run.cwd,
       env: { ...process.env, ...run.env },
       stdio: ["ignore", "pipe", "pipe"],
-      signal: AbortSignal.timeout(run.timeoutMs),
+      signal: run.signal === undefined ? deadline : AbortSignal.any([deadline, run.signal]),
     });
     let stdout = "";
     let tail: string[] = [];

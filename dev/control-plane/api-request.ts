@@ -61,12 +61,12 @@ export function openApi(credentials: Credentials): Api {
   };
 }
 
-/** Opens the API with the first cluster and user of a kubeconfig that this folder's code wrote. */
-export function openApiFromKubeconfig(path: string): Api {
+/** Opens the API, at another address if one is given, with the first cluster and user of a kubeconfig that this folder's code wrote. */
+export function openApiFromKubeconfig(path: string, otherUrl?: string): Api {
   const config: unknown = parse(readFileSync(path, "utf8"));
   const cluster = valueAt(config, ["clusters", 0, "cluster"]);
   const user = valueAt(config, ["users", 0, "user"]);
-  const url = textAt(cluster, "server", path);
+  const url = otherUrl ?? textAt(cluster, "server", path);
   const ca = decode(textAt(cluster, "certificate-authority-data", path));
   const token = valueAt(user, ["token"]);
   if (typeof token === "string") return openApi({ url, ca, token });

@@ -3,7 +3,7 @@
 import { resolveAssets } from "../assets/resolver.ts";
 import { writeServiceAccountKubeconfig, writeUserKubeconfig } from "./access.ts";
 import { type ApiServer, startApiServer } from "./api-server.ts";
-import { createAuthority } from "./certificates.ts";
+import { type CertificateRequest, createAuthority, type KeyPair } from "./certificates.ts";
 import { COMPONENT_USERS, renderComponentArgs } from "./components.ts";
 import { installCrds } from "./custom-resources.ts";
 import { startEtcd } from "./etcd.ts";
@@ -21,6 +21,8 @@ export interface ControlPlaneOptions {
   readonly apiServerArgs?: readonly string[];
   /** Folder or file with CRD manifests to install before `startControlPlane` returns. */
   readonly crds?: string;
+  /** Where the control plane's own folder is made. Default: the system's folder for temporary files. */
+  readonly parentFolder?: string;
   /** Progress for people: one line per step. */
   readonly progress?: (line: string) => void;
 }
@@ -36,10 +38,14 @@ export interface ControlPlane extends AsyncDisposable {
   userKubeconfig(user: string, groups?: readonly string[]): Promise<string>;
   /** Path of a kubeconfig with a token of this service account, which is made if it does not exist. */
   serviceAccountKubeconfig(namespace: string, name: string): Promise<string>;
+  /** A certificate of the control plane's own authority, whose root is in `ca.crt` of the folder. */
+  issueCertificate(request: CertificateRequest): KeyPair;
   /** Ends kube-apiserver (SIGKILL by default) and waits until it is gone; etcd keeps running. */
   stopApiServer(signal?: NodeJS.Signals): Promise<void>;
   /** Starts kube-apiserver again on the same port and waits until it is ready. */
   startApiServer(): Promise<void>;
+  /** Ends etcd (SIGTERM by default) and starts it again with its data; kube-apiserver keeps running and finds it again. */
+  restartEtcd(signal?: NodeJS.Signals): Promise<void>;
   /**
    * Compacts etcd's history up to now, so that older watch positions are refused with 410.
    *
@@ -58,7 +64,11 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const components = options.components ?? [];
   const progress = options.progress ?? (() => undefined);
   const binaries = await resolveAssets(["etcd", "kube-apiserver", ...components], { progress });
-  const workspace = openWorkspace("firebolt-control-plane-");
+  const { parentFolder } = options;
+  const workspace = openWorkspace(
+    "firebolt-control-plane-",
+    parentFolder === undefined ? {} : { parent: parentFolder },
+  );
   try {
     return await start({ workspace, options, components, progress, binaryOf: (name) => pathOf(binaries, name) });
   } catch (error) {
@@ -104,12 +114,12 @@ async function start({ workspace, options, components, progress, binaryOf }: Sta
     const names = await installCrds(apiServer.admin, options.crds);
     progress(`installed ${names.length} CRDs`);
   }
-  const running = () => [...started, apiServer.process(), etcd.process];
+  const running = () => [...started, apiServer.process(), etcd.process()];
   const stop = once(async () => {
     // What depends on others goes first, so that nothing spends its last second retrying.
     await Promise.all(started.map((component) => component.stop()));
     await apiServer.process().stop();
-    await etcd.process.stop();
+    await etcd.process().stop();
     apiServer.admin.close();
     etcd.close();
     await workspace.close();
@@ -120,8 +130,10 @@ async function start({ workspace, options, components, progress, binaryOf }: Sta
     adminKubeconfig: writeUserKubeconfig(access, "admin", ["system:masters"]),
     userKubeconfig: async (user, groups = []) => writeUserKubeconfig(access, user, groups),
     serviceAccountKubeconfig: (namespace, name) => writeServiceAccountKubeconfig(access, namespace, name),
+    issueCertificate: (request) => authority.issue(request),
     stopApiServer: (signal = "SIGKILL") => apiServer.process().stop(signal),
     startApiServer: () => apiServer.restart(),
+    restartEtcd: (signal) => etcd.restart(signal),
     compactEtcd: () => etcd.compact(),
     get processes() {
       return Object.fromEntries(running().map((one) => [one.name, one.pid]));

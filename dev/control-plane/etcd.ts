@@ -11,7 +11,9 @@ const READY_DEADLINE_MS = 30_000;
 
 export interface Etcd {
   readonly url: string;
-  readonly process: ManagedProcess;
+  readonly process: () => ManagedProcess;
+  /** Ends it and starts it again with the data and on the ports it had. */
+  restart(signal?: NodeJS.Signals): Promise<void>;
   /** Throws away the history of everything written so far. */
   compact(): Promise<void>;
   close(): void;
@@ -25,7 +27,7 @@ export function startEtcd(workspace: Workspace, authority: Authority, binary: st
   return withFreePorts(2, async ([clientPort, peerPort]) => {
     const url = `https://127.0.0.1:${clientPort}`;
     const peerUrl = `http://127.0.0.1:${peerPort}`;
-    const etcd = startProcess(workspace, {
+    const program = {
       name: "etcd",
       binary,
       args: [
@@ -43,13 +45,27 @@ export function startEtcd(workspace: Workspace, authority: Authority, binary: st
         "--unsafe-no-fsync",
         "--log-level=warn",
       ],
-    });
+    };
     const api = openApi({ url, ca: authority.certificate, certificate: pair.certificate, key: pair.key });
-    await etcd.waitUntilReady(
-      async (signal) => (await api.send({ path: "/health", signal })).status === 200,
-      READY_DEADLINE_MS,
-    );
-    return { url, process: etcd, compact: () => compact(api), close: () => api.close() };
+    const start = async () => {
+      const started = startProcess(workspace, program);
+      await started.waitUntilReady(
+        async (signal) => (await api.send({ path: "/health", signal })).status === 200,
+        READY_DEADLINE_MS,
+      );
+      return started;
+    };
+    let running = await start();
+    return {
+      url,
+      process: () => running,
+      async restart(signal) {
+        await running.stop(signal);
+        running = await start();
+      },
+      compact: () => compact(api),
+      close: () => api.close(),
+    };
   });
 }
 

@@ -44,7 +44,7 @@ function renderNode(name: string, labels: Readonly<Record<string, string>> = {})
 }
 
 /** Ready, and the controller manager has noticed: it takes the taints away. */
-function isSchedulable(node: unknown): boolean {
+export function isSchedulable(node: unknown): boolean {
   const conditions = valueAt(node, ["status", "conditions"]);
   const taints = valueAt(node, ["spec", "taints"]);
   const isReady = (condition: unknown) =>

@@ -1,7 +1,8 @@
 // Real processes: a shell stands for the servers.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AddressInUseError } from "./ports.ts";
 import { startProcess } from "./process.ts";
@@ -44,6 +45,16 @@ test("a program that is never ready fails with the last reason as the cause", as
   });
 });
 
+test("a program gets the variables it is given, and not the owner's own", async () => {
+  const printing = startProcess(workspace, {
+    name: "printing",
+    binary: "/bin/sh",
+    args: ["-c", 'echo "$GREETING $VITEST"', workspace.folder],
+    env: { GREETING: "hello" },
+  });
+  await expect(printing.waitUntilReady(() => Promise.resolve(false), 5_000)).rejects.toThrow(/log:\nhello$/);
+});
+
 test("a binary that does not exist is reported", async () => {
   const missing = startProcess(workspace, { name: "ghost", binary: "/nowhere/ghost", args: [] });
   await expect(missing.waitUntilReady(() => Promise.resolve(false), 5_000)).rejects.toThrow(
@@ -73,4 +84,22 @@ test("closing the workspace ends what still runs, removes the folder and spares 
     stranger.kill("SIGKILL");
     await once(stranger, "exit");
   }
+});
+
+test("a workspace is made where it is wanted, and what must be done before its removal is done first", async () => {
+  const inner = openWorkspace("inner-", {
+    parent: workspace.folder,
+    beforeRemoval: ["/bin/sh", "-c", 'cp "$1/note" "$1/../kept"', "before"],
+  });
+  expect(dirname(inner.folder)).toBe(workspace.folder);
+  inner.write("note", "hello");
+  await inner.close();
+  expect(existsSync(inner.folder)).toBe(false);
+  expect(readFileSync(join(workspace.folder, "kept"), "utf8")).toBe("hello");
+});
+
+test("a folder stays, and closing says so, when what must be done before its removal fails", async () => {
+  const inner = openWorkspace("inner-", { parent: workspace.folder, beforeRemoval: ["/bin/false"] });
+  await expect(inner.close()).rejects.toThrow(`${inner.folder} could not be removed`);
+  expect(existsSync(inner.folder)).toBe(true);
 });

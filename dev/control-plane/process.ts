@@ -18,6 +18,8 @@ export interface Program {
   readonly args: readonly string[];
   /** How long it may take to end by itself when asked to. Default 10 s. */
   readonly graceMs?: number;
+  /** Added to the few variables every program gets. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface ManagedProcess {
@@ -43,7 +45,7 @@ export function startProcess(workspace: Workspace, program: Program): ManagedPro
     detached: true,
     cwd: workspace.folder,
     // Nothing of the user's environment (proxies, kubeconfigs, feature gates) changes what runs here.
-    env: { PATH: process.env["PATH"] ?? "", HOME: workspace.folder, TMPDIR: workspace.folder },
+    env: { PATH: process.env["PATH"] ?? "", HOME: workspace.folder, TMPDIR: workspace.folder, ...program.env },
   });
   closeSync(log);
   child.unref();

@@ -1,8 +1,10 @@
 #!/bin/sh
 # Ends what a control plane started once its owner is gone, however the owner ended: standard input is a pipe that only the
 # owner holds, so end of file means that the owner closed it or died. Lines are "add PID" and "forget PID"; the first argument
-# is the folder to remove. It never ends a process that does not name this folder on its command line.
+# is the folder to remove. It never ends a process that does not name this folder on its command line. Further arguments are a
+# program that is run with the folder as its last argument before the folder goes; when it fails, the folder stays.
 folder=$1
+shift
 pids=" "
 
 while read -r word pid; do
@@ -33,4 +35,5 @@ for pid in $pids; do
     sleep 0.05
   done
 done
+if [ $# -gt 0 ]; then "$@" "$folder" || exit 1; fi
 rm -rf "$folder"

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const CLOSE_DEADLINE_MS = 15_000;
+const CLOSE_DEADLINE_MS = 60_000;
 const REAPER = join(import.meta.dirname, "reaper.sh");
 
 export interface Workspace {
@@ -21,10 +21,18 @@ export interface Workspace {
   close(): Promise<void>;
 }
 
-export function openWorkspace(prefix: string): Workspace {
-  const folder = mkdtempSync(join(tmpdir(), prefix));
+export interface WorkspaceOptions {
+  /** Where its folder is made. Default: the system's folder for temporary files. */
+  readonly parent?: string;
+  /** A program that is given the folder and runs before it is removed, e.g. to unmount what is in it. */
+  readonly beforeRemoval?: readonly string[];
+}
+
+export function openWorkspace(prefix: string, options: WorkspaceOptions = {}): Workspace {
+  const folder = mkdtempSync(join(options.parent ?? tmpdir(), prefix));
+  const reaperArgs = [REAPER, folder, ...(options.beforeRemoval ?? [])];
   // Detached: Ctrl-C in a terminal goes to the owner's whole process group and must not end the reaper.
-  const reaper = spawn("/bin/sh", [REAPER, folder], { detached: true, stdio: ["pipe", "ignore", "ignore"], cwd: "/" });
+  const reaper = spawn("/bin/sh", reaperArgs, { detached: true, stdio: ["pipe", "ignore", "ignore"], cwd: "/" });
   // Neither the reaper nor its pipe keeps a program running that has nothing else to do.
   reaper.unref();
   const tell = (line: string): void => {

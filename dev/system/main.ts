@@ -1,12 +1,15 @@
-// Makes sure of the distribution's programs before the tests: `node dev/system/main.ts postgres ip …`. As root on Debian or Ubuntu it
-// installs what is missing and says so; elsewhere it prints the exact command and fails.
+// Makes sure of the distribution's programs: `node dev/system/main.ts [--no-install] postgres ip …`. As root on Debian or Ubuntu it says
+// what is missing and installs it; elsewhere, or told not to, it prints the exact commands and fails.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { isExecutable, SYSTEM_PROGRAMS, type SystemProgram, unpackedFolder } from "./programs.ts";
 
 const say = (line: string): void => console.error(line);
 
-function main(wanted: readonly string[]): number {
+const NO_INSTALL = "--no-install";
+
+function main(args: readonly string[]): number {
+  const wanted = args.filter((arg) => arg !== NO_INSTALL);
   const unknown = wanted.filter((name) => SYSTEM_PROGRAMS[name] === undefined);
   if (unknown.length > 0) {
     say(`unknown program ${unknown.join(", ")}: known are ${Object.keys(SYSTEM_PROGRAMS).join(", ")}`);
@@ -14,24 +17,30 @@ function main(wanted: readonly string[]): number {
   }
   const missing = wanted.flatMap((name) => SYSTEM_PROGRAMS[name] ?? []).filter((one) => one.find() === undefined);
   if (missing.length === 0) return 0;
-  const canInstall =
-    process.getuid?.() === 0 && isExecutable("/usr/bin/apt-get") && !process.env["FIREBOLT_NO_INSTALL"];
-  const commands = ["apt-get update", ...missing.map(commandFor)];
-  if (!canInstall) {
-    say(`missing: ${missing.map((one) => one.package).join(", ")}. On Debian or Ubuntu run, as root:`);
-    for (const command of commands) say(`  ${command}`);
+  const names = missing.map((one) => one.package).join(", ");
+  const mayInstall = !args.includes(NO_INSTALL) && !process.env["FIREBOLT_NO_INSTALL"];
+  if (!mayInstall || process.getuid?.() !== 0 || !isExecutable("/usr/bin/apt-get")) {
+    say(`missing: ${names}. On Debian or Ubuntu run, as root:`);
+    for (const command of commandsFor(missing, ({ package: name }) => unpackedFolder(name))) say(`  ${command}`);
     return 1;
   }
-  for (const command of commands) if (!run(command)) return 1;
+  say(`missing: ${names}; installing …`);
+  for (const command of commandsFor(missing, unfinished)) if (!run(command)) return 1;
   for (const program of missing) if (program.unpacked) keep(program);
   return 0;
 }
 
 const unfinished = ({ package: name }: SystemProgram): string => `${unpackedFolder(name)}.${process.pid}`;
 
-function commandFor(program: SystemProgram): string {
+function commandsFor(
+  missing: readonly SystemProgram[],
+  folderOf: (program: SystemProgram) => string,
+): readonly string[] {
+  return ["apt-get update", ...missing.map((program) => commandFor(program, folderOf(program)))];
+}
+
+function commandFor(program: SystemProgram, folder: string): string {
   if (!program.unpacked) return `apt-get install -y --no-install-recommends ${program.package}`;
-  const folder = unfinished(program);
   return `mkdir -p ${folder} && cd ${folder} && apt-get -o APT::Sandbox::User=root download ${program.package} && dpkg-deb -x ${program.package}_*.deb .`;
 }
 

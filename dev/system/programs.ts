@@ -19,12 +19,41 @@ export const SYSTEM_PROGRAMS: Readonly<Record<string, SystemProgram>> = {
   postgres: { package: "postgresql", find: () => process.env["POSTGRES_BIN"] ?? findPostgres() },
   ip: { package: "iproute2", find: () => findOnPath("ip") },
   unshare: { package: "util-linux", find: () => findOnPath("unshare") },
+  // The node of the local cluster. Installed, containerd would start a service, and runc would push Docker's own packages out.
+  containerd: {
+    package: "containerd",
+    unpacked: true,
+    find: () => findUnpacked("containerd", "usr/bin/containerd") ?? findOnPath("containerd"),
+  },
+  runc: {
+    package: "runc",
+    unpacked: true,
+    find: () => findUnpacked("runc", "usr/sbin/runc") ?? findOnPath("runc"),
+  },
+  /** A folder: the plugins that connect pods to the network. */
+  cni: {
+    package: "containernetworking-plugins",
+    unpacked: true,
+    find: () =>
+      findCni([join(unpackedFolder("containernetworking-plugins"), "usr/lib/cni"), "/usr/lib/cni", "/opt/cni/bin"]),
+  },
+  nft: { package: "nftables", find: () => findOnPath("nft") },
   promtool: {
     package: "prometheus",
     unpacked: true,
     find: () => process.env["PROMTOOL"] ?? findOnPath("promtool") ?? findUnpacked("prometheus", "usr/bin/promtool"),
   },
 };
+
+/** The path of a program that must be there. */
+export function requireProgram(name: string): string {
+  const program = SYSTEM_PROGRAMS[name];
+  if (program === undefined) throw new Error(`unknown program ${name}`);
+  const path = program.find();
+  if (path === undefined)
+    throw new Error(`${name} is missing: run \`node dev/system/main.ts ${name}\`, which installs it or says how`);
+  return path;
+}
 
 /** Where a package's files are unpacked, keyed by its name. */
 export function unpackedFolder(packageName: string): string {
@@ -40,6 +69,12 @@ function findOnPath(program: string): string | undefined {
   // System tools live in folders that are not on everybody's path.
   const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/sbin"];
   return folders.map((folder) => join(folder, program)).find(isExecutable);
+}
+
+function findCni(folders: readonly string[]): string | undefined {
+  return folders.find((folder) =>
+    ["ptp", "host-local", "loopback"].every((plugin) => isExecutable(join(folder, plugin))),
+  );
 }
 
 /** The newest server: Debian keeps its programs in a folder per version. */

@@ -1,0 +1,76 @@
+// Tells a cluster that runs from one whose owner was killed: the owner listens on a socket in the cluster's folder for as long as it
+// lives. What the dead left behind is removed; nobody else's folder is touched.
+import { once } from "node:events";
+import { readdirSync, realpathSync, rmSync, statSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { join } from "node:path";
+import { runProgram } from "../assets/run-program.ts";
+
+export const FOLDER_PREFIX = "firebolt-cluster-";
+export const DISMANTLE = ["/bin/sh", join(import.meta.dirname, "dismantle.sh")] as const;
+
+const SOCKET = "alive.sock";
+const DISMANTLE_DEADLINE_MS = 60_000;
+const OLD_MS = 60_000;
+const ANSWER_DEADLINE_MS = 2_000;
+
+/**
+ * The real path of the folder that clusters are made in. dismantle.sh compares it with the kernel's list of mounts, and what it does not
+ * recognise there it would not unmount: so no links, and no characters that the list writes otherwise.
+ */
+export function parentFolder(folder: string): string {
+  const path = realpathSync(folder);
+  if (!/^[\w./@:+-]+$/.test(path))
+    throw new Error(`a cluster cannot be in ${path}: set TMPDIR to a folder without spaces and special characters`);
+  return path;
+}
+
+/** Marks the folder as in use until it is disposed of or this process ends, however it ends. */
+export async function markAlive(folder: string): Promise<Disposable> {
+  const server = createServer((socket) => socket.destroy());
+  await once(server.listen(join(folder, SOCKET)), "listening");
+  server.unref();
+  return { [Symbol.dispose]: () => server.close() };
+}
+
+/** Removes clusters below this folder whose owners are gone, and says so. */
+export async function removeLeftovers(parent: string, progress: (line: string) => void): Promise<void> {
+  const candidates = readdirSync(parent)
+    .filter((name) => name.startsWith(FOLDER_PREFIX))
+    .map((name) => join(parent, name));
+  for (const folder of candidates) {
+    if (!(await isAbandoned(folder))) continue;
+    const [program, ...args] = DISMANTLE;
+    try {
+      await runProgram({ program, args: [...args, folder], timeoutMs: DISMANTLE_DEADLINE_MS });
+      rmSync(folder, { recursive: true, force: true });
+      progress(`removed ${folder}, which a dead cluster left behind`);
+    } catch (error) {
+      // Its machine still has a reaper at work, or something of it runs on: no reason not to start another cluster.
+      progress(`${folder}, which a dead cluster left behind, could not be removed: ${String(error)}`);
+    }
+  }
+}
+
+/** Refused: somebody listened here and is gone. A folder without a socket is being made at this moment, unless it is old. */
+function isAbandoned(folder: string): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(join(folder, SOCKET));
+    socket.setTimeout(ANSWER_DEADLINE_MS, () => socket.destroy(new Error(`${folder}: its owner does not answer`)));
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(false);
+    });
+    socket.once("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "ECONNREFUSED") resolve(true);
+      else if (error.code === "ENOENT") resolve(isOld(folder));
+      else if (error.code === "EACCES") resolve(false);
+      else reject(error);
+    });
+  });
+}
+
+function isOld(folder: string): boolean {
+  const made = statSync(folder, { throwIfNoEntry: false });
+  return made !== undefined && Date.now() - made.ctimeMs > OLD_MS;
+}

@@ -1,0 +1,9 @@
+// Waits for several starts at once. Unlike Promise.all it waits for the others when one fails, so that whoever cleans up afterwards
+// finds nothing that is still starting.
+
+export async function together<T extends readonly unknown[] | []>(
+  starts: T,
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(starts);
+  return Promise.all(starts);
+}

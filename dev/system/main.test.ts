@@ -1,0 +1,40 @@
+// What the program says and does not do when it may not install: run for real, with an empty cache and an empty path.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+let cache: string;
+beforeEach(() => {
+  cache = mkdtempSync(join(tmpdir(), "system-"));
+});
+afterEach(() => rmSync(cache, { recursive: true }));
+
+function run(...args: readonly string[]) {
+  const main = join(import.meta.dirname, "main.ts");
+  const { status, stderr } = spawnSync(process.execPath, [main, ...args], {
+    encoding: "utf8",
+    env: { PATH: "", XDG_CACHE_HOME: cache, HOME: cache },
+  });
+  return { status, lines: stderr.trimEnd().split("\n") };
+}
+
+test("told not to install, it names what is missing and the exact commands, and changes nothing", () => {
+  const folder = join(cache, "firebolt-operator/debian/prometheus");
+  expect(run("--no-install", "promtool")).toEqual({
+    status: 1,
+    lines: [
+      "missing: prometheus. On Debian or Ubuntu run, as root:",
+      "  apt-get update",
+      expect.stringContaining(`mkdir -p ${folder} && cd ${folder} && apt-get`),
+    ],
+  });
+  expect(readdirSync(cache)).toEqual([]);
+});
+
+test("a name it does not know is a mistake on the command line", () => {
+  const { status, lines } = run("containerd", "dockerd");
+  expect(status).toBe(2);
+  expect(lines).toEqual([expect.stringMatching(/^unknown program dockerd: known are .*containerd/)]);
+});
