@@ -12,6 +12,7 @@ import {
   renderFromDefinitions,
   renderFromOpenApi,
 } from "./generate/outputs.ts";
+import { PACKED_SCHEMA_FILE, renderPackedSchema } from "./generate/packed-schema.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
@@ -32,6 +33,8 @@ async function main(): Promise<number> {
   const outputs = new Map([...taken, ...renderFromDefinitions(podTemplate, await packageVersion())]);
   for (const script of LUA_SCRIPTS)
     outputs.set(script.module, renderLuaModule(script, await readFile(join(ROOT, script.source), "utf8")));
+  const packed = renderPackedSchema(podTemplate.schema, await readIfPresent(PACKED_SCHEMA_FILE));
+  outputs.set(PACKED_SCHEMA_FILE, packed);
   outputs.set(CHART_README, renderChartReadme(await readFile(join(ROOT, CHART_VALUES), "utf8")));
   const stale = await staleOf(outputs);
   return check ? report(stale, outputs.size) : write(stale, outputs);

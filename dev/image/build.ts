@@ -1,74 +1,78 @@
-// `node dev/image/build.ts --out FILE`: builds the operator's image for this machine's architecture without a container engine, and prints
-// where it is, its size and its digest. The same sources on the same machine give the same bytes.
+// The operator's image for this machine's architecture, without a container engine: `node dev/image/build.ts --out FILE`. The same
+// sources on the same machine give the same bytes. `--files FOLDER` writes only what lies on top of Node: the Dockerfile's part.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { buildOperatorImage, type ImageSource } from "./operator-image.ts";
+import { bundleProgram, OPERATOR_BUNDLE, versionDefinitions } from "./bundle.ts";
+import { assembleImage, createLayerPacker, sizesOf, writeArchive } from "./oci.ts";
+import { composeOperatorImage, type ImageSource, operatorFiles } from "./operator-image.ts";
+import { imageArchitecture } from "./platform.ts";
+import { readSourceVersion } from "./source-version.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const USAGE = "Usage: node dev/image/build.ts --out FILE [--reference NAME:TAG] [--program FILE] [--sbom FILE]";
-const ARCHITECTURES: Readonly<Record<string, ImageSource["architecture"]>> = { x64: "amd64", arm64: "arm64" };
+const USAGE = `Usage: node dev/image/build.ts --out FILE [--reference NAME:TAG] [options]
+       node dev/image/build.ts --files FOLDER [options]
+Options: --program FILE (instead of bundling the sources), --node FILE (the image's Node), --revision COMMIT, --created TIME`;
 const REPOSITORY = "ghcr.io/firebolt-db/firebolt-operator";
 
-/** What git says; undefined in a source archive, which has no history. */
-function git(...args: readonly string[]): string | undefined {
-  try {
-    return execFileSync("git", args, { cwd: ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
-  } catch {
-    return undefined;
-  }
-}
+const text = { type: "string" } as const;
+const { values } = parseArgs({
+  options: {
+    out: text,
+    files: text,
+    reference: text,
+    program: text,
+    node: text,
+    revision: text,
+    created: text,
+  },
+});
 
-function readVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-  if (typeof manifest !== "object" || manifest === null || !("version" in manifest)) throw new Error("no version");
-  return String(manifest.version);
-}
-
-async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      out: { type: "string" },
-      reference: { type: "string" },
-      program: { type: "string" },
-      sbom: { type: "string" },
-    },
-  });
-  if (values.out === undefined) {
-    process.stderr.write(`${USAGE}\n`);
-    return 2;
-  }
-  const architecture = ARCHITECTURES[process.arch];
-  if (process.platform !== "linux" || architecture === undefined) {
-    process.stderr.write(
-      `an image can be built on Linux (x64 or arm64) only, not on ${process.platform} ${process.arch}\n`,
-    );
-    return 1;
-  }
-  if (values.program === undefined)
-    execFileSync(process.execPath, ["scripts/build.ts"], { cwd: ROOT, stdio: "inherit" });
-  const version = readVersion();
-  const image = await buildOperatorImage({
+async function readSource(): Promise<Omit<ImageSource, "architecture">> {
+  const sources = readSourceVersion(ROOT);
+  const createdSeconds = values.created === undefined ? sources.createdSeconds : Date.parse(values.created) / 1000;
+  if (Number.isNaN(createdSeconds)) throw new Error(`--created ${values.created}: not a time`);
+  const version = { ...sources, createdSeconds, revision: values.revision ?? sources.revision };
+  const node = values.node ?? process.execPath;
+  return {
+    ...version,
     root: ROOT,
-    program: resolve(values.program ?? join(ROOT, "dist/firebolt-operator.mjs")),
-    node: process.execPath,
-    nodeVersion: process.versions.node,
-    version,
-    revision: git("rev-parse", "HEAD") ?? "unknown",
-    createdSeconds: Number(process.env["SOURCE_DATE_EPOCH"] ?? git("log", "-1", "--format=%ct") ?? 0),
-    reference: values.reference ?? `${REPOSITORY}:v${version}`,
-    architecture,
-  });
-  const out = resolve(values.out);
-  mkdirSync(dirname(out), { recursive: true });
-  writeFileSync(out, image.archive);
-  if (values.sbom !== undefined) writeFileSync(values.sbom, image.sbom);
-  const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
-  process.stdout.write(
-    `${out}\nsize ${mebibytes(image.compressedBytes)} compressed, ${mebibytes(image.unpackedBytes)} unpacked\ndigest ${image.digest}\n`,
-  );
-  return 0;
+    node,
+    nodeVersion: execFileSync(node, ["-p", "process.versions.node"], { encoding: "utf8" }).trim(),
+    program:
+      values.program === undefined
+        ? await bundleProgram({ ...OPERATOR_BUNDLE, root: ROOT, define: versionDefinitions(version) })
+        : readFileSync(resolve(values.program)),
+  };
 }
 
-process.exitCode = await main();
+async function writeImage(out: string): Promise<void> {
+  const source = { ...(await readSource()), architecture: imageArchitecture() };
+  const { layers, settings } = await composeOperatorImage(source);
+  const packer = createLayerPacker("gzip");
+  const image = assembleImage(layers.map(packer.pack), settings);
+  write(out, writeArchive(image, [values.reference ?? `${REPOSITORY}:v${source.version}`]));
+  const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+  const { compressedBytes, unpackedBytes } = sizesOf(image);
+  process.stdout.write(
+    `${out}\nsize ${mebibytes(compressedBytes)} compressed, ${mebibytes(unpackedBytes)} unpacked\ndigest ${image.manifest.digest}\n`,
+  );
+}
+
+/** The base image lists its own packages. */
+async function writeFiles(folder: string): Promise<void> {
+  for (const { path, content } of await operatorFiles(await readSource(), [])) write(join(folder, path), content);
+}
+
+function write(file: string, content: Buffer): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+}
+
+if (values.out !== undefined) await writeImage(resolve(values.out));
+else if (values.files !== undefined) await writeFiles(resolve(values.files));
+else {
+  process.stderr.write(`${USAGE}\n`);
+  process.exitCode = 2;
+}

@@ -2,94 +2,87 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { bundleProgram, OPERATOR_BUNDLE, versionDefinitions } from "./bundle.ts";
 import { type BundledPackage, bundledPackages } from "./bundled-packages.ts";
-import { buildImage, type Image, type ImageSettings, type Layer } from "./oci.ts";
+import type { ImagePlan, Workbench } from "./image-plan.ts";
+import { NODE_ENVIRONMENT, NODE_PATH, nodeLayers, textFile } from "./node-base.ts";
+import type { ImageParts, ImageSettings, Layer } from "./oci.ts";
 import { renderSbom } from "./sbom.ts";
 import { packagesOf, type SystemPackage, sharedLibrariesOf } from "./shared-libraries.ts";
-import type { TarEntry } from "./tar.ts";
+import { readSourceVersion } from "./source-version.ts";
+import type { FileEntry } from "./tar.ts";
 
 export const USER = "65532:65532";
-export const NODE_PATH = "usr/bin/node";
 export const PROGRAM_PATH = "usr/lib/firebolt-operator/firebolt-operator.mjs";
 export const SBOM_PATH = "usr/share/sbom/firebolt-operator.spdx.json";
 const DOC = "usr/share/doc/firebolt-operator";
 
-export const ENVIRONMENT = [
-  "PATH=/usr/bin",
-  "NODE_ENV=production",
-  // A small young generation keeps resident memory about 10 MB lower; the heap ends before the container's memory does.
-  "NODE_OPTIONS=--max-semi-space-size=2 --max-old-space-size-percentage=75",
-];
+export const ENVIRONMENT = NODE_ENVIRONMENT;
 
 export interface ImageSource {
   /** Root of the repository. */
   readonly root: string;
   /** The bundled program. */
-  readonly program: string;
+  readonly program: Buffer;
   /** A Node for the image's platform. */
   readonly node: string;
   readonly nodeVersion: string;
   readonly version: string;
   readonly revision: string;
   readonly createdSeconds: number;
-  readonly reference: string;
   readonly architecture: ImageSettings["architecture"];
 }
 
-export interface OperatorImage extends Image {
-  readonly sbom: string;
-}
-
-export async function buildOperatorImage(source: ImageSource): Promise<OperatorImage> {
-  const program = readFileSync(source.program);
+export async function composeOperatorImage(source: ImageSource): Promise<ImageParts> {
   const libraries = sharedLibrariesOf(source.node);
-  const [bundled, system] = [await bundledPackages(source.root), packagesOf(libraries)];
-  const programSha256 = createHash("sha256").update(program).digest("hex");
-  const sbom = `${JSON.stringify(renderSbom({ ...source, programSha256, bundled, system }), undefined, 1)}\n`;
-  const file = (path: string, text: string): TarEntry => ({ type: "file", path, content: Buffer.from(text) });
-  // What changes least comes first: nodes keep layers they have.
   const layers: readonly Layer[] = [
-    {
-      comment: "base: C library, user, folders",
-      entries: [
-        ...libraries.map(({ path, content }): TarEntry => {
-          return { type: "file", path: path.slice(1), content, mode: 0o755 };
-        }),
-        ...["dev", "proc", "sys"].map((path): TarEntry => ({ type: "folder", path })),
-        { type: "folder", path: "tmp", mode: 0o1777 },
-        { type: "folder", path: "home/nonroot", mode: 0o700, uid: 65532, gid: 65532 },
-        file(
-          "etc/passwd",
-          "root:x:0:0:root:/:/nonexistent\nnonroot:x:65532:65532:nonroot:/home/nonroot:/nonexistent\n",
-        ),
-        file("etc/group", "root:x:0:\nnonroot:x:65532:\n"),
-        file("etc/nsswitch.conf", "hosts: files dns\n"),
-      ],
-    },
-    {
-      comment: `node ${source.nodeVersion}`,
-      entries: [{ type: "file", path: NODE_PATH, content: readFileSync(source.node), mode: 0o755 }],
-    },
+    ...nodeLayers({ ...source, libraries }),
     {
       comment: `firebolt-operator ${source.version}`,
-      entries: [
-        { type: "file", path: PROGRAM_PATH, content: program },
-        file(SBOM_PATH, sbom),
-        file(`${DOC}/LICENSE`, readFileSync(join(source.root, "LICENSE"), "utf8")),
-        file(`${DOC}/THIRD-PARTY-LICENSES`, renderLicenses(bundled, system)),
-      ],
+      entries: await operatorFiles(source, packagesOf(libraries)),
     },
   ];
-  const image = buildImage(layers, {
-    reference: source.reference,
+  const settings = {
     architecture: source.architecture,
     user: USER,
     environment: ENVIRONMENT,
     entrypoint: [`/${NODE_PATH}`, `/${PROGRAM_PATH}`],
     labels: renderLabels(source),
     createdSeconds: source.createdSeconds,
-  });
-  return { ...image, sbom };
+  };
+  return { layers, settings };
+}
+
+export type ProgramSource = Pick<ImageSource, "root" | "program" | "nodeVersion" | "version" | "createdSeconds">;
+
+/** What lies on top of Node: the program, the list of what the image is made of, and the licences. */
+export async function operatorFiles(
+  source: ProgramSource,
+  system: readonly SystemPackage[],
+): Promise<readonly FileEntry[]> {
+  const { root, program } = source;
+  const bundled = await bundledPackages(root);
+  const programSha256 = createHash("sha256").update(program).digest("hex");
+  const sbom = `${JSON.stringify(renderSbom({ ...source, programSha256, bundled, system }), undefined, 1)}\n`;
+  return [
+    { type: "file", path: PROGRAM_PATH, content: program },
+    textFile(SBOM_PATH, sbom),
+    textFile(`${DOC}/LICENSE`, readFileSync(join(root, "LICENSE"), "utf8")),
+    textFile(`${DOC}/THIRD-PARTY-LICENSES`, renderLicenses(bundled, system)),
+  ];
+}
+
+/** The same image for the local cluster. */
+export async function planOperatorImage(bench: Workbench): Promise<ImagePlan> {
+  const source = readSourceVersion(bench.root);
+  const define = versionDefinitions(source);
+  const program = await bundleProgram({ ...OPERATOR_BUNDLE, root: bench.root, define });
+  return {
+    version: source.version,
+    machineFiles: [bench.node],
+    contents: [program, Buffer.from(JSON.stringify(source)), readFileSync(join(bench.root, "package-lock.json"))],
+    compose: () => composeOperatorImage({ ...bench, ...source, program }),
+  };
 }
 
 /** Where the image comes from and where its contents are listed. */

@@ -1,4 +1,4 @@
-// The shared libraries that a program needs, as the machine's own loader finds them, with the packages they come from where the system
+// The shared libraries that programs need, as the machine's own loader finds them, with the packages they come from where the system
 // can tell.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
@@ -20,12 +20,13 @@ export interface SystemPackage {
 /** Loaded by the C library by name when a program looks up a host; inside the library itself since glibc 2.34. */
 const NAME_SERVICE = ["libnss_files.so.2", "libnss_dns.so.2", "libresolv.so.2"];
 
-export function sharedLibrariesOf(program: string): readonly SharedLibrary[] {
-  const found = execFileSync("ldd", [program], { encoding: "utf8" })
+export function sharedLibrariesOf(...programs: readonly string[]): readonly SharedLibrary[] {
+  const found = execFileSync("ldd", [...programs], { encoding: "utf8" })
     .split("\n")
     .flatMap((line) => /(?:=>\s+)?(\/\S+) \(0x/.exec(line)?.[1] ?? []);
   const libc = found.find((path) => basename(path).startsWith("libc.so"));
-  if (libc === undefined) throw new Error(`${program} needs no C library: is it a program for this machine?`);
+  if (libc === undefined)
+    throw new Error(`no C library for ${programs.join(", ")}: are they programs for this machine?`);
   const named = NAME_SERVICE.map((name) => join(dirname(libc), name)).filter((path) => existsSync(path));
   return [...new Set([...found, ...named])].sort().map((path) => ({ path, content: readFileSync(path) }));
 }

@@ -2,8 +2,15 @@
 // knows nothing of images.
 const BLOCK = 512;
 
+export interface FileEntry {
+  readonly type: "file";
+  readonly path: string;
+  readonly content: Buffer;
+  readonly mode?: number;
+}
+
 export type TarEntry =
-  | { readonly type: "file"; readonly path: string; readonly content: Buffer; readonly mode?: number }
+  | FileEntry
   | {
       readonly type: "folder";
       readonly path: string;

@@ -1,18 +1,12 @@
 // Chart.yaml of the operator's chart: its version is the package's, and the images it can lead to are the built-in ones. The rest of
 // that chart is written by hand.
-import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
-import { KUBE_VERSION } from "./chart.ts";
-import { HEADER, toYaml } from "./crd.ts";
 
-const REPOSITORY = "ghcr.io/firebolt-db/firebolt-operator";
+import { toYaml } from "../../src/api/crd.ts";
+import { KUBE_VERSION } from "./chart.ts";
+import { HEADER } from "./crd.ts";
+import { listImages } from "./image-list.ts";
 
 export function renderOperatorChart(version: string): string {
-  const tag = `v${version}`;
-  const { images } = OPERATOR_DEFAULTS;
-  const listed = [
-    { name: "firebolt-operator", image: `${REPOSITORY}:${tag}` },
-    ...Object.entries(images).map(([name, image]) => ({ name, image })),
-  ];
   return (
     HEADER +
     toYaml({
@@ -21,11 +15,11 @@ export function renderOperatorChart(version: string): string {
       description: "Runs the Firebolt analytics database on Kubernetes",
       type: "application",
       version,
-      appVersion: tag,
+      appVersion: `v${version}`,
       kubeVersion: KUBE_VERSION,
       keywords: ["firebolt", "database", "analytics", "operator"],
       // What has to be mirrored where there is no internet.
-      annotations: { "helm.sh/images": toYaml(listed) },
+      annotations: { "helm.sh/images": toYaml(listImages(version)) },
     })
   );
 }

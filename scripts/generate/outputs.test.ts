@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { buildCrd, crdFileName } from "../../src/api/crd.ts";
 import type { StructuralSchema } from "../../src/api/schema.ts";
 import { CRD_METADATA } from "./chart.ts";
-import { buildCrd, crdFileName } from "./crd.ts";
 import { DEFINITIONS, POD_TEMPLATE_FILE, parsePodTemplateFile, renderFromDefinitions } from "./outputs.ts";
 
 const ROOT = join(import.meta.dirname, "../..");

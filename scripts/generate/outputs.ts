@@ -1,11 +1,13 @@
 // Every generated file as text, by its path from the root of the repository. Reads only what it is given: running it twice
 // gives the same texts.
+import { crdFileName } from "../../src/api/crd.ts";
 import { engineDefinition } from "../../src/api/engine.ts";
 import { engineClassDefinition } from "../../src/api/engine-class.ts";
 import { instanceDefinition } from "../../src/api/instance.ts";
 import type { StructuralSchema } from "../../src/api/schema.ts";
 import { renderCrdChart } from "./chart.ts";
-import { crdFileName, renderCrd } from "./crd.ts";
+import { renderCrd } from "./crd.ts";
+import { IMAGE_LIST_FILE, renderImageList } from "./image-list.ts";
 import { renderKubernetesTypes } from "./kubernetes-types.ts";
 import type { OpenApi } from "./openapi.ts";
 import { renderOperatorChart } from "./operator-chart.ts";
@@ -48,6 +50,7 @@ export function renderFromDefinitions(podTemplate: PodTemplateFile, version: str
       (kind) => [`charts/firebolt-operator/crds/${crdFileName(kind)}`, renderCrd(kind, schema)] as const,
     ),
     ["charts/firebolt-operator/Chart.yaml", renderOperatorChart(version)],
+    [IMAGE_LIST_FILE, renderImageList(version)],
     ...[...chart].map(([path, text]) => [`charts/firebolt-operator-crds/${path}`, text] as const),
   ]);
 }

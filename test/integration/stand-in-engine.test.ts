@@ -36,8 +36,10 @@ describe("queries", () => {
     engine = await start("e1", { generation: 3 });
   });
 
-  test("are answered with rows", async () => {
+  test("are computed and answered with rows", async () => {
     expect(await (await query(engine, "SELECT 42")).json()).toMatchObject({ data: [[42]], rows: 1 });
+    const sum = await query(engine, "SELECT sum(value) AS total FROM generate_series(1, 100)");
+    expect(await sum.json()).toMatchObject({ meta: [{ name: "total", type: "long" }], data: [[5050]], rows: 1 });
     const identity = ["e1-g3-0", "3", expect.stringMatching(/^[0-9a-f]{16}$/)];
     expect(await (await query(engine, "SELECT whoami()")).json()).toMatchObject({ data: [identity] });
   });
@@ -45,10 +47,15 @@ describe("queries", () => {
   test.each([
     { name: "an unknown setting", sql: "SELECT 1", path: "/?engine=e1", want: 400 },
     { name: "a known setting", sql: "SELECT 1", path: "/?output_format=JSON_Compact", want: 200 },
-    { name: "an unknown statement", sql: "SELECT now()", path: "/", want: 400 },
+    { name: "a wrong statement", sql: "SELEC 1", path: "/", want: 400 },
     { name: "another page", sql: "SELECT 1", path: "/other", want: 404 },
   ])("$name: $want", async ({ sql, path, want }) => {
     expect((await query(engine, sql, path)).status).toBe(want);
+  });
+
+  test("that are no SQL are refused in the database's own words", async () => {
+    const answer = await query(engine, "SELECT now()");
+    expect(await answer.json()).toEqual({ errors: [{ description: "no such function: now" }] });
   });
 
   test("are counted while they run", async () => {

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
+import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { valueAt } from "../../dev/control-plane/api-request.ts";
 
 export interface ImageRoot extends Disposable {
@@ -19,7 +19,14 @@ export interface ImageRoot extends Disposable {
   /** Copies a file into the image's /tmp, readable for all; answers its path inside. */
   place(file: string, name: string): string;
   /** Starts the entry point, or another program of the image, with these arguments. */
-  run(args: readonly string[], instead?: readonly string[]): ChildProcess;
+  run(args: readonly string[], instead?: readonly string[], surroundings?: Surroundings): ChildProcess;
+}
+
+export interface Surroundings {
+  /** Folders of this machine by their places in the image, mounted so that they can be written. */
+  readonly volumes?: Readonly<Record<string, string>>;
+  /** On top of the image's own. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 const isRoot = process.getuid?.() === 0;
@@ -41,7 +48,8 @@ export function openImageRoot(archive: string): ImageRoot {
   const layers = valueAt(manifest, ["layers"]);
   if (!Array.isArray(layers)) throw new Error("the manifest has no layers");
   for (const [at, layer] of layers.entries()) {
-    const tar = gunzipSync(blob(valueAt(layer, ["digest"])));
+    const unpack = String(valueAt(layer, ["mediaType"])).endsWith("+zstd") ? zstdDecompressSync : gunzipSync;
+    const tar = unpack(blob(valueAt(layer, ["digest"])));
     if (digestOf(tar) !== valueAt(config, ["rootfs", "diff_ids", at])) throw new Error(`layer ${at} is another`);
     execFileSync("tar", ["-xpf", "-", "-C", folder], { input: tar, maxBuffer: 1 << 20 });
   }
@@ -49,37 +57,55 @@ export function openImageRoot(archive: string): ImageRoot {
     folder,
     config,
     index,
-    docker: json("manifest.json"),
+    get docker() {
+      return json("manifest.json");
+    },
     place(file, name) {
       const path = join(folder, "tmp", name);
       copyFileSync(file, path);
       chmodSync(path, 0o644);
       return `/tmp/${name}`;
     },
-    run: (args, instead) => runInside(folder, config, [...(instead ?? entrypointOf(config)), ...args]),
+    run: (args, instead, surroundings) =>
+      runInside({ folder, config, command: [...(instead ?? entrypointOf(config)), ...args], surroundings }),
     [Symbol.dispose]: () => rmSync(work, { recursive: true, force: true }),
   };
 }
 
 const digestOf = (content: Buffer): string => `sha256:${createHash("sha256").update(content).digest("hex")}`;
 
+interface Run {
+  readonly folder: string;
+  readonly config: unknown;
+  readonly command: readonly string[];
+  readonly surroundings: Surroundings | undefined;
+}
+
 /** In a mount namespace of its own, so that nothing stays mounted. Without root there is no other user to become. */
-function runInside(folder: string, config: unknown, command: readonly string[]): ChildProcess {
+function runInside({ folder, config, command, surroundings = {} }: Run): ChildProcess {
   const environment = valueAt(config, ["config", "Env"]);
   if (!Array.isArray(environment)) throw new Error("the image has no environment");
+  const variables: Record<string, string> = {
+    ...Object.fromEntries(environment.map(String).map(splitVariable)),
+    ...surroundings.environment,
+  };
   const user = isRoot ? `--userspec=${String(valueAt(config, ["config", "User"]))}` : "--userspec=0:0";
+  const volumes = Object.entries(surroundings.volumes ?? {});
+  for (const [place] of volumes) mkdirSync(join(folder, place), { recursive: true });
   const script = [
     'mount --bind "$1" "$1"',
     'mount --rbind /proc "$1/proc"',
     'mount --rbind /dev "$1/dev"',
     'mount -o remount,bind,ro "$1"',
-    'root=$1 user=$2; shift 2; exec chroot "$user" "$root" "$@"',
-  ].join(" && ");
+    ...volumes.map(([place, from]) => `mount --bind '${from}' "$1${place}"`),
+    // chroot is looked up in the machine's folders, what it starts in the image's.
+    'chroot=$(command -v chroot) root=$1 user=$2 PATH=$3; shift 3; exec "$chroot" "$user" "$root" "$@"',
+  ];
   const namespaces = isRoot ? ["--mount"] : ["--map-root-user", "--mount"];
-  return spawn("unshare", [...namespaces, "sh", "-c", script, "image", folder, user, ...command], {
+  const args = [folder, user, variables["PATH"] ?? "", ...command];
+  return spawn("unshare", [...namespaces, "sh", "-c", script.join(" && "), "image", ...args], {
     stdio: ["ignore", "pipe", "pipe"],
-    // unshare, mount and chroot are looked up in the machine's own folders; the program sees the image's.
-    env: { ...Object.fromEntries(environment.map(String).map(splitVariable)), PATH: process.env["PATH"] ?? "" },
+    env: { ...variables, PATH: process.env["PATH"] ?? "" },
   });
 }
 

@@ -89,7 +89,8 @@ export async function startStandInMetadata(
   return { process: managed, port, health: () => checkHealth(port) };
 }
 
-async function checkHealth(port: number): Promise<"SERVING" | "NOT_SERVING"> {
+/** Asks whoever listens there, as the kubelet does. */
+export async function checkHealth(port: number): Promise<"SERVING" | "NOT_SERVING"> {
   const session = connect(`http://127.0.0.1:${port}`);
   const signal = AbortSignal.timeout(3_000);
   try {

@@ -1,5 +1,5 @@
-// A stand-in for the engine image's program, with the same command line, ports, health, metrics and shutdown, and next to no
-// SQL: `main.ts server --node <index> --data-dir <folder>`.
+// A stand-in for the engine image's program, with the same command line, ports, health, metrics and shutdown. It computes queries in
+// an embedded database and keeps no data: `main.ts server --node <index> --data-dir <folder>`.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { Server } from "node:http";
@@ -12,6 +12,7 @@ import { createHealthServer } from "./health-server.ts";
 import { createMetricsServer } from "./metrics-server.ts";
 import { createQueryServer } from "./query-server.ts";
 import { type EngineSettings, readEngineSettings } from "./settings.ts";
+import { openSqlEngine } from "./sql-engine.ts";
 import { waitForStart } from "./start-conditions.ts";
 
 const PORTS = { query: 3473, health: 8122, metrics: 9090 } as const;
@@ -41,7 +42,12 @@ async function main(settings: EngineSettings, config: EngineConfig): Promise<voi
     generation: /-g(\d+)-\d+$/.exec(settings.podName)?.[1] ?? "",
     configHash: config.hash,
   };
-  const query = createQueryServer({ state, identity, onMarker: (id) => log("marker", { id }) });
+  const query = createQueryServer({
+    state,
+    identity,
+    runSql: openSqlEngine(),
+    onMarker: (id) => log("marker", { id }),
+  });
   const health = createHealthServer({ state, config, crash: () => process.exit(1) });
   const terminated = once(process, "SIGTERM");
   await listen(health, PORTS.health, settings.bindAddress);

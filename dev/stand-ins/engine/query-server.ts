@@ -3,6 +3,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AcceptedQuery, EngineState } from "./engine-state.ts";
+import type { Column, RunSql } from "./sql-engine.ts";
+import { StatementError } from "./sql-text.ts";
 import { parseStatement, type Statement } from "./statement.ts";
 
 /** Who answers: shown by `whoami()`. */
@@ -15,6 +17,7 @@ export interface EngineIdentity {
 export interface QueryServerOptions {
   readonly state: EngineState;
   readonly identity: EngineIdentity;
+  readonly runSql: RunSql;
   /** Told every marker that ran, once per run. */
   readonly onMarker: (id: string) => void;
 }
@@ -58,23 +61,22 @@ async function answer(options: QueryServerOptions, request: IncomingMessage): Pr
   if (request.method !== "POST" || url.pathname !== "/") return failure(404, "no such page");
   const unknown = [...url.searchParams.keys()].find((key) => !KNOWN_SETTINGS.includes(key));
   if (unknown !== undefined) return failure(400, `unknown setting ${unknown}`);
-  const statement = parseStatement(sql);
-  if (statement === undefined) return failure(400, "this statement is not understood");
-  const result = await run(statement, options, request);
+  const result = await run(parseStatement(sql), options, request);
   if (!("rows" in result)) return result;
   const engine = request.headers["x-firebolt-engine"];
   const { host } = request.headers;
-  return { status: 200, body: { data: result.rows, rows: result.rows.length, engine, host, bodyBytes: sql.length } };
+  const { columns, rows } = result;
+  return { status: 200, body: { meta: columns, data: rows, rows: rows.length, engine, host, bodyBytes: sql.length } };
 }
 
-type Result = { readonly rows: readonly (readonly unknown[])[] } | Answer;
+type Result = { readonly columns?: readonly Column[]; readonly rows: readonly (readonly unknown[])[] } | Answer;
 
 async function run(statement: Statement, options: QueryServerOptions, request: IncomingMessage): Promise<Result> {
   const query = options.state.accept(statement.type === "wait" ? statement.kind : "running");
   try {
     switch (statement.type) {
-      case "value":
-        return { rows: [[statement.value]] };
+      case "query":
+        return options.runSql(statement.sql);
       case "blob":
         return { rows: [["x".repeat(statement.sizeBytes)]] };
       case "fail":
@@ -89,6 +91,9 @@ async function run(statement: Statement, options: QueryServerOptions, request: I
       case "wait":
         return await wait(statement.durationMs, query, request);
     }
+  } catch (error) {
+    if (error instanceof StatementError) return failure(400, error.message);
+    throw error;
   } finally {
     query.done();
   }

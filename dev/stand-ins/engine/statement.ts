@@ -1,7 +1,9 @@
-// The few statements a stand-in engine understands, as data. Running them is the query server's job.
+// What a stand-in engine is asked to do, as data: a few statements of its own that tests need, and queries for the embedded database.
+// Running them is the query server's job.
 
 export type Statement =
-  | { readonly type: "value"; readonly value: number }
+  /** A query for the embedded database. */
+  | { readonly type: "query"; readonly sql: string }
   | { readonly type: "wait"; readonly kind: "running" | "suspended"; readonly durationMs: number }
   | { readonly type: "whoami" }
   /** Leaves a trace, so that a query that ran twice is seen. */
@@ -13,12 +15,10 @@ export type Statement =
 
 const BLOCK_COMMENT = "/*";
 
-/** Undefined for everything else. A trailing comment is allowed: it makes bodies of any size. */
-export function parseStatement(sql: string): Statement | undefined {
+/** A trailing comment is allowed in all of them: it makes bodies of any size. */
+export function parseStatement(sql: string): Statement {
   const comment = sql.indexOf(BLOCK_COMMENT);
   const text = (comment < 0 ? sql : sql.slice(0, comment)).trim().replace(/;$/, "").trim();
-  const value = /^SELECT (-?\d+)$/i.exec(text)?.[1];
-  if (value !== undefined) return { type: "value", value: Number(value) };
   const wait = /^SELECT (sleep|suspend)\((\d+)\)$/i.exec(text);
   if (wait !== null) {
     const kind = wait[1]?.toLowerCase() === "sleep" ? "running" : "suspended";
@@ -30,5 +30,5 @@ export function parseStatement(sql: string): Statement | undefined {
   if (size !== undefined) return { type: "blob", sizeBytes: Number(size) };
   const marker = /^INSERT marker\('([^']+)'\)$/i.exec(text)?.[1];
   if (marker !== undefined) return { type: "marker", id: marker };
-  return undefined;
+  return { type: "query", sql };
 }
