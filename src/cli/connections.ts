@@ -22,6 +22,8 @@ export interface Connections {
   readonly client: KubeClient;
   /** For what every replica does (token reviews, webhooks): not subject to the fence of the lease. */
   readonly unfenced: KubeClient;
+  /** For asking gateways through the API server: one that hangs must not hold up the work. Opens nothing until it is used. */
+  readonly demand: KubeClient;
   readonly recorder: EventRecorder;
   /** Absent without --leader-elect: the process then works at once. */
   readonly elector: LeaderElector | undefined;
@@ -55,7 +57,13 @@ export function connect(options: ConnectOptions): Connections {
   });
   if (flags["leader-elect"]) elector = buildElector(options, recorder);
   const unfenced = createKubeClient({ config, logger, userAgent: USER_AGENT, onRequest: metrics.request });
-  return { client, unfenced, recorder, elector };
+  const demand = createKubeClient({
+    config,
+    logger,
+    userAgent: `${USER_AGENT} (wake-demand)`,
+    onRequest: metrics.request,
+  });
+  return { client, unfenced, demand, recorder, elector };
 }
 
 /** The operator's own namespace, where its lease and its certificates are. */

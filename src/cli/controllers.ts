@@ -7,8 +7,6 @@ import type { ResourceBounds } from "../engine/validate.ts";
 import { engineClassController } from "../engineclass/controller.ts";
 import { instanceController } from "../instance/controller.ts";
 import { createInstanceCaches } from "../instance/instance-caches.ts";
-import type { WakeAgentImage } from "../instance/render/gateway.ts";
-import type { MetadataConfigFormat } from "../instance/render/metadata-config.ts";
 import { createObjectCache, type ObjectCache } from "../kube/cache.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { systemClock } from "../kube/clock.ts";
@@ -23,7 +21,9 @@ import { cacheRunnable } from "../kube/runnable.ts";
 import type { RuntimeMetrics } from "../kube/runtime-metrics.ts";
 import type { WatchMetrics } from "../kube/watch-metrics.ts";
 import type { ProductMetrics } from "../metrics/product-metrics.ts";
+import type { Rendering } from "./instance-flags.ts";
 import type { Concurrency } from "./manager-flags.ts";
+import { addDemandPoll } from "./wake-demand.ts";
 
 export interface ControllersOptions {
   readonly manager: Manager;
@@ -38,14 +38,16 @@ export interface ControllersOptions {
   /** Narrows the three Firebolt kinds, never their children. Empty: all. */
   readonly selector: string;
   readonly defaults: OperatorDefaults;
-  readonly metadataConfigFormat: MetadataConfigFormat;
-  readonly wakeAgent: WakeAgentImage | undefined;
+  readonly rendering: Rendering;
+  /** For asking gateways, which may hang: nothing else waits behind them. */
+  readonly demandClient: KubeClient;
   readonly bounds: ResourceBounds;
   readonly concurrency: Concurrency;
 }
 
 export function addControllers(options: ControllersOptions): void {
   const { manager, client, logger, metrics, product, watches, events, defaults, bounds, concurrency } = options;
+  const { rendering } = options;
   const createFor =
     (reader: string) =>
     <T extends KubeObject>(wish: CacheWish<T>): ObjectCache<T> => {
@@ -59,18 +61,35 @@ export function addControllers(options: ControllersOptions): void {
   const shared = { client, clock: systemClock, events };
   const add = (controller: Controller): void =>
     manager.add(controllerRunnable(controller, { clock: systemClock, logger, metrics }));
-  add(
-    engineController({ ...shared, caches, defaults, bounds, metrics: product.engine, concurrency: concurrency.engine }),
-  );
   const { classes, engines, instances } = caches;
-  const instanceCaches = createInstanceCaches(createFor("instance"), instances);
+  const demand = addDemandPoll(manager, {
+    rendering,
+    engines,
+    instances,
+    createCache: createFor("wake"),
+    client: options.demandClient,
+    metrics: product.demand,
+    logger,
+  });
+  add(
+    engineController({
+      ...shared,
+      caches,
+      defaults,
+      bounds,
+      metrics: product.engine,
+      concurrency: concurrency.engine,
+      ...(demand === undefined ? {} : { demand }),
+    }),
+  );
+  const roles = rendering.gatewayClusterRole === undefined;
+  const instanceCaches = createInstanceCaches(createFor("instance"), instances, { roles });
   add(
     instanceController({
       ...shared,
       caches: instanceCaches,
       defaults,
-      metadataConfigFormat: options.metadataConfigFormat,
-      ...(options.wakeAgent === undefined ? {} : { wakeAgent: options.wakeAgent }),
+      rendering,
       metrics: product.instance,
       concurrency: concurrency.instance,
     }),

@@ -24,7 +24,7 @@ export async function waitForCrds({ client, clock, logger, signal }: CrdDiscover
     if (missing.length === 0) return;
     if (clock.monotonicMs() - startedMs >= GIVE_UP_AFTER_MS) {
       throw new Error(
-        `the API server does not serve ${missing.join(", ")} in ${GROUP}/${VERSION}: install the CRDs (kubectl apply -f config/crd)`,
+        `the API server does not serve ${missing.join(", ")} in ${GROUP}/${VERSION}: install the CRDs (firebolt-operator crds | kubectl apply --server-side -f -)`,
       );
     }
     logger.info("waiting for custom resource definitions", { missing, retrySeconds: RETRY_MS / 1000 });

@@ -7,10 +7,25 @@ export const oneOf =
   (value) =>
     allowed.includes(value) ? undefined : `must be one of ${allowed.join(", ")}`;
 
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** Blanks and empty entries are left out; what is left must be able to exist. */
+export const namespaceNames: FlagCheck = (value) => {
+  const names = value.split(",").map((name) => name.trim());
+  const bad = names.find((name) => name !== "" && !DNS_LABEL.test(name));
+  return bad === undefined ? undefined : `${JSON.stringify(bad)} cannot be the name of a namespace`;
+};
+
 export const bindAddress: FlagCheck = (value) =>
   value === "0" || /^(\[[0-9a-fA-F:]+\]|[^:]*):\d{1,5}$/.test(value)
     ? undefined
     : "must be host:port, :port, or 0 to disable";
+
+/** As the API server takes names of roles: one segment of a path. */
+export const roleName: FlagCheck = (value) =>
+  /[/%]/.test(value) || value === "." || value === ".."
+    ? "must be the name of a ClusterRole, without / and %"
+    : undefined;
 
 export const notNegative: FlagCheck = (value) => (value.trim().startsWith("-") ? "must not be negative" : undefined);
 

@@ -19,8 +19,14 @@ export type FlagTable = Readonly<Record<string, FlagSpec>>;
 type ValueOf<S extends FlagSpec> = S["type"] extends "string" ? string : S["type"] extends "boolean" ? boolean : number;
 export type FlagValues<T extends FlagTable> = { readonly [K in keyof T]: ValueOf<T[K]> };
 
+/** The command line cannot be read: its usage helps. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
+}
+
+/** The command line can be read, and what it asks for cannot be done. The message names the flag. */
+export class SettingError extends Error {
+  override readonly name = "SettingError";
 }
 
 const BOOLEANS: Readonly<Record<string, boolean>> = {

@@ -1,8 +1,10 @@
 // The manager's flags, their defaults and their meaning in one table. Validated here, once, before anything starts.
 import { parseResourceBounds, type ResourceBounds } from "../engine/validate.ts";
+import { parseLabelSelector } from "../kube/label-selector.ts";
 import { DEFAULT_FLAGS } from "./default-flags.ts";
-import { bindAddress, notNegative } from "./flag-checks.ts";
-import type { FlagTable, FlagValues } from "./flags.ts";
+import { bindAddress, namespaceNames, notNegative } from "./flag-checks.ts";
+import { type FlagTable, type FlagValues, SettingError } from "./flags.ts";
+import { INSTANCE_FLAGS } from "./instance-flags.ts";
 import { KUBECONFIG_FLAG, LOGGING_FLAGS } from "./shared-flags.ts";
 import { WEBHOOK_FLAGS } from "./webhooks.ts";
 
@@ -20,7 +22,12 @@ export const MANAGER_FLAGS = {
   version: { type: "boolean", default: "false", help: "print the version and exit" },
   help: { type: "boolean", default: "false", help: "print this text and exit" },
   ...KUBECONFIG_FLAG,
-  namespaces: { type: "string", default: "", help: "comma-separated namespaces to watch; empty watches all" },
+  namespaces: {
+    type: "string",
+    default: "",
+    help: "comma-separated namespaces to watch; empty watches all",
+    check: namespaceNames,
+  },
   "watch-label-selector": { type: "string", default: "", help: "label selector for the three Firebolt kinds" },
   "leader-elect": { type: "boolean", default: "false", help: "take a lease before running controllers" },
   "leader-election-namespace": {
@@ -75,6 +82,7 @@ export const MANAGER_FLAGS = {
     help: "largest ephemeral-storage request or limit of an engine",
   },
   ...DEFAULT_FLAGS,
+  ...INSTANCE_FLAGS,
   "kube-api-qps": {
     type: "number",
     default: "0",
@@ -132,6 +140,20 @@ export function boundsOf(flags: ManagerFlags): ResourceBounds {
     "ephemeral-storage": flags["engine-max-ephemeral-storage"],
   });
   if (malformed.length === 0) return bounds;
-  const names = malformed.map((name) => `--engine-max-${name}`);
-  throw new TypeError(`${names.join(", ")}: not a Kubernetes quantity such as 32, 500m or 256Gi`);
+  const given = malformed.map((name) => `--engine-max-${name}=${flags[`engine-max-${name}`]}`);
+  throw new SettingError(`${given.join(", ")}: not a Kubernetes quantity such as 32, 500m or 256Gi`);
+}
+
+/** The selector as it was given; throws for one that cannot be read. */
+export function selectorOf(flags: ManagerFlags): string {
+  const selector = flags["watch-label-selector"];
+  try {
+    if (selector !== "") parseLabelSelector(selector);
+  } catch (error) {
+    throw new SettingError(
+      `--watch-label-selector=${selector}: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
+  }
+  return selector;
 }

@@ -1,9 +1,9 @@
 // The manager: flags in, a running operator out. The parts know each other only through what they are given here.
 import { homedir } from "node:os";
 import { collectDefaultMetrics, Registry } from "prom-client";
+import type { ResourceBounds } from "../engine/validate.ts";
 import { systemClock } from "../kube/clock.ts";
 import { loadKubeconfig } from "../kube/kubeconfig.ts";
-import { parseLabelSelector } from "../kube/label-selector.ts";
 import type { Logger } from "../kube/logger.ts";
 import { createManager, type Manager } from "../kube/manager.ts";
 import { createProbes } from "../kube/probes.ts";
@@ -13,8 +13,9 @@ import { createProductMetrics } from "../metrics/product-metrics.ts";
 import { connect, electionProblems, ownNamespace } from "./connections.ts";
 import { addControllers } from "./controllers.ts";
 import { waitForCrds } from "./crd-discovery.ts";
-import { metadataConfigFormatOf, operatorDefaultsOf, wakeAgentOf } from "./default-flags.ts";
-import { describeFlags, parseFlags, UsageError } from "./flags.ts";
+import { operatorDefaultsOf } from "./default-flags.ts";
+import { describeFlags, parseFlags, SettingError, UsageError } from "./flags.ts";
+import { renderingOf } from "./instance-flags.ts";
 import {
   boundsOf,
   concurrencyOf,
@@ -22,6 +23,7 @@ import {
   MANAGER_FLAGS,
   type ManagerFlags,
   namespaceList,
+  selectorOf,
 } from "./manager-flags.ts";
 import { addMetricsServer } from "./metrics.ts";
 import { endOnDefects, stopOnSignals } from "./process-end.ts";
@@ -29,7 +31,16 @@ import { loggerFor } from "./shared-flags.ts";
 import { REVISION, VERSION } from "./version.ts";
 import { addWebhooks } from "./webhooks.ts";
 
-export const MANAGER_USAGE = `usage: firebolt-operator [manager] [flags]\n\n${describeFlags(MANAGER_FLAGS)}`;
+export const MANAGER_USAGE = `usage: firebolt-operator [manager] [flags]
+       firebolt-operator SUBCOMMAND --help
+
+  manager     the operator itself; needs not be named
+  wake-agent  the sidecar of a gateway
+  crds        prints the custom resource definitions
+  render      prints what the operator would render
+  sleep       waits for so many seconds
+
+${describeFlags(MANAGER_FLAGS)}`;
 
 export async function runManager(args: readonly string[]): Promise<number> {
   const flags = parseFlags(MANAGER_FLAGS, args);
@@ -41,13 +52,14 @@ export async function runManager(args: readonly string[]): Promise<number> {
     process.stdout.write(`${VERSION}\n`);
     return 0;
   }
+  const settings = { bounds: boundsOf(flags), selector: selectorOf(flags) };
   checkCombinations(flags);
   const logger = loggerFor(flags);
   const stop = new AbortController();
   stopOnSignals(stop, logger);
   endOnDefects(logger);
   try {
-    const manager = await buildManager(flags, logger, stop.signal);
+    const manager = await buildManager({ flags, ...settings }, logger, stop.signal);
     await manager.run(stop.signal);
     return 0;
   } catch (error) {
@@ -61,15 +73,20 @@ export async function runManager(args: readonly string[]): Promise<number> {
 /** What one flag alone cannot tell. */
 function checkCombinations(flags: ManagerFlags): void {
   const problems = electionProblems(flags);
-  if (problems.length > 0) throw new UsageError(problems.join("; "));
+  if (problems.length > 0) throw new SettingError(problems.join("; "));
 }
 
-async function buildManager(flags: ManagerFlags, root: Logger, signal: AbortSignal): Promise<Manager> {
+interface Settings {
+  readonly flags: ManagerFlags;
+  readonly bounds: ResourceBounds;
+  readonly selector: string;
+}
+
+async function buildManager(settings: Settings, root: Logger, signal: AbortSignal): Promise<Manager> {
+  const { flags, bounds, selector } = settings;
   const logger = root.with({ logger: "setup" });
   const namespaces = namespaceList(flags.namespaces);
-  const selector = flags["watch-label-selector"];
-  if (selector !== "") parseLabelSelector(selector);
-  const bounds = boundsOf(flags);
+  const rendering = renderingOf(flags);
   const config = await loadKubeconfig({ path: flags.kubeconfig, env: process.env, homeDir: homedir() });
   logger.info("starting", { version: VERSION, revision: REVISION, node: process.version, cluster: config.origin });
   logger.info("scope", { namespaces: namespaces.length === 0 ? "all" : namespaces, selector });
@@ -79,6 +96,12 @@ async function buildManager(flags: ManagerFlags, root: Logger, signal: AbortSign
     maxEphemeralStorage: bounds["ephemeral-storage"],
   });
 
+  const { wakeAgent, wakeMode, gatewayClusterRole } = rendering;
+  logger.info("gateways", {
+    wakeAgent: wakeAgent?.image ?? "none",
+    wakeMode,
+    clusterRole: gatewayClusterRole ?? "none",
+  });
   if (flags.telemetry) logger.info("there is no telemetry: nothing is sent");
 
   const registry = flags["metrics-bind-address"] === "0" ? undefined : new Registry();
@@ -87,7 +110,7 @@ async function buildManager(flags: ManagerFlags, root: Logger, signal: AbortSign
   const watches = createWatchMetrics(registry);
   const build = { version: VERSION, revision: REVISION, nodeVersion: process.version };
   const product = createProductMetrics(registry, { clock: systemClock, build });
-  const { client, unfenced, recorder, elector } = connect({ flags, config, metrics, logger: root });
+  const { client, unfenced, demand, recorder, elector } = connect({ flags, config, metrics, logger: root });
   await waitForCrds({ client, clock: systemClock, logger, signal });
 
   const probes = listenAddress(flags["health-probe-bind-address"]);
@@ -123,8 +146,8 @@ async function buildManager(flags: ManagerFlags, root: Logger, signal: AbortSign
     selector,
     bounds,
     defaults: operatorDefaultsOf(flags),
-    metadataConfigFormat: metadataConfigFormatOf(flags),
-    wakeAgent: wakeAgentOf(flags),
+    rendering,
+    demandClient: demand,
     concurrency: concurrencyOf(flags),
   });
   return manager;

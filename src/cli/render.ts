@@ -5,29 +5,25 @@ import { API_VERSION, INSTANCE_NAMES } from "../api/group.ts";
 import type { FireboltInstance } from "../api/instance.ts";
 import { renderGatewayConfigText } from "../instance/render/gateway.ts";
 import { describeFlags, type FlagTable, parseFlags, UsageError } from "./flags.ts";
+import { print } from "./print.ts";
 
 const RENDER_FLAGS = {
   f: { type: "string", default: "", help: "manifest with one FireboltInstance; - reads standard input" },
   help: { type: "boolean", default: "false", help: "print this text and exit" },
 } as const satisfies FlagTable;
 
-const USAGE = `usage: firebolt-operator render gateway-config -f FILE\n\n${describeFlags(RENDER_FLAGS)}`;
+export const RENDER_USAGE = `usage: firebolt-operator render gateway-config -f FILE\n\n${describeFlags(RENDER_FLAGS)}`;
 
 export async function runRender(args: readonly string[]): Promise<number> {
   const [what = "", ...rest] = args;
-  if (what === "--help" || what === "-help") return print(USAGE);
+  if (what === "--help" || what === "-help") return print(RENDER_USAGE);
   if (what !== "gateway-config")
     throw new UsageError(`render what? ${JSON.stringify(what)} is not known: use gateway-config`);
   const flags = parseFlags(RENDER_FLAGS, rest);
-  if (flags.help) return print(USAGE);
+  if (flags.help) return print(RENDER_USAGE);
   if (flags.f === "") throw new UsageError("render gateway-config needs a manifest: -f instance.yaml");
   const { metadata, spec } = readInstance(flags.f);
   return print(renderGatewayConfigText(metadata?.namespace ?? "default", spec).trimEnd());
-}
-
-function print(text: string): number {
-  process.stdout.write(`${text}\n`);
-  return 0;
 }
 
 /** The one FireboltInstance of a manifest that may hold other objects too. */

@@ -16,11 +16,17 @@ test("the defaults are the documented ones", () => {
   });
 });
 
-test("the rendered container passes flags that the agent takes", () => {
-  const container = renderWakeAgentContainer({ image: "i", imagePullPolicy: "Always", envoyHasMemoryLimit: true });
-  const [subcommand, ...flags] = container.args ?? [];
+test.each([
+  { mode: "annotation", stamps: true },
+  { mode: "demand", stamps: false },
+] as const)("the rendered container passes flags that the agent takes: $mode", ({ mode, stamps }) => {
+  const input = { image: "i", imagePullPolicy: "Always", seccompProfile: undefined, envoyHasMemoryLimit: true };
+  const [subcommand, ...flags] = renderWakeAgentContainer({ ...input, mode }).args ?? [];
   expect(subcommand).toBe("wake-agent");
-  expect(parseFlags(WAKE_AGENT_FLAGS, flags)).toMatchObject({ "stamp-annotation": true, "per-hold-bytes": 2_097_152 });
+  expect(parseFlags(WAKE_AGENT_FLAGS, flags)).toMatchObject({
+    "stamp-annotation": stamps,
+    "per-hold-bytes": 2_097_152,
+  });
 });
 
 test.each(["--hold-port=70000", "--per-hold-bytes=-1", "--envoy-admin-url=127.0.0.1", "--hold-timeout=5"])(

@@ -1,6 +1,6 @@
 // The wake agent as a container of the gateway's pod, the token that it alone gets, and what it must be allowed. Rendered by the
 // instance when queries are held; one place for everything that has to agree with the agent's flags and with Envoy's configuration.
-import type { V1Container, V1PolicyRule, V1Volume } from "../api/generated/kubernetes.ts";
+import type { V1Container, V1PolicyRule, V1SeccompProfile, V1Volume } from "../api/generated/kubernetes.ts";
 import { GROUP } from "../api/group.ts";
 import { BUFFER_LIMIT_BYTES } from "./envoy-types.ts";
 import { GATEWAY_PORTS } from "./ports.ts";
@@ -14,9 +14,18 @@ const TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
 /** The agent outlives Envoy's eight seconds, so that no request loses its hold before its gateway ends. */
 const OUTLIVES_SECONDS = 12;
 
+/**
+ * How the operator learns that an engine is wanted: agents write it on the engine, or only show it and the operator asks them. The
+ * second way leaves the pod that faces untrusted traffic without a right to write anything.
+ */
+export type WakeMode = "annotation" | "demand";
+
 export interface WakeAgentInput {
   readonly image: string;
   readonly imagePullPolicy: string;
+  readonly mode: WakeMode;
+  /** Undefined: whatever the runtime does by itself. */
+  readonly seccompProfile: V1SeccompProfile | undefined;
   /** Whether the container `envoy` has a memory limit: without one the downward API would answer with the node's memory. */
   readonly envoyHasMemoryLimit: boolean;
 }
@@ -34,7 +43,7 @@ export function renderWakeAgentContainer(input: WakeAgentInput): V1Container {
       `--envoy-admin-url=http://127.0.0.1:${GATEWAY_PORTS.admin}`,
       `--probe-url=http://127.0.0.1:${GATEWAY_PORTS.wakeProbe}`,
       `--per-hold-bytes=${BUFFER_LIMIT_BYTES}`,
-      "--stamp-annotation=true",
+      ...(input.mode === "annotation" ? ["--stamp-annotation=true"] : []),
     ],
     env: [
       { name: "POD_NAMESPACE", valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" } } },
@@ -57,7 +66,7 @@ export function renderWakeAgentContainer(input: WakeAgentInput): V1Container {
       readOnlyRootFilesystem: true,
       allowPrivilegeEscalation: false,
       capabilities: { drop: ["ALL"] },
-      seccompProfile: { type: "RuntimeDefault" },
+      ...(input.seccompProfile === undefined ? {} : { seccompProfile: input.seccompProfile }),
     },
     volumeMounts: [{ name: WAKE_AGENT_TOKEN_VOLUME, mountPath: TOKEN_PATH, readOnly: true }],
   };
@@ -82,10 +91,13 @@ export function renderWakeAgentTokenVolume(): V1Volume {
   };
 }
 
-/** What the gateway's Role must hold for the agent: see the engines and their endpoints, and stamp an engine. */
-export function wakeAgentRules(): V1PolicyRule[] {
-  return [
-    { apiGroups: [GROUP], resources: ["fireboltengines"], verbs: ["get", "list", "watch", "patch"] },
-    { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["get", "list", "watch"] },
-  ];
+/** What the agent must be allowed: see endpoints and, where it stamps, see the engines and stamp one. */
+export function wakeAgentRules(mode: WakeMode = "annotation"): V1PolicyRule[] {
+  const engines = { apiGroups: [GROUP], resources: ["fireboltengines"], verbs: ["get", "list", "watch", "patch"] };
+  const endpoints = {
+    apiGroups: ["discovery.k8s.io"],
+    resources: ["endpointslices"],
+    verbs: ["get", "list", "watch"],
+  };
+  return mode === "annotation" ? [engines, endpoints] : [endpoints];
 }

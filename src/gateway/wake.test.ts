@@ -2,7 +2,12 @@ import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { renderGatewayConfig } from "./gateway-config.ts";
 import { serialiseGatewayConfig } from "./serialise.ts";
-import { renderWakeAgentContainer, renderWakeAgentTokenVolume, wakeAgentRules } from "./wake-container.ts";
+import {
+  renderWakeAgentContainer,
+  renderWakeAgentTokenVolume,
+  type WakeAgentInput,
+  wakeAgentRules,
+} from "./wake-container.ts";
 
 const text = (wake?: boolean): string => serialiseGatewayConfig(renderGatewayConfig({ namespace: "analytics", wake }));
 
@@ -31,8 +36,15 @@ describe("a gateway that holds queries", () => {
 });
 
 describe("the agent's container", () => {
-  const render = (envoyHasMemoryLimit: boolean) =>
-    renderWakeAgentContainer({ image: "example.com/operator:1", imagePullPolicy: "IfNotPresent", envoyHasMemoryLimit });
+  const render = (envoyHasMemoryLimit: boolean, changes: Partial<WakeAgentInput> = {}) =>
+    renderWakeAgentContainer({
+      image: "example.com/operator:1",
+      imagePullPolicy: "IfNotPresent",
+      mode: "annotation",
+      seccompProfile: { type: "RuntimeDefault" },
+      envoyHasMemoryLimit,
+      ...changes,
+    });
 
   test("is the reviewed one", async () => {
     const objects = { container: render(true), volume: renderWakeAgentTokenVolume(), rules: wakeAgentRules() };
@@ -42,6 +54,19 @@ describe("the agent's container", () => {
   test("is told Envoy's memory limit only when there is one", () => {
     expect(render(false).env?.map(({ name }) => name)).toEqual(["POD_NAMESPACE"]);
     expect(render(true).env?.map(({ name }) => name)).toEqual(["POD_NAMESPACE", "ENVOY_MEMORY_LIMIT_BYTES"]);
+  });
+
+  test("in demand mode it does not stamp, and needs no right on engines", () => {
+    const [stamping, showing] = [render(true), render(true, { mode: "demand" })];
+    expect(stamping.args?.filter((arg) => !showing.args?.includes(arg))).toEqual(["--stamp-annotation=true"]);
+    expect({ ...stamping, args: [] }).toEqual({ ...showing, args: [] });
+    expect(wakeAgentRules("demand").flatMap(({ resources = [] }) => resources)).toEqual(["endpointslices"]);
+  });
+
+  test("has a seccomp profile only when told to", () => {
+    const { seccompProfile, ...rest } = render(true).securityContext ?? {};
+    expect(seccompProfile).toEqual({ type: "RuntimeDefault" });
+    expect(render(true, { seccompProfile: undefined }).securityContext).toEqual(rest);
   });
 
   test("has no probe: an unwell agent must not take the gateway out of service", () => {

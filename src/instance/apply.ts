@@ -1,7 +1,7 @@
 // Carries a decision out: the writes of every step in order, the status last. The first write that fails ends the pass, and the
 // status then says which one and why. Every write is one awaited call; a crash between any two repeats the pass.
 import type { InstanceStatus } from "../api/instance-status.ts";
-import { isInvalid, NotLeaderError } from "../kube/errors.ts";
+import { isForbidden, isInvalid, NotLeaderError } from "../kube/errors.ts";
 import type { Logger } from "../kube/logger.ts";
 import { type Instance, type Rendered, viewChild } from "./children.ts";
 import { nextStatus } from "./compute/next-status.ts";
@@ -70,6 +70,12 @@ async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Pr
       logger.info("unused object deleted", { kind, object: name });
       return "made";
     }
+    case "rehearse":
+      await rehearse(write.object, world);
+      return "made";
+    case "retire":
+      await retire(write, s, deps);
+      return "made";
     case "blocked":
       throw new ChildWriteError(write.kind, write.name, write.problem);
     default:
@@ -91,6 +97,33 @@ async function isOurs(
   if (found.type === "foreign") throw new ChildWriteError(kind, name, "belongs to another owner");
   if (found.type === "terminating") throw new ChildWriteError(kind, name, "is still being deleted");
   return found.type === "live";
+}
+
+async function rehearse(object: Rendered, world: InstanceWorld): Promise<void> {
+  try {
+    await world.rehearse(object);
+  } catch (error) {
+    throw wrapped(object, error);
+  }
+}
+
+/** What stays does no harm: nothing refers to it any more, and it goes with the instance. */
+async function retire(
+  { kind, name }: Extract<Write, { type: "retire" }>,
+  { identity }: InstanceSnapshot,
+  { world, logger }: ApplyDeps,
+): Promise<void> {
+  const { namespace, uid: owner } = identity;
+  try {
+    const found = viewChild(await world.readChild(kind, { namespace, name }), owner);
+    const uid = found.type === "live" ? found.object.metadata.uid : undefined;
+    if (uid === undefined) return;
+    await world.remove(namespace, { kind, name, uid });
+    logger.info("unused object deleted", { kind, object: name });
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    logger.info("an unused object is left behind: the operator has no right on it any more", { kind, object: name });
+  }
 }
 
 async function applyObject(object: Rendered, exists: boolean, { world, memory, logger }: ApplyDeps): Promise<void> {

@@ -1,5 +1,4 @@
-// The kinds an instance is made of, and what may be done with an object that is found under an expected name. Pure: reads and
-// writes happen elsewhere.
+// The kinds an instance is made of, as they are rendered, cached and removed. Pure: reads and writes happen elsewhere.
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type {
   V1ConfigMap,
@@ -16,6 +15,8 @@ import type {
 } from "../api/generated/kubernetes.ts";
 import type { FireboltInstance } from "../api/instance.ts";
 import type { InstanceIdentity } from "./names.ts";
+
+export { type Child, controllerUid, isOwnedBy, viewChild } from "../kube/owned-child.ts";
 
 export type Instance = DeepReadonly<FireboltInstance>;
 export type Deployment = DeepReadonly<V1Deployment>;
@@ -74,33 +75,6 @@ export interface ChildReference {
 
 /** Who manages which field is of no interest. */
 export type ChildMetadata = DeepReadonly<Omit<V1ObjectMeta, "managedFields">>;
-
-type WithMetadata = { readonly metadata?: ChildMetadata };
-
-/**
- * What was found under the name of a child. A terminating one no longer counts as there, but its name is still taken; a foreign
- * one (of another owner, or of an older instance of the same name) is never written.
- */
-export type Child<T> =
-  | { readonly type: "absent" }
-  | { readonly type: "foreign"; readonly object: T }
-  | { readonly type: "terminating"; readonly object: T }
-  | { readonly type: "live"; readonly object: T };
-
-export function viewChild<T extends WithMetadata>(object: T | undefined, ownerUid: string): Child<T> {
-  if (object === undefined) return { type: "absent" };
-  if (!isOwnedBy(object.metadata, ownerUid)) return { type: "foreign", object };
-  return object.metadata?.deletionTimestamp === undefined ? { type: "live", object } : { type: "terminating", object };
-}
-
-export function isOwnedBy(metadata: ChildMetadata | undefined, ownerUid: string): boolean {
-  return controllerUid(metadata) === ownerUid;
-}
-
-/** Who controls an object, if anybody does. */
-export function controllerUid(metadata: ChildMetadata | undefined): string | undefined {
-  return metadata?.ownerReferences?.find(({ controller }) => controller === true)?.uid;
-}
 
 export function identityOf({ metadata }: Instance): InstanceIdentity {
   return { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "", uid: metadata?.uid ?? "" };

@@ -9,9 +9,7 @@ import { kubeInstanceWorld } from "./kube-world.ts";
 import { InstanceMemories } from "./memory.ts";
 import { type InstanceMetrics, noInstanceMetrics } from "./metrics-hooks.ts";
 import { runInstancePass } from "./pass.ts";
-import type { WakeAgentImage } from "./render/gateway.ts";
 import type { RenderSettings } from "./render/instance-objects.ts";
-import type { MetadataConfigFormat } from "./render/metadata-config.ts";
 import { instanceOfChildEvent, instanceOfInstanceEvent } from "./triggers.ts";
 
 export interface InstanceControllerDeps {
@@ -20,10 +18,8 @@ export interface InstanceControllerDeps {
   readonly clock: Clock;
   readonly events: EventSink;
   readonly defaults: Pick<OperatorDefaults, "images">;
-  /** What the metadata image reads. Default XML, as the default image does. */
-  readonly metadataConfigFormat?: MetadataConfigFormat;
-  /** The image of the wake agent; absent: gateways hold no queries. */
-  readonly wakeAgent?: WakeAgentImage;
+  /** Default: the format that the default image reads, no wake agent, a Role per instance, the runtime's seccomp profile. */
+  readonly rendering?: Omit<Partial<RenderSettings>, "images">;
   readonly metrics?: InstanceMetrics;
   /** Instances worked on at the same time. */
   readonly concurrency?: number;
@@ -34,11 +30,7 @@ const DEFAULT_CONCURRENCY = 4;
 export function instanceController(deps: InstanceControllerDeps): Controller {
   const { client, caches, clock, events, defaults, metrics = noInstanceMetrics } = deps;
   const { children } = caches;
-  const settings: RenderSettings = {
-    images: defaults.images,
-    metadataConfigFormat: deps.metadataConfigFormat ?? "xml",
-    ...(deps.wakeAgent === undefined ? {} : { wakeAgent: deps.wakeAgent }),
-  };
+  const settings: RenderSettings = { metadataConfigFormat: "xml", ...deps.rendering, images: defaults.images };
   const memories = new InstanceMemories();
   return {
     name: "fireboltinstance",
@@ -52,7 +44,7 @@ export function instanceController(deps: InstanceControllerDeps): Controller {
       watch(children.PodDisruptionBudget, instanceOfChildEvent),
       watch(children.ServiceAccount, instanceOfChildEvent),
       watch(children.RoleBinding, instanceOfChildEvent),
-      watch(children.Role, instanceOfChildEvent),
+      ...(children.Role === undefined ? [] : [watch(children.Role, instanceOfChildEvent)]),
     ],
     reconcile({ namespace = "", name }, signal, { logger }) {
       const world = kubeInstanceWorld({ client, caches, signal });

@@ -14,11 +14,22 @@ import {
 } from "./children.ts";
 import type { InstanceWorld } from "./world.ts";
 
-export async function deleteInstance(world: InstanceWorld, instance: Instance, logger: Logger): Promise<NextCheck> {
+export interface DeletionDeps {
+  readonly logger: Logger;
+  /** Whether the operator has rights on Roles. One that is left from before goes with its owner, the instance. */
+  readonly managesRoles: boolean;
+}
+
+export async function deleteInstance(
+  world: InstanceWorld,
+  instance: Instance,
+  { logger, managesRoles }: DeletionDeps,
+): Promise<NextCheck> {
   if (instance.metadata?.finalizers?.includes(INSTANCE_NAMES.finalizer) !== true) return "onChange";
   const errors: unknown[] = [];
   let deleted = 0;
-  for (const kind of CHILD_KINDS) deleted += await deleteKind(world, instance, kind, { errors, logger });
+  for (const kind of CHILD_KINDS)
+    if (managesRoles || kind !== "Role") deleted += await deleteKind(world, instance, kind, { errors, logger });
   // All of them are tried before the first failure counts; the finalizer stays until none is left.
   if (errors.length > 0)
     throw new AggregateError(errors, `${errors.length} of the instance's objects could not be deleted`, {

@@ -7,6 +7,7 @@ import type { InstanceStatus } from "../api/instance-status.ts";
 import type { EventNote } from "../kube/event-object.ts";
 import type { Instance } from "./children.ts";
 import { credentialsSecretName } from "./names.ts";
+import { wakeOffBegins } from "./wake-off.ts";
 
 type Told = Pick<EventNote, "type" | "reason" | "note">;
 type Status = DeepReadonly<InstanceStatus> | undefined;
@@ -18,6 +19,7 @@ export function eventsOf(before: Instance, after: Status): readonly EventNote[] 
   const told = [
     ...COMPONENTS.flatMap((type) => componentEvent(type, before.status, after)),
     ...phaseEvent(before.status, after),
+    ...wakeEvent(before.status, after),
   ];
   return told.map((event) => noteOf(before, event));
 }
@@ -51,6 +53,11 @@ function componentEvent(type: (typeof COMPONENTS)[number], before: Status, after
   if (is.status === "True") return [{ type: "Normal", reason: "ComponentReady", note: `${component}: ${is.message}` }];
   if (is.reason === "Provisioning" && was?.status !== "True") return [];
   return [{ type: "Warning", reason: "ComponentUnready", note: `${component}: ${is.reason}: ${is.message}` }];
+}
+
+function wakeEvent(before: Status, after: Status): readonly Told[] {
+  const note = wakeOffBegins(before, after);
+  return note === undefined ? [] : [{ type: "Warning", reason: "WakeOnZeroDisabled", note }];
 }
 
 function phaseEvent(before: Status, after: Status): readonly Told[] {

@@ -9,7 +9,10 @@ import type { AppliedKind, ChildTypes } from "./children.ts";
 import { digestData } from "./drift/config-map-digest.ts";
 import { KINDS } from "./kinds.ts";
 
-export type ChildCaches = { readonly [K in AppliedKind]: ObjectCache<ChildTypes[K]> };
+export type ChildCaches = { readonly [K in Exclude<AppliedKind, "Role">]: ObjectCache<ChildTypes[K]> } & {
+  /** Absent where gateways are bound to a ClusterRole: the operator then has no right on Roles. */
+  readonly Role?: ObjectCache<ChildTypes["Role"]>;
+};
 
 export interface InstanceCaches {
   readonly instances: ObjectCache<FireboltInstance>;
@@ -20,10 +23,16 @@ export interface InstanceCaches {
 export type CacheWish<T extends KubeObject> = Pick<CacheOptions<T>, "type" | "labelSelector" | "trim">;
 export type CreateCache = <T extends KubeObject>(wish: CacheWish<T>) => ObjectCache<T>;
 
+export interface InstanceCachesOptions {
+  /** Default true. */
+  readonly roles?: boolean;
+}
+
 /** `instances` is shared with whoever else reads instances; the others are this controller's alone. */
 export function createInstanceCaches(
   create: CreateCache,
   instances: ObjectCache<FireboltInstance> = create<FireboltInstance>({ type: FireboltInstance }),
+  { roles = true }: InstanceCachesOptions = {},
 ): InstanceCaches {
   const child = <K extends AppliedKind>(kind: K, trim: (object: ChildTypes[K]) => ChildTypes[K]) =>
     create<ChildTypes[K]>({ type: KINDS[kind], labelSelector: LABEL.instance, trim });
@@ -37,7 +46,7 @@ export function createInstanceCaches(
       PodDisruptionBudget: child("PodDisruptionBudget", withoutStatus),
       ServiceAccount: child("ServiceAccount", same),
       RoleBinding: child("RoleBinding", same),
-      Role: child("Role", same),
+      ...(roles ? { Role: child("Role", same) } : {}),
     },
   };
 }

@@ -1,14 +1,22 @@
 // The instance's world over a cluster: cached reads from the caches, everything else one request each. Knows how things are
 // written (fields, preconditions, propagation) and nothing about why.
-import { isDeepStrictEqual } from "node:util";
 import { FIELD_MANAGER } from "../api/group.ts";
 import { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
+import type { ObjectCache } from "../kube/cache.ts";
+import { changedFields } from "../kube/changed-fields.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors.ts";
 import type { KubeObject } from "../kube/object.ts";
 import type { ResourceType } from "../kube/resource.ts";
-import { type AppliedKind, type ChildKind, type Instance, identityOf, type Rendered } from "./children.ts";
+import {
+  type AppliedKind,
+  type ChildKind,
+  type ChildTypes,
+  type Instance,
+  identityOf,
+  type Rendered,
+} from "./children.ts";
 import type { InstanceCaches } from "./instance-caches.ts";
 import { KINDS } from "./kinds.ts";
 import type { CachedReads, DirectReads, InstanceKey, InstanceWorld, StatusWriteAnswer, Writes } from "./world.ts";
@@ -27,8 +35,13 @@ export function kubeInstanceWorld(options: KubeWorldOptions): InstanceWorld {
 function cachedReads({ caches }: KubeWorldOptions): CachedReads {
   return {
     instance: (key) => caches.instances.get(key),
-    child: <K extends AppliedKind>(kind: K, key: InstanceKey) => caches.children[kind].get(key),
+    child: <K extends AppliedKind>(kind: K, key: InstanceKey) => cacheOf(caches, kind)?.get(key),
   };
+}
+
+function cacheOf<K extends AppliedKind>({ children }: InstanceCaches, kind: K): ObjectCache<ChildTypes[K]> | undefined {
+  const all: { readonly [P in AppliedKind]?: ObjectCache<ChildTypes[P]> } = children;
+  return all[kind];
 }
 
 function directReads({ client, signal }: KubeWorldOptions): DirectReads {
@@ -79,6 +92,12 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
     async apply(object, takeOver) {
       await client.apply(typeOf(object.kind), asKubeObject(object), { ...write, force: takeOver });
     },
+    async rehearse(object) {
+      // Under a name of its own: the one that it is to get is still taken.
+      const { metadata } = object;
+      const rehearsed = { ...asKubeObject(object), metadata: { ...metadata, name: `${metadata.name}-rehearsal` } };
+      await client.create(typeOf(object.kind), rehearsed, { ...write, dryRun: true });
+    },
     async overwrite(object) {
       const { apiVersion: _, kind, metadata, ...content } = object;
       const { name, namespace, labels, annotations } = metadata;
@@ -97,7 +116,7 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
     },
     async writeStatus(instance, status): Promise<StatusWriteAnswer> {
       const { resourceVersion } = instance.metadata ?? {};
-      const body = { metadata: { resourceVersion }, status: changes(instance.status, status) };
+      const body = { metadata: { resourceVersion }, status: changedFields(instance.status, status) };
       const options = { ...write, subresource: "status" };
       try {
         const key = keyOnly(identityOf(instance));
@@ -112,15 +131,6 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
       }
     },
   };
-}
-
-/** The fields that differ; null removes one. */
-function changes(stored: object | undefined, wanted: object): Record<string, unknown> {
-  const before = new Map<string, unknown>(Object.entries(stored ?? {}));
-  const after = new Map<string, unknown>(Object.entries(wanted));
-  const removed = [...before.keys()].filter((key) => !after.has(key)).map((key) => [key, null] as const);
-  const changed = [...after].filter(([key, value]) => !isDeepStrictEqual(before.get(key), value));
-  return Object.fromEntries([...changed, ...removed]);
 }
 
 function typeOf(kind: ChildKind): ResourceType<KubeObject> {

@@ -2,6 +2,8 @@
 // settled elsewhere.
 import { type Component, LABEL } from "../api/labels.ts";
 
+export { credentialsSecretName } from "../api/secret-names.ts";
+
 /** An instance as its children refer to it. */
 export interface InstanceIdentity {
   readonly namespace: string;
@@ -15,7 +17,6 @@ export const POSTGRES_PORT = 5432;
 /** The suffix of every name inside the cluster. */
 const CLUSTER_DOMAIN = "cluster.local";
 
-export const credentialsSecretName = (instance: string): string => `${instance}-metadata-postgres-creds`;
 /** StatefulSet and headless Service of the internal PostgreSQL. */
 export const postgresName = (instance: string): string => `${instance}-metadata-pg`;
 export const metadataConfigName = (instance: string): string => `${instance}-metadata-config`;

@@ -33,7 +33,9 @@ export interface PassDeps {
 export async function runInstancePass(world: InstanceWorld, key: InstanceKey, deps: PassDeps): Promise<NextCheck> {
   const instance = world.instance(key);
   if (instance === undefined || instance.metadata?.deletionTimestamp !== undefined) {
-    const next = instance === undefined ? "onChange" : await deleteInstance(world, instance, deps.logger);
+    const { logger, settings } = deps;
+    const managesRoles = settings.gatewayClusterRole === undefined;
+    const next = instance === undefined ? "onChange" : await deleteInstance(world, instance, { logger, managesRoles });
     deps.memories.forget(key);
     deps.metrics.removed(key);
     return next;

@@ -1,10 +1,11 @@
 // What is wrong with an instance beyond its schema. Admission and the controller call the same functions; what follows from a
 // violation is decided by the caller.
+import { protectedSecrets } from "../podtemplate/protected-secrets.ts";
+import { validateSecretReach } from "../podtemplate/secret-reach.ts";
 import { validateTemplate } from "../podtemplate/validate-template.ts";
 import type { Violation } from "../podtemplate/violation.ts";
 import type { Instance } from "./children.ts";
 import { isXmlText } from "./render/xml.ts";
-import { protectedSecrets, validateSecretReach } from "./secret-reach.ts";
 
 export interface InstanceViolations {
   readonly metadata: readonly Violation[];

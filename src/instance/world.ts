@@ -40,6 +40,8 @@ export interface Writes {
   createSecret(secret: V1Secret): Promise<"created" | "exists">;
   /** Server-side apply. Taking fields over from others is allowed only where the object is known to be the instance's. */
   apply(object: Rendered, takeOver: boolean): Promise<void>;
+  /** Asks whether the object would be stored, and stores nothing. Rejects with the refusal. */
+  rehearse(object: Rendered): Promise<void>;
   /** Puts whole lists back where an apply, which merges them, is refused because of what others put in. */
   overwrite(object: Rendered): Promise<void>;
   /** Gone already counts as accepted. Conflict: another object has the name by now. */

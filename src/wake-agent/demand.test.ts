@@ -46,6 +46,20 @@ test("4096 names at most", () => {
   expect(demand.dropped).toBe(904);
 });
 
+test("the longest names, all of them refused and waited for: the page stays below the mebibyte that is read of it", () => {
+  const { demand, parked } = open();
+  for (let index = 0; index < 5_000; index++) {
+    const name = String(index).padStart(63, "e");
+    demand.stamp(name);
+    for (let times = 0; times < 3; times++) demand.shed(name);
+    parked.set(name, 99_999);
+  }
+  const rows = demand.rows();
+  expect(rows.length).toBeGreaterThan(2_500);
+  expect(rows.length + demand.dropped).toBe(5_000);
+  expect(Buffer.byteLength(renderDemandPage({ rows, dropped: demand.dropped }))).toBeLessThanOrEqual(1_048_576);
+});
+
 test("the page", () => {
   const { demand, parked } = open();
   demand.stamp("a");

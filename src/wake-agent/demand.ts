@@ -9,6 +9,7 @@ export interface DemandOptions {
   /** Held requests per engine: a row stays while something is parked. */
   readonly parked: (engine: string) => number;
   readonly mostNames?: number;
+  readonly mostBytes?: number;
 }
 
 export interface DemandRow {
@@ -19,10 +20,13 @@ export interface DemandRow {
 }
 
 const MOST_NAMES = 4096;
+/** Whoever reads the page takes at most a mebibyte of it: more names than fit would hide all of them. */
+const MOST_BYTES = 1_000_000;
 
 export class Demand {
   readonly #options: DemandOptions;
   readonly #rows = new Map<string, { lastMs: number; shed: number }>();
+  #bytes = 0;
   #dropped = 0;
 
   constructor(options: DemandOptions) {
@@ -34,7 +38,7 @@ export class Demand {
     const lastMs = this.#options.clock.now();
     const row = this.#rows.get(engine);
     if (row !== undefined) row.lastMs = lastMs;
-    else if (this.#hasRoom()) this.#rows.set(engine, { lastMs, shed: 0 });
+    else if (this.#hasRoomFor(engine)) this.#add(engine, lastMs);
     else this.#dropped++;
   }
 
@@ -58,17 +62,23 @@ export class Demand {
     return this.#dropped;
   }
 
-  #hasRoom(): boolean {
-    const { mostNames = MOST_NAMES } = this.#options;
-    if (this.#rows.size >= mostNames) this.#forgetOld();
-    return this.#rows.size < mostNames;
+  #hasRoomFor(engine: string): boolean {
+    const { mostNames = MOST_NAMES, mostBytes = MOST_BYTES } = this.#options;
+    const fits = (): boolean => this.#rows.size < mostNames && this.#bytes + bytesOf(engine) <= mostBytes;
+    if (!fits()) this.#forgetOld();
+    return fits();
+  }
+
+  #add(engine: string, lastMs: number): void {
+    this.#rows.set(engine, { lastMs, shed: 0 });
+    this.#bytes += bytesOf(engine);
   }
 
   #forgetOld(): void {
     const { clock, retentionMs, parked } = this.#options;
     const oldest = clock.now() - retentionMs;
     for (const [engine, { lastMs }] of this.#rows)
-      if (lastMs < oldest && parked(engine) === 0) this.#rows.delete(engine);
+      if (lastMs < oldest && parked(engine) === 0 && this.#rows.delete(engine)) this.#bytes -= bytesOf(engine);
   }
 }
 
@@ -102,3 +112,8 @@ export function renderDemandPage({
 }
 
 const PREFIX = "firebolt_gateway_wake_";
+
+/** At most what one engine adds to the page: three lines, with room for long numbers. */
+function bytesOf(engine: string): number {
+  return 3 * engine.length + 190;
+}

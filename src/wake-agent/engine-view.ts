@@ -1,5 +1,6 @@
-// What the agent knows of the engines of its namespace, from two watches: who they are and where they stand. Changes are told at
-// once, and numbered, so that a gateway can tell whether what it was told before is still true.
+// What the agent knows of the engines of its namespace, from two watches: who they are and where they stand. An agent that may not
+// read engines goes by their endpoints alone. Changes are told at once, and numbered, so that a gateway can tell whether what it was
+// told before is still true.
 import type { CacheEvent, CacheObserver, ObjectCache } from "../kube/cache.ts";
 import type { DeepReadonly, KubeObject } from "../kube/object.ts";
 import { type EndpointSlice, engineOfSlice, type WatchedEngine } from "./kinds.ts";
@@ -43,7 +44,8 @@ export class Sight {
 
 export interface EngineViewOptions {
   readonly namespace: string;
-  readonly engines: ObjectCache<WatchedEngine>;
+  /** Undefined: engines may not be read. */
+  readonly engines: ObjectCache<WatchedEngine> | undefined;
   readonly slices: ObjectCache<EndpointSlice>;
   readonly sights: { readonly engines: Sight; readonly slices: Sight };
   /** The first number: later processes must begin above all numbers of earlier ones. */
@@ -66,7 +68,7 @@ export class EngineView {
   open(): () => void {
     const { engines, slices } = this.#options;
     const stop = [
-      engines.onEvent(({ object }) => this.#look(object.metadata?.name)),
+      ...(engines === undefined ? [] : [engines.onEvent(({ object }) => this.#look(object.metadata?.name))]),
       slices.onEvent((event) => {
         for (const name of namesOf(event)) this.#look(name);
       }),
@@ -99,10 +101,10 @@ export class EngineView {
     });
   }
 
-  /** Both watches have been listed: an engine that is not there does not exist. */
+  /** Every watch has been listed: an engine that is not there does not exist. */
   get complete(): boolean {
-    const { engines, slices } = this.#options.sights;
-    return engines.listed && slices.listed;
+    const { engines, sights } = this.#options;
+    return (engines === undefined || sights.engines.listed) && sights.slices.listed;
   }
 
   /** Endpoints are known, engines perhaps not. */
@@ -121,13 +123,13 @@ export class EngineView {
   }
 
   engine(name: string): DeepReadonly<WatchedEngine> | undefined {
-    return this.#options.engines.get({ namespace: this.#options.namespace, name });
+    return this.#options.engines?.get({ namespace: this.#options.namespace, name });
   }
 
   #look(engine: string | undefined): void {
     if (engine === undefined) return;
     const from = this.standing(engine);
-    const to = standingOf(this.engine(engine), this.#readyPods(engine));
+    const to = standingOf(this.#found(engine), this.#readyPods(engine));
     if (from === to) return;
     if (to === "unknown") this.#standings.delete(engine);
     else this.#standings.set(engine, to);
@@ -140,9 +142,20 @@ export class EngineView {
     for (const end of [...this.#epochWaiters]) end();
   }
 
+  /** A stopped engine keeps its Service, and a Service without endpoints keeps one empty slice: who has a slice exists. */
+  #found(engine: string): DeepReadonly<WatchedEngine> | undefined {
+    if (this.#options.engines !== undefined) return this.engine(engine);
+    return this.#slicesOf(engine).length === 0 ? undefined : {};
+  }
+
+  #slicesOf(engine: string): readonly DeepReadonly<EndpointSlice>[] {
+    return this.#options.slices.byIndex(SLICES_BY_ENGINE, engine);
+  }
+
   #readyPods(engine: string): readonly string[] {
-    const slices = this.#options.slices.byIndex(SLICES_BY_ENGINE, engine);
-    return slices.flatMap(({ endpoints = [] }) => endpoints.map(({ targetRef }) => targetRef?.name ?? ""));
+    return this.#slicesOf(engine).flatMap(({ endpoints = [] }) =>
+      endpoints.map(({ targetRef }) => targetRef?.name ?? ""),
+    );
   }
 }
 

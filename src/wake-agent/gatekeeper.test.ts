@@ -1,10 +1,8 @@
 // The agent's answers over caches in memory: what a gateway is told in every situation of behaviour §4.5.
 import { beforeEach, expect, test } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
-import type { CacheEvent, ObjectCache } from "../kube/cache.ts";
+import { MemoryCache } from "../../test/support/memory-cache.ts";
 import { silentLogger } from "../kube/logger.ts";
-import type { KubeObject, ObjectKey } from "../kube/object.ts";
-import type { ResourceType } from "../kube/resource.ts";
 import { Demand } from "./demand.ts";
 import { EngineView, indexSlices, Sight } from "./engine-view.ts";
 import { Gatekeeper } from "./gatekeeper.ts";
@@ -12,56 +10,6 @@ import { EndpointSlice, trimSlice, WatchedEngine } from "./kinds.ts";
 import { Reach, type Reached } from "./reach.ts";
 import { Stamper } from "./stamper.ts";
 import { WaitingRoom } from "./waiting-room.ts";
-
-/** As much of a cache as the view reads. */
-class MemoryCache<T extends KubeObject> implements ObjectCache<T> {
-  readonly type: ResourceType<T>;
-  readonly synced = true;
-  readonly #objects = new Map<string, T>();
-  readonly #listeners = new Set<(event: CacheEvent<T>) => void>();
-  readonly #index: (object: T) => readonly string[];
-
-  constructor(type: ResourceType<T>, index: (object: T) => readonly string[] = () => []) {
-    this.type = type;
-    this.#index = index;
-  }
-  get size(): number {
-    return this.#objects.size;
-  }
-  get({ name }: ObjectKey) {
-    return this.#objects.get(name) as ReturnType<ObjectCache<T>["get"]>;
-  }
-  list() {
-    return [...this.#objects.values()] as unknown as ReturnType<ObjectCache<T>["list"]>;
-  }
-  byIndex(_: string, value: string) {
-    const found = [...this.#objects.values()].filter((object) => this.#index(object).includes(value));
-    return found as unknown as ReturnType<ObjectCache<T>["byIndex"]>;
-  }
-  onEvent(listener: (event: CacheEvent<T>) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-  whenSynced(): Promise<void> {
-    return Promise.resolve();
-  }
-  run(): Promise<void> {
-    return Promise.resolve();
-  }
-  put(object: T): void {
-    this.#objects.set(object.metadata?.name ?? "", object);
-    this.#tell("modified", object);
-  }
-  remove(name: string): void {
-    const object = this.#objects.get(name);
-    this.#objects.delete(name);
-    if (object !== undefined) this.#tell("deleted", object);
-  }
-  #tell(type: "modified" | "deleted", object: T): void {
-    const event = { type, object, origin: "watch" } as unknown as CacheEvent<T>;
-    for (const listener of this.#listeners) listener(event);
-  }
-}
 
 let clock: ManualClock;
 let engines: MemoryCache<WatchedEngine>;
@@ -252,7 +200,7 @@ test("an engine that is deleted: 404 for those who wait", async () => {
   putEngine("e", 0);
   sync();
   const answer = hold();
-  engines.remove("e");
+  engines.remove({ namespace: "ns", name: "e" });
   expect(await answer).toEqual({ status: 404, decision: "unknown" });
 });
 

@@ -33,6 +33,7 @@ export interface WakeAgentOptions {
   readonly fallbackHoldCap: number;
   readonly holdTimeoutMs: number;
   readonly demandRetentionMs: number;
+  /** Write wake requests on engines. Without it engines are not read either: the agent then needs no right on them. */
   readonly stampAnnotation: boolean;
   /** The agent's own memory limit; undefined without one. */
   readonly ownLimitBytes?: number | undefined;
@@ -55,12 +56,9 @@ export function createWakeAgent(options: WakeAgentOptions): WakeAgent {
   const stop = new AbortController();
   const sights = { engines: new Sight(), slices: new Sight() };
   const shared = { client, logger, clock, namespaces: [namespace], timings: { idleTimeoutMs: WATCH_SILENCE_MS } };
-  const engines = createObjectCache({
-    ...shared,
-    type: WatchedEngine,
-    trim: trimEngine,
-    observer: sights.engines.observer,
-  });
+  const engines = options.stampAnnotation
+    ? createObjectCache({ ...shared, type: WatchedEngine, trim: trimEngine, observer: sights.engines.observer })
+    : undefined;
   const slices = createObjectCache({
     ...shared,
     type: EndpointSlice,
@@ -75,7 +73,7 @@ export function createWakeAgent(options: WakeAgentOptions): WakeAgent {
     clock,
     logger,
     waiting: room,
-    engine: (name) => (options.stampAnnotation ? view.engine(name) : undefined),
+    engine: (name) => view.engine(name),
     write: async (name, time, signal) => {
       const body = { metadata: { annotations: { [ANNOTATION.wakeRequested]: time } } };
       const call = { signal, timeoutMs: WRITE_DEADLINE_MS, fieldManager: "firebolt-gateway" };
@@ -123,7 +121,7 @@ export function createWakeAgent(options: WakeAgentOptions): WakeAgent {
       const parts = [
         holdDoor.run(stop.signal),
         demandDoor.run(stop.signal),
-        engines.run(stop.signal),
+        ...(engines === undefined ? [] : [engines.run(stop.signal)]),
         slices.run(stop.signal),
         ...(options.envoyAdminUrl === "" ? [] : [gateway.run(stop.signal)]),
       ];

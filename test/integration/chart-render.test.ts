@@ -3,6 +3,8 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type Api, openApiFromKubeconfig, valueAt } from "../../dev/control-plane/api-request.ts";
 import { renderWebhookConfigurations } from "../../src/admission/webhook-configurations.ts";
+import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
+import { renderInstanceObjects } from "../../src/instance/render/instance-objects.ts";
 import { Addresses, dryRun, installForeignKinds, isForeign, podOf } from "../support/chart-dry-run.ts";
 import { AWAITED_FLAGS, flagName, knownFlags, managerArgs } from "../support/chart-flags.ts";
 import { CHART_CASES, chartCase } from "../support/chart-matrix.ts";
@@ -15,6 +17,7 @@ import {
   type RenderedObject,
 } from "../support/helm.ts";
 import { buildProgram } from "../support/operator-process.ts";
+import { rulesOf } from "../support/rbac-grants.ts";
 
 const NAMESPACE = "chart-system";
 const RESTRICTED = "chart-restricted";
@@ -28,6 +31,24 @@ const rendered = new Map<string, readonly RenderedObject[]>();
 
 const release = (name: string) => ({ name: "fo", namespace: NAMESPACE, values: chartCase(name) });
 const objectsOf = (name: string): readonly RenderedObject[] => rendered.get(name) ?? [];
+const sorted = (texts: readonly string[]) => texts.toSorted();
+const grantsIn = (role: unknown): readonly string[] =>
+  rulesOf(role).flatMap(({ apiGroups = [], resources = [], verbs }) =>
+    apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}.${group}`))),
+  );
+/** By the Role that the instance controller renders. */
+function gatewayGrants(hasWakeAgent: boolean, wakeMode: "annotation" | "demand"): readonly string[] {
+  const instance = {
+    spec: { metadataNG: false, metadata: { engineRegistration: false }, gateway: { metricsPort: 9090 } },
+  };
+  const { gateway } = renderInstanceObjects(instance, {
+    images: OPERATOR_DEFAULTS.images,
+    metadataConfigFormat: "xml",
+    wakeMode,
+    ...(hasWakeAgent ? { wakeAgent: { image: "i", pullPolicy: "" } } : {}),
+  });
+  return grantsIn(gateway.find(({ kind }) => kind === "Role"));
+}
 const find = (name: string, kind: string, suffix = ""): RenderedObject | undefined =>
   objectsOf(name).find((object) => object.kind === kind && object.metadata.name.endsWith(suffix));
 
@@ -162,6 +183,45 @@ describe("what is rendered", () => {
     const cluster = rules("cluster, self-managed, secure metrics, proxy", "ClusterRole");
     expect(rules("namespaced, self-managed, secure metrics, proxy", "Role")).toEqual(cluster);
     expect(JSON.stringify(cluster)).not.toContain("*");
+  });
+
+  test.each([
+    { name: "one role for all gateways", wakeAgent: true, wakeMode: "annotation" },
+    { name: "one role for all gateways, demand", wakeAgent: true, wakeMode: "demand" },
+    { name: "one role for gateways without agents", wakeAgent: false, wakeMode: "annotation" },
+    { name: "one role for gateways without agents, demand", wakeAgent: false, wakeMode: "demand" },
+  ] as const)("$name: it grants what each instance's Role would, and nothing that the manager lacks", (one) => {
+    const { name, wakeAgent, wakeMode } = one;
+    const role = find(name, "ClusterRole", "-gateway-wake");
+    expect(sorted(grantsIn(role))).toEqual(sorted(gatewayGrants(wakeAgent, wakeMode)));
+    const own = new Set(grantsIn(find(name, "ClusterRole", "-manager")));
+    expect(grantsIn(role).filter((grant) => !own.has(grant))).toEqual([]);
+    expect([...own].filter((grant) => grant.includes(" roles."))).toEqual([]);
+    expect(managerArgs(objectsOf(name))).toContain("--gateway-wake-cluster-role=fo-firebolt-operator-gateway-wake");
+  });
+
+  test("a gateway role of one's own is bound and not made", () => {
+    const name = "a gateway role of one's own";
+    expect(find(name, "ClusterRole", "gateways")).toBeUndefined();
+    expect(managerArgs(objectsOf(name))).toContain("--gateway-wake-cluster-role=platform:gateways");
+    expect(grantsIn(find(name, "ClusterRole", "-manager")).filter((grant) => grant.includes(" roles."))).toEqual([]);
+  });
+
+  test("gateways have a Role each, annotate and have a seccomp profile, unless values say otherwise", () => {
+    const flags = /wake-mode|wake-cluster-role|component-seccomp/;
+    const passed = (name: string) => managerArgs(objectsOf(name)).filter((arg) => flags.test(arg));
+    expect(passed("cluster, self-managed, secure metrics, proxy")).toEqual([]);
+    expect(passed("demand")).toEqual(["--wake-mode=demand"]);
+    expect(passed("gateways without seccomp")).toEqual(["--component-seccomp=none"]);
+  });
+
+  test("the manager may reach gateways for their demand where its traffic is restricted", () => {
+    const egress = valueAt(find("demand", "NetworkPolicy"), ["spec", "egress"]);
+    const podSelector = { matchLabels: { "firebolt.io/component": "gateway" } };
+    expect(egress).toContainEqual({
+      ports: [{ protocol: "TCP", port: 9903 }],
+      to: [{ namespaceSelector: {}, podSelector }],
+    });
   });
 
   test("labels and annotations for all reach every object", () => {

@@ -230,7 +230,9 @@ describe("external PostgreSQL (S57)", () => {
     const secret = await room.get("Secret", SECRET);
     await room.patch("FireboltInstance", "lakeside", { spec: { metadata: { postgres } } });
     await eventually(async () => expect(await room.names("StatefulSet")).toEqual([]));
-    expect(await room.names("Service")).toEqual(["lakeside-gateway", "lakeside-metadata"]);
+    await eventually(async () =>
+      expect(await room.names("Service")).toEqual(["lakeside-gateway", "lakeside-metadata"]),
+    );
     expect(await room.names("PersistentVolumeClaim")).toEqual(["data-lakeside-metadata-pg-0"]);
     expect(await room.get("Secret", SECRET)).toEqual(secret);
     await reaches(room, "Ready");

@@ -15,8 +15,9 @@ import { engine, instance } from "../support/manifests.ts";
 import { buildProgram, type OperatorProcess, startOperator } from "../support/operator-process.ts";
 import { type AuditedRequest, type AuditLog, openAuditLog } from "../support/rbac-audit.ts";
 import { type Grant, grantsOf, type Need, needsOf, uncoveredNeeds, unusedGrants } from "../support/rbac-grants.ts";
-import { openScenario } from "../support/rbac-scenario.ts";
+import { openScenario, type ScenarioOptions, SLEEPER } from "../support/rbac-scenario.ts";
 import { scrapersAreChecked } from "../support/rbac-scraper.ts";
+import { startDemandServer } from "../support/wake-demand-server.ts";
 
 const CRDS = join(import.meta.dirname, "../../config/crd");
 const RELEASE = "firebolt-operator";
@@ -114,14 +115,21 @@ async function untilReady(operator: OperatorProcess): Promise<void> {
   );
 }
 
+interface Life extends ScenarioOptions {
+  /** Somebody asks for a stopped engine: gateways show that, and the manager asks them. */
+  readonly demand?: boolean;
+}
+
 /** The whole life in one namespace; answers what the manager's own objects tell about its needs. */
-async function live(namespace: string, account: string): Promise<readonly Need[]> {
-  const scenario = openScenario(api, namespace);
+async function live(namespace: string, account: string, life: Life = {}): Promise<readonly Need[]> {
+  const scenario = openScenario(api, namespace, life);
   const isLook = ({ verb, resource, namespace: where }: AuditedRequest) =>
     verb === "get" && resource === "fireboltinstances" && where === namespace;
   await scenario.create();
   await scenario.roll();
+  await scenario.giveUp();
   await scenario.stopAndStart();
+  if (life.demand === true) await scenario.wake();
   await scenario.damage();
   await scenario.contend(() => audit.requestsOf(account).some(isLook));
   const needs = await scenario.needsOfChildren();
@@ -185,6 +193,29 @@ describe("for the whole cluster", () => {
     expect(forbidden).toEqual([]);
     expect(missing).toEqual([]);
     expect(unused).toEqual(Object.keys(AWAITED_GRANTS));
+    expect(installed.operator.log().filter(({ level }) => level === "error")).toEqual([]);
+  }, 600_000);
+});
+
+describe("for the whole cluster, with gateways that only show demand and share a ClusterRole", () => {
+  test("nothing is forbidden, nothing is granted in vain, and there is no right on Roles", async () => {
+    const system = await createNamespace("system", cluster.adminKubeconfig);
+    const namespace = await createNamespace("life", cluster.adminKubeconfig);
+    await using _gateways = await startDemandServer(SLEEPER);
+    await using installed = await install(system, {
+      wakeAgent: { mode: "demand" },
+      gatewayWakeClusterRole: { create: true },
+      metrics: { secure: false },
+      webhook: { enabled: false },
+    });
+    await untilReady(installed.operator);
+    const needs = await live(namespace, installed.account, { roles: false, demand: true });
+    const { requests, unused, forbidden, missing } = verdict(installed, needs);
+    expect(forbidden).toEqual([]);
+    expect(missing).toEqual([]);
+    expect(unused).toEqual(Object.keys(AWAITED_GRANTS));
+    expect(installed.grants.filter(({ resource }) => resource === "roles")).toEqual([]);
+    expect(requests.filter(({ path }) => path.includes(":9903/proxy/demand")).length).toBeGreaterThan(0);
     expect(installed.operator.log().filter(({ level }) => level === "error")).toEqual([]);
   }, 600_000);
 });

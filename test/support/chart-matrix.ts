@@ -76,7 +76,9 @@ const everything: Values = {
     engineWeb: "registry.example.com/web:1",
   },
   metadata: { configFormat: "yaml" },
-  podSecurity: { engineSeccomp: "Localhost:profiles/engine.json" },
+  wakeAgent: { mode: "demand" },
+  gatewayWakeClusterRole: { create: true, name: "firebolt:gateways" },
+  podSecurity: { componentSeccomp: "none", engineSeccomp: "Localhost:profiles/engine.json" },
   controllers: { concurrency: { engine: 16, instance: 4, engineclass: 1 } },
   kubeApi: { qps: 12.5, burst: 40 },
   logging: { encoder: "console", level: 3, stacktraceLevel: "panic" },
@@ -124,6 +126,23 @@ const single: readonly ChartCase[] = [
   { name: "no roles", values: { rbac: { create: false }, serviceAccount: { create: false } } },
   { name: "one replica without a lease", values: { leaderElection: { enabled: false } } },
   { name: "no wake agent", values: { wakeAgent: { enabled: false } } },
+  { name: "demand", values: { wakeAgent: { mode: "demand" }, networkPolicy: { enabled: true } } },
+  { name: "demand without an agent", values: { wakeAgent: { enabled: false, mode: "demand" } } },
+  { name: "one role for all gateways", values: { gatewayWakeClusterRole: { create: true } } },
+  {
+    name: "one role for all gateways, demand",
+    values: { gatewayWakeClusterRole: { create: true }, wakeAgent: { mode: "demand" } },
+  },
+  {
+    name: "one role for gateways without agents",
+    values: { gatewayWakeClusterRole: { create: true }, wakeAgent: { enabled: false } },
+  },
+  {
+    name: "one role for gateways without agents, demand",
+    values: { gatewayWakeClusterRole: { create: true }, wakeAgent: { enabled: false, mode: "demand" } },
+  },
+  { name: "a gateway role of one's own", values: { gatewayWakeClusterRole: { name: "platform:gateways" } } },
+  { name: "gateways without seccomp", values: { podSecurity: { componentSeccomp: "none" } } },
   {
     name: "own certificate volume",
     values: {

@@ -32,6 +32,8 @@ export type Kind = keyof typeof COLLECTIONS;
 export interface InstanceCluster extends AsyncDisposable {
   readonly api: Api;
   readonly adminKubeconfig: string;
+  /** Path of a kubeconfig with a token of this service account, which is made if it does not exist. */
+  serviceAccountKubeconfig(namespace: string, name: string): Promise<string>;
   /** A namespace of its own; with `restricted`, Pod Security refuses every pod that is not hardened. */
   namespace(security?: "restricted"): Promise<Room>;
 }
@@ -61,6 +63,7 @@ export async function startInstanceCluster(): Promise<InstanceCluster> {
   return {
     api,
     adminKubeconfig: plane.adminKubeconfig,
+    serviceAccountKubeconfig: (namespace, name) => plane.serviceAccountKubeconfig(namespace, name),
     async namespace(security) {
       const name = uniqueNamespace("instance");
       const labels = security === undefined ? {} : { "pod-security.kubernetes.io/enforce": security };

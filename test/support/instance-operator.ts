@@ -1,7 +1,7 @@
 // The instance controller on a real control plane, in this process: its own client, caches and queue, every request counted.
 import { inspect } from "node:util";
 import { OPERATOR_DEFAULTS, type OperatorDefaults } from "../../src/api/operator-defaults.ts";
-import { instanceController } from "../../src/instance/controller.ts";
+import { type InstanceControllerDeps, instanceController } from "../../src/instance/controller.ts";
 import { type CreateCache, createInstanceCaches } from "../../src/instance/instance-caches.ts";
 import type { InstancePassRecord } from "../../src/instance/metrics-hooks.ts";
 import { createObjectCache } from "../../src/kube/cache.ts";
@@ -26,14 +26,14 @@ export interface InstanceOperator extends AsyncDisposable {
 export interface InstanceOperatorOptions {
   readonly kubeconfig: string;
   readonly defaults?: OperatorDefaults;
-  readonly metadataConfigFormat?: "xml" | "yaml";
+  readonly rendering?: InstanceControllerDeps["rendering"];
   readonly clock?: Clock;
   /** Called just before every write leaves. */
   readonly guardWrite?: () => void;
 }
 
 export async function startInstanceOperator(options: InstanceOperatorOptions): Promise<InstanceOperator> {
-  const { kubeconfig, defaults = OPERATOR_DEFAULTS, guardWrite, metadataConfigFormat } = options;
+  const { kubeconfig, defaults = OPERATOR_DEFAULTS, guardWrite, rendering } = options;
   const clock = options.clock ?? systemClock;
   const log: string[] = [];
   const logger = listLogger(log);
@@ -54,7 +54,7 @@ export async function startInstanceOperator(options: InstanceOperatorOptions): P
     synced.push(cache.whenSynced(stop.signal));
     return cache;
   };
-  const caches = createInstanceCaches(createCache);
+  const caches = createInstanceCaches(createCache, undefined, { roles: rendering?.gatewayClusterRole === undefined });
   await Promise.all(synced);
   requests.length = 0;
   const controller = instanceController({
@@ -64,7 +64,7 @@ export async function startInstanceOperator(options: InstanceOperatorOptions): P
     events: { record: (event) => events.push(event) },
     metrics: { passEnded: (record) => passes.push(record), removed: () => undefined },
     defaults,
-    ...(metadataConfigFormat === undefined ? {} : { metadataConfigFormat }),
+    ...(rendering === undefined ? {} : { rendering }),
   });
   const metrics = createRuntimeMetrics(undefined);
   running.push(controllerRunnable(controller, { clock, logger, metrics }).run(stop.signal));

@@ -4,6 +4,7 @@ import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
 import { InstanceMemories } from "../../src/instance/memory.ts";
 import { noInstanceMetrics } from "../../src/instance/metrics-hooks.ts";
 import { runInstancePass } from "../../src/instance/pass.ts";
+import type { RenderSettings } from "../../src/instance/render/instance-objects.ts";
 import type { NextCheck } from "../../src/kube/controller.ts";
 import type { EventNote } from "../../src/kube/event-object.ts";
 import { silentLogger } from "../../src/kube/logger.ts";
@@ -15,6 +16,8 @@ export class InstanceRun {
   readonly world = new MemoryInstanceWorld();
   readonly events: EventNote[] = [];
   nowMs = Date.UTC(2026, 0, 1);
+  /** What the command line says; to be changed between passes as if the process had been started anew. */
+  settings: RenderSettings = { images: OPERATOR_DEFAULTS.images, metadataConfigFormat: "xml" };
   #memories = new InstanceMemories();
 
   constructor(spec: Partial<FireboltInstance["spec"]> = {}) {
@@ -34,7 +37,7 @@ export class InstanceRun {
 
   pass(): Promise<NextCheck> {
     return runInstancePass(this.world, KEY, {
-      settings: { images: OPERATOR_DEFAULTS.images, metadataConfigFormat: "xml" },
+      settings: this.settings,
       memories: this.#memories,
       nowMs: () => this.nowMs,
       events: { record: (event) => this.events.push(event) },

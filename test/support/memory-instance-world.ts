@@ -1,5 +1,6 @@
 // An instance's world in memory: one store of objects with resource versions, a log of every request, and a way to fail or crash
 // at any of them. Not an API server: it knows only what InstanceWorld promises.
+import { isDeepStrictEqual } from "node:util";
 import type { DeepReadonly } from "../../src/api/deep-readonly.ts";
 import type { V1Deployment, V1Secret } from "../../src/api/generated/kubernetes.ts";
 import { INSTANCE_NAMES } from "../../src/api/group.ts";
@@ -174,6 +175,10 @@ export class MemoryInstanceWorld implements InstanceWorld {
     this.#store(object);
   };
 
+  rehearse = async ({ kind, metadata }: Rendered) => {
+    this.#ask(`rehearse ${kind} ${metadata.name}`);
+  };
+
   overwrite = async (object: Rendered) => {
     this.#ask(`overwrite ${object.kind} ${object.metadata.name}`);
     this.#store(object);
@@ -182,6 +187,9 @@ export class MemoryInstanceWorld implements InstanceWorld {
   #store(rendered: Rendered): void {
     const object = this.mutate(structuredClone(rendered)) as Stored[AppliedKind];
     const found = this.get(rendered.kind, rendered.metadata.name);
+    if (rendered.kind === "RoleBinding" && found !== undefined && "roleRef" in found)
+      if (!isDeepStrictEqual(found.roleRef, rendered.roleRef))
+        throw new KubeApiError("PATCH", 422, { reason: "Invalid", message: "roleRef: cannot change roleRef" });
     const { uid, generation = 0 } = found?.metadata ?? {};
     const metadata = { ...object.metadata, ...(uid === undefined ? {} : { uid }), generation: generation + 1 };
     const status = found !== undefined && "status" in found ? { status: found.status } : {};

@@ -29,7 +29,11 @@ export interface Scenario {
   /** Until instance, class and engines are ready, and one engine is stuck. */
   create(): Promise<void>;
   roll(): Promise<void>;
+  /** The stuck engine is edited: what it was building is given up. */
+  giveUp(): Promise<void>;
   stopAndStart(): Promise<void>;
+  /** A stopped engine that somebody asks for at a gateway, until it runs. */
+  wake(): Promise<void>;
   /** Takes away what the manager must put back. */
   damage(): Promise<void>;
   /** Changes the instance under the manager's hands until it has looked again. */
@@ -40,7 +44,15 @@ export interface Scenario {
   remove(): Promise<void>;
 }
 
-export function openScenario(api: Api, namespace: string): Scenario {
+export interface ScenarioOptions {
+  /** Whether gateways have Roles of their own. Default true. */
+  readonly roles?: boolean;
+}
+
+/** The engine that `wake` waits for. */
+export const SLEEPER = "sleeper";
+
+export function openScenario(api: Api, namespace: string, { roles = true }: ScenarioOptions = {}): Scenario {
   const ours = `/apis/compute.firebolt.io/v1alpha1/namespaces/${namespace}`;
   const post = (plural: string, body: object) => api.expect({ method: "POST", path: `${ours}/${plural}`, body });
   const read = async (plural: string, name: string): Promise<unknown> =>
@@ -53,6 +65,12 @@ export function openScenario(api: Api, namespace: string): Scenario {
   };
   const engineIs = (status: object) =>
     eventually(async () => expect(await read("fireboltengines", "alpha")).toMatchObject({ status }), PATIENCE);
+  /** The ClusterRole that a binding binds in its own namespace. */
+  const sharedRole = async (child: unknown): Promise<unknown> => {
+    if (valueAt(child, ["roleRef", "kind"]) !== "ClusterRole") return undefined;
+    const path = `/apis/rbac.authorization.k8s.io/v1/clusterroles/${valueAt(child, ["roleRef", "name"])}`;
+    return { rules: valueAt((await api.expect({ path })).body, ["rules"]), metadata: { namespace } };
+  };
   const remove = (path: string) => api.expect({ method: "DELETE", path }, [404]);
 
   return {
@@ -78,11 +96,23 @@ export function openScenario(api: Api, namespace: string): Scenario {
       });
       await engineIs({ phase: "stable", activeGeneration: 1 });
     },
+    async giveUp() {
+      const containers = [{ name: "engine", image: "example.com/engine:next" }];
+      await edit("stuck", { template: { spec: { serviceAccountName: "nobody", containers } } });
+      const next = { status: { phase: "creating", currentGeneration: 1 } };
+      await eventually(async () => expect(await read("fireboltengines", "stuck")).toMatchObject(next), PATIENCE);
+    },
     async stopAndStart() {
       await edit("alpha", { replicas: 0 });
       await engineIs({ phase: "stopped" });
       await edit("alpha", { replicas: 1 });
       await engineIs({ phase: "stable" });
+    },
+    async wake() {
+      const autoStop = { enabled: true, activeReplicas: 1 };
+      await post("fireboltengines", engine({ namespace, name: SLEEPER, instanceRef: "main", replicas: 0, autoStop }));
+      const running = { spec: { replicas: 1 }, status: { phase: "stable" } };
+      await eventually(async () => expect(await read("fireboltengines", SLEEPER)).toMatchObject(running), PATIENCE);
     },
     async damage() {
       const gone = [
@@ -93,7 +123,7 @@ export function openScenario(api: Api, namespace: string): Scenario {
         `${listPath("api/v1/serviceaccounts")}/main-gateway`,
         `${listPath("apis/policy/v1/poddisruptionbudgets")}/main-gateway`,
         `${listPath("apis/rbac.authorization.k8s.io/v1/rolebindings")}/main-gateway`,
-        `${listPath("apis/rbac.authorization.k8s.io/v1/roles")}/main-gateway`,
+        ...(roles ? [`${listPath("apis/rbac.authorization.k8s.io/v1/roles")}/main-gateway`] : []),
       ];
       const uids = await Promise.all(gone.map(async (path) => uidOf((await api.expect({ path })).body)));
       for (const path of gone) await remove(path);
@@ -132,10 +162,11 @@ export function openScenario(api: Api, namespace: string): Scenario {
         ...owned.flatMap((child) => ownerNeeds(child, (kind) => PLURALS.get(kind))),
         // Only roles have rules.
         ...owned.flatMap(passedOn),
+        ...(await Promise.all(owned.map(sharedRole))).flatMap(passedOn),
       ];
     },
     async remove() {
-      for (const name of ["alpha", "stuck"]) await remove(`${ours}/fireboltengines/${name}`);
+      for (const name of ["alpha", "stuck", SLEEPER]) await remove(`${ours}/fireboltengines/${name}`);
       // Admission refuses to delete a class that an engine names, also one on its way out.
       const engines = { path: `${ours}/fireboltengines` };
       await eventually(async () => expect((await api.expect(engines)).body).toMatchObject({ items: [] }), PATIENCE);

@@ -34,8 +34,9 @@ export function openAuditLog(): AuditLog {
     apiServerArgs: [`--audit-policy-file=${policy}`, `--audit-log-path=${log}`],
     requests(user) {
       if (!existsSync(log)) return [];
-      const lines = readFileSync(log, "utf8").trimEnd().split("\n");
-      return lines.flatMap((line) => {
+      const lines = readFileSync(log, "utf8").split("\n");
+      // The last line may still be arriving.
+      return lines.slice(0, -1).flatMap((line) => {
         const event = JSON.parse(line) as AuditEvent;
         if (event.user.username !== user || event.verb === "watch") return [];
         return [`${event.verb} ${event.objectRef?.resource ?? ""}/${event.objectRef?.name ?? ""}`];

@@ -26,6 +26,8 @@ export interface WakeGatewayOptions {
   /** The agent's program. Default: from the sources. */
   readonly agentProgram?: readonly string[];
   readonly concurrency?: number;
+  /** Where the agent shows demand. Default: a free port. */
+  readonly demandPort?: number;
 }
 
 export interface WakeGateway {
@@ -43,8 +45,9 @@ export interface WakeGateway {
 
 export async function startWakeGateway(options: WakeGatewayOptions): Promise<WakeGateway> {
   const { workspace, namespace, name = "gateway", wake = true } = options;
-  const [clientPort = 0, metricsPort = 0, adminPort = 0, holdPort = 0, demandPort = 0, probePort = 0] =
+  const [clientPort = 0, metricsPort = 0, adminPort = 0, holdPort = 0, freePort = 0, probePort = 0] =
     await findFreePorts(6);
+  const { demandPort = freePort } = options;
   const config = renderGatewayConfig(
     { namespace, metricsPort, wake },
     {

@@ -4,13 +4,17 @@ import { join } from "node:path";
 import { startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { addNodes } from "../../dev/control-plane/nodes.ts";
 import { openWorkspace, type Workspace } from "../../dev/control-plane/workspace.ts";
-import { wakeAgentRules } from "../../src/gateway/wake-container.ts";
+import { LABEL } from "../../src/api/labels.ts";
+import { pods } from "../../src/engine/kinds.ts";
+import { GATEWAY_PORTS } from "../../src/gateway/ports.ts";
+import { type WakeMode, wakeAgentRules } from "../../src/gateway/wake-container.ts";
 import { createKubeClient } from "../../src/kube/kube-client.ts";
-import { requestAs } from "./cluster.ts";
+import { eventually, requestAs } from "./cluster.ts";
 import type { EngineControlPlane } from "./engine-control-plane.ts";
 import { type EngineLab, openEngineLab } from "./engine-lab.ts";
 import { startMetricsServer } from "./engine-metrics-server.ts";
 import { GatewayClient } from "./gateway-client.ts";
+import type { InProcessOptions } from "./operator-in-process.ts";
 import { clusterConfig } from "./test-client.ts";
 import { openAuditLog } from "./wake-audit.ts";
 import { type NamespaceDns, startNamespaceDns } from "./wake-dns.ts";
@@ -24,8 +28,10 @@ export interface WakePlane extends EngineControlPlane {
   readonly url: string;
   /** What the gateway's account has asked in this namespace's name, watches aside: `verb resource/name`. */
   agentRequests(namespace: string): readonly string[];
-  /** A kubeconfig of the gateway's service account, with the rights that the operator gives it. */
-  gatewayKubeconfig(namespace: string): Promise<string>;
+  /** A kubeconfig of the gateway's service account, with whatever rights it has. */
+  accountKubeconfig(namespace: string): Promise<string>;
+  /** The same, with the rights that the operator gives it. */
+  gatewayKubeconfig(namespace: string, mode?: WakeMode): Promise<string>;
 }
 
 export async function startWakePlane(): Promise<WakePlane> {
@@ -46,14 +52,15 @@ export async function startWakePlane(): Promise<WakePlane> {
     nodes,
     url: plane.url,
     agentRequests: (namespace) => audit.requests(`system:serviceaccount:${namespace}:${ACCOUNT}`),
-    async gatewayKubeconfig(namespace) {
+    accountKubeconfig: (namespace) => plane.serviceAccountKubeconfig(namespace, ACCOUNT),
+    async gatewayKubeconfig(namespace, mode = "annotation") {
       const path = await plane.serviceAccountKubeconfig(namespace, ACCOUNT);
       const group = "rbac.authorization.k8s.io";
       const rbac = `/apis/${group}/v1/namespaces/${namespace}`;
       const metadata = { name: ACCOUNT };
       const subjects = [{ kind: "ServiceAccount", name: ACCOUNT, namespace }];
       const roleRef = { apiGroup: group, kind: "Role", name: ACCOUNT };
-      const role = { apiVersion: `${group}/v1`, kind: "Role", metadata, rules: wakeAgentRules() };
+      const role = { apiVersion: `${group}/v1`, kind: "Role", metadata, rules: wakeAgentRules(mode) };
       const binding = { apiVersion: `${group}/v1`, kind: "RoleBinding", metadata, subjects, roleRef };
       await requestAs(kubeconfig, { method: "POST", path: `${rbac}/roles`, body: role });
       await requestAs(kubeconfig, { method: "POST", path: `${rbac}/rolebindings`, body: binding });
@@ -79,16 +86,28 @@ export interface WakeWorld extends AsyncDisposable {
   client(gateway: WakeGateway): GatewayClient;
   /** An engine with auto-stop that is stopped and has settled. */
   createStopped(name: string, spec?: object): Promise<void>;
+  /** The pod of a gateway, simulated: whoever dials it reaches the agent that runs here. */
+  gatewayPod(name: string): Promise<void>;
   /** How often the engine was stamped: versions of its annotation. */
   stamps(name: string): number;
 }
 
 export const AUTO_STOP = { enabled: true, activeReplicas: 1, idleTimeout: "30m" };
 
-export async function openWakeWorld(plane: WakePlane, prefix: string): Promise<WakeWorld> {
+export interface WakeWorldOptions {
+  /** In demand mode there is one gateway at most: its agent answers for every gateway pod. Default annotation. */
+  readonly mode?: WakeMode;
+  readonly operator?: Partial<InProcessOptions>;
+}
+
+export async function openWakeWorld(
+  plane: WakePlane,
+  prefix: string,
+  { mode = "annotation", operator }: WakeWorldOptions = {},
+): Promise<WakeWorld> {
   const lab = await openEngineLab(plane, prefix);
   await lab.createInstance();
-  await lab.operator();
+  await lab.operator({ demand: mode === "demand", ...operator });
   const workspace = openWorkspace("wake-");
   const dns = await startNamespaceDns(plane.client, lab.namespace);
   const engines = await startSimulatedEngines((address) =>
@@ -96,7 +115,8 @@ export async function openWakeWorld(plane: WakePlane, prefix: string): Promise<W
       .present("Pod")
       .some(({ status, metadata }) => status?.podIP === address && metadata?.deletionTimestamp === undefined),
   );
-  const kubeconfig = await plane.gatewayKubeconfig(lab.namespace);
+  const kubeconfig = await plane.gatewayKubeconfig(lab.namespace, mode);
+  const showing = { demandPort: GATEWAY_PORTS.wakeDemand, agentFlags: ["--stamp-annotation=false"] };
   let gateways = 0;
   return {
     lab,
@@ -111,6 +131,7 @@ export async function openWakeWorld(plane: WakePlane, prefix: string): Promise<W
         kubeconfig,
         dns: dns.server,
         name: `gateway-${++gateways}`,
+        ...(mode === "demand" ? showing : {}),
         ...options,
       }),
     client: (gateway) => new GatewayClient(gateway.clientPort),
@@ -121,6 +142,13 @@ export async function openWakeWorld(plane: WakePlane, prefix: string): Promise<W
         ({ status }) => status?.phase === "stopped" && status.autoStopReason !== undefined,
         "stopped",
       );
+    },
+    async gatewayPod(name) {
+      const labels = { [LABEL.instance]: "main", [LABEL.component]: "gateway" };
+      const containers = ["envoy", "wake-agent"].map((container) => ({ name: container, image: "example.com/i:1" }));
+      const key = { namespace: lab.namespace, name };
+      await plane.client.create(pods, { metadata: { ...key, labels }, spec: { containers } });
+      await eventually(async () => (await plane.client.get(pods, key)).status?.phase === "Running");
     },
     stamps: (name) =>
       new Set(

@@ -31,6 +31,12 @@
 - --wake-agent-image={{ include "firebolt-operator.image" . }}
 - --wake-agent-image-pull-policy={{ $v.image.pullPolicy }}
 {{- end }}
+{{- if ne $v.wakeAgent.mode "annotation" }}
+- --wake-mode={{ $v.wakeAgent.mode }}
+{{- end }}
+{{- with include "firebolt-operator.gatewayClusterRole" . }}
+- --gateway-wake-cluster-role={{ . }}
+{{- end }}
 {{- if ne $v.metadata.configFormat "xml" }}
 - --metadata-config-format={{ $v.metadata.configFormat }}
 {{- end }}
@@ -38,6 +44,9 @@
 {{- with index $v.defaultImages $name }}
 - --default-image-{{ $flag }}={{ . }}
 {{- end }}
+{{- end }}
+{{- if ne $v.podSecurity.componentSeccomp "RuntimeDefault" }}
+- --component-seccomp={{ $v.podSecurity.componentSeccomp }}
 {{- end }}
 {{- if ne $v.podSecurity.engineSeccomp "none" }}
 - --engine-seccomp={{ $v.podSecurity.engineSeccomp }}

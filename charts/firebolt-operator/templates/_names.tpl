@@ -71,6 +71,15 @@ annotations:
 {{- end -}}
 {{- end -}}
 
+{{/* The ClusterRole that gateways are bound to; empty when every instance has a Role of its own. */}}
+{{- define "firebolt-operator.gatewayClusterRole" -}}
+{{- if .Values.gatewayWakeClusterRole.name -}}
+{{- .Values.gatewayWakeClusterRole.name -}}
+{{- else if .Values.gatewayWakeClusterRole.create -}}
+{{- include "firebolt-operator.named" (list . "gateway-wake") -}}
+{{- end -}}
+{{- end -}}
+
 {{/* The port of `host:port`. */}}
 {{- define "firebolt-operator.port" -}}
 {{- regexFind "[0-9]+$" . -}}

@@ -45,10 +45,24 @@ uses and nothing is missing: test/integration/rbac.test.ts compares it with what
   verbs: [create, patch]
 # The gateways' identity.
 - apiGroups: [rbac.authorization.k8s.io]
-  resources: [roles, rolebindings]
+  resources: [{{ if not (include "firebolt-operator.gatewayClusterRole" .) }}roles, {{ end }}rolebindings]
   verbs: [get, list, watch, create, patch, delete]
 {{- if .Values.wakeAgent.enabled }}
 # Granted on to the gateways: nobody can grant what he does not have.
+- apiGroups: [discovery.k8s.io]
+  resources: [endpointslices]
+  verbs: [get, list, watch]
+{{- end }}
+{{- end -}}
+
+{{/* What gateways may do, where they share a ClusterRole: the same that the manager writes into Roles otherwise. */}}
+{{- define "firebolt-operator.gatewayRules" -}}
+{{- if eq .Values.wakeAgent.mode "annotation" }}
+- apiGroups: [compute.firebolt.io]
+  resources: [fireboltengines]
+  verbs: [get, list, {{ if .Values.wakeAgent.enabled }}watch, {{ end }}patch]
+{{- end }}
+{{- if .Values.wakeAgent.enabled }}
 - apiGroups: [discovery.k8s.io]
   resources: [endpointslices]
   verbs: [get, list, watch]

@@ -4,17 +4,21 @@ import type { EventNote } from "../../kube/event-object.ts";
 import type { Scale } from "../decision.ts";
 import { regarding } from "../events.ts";
 import type { EngineSnapshot } from "../snapshot.ts";
-import { wakeStampOf } from "./wake-stamp.ts";
+import type { WakeRequest } from "./wake-request.ts";
 
 /** To be recorded once the replicas are stored. */
-export function scaleEventsOf({ from, to, reason }: Scale, { engine, nowMs }: EngineSnapshot): readonly EventNote[] {
+export function scaleEventsOf(scale: Scale, { engine, nowMs }: EngineSnapshot): readonly EventNote[] {
+  const { from, to, reason, wake } = scale;
   const scaled = { reason: "AutoStopScaled", note: `From ${from} to ${to} replicas: ${reason}` };
-  const stampMs = wakeStampOf(engine.metadata);
   const woken =
-    reason === "WakeRequested" && stampMs !== undefined
-      ? [{ reason: "WakeRequested", note: `Annotation ${ANNOTATION.wakeRequested}, ${ageText(nowMs - stampMs)}` }]
+    reason === "WakeRequested" && wake !== undefined
+      ? [{ reason: "WakeRequested", note: `${sourceText(wake)}, ${ageText(nowMs - wake.stampMs)}` }]
       : [];
   return [...woken, scaled].map((told) => ({ ...told, type: "Normal", action: "Scale", regarding: regarding(engine) }));
+}
+
+function sourceText({ gateway }: WakeRequest): string {
+  return gateway === undefined ? `Annotation ${ANNOTATION.wakeRequested}` : `Demand shown by gateway pod ${gateway}`;
 }
 
 function ageText(ageMs: number): string {

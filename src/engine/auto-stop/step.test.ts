@@ -9,6 +9,7 @@ import type { NextCheck } from "../../kube/controller.ts";
 import { silentLogger } from "../../kube/logger.ts";
 import { noEngineMetrics } from "../metrics-hooks.ts";
 import { runEnginePass } from "../pass.ts";
+import type { EngineWorld } from "../world.ts";
 
 const MINUTE = 60_000;
 const POLICY: AutoStop = { enabled: true, activeReplicas: 2, idleReplicas: 0, idleTimeout: "30m", pollInterval: "1m" };
@@ -18,6 +19,8 @@ const text = (ms: number): string => new Date(ms).toISOString().replace(".000Z",
 class TimedCluster extends EngineCluster {
   nowMs = NOW_MS;
   readonly scaled: string[] = [];
+  note: (reason: string, note: string) => void = () => undefined;
+  wakeDemand: EngineWorld["wakeDemand"] & {} = () => undefined;
 
   override pass(): Promise<NextCheck> {
     const { defaults, bounds } = { defaults: OPERATOR_DEFAULTS, bounds: {} };
@@ -25,7 +28,12 @@ class TimedCluster extends EngineCluster {
       ...noEngineMetrics,
       scaled: (_: unknown, direction: string, reason: string) => void this.scaled.push(`${direction} ${reason}`),
     };
-    const events = { record: ({ reason }: { readonly reason: string }) => void this.events.push(reason) };
+    const events = {
+      record: ({ reason, note }: { readonly reason: string; readonly note: string }) => {
+        this.events.push(reason);
+        this.note(reason, note);
+      },
+    };
     return runEnginePass(
       this,
       { namespace: "ns", name: "e" },
@@ -212,6 +220,49 @@ test("the next look comes when the idle time is over, if the poll is later", asy
   expect(await impatient.pass()).toEqual({ afterMs: 1_000 });
 });
 
+test("S67 by demand: what a gateway shows wakes the engine as a stamp would, and the event names the pod", async () => {
+  const world = await resting({}, 0);
+  const notes: string[] = [];
+  world.note = (reason, note) => void notes.push(`${reason}: ${note}`);
+  world.wakeDemand = () => ({ stampMs: world.nowMs - 3_000, isWaitedFor: true, gateway: "main-gateway-x" });
+  await world.pass();
+  expect(world.replicas).toBe(2);
+  expect(world.status).toMatchObject({ autoStopReason: "WakeRequested", lastScaledAt: text(world.nowMs) });
+  expect(notes).toEqual([
+    "WakeRequested: Demand shown by gateway pod main-gateway-x, 3 s old",
+    "AutoStopScaled: From 0 to 2 replicas: WakeRequested",
+  ]);
+});
+
+test("S70 by demand, S69 by demand: neither a running engine nor one without auto-stop is changed", async () => {
+  const running = await resting({}, 5);
+  running.wakeDemand = () => ({ stampMs: running.nowMs, isWaitedFor: true, gateway: "g" });
+  await running.pass();
+  expect(running.replicas).toBe(5);
+  const off = await resting({ enabled: false }, 0);
+  off.wakeDemand = () => ({ stampMs: off.nowMs, isWaitedFor: true, gateway: "g" });
+  await off.pass();
+  expect([off.replicas, off.status?.autoStopReason]).toEqual([0, "Disabled"]);
+});
+
+test("demand that an engine was woken for does not wake it again after it has idled out", async () => {
+  const world = await resting({ idleTimeout: "1m" }, 0);
+  const demand = { stampMs: world.nowMs, isWaitedFor: false, gateway: "g" };
+  world.wakeDemand = () => (world.replicas === 0 ? demand : undefined);
+  world.nowMs += 1_000;
+  await world.rest();
+  expect(world.replicas).toBe(2);
+  // The agent shows it for ten minutes; it would be fresh for five.
+  for (let second = 0; second < 100; second += 10) {
+    world.nowMs += 10_000;
+    await world.rest();
+  }
+  expect([world.replicas, world.status?.autoStopReason]).toEqual([0, "Stopped"]);
+  demand.stampMs = world.nowMs;
+  await world.rest();
+  expect(world.replicas).toBe(2);
+});
+
 type Event =
   | { readonly type: "time"; readonly minutes: number }
   | { readonly type: "queries"; readonly queries: number | "fail" }
@@ -287,4 +338,4 @@ test("I28, I41–I45 on random walks: who changes replicas, from where, and afte
     }),
     { numRuns: 150 },
   );
-});
+}, 60_000);

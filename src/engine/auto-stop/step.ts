@@ -8,10 +8,11 @@ import type { EngineWorld } from "../world.ts";
 import { type AutoStopVerdict, decideAutoStop } from "./decide.ts";
 import { observeActivity } from "./observe-activity.ts";
 import { type AutoStopPolicy, resolvePolicy } from "./policy.ts";
-import { parseRfc3339, wakeStampOf } from "./wake-stamp.ts";
+import { newestWakeRequest } from "./wake-request.ts";
+import { parseRfc3339 } from "./wake-stamp.ts";
 
 type AtRest = EngineDecision & { readonly type: "hold" };
-type World = Pick<EngineWorld, "pods" | "listPods" | "scrape" | "signal">;
+type World = Pick<EngineWorld, "pods" | "listPods" | "scrape" | "signal" | "wakeDemand">;
 
 /** However short the poll interval is. */
 const SHORTEST_POLL_MS = 1_000;
@@ -54,12 +55,17 @@ async function evaluate(decision: AtRest, s: EngineSnapshot, { policy, world }: 
   const { nowMs, identity, generations } = s;
   const replicas = s.engine.spec?.replicas ?? 0;
   const mode = s.instance?.spec.metricScrapeMode ?? INSTANCE_DEFAULTS.metricScrapeMode;
-  const stored = s.status?.lastActivityTime;
-  const lastActivityMs = stored === undefined ? undefined : parseRfc3339(stored);
+  const lastActivityMs = storedMs(s.status?.lastActivityTime);
+  const wake = newestWakeRequest({
+    metadata: s.engine.metadata,
+    demand: world.wakeDemand?.(identity),
+    lastScaledMs: storedMs(s.status?.lastScaledAt),
+    nowMs,
+  });
   const verdict = decideAutoStop({
     policy,
     replicas,
-    wakeStampMs: wakeStampOf(s.engine.metadata),
+    wakeStampMs: wake?.atMs,
     activity: await observeActivity(world, { identity, active: generations.active, replicas, mode }),
     lastActivityMs,
     nowMs,
@@ -68,9 +74,19 @@ async function evaluate(decision: AtRest, s: EngineSnapshot, { policy, world }: 
   const recheck = earlier(decision.recheck, nextLookMs(verdict, policy, nowMs));
   if (verdict.replicas === replicas) return { ...decision, status, recheck };
   const scaled = { ...status, lastScaledAt: timeText(nowMs) };
-  const scale = { from: replicas, to: verdict.replicas, reason: verdict.reason, status: scaled };
+  const scale = {
+    from: replicas,
+    to: verdict.replicas,
+    reason: verdict.reason,
+    status: scaled,
+    ...(wake === undefined ? {} : { wake }),
+  };
   // Should the write be refused, the pass ends as if nothing had been decided.
   return { ...decision, recheck, scale };
+}
+
+function storedMs(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : parseRfc3339(text);
 }
 
 function folded(

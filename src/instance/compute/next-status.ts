@@ -8,6 +8,7 @@ import { ANNOTATION } from "../../api/labels.ts";
 import type { Finding } from "../decision.ts";
 import { gatewayEndpoint, gatewayName, metadataEndpoint, metadataName } from "../names.ts";
 import { childOf, type InstanceSnapshot } from "../snapshot.ts";
+import { wakeOffHint } from "../wake-off.ts";
 import { nextPhase, resetHint } from "./phase.ts";
 import { isServing } from "./readiness.ts";
 
@@ -35,7 +36,7 @@ export function nextStatus(s: InstanceSnapshot, { finding, isFinal = false }: St
   const gatewayReady = isServing(childOf(s, "Deployment", gatewayName(s.identity.name)));
   const judged = [
     verdictOf("metadata", metadataReady, finding, metadataName(s.identity.name)),
-    verdictOf("gateway", gatewayReady, finding, gatewayName(s.identity.name)),
+    withHint(verdictOf("gateway", gatewayReady, finding, gatewayName(s.identity.name)), wakeOffHint(s)),
     ...DISABLED,
   ];
   const components = applied(s.instance.status?.conditions, judged, s);
@@ -73,6 +74,10 @@ function verdictOf(component: Component, serving: boolean, finding: Finding | un
         reason: "Provisioning",
         message: `Deployment ${deployment} has no ready replica`,
       } as const);
+}
+
+function withHint(verdict: InstanceVerdict, hint: string): InstanceVerdict {
+  return hint === "" ? verdict : { ...verdict, message: `${verdict.message}${hint}` };
 }
 
 function rollUp(conditions: readonly Readonly<Condition>[]): InstanceVerdict {

@@ -33,24 +33,48 @@ function credentials({ credentials: { type } }: InstanceSnapshot): readonly Writ
 }
 
 function writesOf(s: InstanceSnapshot, objects: readonly Rendered[]): readonly Write[] {
-  return objects.flatMap((object) => writeOf(s, withRenderedHash(object)) ?? []);
+  return objects.flatMap((object) => writesFor(s, withRenderedHash(object)));
 }
 
-function writeOf(s: InstanceSnapshot, object: Rendered): Write | undefined {
+function writesFor(s: InstanceSnapshot, object: Rendered): readonly Write[] {
   const { kind, metadata } = object;
   const child = childOf(s, kind, metadata.name);
   switch (child.type) {
     case "absent":
-      return { type: "apply", object, exists: false };
+      return [{ type: "apply", object, exists: false }];
     case "foreign":
-      return { type: "blocked", kind, name: metadata.name, problem: "belongs to another owner" };
+      return [{ type: "blocked", kind, name: metadata.name, problem: "belongs to another owner" }];
     case "terminating":
-      return { type: "blocked", kind, name: metadata.name, problem: "is still being deleted" };
+      return [{ type: "blocked", kind, name: metadata.name, problem: "is still being deleted" }];
     case "live":
-      return isSettled(s, child.object, object) ? undefined : { type: "apply", object, exists: true };
+      if (isSettled(s, child.object, object)) return [];
+      return object.kind === "RoleBinding" && boundTo(child.object) !== boundTo(object)
+        ? rebinding(object, child)
+        : [{ type: "apply", object, exists: true }];
     default:
       return child satisfies never;
   }
+}
+
+/**
+ * What a binding binds to cannot be changed, so it is made anew. The refusal that could come (no such ClusterRole, or one that grants
+ * more than the operator has) must come before the old binding goes: running gateways live on it.
+ */
+function rebinding(object: Rendered, live: Child<LiveObject>): readonly Write[] {
+  const removal = removalOf("RoleBinding", live);
+  const [before, after] = [live.type === "live" ? boundTo(live.object) : "", boundTo(object)];
+  const formerRole = before.startsWith("Role/") && after.startsWith("ClusterRole/") ? before.slice("Role/".length) : "";
+  return [
+    { type: "rehearse", object },
+    // Before the binding, which is all that tells of it: a crash in between repeats both.
+    ...(formerRole === "" ? [] : [{ type: "retire", kind: "Role", name: formerRole } as const]),
+    ...(removal === undefined ? [] : [{ type: "remove", removal } as const]),
+    { type: "apply", object, exists: false },
+  ];
+}
+
+function boundTo(binding: LiveObject | Rendered): string {
+  return "roleRef" in binding ? `${binding.roleRef.kind}/${binding.roleRef.name}` : "";
 }
 
 /** As asked for, or what asking for it comes to in this cluster. */

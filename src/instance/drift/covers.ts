@@ -37,7 +37,6 @@ function coversList(
   { live, wanted, asked }: Comparison & { readonly asked: readonly unknown[] },
   field: string,
 ): boolean {
-  if (asked.length === 0) return true;
   const [is, should] = [Array.isArray(live) ? live : [], Array.isArray(wanted) ? wanted : []];
   const keys = KEYED_LISTS.get(field);
   if (keys === undefined)

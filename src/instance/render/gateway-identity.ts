@@ -1,7 +1,9 @@
-// The gateway's account and what it may do: see, and stamp, the engines of its namespace. Not rendered at all when the user
-// names an account: then identity and rights are the user's.
+// The gateway's account and what it may do: see, and stamp, the engines of its namespace, by a Role of its own or by a ClusterRole
+// that the administrator has made. Not rendered at all when the user names an account: then identity and rights are the user's.
+
+import type { V1PolicyRule } from "../../api/generated/kubernetes.ts";
 import { GROUP } from "../../api/group.ts";
-import { wakeAgentRules } from "../../gateway/wake-container.ts";
+import { type WakeMode, wakeAgentRules } from "../../gateway/wake-container.ts";
 import type { Instance, Rendered } from "../children.ts";
 import { gatewayName, type InstanceIdentity } from "../names.ts";
 import { userAnnotations } from "./component-pod.ts";
@@ -20,11 +22,19 @@ export function gatewayAccountName(instance: string, { gateway: { template } }: 
   return template?.spec?.serviceAccountName || gatewayName(instance);
 }
 
+export interface GatewayIdentityInput {
+  readonly identity: InstanceIdentity;
+  readonly spec: Spec;
+  readonly hasWakeAgent: boolean;
+  readonly wakeMode: WakeMode;
+  /** Bound in place of a Role of the instance's own. */
+  readonly clusterRole: string | undefined;
+}
+
 export function renderGatewayIdentity(
-  identity: InstanceIdentity,
-  spec: Spec,
-  hasWakeAgent: boolean,
+  input: GatewayIdentityInput,
 ): readonly Rendered<"ServiceAccount" | "Role" | "RoleBinding">[] {
+  const { identity, spec, clusterRole } = input;
   if (!ownsGatewayIdentity(spec)) return [];
   const name = gatewayName(identity.name);
   const metadata = () => objectMetadata(identity, "gateway", name);
@@ -36,20 +46,25 @@ export function renderGatewayIdentity(
       kind: "ServiceAccount",
       metadata: Object.keys(annotations).length === 0 ? metadata() : { ...metadata(), annotations },
     },
-    {
-      apiVersion: `${RBAC_GROUP}/v1`,
-      kind: "Role",
-      metadata: metadata(),
-      rules: hasWakeAgent
-        ? wakeAgentRules()
-        : [{ apiGroups: [GROUP], resources: ["fireboltengines"], verbs: ["get", "list", "patch"] }],
-    },
+    ...(clusterRole === undefined
+      ? [{ apiVersion: `${RBAC_GROUP}/v1`, kind: "Role" as const, metadata: metadata(), rules: rulesOf(input) }]
+      : []),
     {
       apiVersion: `${RBAC_GROUP}/v1`,
       kind: "RoleBinding",
       metadata: metadata(),
-      roleRef: { apiGroup: RBAC_GROUP, kind: "Role", name },
+      roleRef:
+        clusterRole === undefined
+          ? { apiGroup: RBAC_GROUP, kind: "Role", name }
+          : { apiGroup: RBAC_GROUP, kind: "ClusterRole", name: clusterRole },
       subjects: [{ kind: "ServiceAccount", name, namespace: identity.namespace }],
     },
   ];
+}
+
+/** Without an agent somebody else may stamp engines with the gateway's account, unless nobody is to stamp any. */
+function rulesOf({ hasWakeAgent, wakeMode }: GatewayIdentityInput): V1PolicyRule[] {
+  if (hasWakeAgent) return wakeAgentRules(wakeMode);
+  if (wakeMode === "demand") return [];
+  return [{ apiGroups: [GROUP], resources: ["fireboltengines"], verbs: ["get", "list", "patch"] }];
 }

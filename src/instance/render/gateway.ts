@@ -1,19 +1,19 @@
 // The gateway: Envoy's configuration, the Deployment that runs it, its Service and its disruption budget. All of it depends on
 // the instance alone; no engine may reach it, or an engine event would roll the gateway.
 import { INSTANCE_DEFAULTS } from "../../api/defaults.ts";
-import type { V1Container } from "../../api/generated/kubernetes.ts";
+import type { V1Container, V1SeccompProfile } from "../../api/generated/kubernetes.ts";
 import { renderGatewayConfig } from "../../gateway/gateway-config.ts";
 import { GATEWAY_PORTS, resolveMetricsPort } from "../../gateway/ports.ts";
-import { renderPreStopCommand } from "../../gateway/pre-stop.ts";
+import { GATEWAY_GRACE_SECONDS, renderPreStopCommand } from "../../gateway/pre-stop.ts";
 import { GATEWAY_CONFIG_FILE, serialiseGatewayConfig } from "../../gateway/serialise.ts";
-import { renderWakeAgentContainer, renderWakeAgentTokenVolume } from "../../gateway/wake-container.ts";
+import { renderWakeAgentContainer, renderWakeAgentTokenVolume, type WakeMode } from "../../gateway/wake-container.ts";
 import { defaultPullPolicy } from "../../podtemplate/image-reference.ts";
 import { present } from "../../podtemplate/present.ts";
 import type { Instance, Rendered } from "../children.ts";
 import { componentLabels, gatewayConfigName, gatewayName, type InstanceIdentity } from "../names.ts";
 import { podSecurity, primaryOf, renderComponentPod } from "./component-pod.ts";
 import { gatewayAccountName, ownsGatewayIdentity } from "./gateway-identity.ts";
-import { hardened, RUNTIME_DEFAULT } from "./hardening.ts";
+import { hardened } from "./hardening.ts";
 import { objectMetadata } from "./object-metadata.ts";
 
 /** The user of the Envoy image. */
@@ -28,6 +28,9 @@ export interface GatewayInput {
   readonly config: string;
   /** Absent: nothing holds queries for stopped engines. */
   readonly wakeAgent: WakeAgentImage | undefined;
+  readonly wakeMode: WakeMode;
+  /** For containers whose pod has none by its template. Undefined: none. */
+  readonly seccompProfile: V1SeccompProfile | undefined;
 }
 
 /** The operator's own image, which is the agent's too. */
@@ -90,11 +93,11 @@ export function renderGatewayDeployment(input: GatewayInput): Rendered<"Deployme
           automountServiceAccountToken: ownsGatewayIdentity(spec)
             ? false
             : template?.spec?.automountServiceAccountToken,
-          terminationGracePeriodSeconds: 15,
-          securityContext: {
+          terminationGracePeriodSeconds: GATEWAY_GRACE_SECONDS,
+          securityContext: present({
             ...podSecurity(template),
-            seccompProfile: podSecurity(template).seccompProfile ?? RUNTIME_DEFAULT,
-          },
+            seccompProfile: podSecurity(template).seccompProfile ?? input.seccompProfile,
+          }),
         }),
       }),
     },
@@ -127,12 +130,14 @@ function renderContainer({ spec, defaultImage }: GatewayInput): V1Container {
   });
 }
 
-function renderWakeAgent({ spec, wakeAgent }: GatewayInput): readonly V1Container[] {
+function renderWakeAgent(input: GatewayInput): readonly V1Container[] {
+  const { spec, wakeAgent, wakeMode: mode, seccompProfile } = input;
   if (wakeAgent === undefined) return [];
   const { image, pullPolicy } = wakeAgent;
   const limits = primaryOf(spec.gateway.template, "gateway").resources?.limits ?? {};
   const imagePullPolicy = pullPolicy || defaultPullPolicy(image);
-  return [renderWakeAgentContainer({ image, imagePullPolicy, envoyHasMemoryLimit: limits["memory"] !== undefined })];
+  const envoyHasMemoryLimit = limits["memory"] !== undefined;
+  return [renderWakeAgentContainer({ image, imagePullPolicy, mode, seccompProfile, envoyHasMemoryLimit })];
 }
 
 export function renderGatewayService(identity: InstanceIdentity): Rendered<"Service"> {

@@ -1,6 +1,7 @@
 // All objects of an instance, by step and in the order in which they are written. A pure function of the instance and of the
 // operator's own settings: neither engines nor cluster state nor time may reach it.
 import type { DefaultImages } from "../../api/operator-defaults.ts";
+import type { WakeMode } from "../../gateway/wake-container.ts";
 import { type Instance, identityOf, type Rendered } from "../children.ts";
 import {
   renderGatewayBudget,
@@ -11,6 +12,7 @@ import {
   type WakeAgentImage,
 } from "./gateway.ts";
 import { ownsGatewayIdentity, renderGatewayIdentity } from "./gateway-identity.ts";
+import { type ComponentSeccomp, seccompOf } from "./hardening.ts";
 import { renderMetadataDeployment, renderMetadataService } from "./metadata.ts";
 import { type MetadataConfigFormat, renderMetadataConfig, renderMetadataConfigMap } from "./metadata-config.ts";
 import { renderPostgresService, renderPostgresStatefulSet } from "./postgres.ts";
@@ -21,6 +23,12 @@ export interface RenderSettings {
   readonly metadataConfigFormat: MetadataConfigFormat;
   /** Runs beside every gateway whose account is ours, and holds queries for stopped engines. Absent: such queries are refused. */
   readonly wakeAgent?: WakeAgentImage;
+  /** Default annotation. */
+  readonly wakeMode?: WakeMode;
+  /** The ClusterRole that gateways are bound to; without it every instance has a Role of its own. */
+  readonly gatewayClusterRole?: string;
+  /** Default RuntimeDefault. */
+  readonly componentSeccomp?: ComponentSeccomp;
 }
 
 export interface InstanceObjects {
@@ -32,7 +40,7 @@ export interface InstanceObjects {
 
 export function renderInstanceObjects(instance: Instance, settings: RenderSettings): InstanceObjects {
   const { spec } = instance;
-  const { images, metadataConfigFormat: format } = settings;
+  const { images, metadataConfigFormat: format, wakeMode = "annotation" } = settings;
   const identity = identityOf(instance);
   const metadataConfig = renderMetadataConfig({ identity, spec, format });
   const wakeAgent = ownsGatewayIdentity(spec) ? settings.wakeAgent : undefined;
@@ -48,9 +56,23 @@ export function renderInstanceObjects(instance: Instance, settings: RenderSettin
       renderMetadataService(identity),
     ],
     gateway: [
-      ...renderGatewayIdentity(identity, spec, wakeAgent !== undefined),
+      ...renderGatewayIdentity({
+        identity,
+        spec,
+        hasWakeAgent: wakeAgent !== undefined,
+        wakeMode,
+        clusterRole: settings.gatewayClusterRole,
+      }),
       renderGatewayConfigMap(identity, envoyConfig),
-      renderGatewayDeployment({ identity, spec, defaultImage: images.envoy, config: envoyConfig, wakeAgent }),
+      renderGatewayDeployment({
+        identity,
+        spec,
+        defaultImage: images.envoy,
+        config: envoyConfig,
+        wakeAgent,
+        wakeMode,
+        seccompProfile: seccompOf(settings.componentSeccomp ?? "RuntimeDefault"),
+      }),
       renderGatewayService(identity),
       renderGatewayBudget(identity),
     ],

@@ -1,0 +1,6 @@
+// Names of the Secrets and bundles that the operator makes for an instance. Plain text: who may read them is settled elsewhere.
+
+/** User, password and database of the internal PostgreSQL. */
+export const credentialsSecretName = (instance: string): string => `${instance}-metadata-postgres-creds`;
+
+export const engineCaBundleName = (instance: string): string => `${instance}-engine-ca-bundle`;

@@ -1,0 +1,65 @@
+// The flags that decide about the objects of every instance: the metadata configuration, the gateway's identity and hardening, and how
+// queries wake stopped engines.
+import type { WakeMode } from "../gateway/wake-container.ts";
+import type { RenderSettings } from "../instance/render/instance-objects.ts";
+import { oneOf, roleName } from "./flag-checks.ts";
+import type { FlagTable, FlagValues } from "./flags.ts";
+
+export const INSTANCE_FLAGS = {
+  "metadata-config-format": {
+    type: "string",
+    default: "xml",
+    help: "what the metadata image reads: xml or yaml",
+    check: oneOf("xml", "yaml"),
+  },
+  "wake-agent-image": {
+    type: "string",
+    default: "",
+    help: "image of the wake agent beside gateways (the operator's own); empty means that stopped engines are not woken by queries",
+  },
+  "wake-agent-image-pull-policy": {
+    type: "string",
+    default: "",
+    help: "its pull policy; empty goes by the tag",
+    check: oneOf("", "Always", "IfNotPresent", "Never"),
+  },
+  "wake-mode": {
+    type: "string",
+    default: "annotation",
+    help: "annotation: wake agents write on the engine that it is wanted; demand: they only show it, are given no right on engines, and the manager asks them; a change rolls gateways",
+    check: oneOf("annotation", "demand"),
+  },
+  "gateway-wake-cluster-role": {
+    type: "string",
+    default: "",
+    help: "ClusterRole that gateways are bound to; empty means a Role per instance, made by the manager",
+    check: roleName,
+  },
+  "component-seccomp": {
+    type: "string",
+    default: "RuntimeDefault",
+    help: "seccomp profile of gateways and wake agents that have none: none or RuntimeDefault; a change rolls gateways",
+    check: oneOf("none", "RuntimeDefault"),
+  },
+} as const satisfies FlagTable;
+
+type InstanceFlags = FlagValues<typeof INSTANCE_FLAGS>;
+
+/** What the instance controller renders with, besides images. */
+export type Rendering = Omit<RenderSettings, "images">;
+
+export function renderingOf(flags: InstanceFlags): Rendering {
+  const [image, pullPolicy] = [flags["wake-agent-image"], flags["wake-agent-image-pull-policy"]];
+  const clusterRole = flags["gateway-wake-cluster-role"];
+  return {
+    metadataConfigFormat: flags["metadata-config-format"] === "yaml" ? "yaml" : "xml",
+    wakeMode: wakeModeOf(flags),
+    componentSeccomp: flags["component-seccomp"] === "none" ? "none" : "RuntimeDefault",
+    ...(image === "" ? {} : { wakeAgent: { image, pullPolicy } }),
+    ...(clusterRole === "" ? {} : { gatewayClusterRole: clusterRole }),
+  };
+}
+
+function wakeModeOf(flags: InstanceFlags): WakeMode {
+  return flags["wake-mode"] === "demand" ? "demand" : "annotation";
+}

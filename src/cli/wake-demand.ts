@@ -1,0 +1,48 @@
+// Puts the poll that asks gateways for demand into the manager, in the mode that needs it. Otherwise nothing is watched for it and
+// nothing asked.
+
+import type { FireboltEngine } from "../api/engine.ts";
+import type { V1Pod } from "../api/generated/kubernetes.ts";
+import type { FireboltInstance } from "../api/instance.ts";
+import { DemandPoll } from "../engine/auto-stop/demand-poll.ts";
+import type { DemandSource } from "../engine/auto-stop/demand-source.ts";
+import { demandReader, GATEWAY_PODS } from "../engine/auto-stop/gateway-pods.ts";
+import type { CacheWish } from "../engine/engine-caches.ts";
+import { GATEWAY_PORTS } from "../gateway/ports.ts";
+import { WAKE_AGENT_CONTAINER } from "../gateway/wake-container.ts";
+import type { ObjectCache } from "../kube/cache.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { systemClock } from "../kube/clock.ts";
+import type { Logger } from "../kube/logger.ts";
+import type { Manager } from "../kube/manager.ts";
+import type { DemandMetrics } from "../metrics/process-series.ts";
+import type { Rendering } from "./instance-flags.ts";
+
+export interface DemandPollParts {
+  readonly rendering: Rendering;
+  readonly engines: ObjectCache<FireboltEngine>;
+  readonly instances: ObjectCache<FireboltInstance>;
+  readonly createCache: (wish: CacheWish<V1Pod>) => ObjectCache<V1Pod>;
+  readonly client: Pick<KubeClient, "podProxyGet">;
+  readonly metrics: DemandMetrics;
+  readonly logger: Logger;
+}
+
+/** Undefined: agents write wake requests themselves, or there are none. */
+export function addDemandPoll(manager: Manager, parts: DemandPollParts): DemandSource | undefined {
+  const { rendering, engines, instances, createCache, client, metrics, logger } = parts;
+  if (rendering.wakeMode !== "demand" || rendering.wakeAgent === undefined) return undefined;
+  const agent = { container: WAKE_AGENT_CONTAINER, port: GATEWAY_PORTS.wakeDemand };
+  const poll = new DemandPoll({
+    engines,
+    instances,
+    gateways: createCache(GATEWAY_PODS),
+    agent,
+    read: demandReader(client, agent),
+    clock: systemClock,
+    logger: logger.with({ logger: "wake-demand" }),
+    onScrapeFailed: (namespace) => metrics.scrapeFailed(namespace),
+  });
+  manager.add(poll);
+  return poll;
+}

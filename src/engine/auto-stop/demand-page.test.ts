@@ -1,0 +1,49 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { renderDemandPage } from "../../wake-agent/demand.ts";
+import { parseDemandPage } from "./demand-page.ts";
+
+const END = "firebolt_gateway_wake_demand_dropped_total 0\n";
+
+test("what the agent renders is read back", () => {
+  const name = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?$/);
+  const row = fc.record({
+    engine: name,
+    lastMs: fc.integer({ min: 1, max: 4e12 }),
+    parked: fc.nat(),
+    shed: fc.nat(),
+  });
+  fc.assert(
+    fc.property(fc.uniqueArray(row, { selector: ({ engine }) => engine }), (rows) => {
+      const page = parseDemandPage(renderDemandPage({ rows, dropped: 1 }));
+      expect([...(page ?? [])].map(([engine, { holds }]) => [engine, holds])).toEqual(
+        rows.map(({ engine, parked }) => [engine, parked]),
+      );
+      for (const { engine, lastMs } of rows) expect(page?.get(engine)?.stampMs).toBeCloseTo(lastMs, 0);
+    }),
+  );
+});
+
+test.each([
+  ["nothing", ""],
+  ["another page", "<html>hello</html>"],
+  ["an engine's metrics", "firebolt_running_queries 0\n"],
+])("%s is no such page", (_, text) => {
+  expect(parseDemandPage(text)).toBeUndefined();
+});
+
+test.each([
+  'firebolt_gateway_wake_last_demand_timestamp_seconds{engine="UPPER"} 1',
+  'firebolt_gateway_wake_last_demand_timestamp_seconds{engine="a.b"} 1',
+  'firebolt_gateway_wake_last_demand_timestamp_seconds{engine="a"} NaN',
+  'firebolt_gateway_wake_last_demand_timestamp_seconds{engine="a"} -1',
+  'firebolt_gateway_wake_last_demand_timestamp_seconds{engine="a",x="y"} 1',
+  '# firebolt_gateway_wake_last_demand_timestamp_seconds{engine="a"} 1',
+  'firebolt_gateway_wake_pending_holds{engine="a"} 1',
+])("%s counts for nothing", (line) => {
+  expect(parseDemandPage(`${line}\n${END}`)?.size).toBe(0);
+});
+
+test("any text has an answer", () => {
+  fc.assert(fc.property(fc.string(), (text) => void parseDemandPage(`${text}${END}`)));
+});

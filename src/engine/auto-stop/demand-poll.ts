@@ -1,0 +1,181 @@
+// Asks the gateways for demand (behaviour §4.5): every two seconds, only in namespaces with an engine that demand could wake, each pod
+// by itself so that one which hangs delays nobody. Keeps what they show of such engines and tells when it is newer. Decides nothing.
+
+import { INSTANCE_DEFAULTS } from "../../api/defaults.ts";
+import type { FireboltEngine } from "../../api/engine.ts";
+import type { V1Pod } from "../../api/generated/kubernetes.ts";
+import type { FireboltInstance } from "../../api/instance.ts";
+import { LABEL } from "../../api/labels.ts";
+import type { ObjectCache } from "../../kube/cache.ts";
+import type { Clock } from "../../kube/clock.ts";
+import type { Logger } from "../../kube/logger.ts";
+import { keyText } from "../../kube/object.ts";
+import type { Runnable } from "../../kube/runnable.ts";
+import { pause } from "../../kube/until-aborted.ts";
+import { WakeUp } from "../../kube/wake-up.ts";
+import type { EngineKey } from "../world.ts";
+import { type DemandRow, parseDemandPage } from "./demand-page.ts";
+import type { DemandSource } from "./demand-source.ts";
+import { type AgentAddress, type GatewayPod, isAsked, type ReadDemand } from "./gateway-pods.ts";
+import { ParkedEngines } from "./parked-engines.ts";
+import type { WakeDemand } from "./wake-request.ts";
+
+export interface DemandPollOptions {
+  readonly engines: ObjectCache<FireboltEngine>;
+  readonly instances: ObjectCache<FireboltInstance>;
+  readonly gateways: ObjectCache<V1Pod>;
+  readonly agent: AgentAddress;
+  readonly read: ReadDemand;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly onScrapeFailed: (namespace: string) => void;
+}
+
+const EVERY_MS = 2_000;
+/** With nothing to wake the poll sleeps until it is told; this only keeps the timer finite. */
+const LONG_MS = 24 * 60 * 60_000;
+const COMPLAIN_EVERY_MS = 60_000;
+
+type Page = ReadonlyMap<string, DemandRow>;
+
+export class DemandPoll implements Runnable, DemandSource {
+  readonly name = "wake-demand";
+  /** In every replica: whoever becomes the leader knows at once. */
+  readonly group = "background";
+  readonly #options: DemandPollOptions;
+  readonly #parked = new ParkedEngines();
+  /** The last page of each gateway, by namespace and pod. */
+  readonly #pages = new Map<string, Map<string, Page>>();
+  readonly #asking = new Map<string, Promise<void>>();
+  readonly #told = new Map<string, number>();
+  readonly #listeners = new Set<(key: EngineKey) => void>();
+  readonly #wakeUp: WakeUp;
+  #complainedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: DemandPollOptions) {
+    this.#options = options;
+    this.#wakeUp = new WakeUp(options.clock);
+  }
+
+  of(key: EngineKey): WakeDemand | undefined {
+    if (!this.#parked.has(key)) return undefined;
+    let newest: WakeDemand | undefined;
+    for (const [gateway, page] of this.#pages.get(key.namespace) ?? []) {
+      const row = page.get(key.name);
+      if (row === undefined) continue;
+      const isWaitedFor = row.holds > 0 || (newest?.isWaitedFor ?? false);
+      newest =
+        newest === undefined || row.stampMs > newest.stampMs
+          ? { stampMs: row.stampMs, isWaitedFor, gateway }
+          : { ...newest, isWaitedFor };
+    }
+    return newest;
+  }
+
+  onDemand(listener: (key: EngineKey) => void): () => void {
+    this.#listeners.add(listener);
+    for (const namespace of this.#pages.keys()) for (const key of this.#keysIn(namespace)) listener(key);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { engines, clock } = this.#options;
+    const stop = this.#parked.follow(engines, (key, isParked) => {
+      if (isParked) this.#wakeUp.call();
+      else this.#told.delete(keyText(key));
+    });
+    try {
+      while (!signal.aborted) {
+        this.#forgetOthers();
+        if (this.#parked.isEmpty) await this.#wakeUp.wait(LONG_MS, signal);
+        else {
+          this.#askAll(signal);
+          await pause(clock, EVERY_MS, signal);
+        }
+      }
+    } finally {
+      stop();
+      await Promise.allSettled(this.#asking.values());
+    }
+  }
+
+  #askAll(signal: AbortSignal): void {
+    for (const namespace of this.#parked.namespaces())
+      for (const pod of this.#gatewaysIn(namespace)) {
+        const key = keyText({ namespace, name: nameOf(pod) });
+        if (this.#asking.has(key)) continue;
+        const asking = this.#ask(namespace, pod, signal).finally(() => this.#asking.delete(key));
+        this.#asking.set(key, asking);
+      }
+  }
+
+  async #ask(namespace: string, pod: GatewayPod, signal: AbortSignal): Promise<void> {
+    const name = nameOf(pod);
+    try {
+      const page = await this.#read(namespace, pod, signal);
+      const pages = this.#pages.get(namespace) ?? new Map<string, Page>();
+      this.#pages.set(namespace, pages.set(name, page));
+      this.#tell(namespace);
+    } catch (error) {
+      if (signal.aborted) return;
+      // Not knowing is no demand; it is asked again at once.
+      this.#pages.get(namespace)?.delete(name);
+      this.#options.onScrapeFailed(namespace);
+      this.#complain(error, { namespace, pod: name });
+    }
+  }
+
+  async #read(namespace: string, pod: GatewayPod, signal: AbortSignal): Promise<Page> {
+    const { instances, read } = this.#options;
+    const instance = instances.get({ namespace, name: pod.metadata?.labels?.[LABEL.instance] ?? "" });
+    const mode = instance?.spec.metricScrapeMode ?? INSTANCE_DEFAULTS.metricScrapeMode;
+    const { status, body } = await read(pod, mode, signal);
+    if (status !== 200) throw new Error(`/demand answered with status ${status}`);
+    const page = parseDemandPage(body);
+    if (page === undefined) throw new Error("/demand answered with something else than demand");
+    // Names come from outside: only engines that could be woken are worth remembering.
+    return new Map([...page].filter(([engine]) => this.#parked.has({ namespace, name: engine })));
+  }
+
+  #tell(namespace: string): void {
+    for (const key of this.#keysIn(namespace)) {
+      const { stampMs = 0 } = this.of(key) ?? {};
+      if (stampMs <= (this.#told.get(keyText(key)) ?? 0)) continue;
+      this.#told.set(keyText(key), stampMs);
+      for (const listener of this.#listeners) listener(key);
+    }
+  }
+
+  #keysIn(namespace: string): readonly EngineKey[] {
+    const pages = [...(this.#pages.get(namespace)?.values() ?? [])];
+    const names = new Set(pages.flatMap((page) => [...page.keys()]));
+    return [...names].map((name) => ({ namespace, name })).filter((key) => this.#parked.has(key));
+  }
+
+  /** Pages of gateways that are not asked any more say nothing. */
+  #forgetOthers(): void {
+    const wanted = new Set(this.#parked.namespaces());
+    for (const [namespace, pages] of this.#pages) {
+      const asked = wanted.has(namespace) ? new Set(this.#gatewaysIn(namespace).map(nameOf)) : new Set<string>();
+      for (const pod of pages.keys()) if (!asked.has(pod)) pages.delete(pod);
+      if (pages.size === 0) this.#pages.delete(namespace);
+    }
+  }
+
+  #gatewaysIn(namespace: string): readonly GatewayPod[] {
+    const { gateways, agent } = this.#options;
+    return gateways.list(namespace).filter((pod) => isAsked(pod, agent));
+  }
+
+  #complain(error: unknown, where: { readonly namespace: string; readonly pod: string }): void {
+    const { clock, logger } = this.#options;
+    const now = clock.monotonicMs();
+    if (now - this.#complainedMs < COMPLAIN_EVERY_MS) return;
+    this.#complainedMs = now;
+    logger.error("the demand of a gateway could not be read; trying again", error, where);
+  }
+}
+
+function nameOf({ metadata }: GatewayPod): string {
+  return metadata?.name ?? "";
+}

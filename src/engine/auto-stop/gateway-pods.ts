@@ -1,0 +1,70 @@
+// The gateways that are asked for demand: which pods they are, the little of them that is kept, and how their page is read. Judges
+// nothing of what the page says.
+import type { V1Pod } from "../../api/generated/kubernetes.ts";
+import type { MetricScrapeMode } from "../../api/instance.ts";
+import { LABEL } from "../../api/labels.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import type { DeepReadonly } from "../../kube/object.ts";
+import type { CacheWish } from "../engine-caches.ts";
+import { pods } from "../kinds.ts";
+import { type ScrapeLimits, scrapePod } from "../pod-scrape.ts";
+import type { ScrapeAnswer } from "../world.ts";
+
+/** What the operator and the gateways' pods have agreed on. */
+export interface AgentAddress {
+  readonly container: string;
+  readonly port: number;
+}
+
+/** Shorter than for metrics: what is not there in three seconds is asked for again by then. */
+export const DEMAND_LIMITS: ScrapeLimits = {
+  connectMs: 2_000,
+  firstByteMs: 2_000,
+  totalMs: 3_000,
+  bytes: 1_048_576,
+};
+
+export const GATEWAY_PODS: CacheWish<V1Pod> = {
+  type: pods,
+  labelSelector: `${LABEL.component}=gateway`,
+  trim: trimGatewayPod,
+};
+
+export type GatewayPod = DeepReadonly<V1Pod>;
+
+/** A gateway under an account of the user's has no agent, nor has one from before there was any. One that ends has told its clients. */
+export function isAsked({ metadata, spec, status }: GatewayPod, { container }: AgentAddress): boolean {
+  return (
+    status?.phase === "Running" &&
+    metadata?.deletionTimestamp === undefined &&
+    (spec?.containers.some(({ name }) => name === container) ?? false)
+  );
+}
+
+export type ReadDemand = (pod: GatewayPod, mode: MetricScrapeMode, signal: AbortSignal) => Promise<ScrapeAnswer>;
+
+/** The same ways as to an engine's metrics. */
+export function demandReader(client: Pick<KubeClient, "podProxyGet">, { port }: AgentAddress): ReadDemand {
+  const path = "/demand";
+  return ({ metadata, status }, mode, signal) => {
+    if (mode === "PodIP") {
+      const host = status?.podIP ?? "";
+      if (host === "") return Promise.reject(new Error("the pod has no IP"));
+      return scrapePod({ host, port, path }, signal, DEMAND_LIMITS);
+    }
+    const { namespace = "", name: pod = "" } = metadata ?? {};
+    const limits = { timeoutMs: DEMAND_LIMITS.totalMs, maxBytes: DEMAND_LIMITS.bytes };
+    return client.podProxyGet({ ...limits, signal, namespace, pod, port, path });
+  };
+}
+
+function trimGatewayPod({ metadata = {}, spec, status = {}, ...rest }: V1Pod): V1Pod {
+  const { annotations: _, finalizers: __, generateName: ___, ownerReferences: ____, ...identity } = metadata;
+  const { phase, podIP } = status;
+  return {
+    ...rest,
+    metadata: identity,
+    spec: { containers: (spec?.containers ?? []).map(({ name }) => ({ name })) },
+    status: { ...(phase === undefined ? {} : { phase }), ...(podIP === undefined ? {} : { podIP }) },
+  };
+}

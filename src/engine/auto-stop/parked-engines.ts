@@ -1,0 +1,54 @@
+// The engines that demand could wake: stopped, with auto-stop on. Followed by events, so that asking costs nothing however many engines
+// there are.
+import type { FireboltEngine } from "../../api/engine.ts";
+import type { CacheEvent, ObjectCache } from "../../kube/cache.ts";
+import type { DeepReadonly } from "../../kube/object.ts";
+import type { EngineKey } from "../world.ts";
+
+export class ParkedEngines {
+  readonly #byNamespace = new Map<string, Set<string>>();
+
+  /** Until the returned function is called. `onChange` tells of an engine that is parked now, or no longer. */
+  follow(engines: ObjectCache<FireboltEngine>, onChange: (key: EngineKey, isParked: boolean) => void): () => void {
+    return engines.onEvent((event) => {
+      const key = keyOf(event.object);
+      const isParked = event.type !== "deleted" && canBeWoken(event.object);
+      if (this.#set(key, isParked)) onChange(key, isParked);
+    });
+  }
+
+  get isEmpty(): boolean {
+    return this.#byNamespace.size === 0;
+  }
+
+  namespaces(): readonly string[] {
+    return [...this.#byNamespace.keys()];
+  }
+
+  has({ namespace, name }: EngineKey): boolean {
+    return this.#byNamespace.get(namespace)?.has(name) ?? false;
+  }
+
+  /** Whether that is news. */
+  #set(key: EngineKey, isParked: boolean): boolean {
+    if (this.has(key) === isParked) return false;
+    const { namespace, name } = key;
+    const names = this.#byNamespace.get(namespace) ?? new Set();
+    if (isParked) names.add(name);
+    else names.delete(name);
+    if (names.size === 0) this.#byNamespace.delete(namespace);
+    else this.#byNamespace.set(namespace, names);
+    return true;
+  }
+}
+
+/** By what the last pass at rest said of the policy: before there was one, nothing could be woken either. */
+function canBeWoken({ metadata, spec, status }: CacheEvent<FireboltEngine>["object"]): boolean {
+  const reason = status?.autoStopReason;
+  const isOn = reason !== undefined && reason !== "Disabled";
+  return isOn && spec?.replicas === 0 && metadata?.deletionTimestamp === undefined;
+}
+
+function keyOf({ metadata }: DeepReadonly<FireboltEngine>): EngineKey {
+  return { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "" };
+}

@@ -1,0 +1,24 @@
+// Stands in for the demand page of every simulated gateway pod: one server on port 9903 of the private network, at which somebody
+// keeps asking for one engine.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { GATEWAY_PORTS } from "../../src/gateway/ports.ts";
+import { renderDemandPage } from "../../src/wake-agent/demand.ts";
+import { requirePodNetwork } from "./pod-network.ts";
+
+export async function startDemandServer(engine: string): Promise<AsyncDisposable> {
+  requirePodNetwork();
+  const server = createServer((_, response) => {
+    const rows = [{ engine, lastMs: Date.now(), parked: 1, shed: 0 }];
+    response.end(renderDemandPage({ rows, dropped: 0 }));
+  });
+  server.listen(GATEWAY_PORTS.wakeDemand, "0.0.0.0");
+  await once(server, "listening");
+  return {
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
