@@ -1,5 +1,5 @@
-// Three kinds of test, told apart by where they live: beside the code (unit), against a real control plane (integration),
-// on the whole local cluster (e2e).
+// Four kinds of test, told apart by where they live: beside the code (unit), against a real control plane (integration), of the whole
+// program with simulated pods (e2e), and of the whole platform on a real node (cluster; inside scripts/private-machine.sh).
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -8,7 +8,13 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["src/**/*.test.ts", "dev/**/*.test.ts", "test/model/**/*.test.ts", "scripts/**/*.test.ts"],
+          include: [
+            "src/**/*.test.ts",
+            "dev/**/*.test.ts",
+            "test/model/**/*.test.ts",
+            "test/support/**/*.test.ts",
+            "scripts/**/*.test.ts",
+          ],
         },
       },
       {
@@ -25,9 +31,20 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
+          exclude: ["test/e2e/cluster/**"],
           fileParallelism: false,
           testTimeout: 300_000,
           hookTimeout: 600_000,
+        },
+      },
+      {
+        test: {
+          name: "cluster",
+          include: ["test/e2e/cluster/**/*.test.ts"],
+          globalSetup: ["test/support/e2e-cluster.ts"],
+          fileParallelism: false,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
         },
       },
     ],

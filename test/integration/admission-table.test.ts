@@ -10,7 +10,7 @@ import { parseResponse, review } from "../support/admission-review.ts";
 import { openWebhookWorld, type WebhookWorld } from "../support/admission-world.ts";
 import { type CustomResourceApi, openCustomResourceApi } from "../support/custom-resource-api.ts";
 import { INVALID_MANIFESTS } from "../support/invalid-manifests.ts";
-import { type AnyManifest, type KindName, manifest, readExamples, SMALLEST } from "../support/manifests.ts";
+import { type KindName, manifest, SMALLEST } from "../support/manifests.ts";
 
 let world: WebhookWorld;
 let resources: CustomResourceApi;
@@ -185,15 +185,6 @@ describe("rows that need other objects", () => {
 });
 
 describe("accepted with the webhooks on", () => {
-  test("every example, a class before the engine that names it", async () => {
-    for (const [file, example] of readExamples().toSorted(([, a], [, b]) => order(a) - order(b))) {
-      const inside = { ...example, metadata: { ...example.metadata, namespace: world.namespace } };
-      // Both examples of instances have the same name.
-      const dryRun = example.kind === "FireboltInstance";
-      expect([file, await resources.create(inside, { dryRun })]).toMatchObject([file, { type: "accepted" }]);
-    }
-  });
-
   const engine = (spec: object) => ({ kind: "FireboltEngine" as const, spec: { ...SMALLEST.FireboltEngine, ...spec } });
   test.each<{ what: string; kind: KindName; spec: unknown; name?: string }>([
     { what: "an engine without spec", kind: "FireboltEngine", spec: undefined },
@@ -249,7 +240,3 @@ describe("accepted with the webhooks on", () => {
     expect(await resources.create(make(kind, spec, "odd"), { dryRun: true })).toMatchObject({ type: "accepted" });
   });
 });
-
-/** Classes first, engines last. */
-const order = ({ kind }: AnyManifest): number =>
-  ["FireboltEngineClass", "FireboltInstance", "FireboltEngine"].indexOf(kind);

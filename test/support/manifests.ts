@@ -1,12 +1,10 @@
 // Manifests of the three kinds for tests: valid ones in one line, the examples of the repository, and any spec at all for
 // tests of what is refused.
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { parse } from "yaml";
 import { FireboltEngine, type FireboltEngineManifest } from "../../src/api/engine.ts";
 import { FireboltEngineClass, type FireboltEngineClassManifest } from "../../src/api/engine-class.ts";
 import { API_VERSION, type KindNames } from "../../src/api/group.ts";
 import { FireboltInstance, type FireboltInstanceManifest } from "../../src/api/instance.ts";
+import { readExampleFiles } from "./example-files.ts";
 
 interface Identity {
   readonly name: string;
@@ -63,25 +61,22 @@ export function manifest(kind: KindName, identity: Identity, spec: unknown): Any
   return { ...head(kind, identity), kind, ...(spec === undefined ? {} : { spec }) };
 }
 
-const EXAMPLES = join(import.meta.dirname, "../../examples");
-
-/** The manifests of examples/, by file name. */
+/** The manifests of our kinds in examples/, each by its file and name, after those that it needs. */
 export function readExamples(): readonly (readonly [string, AnyManifest])[] {
-  return readdirSync(EXAMPLES)
-    .filter((file) => file.endsWith(".yaml"))
-    .sort()
-    .map((file) => [file, parseExample(file)] as const);
+  return readExampleFiles().flatMap(({ file, objects }) =>
+    objects.filter(isManifest).map((object) => [`${file}: ${object.kind} ${object.metadata.name}`, object] as const),
+  );
 }
 
-function parseExample(file: string): AnyManifest {
-  const document: unknown = parse(readFileSync(join(EXAMPLES, file), "utf8"));
-  if (!isManifest(document)) throw new Error(`examples/${file} is no manifest of ours`);
-  return document;
+/** The one manifest of this kind in a file of examples/. */
+export function exampleOf(file: string, kind: KindName): AnyManifest {
+  const found = readExampleFiles()
+    .filter((example) => example.file === file)
+    .flatMap(({ objects }) => objects.filter(isManifest).filter((object) => object.kind === kind));
+  const [object] = found;
+  if (object === undefined || found.length > 1)
+    throw new Error(`examples/${file} holds ${found.length} ${kind}, not one`);
+  return object;
 }
 
-const isManifest = (value: unknown): value is AnyManifest =>
-  typeof value === "object" &&
-  value !== null &&
-  "kind" in value &&
-  typeof value.kind === "string" &&
-  value.kind in KINDS;
+const isManifest = (value: { readonly kind: string }): value is AnyManifest => value.kind in KINDS;
