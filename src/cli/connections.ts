@@ -56,7 +56,13 @@ export function connect(options: ConnectOptions): Connections {
     reportingInstance: hostname(),
   });
   if (flags["leader-elect"]) elector = buildElector(options, recorder);
-  const unfenced = createKubeClient({ config, logger, userAgent: USER_AGENT, onRequest: metrics.request });
+  // The API server's audit log tells by its name what the servers ask from what the work asks.
+  const unfenced = createKubeClient({
+    config,
+    logger,
+    userAgent: `${USER_AGENT} (serving)`,
+    onRequest: metrics.request,
+  });
   const demand = createKubeClient({
     config,
     logger,

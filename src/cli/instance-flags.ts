@@ -60,6 +60,14 @@ export function renderingOf(flags: InstanceFlags): Rendering {
   };
 }
 
+/** What the cluster adds to what the flags say. */
+export function withSleepCommand(rendering: Rendering, sleepCommand: readonly string[] | undefined): Rendering {
+  const { wakeAgent } = rendering;
+  return wakeAgent === undefined || sleepCommand === undefined
+    ? rendering
+    : { ...rendering, wakeAgent: { ...wakeAgent, sleepCommand } };
+}
+
 function wakeModeOf(flags: InstanceFlags): WakeMode {
   return flags["wake-mode"] === "demand" ? "demand" : "annotation";
 }

@@ -15,7 +15,7 @@ import { addControllers } from "./controllers.ts";
 import { waitForCrds } from "./crd-discovery.ts";
 import { operatorDefaultsOf } from "./default-flags.ts";
 import { describeFlags, parseFlags, SettingError, UsageError } from "./flags.ts";
-import { renderingOf } from "./instance-flags.ts";
+import { renderingOf, withSleepCommand } from "./instance-flags.ts";
 import {
   boundsOf,
   concurrencyOf,
@@ -27,6 +27,7 @@ import {
 } from "./manager-flags.ts";
 import { addMetricsServer } from "./metrics.ts";
 import { endOnDefects, stopOnSignals } from "./process-end.ts";
+import { sleepCommandFor } from "./server-version.ts";
 import { loggerFor } from "./shared-flags.ts";
 import { REVISION, VERSION } from "./version.ts";
 import { addWebhooks } from "./webhooks.ts";
@@ -86,7 +87,7 @@ async function buildManager(settings: Settings, root: Logger, signal: AbortSigna
   const { flags, bounds, selector } = settings;
   const logger = root.with({ logger: "setup" });
   const namespaces = namespaceList(flags.namespaces);
-  const rendering = renderingOf(flags);
+  const wanted = renderingOf(flags);
   const config = await loadKubeconfig({ path: flags.kubeconfig, env: process.env, homeDir: homedir() });
   logger.info("starting", { version: VERSION, revision: REVISION, node: process.version, cluster: config.origin });
   logger.info("scope", { namespaces: namespaces.length === 0 ? "all" : namespaces, selector });
@@ -96,7 +97,7 @@ async function buildManager(settings: Settings, root: Logger, signal: AbortSigna
     maxEphemeralStorage: bounds["ephemeral-storage"],
   });
 
-  const { wakeAgent, wakeMode, gatewayClusterRole } = rendering;
+  const { wakeAgent, wakeMode, gatewayClusterRole } = wanted;
   logger.info("gateways", {
     wakeAgent: wakeAgent?.image ?? "none",
     wakeMode,
@@ -112,6 +113,7 @@ async function buildManager(settings: Settings, root: Logger, signal: AbortSigna
   const product = createProductMetrics(registry, { clock: systemClock, build });
   const { client, unfenced, demand, recorder, elector } = connect({ flags, config, metrics, logger: root });
   await waitForCrds({ client, clock: systemClock, logger, signal });
+  const rendering = withSleepCommand(wanted, await sleepCommandFor({ client, logger, signal }));
 
   const probes = listenAddress(flags["health-probe-bind-address"]);
   const manager = createManager({

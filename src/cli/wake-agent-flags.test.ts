@@ -20,7 +20,13 @@ test.each([
   { mode: "annotation", stamps: true },
   { mode: "demand", stamps: false },
 ] as const)("the rendered container passes flags that the agent takes: $mode", ({ mode, stamps }) => {
-  const input = { image: "i", imagePullPolicy: "Always", seccompProfile: undefined, envoyHasMemoryLimit: true };
+  const input = {
+    image: "i",
+    imagePullPolicy: "Always",
+    seccompProfile: undefined,
+    sleepCommand: undefined,
+    envoyHasMemoryLimit: true,
+  };
   const [subcommand, ...flags] = renderWakeAgentContainer({ ...input, mode }).args ?? [];
   expect(subcommand).toBe("wake-agent");
   expect(parseFlags(WAKE_AGENT_FLAGS, flags)).toMatchObject({

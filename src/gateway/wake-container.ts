@@ -1,6 +1,12 @@
 // The wake agent as a container of the gateway's pod, the token that it alone gets, and what it must be allowed. Rendered by the
 // instance when queries are held; one place for everything that has to agree with the agent's flags and with Envoy's configuration.
-import type { V1Container, V1PolicyRule, V1SeccompProfile, V1Volume } from "../api/generated/kubernetes.ts";
+import type {
+  V1Container,
+  V1LifecycleHandler,
+  V1PolicyRule,
+  V1SeccompProfile,
+  V1Volume,
+} from "../api/generated/kubernetes.ts";
 import { GROUP } from "../api/group.ts";
 import { BUFFER_LIMIT_BYTES } from "./envoy-types.ts";
 import { GATEWAY_PORTS } from "./ports.ts";
@@ -26,6 +32,8 @@ export interface WakeAgentInput {
   readonly mode: WakeMode;
   /** Undefined: whatever the runtime does by itself. */
   readonly seccompProfile: V1SeccompProfile | undefined;
+  /** How to sleep where Kubernetes has no sleep action (before 1.30); the seconds are added to it. */
+  readonly sleepCommand: readonly string[] | undefined;
   /** Whether the container `envoy` has a memory limit: without one the downward API would answer with the node's memory. */
   readonly envoyHasMemoryLimit: boolean;
 }
@@ -59,7 +67,7 @@ export function renderWakeAgentContainer(input: WakeAgentInput): V1Container {
     ports: [{ name: "wake-demand", containerPort: GATEWAY_PORTS.wakeDemand, protocol: "TCP" }],
     // No probes, on purpose: an unwell agent must not take the gateway out of service. Queries pass without it.
     resources: { requests: { cpu: "10m", memory: "32Mi" }, limits: { memory: "128Mi" } },
-    lifecycle: { preStop: { sleep: { seconds: OUTLIVES_SECONDS } } },
+    lifecycle: { preStop: renderOutliving(input.sleepCommand) },
     securityContext: {
       runAsNonRoot: true,
       runAsUser: AGENT_UID,
@@ -70,6 +78,11 @@ export function renderWakeAgentContainer(input: WakeAgentInput): V1Container {
     },
     volumeMounts: [{ name: WAKE_AGENT_TOKEN_VOLUME, mountPath: TOKEN_PATH, readOnly: true }],
   };
+}
+
+function renderOutliving(command: readonly string[] | undefined): V1LifecycleHandler {
+  if (command === undefined) return { sleep: { seconds: OUTLIVES_SECONDS } };
+  return { exec: { command: [...command, String(OUTLIVES_SECONDS)] } };
 }
 
 /** Mounted into the agent alone: Envoy holds no token. */

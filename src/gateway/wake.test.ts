@@ -42,6 +42,7 @@ describe("the agent's container", () => {
       imagePullPolicy: "IfNotPresent",
       mode: "annotation",
       seccompProfile: { type: "RuntimeDefault" },
+      sleepCommand: undefined,
       envoyHasMemoryLimit,
       ...changes,
     });
@@ -61,6 +62,12 @@ describe("the agent's container", () => {
     expect(stamping.args?.filter((arg) => !showing.args?.includes(arg))).toEqual(["--stamp-annotation=true"]);
     expect({ ...stamping, args: [] }).toEqual({ ...showing, args: [] });
     expect(wakeAgentRules("demand").flatMap(({ resources = [] }) => resources)).toEqual(["endpointslices"]);
+  });
+
+  test("runs the image's own sleep where Kubernetes cannot sleep for it (operations O14)", () => {
+    const { lifecycle } = render(true, { sleepCommand: ["/node", "/operator.mjs", "sleep"] });
+    expect(render(true).lifecycle).toEqual({ preStop: { sleep: { seconds: 12 } } });
+    expect(lifecycle).toEqual({ preStop: { exec: { command: ["/node", "/operator.mjs", "sleep", "12"] } } });
   });
 
   test("has a seccomp profile only when told to", () => {

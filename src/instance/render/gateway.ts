@@ -38,6 +38,8 @@ export interface WakeAgentImage {
   readonly image: string;
   /** Empty: by the image's tag. */
   readonly pullPolicy: string;
+  /** Runs the image's own `sleep`, for Kubernetes before 1.30. */
+  readonly sleepCommand?: readonly string[];
 }
 
 /** The text of `envoy.yaml` for an instance in this namespace. Needs no cluster. */
@@ -133,11 +135,13 @@ function renderContainer({ spec, defaultImage }: GatewayInput): V1Container {
 function renderWakeAgent(input: GatewayInput): readonly V1Container[] {
   const { spec, wakeAgent, wakeMode: mode, seccompProfile } = input;
   if (wakeAgent === undefined) return [];
-  const { image, pullPolicy } = wakeAgent;
+  const { image, pullPolicy, sleepCommand } = wakeAgent;
   const limits = primaryOf(spec.gateway.template, "gateway").resources?.limits ?? {};
   const imagePullPolicy = pullPolicy || defaultPullPolicy(image);
   const envoyHasMemoryLimit = limits["memory"] !== undefined;
-  return [renderWakeAgentContainer({ image, imagePullPolicy, mode, seccompProfile, envoyHasMemoryLimit })];
+  return [
+    renderWakeAgentContainer({ image, imagePullPolicy, mode, seccompProfile, sleepCommand, envoyHasMemoryLimit }),
+  ];
 }
 
 export function renderGatewayService(identity: InstanceIdentity): Rendered<"Service"> {
