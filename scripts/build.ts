@@ -1,13 +1,14 @@
-// Bundles the operator and the kubectl plugin, each with all it needs at run time, into one file: dist/*.mjs.
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+// Bundles the operator and the kubectl plugin, each with all it needs at run time, into one file: dist/*.mjs. The plugin also as
+// archives to install from, with a manifest for krew; $FIREBOLT_RELEASE_URL says where they will be downloaded from.
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { bundleProgram, OPERATOR_BUNDLE, versionDefinitions } from "../dev/image/bundle.ts";
 import { readSourceVersion } from "../dev/image/source-version.ts";
+import { packPlugin } from "./plugin-archives.ts";
 
-const PROGRAMS = [
-  { entry: OPERATOR_BUNDLE.entry, outFile: "dist/firebolt-operator.mjs" },
-  { entry: "src/plugin/main.ts", outFile: "dist/kubectl-firebolt.mjs" },
-] as const;
+const PLUGIN = { entry: "src/plugin/main.ts", outFile: "dist/kubectl-firebolt.mjs" };
+const PROGRAMS = [{ entry: OPERATOR_BUNDLE.entry, outFile: "dist/firebolt-operator.mjs" }, PLUGIN];
+const HOMEPAGE = "https://github.com/firebolt-db/firebolt-operator";
 
 const root = join(import.meta.dirname, "..");
 const source = readSourceVersion(root);
@@ -20,3 +21,17 @@ for (const { entry, outFile } of PROGRAMS) {
   chmodSync(file, 0o755);
   console.error(`${outFile}: ${Math.round(program.length / 1024)} KiB, version ${source.version}`);
 }
+
+const archives = packPlugin({
+  program: readFileSync(join(root, PLUGIN.outFile)),
+  licence: readFileSync(join(root, "LICENSE")),
+  version: source.version,
+  url: process.env["FIREBOLT_RELEASE_URL"] ?? `${HOMEPAGE}/releases/download/v${source.version}`,
+  homepage: HOMEPAGE,
+});
+for (const { path, content } of archives) {
+  const file = join(root, "dist", path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+}
+console.error(`dist/krew/firebolt.yaml, with the archives that it names`);

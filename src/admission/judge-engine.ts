@@ -3,14 +3,14 @@
 import type { FireboltEngine } from "../api/engine.ts";
 import type { FireboltEngineClass } from "../api/engine-class.ts";
 import { type ResourceBounds, validateEngine } from "../engine/validate.ts";
-import { validateSecretReach } from "../instance/secret-reach.ts";
 import type { Logger } from "../kube/logger.ts";
+import { recordedSecrets } from "../podtemplate/protected-secrets.ts";
+import { validateSecretReach } from "../podtemplate/secret-reach.ts";
 import type { Violation } from "../podtemplate/violation.ts";
 import { decodeEngine, isBeingDeleted } from "./decode.ts";
 import { ignoredFields } from "./ignored-fields.ts";
 import { type Judge, lookupFailed, verdictOf } from "./judge.ts";
 import type { AdmissionLookups } from "./lookups.ts";
-import { exactProtectedSecrets } from "./protected-secrets.ts";
 import { ALLOW } from "./review.ts";
 
 export interface EngineJudgeOptions {
@@ -72,7 +72,7 @@ export function engineJudge({ lookups, bounds, logger }: EngineJudgeOptions): Ju
     if (name === undefined || name === "" || reaching(() => true).length === 0) return [];
     try {
       const instance = await lookups.instance({ namespace, name }, signal);
-      return instance === undefined ? [] : reaching(exactProtectedSecrets(instance));
+      return instance === undefined ? [] : reaching(recordedSecrets(instance));
     } catch (error) {
       if (signal.aborted) throw error;
       logger.error("instance could not be looked up during admission", error, { namespace, name });

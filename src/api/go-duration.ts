@@ -34,7 +34,7 @@ const MIN_MAGNITUDE = 2n ** 63n;
 
 const GO_DURATION = new RegExp(GO_DURATION_PATTERN);
 const DAY_DURATION = new RegExp(DAY_DURATION_PATTERN);
-const GROUP = /([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h|d)/g;
+const GROUP = /([0-9]*)(?:\.([0-9]*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h|d)/g;
 
 /** Whole nanoseconds, or undefined when Go would refuse the text. */
 export function parseGoDuration(text: string): bigint | undefined {

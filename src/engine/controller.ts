@@ -2,8 +2,9 @@
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { Clock } from "../kube/clock.ts";
-import { type Controller, watch } from "../kube/controller.ts";
+import { type Controller, type WatchSource, watch } from "../kube/controller.ts";
 import type { EventSink } from "../kube/event-object.ts";
+import type { DemandSource } from "./auto-stop/demand-source.ts";
 import type { EngineCaches } from "./engine-caches.ts";
 import { kubeWorld } from "./kube-world.ts";
 import { type EngineMetrics, noEngineMetrics } from "./metrics-hooks.ts";
@@ -26,6 +27,8 @@ export interface EngineControllerDeps {
   readonly defaults: OperatorDefaults;
   readonly bounds: ResourceBounds;
   readonly metrics?: EngineMetrics;
+  /** Where gateways are asked for demand, whoever asks them. */
+  readonly demand?: DemandSource;
   /** Engines worked on at the same time. */
   readonly concurrency?: number;
 }
@@ -33,7 +36,7 @@ export interface EngineControllerDeps {
 const DEFAULT_CONCURRENCY = 16;
 
 export function engineController(deps: EngineControllerDeps): Controller {
-  const { client, caches, clock, events, defaults, bounds, metrics = noEngineMetrics } = deps;
+  const { client, caches, clock, events, defaults, bounds, demand, metrics = noEngineMetrics } = deps;
   const nowMs = () => clock.now();
   return {
     name: "fireboltengine",
@@ -46,10 +49,19 @@ export function engineController(deps: EngineControllerDeps): Controller {
       watch(caches.pods, engineOfPodEvent),
       watch(caches.instances, enginesOfInstanceEvent(caches.engines)),
       watch(caches.classes, enginesOfClassEvent(caches.engines)),
+      ...(demand === undefined ? [] : [watchDemand(demand)]),
     ],
     reconcile({ namespace = "", name }, signal, { logger }) {
-      const world = kubeWorld({ client, caches, signal });
+      const world = kubeWorld({ client, caches, signal, ...(demand === undefined ? {} : { demand }) });
       return runEnginePass(world, { namespace, name }, { defaults, bounds, nowMs, events, metrics, logger });
     },
+  };
+}
+
+function watchDemand(demand: DemandSource): WatchSource {
+  return {
+    describe: "WakeDemand",
+    start: (enqueue) => demand.onDemand(enqueue),
+    whenSynced: () => Promise.resolve(),
   };
 }

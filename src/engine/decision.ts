@@ -4,6 +4,7 @@ import type { EngineStatus } from "../api/engine-status.ts";
 import type { V1ConfigMap, V1Service, V1StatefulSet } from "../api/generated/kubernetes.ts";
 import type { AutoStopReason } from "../api/phases.ts";
 import type { Violation } from "../podtemplate/violation.ts";
+import type { WakeRequest } from "./auto-stop/wake-request.ts";
 import type { ChildKind, Service } from "./children.ts";
 import type { EnginePhase } from "./phase.ts";
 
@@ -60,9 +61,20 @@ export interface Removal {
 
 /** What keeps a gate closed, for logs and events. */
 export interface Refusal {
+  /** Of the Ready condition. */
   readonly reason: string;
   readonly message: string;
+  /** The reason of the event that tells it; undefined for what is waited for in silence. */
+  readonly event: string | undefined;
   readonly violations: readonly Violation[];
+}
+
+/** A volume that is left out of the pods, because it would show them a Secret of the operator. */
+export interface SecretAlias {
+  /** Where it is in the engine's manifest, or in its class's. */
+  readonly path: string;
+  readonly volume: string;
+  readonly secret: string;
 }
 
 /** Another number of replicas that auto-stop wants, and the status that goes with it. Refused, the pass ends without either. */
@@ -71,6 +83,8 @@ export interface Scale {
   readonly to: number;
   readonly reason: AutoStopReason;
   readonly status: NextStatus;
+  /** The wake request that counted in this pass. */
+  readonly wake?: WakeRequest;
 }
 
 export type EngineDecision =
@@ -101,6 +115,8 @@ export type EngineDecision =
       readonly recheck: Recheck;
       /** At rest only. */
       readonly scale?: Scale;
+      /** With a new StatefulSet only: what it lacks of the templates. */
+      readonly leftOut?: readonly SecretAlias[];
     }
   | {
       readonly type: "move";

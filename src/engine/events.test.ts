@@ -1,73 +1,191 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
+  EARLIER,
+  type EngineChanges,
   engine,
   engineClass,
   instanceReady,
   liveSet,
+  NOT_READY,
   READY,
   routingTo,
   snapshot,
 } from "../../test/support/engine-fixtures.ts";
 import { computeEngine } from "./compute/compute-engine.ts";
-import { eventsOf } from "./events.ts";
+import { rollingText } from "./compute/ready.ts";
+import { aliasEventsOf, eventsOf } from "./events.ts";
 import type { EngineSnapshot } from "./snapshot.ts";
 
 const old = engine({
   spec: { template: { spec: { containers: [{ name: "engine", env: [{ name: "TOKEN", value: "secret" }] }] } } },
 });
 
-function told(
-  phase: string,
-  [current, active, draining]: readonly number[],
-  changes: Partial<EngineSnapshot> = {},
-  reason?: string,
-) {
-  const ready = reason === undefined ? [] : [{ ...instanceReady, type: "Ready", status: "False", reason } as const];
+interface Before {
+  readonly changes?: Partial<EngineSnapshot>;
+  readonly ready?: { readonly reason: string; readonly message?: string; readonly lastTransitionTime?: string };
+  readonly spec?: EngineChanges["spec"];
+}
+
+function told(phase: string, [current, active, draining]: readonly number[], before: Before = {}) {
+  const { changes = {}, ready, spec = {} } = before;
+  const conditions =
+    ready === undefined ? [] : [{ ...instanceReady, type: "Ready", status: "False", message: "", ...ready } as const];
   const status = {
     phase,
     currentGeneration: current ?? 0,
     activeGeneration: active ?? 0,
-    conditions: [instanceReady, ...ready],
+    conditions: [instanceReady, ...conditions],
+    ...(draining === undefined ? {} : { drainingGeneration: draining }),
   };
-  const s = snapshot(
-    engine({ status: draining === undefined ? status : { ...status, drainingGeneration: draining } }),
-    changes,
-  );
+  const s = snapshot(engine({ spec: spec ?? {}, status }), changes);
   const decision = computeEngine(s);
   return decision.type === "broken"
     ? []
-    : eventsOf(decision, s.engine).map(({ reason: r, type, note }) => [type, r, note] as const);
+    : [...aliasEventsOf(decision, s), ...eventsOf(decision, s)].map(
+        ({ reason, type, note }) => [type, reason, note] as const,
+      );
 }
 
-test("GenerationCreated names the field and never its value", () => {
-  const [event] = told("stable", [1, 1], { current: liveSet(old, 1) });
-  expect(event?.slice(0, 2)).toEqual(["Normal", "GenerationCreated"]);
-  expect(event?.[2]).toContain("Generation 2 replaces 1");
-  expect(event?.[2]).toContain("env");
-  expect(event?.[2]).not.toContain("secret");
+const reasons = (events: ReturnType<typeof told>) => events.map(([, reason]) => reason);
+
+describe("generations", () => {
+  test("GenerationCreated names the field and never its value", () => {
+    const [event] = told("stable", [1, 1], { changes: { current: liveSet(old, 1) } });
+    expect(event?.slice(0, 2)).toEqual(["Normal", "GenerationCreated"]);
+    expect(event?.[2]).toContain("Generation 2 replaces 1");
+    expect(event?.[2]).toContain("env");
+    expect(event?.[2]).not.toContain("secret");
+  });
+
+  test("GenerationAbandoned on T8, which tells of the removal too", () => {
+    const [event, ...more] = told("creating", [1, 0], { changes: { current: liveSet(old, 1) } });
+    expect(event?.slice(0, 2)).toEqual(["Normal", "GenerationAbandoned"]);
+    expect(event?.[2]).toContain("Generation 1 is given up for 2 and removed: ");
+    expect(more).toEqual([]);
+  });
+
+  test("TrafficSwitched on a roll, not on the first deploy", () => {
+    expect(reasons(told("switching", [1, 0], { changes: { routing: routingTo(1) } }))).toEqual(["TrafficSwitched"]);
+    const first = told("switching", [0, -1], { changes: { routing: routingTo(0), pods: READY } });
+    expect(reasons(first)).not.toContain("TrafficSwitched");
+  });
+
+  test("GenerationCleaned where the engine does not become ready: a stop, or pods lost meanwhile", () => {
+    const stop = told("cleaning", [1, 1, 0], { spec: { replicas: 0 }, changes: { pods: { ...READY, wanted: 0 } } });
+    expect(stop).toEqual([["Normal", "GenerationCleaned", "Generation 0 is removed"]]);
+    expect(reasons(told("cleaning", [1, 1, 0], { changes: { pods: NOT_READY } }))).toEqual(["GenerationCleaned"]);
+  });
 });
 
-test("GenerationAbandoned on T8", () => {
-  expect(told("creating", [1, 0], { current: liveSet(old, 1) })[0]?.slice(0, 2)).toEqual([
-    "Normal",
-    "GenerationAbandoned",
-  ]);
+describe("EngineReady", () => {
+  test("at the first deploy: generation, replicas, duration", () => {
+    const events = told("switching", [0, -1], { changes: { routing: routingTo(0) }, ready: { reason: "Rolling" } });
+    // The StatefulSet of the fixture is an hour old.
+    expect(events).toEqual([["Normal", "EngineReady", "Generation 0 serves with 2 replicas, 3600 s after its start"]]);
+  });
+
+  test("at the end of a roll, with the generation that went", () => {
+    expect(told("cleaning", [1, 1, 0], { ready: { reason: "Rolling" } })).toEqual([
+      ["Normal", "EngineReady", "Generation 1 serves with 2 replicas, 3600 s after its start. Generation 0 is removed"],
+    ]);
+  });
+
+  test("late, when pods were missing at the end of the rollout", () => {
+    // Not ready since before the StatefulSet was created, so this generation has never been.
+    const ready = { reason: "PodsNotReady", lastTransitionTime: EARLIER };
+    expect(reasons(told("stable", [1, 1], { ready }))).toEqual(["EngineReady"]);
+  });
+
+  test("not when pods or the instance come back later", () => {
+    const ready = { reason: "PodsNotReady", lastTransitionTime: "2026-01-01T11:30:00Z" };
+    expect(told("stable", [1, 1], { ready })).toEqual([]);
+    expect(told("stable", [1, 1], { ready: { ...ready, reason: "InstanceNotReady" } })).toEqual([]);
+  });
 });
 
-test("TrafficSwitched on a roll, not on the first deploy", () => {
-  expect(told("switching", [1, 0], { routing: routingTo(1) })[0]?.[1]).toBe("TrafficSwitched");
-  expect(told("switching", [0, -1], { routing: routingTo(0), pods: READY })).toEqual([]);
-});
-
-test("DrainCheckFailing once per drain, again after a recovery", () => {
+describe("drains", () => {
+  const busy = { drainProbe: { type: "busy", pod: "e-g0-1", queries: 3 } } as const;
   const failing = { drainProbe: { type: "failing", pod: "p", cause: "why" } } as const;
-  expect(told("draining", [1, 1, 0], failing, "Rolling")[0]?.slice(0, 2)).toEqual(["Warning", "DrainCheckFailing"]);
-  expect(told("draining", [1, 1, 0], failing, "DrainCheckFailing")).toEqual([]);
+  const entered = { reason: "Rolling", message: rollingText(1, "draining") };
+  const waiting = { reason: "Rolling", message: `${rollingText(1, "draining")}: generation 0 still runs queries` };
+
+  test("DrainStarted with the first check that finds queries, and not again", () => {
+    expect(told("draining", [1, 1, 0], { changes: busy, ready: entered })).toEqual([
+      ["Normal", "DrainStarted", "Generation 0 stays until its queries have ended (3 on pod e-g0-1)"],
+    ]);
+    expect(told("draining", [1, 1, 0], { changes: busy, ready: waiting })).toEqual([]);
+  });
+
+  test("none for a drain that is over at once", () => {
+    expect(told("draining", [1, 1, 0], { changes: { drainProbe: { type: "drained" } }, ready: entered })).toEqual([]);
+  });
+
+  test("a generation that cannot be asked is both news", () => {
+    expect(reasons(told("draining", [1, 1, 0], { changes: failing, ready: entered }))).toEqual([
+      "DrainStarted",
+      "DrainCheckFailing",
+    ]);
+  });
+
+  test("DrainCheckFailing once per drain, again after a recovery", () => {
+    expect(told("draining", [1, 1, 0], { changes: failing, ready: waiting })[0]?.slice(0, 2)).toEqual([
+      "Warning",
+      "DrainCheckFailing",
+    ]);
+    const told2 = told("draining", [1, 1, 0], { changes: failing, ready: { reason: "DrainCheckFailing" } });
+    expect(told2).toEqual([]);
+    expect(told("draining", [1, 1, 0], { changes: busy, ready: { reason: "DrainCheckFailing" } })).toEqual([]);
+  });
 });
 
-test("a refusal is told on entry; a missing instance is not one", () => {
-  const missing = { engineClass: { type: "missing", name: engineClass().metadata?.name ?? "" } } as const;
-  expect(told("stable", [1, 1], missing)[0]?.[1]).toBe("EngineClassUnready");
-  expect(told("stable", [1, 1], missing, "FireboltEngineClassUnready")).toEqual([]);
-  expect(told("stable", [1, 1], { instance: undefined })).toEqual([]);
+describe("refusals", () => {
+  const missing = (name: string) => ({ engineClass: { type: "missing", name } }) as const;
+  const refusedClass = {
+    engineClass: {
+      type: "found",
+      object: engineClass({ spec: { template: { spec: { hostNetwork: true } }, storage: {} } }),
+    },
+  } as const;
+
+  test("EngineClassNotFound and EngineClassUnready, each on entry", () => {
+    const [event] = told("stable", [1, 1], { changes: missing("lost") });
+    expect(event?.slice(0, 2)).toEqual(["Warning", "EngineClassNotFound"]);
+    expect(event?.[2]).toContain('"lost"');
+    expect(reasons(told("stable", [1, 1], { changes: refusedClass }))).toEqual(["EngineClassUnready"]);
+    const ready = { reason: "FireboltEngineClassUnready", message: event?.[2] ?? "" };
+    expect(told("stable", [1, 1], { changes: missing("lost"), ready })).toEqual([]);
+    // The reason of the condition is the same, the cause is another.
+    expect(reasons(told("stable", [1, 1], { changes: refusedClass, ready }))).toEqual(["EngineClassUnready"]);
+    expect(reasons(told("stable", [1, 1], { changes: missing("other"), ready }))).toEqual(["EngineClassNotFound"]);
+  });
+
+  test("a missing instance is none", () => {
+    expect(told("stable", [1, 1], { changes: { instance: undefined } })).toEqual([]);
+  });
+
+  test("TemplateRejected", () => {
+    const spec = { template: { spec: { hostNetwork: true } } };
+    expect(reasons(told("stable", [1, 1], { spec }))).toEqual(["TemplateRejected"]);
+  });
+
+  test("ResourceBoundsExceeded", () => {
+    const containers = [{ name: "engine", resources: { limits: { cpu: "2" } } }];
+    const refused = told("stable", [1, 1], {
+      spec: { template: { spec: { containers } } },
+      changes: { bounds: { cpu: "1" } },
+    });
+    expect(reasons(refused)).toEqual(["ResourceBoundsExceeded"]);
+  });
+});
+
+test("SecretAliasVolumeDropped with the StatefulSet that lacks the volume, and only then", () => {
+  const secretName = "main-metadata-postgres-creds";
+  const spec = { template: { spec: { volumes: [{ name: "peek", secret: { secretName } }] } } };
+  const absent = { generation: 0, statefulSet: { type: "absent" }, headlessService: { type: "absent" } } as const;
+  const current = { ...absent, configMap: { type: "absent" } } as const;
+  const [event, ...more] = told("creating", [0, -1], { spec, changes: { current, routing: { type: "absent" } } });
+  expect(event?.slice(0, 2)).toEqual(["Warning", "SecretAliasVolumeDropped"]);
+  expect(event?.[2]).toContain(`spec.template.spec.volumes[0] (Secret "${secretName}")`);
+  expect(more).toEqual([]);
+  expect(told("stable", [0, 0], { spec })).not.toContainEqual(expect.arrayContaining(["SecretAliasVolumeDropped"]));
 });

@@ -1,17 +1,31 @@
-// Which Kubernetes events a stored decision deserves (operations §3). Pure: what is told depends on the decision and on the
-// status before it, so a repeated pass tells nothing twice.
+// Which Kubernetes events a stored decision deserves (operations §3; docs/adr/0011 says which are left out, and why). Pure: what
+// is told depends on the decision and on what was there before it, so a repeated pass tells nothing twice.
 
 import { findCondition } from "../api/condition-list.ts";
+import type { Condition } from "../api/conditions.ts";
 import { API_VERSION } from "../api/group.ts";
 import type { EventNote } from "../kube/event-object.ts";
 import type { Engine } from "./children.ts";
+import { rollingText } from "./compute/ready.ts";
 import type { Cause, WritableDecision } from "./decision.ts";
+import { isAtRest } from "./phase.ts";
+import type { EngineSnapshot } from "./snapshot.ts";
 
 type Told = Pick<EventNote, "type" | "reason" | "action" | "note">;
+type Hold = WritableDecision & { readonly type: "hold" };
 
 /** To be recorded once the decision's status is stored. */
-export function eventsOf(decision: WritableDecision, before: Engine): readonly EventNote[] {
-  return toldBy(decision, before).map((told) => ({ ...told, regarding: regarding(before) }));
+export function eventsOf(decision: WritableDecision, s: EngineSnapshot): readonly EventNote[] {
+  return [...toldBy(decision, s), ...readyEvents(decision, s)].map((told) => about(told, s));
+}
+
+/** To be recorded once the decision's StatefulSet is created. */
+export function aliasEventsOf(decision: WritableDecision, s: EngineSnapshot): readonly EventNote[] {
+  const leftOut = decision.type === "hold" ? (decision.leftOut ?? []) : [];
+  if (leftOut.length === 0) return [];
+  const list = leftOut.map(({ path, secret }) => `${path} (Secret ${JSON.stringify(secret)})`).join(", ");
+  const note = `Left out of generation ${s.generations.current}, mounts included, because it reaches a Secret of the operator: ${list}`;
+  return [about(warning("SecretAliasVolumeDropped", "Reconcile", note), s)];
 }
 
 export function regarding({ metadata }: Engine): EventNote["regarding"] {
@@ -25,7 +39,9 @@ export function regarding({ metadata }: Engine): EventNote["regarding"] {
   };
 }
 
-function toldBy(decision: WritableDecision, before: Engine): readonly Told[] {
+const about = (told: Told, { engine }: EngineSnapshot): EventNote => ({ ...told, regarding: regarding(engine) });
+
+function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] {
   const { currentGeneration, activeGeneration } = decision.status;
   switch (decision.type) {
     case "bump":
@@ -35,13 +51,12 @@ function toldBy(decision: WritableDecision, before: Engine): readonly Told[] {
           `Generation ${currentGeneration} replaces ${activeGeneration}: ${causeText(decision.cause)}`,
         ),
       ];
-    case "abandon":
-      return [
-        rollout(
-          "GenerationAbandoned",
-          `Generation ${decision.generation} is given up for ${currentGeneration}: ${causeText(decision.cause)}`,
-        ),
-      ];
+    case "abandon": {
+      // The sweep takes what this pass leaves.
+      const removed = decision.remove.length > 0 ? " and removed" : "";
+      const note = `Generation ${decision.generation} is given up for ${currentGeneration}${removed}: ${causeText(decision.cause)}`;
+      return [rollout("GenerationAbandoned", note)];
+    }
     case "move":
       return decision.row === "T13" || decision.row === "T14"
         ? [
@@ -52,20 +67,67 @@ function toldBy(decision: WritableDecision, before: Engine): readonly Told[] {
           ]
         : [];
     case "hold":
-      return enters(decision, before, "DrainCheckFailing")
-        ? [warning("DrainCheckFailing", "Drain", messageOf(decision))]
-        : [];
+      return drainEvents(decision, s);
+    case "clean":
+      // What becomes ready in the same moment tells of the removal too.
+      return becomesReady(decision, s) ? [] : [rollout("GenerationCleaned", removalText(s))];
     case "refuse": {
-      const { reason, message } = decision.refusal;
-      const told = REFUSAL_EVENTS[reason];
-      return told !== undefined && enters(decision, before, reason) ? [warning(told, "Reconcile", message)] : [];
+      const { event, message } = decision.refusal;
+      return event !== undefined && isNews(decision, s) ? [warning(event, "Reconcile", message)] : [];
     }
     case "initialise":
-    case "clean":
       return [];
     default:
       return decision satisfies never;
   }
+}
+
+/** A drain is worth an event when it takes time; that begins with the first check that does not end it. */
+function drainEvents(decision: Hold, s: EngineSnapshot): readonly Told[] {
+  const [before, after] = [readyOf(s.status), readyOf(decision.status)];
+  const isFirst =
+    decision.row === "T17" &&
+    before?.reason === "Rolling" &&
+    before.message === rollingText(s.generations.current, "draining");
+  const fails = after?.reason === "DrainCheckFailing" && before?.reason !== "DrainCheckFailing";
+  return [
+    ...(isFirst ? [rollout("DrainStarted", drainText(s))] : []),
+    ...(fails ? [warning("DrainCheckFailing", "Drain", after.message)] : []),
+  ];
+}
+
+function drainText({ generations: { draining }, drainProbe }: EngineSnapshot): string {
+  if (drainProbe.type !== "busy") return `Generation ${draining} stays until it can be asked for its queries`;
+  const { pod, queries } = drainProbe;
+  return `Generation ${draining} stays until its queries have ended (${queries} on pod ${pod})`;
+}
+
+function readyEvents(decision: WritableDecision, s: EngineSnapshot): readonly Told[] {
+  if (!becomesReady(decision, s)) return [];
+  const { wanted } = s.pods;
+  const pods = `${wanted} ${wanted === 1 ? "replica" : "replicas"}`;
+  const seconds = Math.max(0, Math.round((s.nowMs - generationStartMs(s)) / 1_000));
+  const removal = decision.type === "clean" ? `. ${removalText(s)}` : "";
+  const note = `Generation ${decision.status.activeGeneration} serves with ${pods}, ${seconds} s after its start${removal}`;
+  return [rollout("EngineReady", note)];
+}
+
+/** Once per generation: pods that come back, and instances, make Ready true again without a rollout. */
+function becomesReady(decision: WritableDecision, s: EngineSnapshot): boolean {
+  const before = readyOf(s.status);
+  if (readyOf(decision.status)?.status !== "True" || before?.status === "True") return false;
+  if (!isAtRest(s.phase)) return true;
+  // At rest before its pods were ready: not ready ever since it exists, then.
+  return before !== undefined && Date.parse(before.lastTransitionTime) <= generationStartMs(s);
+}
+
+/** NaN when there is no StatefulSet, which no engine that is ready lacks. */
+function generationStartMs({ current: { statefulSet } }: EngineSnapshot): number {
+  return statefulSet.type === "live" ? Date.parse(statefulSet.object.metadata?.creationTimestamp ?? "") : Number.NaN;
+}
+
+function removalText({ generations: { draining } }: EngineSnapshot): string {
+  return `Generation ${draining} is removed`;
 }
 
 /** Names the field and never its values, which may be somebody's credentials. */
@@ -80,22 +142,14 @@ function causeText({ path }: Cause): string {
   }
 }
 
-/** Waiting for an instance is no refusal: engines are created before their instance is ready all the time. */
-const REFUSAL_EVENTS: Readonly<Record<string, string | undefined>> = {
-  FireboltEngineClassUnready: "EngineClassUnready",
-  NameRejected: "NameRejected",
-  ObjectRejected: "ObjectRejected",
-  TemplateRejected: "TemplateRejected",
-  ResourceBoundsExceeded: "ResourceBoundsExceeded",
-};
-
-function enters(decision: WritableDecision, before: Engine, reason: string): boolean {
-  const now = findCondition(decision.status.conditions, "Ready");
-  return now?.reason === reason && findCondition(before.status?.conditions, "Ready")?.reason !== reason;
+/** Another cause is another refusal, also where both have the same reason. */
+function isNews(decision: WritableDecision, s: EngineSnapshot): boolean {
+  const [before, after] = [readyOf(s.status), readyOf(decision.status)];
+  return before?.reason !== after?.reason || before?.message !== after?.message;
 }
 
-function messageOf(decision: WritableDecision): string {
-  return findCondition(decision.status.conditions, "Ready")?.message ?? "";
+function readyOf(status: { readonly conditions?: readonly Readonly<Condition>[] } | undefined) {
+  return findCondition(status?.conditions, "Ready");
 }
 
 function rollout(reason: string, note: string): Told {

@@ -1,13 +1,14 @@
 // The engine's world over a cluster: cached reads from the caches, everything else one request each. Knows how things are
 // written (fields, preconditions, propagation) and nothing about why.
-import { isDeepStrictEqual } from "node:util";
 import { FireboltEngine } from "../api/engine.ts";
 import type { V1ObjectMeta } from "../api/generated/kubernetes.ts";
 import { FIELD_MANAGER } from "../api/group.ts";
 import { LABEL } from "../api/labels.ts";
+import { changedFields } from "../kube/changed-fields.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isAlreadyExists, isConflict, isNotFound, KubeApiError } from "../kube/errors.ts";
 import { type DeepReadonly, keyOf, keyText } from "../kube/object.ts";
+import type { DemandSource } from "./auto-stop/demand-source.ts";
 import type { ChildKind, ChildObject, Engine } from "./children.ts";
 import type { RoutingWrite } from "./decision.ts";
 import { type EngineCaches, INDEX } from "./engine-caches.ts";
@@ -28,6 +29,8 @@ export interface KubeWorldOptions {
   readonly client: KubeClient;
   readonly caches: EngineCaches;
   readonly signal: AbortSignal;
+  /** Absent: gateways are not asked for demand. */
+  readonly demand?: Pick<DemandSource, "of">;
 }
 
 /** One world per pass: its signal ends whatever the pass waits for. */
@@ -35,7 +38,7 @@ export function kubeWorld(options: KubeWorldOptions): EngineWorld {
   return { signal: options.signal, ...cachedReads(options), ...directReads(options), ...writes(options) };
 }
 
-function cachedReads({ caches }: KubeWorldOptions): CachedReads {
+function cachedReads({ caches, demand }: KubeWorldOptions): CachedReads {
   const children: readonly (readonly [
     ChildKind,
     (key: string) => readonly { readonly metadata?: DeepReadonly<V1ObjectMeta> }[],
@@ -56,6 +59,7 @@ function cachedReads({ caches }: KubeWorldOptions): CachedReads {
         byEngine(`${namespace}/${name}`).flatMap((object) => childOf(kind, object)),
       ),
     pods: (engine, generation) => caches.pods.byIndex(INDEX.generation, `${keyText(engineKey(engine))}/${generation}`),
+    ...(demand === undefined ? {} : { wakeDemand: (engine) => demand.of(engineKey(engine)) }),
   };
 }
 
@@ -162,7 +166,7 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
     async writeStatus(engine, status): Promise<StatusWriteAnswer> {
       const body = {
         metadata: { resourceVersion: engine.metadata?.resourceVersion },
-        status: changes(engine.status, status),
+        status: changedFields(engine.status, status),
       };
       const key = engineKey(identityOf(engine));
       try {
@@ -195,15 +199,6 @@ function routingPatch({ service, observed }: RoutingWrite) {
     spec: { selector: { ...Object.fromEntries(strange), ...selector }, ports, publishNotReadyAddresses },
   };
   return { type: "merge", body } as const;
-}
-
-/** The fields that differ; null removes one. */
-function changes(stored: object | undefined, wanted: object): Record<string, unknown> {
-  const before = new Map<string, unknown>(Object.entries(stored ?? {}));
-  const after = new Map<string, unknown>(Object.entries(wanted));
-  const removed = [...before.keys()].filter((key) => !after.has(key)).map((key) => [key, null] as const);
-  const changed = [...after].filter(([key, value]) => !isDeepStrictEqual(before.get(key), value));
-  return Object.fromEntries([...changed, ...removed]);
 }
 
 function childOf(

@@ -4,7 +4,7 @@ import type { Logger } from "../kube/logger.ts";
 import type { Applied, Scaled } from "./apply.ts";
 import { scaleEventsOf } from "./auto-stop/events.ts";
 import type { EngineDecision, WritableDecision } from "./decision.ts";
-import { eventsOf } from "./events.ts";
+import { aliasEventsOf, eventsOf } from "./events.ts";
 import type { EngineMetrics } from "./metrics-hooks.ts";
 import { isAtRest } from "./phase.ts";
 import type { EngineSnapshot } from "./snapshot.ts";
@@ -27,9 +27,11 @@ export function tell({ decision, snapshot, applied }: PassFacts, { logger, event
   if (applied.type === "discarded") logger.debug("pass discarded", { row: decision.row, cause: applied.because });
   if (applied.type === "done" && applied.scaled !== undefined)
     tellScaled({ decision, snapshot, applied }, applied.scaled, { logger, events, metrics });
-  // Nothing new was stored: whatever there is to tell has been told.
-  if (applied.type !== "done" || !applied.statusWritten) return;
-  for (const event of eventsOf(decision, snapshot.engine)) events.record(event);
+  if (applied.type !== "done") return;
+  for (const event of aliasEventsOf(decision, snapshot)) events.record(event);
+  // No new status: whatever there is to tell of it has been told.
+  if (!applied.statusWritten) return;
+  for (const event of eventsOf(decision, snapshot)) events.record(event);
   logGeneration(decision, logger);
   logPhase(decision, snapshot, { logger, metrics });
   countRollout(decision, snapshot, metrics);

@@ -25,7 +25,7 @@ export function refuseRejected(
     type: "refuse",
     row: "§1.8",
     status: judge(snapshot, snapshot.phase, verdicts),
-    refusal: { reason, message, violations: [] },
+    refusal: { reason, message, event: reason, violations: [] },
     recheck: { afterMs: RECHECK_MS.gate },
   };
 }

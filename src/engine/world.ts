@@ -3,6 +3,7 @@
 import type { EngineStatus } from "../api/engine-status.ts";
 import type { V1ConfigMap, V1Service, V1StatefulSet } from "../api/generated/kubernetes.ts";
 import type { MetricScrapeMode } from "../api/instance.ts";
+import type { WakeDemand } from "./auto-stop/wake-request.ts";
 import type { ChildObject, ConfigMap, Engine, EngineClass, Instance, Pod, Service, StatefulSet } from "./children.ts";
 import type { Removal, RoutingWrite } from "./decision.ts";
 
@@ -37,6 +38,8 @@ export interface CachedReads {
   children(engine: EngineKey): readonly ChildObject[];
   /** Pods labelled with the engine and the generation, in the order of their names. */
   pods(engine: EngineKey, generation: number): readonly Pod[];
+  /** What gateways showed when they were last asked; absent where they are not asked. */
+  wakeDemand?(engine: EngineKey): WakeDemand | undefined;
 }
 
 /** Reads from the API server itself, where an absence decides something. They reject when there is no answer. */

@@ -205,3 +205,36 @@ test("many watches leave room for calls", async () => {
   abort.abort();
   await Promise.all(watches);
 });
+
+const event = (type: string, version: string, more: object = {}): string =>
+  `${JSON.stringify({ type, object: { kind: "ConfigMap", metadata: { name: "a", resourceVersion: version, ...more } } })}\n`;
+
+async function served(lines: readonly string[], more: Partial<WatchOptions>): Promise<string[]> {
+  await using server = await serve((_request, response) => void response.end(lines.join("")));
+  const events = await collect(watch(server.client, more));
+  return events.map(
+    ({ type, object }) => `${type} ${object.metadata?.name ?? "-"}@${object.metadata?.resourceVersion}`,
+  );
+}
+
+test("an event that is known comes out as a bookmark, undecoded", async () => {
+  const asked: string[] = [];
+  const isKnown = (version: string): boolean => asked.push(version) > 0 && version === "7";
+  const lines = [event("ADDED", "6"), event("MODIFIED", "7").replace(/}}}$/m, "}, broken"), event("DELETED", "7")];
+  expect(await served(lines, { isKnown })).toEqual(["ADDED a@6", "BOOKMARK -@7", "DELETED a@7"]);
+  // A deletion is news whatever its version is.
+  expect(asked).toEqual(["6", "7"]);
+});
+
+test("what else is called a version in an object is not taken for its own", async () => {
+  const more = { annotations: { resourceVersion: "7", text: '{"resourceVersion":"7"}' } };
+  const lines = [event("MODIFIED", "8", more), event("MODIFIED", "7", { labels: { resourceVersion: "8" } })];
+  expect(await served(lines, { isKnown: () => true })).toEqual(["MODIFIED a@8", "MODIFIED a@7"]);
+});
+
+test("the initial state is decoded whole, however well it is known", async () => {
+  const end = { annotations: { "k8s.io/initial-events-end": "true" } };
+  const lines = [event("ADDED", "7"), event("BOOKMARK", "9", end), event("MODIFIED", "10")];
+  const seen = await served(lines, { isKnown: () => true, sendInitialEvents: true });
+  expect(seen).toEqual(["ADDED a@7", "BOOKMARK a@9", "BOOKMARK -@10"]);
+});

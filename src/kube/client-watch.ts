@@ -2,13 +2,16 @@
 // gives up when the connection is silent for too long, and interprets no event: ERROR events go out as they came.
 import type { IncomingMessage } from "node:http";
 import { decodeJson, decodeObject } from "./api-answer.ts";
-import type { WatchEvent } from "./client.ts";
+import type { WatchEvent, WatchOptions } from "./client.ts";
 import type { Clock } from "./clock.ts";
 import { DecodeError, KubeConnectionError, KubeTimeoutError, ResponseTooLargeError } from "./errors.ts";
 import { isFields } from "./fields.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import type { KubeObject } from "./object.ts";
 import type { ResourceType } from "./resource.ts";
+
+/** On the bookmark that closes the initial state of a streaming list. */
+export const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 
 export interface WatchStream<T extends KubeObject> {
   readonly response: IncomingMessage;
@@ -18,24 +21,28 @@ export interface WatchStream<T extends KubeObject> {
   readonly maxLineBytes: number;
   readonly clock: Clock;
   readonly request: string;
+  /** Whether the stream begins with the present state. */
+  readonly initialEvents: boolean;
+  readonly isKnown: WatchOptions["isKnown"];
 }
 
 export async function* watchEvents<T extends KubeObject>(stream: WatchStream<T>): AsyncGenerator<WatchEvent<T>> {
   const { response, request } = stream;
   const lines = new LineSplitter(stream.maxLineBytes);
   const guard = new StreamGuard(stream);
+  const decode = eventDecoder(stream);
   try {
     for await (const chunk of response) {
       guard.received();
       for (const line of lines.push(chunk)) {
         guard.check();
-        yield decodeEvent(line, stream);
+        yield decode(line);
       }
       guard.waiting();
     }
     guard.check();
     const rest = lines.end();
-    if (rest !== undefined) yield decodeEvent(rest, stream);
+    if (rest !== undefined) yield decode(rest);
   } catch (cause) {
     guard.check();
     if (cause instanceof DecodeError || cause instanceof ResponseTooLargeError) throw cause;
@@ -99,6 +106,44 @@ class StreamGuard {
 
 const EVENT_TYPES: ReadonlySet<unknown> = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]);
 const isEventType = (value: unknown): value is WatchEvent<unknown>["type"] => EVENT_TYPES.has(value);
+
+/** Decodes lines, but for events that the caller knows already: their version is found without reading the rest. */
+function eventDecoder<T extends KubeObject>(stream: WatchStream<T>): (line: Buffer) => WatchEvent<T> {
+  const { isKnown } = stream;
+  let isLive = !stream.initialEvents;
+  return (line) => {
+    const version = isLive && isKnown !== undefined ? versionOf(line) : undefined;
+    if (version !== undefined && isKnown?.(version) === true) return bookmark(version, stream.type);
+    const event = decodeEvent(line.toString("utf8"), stream);
+    isLive ||= endsInitialState(event);
+    return event;
+  };
+}
+
+/** The version of an ADDED or MODIFIED event whose object names exactly one; undefined when only decoding can tell. */
+function versionOf(line: Buffer): string | undefined {
+  const head = line.toString("latin1", 0, HEAD_BYTES);
+  if (!CHANGES.some((start) => head.startsWith(start))) return undefined;
+  const at = line.indexOf(VERSION_MARK);
+  const from = at + VERSION_MARK.length;
+  const to = line.indexOf(QUOTE, from);
+  // Quotes inside texts are escaped, so this is a field of that name; a second one could be the object's own.
+  if (at < 0 || to < 0 || line.indexOf(VERSION_MARK, to) >= 0) return undefined;
+  return line.toString("latin1", from, to);
+}
+
+const CHANGES = ['{"type":"ADDED",', '{"type":"MODIFIED",'];
+const HEAD_BYTES = 20;
+const VERSION_MARK = Buffer.from('"resourceVersion":"');
+const QUOTE = 0x22;
+
+function bookmark<T extends KubeObject>(version: string, type: ResourceType<T>): WatchEvent<T> {
+  return { type: "BOOKMARK", object: decodeObject({ metadata: { resourceVersion: version } }, type, "bookmark") };
+}
+
+function endsInitialState({ type, object }: WatchEvent<KubeObject>): boolean {
+  return type === "BOOKMARK" && object.metadata?.annotations?.[INITIAL_EVENTS_END] === "true";
+}
 
 function decodeEvent<T extends KubeObject>(line: string, stream: WatchStream<T>): WatchEvent<T> {
   const { request, type } = stream;

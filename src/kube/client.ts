@@ -31,6 +31,11 @@ export interface WatchOptions {
   readonly timeoutSeconds: number;
   /** The watch fails when no byte arrives for this long. */
   readonly idleTimeoutMs: number;
+  /**
+   * Asked about ADDED and MODIFIED events after the initial state, by their version and before they are decoded. One that is known
+   * comes out as a bookmark of that version.
+   */
+  readonly isKnown?: (version: string) => boolean;
 }
 
 export interface WatchEvent<T> {

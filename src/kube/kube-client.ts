@@ -129,6 +129,8 @@ class HttpKubeClient implements KubeClient {
       maxLineBytes: maxBytes,
       clock,
       request,
+      initialEvents: options.sendInitialEvents === true,
+      isKnown: options.isKnown,
     });
   }
 

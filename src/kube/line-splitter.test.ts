@@ -10,11 +10,11 @@ function split(bytes: Buffer, cuts: readonly number[]): string[] {
   const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
   let start = 0;
   for (const end of [...places, bytes.length]) {
-    lines.push(...splitter.push(bytes.subarray(start, end)));
+    lines.push(...splitter.push(bytes.subarray(start, end)).map(String));
     start = end;
   }
   const rest = splitter.end();
-  return rest === undefined ? lines : [...lines, rest];
+  return rest === undefined ? lines : [...lines, String(rest)];
 }
 
 test("any cut gives the same lines, also through the middle of a character", () => {

@@ -1,8 +1,9 @@
-// Cuts a byte stream into lines of text. Works on bytes, so a character split over two chunks stays whole, and joins the
-// pieces of a long line once, so its cost grows with its length and no faster.
+// Cuts a byte stream into lines, as bytes: a character split over two chunks stays whole, and who need not read a line need not
+// decode it. Joins the pieces of a long line once, so its cost grows with its length and no faster.
 import { ResponseTooLargeError } from "./errors.ts";
 
 const NEWLINE = 0x0a;
+const BLANK = 0x20;
 
 export class LineSplitter {
   readonly #maxLineBytes: number;
@@ -13,21 +14,22 @@ export class LineSplitter {
     this.#maxLineBytes = maxLineBytes;
   }
 
-  /** The lines that this chunk completes, without blank ones. */
-  *push(chunk: Buffer): Generator<string> {
+  /** The lines that this chunk completes, without blank ones. They are parts of the chunk: whoever keeps one copies it. */
+  *push(chunk: Buffer): Generator<Buffer> {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      const line = this.#heldBytes === 0 ? chunk.toString("utf8", start, end) : this.#join(chunk.subarray(start, end));
+      const piece = chunk.subarray(start, end);
+      const line = this.#heldBytes === 0 ? piece : this.#join(piece);
       start = end + 1;
-      if (line.trim() !== "") yield line;
+      if (!isBlank(line)) yield line;
     }
     if (start < chunk.length) this.#hold(chunk.subarray(start));
   }
 
   /** What is left when the stream has ended without a last newline. */
-  end(): string | undefined {
+  end(): Buffer | undefined {
     const rest = this.#join(Buffer.alloc(0));
-    return rest.trim() === "" ? undefined : rest;
+    return isBlank(rest) ? undefined : rest;
   }
 
   #hold(piece: Buffer): void {
@@ -37,11 +39,16 @@ export class LineSplitter {
       throw new ResponseTooLargeError(`a line of the stream is longer than ${this.#maxLineBytes} bytes`);
   }
 
-  #join(last: Buffer): string {
+  #join(last: Buffer): Buffer {
     this.#hold(last);
-    const line = Buffer.concat(this.#held, this.#heldBytes).toString("utf8");
+    const line = Buffer.concat(this.#held, this.#heldBytes);
     this.#held = [];
     this.#heldBytes = 0;
     return line;
   }
+}
+
+function isBlank(line: Buffer): boolean {
+  for (const byte of line) if (byte > BLANK) return false;
+  return true;
 }

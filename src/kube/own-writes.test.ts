@@ -47,6 +47,26 @@ describe("an accepted write", () => {
     expect(told()).toEqual(["added ns/a@5 watch", "modified ns/a@6 write", "added ns/new@7 write"]);
   });
 
+  test("is an echo when the watch tells of it, once", () => {
+    const { scope, wrote } = writing();
+    wrote(configMap("ns/a", 6));
+    expect([scope.isEcho("5"), scope.isEcho("6"), scope.isEcho("6")]).toEqual([false, true, false]);
+  });
+
+  test("that the cache did not take is no echo", () => {
+    const { scope, wrote } = writing({ selector: "app=x" });
+    wrote(configMap("ns/a", 6));
+    expect(scope.isEcho("6")).toBe(false);
+  });
+
+  test("is no echo after a rewind: the number may mean another write", () => {
+    const { scope, wrote } = writing();
+    scope.put(entry("ns/a", 5));
+    wrote(configMap("ns/a", 6));
+    scope.beginRelist().commit("4");
+    expect(scope.isEcho("6")).toBe(false);
+  });
+
   test("is ignored when the watch is already past it, even if the object is gone since", () => {
     const { store, scope, told, wrote } = writing();
     scope.put(entry("ns/a", 5));

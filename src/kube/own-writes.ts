@@ -53,6 +53,7 @@ function mergeWritten<T extends KubeObject>(written: T, options: OwnWritesOption
     return;
   }
   if (options.hasFieldSelector && stored?.uid !== entry.uid) return;
+  scope.expectEcho(entry.version);
   store.change("write", (batch) => batch.put(entry));
 }
 
@@ -75,6 +76,8 @@ function isOfType<T extends KubeObject>(object: KubeObject, type: ResourceType<T
   return object.kind === type.kind && object.apiVersion === apiVersionOf(type);
 }
 
-function copyOf<T extends KubeObject>(object: T): T {
-  return copyJson(object) as T;
+/** Without the part that no cache keeps, which is often the larger one. */
+function copyOf<T extends KubeObject>({ metadata, ...rest }: T): T {
+  const { managedFields: _, ...kept } = metadata ?? {};
+  return copyJson({ ...rest, metadata: kept }) as T;
 }

@@ -68,6 +68,7 @@ export function createReflectorIo<T extends KubeObject>(wiring: ReflectorWiring<
         timeoutSeconds: 300 + Math.floor(Math.random() * 300),
         idleTimeoutMs: timings.idleTimeoutMs,
         signal: connection.signal,
+        isKnown: (version) => scope.isEcho(version),
       });
       return eventStream(events, shape, connection);
     },

@@ -22,9 +22,14 @@ export interface ScopeWriter<T extends KubeObject> {
   beginRelist(): Relist<T>;
 }
 
+/** Forgetting one costs the decoding of one event. */
+const MOST_ECHOES = 1_024;
+
 export class StoreScope<T extends KubeObject> implements ScopeWriter<T> {
   readonly namespace: string | undefined;
   readonly #store: ObjectStore<T>;
+  /** Versions of this process's own writes that the watch has yet to tell of. */
+  readonly #echoes = new Set<string>();
   #position: string | undefined;
 
   constructor(store: ObjectStore<T>, namespace?: string) {
@@ -35,6 +40,18 @@ export class StoreScope<T extends KubeObject> implements ScopeWriter<T> {
   /** The version up to which the store holds everything the server has; undefined before the first list. */
   get position(): string | undefined {
     return this.#position;
+  }
+
+  /** The store holds this version, or a newer one of the same object: the watch brings no news with it. */
+  expectEcho(version: string): void {
+    this.#echoes.add(version);
+    const oldest = this.#echoes.size > MOST_ECHOES ? this.#echoes.values().next().value : undefined;
+    if (oldest !== undefined) this.#echoes.delete(oldest);
+  }
+
+  /** Whether the version was expected; it is told of once. */
+  isEcho(version: string): boolean {
+    return this.#echoes.delete(version);
   }
 
   put(entry: Entry<T>): void {
@@ -75,7 +92,10 @@ export class StoreScope<T extends KubeObject> implements ScopeWriter<T> {
     const { tombstones } = this.#store;
     const rewound = this.#position !== undefined && isOlder(version, this.#position);
     // After a rewind version numbers are used a second time: nothing known can be compared with the list, so it wins whole.
-    if (rewound) tombstones.clear(this);
+    if (rewound) {
+      tombstones.clear(this);
+      this.#echoes.clear();
+    }
     this.#store.change("watch", (batch) => {
       for (const stored of this.#store.entries(this.namespace)) {
         if (items.has(keyText(stored))) continue;

@@ -1,7 +1,7 @@
 // HTTPS on one port: TLS 1.2 or newer, HTTP/1.1 unless HTTP/2 is asked for, limits against senders that dawdle, a certificate that
 // can be replaced while connections stay open, and a stop that finishes what has begun. Knows nothing of what is served.
 import type { IncomingHttpHeaders } from "node:http";
-import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from "node:http2";
+import type { Http2SecureServer, ServerHttp2Session } from "node:http2";
 import { createServer, type Server } from "node:https";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
@@ -83,7 +83,7 @@ export class TlsListener {
   /** Rejects when the address cannot be bound. `onError` is told of what goes wrong later. */
   async listen({ certificate, key }: KeyPair, onError: (error: Error) => void): Promise<void> {
     const { host, port } = this.#options;
-    const server = this.#create({ certificate, key });
+    const server = await this.#create({ certificate, key });
     this.#server = server;
     server.maxConnections = MAX_CONNECTIONS;
     server.on("connection", (socket: Socket) => {
@@ -127,7 +127,7 @@ export class TlsListener {
     giveUp.removeEventListener("abort", cut);
   }
 
-  #create({ certificate, key }: KeyPair): Server | Http2SecureServer {
+  async #create({ certificate, key }: KeyPair): Promise<Server | Http2SecureServer> {
     const timeouts = { ...TIMEOUTS, ...this.#options.timeouts };
     const tls = {
       ...timeouts,
@@ -140,6 +140,8 @@ export class TlsListener {
       return createServer({ ...tls, ALPNProtocols: ["http/1.1"] }, (request, response) => {
         void this.#exchange(request, response, request.httpVersionMajor);
       });
+    // Megabytes that a process without HTTP/2 need not hold.
+    const { createSecureServer } = await import("node:http2");
     const server = createSecureServer(
       { ...tls, allowHTTP1: true, settings: { maxConcurrentStreams: MAX_STREAMS } },
       (request, response) => {

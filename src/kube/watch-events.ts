@@ -1,13 +1,11 @@
 // From what a watch connection delivers to what the reflector understands. Whatever is not an event of this kind is an error that
 // says so: an event that was dropped unread could be a deletion.
 import type { WatchEvent } from "./client.ts";
+import { INITIAL_EVENTS_END } from "./client-watch.ts";
 import { type ApiStatus, KubeApiError } from "./errors.ts";
 import type { KubeObject } from "./object.ts";
 import type { EventStream, ReflectorEvent } from "./reflector-states.ts";
 import { MalformedObjectError, type Shaper } from "./stored-object.ts";
-
-/** Closes the initial state of a streaming list. */
-const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 
 export function decodeEvent<T extends KubeObject>(event: WatchEvent<T>, shape: Shaper<T>): ReflectorEvent<T> {
   switch (event.type) {

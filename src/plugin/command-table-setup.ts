@@ -13,7 +13,7 @@ const TIMEOUT: Flag = {
 const OPERATOR_NAMESPACE: Flag = {
   name: "operator-namespace",
   type: "text",
-  default: "firebolt-system",
+  default: "firebolt-operator",
   placeholder: "NAME",
   help: "namespace of the operator's releases",
 };

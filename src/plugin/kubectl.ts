@@ -9,7 +9,12 @@ export interface KubectlCommand {
   readonly args: readonly string[];
   /** A manifest for standard input. */
   readonly stdin?: string;
+  /** It goes on, and says nothing, until the script ends. */
+  readonly background?: true;
 }
+
+/** Who makes the plugin's changes, as managedFields show it. */
+export const FIELD_MANAGER = "kubectl-firebolt";
 
 /** Global flags, verb, namespace, rest: the order in which kubectl's own messages show them. */
 export function kubectlArgs(flags: FlagValues, verb: string, ...rest: readonly string[]): readonly string[] {
@@ -25,12 +30,18 @@ export function globalArgs(flags: FlagValues): readonly string[] {
 /** A shell script that does what the commands do. */
 export function commandsText(commands: readonly (KubectlCommand & { readonly program?: string })[]): string {
   return commands
-    .map(({ comment, args, stdin, program = "kubectl" }) => {
+    .map(({ comment, args, stdin, background, program = "kubectl" }) => {
       const line = [program, ...args].map(quoted).join(" ");
       const input = stdin === undefined ? "" : ` <<'EOF'\n${stdin.replace(/\n$/, "")}\nEOF`;
-      return `# ${comment}\n${line}${input}\n`;
+      const whileRunning = background ? " >/dev/null &\ntrap 'kill $!' EXIT" : "";
+      return `# ${comment}\n${line}${input}${whileRunning}\n`;
     })
     .join("\n");
+}
+
+/** A duration as kubectl takes it: whole seconds, rounded up. */
+export function secondsText(ms: number): string {
+  return `${Math.ceil(ms / 1_000)}s`;
 }
 
 /** As a shell reads it back. */

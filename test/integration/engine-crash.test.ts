@@ -31,7 +31,6 @@ const CREATION = [
   STATUS,
   STATUS,
   STATUS,
-  STATUS,
 ];
 const ROLL = [
   STATUS,
@@ -45,7 +44,6 @@ const ROLL = [
   "delete StatefulSet e-g0",
   "delete Service e-g0-hl",
   "delete ConfigMap e-g0-config",
-  STATUS,
   STATUS,
 ];
 const ABANDONMENT = [

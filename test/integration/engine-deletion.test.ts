@@ -82,6 +82,8 @@ describe.concurrent("deletion", () => {
     await lab.createEngine("e");
     await lab.settled("e", 0);
     for (const pod of lab.pods("e", 0)) lab.queries(pod, { running: 1 });
+    // The event that tells of the creation's end is written a moment after it.
+    await eventually(() => operator.requests.some(({ resource }) => resource.startsWith("events")));
     const before = operator.requests.length;
     await lab.client.delete(FireboltEngine, inLab(lab, "e"));
     await eventually(() => isGone(lab));

@@ -143,7 +143,8 @@ test("the page follows engines, instances and classes from the first object to t
   // A generation that never gets its pods and is given up.
   const held = { template: { spec: { ...image("3").template.spec, nodeSelector: lab.hold } } };
   await lab.edit("e", held);
-  await lab.until("e", ({ status }) => status?.currentGeneration === 2, "generation 2");
+  // Not its number alone: without a StatefulSet there is nothing to give up, and the next spec takes the number.
+  await eventually(() => lab.statefulSet("e", 2) !== undefined);
   await lab.edit("e", { template: { spec: { ...image("4").template.spec, nodeSelector: null } } });
   await lab.settled("e", 3, 60_000);
   await shows(operator, "firebolt_engine_rollout_duration_seconds_count", { name: "e", outcome: "abandoned" }, "1");

@@ -12,17 +12,26 @@ import { requestAs } from "../support/cluster.ts";
 import { type MetricsServer, startMetricsServer } from "../support/engine-metrics-server.ts";
 import { buildProgram, startOperator } from "../support/operator-process.ts";
 import { type PluginResult, runPlugin } from "../support/plugin-process.ts";
+import { runScript } from "../support/plugin-world.ts";
+import { type RecordedProgram, recordProgram } from "../support/recorded-program.ts";
 
 const CHARTS = join(import.meta.dirname, "../../charts");
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 let cluster: ControlPlane;
 let metrics: MetricsServer;
-let helm: string;
+let helm: RecordedProgram;
+let kubectl: string;
 let home: string;
 
 const plugin = (...args: readonly string[]): Promise<PluginResult> =>
-  runPlugin([...args, `--kubeconfig=${cluster.adminKubeconfig}`], { env: { HELM: helm, HOME: home } });
+  runPlugin([...args, `--kubeconfig=${cluster.adminKubeconfig}`], { env: { HELM: helm.file, HOME: home } });
+/** Runs what the plugin prints instead of the plugin. */
+const script = async (...args: readonly string[]): Promise<PluginResult> => {
+  const printed = await plugin(...args, "--print-commands");
+  expect(printed, args.join(" ")).toMatchObject({ code: 0, stderr: "" });
+  return runScript(printed.stdout, { folder: home, path: [helm.folder, join(kubectl, "..")] });
+};
 const get = async (path: string) => (await requestAs(cluster.adminKubeconfig, { path }, [404])).body;
 
 const definitions = async (): Promise<readonly unknown[]> => {
@@ -36,11 +45,12 @@ beforeAll(async () => {
   const components = ["kube-controller-manager", "kube-scheduler", "kwok"] as const;
   const [started, binaries] = await Promise.all([
     startControlPlane({ components }),
-    resolveAssets(["helm"], { progress: (line) => process.stderr.write(`${line}\n`) }),
+    resolveAssets(["helm", "kubectl"], { progress: (line) => process.stderr.write(`${line}\n`) }),
     buildProgram(),
   ]);
   cluster = started;
-  helm = binaries.get("helm") ?? "";
+  helm = recordProgram(home, "helm", binaries.get("helm") ?? "");
+  kubectl = binaries.get("kubectl") ?? "";
   await addNodes(cluster.adminKubeconfig, { count: 1 });
 }, 600_000);
 
@@ -66,7 +76,7 @@ test("install prints the helm commands, or runs them", async () => {
   const printed = await plugin(...args, "--print-commands");
   expect(printed.stdout.split("\n").filter((line) => line.startsWith("helm "))).toEqual([
     expect.stringMatching(
-      /^helm upgrade --install .* firebolt-crds \S+\/firebolt-operator-crds --namespace firebolt-system/,
+      /^helm upgrade --install .* firebolt-crds \S+\/firebolt-operator-crds --namespace firebolt-operator/,
     ),
     expect.stringMatching(
       /^helm upgrade --install .*--skip-crds firebolt-operator \S+\/firebolt-operator --set webhook\.enabled=false/,
@@ -77,7 +87,7 @@ test("install prints the helm commands, or runs them", async () => {
   expect(result.code, result.stderr).toBe(0);
   expect(result.stdout).toMatch(/^✓ install the custom resource definitions\n✓ install the operator\nNext: /);
   expect(await definitions()).toHaveLength(3);
-  expect(await get("/apis/apps/v1/namespaces/firebolt-system/deployments")).toMatchObject({
+  expect(await get("/apis/apps/v1/namespaces/firebolt-operator/deployments")).toMatchObject({
     items: [{ status: { availableReplicas: expect.any(Number) } }],
   });
   expect((await plugin(...args)).code).toBe(0);
@@ -106,6 +116,41 @@ test("quickstart ends with an engine that serves and the way to ask it; uninstal
     "✓ delete 1 FireboltEngine\n✓ delete 1 FireboltInstance\n✓ remove the operator\n✓ remove the custom resource definitions\n",
   );
   expect(await definitions()).toEqual([]);
-  expect(await get("/apis/apps/v1/namespaces/firebolt-system/deployments")).toMatchObject({ items: [] });
+  expect(await get("/apis/apps/v1/namespaces/firebolt-operator/deployments")).toMatchObject({ items: [] });
   expect((await plugin("uninstall", "--crds")).code).toBe(0);
 });
+
+test("operations §9 row 11: the printed scripts install, start and remove the same, with the same calls of Helm", async () => {
+  const deployments = () => get("/apis/apps/v1/namespaces/firebolt-operator/deployments");
+  helm.calls();
+  const install = ["install", "--charts", CHARTS, "--set", "webhook.enabled=false"];
+  const installed = await script(...install);
+  expect(installed.code, installed.stderr).toBe(0);
+  const calls = helm.calls();
+  expect(calls).toHaveLength(2);
+  expect(await definitions()).toHaveLength(3);
+  expect(await deployments()).toMatchObject({ items: [{ status: { availableReplicas: expect.any(Number) } }] });
+  expect((await plugin(...install)).code).toBe(0);
+  expect(helm.calls()).toEqual(calls);
+
+  await using operator = startOperator([`--kubeconfig=${cluster.adminKubeconfig}`, "--health-probe-bind-address=0"]);
+  const started = await script("quickstart", "--skip-install", "--bucket", "tables", "-n", "second");
+  expect(started.code, `${started.stderr}${operator.stderr()}`).toBe(0);
+  expect((await plugin("engine", "list", "-n", "second")).stdout).toContain("my-engine   quickstart   stable   true");
+  // By the plugin there is nothing left to do: the same manager owns the same fields.
+  const again = await plugin("quickstart", "--skip-install", "--bucket", "tables", "-n", "second");
+  expect(again.code, again.stderr).toBe(0);
+  const engine = await get("/apis/compute.firebolt.io/v1alpha1/namespaces/second/fireboltengines/my-engine");
+  expect(valueAt(engine, ["metadata", "generation"])).toBe(1);
+
+  // What would be refused is not printed either.
+  expect(await plugin("uninstall", "--print-commands")).toMatchObject({ code: 4, stdout: "" });
+  const removed = await script("uninstall", "--delete-resources", "--crds");
+  expect(removed.code, removed.stderr).toBe(0);
+  expect(helm.calls().map(([verb, release]) => [verb, release])).toEqual([
+    ["uninstall", "firebolt-operator"],
+    ["uninstall", "firebolt-crds"],
+  ]);
+  expect(await definitions()).toEqual([]);
+  expect(await deployments()).toMatchObject({ items: [] });
+}, 300_000);

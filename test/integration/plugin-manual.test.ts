@@ -59,6 +59,8 @@ const STEPS: Readonly<Record<string, () => Promise<void>>> = {
     await eventually(async () => {
       const { status } = await cluster.client.get(FireboltEngine, { namespace: NAMESPACE, name: "adhoc" });
       expect(status?.phase).toBe("draining");
+      // The first check of the drain has been made, and told.
+      expect(JSON.stringify(status?.conditions)).toContain("still runs queries");
     });
   },
   async "the queries end and an engine asks for nodes that do not exist"() {

@@ -225,10 +225,26 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "the status says before the verification that the spec runs",
     file: "compute/draining.ts",
-    find: "const status = advance(s, { phase: restPhase(s.engine.spec) });\n  const remove",
+    find: "const status = advance(s, { phase: restPhase(s.engine.spec) });\n  const problem",
     replace:
       "const observedGeneration = s.engine.metadata?.generation ?? 0;\n" +
-      "  const status = advance(s, { phase: restPhase(s.engine.spec), observedGeneration });\n  const remove",
+      "  const status = advance(s, { phase: restPhase(s.engine.spec), observedGeneration });\n  const problem",
+    killedBy: explored("rollout", "I10"),
+  },
+  {
+    name: "the end of a rollout confirms a spec that has moved on",
+    file: "compute/verified.ts",
+    find: 'return next.type === "hold" && Object.keys(next.ensure).length === 0 ? next.status : status;',
+    replace:
+      'return next.type === "broken" ? status : { ...status, observedGeneration: s.engine.metadata?.generation ?? 0 };',
+    killedBy: explored("rollout", "I10"),
+  },
+  {
+    name: "the end of a rollout confirms the spec without instance and class",
+    file: "compute/verified.ts",
+    find: 'if (gate.type === "closed") return status;',
+    replace:
+      'if (gate.type === "closed") return { ...status, observedGeneration: s.engine.metadata?.generation ?? 0 };',
     killedBy: explored("rollout", "I10"),
   },
   {

@@ -72,7 +72,9 @@ export async function openEngineLab(cluster: EngineControlPlane, prefix: string)
   };
   /** Whoever waits for the engine next must not be shown it as it was before the edit. */
   const seen = (name: string, generation: number) =>
-    eventually(() => (history.latest("FireboltEngine", name)?.metadata?.generation ?? 0) >= generation);
+    eventually(() => (history.latest("FireboltEngine", name)?.metadata?.generation ?? 0) >= generation, {
+      timeoutMs: 60_000,
+    });
   const setEndpoint = async (metadataEndpoint: string): Promise<void> => {
     const patch = { type: "merge", body: { status: { metadataEndpoint } } } as const;
     await client.patch(FireboltInstance, key("main"), patch, { subresource: "status" });

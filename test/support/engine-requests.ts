@@ -1,11 +1,14 @@
-// Counts what engines cost the API server: from creation to Ready, for one graceful roll, and at rest. The operator runs in this
-// process; every request of its client counts (events too), except watches. A lease has a client of its own and is not among them.
+// Counts what engines cost the API server: from creation to Ready, for one graceful roll, at rest, for a stop and a deletion. The
+// operator runs in this process; every request of its client counts (events too), except watches. A lease has a client of its own
+// and is not among them.
 import { setTimeout as sleep } from "node:timers/promises";
+import { FireboltEngine } from "../../src/api/engine.ts";
 import type { RequestInfo } from "../../src/kube/client-calls.ts";
+import { eventually } from "./cluster.ts";
 import { type EngineLab, image } from "./engine-lab.ts";
 
 /** The most requests per engine. */
-export const REQUEST_BUDGET = { create: 10, roll: 16, idle: 0 } as const;
+export const REQUEST_BUDGET = { create: 10, roll: 16, idle: 0, stop: 16, delete: 6 } as const;
 
 export interface RequestCounts {
   readonly engines: number;
@@ -13,11 +16,15 @@ export interface RequestCounts {
   readonly createMs: number;
   readonly rollPerEngine: number;
   readonly rollMs: number;
+  readonly stopPerEngine: number;
+  readonly deletePerEngine: number;
   readonly idleSeconds: number;
   readonly idleRequests: number;
   /** What the requests were, per engine: `patch fireboltengines.compute.firebolt.io` and so on. */
   readonly create: Readonly<Record<string, number>>;
   readonly roll: Readonly<Record<string, number>>;
+  readonly stop: Readonly<Record<string, number>>;
+  readonly delete: Readonly<Record<string, number>>;
 }
 
 export interface CountOptions {
@@ -31,33 +38,44 @@ export async function countEngineRequests(lab: EngineLab, options: CountOptions)
   const { engines, idleMs, progress = () => undefined } = options;
   const operator = await lab.operator();
   const names = Array.from({ length: engines }, (_, index) => `e${index}`);
-  const phase = async (start: (name: string) => Promise<void>, generation: number) => {
+  const phase = async (start: (name: string) => Promise<unknown>, end: (name: string) => Promise<unknown>) => {
     const [before, startedMs] = [operator.requests.length, performance.now()];
     await Promise.all(names.map(start));
-    await Promise.all(names.map((name) => lab.settled(name, generation, 120_000)));
+    await Promise.all(names.map(end));
     const wallMs = Math.round(performance.now() - startedMs);
     // Events are written a moment after what they tell.
     await quiet(operator.requests);
     return { wallMs, asked: operator.requests.slice(before) };
   };
-  const created = await phase((name) => lab.createEngine(name, { replicas: 1 }), 0);
+  const settled = (generation: number) => (name: string) => lab.settled(name, generation, 120_000);
+  const created = await phase((name) => lab.createEngine(name, { replicas: 1 }), settled(0));
   progress(`${engines} engines Ready after ${created.wallMs} ms, ${created.asked.length} requests`);
-  const rolled = await phase((name) => lab.edit(name, image("two")), 1);
+  const rolled = await phase((name) => lab.edit(name, image("two")), settled(1));
   progress(`all rolled after ${rolled.wallMs} ms, ${rolled.asked.length} requests`);
   const before = operator.requests.length;
   await sleep(idleMs);
   const idle = operator.requests.slice(before);
   progress(`${idleMs / 1_000} s at rest: ${idle.length} requests`);
+  const stopped = await phase((name) => lab.edit(name, { replicas: 0 }), settled(2));
+  progress(`all stopped after ${stopped.wallMs} ms, ${stopped.asked.length} requests`);
+  const gone = (name: string) =>
+    eventually(() => lab.history.latest("FireboltEngine", name) === undefined, { timeoutMs: 120_000 });
+  const deleted = await phase((name) => lab.client.delete(FireboltEngine, { namespace: lab.namespace, name }), gone);
+  progress(`all deleted after ${deleted.wallMs} ms, ${deleted.asked.length} requests`);
   return {
     engines,
     createPerEngine: created.asked.length / engines,
     createMs: created.wallMs,
     rollPerEngine: rolled.asked.length / engines,
     rollMs: rolled.wallMs,
+    stopPerEngine: stopped.asked.length / engines,
+    deletePerEngine: deleted.asked.length / engines,
     idleSeconds: idleMs / 1_000,
     idleRequests: idle.length,
     create: byKind(created.asked, engines),
     roll: byKind(rolled.asked, engines),
+    stop: byKind(stopped.asked, engines),
+    delete: byKind(deleted.asked, engines),
   };
 }
 

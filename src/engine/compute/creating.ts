@@ -33,7 +33,9 @@ export function computeCreating(s: EngineSnapshot, gate: OpenGate): EngineDecisi
       recheck: "now",
     };
   const status = advance(s, { phase: "creating", instanceReady });
-  return { type: "hold", row: isThere ? "T9" : "T7", status, ensure, recheck: { afterMs: RECHECK_MS.creating } };
+  const leftOut = ensure.statefulSet === undefined ? {} : { leftOut: gate.leftOut };
+  const recheck = { afterMs: RECHECK_MS.creating };
+  return { type: "hold", row: isThere ? "T9" : "T7", status, ensure, recheck, ...leftOut };
 }
 
 /**

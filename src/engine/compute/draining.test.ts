@@ -4,6 +4,7 @@ import {
   compute,
   engine,
   foreign,
+  IMAGE,
   liveSet,
   routingTo,
   status,
@@ -56,7 +57,13 @@ test.each([
 
 test("T20: deletes the old set in order and comes to rest", () => {
   const decision = compute(at("cleaning", [1, 1, 0]));
-  expect(decision).toMatchObject({ type: "clean", row: "T20", status: status("stable", 1, 1), ensure: {} });
+  expect(decision).toMatchObject({
+    type: "clean",
+    row: "T20",
+    // The verification of T6 in the same write.
+    status: { ...status("stable", 1, 1), observedGeneration: 1 },
+    ensure: {},
+  });
   expect(decision.type === "clean" && decision.remove).toEqual([
     { kind: "StatefulSet", name: "e-g0", uid: "e-g0-uid" },
     { kind: "Service", name: "e-g0-hl", uid: "e-g0-hl-uid" },
@@ -66,10 +73,23 @@ test("T20: deletes the old set in order and comes to rest", () => {
 });
 
 test("T20: replicas edited to zero meanwhile name the phase one pass early", () => {
-  expect(compute(at("cleaning", [1, 1, 0], { replicas: 0 }))).toMatchObject({
+  const current = liveSet(engine(), 1);
+  expect(compute(at("cleaning", [1, 1, 0], { replicas: 0 }), { current })).toMatchObject({
     row: "T20",
     status: { phase: "stopped" },
   });
+});
+
+test.each([
+  ["the spec has moved on (I7, I23)", { current: liveSet(engine({ spec: IMAGE }), 1) }],
+  ["something is missing", { current: { ...liveSet(engine(), 1), configMap: { type: "absent" } } }],
+  ["queries do not arrive", { routing: routingTo(0) }],
+  ["the instance is gone (I38)", { instance: undefined }],
+  ["the class is gone (I38)", { engineClass: { type: "missing", name: "c" } }],
+] as const)("T20 leaves the verification to a pass of its own when %s (I10)", (_, changes) => {
+  const decision = compute(at("cleaning", [1, 1, 0]), changes);
+  expect(decision).toMatchObject({ row: "T20", status: status("stable", 1, 1) });
+  expect(decision).not.toHaveProperty("status.observedGeneration");
 });
 
 test.each(["draining", "cleaning"])("I5: %s a generation that serves is a defect, not a delete", (phase) => {

@@ -5,6 +5,7 @@ import { restPhase } from "../phase.ts";
 import type { EngineSnapshot } from "../snapshot.ts";
 import { advance, restProblem } from "./next-status.ts";
 import { removalsOf, routingRepair } from "./repair.ts";
+import { verified } from "./verified.ts";
 
 export function computeDraining(s: EngineSnapshot): EngineDecision {
   const ahead = nothingToDrain(s) ?? misplaced(s);
@@ -22,10 +23,11 @@ export function computeCleaning(s: EngineSnapshot): EngineDecision {
   const ahead = nothingToDrain(s) ?? misplaced(s);
   if (ahead !== undefined) return ahead;
   const status = advance(s, { phase: restPhase(s.engine.spec) });
+  const problem = restProblem(status);
+  if (problem !== undefined) return problem;
   const remove = s.draining === undefined ? [] : removalsOf(s.draining, "any version");
-  return (
-    restProblem(status) ?? { type: "clean", row: "T20", status, ensure: routingRepair(s, s.generations.active), remove }
-  );
+  const ensure = routingRepair(s, s.generations.active);
+  return { type: "clean", row: "T20", status: verified(s, status), ensure, remove };
 }
 
 function nothingToDrain(s: EngineSnapshot): EngineDecision | undefined {

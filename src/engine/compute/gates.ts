@@ -2,13 +2,17 @@
 // conditions and nothing else, and says what it waits for.
 
 import type { Verdict } from "../../api/condition-list.ts";
+import type { DeepReadonly } from "../../api/deep-readonly.ts";
+import type { FireboltInstance } from "../../api/instance.ts";
+import { type IsProtected, protectedSecrets } from "../../podtemplate/protected-secrets.ts";
 import { validateTemplate } from "../../podtemplate/validate-template.ts";
 import { type Violation, violationsText } from "../../podtemplate/violation.ts";
 import type { EngineClass } from "../children.ts";
-import { type EngineDecision, RECHECK_MS, type Refusal } from "../decision.ts";
+import { type EngineDecision, RECHECK_MS, type Refusal, type SecretAlias } from "../decision.ts";
 import type { EnginePhase } from "../phase.ts";
 import type { InstanceInfo } from "../render/generation.ts";
 import { type EffectiveEngine, resolveEngine } from "../resolve/effective-engine.ts";
+import { findSecretAliases, validateEnvironment } from "../resolve/secret-alias.ts";
 import type { EngineSnapshot } from "../snapshot.ts";
 import { validateEngine } from "../validate.ts";
 import { judge } from "./next-status.ts";
@@ -16,6 +20,8 @@ import { judge } from "./next-status.ts";
 export interface OpenGate {
   readonly type: "open";
   readonly effective: EffectiveEngine;
+  /** What of the templates is not in it. */
+  readonly leftOut: readonly SecretAlias[];
   readonly instance: InstanceInfo;
   readonly instanceReady: Verdict;
 }
@@ -25,7 +31,7 @@ export type Gate = OpenGate | { readonly type: "closed"; readonly decision: Engi
 export function computeGates(s: EngineSnapshot, phase: EnginePhase): Gate {
   const unusableClass = classProblem(s);
   if (unusableClass !== undefined)
-    return closed(s, phase, { row: "T2", reason: "FireboltEngineClassUnready", message: unusableClass });
+    return closed(s, phase, { row: "T2", reason: "FireboltEngineClassUnready", ...unusableClass });
   const instance = instanceFor(s);
   if (typeof instance === "string") {
     const verdict = instanceVerdict("False", "InstanceNotReady", instance);
@@ -33,38 +39,48 @@ export function computeGates(s: EngineSnapshot, phase: EnginePhase): Gate {
   }
   const provided = `FireboltInstance ${JSON.stringify(s.engine.spec?.instanceRef)} provides a metadata endpoint and an id`;
   const instanceReady = instanceVerdict("True", "InstanceReady", provided);
-  const rejection = rejectionOf(s, instanceReady);
+  const isProtected = protectedSecrets(instance.object);
+  const rejection = rejectionOf(s, instanceReady, isProtected);
   if (rejection !== undefined) return closed(s, phase, rejection);
-  const effective = resolveEngine({ engine: s.engine, engineClass: foundClass(s), defaults: s.defaults });
-  return { type: "open", effective, instance, instanceReady };
+  const layers = { engine: s.engine, engineClass: foundClass(s) };
+  const leftOut = findSecretAliases(layers, isProtected);
+  const volumes = new Set(leftOut.map(({ volume }) => volume));
+  const effective = resolveEngine({ ...layers, defaults: s.defaults, leftOut: volumes });
+  return { type: "open", effective, leftOut, instance: instance.info, instanceReady };
 }
 
 interface Closing {
   readonly row: "T2" | "T3" | "§1.8";
   readonly reason: string;
   readonly message: string;
+  /** None while engines wait for their instance: they are created before it is ready all the time. */
+  readonly event?: string;
   readonly violations?: readonly Violation[];
   readonly instanceReady?: Verdict;
 }
 
 function closed(s: EngineSnapshot, phase: EnginePhase, closing: Closing): Gate {
-  const { row, reason, message, violations = [], instanceReady } = closing;
+  const { row, reason, message, event, violations = [], instanceReady } = closing;
   const ready: Verdict = { type: "Ready", status: "False", reason, message };
   const verdicts = instanceReady === undefined ? [ready] : [instanceReady, ready];
-  const refusal: Refusal = { reason, message, violations };
+  const refusal: Refusal = { reason, message, event, violations };
   const status = judge(s, phase, verdicts);
   return { type: "closed", decision: { type: "refuse", row, status, refusal, recheck: { afterMs: RECHECK_MS.gate } } };
 }
 
 /** A class without a verdict of its own, or one whose deletion is held up, is usable. */
-function classProblem({ engineClass, identity }: EngineSnapshot): string | undefined {
+function classProblem({ engineClass, identity }: EngineSnapshot): Pick<Closing, "message" | "event"> | undefined {
   switch (engineClass.type) {
     case "none":
       return undefined;
-    case "missing":
-      return `FireboltEngineClass ${JSON.stringify(engineClass.name)} not found in namespace ${identity.namespace} (classes are looked up in the engine's own namespace)`;
-    case "found":
-      return refusedTemplate(engineClass.object);
+    case "missing": {
+      const message = `FireboltEngineClass ${JSON.stringify(engineClass.name)} not found in namespace ${identity.namespace} (classes are looked up in the engine's own namespace)`;
+      return { message, event: "EngineClassNotFound" };
+    }
+    case "found": {
+      const message = refusedTemplate(engineClass.object);
+      return message === undefined ? undefined : { message, event: "EngineClassUnready" };
+    }
     default:
       return engineClass satisfies never;
   }
@@ -82,7 +98,9 @@ function refusedTemplate({ metadata, spec, status }: EngineClass): string | unde
 }
 
 /** What the engine takes from its instance, or why there is nothing to take. */
-function instanceFor(s: EngineSnapshot): InstanceInfo | string {
+function instanceFor(
+  s: EngineSnapshot,
+): { readonly info: InstanceInfo; readonly object: DeepReadonly<FireboltInstance> } | string {
   const { instance, identity, engine } = s;
   const name = engine.spec?.instanceRef;
   if (name === undefined || name === "") return "spec.instanceRef names no FireboltInstance";
@@ -94,7 +112,7 @@ function instanceFor(s: EngineSnapshot): InstanceInfo | string {
   if (metadataEndpoint === undefined || metadataEndpoint === "") return `${quoted} has no metadata endpoint yet`;
   const { id } = instance.spec;
   if (id === undefined || id === "") return `${quoted} has no id yet (spec.id)`;
-  return { id, metadataEndpoint };
+  return { info: { id, metadataEndpoint }, object: instance };
 }
 
 function instanceVerdict(status: "True" | "False", reason: string, message: string): Verdict {
@@ -102,17 +120,19 @@ function instanceVerdict(status: "True" | "False", reason: string, message: stri
 }
 
 /** The checks of admission again, for objects that were stored without it. */
-function rejectionOf(s: EngineSnapshot, instanceReady: Verdict): Closing | undefined {
+function rejectionOf(s: EngineSnapshot, instanceReady: Verdict, isProtected: IsProtected): Closing | undefined {
   const { engine, bounds } = s;
-  const { name, template, bounds: exceeded } = validateEngine({ engine, engineClass: foundClass(s), bounds });
+  const layers = { engine, engineClass: foundClass(s) };
+  const { name, template, bounds: exceeded } = validateEngine({ ...layers, bounds });
+  const templates = [...template, ...validateEnvironment(layers, isProtected)];
   const [reason, violations] =
     name.length > 0
       ? ["NameRejected", name]
-      : template.length > 0
-        ? ["TemplateRejected", template]
+      : templates.length > 0
+        ? ["TemplateRejected", templates]
         : ["ResourceBoundsExceeded", exceeded];
   if (violations.length === 0) return undefined;
-  return { row: "§1.8", reason, message: violationsText(violations), violations, instanceReady };
+  return { row: "§1.8", reason, message: violationsText(violations), event: reason, violations, instanceReady };
 }
 
 function foundClass({ engineClass }: EngineSnapshot): EngineClass | undefined {

@@ -32,9 +32,9 @@ test.each([
   ["4: switching", { phase: "switching" }, "Rolling", "switching"],
   [
     "4: draining, the probe answers",
-    { phase: "draining", drainProbe: { type: "busy", pod: "p", queries: 1 } },
+    { phase: "draining", generations: drained, drainProbe: { type: "busy", pod: "p", queries: 1 } },
     "Rolling",
-    "draining",
+    "(phase draining): generation 0 still runs queries",
   ],
   ["4: cleaning, whatever the last probe said", { phase: "cleaning", drainProbe: failing }, "Rolling", "cleaning"],
   ["5, S34: pods missing", { pods: NOT_READY }, "PodsNotReady", "Generation 1: 1 of 2 pods ready"],

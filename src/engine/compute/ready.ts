@@ -17,6 +17,7 @@ export interface ReadyInput {
 
 export function readyVerdict(input: ReadyInput): Verdict {
   const { phase, generations, instanceReady, drainProbe } = input;
+  const rolling = rollingText(generations.current, phase);
   if (instanceReady?.status !== "True")
     return notReady("InstanceNotReady", instanceReady?.message ?? "The instance has not been looked at yet");
   if (phase === "draining" && drainProbe.type === "failing")
@@ -27,16 +28,26 @@ export function readyVerdict(input: ReadyInput): Verdict {
   switch (phase) {
     case "stopped":
       return notReady("Stopped", "Engine is stopped (spec.replicas is 0)");
+    case "draining":
+      // Says neither which pod nor how many: every change of either would be a status write.
+      return notReady(
+        "Rolling",
+        drainProbe.type === "busy" ? `${rolling}: generation ${generations.draining} still runs queries` : rolling,
+      );
     case "creating":
     case "switching":
-    case "draining":
     case "cleaning":
-      return notReady("Rolling", `Engine is rolling out generation ${generations.current} (phase ${phase})`);
+      return notReady("Rolling", rolling);
     case "stable":
       return stableVerdict(input);
     default:
       return phase satisfies never;
   }
+}
+
+/** While nothing more is known than the phase; of a drain, until its first check. */
+export function rollingText(generation: number, phase: EnginePhase): string {
+  return `Engine is rolling out generation ${generation} (phase ${phase})`;
 }
 
 function stableVerdict({ generations: { active }, pods, routing }: ReadyInput): Verdict {

@@ -5,6 +5,7 @@ import { restPhase } from "../phase.ts";
 import type { EngineSnapshot } from "../snapshot.ts";
 import { advance, restProblem } from "./next-status.ts";
 import { routingFlip } from "./repair.ts";
+import { verified } from "./verified.ts";
 
 export function computeSwitching(s: EngineSnapshot): EngineDecision {
   const { current, active } = s.generations;
@@ -21,7 +22,7 @@ export function computeSwitching(s: EngineSnapshot): EngineDecision {
     return { type: "move", row: to === "draining" ? "T13" : "T14", status, ensure: {}, recheck: "now" };
   }
   const status = advance(s, { phase: restPhase(s.engine.spec), generations: { active: current } });
-  return restProblem(status) ?? { type: "move", row: "T15", status, ensure: {}, recheck: "now" };
+  return restProblem(status) ?? { type: "move", row: "T15", status: verified(s, status), ensure: {}, recheck: "now" };
 }
 
 function flip(s: EngineSnapshot): EngineDecision {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { configText } from "./config-text.ts";
 
-test("the text is JSON and YAML of either version, and means the same", () => {
+test("the text is JSON and YAML of either version, and means the same", { timeout: 30_000 }, () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue()), (document) => {
       // Numbers have no negative zero there.

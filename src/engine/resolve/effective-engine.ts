@@ -10,6 +10,7 @@ import { normalPodTemplate } from "../../podtemplate/server-defaults.ts";
 import { type CustomConfig, resolveCustomConfig } from "./custom-config.ts";
 import { type EffectiveContainer, resolveEngineContainer } from "./engine-container.ts";
 import { type EffectivePod, engineContainerOf, resolveEnginePod } from "./engine-pod.ts";
+import { withoutVolumes } from "./secret-alias.ts";
 import { type RolloutSettings, resolveSettings } from "./settings.ts";
 import { type EffectiveStorage, resolveStorage } from "./storage.ts";
 
@@ -30,19 +31,22 @@ export interface ResolveInput {
   readonly engine: DeepReadonly<FireboltEngine>;
   readonly engineClass: DeepReadonly<FireboltEngineClass> | undefined;
   readonly defaults: OperatorDefaults;
+  /** Volumes of the templates that the pods do not get. */
+  readonly leftOut?: ReadonlySet<string>;
 }
 
-export function resolveEngine({ engine, engineClass, defaults }: ResolveInput): EffectiveEngine {
+export function resolveEngine(input: ResolveInput): EffectiveEngine {
+  const { engine, engineClass, defaults, leftOut = new Set() } = input;
   const [spec, classSpec] = [engine.spec, engineClass?.spec];
-  const template = templateOf(spec?.template);
-  const classTemplate = templateOf(classSpec?.template);
+  const template = withoutVolumes(templateOf(spec?.template), leftOut);
+  const classTemplate = withoutVolumes(templateOf(classSpec?.template), leftOut);
   return {
     replicas: spec?.replicas ?? 0,
     pod: resolveEnginePod(classTemplate, template),
     container: resolveEngineContainer(engineContainerOf(classTemplate), engineContainerOf(template), defaults),
     storage: resolveStorage(classSpec?.storage, spec?.storage),
     customConfig: resolveCustomConfig(classSpec?.customEngineConfig, spec?.customEngineConfig),
-    classHash: engineClass === undefined ? undefined : hashClassTemplate(classTemplate),
+    classHash: engineClass === undefined ? undefined : hashClassTemplate(classSpec?.template),
     metadataEndpointOverride: spec?.metadataEndpointOverride || undefined,
     settings: resolveSettings(classSpec, spec),
   };

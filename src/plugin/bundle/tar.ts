@@ -3,6 +3,8 @@
 export interface TarFile {
   readonly path: string;
   readonly content: string | Buffer;
+  /** Default: for the owner's eyes only. */
+  readonly mode?: number;
 }
 
 const BLOCK = 512;
@@ -10,22 +12,32 @@ const NAME_BYTES = 100;
 const PREFIX_BYTES = 155;
 
 export function createTar(files: readonly TarFile[], modifiedMs: number): Buffer {
-  const blocks = files.flatMap(({ path, content }) => {
+  const blocks = files.flatMap(({ path, content, mode = 0o600 }) => {
     const body = Buffer.from(content);
-    return [header(path, body.length, modifiedMs), body, Buffer.alloc((BLOCK - (body.length % BLOCK)) % BLOCK)];
+    return [
+      header(path, { size: body.length, mode, modifiedMs }),
+      body,
+      Buffer.alloc((BLOCK - (body.length % BLOCK)) % BLOCK),
+    ];
   });
   // Two empty blocks say that nothing follows.
   return Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]);
 }
 
-function header(path: string, size: number, modifiedMs: number): Buffer {
+interface Entry {
+  readonly size: number;
+  readonly mode: number;
+  readonly modifiedMs: number;
+}
+
+function header(path: string, { size, mode, modifiedMs }: Entry): Buffer {
   const { name, prefix } = splitPath(path);
   const block = Buffer.alloc(BLOCK);
   const octal = (value: number, offset: number, length: number): void => {
     block.write(`${value.toString(8).padStart(length - 1, "0")}\0`, offset, "ascii");
   };
   block.write(name, 0, "utf8");
-  octal(0o600, 100, 8);
+  octal(mode, 100, 8);
   octal(0, 108, 8);
   octal(0, 116, 8);
   octal(size, 124, 12);

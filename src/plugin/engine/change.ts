@@ -9,7 +9,7 @@ import type { Cluster } from "../cluster.ts";
 import type { CommandContext, Run } from "../command.ts";
 import { EXIT, type ExitCode, UsageError } from "../exit-codes.ts";
 import { requireObject } from "../find-object.ts";
-import { commandsText, kubectlArgs } from "../kubectl.ts";
+import { commandsText, FIELD_MANAGER, type KubectlCommand, kubectlArgs, secondsText } from "../kubectl.ts";
 import { waitForRest } from "../rollout/follow.ts";
 import { rolloutProgress } from "../rollout/progress.ts";
 
@@ -18,7 +18,13 @@ export const REPLICAS_BEFORE_STOP = "kubectl.firebolt.io/replicas-before-stop";
 const RESTARTED_AT = "kubectl.kubernetes.io/restartedAt";
 
 type Change =
-  | { readonly type: "patch"; readonly patch: object; readonly done: string }
+  | {
+      readonly type: "patch";
+      readonly patch: object;
+      readonly done: string;
+      /** How many nodes there are when it is done; undefined where the patch changes annotations alone. */
+      readonly replicas: number | undefined;
+    }
   | { readonly type: "nothing"; readonly because: string };
 
 interface Facts {
@@ -35,6 +41,7 @@ const scale = (replicas: number, annotation: string | null | undefined, done: st
     spec: { replicas },
   },
   done,
+  replicas,
 });
 
 const decideScale: Decide = ({ engine }, { flags }) => {
@@ -62,16 +69,18 @@ const decideStart: Decide = ({ engine, policy }, { flags }) => {
   return scale(wanted, null, `started with ${wanted} replicas`);
 };
 
-const decideRestart: Decide = () => ({
+const decideRestart: Decide = ({ engine }) => ({
   type: "patch",
   patch: { spec: { template: { metadata: { annotations: { [RESTARTED_AT]: timeText(Date.now()) } } } } },
   done: "restarts: a new generation takes over",
+  replicas: engine.spec?.replicas ?? 0,
 });
 
 const decideWake: Decide = () => ({
   type: "patch",
   patch: { metadata: { annotations: { [ANNOTATION.wakeRequested]: timeText(Date.now()) } } },
   done: "asked to wake",
+  replicas: undefined,
 });
 
 export const scaleEngine: Run = (context) => change(context, decideScale);
@@ -88,7 +97,7 @@ async function change(context: CommandContext, decide: Decide): Promise<ExitCode
   const engine = await requireObject(cluster, FireboltEngine, name);
   const policy = await policyOf(cluster, engine);
   const decision = decide({ engine, policy }, context);
-  if (flags.on("print-commands")) return printPatch(context, name, decision);
+  if (flags.on("print-commands")) return printPatch(context, engine, decision);
   if (decision.type === "nothing") {
     terminal.line(`fireboltengine/${name} ${decision.because}`);
     return EXIT.ok;
@@ -98,17 +107,21 @@ async function change(context: CommandContext, decide: Decide): Promise<ExitCode
     FireboltEngine,
     { namespace, name },
     { type: "merge", body: decision.patch },
-    { ...call, fieldManager: "kubectl-firebolt" },
+    { ...call, fieldManager: FIELD_MANAGER },
   );
   terminal.line(`fireboltengine/${name} ${decision.done}`);
   if (!flags.on("wait")) return EXIT.ok;
-  const rested = await waitForRest(cluster, { name, timeoutMs: flags.durationMs("timeout") ?? 0, terminal });
+  // An engine that is asked to wake rests already, until the operator has read the request.
+  const until = decision.replicas === undefined ? "serving" : "at rest";
+  const rested = await waitForRest(cluster, { name, timeoutMs: flags.durationMs("timeout") ?? 0, terminal, until });
   terminal.line(`fireboltengine/${name} ${rolloutProgress(rested).text}`);
   return EXIT.ok;
 }
 
 /** Reads only: nothing is printed that would not be sent. */
-function printPatch({ flags, terminal }: CommandContext, name: string, decision: Change): ExitCode {
+function printPatch(context: CommandContext, engine: FireboltEngine, decision: Change): ExitCode {
+  const { flags, terminal } = context;
+  const { name = "" } = engine.metadata ?? {};
   if (decision.type === "nothing") {
     terminal.line(`# fireboltengine/${name} ${decision.because}: there is nothing to do`);
     return EXIT.ok;
@@ -119,11 +132,31 @@ function printPatch({ flags, terminal }: CommandContext, name: string, decision:
     "fireboltengine",
     name,
     "--type=merge",
+    `--field-manager=${FIELD_MANAGER}`,
     "-p",
     JSON.stringify(decision.patch),
   );
-  terminal.out(commandsText([{ comment: `${name} ${decision.done}`, args }]));
+  const waits = flags.on("wait") ? waitCommands(context, engine, decision.replicas) : [];
+  terminal.out(commandsText([{ comment: `${name} ${decision.done}`, args }, ...waits]));
   return EXIT.ok;
+}
+
+/** Ready is still that of the old generation at first, so the spec is waited for: one change counts its version up by one. */
+function waitCommands(
+  { flags }: CommandContext,
+  { metadata }: FireboltEngine,
+  replicas: number | undefined,
+): readonly KubectlCommand[] {
+  const timeout = `--timeout=${secondsText(flags.durationMs("timeout") ?? 0)}`;
+  const wait = (comment: string, condition: string): KubectlCommand => ({
+    comment,
+    args: kubectlArgs(flags, "wait", `--for=${condition}`, `fireboltengine/${metadata?.name}`, timeout),
+  });
+  const confirmed = `jsonpath={.status.observedGeneration}=${(metadata?.generation ?? 0) + 1}`;
+  return [
+    ...(replicas === undefined ? [] : [wait("wait until the new spec runs", confirmed)]),
+    ...(replicas === 0 ? [] : [wait("wait until it serves", "condition=Ready")]),
+  ];
 }
 
 async function policyOf(

@@ -1,9 +1,13 @@
 // `class show <class>`: the engines that use a class, and what class and engine come to together for one of them.
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltEngineClass } from "../../api/engine-class.ts";
+import { FireboltInstance } from "../../api/instance.ts";
 import { OPERATOR_DEFAULTS } from "../../api/operator-defaults.ts";
 import { resolveEngine } from "../../engine/resolve/effective-engine.ts";
+import { findSecretAliases } from "../../engine/resolve/secret-alias.ts";
+import { protectedSecrets } from "../../podtemplate/protected-secrets.ts";
 import { redactEngineTemplate } from "../bundle/redact.ts";
+import type { Cluster } from "../cluster.ts";
 import type { Run } from "../command.ts";
 import { CommandError, EXIT } from "../exit-codes.ts";
 import { listObjects, nameOf, requireObject } from "../find-object.ts";
@@ -21,6 +25,7 @@ export const showClass: Run = async (context) => {
           comment: "the class as it is stored",
           args: kubectlArgs(flags, "get", "fireboltengineclass", name, "-o", "yaml"),
         },
+        { comment: "the engines that may use it", args: kubectlArgs(flags, "get", "fireboltengine", "-o", "json") },
       ]),
     );
     return EXIT.ok;
@@ -33,9 +38,7 @@ export const showClass: Run = async (context) => {
     .sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
   const chosen = chooseEngine(bound, flags.text("engine"), name);
   const effective =
-    chosen === undefined
-      ? undefined
-      : redactEngineTemplate(resolveEngine({ engine: chosen, engineClass: found, defaults: OPERATOR_DEFAULTS }));
+    chosen === undefined ? undefined : await effectiveOf(cluster, { engine: chosen, engineClass: found });
   const format = flags.text("output");
   if (isDataFormat(format)) {
     const engines = bound.map(nameOf);
@@ -61,6 +64,18 @@ export const showClass: Run = async (context) => {
   terminal.out(await dataText(effective, "yaml"));
   return EXIT.ok;
 };
+
+/** As its pods would be: without volumes that reach a Secret of the operator, when the instance says which those are. */
+async function effectiveOf(
+  { client, namespace, call }: Cluster,
+  layers: { readonly engine: FireboltEngine; readonly engineClass: FireboltEngineClass },
+) {
+  const name = layers.engine.spec?.instanceRef ?? "";
+  const instance = name === "" ? undefined : await client.find(FireboltInstance, { namespace, name }, call);
+  const aliases = instance === undefined ? [] : findSecretAliases(layers, protectedSecrets(instance));
+  const leftOut = new Set(aliases.map(({ volume }) => volume));
+  return redactEngineTemplate(resolveEngine({ ...layers, defaults: OPERATOR_DEFAULTS, leftOut }));
+}
 
 /** The one that was named, or the only one. */
 function chooseEngine(bound: readonly FireboltEngine[], wanted: string, name: string): FireboltEngine | undefined {

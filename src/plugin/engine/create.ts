@@ -5,12 +5,11 @@ import type { KubeObject } from "../../kube/object.ts";
 import type { Cluster } from "../cluster.ts";
 import type { CommandContext, Run } from "../command.ts";
 import { EXIT, UsageError } from "../exit-codes.ts";
-import { commandsText, kubectlArgs, quoted } from "../kubectl.ts";
+import { commandsText, FIELD_MANAGER, kubectlArgs, quoted, secondsText } from "../kubectl.ts";
 import { dataText } from "../output.ts";
 import { waitForRest } from "../rollout/follow.ts";
 import { engineManifest, namesBucket } from "./manifest.ts";
 
-const FIELD_MANAGER = "kubectl-firebolt";
 const NO_BUCKET =
   "neither --bucket nor the engine's class names a bucket for managed tables: an engine does not start without object storage";
 
@@ -94,8 +93,8 @@ async function printCreate(context: CommandContext, name: string, replicas: numb
     "-f",
     "-",
   );
-  const seconds = Math.ceil((flags.durationMs("timeout") ?? 0) / 1000);
-  const wait = kubectlArgs(flags, "wait", "--for=condition=Ready", `fireboltengine/${name}`, `--timeout=${seconds}s`);
+  const timeout = `--timeout=${secondsText(flags.durationMs("timeout") ?? 0)}`;
+  const wait = kubectlArgs(flags, "wait", "--for=condition=Ready", `fireboltengine/${name}`, timeout);
   terminal.out(
     commandsText([
       { comment: `create the engine ${name}`, args: apply, stdin },

@@ -6,16 +6,21 @@ import type { Cluster } from "../cluster.ts";
 import type { Run } from "../command.ts";
 import { startDeadline } from "../deadline.ts";
 import { CommandError, EXIT } from "../exit-codes.ts";
-import { commandsText, kubectlArgs } from "../kubectl.ts";
+import { commandsText, kubectlArgs, secondsText } from "../kubectl.ts";
 import { spanText } from "../terminal/age.ts";
 
 const LOOK_MS = 1_000;
+/** Left out of the printed command: kubectl itself waits as long as it takes. */
+const DEFAULT_TIMEOUT_MS = 300_000;
 
 export const deleteEngine: Run = async (context) => {
   const { args, flags, terminal } = context;
   const [name = ""] = args;
+  const timeoutMs = flags.durationMs("timeout") ?? 0;
   if (flags.on("print-commands")) {
-    const args = kubectlArgs(flags, "delete", "fireboltengine", name, "--ignore-not-found");
+    const limit = timeoutMs === DEFAULT_TIMEOUT_MS ? [] : [`--timeout=${secondsText(timeoutMs)}`];
+    const wait = flags.on("wait") ? limit : ["--wait=false"];
+    const args = kubectlArgs(flags, "delete", "fireboltengine", name, "--ignore-not-found", ...wait);
     terminal.out(commandsText([{ comment: `delete the engine ${name}`, args }]));
     return EXIT.ok;
   }
@@ -24,7 +29,7 @@ export const deleteEngine: Run = async (context) => {
   try {
     const result = await client.delete(FireboltEngine, { namespace, name }, call);
     if (result.type === "terminating" && flags.on("wait"))
-      await untilGone(cluster, name, { uid: result.object.metadata?.uid, timeoutMs: flags.durationMs("timeout") ?? 0 });
+      await untilGone(cluster, name, { uid: result.object.metadata?.uid, timeoutMs });
   } catch (error) {
     if (!isNotFound(error)) throw error;
     terminal.line(`fireboltengine/${name} not found; nothing to delete`);

@@ -15,11 +15,12 @@ import { gatewayScheme } from "./scheme.ts";
 /** The gateway finds the engine by this header. */
 const ENGINE_HEADER = "X-Firebolt-Engine";
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** A script cannot learn which port kubectl picked. */
+const SCRIPT_PORT = 8080;
 
 export const queryEngine: Run = async (context) => {
   const { args, flags, terminal, env, signal } = context;
   const [name = "", statement = ""] = args;
-  if (flags.on("print-commands")) return printQuery(context, name, statement);
   using cluster = await context.connect();
   const engine = await requireObject(cluster, FireboltEngine, name);
   const instance = await requireObject(cluster, FireboltInstance, engine.spec?.instanceRef ?? "");
@@ -28,6 +29,7 @@ export const queryEngine: Run = async (context) => {
     throw new CommandError(
       "the gateway speaks TLS: use kubectl firebolt instance port-forward and a client that knows its certificate",
     );
+  if (flags.on("print-commands")) return printQuery(context, service, { engine: name, statement });
   await using forwarding = await openForwarding({
     args: forwardArgs(context, service, GATEWAY_SERVICE_PORT),
     env,
@@ -76,23 +78,35 @@ function post({ port, engine, statement, signal }: Query): Promise<{ readonly st
   return promise;
 }
 
-/** Two commands, because somebody must keep the port open. */
-function printQuery(context: CommandContext, name: string, statement: string): ExitCode {
+/** A query is sent once, so what may be repeated until the port is there is something else. */
+function printQuery(
+  context: CommandContext,
+  service: string,
+  { engine, statement }: Pick<Query, "engine" | "statement">,
+): ExitCode {
   const { flags, terminal } = context;
+  const port = flags.integer("local-port") || SCRIPT_PORT;
+  const url = `http://localhost:${port}/`;
+  const seconds = Math.ceil((flags.durationMs("timeout") ?? 0) / 1_000);
   terminal.out(
     commandsText([
       {
-        comment: "which instance the engine belongs to",
-        args: kubectlArgs(flags, "get", "fireboltengine", name, "-o", "jsonpath={.spec.instanceRef}"),
+        comment: "forward a local port to the gateway",
+        args: kubectlArgs(flags, "port-forward", `svc/${service}`, `${port}:${GATEWAY_SERVICE_PORT}`),
+        background: true,
       },
       {
-        comment: "in another terminal, with that instance",
-        args: kubectlArgs(flags, "port-forward", "svc/INSTANCE-gateway", "8080:80"),
+        program: "curl",
+        comment: "wait until it is there",
+        args: ["-sS", "-o", "/dev/null", "--retry", "15", "--retry-delay", "1", "--retry-connrefused", `${url}healthz`],
       },
       {
         program: "curl",
         comment: "the query",
-        args: ["-sS", "-H", `${ENGINE_HEADER}: ${name}`, "--data-binary", statement, "http://localhost:8080/"],
+        args: [
+          ...["-sS", "--fail-with-body", "--max-time", String(seconds)],
+          ...["-H", `${ENGINE_HEADER}: ${engine}`, "--data-binary", statement, url],
+        ],
       },
     ]),
   );

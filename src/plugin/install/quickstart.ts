@@ -10,14 +10,13 @@ import type { CommandContext, Run } from "../command.ts";
 import { startDeadline } from "../deadline.ts";
 import { engineManifest } from "../engine/manifest.ts";
 import { CommandError, EXIT, UsageError } from "../exit-codes.ts";
-import { commandsText, kubectlArgs } from "../kubectl.ts";
+import { commandsText, FIELD_MANAGER, globalArgs, type KubectlCommand, secondsText } from "../kubectl.ts";
 import { dataText } from "../output.ts";
 import { waitForRest } from "../rollout/follow.ts";
 import { explainInstance } from "../status/explain.ts";
 import { spanText } from "../terminal/age.ts";
 import { install, installCommands } from "./install.ts";
 
-const FIELD_MANAGER = "kubectl-firebolt";
 const POLL_MS = 2_000;
 const namespaces = defineResource({
   group: "",
@@ -35,13 +34,8 @@ export const runQuickstart: Run = async (context) => {
   const namespace = flags.text("namespace") || "firebolt";
   const objects = manifests(context, namespace);
   if (flags.on("print-commands")) {
-    const stdin = (await Promise.all(objects.map(({ manifest }) => dataText(manifest, "yaml")))).join("---\n");
-    const apply = {
-      comment: "namespace, instance and engine",
-      args: [...kubectlArgs(flags, "apply", "--server-side", `--field-manager=${FIELD_MANAGER}`, "-f", "-")],
-      stdin,
-    };
-    terminal.out(commandsText([...helm, apply]));
+    const steps = await Promise.all(objects.map((step) => stepCommands(context, namespace, step)));
+    terminal.out(commandsText([...helm, ...steps.flat()]));
     return EXIT.ok;
   }
   await install(context, helm);
@@ -63,6 +57,26 @@ interface Step {
   readonly manifest: KubeObject;
   readonly what: string;
   readonly ready?: (context: CommandContext, cluster: Cluster) => Promise<unknown>;
+  /** The same for kubectl wait. */
+  readonly condition?: string;
+}
+
+async function stepCommands(
+  { flags }: CommandContext,
+  namespace: string,
+  { manifest, what, condition }: Step,
+): Promise<readonly KubectlCommand[]> {
+  const { kind, metadata } = manifest;
+  const [global, timeout] = [globalArgs(flags), `--timeout=${secondsText(flags.durationMs("timeout") ?? 0)}`];
+  const apply: KubectlCommand = {
+    comment: `apply ${kind} ${metadata?.name}`,
+    args: [...global, "apply", "--server-side", `--field-manager=${FIELD_MANAGER}`, "-f", "-"],
+    stdin: await dataText(manifest, "yaml"),
+  };
+  if (condition === undefined) return [apply];
+  const target = `${kind?.toLowerCase()}/${metadata?.name}`;
+  const wait = [...global, "wait", "-n", namespace, `--for=${condition}`, target, timeout];
+  return [apply, { comment: `wait until ${what}`, args: wait }];
 }
 
 function manifests({ flags }: CommandContext, namespace: string): readonly Step[] {
@@ -85,6 +99,7 @@ function manifests({ flags }: CommandContext, namespace: string): readonly Step[
       manifest: instanceManifest,
       what: `instance ${instance} is Ready`,
       ready: (context, cluster) => untilInstanceReady(context, cluster, instance),
+      condition: "jsonpath={.status.phase}=Ready",
     },
     {
       type: FireboltEngine,
@@ -92,6 +107,7 @@ function manifests({ flags }: CommandContext, namespace: string): readonly Step[
       what: `engine ${engine} serves`,
       ready: ({ terminal, flags: given }, cluster) =>
         waitForRest(cluster, { name: engine, timeoutMs: given.durationMs("timeout") ?? 0, terminal }),
+      condition: "condition=Ready",
     },
   ];
 }

@@ -11,7 +11,7 @@ import type { Cluster } from "../cluster.ts";
 import type { CommandContext, Run } from "../command.ts";
 import { CommandError, EXIT } from "../exit-codes.ts";
 import { listObjects, nameOf, namespaceOf } from "../find-object.ts";
-import { commandsText, globalArgs } from "../kubectl.ts";
+import { commandsText, globalArgs, secondsText } from "../kubectl.ts";
 import { spanText } from "../terminal/age.ts";
 import { helmCommand, RELEASES, runHelm } from "./helm.ts";
 
@@ -29,17 +29,18 @@ const definitions = defineResource({
 
 export const runUninstall: Run = async (context) => {
   const { flags, terminal } = context;
-  if (flags.on("print-commands")) {
-    terminal.out(commandsText(equivalents(context)));
-    return EXIT.ok;
-  }
   using cluster = await context.connect();
   const left = await countObjects(cluster);
   if (left.length > 0 && !flags.on("delete-resources"))
     throw new CommandError(
-      `there are still objects that only the operator can clean up after: ${left.join(", ")}\ndelete them first, or use --delete-resources (their data in the cluster goes with them)`,
+      `there are still objects that only the operator can clean up after: ${left.map(({ count, type }) => `${count} ${type.kind}`).join(", ")}\ndelete them first, or use --delete-resources (their data in the cluster goes with them)`,
       EXIT.refused,
     );
+  if (flags.on("print-commands")) {
+    const kinds = left.map(({ type }) => type);
+    terminal.out(commandsText(equivalents(context, kinds)));
+    return EXIT.ok;
+  }
   const timeoutMs = flags.durationMs("timeout") ?? 0;
   for (const type of ORDER) await deleteAll(context, cluster, { type, timeoutMs });
   await runHelm(
@@ -61,9 +62,12 @@ export const runUninstall: Run = async (context) => {
   return EXIT.ok;
 };
 
-async function countObjects(cluster: Cluster): Promise<readonly string[]> {
-  const lists = await Promise.all(ORDER.map(async (type) => ({ type, objects: await existing(cluster, type) })));
-  return lists.flatMap(({ type, objects }) => (objects.length === 0 ? [] : [`${objects.length} ${type.kind}`]));
+/** Kinds that have objects, in the order in which they go. */
+async function countObjects(
+  cluster: Cluster,
+): Promise<readonly { readonly type: ResourceType; readonly count: number }[]> {
+  const lists = await Promise.all(ORDER.map(async (type) => ({ type, count: (await existing(cluster, type)).length })));
+  return lists.filter(({ count }) => count > 0);
 }
 
 /** No definition, no objects. */
@@ -119,15 +123,16 @@ async function deleteDefinition({ client, call }: Cluster, name: string, timeout
   }
 }
 
-function equivalents(context: CommandContext) {
+function equivalents(context: CommandContext, kinds: readonly ResourceType[]) {
   const { flags } = context;
-  const kinds = ORDER.map(({ plural, kind }) => ({
+  const timeout = `--timeout=${secondsText(flags.durationMs("timeout") ?? 0)}`;
+  const deletions = kinds.map(({ plural, group, kind }) => ({
     comment: `delete every ${kind} and wait for it`,
-    args: [...globalArgs(flags), "delete", plural, "-A", "--all", "--wait"],
+    args: [...globalArgs(flags), "delete", `${plural}.${group}`, "-A", "--all", timeout],
   }));
   const names = ORDER.map(({ plural, group }) => `${plural}.${group}`);
   return [
-    ...(flags.on("delete-resources") ? kinds : []),
+    ...deletions,
     helmCommand(context, "remove the operator", "uninstall", RELEASES.operator, "--ignore-not-found", "--wait"),
     ...(flags.on("crds")
       ? [
@@ -138,7 +143,10 @@ function equivalents(context: CommandContext) {
             RELEASES.crds,
             "--ignore-not-found",
           ),
-          { comment: "remove the definitions", args: [...globalArgs(flags), "delete", "crd", ...names] },
+          {
+            comment: "remove the definitions",
+            args: [...globalArgs(flags), "delete", "crd", ...names, "--ignore-not-found", timeout],
+          },
         ]
       : []),
   ];

@@ -76,9 +76,9 @@ async function* readLines(response: IncomingMessage, signal: AbortSignal): Async
   const stop = (): void => void response.destroy();
   signal.addEventListener("abort", stop, { once: true });
   try {
-    for await (const chunk of response) for (const line of lines.push(chunk)) yield parseLine(line);
+    for await (const chunk of response) for (const line of lines.push(chunk)) yield parseLine(String(line));
     const rest = lines.end();
-    if (rest !== undefined) yield parseLine(rest);
+    if (rest !== undefined) yield parseLine(String(rest));
   } catch (error) {
     // Whoever stops listening has heard enough.
     if (!signal.aborted) throw error;

@@ -10,7 +10,7 @@ import type { CommandContext, Run } from "../command.ts";
 import { describeError } from "../describe-error.ts";
 import { CommandError, EXIT, type ExitCode, UsageError } from "../exit-codes.ts";
 import { listObjects, nameOf, namespaceOf, requireObject, requireOne } from "../find-object.ts";
-import { commandsText, kubectlArgs } from "../kubectl.ts";
+import { commandsText, kubectlArgs, secondsText } from "../kubectl.ts";
 import { createLogReader, type LogLine, type LogReader, type LogRequest } from "./log-reader.ts";
 
 interface Source extends LogRequest {
@@ -28,30 +28,29 @@ export const engineLogs: Run = async (context) => {
   if (generation !== "" && !/^\d+$/.test(generation))
     throw new UsageError(`--generation=${generation}: must be a generation number, such as 3`);
   const labelSelector = `${LABEL.engine}=${name}${generation === "" ? "" : `,${LABEL.generation}=${generation}`}`;
-  if (flags.on("print-commands")) return printLogs(context, labelSelector);
+  const what = `engine ${name}${generation === "" ? "" : ` (generation ${generation})`}`;
+  const wanted = { labelSelector, what, container: flags.text("container") || ENGINE_CONTAINER };
+  if (flags.on("print-commands")) return printLogs(context, wanted);
   using cluster = await context.connect();
   await requireObject(cluster, FireboltEngine, name);
-  const what = `engine ${name}${generation === "" ? "" : ` (generation ${generation})`}`;
-  return await showLogs(context, cluster, {
-    labelSelector,
-    what,
-    container: flags.text("container") || ENGINE_CONTAINER,
-  });
+  return await showLogs(context, cluster, wanted);
 };
 
 export const instanceLogs: Run = async (context) => {
   const { args, flags } = context;
   const component = flags.text("component");
-  const selector = (name: string): string =>
-    `${LABEL.instance}=${name}${component === "" ? "" : `,${LABEL.component}=${component}`}`;
+  const wanted = (name: string): Wanted => ({
+    labelSelector: `${LABEL.instance}=${name}${component === "" ? "" : `,${LABEL.component}=${component}`}`,
+    what: `${component === "" ? "instance" : component} of ${name}`,
+    container: flags.text("container"),
+  });
   if (flags.on("print-commands")) {
     if (args[0] === undefined) throw new UsageError("--print-commands reads nothing, so the instance must be named");
-    return printLogs(context, selector(args[0]));
+    return printLogs(context, wanted(args[0]));
   }
   using cluster = await context.connect();
   const name = nameOf(await requireOne(cluster, FireboltInstance, args[0]));
-  const what = `${component === "" ? "instance" : component} of ${name}`;
-  return await showLogs(context, cluster, { labelSelector: selector(name), what, container: flags.text("container") });
+  return await showLogs(context, cluster, wanted(name));
 };
 
 interface Wanted {
@@ -159,15 +158,19 @@ function printer({ flags, terminal }: CommandContext, sources: readonly Source[]
   };
 }
 
-function printLogs({ flags, terminal }: CommandContext, labelSelector: string): ExitCode {
-  const container = flags.text("container");
+function printLogs({ flags, terminal }: CommandContext, { labelSelector, container }: Wanted): ExitCode {
+  const since = flags.durationMs("since");
   const rest = [
     "-l",
     labelSelector,
     ...(container === "" ? ["--all-containers"] : ["-c", container]),
     `--tail=${flags.integer("tail") ?? -1}`,
+    ...(since === undefined ? [] : [`--since=${secondsText(since)}`]),
     "--prefix",
-    ...(flags.on("follow") ? ["-f"] : []),
+    "--ignore-errors",
+    ...(flags.on("timestamps") ? ["--timestamps"] : []),
+    // kubectl follows five pods at most unless it is told otherwise.
+    ...(flags.on("follow") ? ["-f", "--max-log-requests=1000"] : []),
     ...(flags.on("previous") ? ["--previous"] : []),
   ];
   terminal.out(

@@ -41,6 +41,8 @@ export interface WaitOptions {
   readonly name: string;
   readonly timeoutMs: number;
   readonly terminal: Terminal;
+  /** Serving: being stopped is not the end. */
+  readonly until?: "at rest" | "serving";
   /** Added to the message when time is up. */
   readonly hint?: string;
 }
@@ -48,7 +50,7 @@ export interface WaitOptions {
 /** Waits until the engine rests as its spec asks for. Progress is drawn on stderr, where somebody watches it. */
 export async function waitForRest(
   cluster: Cluster,
-  { name, timeoutMs, terminal, hint = "" }: WaitOptions,
+  { name, timeoutMs, terminal, until = "at rest", hint = "" }: WaitOptions,
 ): Promise<EngineView> {
   using deadline = startDeadline(cluster.call.signal, timeoutMs);
   const { signal } = cluster.call;
@@ -57,7 +59,7 @@ export async function waitForRest(
     for await (const engine of followEngine(cluster, name, deadline.signal)) {
       last = rolloutProgress(engine);
       drawLine(terminal, name, last);
-      if (last.state === "done") return engine;
+      if (last.state === "done" && (until === "at rest" || engine.phase === "stable")) return engine;
     }
   } finally {
     if (terminal.progress) terminal.err("\r\u001b[K");

@@ -5,7 +5,7 @@ import type { CommandContext, Run } from "../command.ts";
 import { startDeadline } from "../deadline.ts";
 import { CommandError, EXIT } from "../exit-codes.ts";
 import { requireObject } from "../find-object.ts";
-import { commandsText, kubectlArgs } from "../kubectl.ts";
+import { commandsText, kubectlArgs, secondsText } from "../kubectl.ts";
 import { dataText, isDataFormat } from "../output.ts";
 import type { EngineView } from "../status/engine-view.ts";
 import { spanText } from "../terminal/age.ts";
@@ -18,8 +18,8 @@ export const rolloutStatus: Run = async (context) => {
   const { args, flags, terminal } = context;
   const [name = ""] = args;
   if (flags.on("print-commands")) {
-    const wait = kubectlArgs(flags, "wait", "--for=condition=Ready", `fireboltengine/${name}`, "--timeout=10m");
-    terminal.out(commandsText([{ comment: "wait until the engine is ready", args: wait }]));
+    const wait = kubectlArgs(flags, "wait", "--for=condition=Ready", `fireboltengine/${name}`, waitLimit(context));
+    terminal.out(commandsText([{ comment: "whether the engine is ready", args: wait }]));
     return EXIT.ok;
   }
   using cluster = await context.connect();
@@ -40,6 +40,13 @@ export const rolloutStatus: Run = async (context) => {
     EXIT.notYet,
   );
 };
+
+/** For kubectl no time at all means one look, and less than that no limit. */
+function waitLimit({ flags }: CommandContext): string {
+  if (!flags.on("watch")) return "--timeout=0s";
+  const timeoutMs = flags.durationMs("timeout") ?? 0;
+  return `--timeout=${timeoutMs === 0 ? "-1s" : secondsText(timeoutMs)}`;
+}
 
 async function once(context: CommandContext, engine: EngineView) {
   const { flags, terminal } = context;

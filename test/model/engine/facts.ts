@@ -3,7 +3,7 @@ import { LABEL } from "../../../src/api/labels.ts";
 import { type Engine, isOwnedBy } from "../../../src/engine/children.ts";
 import { routingServiceName, statefulSetName } from "../../../src/engine/names.ts";
 import { type Cluster, isReadyMood } from "./cluster.ts";
-import { NAME, OPEN_INSTANCE } from "./fixtures.ts";
+import { axesOf, NAME, OPEN_INSTANCE } from "./fixtures.ts";
 
 export interface Counters {
   /** Empty before the first pass. */
@@ -54,6 +54,22 @@ export function isQuiet(cluster: Cluster, generation: number): boolean {
 
 export function isGateOpen({ instance, engineClass }: Cluster): boolean {
   return instance === OPEN_INSTANCE && engineClass !== undefined;
+}
+
+export function colorOf(engineClass: Cluster["engineClass"]): string | undefined {
+  return new Map(Object.entries(engineClass?.spec?.template.metadata?.labels ?? {})).get("color");
+}
+
+/** Whether a generation is what engine and class ask for, as far as this cluster (or view of one) shows. */
+export function runsSpec(cluster: Cluster, generation: number): boolean {
+  const { metadata, spec } = cluster.statefulSets.get(statefulSetName(NAME, generation)) ?? {};
+  if (cluster.engine === undefined || spec === undefined || metadata?.deletionTimestamp !== undefined) return false;
+  const { template, replicas } = axesOf(cluster.engine);
+  return (
+    spec.replicas === replicas &&
+    spec.template.spec?.containers[0]?.image?.endsWith(`:${template}`) === true &&
+    spec.template.metadata?.labels?.["color"] === colorOf(cluster.engineClass)
+  );
 }
 
 /** Generations that have an object of the engine which is not on its way out. */

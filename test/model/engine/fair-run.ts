@@ -6,7 +6,7 @@ import { canonicalKey } from "./canonical.ts";
 import { checkPass, Violation, withPrologue } from "./checks.ts";
 import type { Cluster } from "./cluster.ts";
 import { fairStepsOfPods, settled } from "./environment.ts";
-import { countersOf, isBeingDeleted, isGatedPhase, liveGenerations, targetOf } from "./facts.ts";
+import { colorOf, countersOf, isBeingDeleted, isGatedPhase, liveGenerations, targetOf } from "./facts.ts";
 import { axesOf, NAME } from "./fixtures.ts";
 import { describePass, type PassRecord, runPass } from "./run-pass.ts";
 import { type System, touchedAfter } from "./system.ts";
@@ -95,10 +95,6 @@ function checkRest({ cluster, outcome }: PassRecord): void {
   if (problem !== undefined) throw new Violation("I47", `the engine comes to rest with ${problem}`);
   if (cluster.engine !== undefined && (outcome instanceof Error || outcome === "now" || outcome === "onChange"))
     throw new Violation("I46", `a pass at rest ends with ${outcome instanceof Error ? outcome.message : outcome}`);
-}
-
-function colorOf(engineClass: Cluster["engineClass"]): string | undefined {
-  return new Map(Object.entries(engineClass?.spec?.template.metadata?.labels ?? {})).get("color");
 }
 
 function restProblem(cluster: Cluster): string | undefined {

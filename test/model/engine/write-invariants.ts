@@ -10,9 +10,11 @@ import {
   isBeingDeleted,
   isComplete,
   isGatedPhase,
+  isGateOpen,
   isQuiet,
   isRest,
   liveGenerations,
+  runsSpec,
   targetOf,
 } from "./facts.ts";
 import { axesOf } from "./fixtures.ts";
@@ -90,10 +92,12 @@ export const WRITE_INVARIANTS: Readonly<Record<string, WriteInvariant>> = {
   I7: onStatus(({ from, to }) =>
     to.current === from.current || isGatedPhase(from.phase) ? undefined : `a new generation in ${from.phase}`,
   ),
-  I10: onStatus(({ from, to, call }) => {
+  I10: onStatus(({ from, to, call, pass: { seen } }) => {
     const [before, after] = [call.before.engine?.status?.observedGeneration, call.request.status.observedGeneration];
     if (before === after) return undefined;
-    const isVerified = isRest(from.phase) && isRest(to.phase) && (before ?? 0) < (after ?? 0);
+    // T6 alone, or in the same pass as the row that leads to rest: either way the pass must have seen the spec running.
+    const isVerified =
+      isRest(to.phase) && (before ?? 0) < (after ?? 0) && isGateOpen(seen) && runsSpec(seen, to.active);
     return isVerified ? undefined : `observedGeneration goes from ${before} to ${after} in ${from.phase}`;
   }),
   I14: onRoute((target, { before }, { seen }) => {

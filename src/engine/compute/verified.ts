@@ -1,0 +1,19 @@
+// The end of a rollout and the verification that follows it (T6) in one status write: the pass that brings an engine to rest has
+// seen all that the next one would look at. Where T6 would do more than confirm the spec, nothing is added (docs/adr/0011).
+import type { NextStatus } from "../decision.ts";
+import { isAtRest } from "../phase.ts";
+import type { EngineSnapshot } from "../snapshot.ts";
+import { computeAtRest } from "./at-rest.ts";
+import { computeGates } from "./gates.ts";
+
+/** The status at rest, with what T6 would record if it confirms it as it is; otherwise the status as given. */
+export function verified(s: EngineSnapshot, status: NextStatus): NextStatus {
+  const { phase, currentGeneration: current, activeGeneration: active } = status;
+  if (!isAtRest(phase)) return status;
+  const resting: EngineSnapshot = { ...s, phase, status, generations: { current, active, draining: undefined } };
+  const gate = computeGates(resting, phase);
+  // A closed gate reports itself in its own pass; a new generation and every repair need one of their own too.
+  if (gate.type === "closed") return status;
+  const next = computeAtRest(resting, gate);
+  return next.type === "hold" && Object.keys(next.ensure).length === 0 ? next.status : status;
+}

@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { changedFields } from "./changed-fields.ts";
+
+test("only what differs, whole, and null for what is gone", () => {
+  const stored = { phase: "a", count: 1, list: [{ x: 1 }], old: true };
+  expect(changedFields(stored, { phase: "a", count: 2, list: [{ x: 1 }, { x: 2 }] })).toEqual({
+    count: 2,
+    list: [{ x: 1 }, { x: 2 }],
+    old: null,
+  });
+  expect(changedFields(stored, structuredClone(stored))).toEqual({});
+  expect(changedFields(undefined, { phase: "a" })).toEqual({ phase: "a" });
+});

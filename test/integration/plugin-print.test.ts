@@ -1,0 +1,296 @@
+// --print-commands, for every command there is (operations §6.1, §9 row 11): printing changes nothing, and the printed script, run by
+// a shell against the real API server, does what the command does. Commands of Helm are in plugin-install.test.ts.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { FireboltEngine } from "../../src/api/engine.ts";
+import { FireboltEngineClass } from "../../src/api/engine-class.ts";
+import type { KubeObject } from "../../src/kube/object.ts";
+import { COMMANDS } from "../../src/plugin/command-table.ts";
+import { eventually, requestAs } from "../support/cluster.ts";
+import { NAMESPACE } from "../support/plugin-cluster.ts";
+import { type PluginResult, runPlugin } from "../support/plugin-process.ts";
+import { openPluginWorld, type PluginWorld } from "../support/plugin-world.ts";
+import { type RecordedProgram, recordProgram } from "../support/recorded-program.ts";
+
+let world: PluginWorld;
+/** Of somebody who may read everything and write nothing. */
+let reader: string;
+let kubectl: RecordedProgram;
+const CREATE = ["engine", "create", "--instance", "lakeside", "--bucket", "tables", "--timeout", "120s"];
+
+beforeAll(async () => {
+  world = await openPluginWorld();
+  reader = await readerKubeconfig(world);
+  kubectl = recordProgram(world.folder, "kubectl", world.cluster.kubectl);
+  // The class of the examples asks for nodes that are not there.
+  await world.cluster.client.create<KubeObject>(FireboltEngineClass, {
+    metadata: { name: "plain", namespace: NAMESPACE },
+    ...{ spec: { template: {} } },
+  });
+  await world.cluster.plugin([...CREATE, "adhoc", "--replicas", "2"]);
+  await world.cluster.plugin([...CREATE, "stuck", "--instance", "nowhere", "--timeout", "1s"]);
+  await world.cluster.rested("adhoc");
+  world.kubelet.say("engine", "2026-01-01T00:00:00Z", ["starting", "ready"]);
+  world.kubelet.say("metadata", "2026-01-01T00:00:00Z", ["catalog open"]);
+}, 240_000);
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+async function readerKubeconfig({ cluster: { controlPlane } }: PluginWorld): Promise<string> {
+  const metadata = { name: "reader" };
+  const create = (kind: string, rest: object) =>
+    requestAs(controlPlane.adminKubeconfig, {
+      method: "POST",
+      path: `/apis/rbac.authorization.k8s.io/v1/${kind.toLowerCase()}s`,
+      body: { apiVersion: "rbac.authorization.k8s.io/v1", kind, metadata, ...rest },
+    });
+  await create("ClusterRole", { rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch"] }] });
+  const apiGroup = "rbac.authorization.k8s.io";
+  await create("ClusterRoleBinding", {
+    roleRef: { apiGroup, kind: "ClusterRole", name: "reader" },
+    subjects: [{ apiGroup, kind: "User", name: "reader" }],
+  });
+  return controlPlane.userKubeconfig("reader");
+}
+
+/** Whatever the command would change, printing it must be possible without the right to. */
+async function print(args: readonly string[]): Promise<string> {
+  const result = await runPlugin([...args, "--print-commands", `--kubeconfig=${reader}`, "-n", NAMESPACE]);
+  expect(result, args.join(" ")).toMatchObject({ code: 0, stderr: "" });
+  expect(result.stdout).toMatch(/^# .+\n/);
+  return result.stdout;
+}
+
+const asAdministrator = (script: string): string =>
+  script.replaceAll(reader, world.cluster.controlPlane.adminKubeconfig);
+
+interface Change {
+  readonly args: (name: string) => readonly string[];
+  /** How the engine must be when the command, or the script, has ended. */
+  readonly ends?: { readonly phase: string };
+  readonly gone?: true;
+}
+
+/** In order: each starts where the one before ended. */
+const CHANGES: readonly (readonly [string, Change])[] = [
+  [
+    "engine create",
+    {
+      args: (name) => [
+        ...["engine", "create", name, "--instance", "lakeside", "--replicas", "1", "--image", "example.com/e:1"],
+        ...["--host-path", "/mnt/it's", "--bucket", "b b", "--type", "plain", "--storage-type", "gcs"],
+        ...["--timeout", "120s"],
+      ],
+      ends: { phase: "stable" },
+    },
+  ],
+  [
+    "engine scale",
+    {
+      args: (name) => ["engine", "scale", name, "--replicas", "2", "--wait", "--timeout", "120s"],
+      ends: { phase: "stable" },
+    },
+  ],
+  ["engine restart", { args: (name) => ["engine", "restart", name, "--wait"], ends: { phase: "stable" } }],
+  ["engine stop", { args: (name) => ["engine", "stop", name, "--wait"], ends: { phase: "stopped" } }],
+  ["engine start", { args: (name) => ["engine", "start", name, "--wait"], ends: { phase: "stable" } }],
+  ["engine wake", { args: (name) => ["engine", "wake", name] }],
+  ["engine delete", { args: (name) => ["engine", "delete", name], gone: true }],
+];
+
+/** What a command left behind, apart from what differs between two engines, and from the operator's own fields. */
+function left({ metadata, spec }: FireboltEngine): object {
+  const managers = (metadata?.managedFields ?? [])
+    .filter(({ manager }) => manager !== "firebolt-operator")
+    .map(({ manager, operation, fieldsV1 }) => ({ manager, operation, fieldsV1 }));
+  const text = JSON.stringify({ annotations: metadata?.annotations, labels: metadata?.labels, spec, managers });
+  return JSON.parse(text.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, "<time>")) as object;
+}
+
+describe("changes: twins, one changed by the plugin and one by its script, stay alike", () => {
+  test.each(CHANGES)("%s", { timeout: 300_000 }, async (_, { args, ends, gone }) => {
+    const find = (name: string) => world.cluster.client.find(FireboltEngine, { namespace: NAMESPACE, name });
+    const before = await find("by-script");
+    const script = asAdministrator(await print(args("by-script")));
+    expect((await find("by-script"))?.metadata?.resourceVersion).toBe(before?.metadata?.resourceVersion);
+    const byScript = await world.shell(script);
+    expect(byScript.code, `${script}${byScript.stderr}`).toBe(0);
+    const scripted = await find("by-script");
+    const byPlugin = await world.cluster.plugin(args("by-plugin"));
+    expect(byPlugin.code, byPlugin.stderr).toBe(0);
+    const plugged = await find("by-plugin");
+    if (gone === true) {
+      expect([scripted, plugged]).toEqual([undefined, undefined]);
+      return;
+    }
+    if (scripted === undefined || plugged === undefined) throw new Error("an engine is missing");
+    expect(left(scripted)).toEqual(left(plugged));
+    for (const { status, metadata } of ends === undefined ? [] : [scripted, plugged])
+      expect(status).toMatchObject({ ...ends, observedGeneration: metadata?.generation });
+  });
+
+  test("what is so already is not changed by the script either", async () => {
+    expect(await print(["engine", "scale", "adhoc", "--replicas", "2"])).toBe(
+      "# fireboltengine/adhoc has 2 replicas already: there is nothing to do\n",
+    );
+  });
+
+  test("flags of a deletion: not to wait, and how long", async () => {
+    const line = async (...flags: readonly string[]) =>
+      (await print(["engine", "delete", "e", ...flags])).split("\n")[1];
+    const [start, end] = [
+      `kubectl --kubeconfig=${reader} delete -n ${NAMESPACE} fireboltengine e`,
+      "--ignore-not-found",
+    ];
+    expect(await line()).toBe(`${start} ${end}`);
+    expect(await line("--wait=false")).toBe(`${start} ${end} --wait=false`);
+    expect(await line("--timeout", "90s")).toBe(`${start} ${end} --timeout=90s`);
+  });
+});
+
+type Same = (plugin: PluginResult, script: PluginResult) => void;
+
+/** kubectl leaves out who manages which field. */
+function itemsOf({ stdout }: PluginResult): readonly object[] {
+  const { items } = JSON.parse(stdout) as { readonly items: readonly KubeObject[] };
+  return items.map(({ metadata: { managedFields: _, ...metadata } = {}, ...rest }) => ({ ...rest, metadata }));
+}
+
+const sameItems: Same = (plugin, script) => expect(itemsOf(script)).toEqual(itemsOf(plugin));
+const sameExit: Same = (plugin, script) => expect(script.code === 0).toBe(plugin.code === 0);
+const names =
+  (...wanted: readonly string[]): Same =>
+  (plugin, script) => {
+    for (const name of wanted)
+      expect([plugin.stdout, script.stdout]).toEqual(Array(2).fill(expect.stringContaining(name)));
+  };
+/** Each says in its own way where a line comes from. */
+const sameLines: Same = (plugin, script) => {
+  const lines = ({ stdout }: PluginResult) =>
+    stdout
+      .trim()
+      .split("\n")
+      .map((line) => line.replace(/^(\[[^\]]*\]|\S+(?= {2}))\s+/, ""))
+      .toSorted();
+  expect(lines(script)).toEqual(lines(plugin));
+};
+const sameClass: Same = (plugin, script) => {
+  const [stored = ""] = script.stdout.split(/^(?=\{)/m);
+  const { metadata: { managedFields: _, ...metadata } = {}, ...rest } = (
+    parse(plugin.stdout) as { readonly class: KubeObject }
+  ).class;
+  expect(parse(stored)).toEqual({ ...rest, metadata });
+};
+
+interface Look {
+  readonly args: readonly string[];
+  /** Added for the plugin, so that its answer can be compared. */
+  readonly format?: readonly string[];
+  readonly same: Same;
+}
+
+const LOOKS: readonly (readonly [string, Look])[] = [
+  ["engine list", { args: ["engine", "list"], format: ["-o", "json"], same: sameItems }],
+  ["instance list", { args: ["instance", "list"], format: ["-o", "json"], same: sameItems }],
+  ["class list", { args: ["class", "list", "-A"], format: ["-o", "json"], same: sameItems }],
+  ["status", { args: ["status"], same: names("lakeside", "adhoc", "adhoc-g0-0", "adhoc-g0-1") }],
+  ["engine status", { args: ["engine", "status", "adhoc"], same: names("EngineReady", "adhoc", "lakeside") }],
+  ["instance status", { args: ["instance", "status", "lakeside"], same: names("AllComponentsReady", "lakeside") }],
+  ["rollout status", { args: ["rollout", "status", "adhoc"], same: sameExit }],
+  ["rollout status", { args: ["rollout", "status", "stuck"], same: sameExit }],
+  ["engine logs", { args: ["engine", "logs", "adhoc", "--timestamps"], same: sameLines }],
+  ["engine logs", { args: ["engine", "logs", "adhoc", "--tail", "1", "-c", "engine"], same: sameLines }],
+  ["instance logs", { args: ["instance", "logs", "lakeside", "--component", "metadata"], same: sameLines }],
+  ["class show", { args: ["class", "show", "accel-large"], format: ["-o", "yaml"], same: sameClass }],
+];
+
+describe("looks: plugin and script say the same, and need no right to write", () => {
+  test.each(LOOKS)("%s %#", { timeout: 120_000 }, async (_, { args, format = [], same }) => {
+    const script = await print(args);
+    // What is looked at must have come to rest.
+    await eventually(
+      async () => {
+        const plugin = await runPlugin([...args, ...format, `--kubeconfig=${reader}`, "-n", NAMESPACE]);
+        same(plugin, await world.shell(script));
+      },
+      { timeoutMs: 90_000 },
+    );
+  });
+});
+
+test("plan: the script asks the API server the same question, and nothing is written", async () => {
+  // The engine of the example is there, with two nodes instead of one.
+  const args = ["plan", "-f", "examples/engine-minimal.yaml"];
+  const { metadata } = await world.engineOf("adhoc");
+  const byScript = await world.shell(asAdministrator(await print(args)));
+  expect(byScript.stdout).toContain("fireboltengine.compute.firebolt.io/adhoc configured (server dry run)\n");
+  const byPlugin = await world.cluster.plugin(args);
+  expect(byPlugin).toMatchObject({ code: 0, stdout: expect.stringContaining("spec.replicas") });
+  expect((await world.engineOf("adhoc")).metadata?.generation).toBe(metadata?.generation);
+});
+
+/** The words of every kubectl line as a shell reads them: kubectl is called with them, but only to explain itself. */
+async function announced(script: string): Promise<readonly (readonly string[])[]> {
+  const lines = script.split("\n").filter((line) => line.startsWith("kubectl "));
+  const harmless = lines.map((line) => `${line.replace(/ >\/dev\/null &$/, "")} --help >/dev/null\n`).join("");
+  expect(await world.shell(harmless, [kubectl.folder])).toMatchObject({ code: 0, stderr: "" });
+  return kubectl.calls().map((call) => call.slice(0, -1));
+}
+
+describe("ports: the plugin starts kubectl exactly as it is printed", () => {
+  test.each([
+    ["instance port-forward", ["instance", "port-forward", "lakeside"]],
+    ["engine port-forward", ["engine", "port-forward", "adhoc", "--local-port", "18473"]],
+  ])("%s", { timeout: 120_000 }, async (_, args) => {
+    const wanted = await announced(await print(args));
+    const env = { KUBECTL: kubectl.file };
+    // Forwarding is a right of its own, which somebody who may only read lacks: what matters is how it was asked for.
+    const refused = await runPlugin([...args, `--kubeconfig=${reader}`, "-n", NAMESPACE], { env });
+    expect(refused.stderr).toContain("forbidden");
+    expect(kubectl.calls()).toEqual(wanted);
+  });
+
+  test("engine query: the script alone asks the engine and prints its answer", { timeout: 120_000 }, async () => {
+    const args = ["engine", "query", "adhoc", "SELECT 'it''s' || $1", "--local-port", "18474"];
+    const script = asAdministrator(await print(args));
+    const [forward] = await announced(script);
+    const byScript = await world.shell(script);
+    const byPlugin = await world.cluster.plugin(args, { env: { KUBECTL: kubectl.file } });
+    expect(byScript).toMatchObject({ code: 0, stdout: byPlugin.stdout });
+    expect(byPlugin.stdout).toBe("adhoc: SELECT 'it''s' || $1\n");
+    expect(kubectl.calls()).toEqual([forward]);
+  });
+});
+
+test("a support bundle is no list of commands, and says so", async () => {
+  expect(await world.cluster.plugin(["support-bundle", "--print-commands"])).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringContaining("--print-commands is not available here"),
+  });
+});
+
+test("version and completion ask nobody, with or without it", async () => {
+  for (const args of [["version"], ["completion", "bash"]]) {
+    const nowhere = "--kubeconfig=/nowhere";
+    expect(await runPlugin([...args, nowhere, "--print-commands"])).toEqual(await runPlugin([...args, nowhere]));
+  }
+});
+
+test("every command of the plugin is in one of these tables, or in those of Helm", () => {
+  const covered = new Set([
+    ...CHANGES.map(([name]) => name),
+    ...LOOKS.map(([name]) => name),
+    ...[
+      "plan",
+      "instance port-forward",
+      "engine port-forward",
+      "engine query",
+      "support-bundle",
+      "version",
+      "completion",
+    ],
+    ...["install", "quickstart", "uninstall"],
+  ]);
+  const all = COMMANDS.filter(({ hidden }) => hidden === undefined).map(({ words }) => words.join(" "));
+  expect(all.filter((name) => !covered.has(name))).toEqual([]);
+});

@@ -1,0 +1,88 @@
+// What the plugin's command tests share: a cluster with the operator at work, pods that have logs and ports, an instance and a
+// class from the examples, a folder to write to, and a shell for what the plugin prints. Engines are made by the tests.
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { FireboltEngine } from "../../src/api/engine.ts";
+import { FireboltEngineClass } from "../../src/api/engine-class.ts";
+import { FireboltInstance } from "../../src/api/instance.ts";
+import type { KubeObject } from "../../src/kube/object.ts";
+import { exampleOf } from "./manifests.ts";
+import { NAMESPACE, type PluginCluster, startPluginCluster } from "./plugin-cluster.ts";
+import { type PluginKubelet, startPluginKubelet } from "./plugin-kubelet.ts";
+import type { PluginResult } from "./plugin-process.ts";
+
+export interface PluginWorld extends AsyncDisposable {
+  readonly cluster: PluginCluster;
+  readonly kubelet: PluginKubelet;
+  readonly folder: string;
+  engineOf(name: string): Promise<FireboltEngine>;
+  /** Runs a script as a user would, with the real kubectl or whatever stands first in the path. */
+  shell(script: string, path?: readonly string[]): Promise<PluginResult>;
+}
+
+const CONTAINERS = ["engine", "metadata", "envoy", "postgres", "log-agent"];
+const SCRIPT_LIMIT_MS = 180_000;
+
+export async function openPluginWorld(): Promise<PluginWorld> {
+  const folder = mkdtempSync(join(tmpdir(), "plugin-"));
+  const cluster = await startPluginCluster();
+  const gateway = await startGateway();
+  const address = gateway.address();
+  const kubelet = await startPluginKubelet(cluster.controlPlane, {
+    nodes: cluster.nodes,
+    namespace: NAMESPACE,
+    containers: CONTAINERS,
+    forwardTo: typeof address === "object" && address !== null ? address.port : 0,
+  });
+  await cluster.client.create<KubeObject>(FireboltInstance, exampleOf("instance-minimal.yaml", "FireboltInstance"));
+  await cluster.client.create<KubeObject>(
+    FireboltEngineClass,
+    exampleOf("engine-class-accelerator.yaml", "FireboltEngineClass"),
+  );
+  return {
+    cluster,
+    kubelet,
+    folder,
+    engineOf: (name) => cluster.client.get(FireboltEngine, { namespace: NAMESPACE, name }),
+    shell: (script, path = []) => runScript(script, { folder, path: [...path, join(cluster.kubectl, "..")] }),
+    async [Symbol.asyncDispose]() {
+      await kubelet[Symbol.asyncDispose]();
+      gateway.close();
+      await cluster[Symbol.asyncDispose]();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Says which engine was asked, and what. */
+async function startGateway(): Promise<Server> {
+  const gateway = createServer((request, response) => {
+    let statement = "";
+    request.on("data", (chunk: Buffer) => {
+      statement += chunk;
+    });
+    request.on("end", () => response.end(`${request.headers["x-firebolt-engine"]}: ${statement}\n`));
+  }).listen(0, "127.0.0.1");
+  await once(gateway, "listening");
+  return gateway;
+}
+
+interface ScriptOptions {
+  readonly folder: string;
+  /** Before the test's own. */
+  readonly path: readonly string[];
+}
+
+export function runScript(script: string, { folder, path }: ScriptOptions): Promise<PluginResult> {
+  const { promise, resolve } = Promise.withResolvers<PluginResult>();
+  const env = { PATH: [...path, process.env["PATH"]].join(":"), HOME: folder };
+  const child = execFile("sh", ["-eu"], { env, timeout: SCRIPT_LIMIT_MS }, (_, stdout, stderr) =>
+    resolve({ code: child.exitCode, stdout, stderr }),
+  );
+  child.stdin?.end(script);
+  return promise;
+}
