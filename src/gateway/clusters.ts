@@ -28,7 +28,7 @@ export function renderEngineCluster() {
           max_connections: 1024,
           max_pending_requests: 1024,
           max_requests: 1024,
-          max_retries: 256,
+          max_retries: 1024,
         },
       ],
     },

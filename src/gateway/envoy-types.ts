@@ -17,8 +17,11 @@ export function socketAddress(address: string, port: number) {
  */
 export const BUFFER_LIMIT_BYTES = 2 * 1024 * 1024;
 
-/** How long a new connection may take, inside one cluster. */
-export const CONNECT_TIMEOUT = "0.25s";
+/**
+ * How long a new connection may take, inside one cluster. Not less: on a busy machine Envoy's own turn comes late, and every connection
+ * it gives up is one more to make.
+ */
+export const CONNECT_TIMEOUT = "1s";
 
 /** The runtime key by which a wake agent tells its gateway that what was known about engines is changing. */
 export const WAKE_CHANGING_KEY = "wake.changing";

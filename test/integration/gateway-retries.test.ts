@@ -8,6 +8,8 @@ import { type GatewayWorld, openGatewayWorld, RETRIES } from "../support/gateway
 import type { StandInEngine } from "../support/stand-in-engine.ts";
 
 const CONCURRENT = 20;
+/** More than two seconds of a busy engine. */
+const MANY = 500;
 const MEBIBYTE = 1024 * 1024;
 
 let world: GatewayWorld;
@@ -55,6 +57,17 @@ test("a drained answer is sent to another pod", async () => {
   } finally {
     await first.control("/test/fence?v=0");
   }
+});
+
+test(`${MANY} queries can wait for a retry at the same moment`, async () => {
+  const before = await retries();
+  for (const pod of pods) await pod.control("/test/fence?v=1");
+  const sent = sendMarkers(MANY);
+  // Each of them has been refused at least once.
+  await eventually(async () => (await retries()) - before > MANY);
+  for (const pod of pods) await pod.control("/test/fence?v=0");
+  const markers = await sent;
+  expect(runs(markers)).toEqual(onceEach(markers));
 });
 
 test("a drained answer of the only pods is retried until one of them takes queries again", async () => {
