@@ -1,92 +1,100 @@
-// `npm start`: a real Kubernetes control plane on this machine with the operator's CRDs, until Ctrl-C. With `--check` it does the
-// same without a person: it looks whether the CRDs are served, prints one line of JSON and ends.
-import { once } from "node:events";
-import { existsSync } from "node:fs";
+// `npm start`: reads the command line, makes sure that only one playground runs, plays, and turns what happened into an exit code. With
+// `--check` the last line of standard output is JSON.
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { resolveAssets } from "../assets/resolver.ts";
-import { openApiFromKubeconfig, valueAt } from "../control-plane/api-request.ts";
-import { type ControlPlane, startControlPlane } from "../control-plane/control-plane.ts";
-import { manifestFiles } from "../control-plane/custom-resources.ts";
+import { type Arguments, HELP, parseArguments } from "./arguments.ts";
+import { renderReport } from "./check-report.ts";
+import { type Interrupt, listenForInterrupt } from "./interrupt.ts";
+import { createNarrator, type Narrator, surviveClosedTerminal } from "./narrator.ts";
+import { type Decision, decide } from "./open-place.ts";
+import { play } from "./play.ts";
+import { CHECK_QUERIES } from "./queries.ts";
+import { claimState, FOLDER_PREFIX, ownState, releaseState, stateFile } from "./state-file.ts";
+import { sweepFolder } from "./sweep.ts";
 
-const CRDS = join(import.meta.dirname, "../../config/crd");
-const EXPECTED = ["fireboltengineclasses", "fireboltengines", "fireboltinstances"].map(
-  (plural) => `${plural}.compute.firebolt.io`,
-);
+const EXIT = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
-const say = (line: string): void => {
-  process.stderr.write(`${line}\n`);
-};
-
-async function main(args: string[]): Promise<number> {
-  const { values } = parseArgs({ args, options: { check: { type: "boolean", default: false } } });
-  const interrupt = listenForInterrupt();
-  const startedMs = performance.now();
-  const hasCrds = existsSync(CRDS) && manifestFiles(CRDS).length > 0;
-  if (!hasCrds) say("config/crd holds no CRDs: run `npm run generate` to make them");
-  await using cluster = await startControlPlane({
-    components: ["kube-controller-manager", "kube-scheduler"],
-    ...(hasCrds ? { crds: CRDS } : {}),
-    progress: say,
-  });
-  const startMs = Math.round(performance.now() - startedMs);
-  if (values.check) return await check(cluster, startMs);
-  await explain(cluster, startMs);
-  await untilAborted(interrupt);
-  say("stopping …");
-  return 0;
-}
-
-/** Aborted by the first Ctrl-C or SIGTERM, also during the start; the second ends the program at once and the reaper cleans up. */
-function listenForInterrupt(): AbortSignal {
-  const controller = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => controller.abort());
-  return controller.signal;
-}
-
-async function untilAborted(signal: AbortSignal): Promise<void> {
-  // Waiting for a signal alone does not keep a program running.
-  const keepAlive = setInterval(() => undefined, 3_600_000);
-  if (!signal.aborted) await once(signal, "abort");
-  clearInterval(keepAlive);
-}
-
-async function check(cluster: ControlPlane, startMs: number): Promise<number> {
-  const served = await servedCrds(cluster);
-  const missing = EXPECTED.filter((name) => !served.includes(name));
-  process.stdout.write(`${JSON.stringify({ ok: missing.length === 0, startMs, served, missing })}\n`);
-  return missing.length === 0 ? 0 : 1;
-}
-
-async function servedCrds(cluster: ControlPlane): Promise<readonly string[]> {
-  const api = openApiFromKubeconfig(cluster.adminKubeconfig);
-  try {
-    const { body } = await api.expect({ path: "/apis/compute.firebolt.io/v1alpha1" }, [404]);
-    const resources = valueAt(body, ["resources"]);
-    const names = Array.isArray(resources) ? resources.map((one) => String(valueAt(one, ["name"]))) : [];
-    // Subresources are listed too, as `name/status`.
-    return names.filter((name) => !name.includes("/")).map((name) => `${name}.compute.firebolt.io`);
-  } finally {
-    api.close();
+async function main(args: readonly string[]): Promise<number> {
+  const parsed = parseArguments(args);
+  switch (parsed.type) {
+    case "help":
+      process.stdout.write(HELP);
+      return EXIT.ok;
+    case "refused":
+      process.stderr.write(`${parsed.why}; \`npm start -- --help\` lists what there is\n`);
+      return EXIT.usage;
+    case "start":
+      return await start(parsed);
+    default:
+      return parsed satisfies never;
   }
 }
 
-async function explain(cluster: ControlPlane, startMs: number): Promise<void> {
-  const kubectl = (await resolveAssets(["kubectl"])).get("kubectl") ?? "kubectl";
-  process.stdout.write(
-    [
-      "",
-      `A Kubernetes control plane is running at ${cluster.url} (ready after ${(startMs / 1000).toFixed(1)} s).`,
-      "In another terminal:",
-      "",
-      `  export KUBECONFIG=${cluster.adminKubeconfig}`,
-      `  ${kubectl} get crds`,
-      `  ${kubectl} explain fireboltengine.spec`,
-      "",
-      "Ctrl-C ends it; nothing stays behind.",
-      "",
-    ].join("\n"),
-  );
+type Start = Extract<Arguments, { readonly type: "start" }>;
+
+async function start(wanted: Start): Promise<number> {
+  surviveClosedTerminal();
+  const interrupt = listenForInterrupt();
+  const narrator = createNarrator();
+  const folder = await mkdtemp(join(tmpdir(), FOLDER_PREFIX));
+  const [file, own] = [stateFile(process.env), ownState(folder)];
+  try {
+    // A check has an end of its own and may run beside a playground.
+    const other = wanted.check ? undefined : await claimState(file, own, narrator.say);
+    if (other !== undefined) {
+      narrator.warn(
+        `a playground is running already (process ${other.pid}, files in ${other.folder}): \`npm run stop\` ends it`,
+      );
+      return EXIT.failed;
+    }
+    return await run(wanted, { folder, narrator, interrupt });
+  } finally {
+    await sweepFolder(folder);
+    await releaseState(file, own);
+  }
+}
+
+interface Surroundings {
+  readonly folder: string;
+  readonly narrator: Narrator;
+  readonly interrupt: Interrupt;
+}
+
+async function run({ target, install, check }: Start, around: Surroundings): Promise<number> {
+  const { folder, narrator, interrupt } = around;
+  const { signal } = interrupt;
+  const { say, warn } = narrator;
+  const decision = await decideOr(signal, () => decide(target, { install, say, signal }));
+  if (decision === undefined) return EXIT.interrupted;
+  const opening = { target, folder, install, say, warn, signal };
+  const played = await play({ decision, opening, check, narrator, interrupt });
+  if (check) {
+    const report = renderReport({
+      ...played,
+      ...decision,
+      wantedQueries: CHECK_QUERIES,
+      totalSeconds: narrator.seconds(),
+    });
+    for (const failure of report.failures) warn(failure);
+    narrator.terminal.line(JSON.stringify(report));
+    return report.ok ? EXIT.ok : signal.aborted ? EXIT.interrupted : EXIT.failed;
+  }
+  // After Ctrl-C whatever was cut short has failed; only the end itself still matters.
+  const failures = signal.aborted ? played.failures.filter((one) => one.startsWith("while ")) : played.failures;
+  for (const failure of failures) warn(failure);
+  if (failures.length === 0) say("nothing is left of it");
+  return failures.length > 0 ? EXIT.failed : EXIT.ok;
+}
+
+/** Undefined when it was interrupted. */
+async function decideOr(signal: AbortSignal, work: () => Promise<Decision>): Promise<Decision | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  }
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -1,15 +1,14 @@
 // The bundled program with every controller on a real control plane with simulated nodes: the examples reach Ready, a change of image
 // rolls, and everything goes away again.
 
-import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { parse } from "yaml";
 import { valueAt } from "../../dev/control-plane/api-request.ts";
 import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { addNodes } from "../../dev/control-plane/nodes.ts";
 import { eventually, requestAs } from "../support/cluster.ts";
+import { exampleOf, KINDS, type KindName } from "../support/manifests.ts";
 import { buildProgram, type OperatorProcess, startOperator } from "../support/operator-process.ts";
 import { requirePodNetwork } from "../support/pod-network.ts";
 
@@ -25,8 +24,8 @@ const request = (method: "GET" | "POST" | "DELETE", path: string, body?: object)
   requestAs(cluster.adminKubeconfig, { method, path, ...(body === undefined ? {} : { body }) }, [404]);
 const get = async (path: string): Promise<unknown> => (await request("GET", path)).body;
 
-async function applyExample(file: string, plural: string): Promise<void> {
-  await request("POST", `${API}/${plural}`, parse(readFileSync(join(ROOT, "examples", file), "utf8")) as object);
+async function applyExample(file: string, kind: KindName): Promise<void> {
+  await request("POST", `${API}/${KINDS[kind].plural}`, exampleOf(file, kind));
 }
 
 const condition = (object: unknown, type: string): unknown => {
@@ -53,12 +52,12 @@ afterAll(async () => {
 });
 
 test("instance, class and engine of the examples come up", async () => {
-  await applyExample("engine-class-accelerator.yaml", "fireboltengineclasses");
-  await applyExample("engine-minimal.yaml", "fireboltengines");
+  await applyExample("engine-class-accelerator.yaml", "FireboltEngineClass");
+  await applyExample("engine-minimal.yaml", "FireboltEngine");
   await eventually(async () =>
     expect(condition(await get(`${API}/fireboltengines/adhoc`), "Ready")).toMatchObject({ reason: "InstanceNotReady" }),
   );
-  await applyExample("instance-minimal.yaml", "fireboltinstances");
+  await applyExample("instance-minimal.yaml", "FireboltInstance");
   await eventually(
     async () => {
       expect(await get(`${API}/fireboltinstances/lakeside`)).toMatchObject({

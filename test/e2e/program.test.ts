@@ -1,10 +1,13 @@
 // The bundled program against a real control plane: what a person who starts it sees, from flags to exit codes.
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { resolveAssets } from "../../dev/assets/resolver.ts";
 import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { findFreePorts } from "../../dev/control-plane/ports.ts";
 import { eventually, requestAs } from "../support/cluster.ts";
-import { buildProgram, startOperator } from "../support/operator-process.ts";
+import { buildProgram, PROGRAM, startOperator } from "../support/operator-process.ts";
 
 const CRDS = join(import.meta.dirname, "../../config/crd");
 const LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/c662f7f5.firebolt.io";
@@ -70,15 +73,24 @@ describe("manager", () => {
     { args: ["--nope"], want: /unknown flag --nope/ },
     { args: ["manager", "--kube-api-qps=many"], want: /--kube-api-qps=many: must be a number/ },
     { args: ["dance"], want: /unknown subcommand "dance"/ },
-    {
-      args: ["--leader-elect", "--leader-election-renew-deadline=20s"],
-      want: /leader-election-lease-duration.*leader-election-renew-deadline/s,
-    },
   ])("a bad command line ends with 2 and says why: $args", async ({ args, want }) => {
     await using operator = startOperator(args);
     expect(await operator.exit).toBe(2);
     expect(operator.stderr()).toMatch(want);
     expect(operator.stderr()).toContain("usage: firebolt-operator");
+  });
+
+  test.each([
+    {
+      args: ["--leader-elect", "--leader-election-renew-deadline=20s"],
+      want: /^--leader-election-lease-duration .*--leader-election-renew-deadline .*\n$/,
+    },
+    { args: ["--engine-max-cpu=lots"], want: /^--engine-max-cpu=lots: not a Kubernetes quantity .*\n$/ },
+    { args: ["--watch-label-selector=a in (b"], want: /^--watch-label-selector=a in \(b: .*\n$/ },
+  ])("a setting that cannot be ends with 1 and one line: $args", async ({ args, want }) => {
+    await using operator = startOperator(args);
+    expect(await operator.exit).toBe(1);
+    expect(operator.stderr()).toMatch(want);
   });
 
   test("an unreachable API server ends with 1 and names the address", async () => {
@@ -124,9 +136,31 @@ test("sleep waits and ends with 0; nonsense ends with 2", async () => {
   expect(refused.stderr()).toContain("sleep takes one argument");
 });
 
-test("without the CRDs the manager waits for them and says which are missing", async () => {
+test("crds prints what config/crd holds, writes it to a folder, and does not mind a reader who leaves", async () => {
+  const files = ["instances", "engines", "engineclasses"].map((kind) => `compute.firebolt.io_firebolt${kind}.yaml`);
+  const wanted = files.map((file) => readFileSync(join(CRDS, file), "utf8").replace(/^#.*\n/, ""));
+  await using printed = startOperator(["crds"]);
+  expect(await printed.exit).toBe(0);
+  expect(printed.stdout()).toBe(wanted.join("---\n"));
+  const folder = join(cluster.folder, "printed-crds");
+  await using written = startOperator(["crds", `--out=${folder}`]);
+  expect(await written.exit).toBe(0);
+  expect(written.stdout().trim().split("\n")).toEqual(files.map((file) => join(folder, file)));
+  expect(files.map((file) => readFileSync(join(folder, file), "utf8"))).toEqual(wanted);
+  const left = spawnSync("sh", ["-c", `"${process.execPath}" "${PROGRAM}" crds | head -n 1`], { encoding: "utf8" });
+  expect([left.stdout, left.stderr]).toEqual(["apiVersion: apiextensions.k8s.io/v1\n", ""]);
+  await using help = startOperator(["crds", "--help"]);
+  expect(await help.exit).toBe(0);
+  expect(help.stdout()).toContain("kubectl apply --server-side -f -");
+});
+
+test("without the CRDs the manager waits for them, says which are missing, and goes on when they are applied", async () => {
+  const [port = 0] = await findFreePorts(1);
   await using bare = await startControlPlane();
-  await using operator = startOperator([`--kubeconfig=${bare.adminKubeconfig}`, "--health-probe-bind-address=0"]);
+  await using operator = startOperator([
+    `--kubeconfig=${bare.adminKubeconfig}`,
+    `--health-probe-bind-address=127.0.0.1:${port}`,
+  ]);
   await eventually(() =>
     expect(operator.log()).toContainEqual(
       expect.objectContaining({
@@ -135,9 +169,16 @@ test("without the CRDs the manager waits for them and says which are missing", a
       }),
     ),
   );
+  const kubectl = (await resolveAssets(["kubectl"])).get("kubectl");
+  const apply = `"${process.execPath}" "${PROGRAM}" crds | "${kubectl}" --kubeconfig="${bare.adminKubeconfig}" apply --server-side -f -`;
+  const { stdout, stderr } = spawnSync("sh", ["-c", apply], { encoding: "utf8", timeout: 60_000 });
+  expect(stdout.match(/serverside-applied/g), stderr).toHaveLength(3);
+  await eventually(async () => expect(await probe(port, "/readyz")).toEqual({ status: 200, text: "ok" }), {
+    timeoutMs: 60_000,
+  });
   operator.signal("SIGTERM");
   expect(await operator.exit).toBe(0);
-});
+}, 120_000);
 
 test("render gateway-config prints Envoy's configuration without a cluster, and says what it could not read", async () => {
   await using printed = startOperator(["render", "gateway-config", "-f", "examples/instance-minimal.yaml"]);

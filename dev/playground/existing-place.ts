@@ -1,0 +1,77 @@
+// A cluster that somebody already has, by a context of the kubeconfig. What is put there is taken away again at the end, what was there
+// before stays. The gateway is reached by `kubectl port-forward`.
+import { gatewayName } from "../../src/instance/names.ts";
+import { openForwarding } from "../../src/plugin/forward/forwarding.ts";
+import { GATEWAY_SERVICE_PORT } from "../../src/plugin/forward/port-forward.ts";
+import { resolveAssets } from "../assets/resolver.ts";
+import { installCharts } from "../platform/charts.ts";
+import { connect } from "../platform/connection.ts";
+import type { NamedImage } from "../platform/image-values.ts";
+import { namespaces } from "../platform/namespace.ts";
+import { hasDefinitions, removeCharts, removePlatform } from "../platform/remove.ts";
+import type { Place } from "./place.ts";
+
+export interface ExistingPlaceOptions {
+  readonly context: string;
+  readonly namespace: string;
+  readonly images: readonly NamedImage[];
+  readonly progress: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+export async function openExistingPlace(options: ExistingPlaceOptions): Promise<Place> {
+  const { context, namespace, images, progress, signal } = options;
+  const address = { context };
+  const hasOperator = await inspect(options);
+  const kill = new AbortController();
+  const stack = new AsyncDisposableStack();
+  // Not ended by the first Ctrl-C: this is what that asks for.
+  stack.defer(() => takeAway(options, { withOperator: !hasOperator, signal: kill.signal }));
+  return {
+    mode: "existing",
+    address,
+    namespace,
+    async installOperator() {
+      if (hasOperator)
+        progress("the cluster knows the kinds of the operator already: the one that is there is used, and stays");
+      else await installCharts({ ...address, images, progress, signal });
+    },
+    async openGateway(instance) {
+      const kubectl = (await resolveAssets(["kubectl"], { progress })).get("kubectl") ?? "kubectl";
+      const service = `service/${gatewayName(instance)}`;
+      const args = ["port-forward", `--context=${context}`, `--namespace=${namespace}`, service];
+      const env = { ...process.env, KUBECTL: kubectl };
+      const forwarding = await openForwarding({ args: [...args, `:${GATEWAY_SERVICE_PORT}`], env, signal });
+      stack.use(forwarding);
+      return `http://127.0.0.1:${forwarding.port}`;
+    },
+    lost: new Promise(() => undefined),
+    kill: () => kill.abort(new Error("interrupted twice")),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+/** Whether the operator is there; fails when the cluster cannot be reached or the namespace is somebody's. */
+async function inspect({ context, namespace, progress, signal }: ExistingPlaceOptions): Promise<boolean> {
+  using cluster = await connect({ context, signal });
+  progress(`using context ${context} (${cluster.config.server})`);
+  if ((await cluster.client.find(namespaces, { name: namespace }, cluster.call)) !== undefined)
+    throw new Error(
+      `namespace ${namespace} exists already in that cluster: choose one that does not, with --namespace`,
+    );
+  return hasDefinitions(cluster);
+}
+
+interface Removal {
+  readonly withOperator: boolean;
+  readonly signal: AbortSignal;
+}
+
+async function takeAway({ context, namespace, progress }: ExistingPlaceOptions, removal: Removal): Promise<void> {
+  using cluster = await connect({ context, signal: removal.signal });
+  progress(`deleting everything in namespace ${namespace}`);
+  await removePlatform(cluster, namespace);
+  if (!removal.withOperator) return;
+  progress("helm: removing the operator and its definitions");
+  await removeCharts(cluster, { context });
+}

@@ -1,0 +1,78 @@
+// The inside of `npm start`, on a private machine: a real Kubernetes, and the doors through which the host reaches it.
+// `cluster.ts FOLDER IMAGES-FILE`
+import { readFileSync } from "node:fs";
+import { gatewayName } from "../../../src/instance/names.ts";
+import { openApiFromKubeconfig, valueAt } from "../../control-plane/api-request.ts";
+import type { ImageArchive } from "../../image/catalog.ts";
+import { publish } from "../../local-cluster/doors.ts";
+import { type LocalCluster, startLocalCluster } from "../../local-cluster/local-cluster.ts";
+import { textOf } from "../calls.ts";
+import { answerCalls, tellProgress } from "./answer-calls.ts";
+
+/** What the operator needs; the others are loaded while it starts. */
+const FIRST_IMAGES: readonly string[] = ["pause", "operator"];
+
+async function main(folder: string, images: readonly ImageArchive[]): Promise<void> {
+  const ending = new AbortController();
+  await using stack = new AsyncDisposableStack();
+  let cluster: LocalCluster | undefined;
+  const isFirst = ({ name }: ImageArchive): boolean => FIRST_IMAGES.includes(name);
+  await answerCalls(
+    {
+      async up() {
+        const { signal } = ending;
+        const first = images.filter(isFirst);
+        cluster = stack.use(await startLocalCluster({ images: first, folder, progress: tellProgress, signal }));
+        // The operator and the gateways watch the API server until they end, and it would wait for them: nothing in it is kept.
+        stack.defer(async () => cluster?.stopApiServer("SIGKILL"));
+        const { hostname, port } = new URL(cluster.url);
+        const target = { host: hostname, port: Number(port) };
+        const door = stack.use(await publish({ folder, name: "api", target }));
+        return { kubeconfig: cluster.adminKubeconfig, socket: door.socket };
+      },
+      async images() {
+        if (cluster === undefined) throw new Error("the cluster is not up yet");
+        const { signal } = ending;
+        for (const image of images.filter((one) => !isFirst(one))) {
+          tellProgress(`loading the image ${image.name}`);
+          await cluster.loadImage(image, signal);
+        }
+      },
+      async gateway(input) {
+        if (cluster === undefined) throw new Error("the cluster is not up yet");
+        const target = await gatewayAddress(cluster.adminKubeconfig, input);
+        const door = stack.use(await publish({ folder, name: "gateway", target }));
+        return { socket: door.socket };
+      },
+    },
+    ending,
+  );
+}
+
+/** The Service's own address: kube-proxy balances over the gateway's pods. */
+async function gatewayAddress(kubeconfig: string, input: unknown) {
+  const [namespace, instance] = [textOf(input, "namespace"), textOf(input, "instance")];
+  const api = openApiFromKubeconfig(kubeconfig);
+  try {
+    const path = `/api/v1/namespaces/${namespace}/services/${gatewayName(instance)}`;
+    const { body } = await api.expect({ path });
+    const [host, port] = [valueAt(body, ["spec", "clusterIP"]), valueAt(body, ["spec", "ports", 0, "port"])];
+    if (typeof host !== "string" || typeof port !== "number") throw new Error(`${path} has no address and port`);
+    return { host, port };
+  } finally {
+    api.close();
+  }
+}
+
+/** Written by the host's half from what the catalogue answered. */
+function readImages(file: string): readonly ImageArchive[] {
+  const images: unknown = JSON.parse(readFileSync(file, "utf8"));
+  if (!Array.isArray(images) || !images.every(isArchive)) throw new Error(`${file} is no list of images`);
+  return images;
+}
+
+function isArchive(value: unknown): value is ImageArchive {
+  return (["name", "reference", "file"] as const).every((key) => typeof valueAt(value, [key]) === "string");
+}
+
+await main(process.argv[2] ?? "", readImages(process.argv[3] ?? ""));

@@ -1,0 +1,42 @@
+// One stand-in engine that answers for every simulated pod, because all their addresses are local to this network namespace: queries,
+// health and the metrics by which the operator decides that an engine is drained or idle.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { startProcess } from "../../control-plane/process.ts";
+import type { Workspace } from "../../control-plane/workspace.ts";
+
+const PROGRAM = join(import.meta.dirname, "../../stand-ins/engine/main.ts");
+const POD = "simulated-g0-0";
+const READY_MS = 60_000;
+
+/** It ends with the workspace. */
+export async function startEngine(workspace: Workspace): Promise<void> {
+  const data = join(workspace.folder, "engine");
+  mkdirSync(data);
+  workspace.write("engine/config.yaml", stringify(renderEngineConfig()));
+  const engine = startProcess(workspace, {
+    name: "engine",
+    binary: process.execPath,
+    args: [PROGRAM, "server", "--node", "0", "--data-dir", data],
+    env: { HOSTNAME: POD, FAKE_IGNORE_PEERS: "1", FAKE_IGNORE_METADATA: "1" },
+  });
+  await engine.waitUntilReady(
+    async (signal) => (await fetch("http://127.0.0.1:8122/health/ready", { signal })).ok,
+    READY_MS,
+  );
+}
+
+/** It stands for every engine, so it has a name of its own. */
+function renderEngineConfig(): object {
+  return {
+    schema_version: "1.0",
+    instance: {
+      id: "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+      type: "multi_engine",
+      multi_engine: { metadata_endpoint: "nobody:7000" },
+    },
+    engine: { id: "simulated", nodes: [{ host: POD }], termination_grace_period: "1s" },
+    logging: { format: "json" },
+  };
+}

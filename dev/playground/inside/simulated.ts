@@ -1,0 +1,70 @@
+// The inside of `npm start -- --simulated`, in a network namespace of its own: a real control plane whose nodes and pods are simulated, the
+// operator as a process, and real processes behind the simulated gateway and engines. `simulated.ts FOLDER`
+import { execFileSync } from "node:child_process";
+import { type ControlPlane, startControlPlane } from "../../control-plane/control-plane.ts";
+import { addNodes } from "../../control-plane/nodes.ts";
+import { openWorkspace, type Workspace } from "../../control-plane/workspace.ts";
+import { NODE_ADDRESS } from "../../local-cluster/addresses.ts";
+import { publish } from "../../local-cluster/doors.ts";
+import { textOf } from "../calls.ts";
+import { answerCalls, tellProgress } from "./answer-calls.ts";
+import { startEngine } from "./simulated-engine.ts";
+import { startGateway } from "./simulated-gateway.ts";
+import { startOperator } from "./simulated-operator.ts";
+import { addStorage } from "./simulated-storage.ts";
+
+const NODES = 2;
+
+async function main(folder: string): Promise<void> {
+  const ending = new AbortController();
+  await using stack = new AsyncDisposableStack();
+  let up: { readonly plane: ControlPlane; readonly workspace: Workspace } | undefined;
+  const running = () => {
+    if (up === undefined) throw new Error("the control plane is not up yet");
+    return up;
+  };
+  await answerCalls(
+    {
+      async up() {
+        // The name server's address, where CoreDNS of the real cluster answers too.
+        execFileSync("ip", ["address", "replace", `${NODE_ADDRESS}/32`, "dev", "lo"]);
+        const plane = stack.use(
+          await startControlPlane({
+            components: ["kube-controller-manager", "kube-scheduler", "kwok"],
+            parentFolder: folder,
+            progress: tellProgress,
+          }),
+        );
+        tellProgress(`adding ${NODES} simulated nodes`);
+        await addNodes(plane.adminKubeconfig, { count: NODES });
+        await addStorage(plane.adminKubeconfig);
+        // Closed first: an API server does not end while somebody watches.
+        const workspace = openWorkspace("firebolt-simulated-", { parent: folder });
+        stack.defer(() => workspace.close());
+        up = { plane, workspace };
+        const door = stack.use(await publish({ folder, name: "api", target: targetOf(plane.url) }));
+        return { kubeconfig: plane.adminKubeconfig, socket: door.socket };
+      },
+      async operator(input) {
+        const namespace = textOf(input, "namespace");
+        tellProgress("starting a stand-in engine as a process");
+        await startEngine(running().workspace);
+        await startOperator({ ...running(), namespace, progress: tellProgress });
+      },
+      async gateway(input) {
+        const [namespace, instance] = [textOf(input, "namespace"), textOf(input, "instance")];
+        const port = await startGateway({ ...running(), namespace, instance, progress: tellProgress });
+        const door = stack.use(await publish({ folder, name: "gateway", target: { host: "127.0.0.1", port } }));
+        return { socket: door.socket };
+      },
+    },
+    ending,
+  );
+}
+
+function targetOf(url: string): { readonly host: string; readonly port: number } {
+  const { hostname, port } = new URL(url);
+  return { host: hostname, port: Number(port) };
+}
+
+await main(process.argv[2] ?? "");

@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { renderKubeconfig } from "../control-plane/kubeconfig-file.ts";
+import { withServer } from "./private-place.ts";
+
+test("only the way to the API server changes", () => {
+  const credentials = { type: "token", token: "t" } as const;
+  const inside = renderKubeconfig({ url: "https://127.0.0.1:1", ca: "root", user: "admin", credentials });
+  const outside = withServer(inside, "https://127.0.0.1:2");
+  expect(parse(outside)).toEqual(parse(inside.replace("https://127.0.0.1:1", "https://127.0.0.1:2")));
+});

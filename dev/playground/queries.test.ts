@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { numberedQuery, wrongAnswer } from "./queries.ts";
+
+test("every query has an answer of its own", () => {
+  const queries = Array.from({ length: 50 }, (_, n) => numberedQuery(n));
+  expect(new Set(queries.map(({ answer }) => answer)).size).toBe(50);
+  expect(queries[6]).toEqual({ sql: "SELECT 6 * 7 + 1 AS answer", answer: 43 });
+});
+
+test.each([
+  { body: '{"data":[[43]]}', want: undefined },
+  { body: '{"data":[["43"]]}', want: undefined },
+  { body: '{"data":[[42]]}', want: "answered 42 instead of 43" },
+  { body: '{"data":[]}', want: "answered undefined instead of 43" },
+  { body: '{"errors":[]}', want: 'not the answer of a query: {"errors":[]}' },
+])("$body → $want", ({ body, want }) => expect(wrongAnswer(body, 43)).toBe(want));
+
+test("an answer that is no JSON is wrong", () => expect(wrongAnswer("upstream gone", 43)).toMatch(/JSON/));

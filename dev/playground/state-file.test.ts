@@ -1,0 +1,77 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import {
+  birthOf,
+  claimState,
+  FOLDER_PREFIX,
+  isRunning,
+  ownState,
+  type PlaygroundState,
+  parseState,
+  readState,
+  releaseState,
+} from "./state-file.ts";
+
+let home: string;
+let file: string;
+let own: PlaygroundState;
+const quiet = (): void => undefined;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "state-file-test-"));
+  file = join(home, "cache", "playground.json");
+  own = ownState(join(home, `${FOLDER_PREFIX}own`));
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+test("the first one gets the claim, a second one is told about it, and it ends with its owner", async () => {
+  expect(await claimState(file, own, quiet)).toBeUndefined();
+  expect(await claimState(file, own, quiet)).toEqual(own);
+  await releaseState(file, own);
+  expect(await readState(file)).toBeUndefined();
+});
+
+test("two at once: one of them wins", async () => {
+  const results = await Promise.all([claimState(file, own, quiet), claimState(file, own, quiet)]);
+  expect(results.filter((other) => other === undefined)).toHaveLength(1);
+});
+
+test("what a killed one left behind is removed, and its claim is taken over", async () => {
+  const dead = { ...own, born: "another boot 1", folder: join(home, `${FOLDER_PREFIX}dead`) };
+  mkdirSync(join(dead.folder, "deep"), { recursive: true });
+  await claimState(file, dead, quiet);
+  const said: string[] = [];
+  expect(await claimState(file, own, (line) => said.push(line))).toBeUndefined();
+  expect(existsSync(dead.folder)).toBe(false);
+  expect(said.join()).toContain(dead.folder);
+  expect(await readState(file)).toEqual(own);
+});
+
+test("another's claim is not given back", async () => {
+  await claimState(file, own, quiet);
+  await releaseState(file, { ...own, born: "another boot 1" });
+  expect(await readState(file)).toEqual(own);
+});
+
+test("a living process is told from one that had its number before", () => {
+  expect(isRunning(own)).toBe(true);
+  expect(isRunning({ ...own, born: `${own.born}0` })).toBe(false);
+  expect(birthOf(2 ** 22 + 1)).toBeUndefined();
+});
+
+test.each([
+  "{}",
+  '{"pid":1,"born":"x","folder":"/"}',
+  '{"pid":1,"born":"x","folder":"/home/me"}',
+  '{"pid":"1","born":"x","folder":"/tmp/firebolt-playground-a"}',
+])("a file that says %s is not ours and is left alone", (text) => {
+  expect(() => parseState(text, "/c/playground.json")).toThrow("/c/playground.json was not written by `npm start`");
+});
+
+test("an unreadable claim is an error, not a free place", async () => {
+  mkdirSync(join(home, "cache"));
+  writeFileSync(file, "{}");
+  await expect(claimState(file, own, quiet)).rejects.toThrow("was not written by `npm start`");
+});

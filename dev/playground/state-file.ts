@@ -1,0 +1,122 @@
+// Which playground runs for this user: one small file, so that `npm run stop` finds it and a second `npm start` knows of it. A process
+// number alone means nothing (numbers are reused): the time it started and the boot it belongs to count too.
+import { readFileSync } from "node:fs";
+import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { cacheFolder } from "../assets/cache.ts";
+import { sweepFolder } from "./sweep.ts";
+
+/** Of the folder of every playground. */
+export const FOLDER_PREFIX = "firebolt-playground-";
+
+export interface PlaygroundState {
+  readonly pid: number;
+  /** When this process started, in the words of the kernel. */
+  readonly born: string;
+  /** Everything it writes is below. */
+  readonly folder: string;
+}
+
+/** Where programs keep what they know between runs, if the user has said so; else beside the cached programs. */
+export function stateFile(env: NodeJS.ProcessEnv): string {
+  const home = env["XDG_STATE_HOME"];
+  return join(home?.startsWith("/") ? join(home, "firebolt-operator") : cacheFolder(env), "playground.json");
+}
+
+/** What this process writes about itself. */
+export function ownState(folder: string): PlaygroundState {
+  const born = birthOf(process.pid);
+  if (born === undefined) throw new Error("/proc tells nothing about this process: the playground needs Linux");
+  return { pid: process.pid, born, folder };
+}
+
+/** Boot and start time of a living process; undefined for a dead one. */
+export function birthOf(pid: number): string | undefined {
+  try {
+    // The name in parentheses may hold anything; what follows it is plain. The start time is field 22.
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (fields[0] === "Z") return undefined;
+    return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${fields[19]}`;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+export const isRunning = ({ pid, born }: PlaygroundState): boolean => birthOf(pid) === born;
+
+export async function readState(file: string): Promise<PlaygroundState | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+  return parseState(text, file);
+}
+
+export function parseState(text: string, file: string): PlaygroundState {
+  const value: unknown = JSON.parse(text);
+  if (!isState(value)) throw new Error(`${file} was not written by \`npm start\`: remove it`);
+  return value;
+}
+
+function isState(value: unknown): value is PlaygroundState {
+  if (typeof value !== "object" || value === null) return false;
+  if (!("pid" in value && "born" in value && "folder" in value)) return false;
+  const { pid, born, folder } = value;
+  // The folder will be removed one day: nothing else may be named here.
+  const isOurs = typeof folder === "string" && basename(folder).startsWith(FOLDER_PREFIX);
+  return typeof pid === "number" && typeof born === "string" && isOurs;
+}
+
+/** Writes the file unless a living playground has one; answers the living one. What a dead one left behind is removed. */
+export async function claimState(
+  file: string,
+  own: PlaygroundState,
+  say: (line: string) => void,
+): Promise<PlaygroundState | undefined> {
+  await mkdir(dirname(file), { recursive: true });
+  const draft = `${file}.${own.pid}`;
+  await writeFile(draft, JSON.stringify(own), { mode: 0o600 });
+  try {
+    for (;;) {
+      // Linked, so that it appears whole and only one of two wins.
+      if (await linked(draft, file)) return undefined;
+      const other = await readState(file);
+      if (other === undefined) continue;
+      if (isRunning(other)) return other;
+      await removeLeftovers(file, other, say);
+    }
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** Gives the claim back; another's stays. */
+export async function releaseState(file: string, own: PlaygroundState): Promise<void> {
+  const present = await readState(file);
+  if (present?.pid === own.pid && present.born === own.born) await rm(file, { force: true });
+}
+
+/** After a playground that was killed: its processes end with it; its control groups and its folder do not. */
+export async function removeLeftovers(file: string, dead: PlaygroundState, say: (line: string) => void): Promise<void> {
+  say(`removing what a playground that was killed has left behind: ${dead.folder}`);
+  await sweepFolder(dead.folder);
+  await rm(file, { force: true });
+}
+
+async function linked(draft: string, file: string): Promise<boolean> {
+  try {
+    await link(draft, file);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ESRCH");
