@@ -1,4 +1,4 @@
-// The front door of `npm start`, `npm test`, `npm run bench` and `npm run assets`: on a fresh clone each does all of its own set-up.
+// The front door of `npm start`, `npm run stop`, `npm test`, `npm run bench` and `npm run assets`: on a fresh clone each does its own set-up.
 // It runs on whatever Node the machine has (18 or newer) and needs nothing installed; what comes after runs on the project's own.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -18,6 +18,12 @@ const INSTALLED = join(ROOT, "node_modules", ".package-lock.json");
 const VITEST = join("node_modules", "vitest", "vitest.mjs");
 /** Tests and benchmarks run where nothing they send can leave the machine. */
 const PRIVATE_NETWORK = ["sh", "scripts/private-network.sh"];
+/** End-to-end tests have a whole cluster, and that has a machine of its own. */
+const PRIVATE_MACHINE = ["sh", "scripts/private-machine.sh"];
+const CLUSTER = {
+  with: ["kubelet", "kube-proxy", "coredns", "envoy", "helm"],
+  system: ["containerd", "runc", "cni", "nft", "postgres"],
+};
 
 /** The log level is named because `npm run --silent` hands its own down, and an error nobody sees helps nobody. */
 const INSTALL = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
@@ -28,19 +34,28 @@ const say = (line) => process.stderr.write(`${line}\n`);
 
 /** What each command runs once everything is there; the programs it needs beyond the usual ones; what the system must provide. */
 const COMMANDS = {
-  start: { with: [], run: (args) => [NODE, "dev/playground/start.ts", ...args] },
+  // What it needs depends on its arguments and on the machine: it sees to that itself.
+  start: { run: (args) => [NODE, "dev/playground/start.ts", ...args] },
+  stop: { run: (args) => [NODE, "dev/playground/stop.ts", ...args] },
   test: {
-    with: ["kwok", "envoy", "helm"],
-    system: ["postgres", "ip", "unshare", "promtool"],
+    with: ["kwok", ...CLUSTER.with],
+    system: ["ip", "unshare", "promtool", ...CLUSTER.system],
     run: (args) => [...PRIVATE_NETWORK, NODE, VITEST, "run", ...projects(args), ...args],
+    // Whoever names tests gets those and no others.
+    afterwards: (args) => (args.length === 0 ? clusterTests(args) : undefined),
   },
+  e2e: { ...CLUSTER, system: ["ip", "unshare", ...CLUSTER.system], run: (args) => clusterTests(args) },
   bench: {
-    with: ["kwok", "envoy"],
+    with: ["kwok", "envoy", "helm"],
     system: ["ip", "unshare"],
     run: (args) => [...PRIVATE_NETWORK, NODE, "bench/run.ts", ...args],
   },
   assets: { run: (args) => [NODE, "dev/assets/main.ts", ...args] },
 };
+
+function clusterTests(args) {
+  return [...PRIVATE_MACHINE, NODE, VITEST, "run", "--project=cluster", ...args];
+}
 
 function projects(args) {
   if (args.some((arg) => arg.startsWith("--project"))) return [];
@@ -59,7 +74,9 @@ function run(program, args, stdio) {
     const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
     for (const signal of signals) process.on(signal, forward);
     const watch = setInterval(() => {
-      if (isAbandoned()) child.kill("SIGTERM");
+      if (!isAbandoned()) return;
+      clearInterval(watch); // Once is enough: a second signal may mean "at once".
+      child.kill("SIGTERM");
     }, 500);
     child.once("error", reject);
     child.once("exit", (code, signal) => {
@@ -164,7 +181,10 @@ async function main([name, ...args]) {
     if (ready !== 0) return ready;
   }
   const [program, ...rest] = command.run(args);
-  return run(program, rest, "inherit");
+  const code = await run(program, rest, "inherit");
+  const next = command.afterwards?.(args);
+  if (code !== 0 || next === undefined) return code;
+  return run(next[0], next.slice(1), "inherit");
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -19,7 +19,7 @@ setTimeout(() => writeFileSync("node_modules/.package-lock.json", "{}"), 300);
 
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), "with-setup-test-"));
-  for (const folder of ["scripts", "dev/assets", "dev/playground"])
+  for (const folder of ["scripts", "dev/assets", "dev/playground", "dev/system"])
     mkdirSync(join(project, folder), { recursive: true });
   cpSync(join(import.meta.dirname, "with-setup.mjs"), join(project, "scripts/with-setup.mjs"));
   write("package.json", '{ "type": "module" }');
@@ -81,8 +81,8 @@ test("the exit code is passed on", async () => {
 
 test("programs that cannot be had end the run before it starts", async () => {
   write("dev/assets/main.ts", "process.exitCode = 1;");
-  write("dev/playground/start.ts", 'console.log("started");');
-  expect(await start("start").ended).toMatchObject({ code: 1, stdout: "" });
+  write("dev/system/main.ts", 'console.log("started");');
+  expect(await start("bench").ended).toMatchObject({ code: 1, stdout: "" });
 });
 
 test("a signal reaches the program", async () => {
@@ -99,6 +99,6 @@ test("a signal reaches the program", async () => {
 test("an unknown command is refused", async () => {
   expect(await start("fly").ended).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("start|test|bench|assets"),
+    stderr: expect.stringContaining("start|stop|test|e2e|bench|assets"),
   });
 });
