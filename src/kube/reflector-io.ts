@@ -17,7 +17,8 @@ const PROVEN_MS = 10_000;
 
 export const DEFAULT_TIMINGS: CacheTimings = {
   idleTimeoutMs: 150_000,
-  backoff: { baseMs: 200, maxMs: 30_000 },
+  // Low, because nothing is acted on before the watches are back; a few requests in five seconds hurt no API server.
+  backoff: { baseMs: 200, maxMs: 5_000 },
   unavailableRetryMs: 30_000,
 };
 
