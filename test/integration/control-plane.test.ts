@@ -79,6 +79,21 @@ describe("etcd and kube-apiserver", () => {
     expect(cluster.processes["kube-apiserver"]).not.toBe(before["kube-apiserver"]);
   });
 
+  test.each(["SIGTERM", "SIGKILL"] as const)(
+    "etcd ended by %s comes back with its data, and the API server finds it",
+    async (signal) => {
+      const name = `kept-${signal.toLowerCase()}`;
+      const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name } };
+      await requestAs(cluster.adminKubeconfig, { method: "POST", path: CONFIG_MAPS, body });
+      const before = cluster.processes;
+      await cluster.restartEtcd(signal);
+      await eventually(() => requestAs(cluster.adminKubeconfig, { path: `${CONFIG_MAPS}/${name}` }));
+      await eventually(() => requestAs(cluster.adminKubeconfig, { method: "DELETE", path: `${CONFIG_MAPS}/${name}` }));
+      expect(cluster.processes["etcd"]).not.toBe(before["etcd"]);
+      expect(cluster.processes["kube-apiserver"]).toBe(before["kube-apiserver"]);
+    },
+  );
+
   test("a compaction and a restart refuse an older watch position with 410", async () => {
     const { body } = await requestAs(cluster.adminKubeconfig, { path: CONFIG_MAPS });
     const position = valueAt(body, ["metadata", "resourceVersion"]);

@@ -1,0 +1,133 @@
+// The promise of the whole: an engine rolls ten times, the gateway is replaced and the operator is killed every ten seconds, and clients
+// that query all the while notice nothing. Every request is accounted for, and every answer is checked for what it says.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { queryRows } from "../../../dev/platform/query.ts";
+import { FireboltEngineClass } from "../../../src/api/engine-class.ts";
+import { FireboltInstance } from "../../../src/api/instance.ts";
+import { KINDS } from "../../../src/instance/kinds.ts";
+import { eventually } from "../../support/cluster.ts";
+import { withAccessLog } from "../../support/e2e-access-log.ts";
+import { recordFigures } from "../../support/e2e-figures.ts";
+import { startLoad } from "../../support/e2e-load.ts";
+import { describeFailures, type LoadFigures } from "../../support/e2e-load-tally.ts";
+import { startOperatorKiller } from "../../support/e2e-operator-process.ts";
+import { CLASS, ENGINE, INSTANCE, NAMESPACE } from "../../support/e2e-platform.ts";
+import { edit, editEngine, openWorld, settled, type World } from "../../support/e2e-world.ts";
+import { watchEngineHistory } from "../../support/engine-history.ts";
+import { brokenInvariants } from "../../support/engine-invariants.ts";
+
+const KILL_EVERY_MS = 10_000;
+const GATEWAY_ROLLS_AT = 4;
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world?.[Symbol.dispose]());
+
+interface Roll {
+  readonly name: string;
+  edit(): Promise<unknown>;
+}
+
+/** Minutes pass: say where it is. */
+const tell = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
+
+const engine = (name: string, spec: object): Roll => ({ name, edit: () => editEngine(world, ENGINE, spec) });
+const image = (reference: string): object => ({
+  template: { spec: { containers: [{ name: "engine", image: reference }] } },
+});
+const classEdit = (round: string): Roll => ({
+  name: `class edit ${round}`,
+  edit: () =>
+    edit(world, FireboltEngineClass, {
+      name: CLASS,
+      spec: { template: { metadata: { annotations: { "e2e.firebolt.io/round": round } } } },
+    }),
+});
+
+const rolls = (): readonly Roll[] => {
+  const { images, nextEngineImage } = world.context;
+  const engineImage = images.find(({ name }) => name === "engine")?.reference ?? "";
+  return [
+    engine("image", image(nextEngineImage)),
+    classEdit("1"),
+    engine("scale 1→3", { replicas: 3 }),
+    engine("custom config", { customEngineConfig: { logging: { level: "info" } } }),
+    engine("scale 3→2", { replicas: 2 }),
+    engine("image back", image(engineImage)),
+    classEdit("2"),
+    engine("custom config back", { customEngineConfig: null }),
+    engine("scale 2→1", { replicas: 1 }),
+    engine("image again", image(nextEngineImage)),
+  ];
+};
+
+/** A new pod for every pod of the gateway; resolves when no pod of the old kind serves any more. */
+async function rollGateway(): Promise<void> {
+  const { client, call } = world.cluster;
+  const template = { metadata: { annotations: { "e2e.firebolt.io/rolled": String(Date.now()) } } };
+  await edit(world, FireboltInstance, { name: INSTANCE, spec: { gateway: { template } } });
+  await eventually(
+    async () => {
+      const name = `${INSTANCE}-gateway`;
+      const { metadata, spec, status } = await client.get(KINDS.Deployment, { namespace: NAMESPACE, name }, call);
+      expect(spec?.template.metadata?.annotations).toMatchObject(template.metadata.annotations);
+      expect(status).toMatchObject({ observedGeneration: metadata?.generation, updatedReplicas: 2, replicas: 2 });
+      expect(status?.availableReplicas).toBe(2);
+    },
+    { timeoutMs: 120_000, describe: "a new gateway" },
+  );
+}
+
+test("I19, S4, S5, S6, S38: ten rolls, a new gateway and an operator killed every ten seconds lose no query", async () => {
+  await using history = await watchEngineHistory(world.cluster.client, NAMESPACE);
+  const before = await settled(world, ENGINE);
+  const first = before.status?.activeGeneration ?? 0;
+  const load = startLoad({ gateway: world.gateway, engine: ENGINE, perSecond: 205, longEveryMs: 1_500 });
+  const killer = startOperatorKiller(world.api, KILL_EVERY_MS);
+  const rollSeconds: number[] = [];
+  let gatewayRoll = Promise.resolve();
+  let figures: LoadFigures;
+  try {
+    for (const [index, roll] of rolls().entries()) {
+      load.phase(`roll ${index + 1}: ${roll.name}`);
+      const startedMs = performance.now();
+      if (index === GATEWAY_ROLLS_AT) gatewayRoll = rollGateway();
+      const generation = first + index + 1;
+      await roll.edit();
+      await settled(world, ENGINE, { generation, timeoutMs: 240_000 });
+      rollSeconds.push(Math.round((performance.now() - startedMs) / 1000));
+      tell(
+        `roll ${index + 1}, ${roll.name}: ${rollSeconds.at(-1)} s; ${load.tally.sent} sent, ${killer.kills()} kills`,
+      );
+      const [row = []] = await queryRows({ gateway: world.gateway, engine: ENGINE, sql: "SELECT whoami()" });
+      expect(row[1]).toBe(String(generation));
+    }
+    load.phase("after the last roll");
+    await gatewayRoll;
+  } finally {
+    await killer.stop();
+    figures = await load.stop();
+    recordFigures(world.context.figures, "zero-lost-queries", {
+      ...figures,
+      rolls: rollSeconds.length,
+      rollSeconds: rollSeconds.join(" "),
+      gatewayRolls: 1,
+      kills: killer.kills(),
+    });
+  }
+  const source = { api: world.api, namespace: NAMESPACE, instance: INSTANCE };
+  const failures = await withAccessLog(source, load.tally.failures);
+  expect(failures.length, describeFailures(failures)).toBe(0);
+  expect(figures.sent).toBe(figures.succeeded + figures.failed);
+  expect(figures.perSecond).toBeGreaterThanOrEqual(200);
+  expect(killer.kills()).toBeGreaterThanOrEqual(Math.floor(figures.durationMs / KILL_EVERY_MS / 2));
+  const after = await settled(world, ENGINE);
+  // Not one generation more than there were edits, however often the operator began anew.
+  expect(after.status?.currentGeneration).toBe(first + rolls().length);
+  expect(brokenInvariants(history)).toEqual([]);
+}, 1_200_000);

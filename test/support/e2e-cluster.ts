@@ -1,0 +1,63 @@
+// The set-up of an end-to-end run, once for all test files: images, a whole local cluster, the operator from its chart, and an instance
+// with an engine. At the end it shows the figures that the scenarios left.
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { buildImages, IMAGE_NAMES } from "../../dev/image/catalog.ts";
+import { type LocalCluster, startLocalCluster } from "../../dev/local-cluster/local-cluster.ts";
+import { installCharts } from "../../dev/platform/charts.ts";
+import { connect } from "../../dev/platform/connection.ts";
+import { applyManifests } from "../../dev/platform/manifests.ts";
+import { applyNamespace } from "../../dev/platform/namespace.ts";
+import { waitUntilReady } from "../../dev/platform/ready.ts";
+import { openFigures, recordFigures, summariseFigures } from "./e2e-figures.ts";
+import { serveNodeControl } from "./e2e-node-control.ts";
+import { ENGINE, INSTANCE, NAMESPACE, OPERATOR_VALUES, platformManifests } from "./e2e-platform.ts";
+
+const say = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const figures = openFigures();
+  const startedMs = performance.now();
+  const seconds = (): number => Math.round((performance.now() - startedMs) / 100) / 10;
+  const images = await buildImages(IMAGE_NAMES, { progress: say });
+  const imagesSeconds = seconds();
+  await using started = new AsyncDisposableStack();
+  const cluster = started.use(await startLocalCluster({ images, progress: say }));
+  const clusterSeconds = seconds();
+  const controlSocket = join(cluster.folder, "e2e-control.sock");
+  const control = await serveNodeControl(cluster, controlSocket);
+  started.defer(() => {
+    control.close();
+  });
+  const { adminKubeconfig: kubeconfig } = cluster;
+  await installCharts({ kubeconfig, images, values: OPERATOR_VALUES, progress: say });
+  const operatorSeconds = seconds();
+  await createPlatform(cluster);
+  const readySeconds = seconds();
+  recordFigures(figures, "platform", { imagesSeconds, clusterSeconds, operatorSeconds, readySeconds });
+  project.provide("e2e", {
+    kubeconfig,
+    nodeName: cluster.nodeName,
+    folder: cluster.folder,
+    controlSocket,
+    figures,
+    images: images.map(({ name, reference }) => ({ name, reference })),
+    nextEngineImage: images.find(({ name }) => name === "engine")?.alternative ?? "",
+  });
+  const parts = started.move();
+  return async () => {
+    recordFigures(figures, "run", { seconds: seconds() });
+    const { json, table, file } = summariseFigures(figures);
+    say(`\n${table}\n\n${json}\n(kept in ${file})`);
+    await parts.disposeAsync();
+  };
+}
+
+async function createPlatform({ adminKubeconfig }: LocalCluster): Promise<void> {
+  using connection = await connect({ kubeconfig: adminKubeconfig, namespace: NAMESPACE });
+  await applyNamespace(connection, NAMESPACE);
+  await applyManifests(connection, platformManifests());
+  await waitUntilReady(connection, { instances: [INSTANCE], engines: [ENGINE], progress: say });
+}

@@ -1,0 +1,79 @@
+// What the end-to-end platform consists of, as data: names, manifests, the operator's settings, and what the set-up of a run tells the
+// tests. It starts nothing and imports nothing of vitest: the set-up runs outside of it.
+import type { KubeObject } from "../../src/kube/object.ts";
+
+/** What the run's set-up tells the tests. */
+export interface E2eContext {
+  readonly kubeconfig: string;
+  readonly nodeName: string;
+  /** Of the cluster. */
+  readonly folder: string;
+  /** See e2e-node-control.ts. */
+  readonly controlSocket: string;
+  /** See e2e-figures.ts. */
+  readonly figures: string;
+  /** References of the local images by name. */
+  readonly images: readonly NamedReference[];
+  /** Another name of the same engine image: a change of image that is none. */
+  readonly nextEngineImage: string;
+}
+
+export interface NamedReference {
+  readonly name: string;
+  readonly reference: string;
+}
+
+/** Pod Security "restricted" is enforced in it. */
+export const NAMESPACE = "e2e";
+export const INSTANCE = "main";
+export const CLASS = "small";
+/** The engine that is there from the beginning; scenarios make others of their own. */
+export const ENGINE = "rolling";
+
+/**
+ * Three managers, of which one leads: the webhooks of the others admit edits while it is down. A lease of four seconds, because a
+ * leader that is killed every ten would never follow one that lasts fifteen.
+ */
+export const OPERATOR_VALUES = {
+  replicaCount: 3,
+  additionalArgs: [
+    "--leader-election-lease-duration=4s",
+    "--leader-election-renew-deadline=3s",
+    "--leader-election-retry-period=500ms",
+  ],
+};
+
+const API_VERSION = "compute.firebolt.io/v1alpha1";
+
+export const engineManifest = (name: string, spec: object): KubeObject =>
+  manifest("FireboltEngine", name, {
+    instanceRef: INSTANCE,
+    engineClassRef: CLASS,
+    drainCheckInterval: "1s",
+    ...spec,
+  });
+
+const CLASS_SPEC = {
+  template: {
+    spec: {
+      containers: [
+        { name: "engine", resources: { requests: { cpu: "20m", memory: "64Mi" }, limits: { memory: "1Gi" } } },
+      ],
+    },
+  },
+  customEngineConfig: { storage: { managed_table_storage: "s3", managed_table_bucket_name: "e2e-tables" } },
+};
+
+/** An instance with its gateway of two pods, a class and one engine. */
+export const platformManifests = (): readonly KubeObject[] => [
+  manifest("FireboltInstance", INSTANCE, { metadata: {}, gateway: {} }),
+  manifest("FireboltEngineClass", CLASS, CLASS_SPEC),
+  engineManifest(ENGINE, { replicas: 1 }),
+];
+
+const manifest = (kind: string, name: string, spec: object): KubeObject & { readonly spec: object } => ({
+  apiVersion: API_VERSION,
+  kind,
+  metadata: { name, namespace: NAMESPACE },
+  spec,
+});
