@@ -1,44 +1,129 @@
-// The families of the engine series (operations §2.2): names, help and labels. What is written to them is in engine-recorder.ts.
+// The families of the engine series (operations §2.2): names, help and labels, and which rows an engine has in each. Pure apart from
+// declaring them; what is known of the engines is in engine-recorder.ts.
 import type { Registry } from "prom-client";
-import { familiesOf } from "./families.ts";
+import { ENGINE_PHASES } from "../api/phases.ts";
+import type { EnginePassRecord } from "../engine/metrics-hooks.ts";
+import { type FamilyShape, familiesOf } from "./families.ts";
+import type { Labels, Row } from "./object-series.ts";
+import { conditionRows, oneOfRows, reasonRows } from "./status-rows.ts";
 
 /** Five seconds to an hour. Every bucket is one more series per engine and outcome, so they are few. */
 const ROLLOUT_SECONDS = [5, 15, 30, 60, 120, 300, 600, 1800, 3600];
+const CONDITIONS = ["Ready", "InstanceReady"] as const;
+const NO_GENERATION = -1;
 
-export type EngineFamilies = ReturnType<typeof engineFamilies>;
+/** What the last pass told. Numbers that it could not tell stay as an earlier one told them. */
+export type ShownEngine = Pick<EnginePassRecord, "engine" | "instance" | "status" | "replicas" | "pods"> & {
+  readonly lastReconciledMs: number | undefined;
+};
 
-export function engineFamilies(registry: Registry) {
-  const { gauge, counter, histogram } = familiesOf(registry, ["namespace", "name", "instance"]);
-  return {
-    phase: gauge("firebolt_engine_status_phase", "1 for the phase that the engine is in, 0 for the others.", "phase"),
-    condition: gauge("firebolt_engine_status_condition", "1 when the condition is True, else 0.", "type"),
-    reason: gauge("firebolt_engine_condition_reason", "1 for the reason that the condition has now.", "type", "reason"),
-    replicas: gauge("firebolt_engine_spec_replicas", "Pods that the engine is to have."),
-    currentGeneration: gauge("firebolt_engine_current_generation", "Newest generation number."),
-    activeGeneration: gauge(
-      "firebolt_engine_active_generation",
-      "Generation that serves queries; -1 before the first.",
-    ),
-    drainingGeneration: gauge("firebolt_engine_draining_generation", "Generation that is being drained; -1 when none."),
-    podsReady: gauge("firebolt_engine_pods_ready", "Ready pods of the current generation, as the last pass saw them."),
-    podsTotal: gauge("firebolt_engine_pods_total", "Pods of the current generation, as the last pass saw them."),
-    lastReconciled: gauge(
-      "firebolt_engine_last_reconciled_timestamp",
-      "When the last pass without an error ended, in seconds since the epoch.",
-    ),
-    drainCheckErrors: counter("firebolt_engine_drain_check_errors_total", "Passes in which a drain probe failed."),
-    transitions: counter("firebolt_engine_phase_transitions_total", "Changes of the phase.", "from", "to"),
-    rolloutSeconds: histogram(
-      "firebolt_engine_rollout_duration_seconds",
-      "From the start of a generation until the engine is at rest, or until the generation is given up.",
-      { extraLabels: ["outcome"], buckets: ROLLOUT_SECONDS },
-    ),
-    scales: counter(
-      "firebolt_engine_autostop_scale_total",
-      "Changes of the number of replicas by auto-stop.",
-      "direction",
-      "reason",
-    ),
-    orphanDeletes: counter("firebolt_engine_orphan_deletes_total", "Leftover objects that were deleted.", "kind"),
-  };
+/** Counters by the name of the field; the values of their labels in the order of the declaration. */
+const COUNTERS = {
+  drainCheckErrors: ["firebolt_engine_drain_check_errors_total", "Passes in which a drain probe failed.", []],
+  transitions: ["firebolt_engine_phase_transitions_total", "Changes of the phase.", ["from", "to"]],
+  scales: [
+    "firebolt_engine_autostop_scale_total",
+    "Changes of the number of replicas by auto-stop.",
+    ["direction", "reason"],
+  ],
+  orphanDeletes: ["firebolt_engine_orphan_deletes_total", "Leftover objects that were deleted.", ["kind"]],
+} as const satisfies Record<string, readonly [name: string, help: string, labels: readonly string[]]>;
+
+export type EngineCounter = keyof typeof COUNTERS;
+
+/** One counter of one engine, with the values of its labels. */
+export interface EngineCount {
+  readonly shown: ShownEngine;
+  readonly values: readonly string[];
+  readonly count: number;
+}
+
+export interface EngineSource {
+  shown(): readonly ShownEngine[];
+  counts(counter: EngineCounter): readonly EngineCount[];
+}
+
+export const identityOf = ({ engine, instance }: Pick<ShownEngine, "engine" | "instance">): Labels => ({
+  namespace: engine.namespace,
+  name: engine.name,
+  instance,
+});
+
+/** Declares all of them; answers the only one whose values the registry keeps. */
+export function declareEngineFamilies(registry: Registry, source: EngineSource) {
+  const { computedGauge, computedCounter, histogram } = familiesOf(registry, ["namespace", "name", "instance"]);
+  const gauge = (shape: FamilyShape, rowsOf: (shown: ShownEngine, identity: Labels) => readonly Row[]) =>
+    computedGauge(shape, () => source.shown().flatMap((one) => rowsOf(one, identityOf(one))));
+  const number = (name: string, help: string, read: (shown: ShownEngine) => number | undefined) =>
+    gauge({ name, help, labels: [] }, (shown, identity) => {
+      const value = read(shown);
+      return value === undefined ? [] : [[identity, value]];
+    });
+
+  gauge(
+    {
+      name: "firebolt_engine_status_phase",
+      help: "1 for the phase that the engine is in, 0 for the others.",
+      labels: ["phase"],
+    },
+    ({ status }, identity) => oneOfRows(identity, "phase", ENGINE_PHASES, status?.phase),
+  );
+  gauge(
+    { name: "firebolt_engine_status_condition", help: "1 when the condition is True, else 0.", labels: ["type"] },
+    ({ status }, identity) => conditionRows(identity, CONDITIONS, status?.conditions),
+  );
+  gauge(
+    {
+      name: "firebolt_engine_condition_reason",
+      help: "1 for the reason that the condition has now.",
+      labels: ["type", "reason"],
+    },
+    ({ status }, identity) => reasonRows(identity, CONDITIONS, status?.conditions),
+  );
+  number("firebolt_engine_spec_replicas", "Pods that the engine is to have.", ({ replicas }) => replicas);
+  number(
+    "firebolt_engine_current_generation",
+    "Newest generation number.",
+    ({ status }) => status?.currentGeneration ?? 0,
+  );
+  number(
+    "firebolt_engine_active_generation",
+    "Generation that serves queries; -1 before the first.",
+    ({ status }) => status?.activeGeneration ?? NO_GENERATION,
+  );
+  number(
+    "firebolt_engine_draining_generation",
+    "Generation that is being drained; -1 when none.",
+    ({ status }) => status?.drainingGeneration ?? NO_GENERATION,
+  );
+  number(
+    "firebolt_engine_pods_ready",
+    "Ready pods of the current generation, as the last pass saw them.",
+    ({ pods }) => pods?.ready,
+  );
+  number(
+    "firebolt_engine_pods_total",
+    "Pods of the current generation, as the last pass saw them.",
+    ({ pods }) => pods?.total,
+  );
+  number(
+    "firebolt_engine_last_reconciled_timestamp",
+    "When the last pass without an error ended, in seconds since the epoch.",
+    ({ lastReconciledMs }) => (lastReconciledMs === undefined ? undefined : lastReconciledMs / 1000),
+  );
+  for (const [counter, [name, help, labels]] of Object.entries(COUNTERS) as [EngineCounter, CounterShape][])
+    computedCounter({ name, help, labels }, () =>
+      source.counts(counter).map(({ shown, values, count }) => [labelled(identityOf(shown), labels, values), count]),
+    );
+  return histogram(
+    "firebolt_engine_rollout_duration_seconds",
+    "From the start of a generation until the engine is at rest, or until the generation is given up.",
+    { extraLabels: ["outcome"], buckets: ROLLOUT_SECONDS },
+  );
+}
+
+type CounterShape = (typeof COUNTERS)[EngineCounter];
+
+function labelled(identity: Labels, names: readonly string[], values: readonly string[]): Labels {
+  return { ...identity, ...Object.fromEntries(names.map((name, index) => [name, values[index] ?? ""])) };
 }

@@ -1,101 +1,112 @@
-// Records what the engine's reconciler tells (operations §2.2, §2.6). Keeps, per engine, its series and when its rollout began;
-// nothing of that outlives the process or the engine.
+// Keeps what the engine's reconciler tells (operations §2.2, §2.6): per engine its last pass, its counts and when its rollout began.
+// Nothing of that outlives the process or the engine; the page is worked out from it when somebody reads it.
 import type { Registry } from "prom-client";
-import { ENGINE_PHASES } from "../api/phases.ts";
 import { type EngineMetrics, type EnginePassRecord, noEngineMetrics } from "../engine/metrics-hooks.ts";
 import type { EngineKey } from "../engine/world.ts";
 import type { Clock } from "../kube/clock.ts";
 import { keyText } from "../kube/object.ts";
-import { type EngineFamilies, engineFamilies } from "./engine-families.ts";
-import { type Labels, ObjectSeries } from "./object-series.ts";
-import { conditionRows, oneOfRows, reasonRows } from "./status-rows.ts";
-
-const CONDITIONS = ["Ready", "InstanceReady"] as const;
-const NO_GENERATION = -1;
-
-/** A new engine's first pass is counted before anybody has said which instance it belongs to. */
-type Counting = (identity: Labels, series: ObjectSeries) => void;
+import {
+  declareEngineFamilies,
+  type EngineCount,
+  type EngineCounter,
+  identityOf,
+  type ShownEngine,
+} from "./engine-families.ts";
+import { ObjectSeries } from "./object-series.ts";
 
 interface Recorded {
-  readonly series: ObjectSeries;
-  instance: string | undefined;
-  readonly waiting: Counting[];
+  /** Undefined before the first pass: until then nobody has said which instance the engine belongs to. */
+  shown: ShownEngine | undefined;
+  /** By the values of the counter's labels, as one text. */
+  readonly counts: Map<EngineCounter, Map<string, number>>;
+  readonly rollouts: ObjectSeries;
   rolloutStartedMs: number | undefined;
 }
 
+/** No label holds it: phases, kinds and reasons are words. */
+const SEPARATOR = "\n";
+
 export function createEngineRecorder(registry: Registry | undefined, clock: Clock): EngineMetrics {
   if (registry === undefined) return noEngineMetrics;
-  const families = engineFamilies(registry);
   const engines = new Map<string, Recorded>();
+  const rolloutSeconds = declareEngineFamilies(registry, {
+    shown: () => [...engines.values()].flatMap(({ shown }) => (shown === undefined ? [] : [shown])),
+    counts: (counter) => [...engines.values()].flatMap((recorded) => countsOf(recorded, counter)),
+  });
 
   const recordedOf = (engine: EngineKey): Recorded => {
     const key = keyText(engine);
     const known = engines.get(key);
     if (known !== undefined) return known;
-    const recorded = { series: new ObjectSeries(), instance: undefined, waiting: [], rolloutStartedMs: undefined };
+    const recorded: Recorded = {
+      shown: undefined,
+      counts: new Map(),
+      rollouts: new ObjectSeries(),
+      rolloutStartedMs: undefined,
+    };
     engines.set(key, recorded);
     return recorded;
   };
-  const count = (engine: EngineKey, counting: Counting): void => {
-    const { instance, series, waiting } = recordedOf(engine);
-    if (instance === undefined) waiting.push(counting);
-    else counting(identityOf(engine, instance), series);
+  const count = (engine: EngineKey, counter: EngineCounter, ...values: readonly string[]): void => {
+    const { counts } = recordedOf(engine);
+    const rows = counts.get(counter) ?? new Map<string, number>();
+    counts.set(counter, rows);
+    const id = values.join(SEPARATOR);
+    rows.set(id, (rows.get(id) ?? 0) + 1);
   };
 
   return {
     passEnded(record) {
       const recorded = recordedOf(record.engine);
-      const { series, waiting } = recorded;
+      const { shown: before, counts, rollouts } = recorded;
+      const moved = before !== undefined && before.instance !== record.instance;
       // Series of the same engine under two instances would count it twice.
-      if (recorded.instance !== undefined && recorded.instance !== record.instance) series.drop();
-      recorded.instance = record.instance;
-      const identity = identityOf(record.engine, record.instance);
-      for (const counting of waiting.splice(0)) counting(identity, series);
-      showPass(families, series, identity, record);
+      if (moved) {
+        counts.clear();
+        rollouts.drop();
+      }
+      recorded.shown = shownBy(record, moved ? undefined : before);
     },
-    phaseChanged: (engine, from, to) =>
-      count(engine, (identity, series) => series.count(families.transitions, { ...identity, from, to })),
+    phaseChanged: (engine, from, to) => count(engine, "transitions", from, to),
     rollout(engine, step) {
       const recorded = recordedOf(engine);
       const startedMs = recorded.rolloutStartedMs;
       recorded.rolloutStartedMs = step === "started" ? clock.monotonicMs() : undefined;
-      // A rollout that began before this process did has no known length.
-      if (step === "started" || startedMs === undefined) return;
-      const seconds = (clock.monotonicMs() - startedMs) / 1000;
-      count(engine, (identity, series) =>
-        series.observe(families.rolloutSeconds, { ...identity, outcome: step }, seconds),
-      );
+      // A rollout that began before this process did has no known length, nor has one that ended before any pass told of it.
+      if (step === "started" || startedMs === undefined || recorded.shown === undefined) return;
+      const labels = { ...identityOf(recorded.shown), outcome: step };
+      recorded.rollouts.observe(rolloutSeconds, labels, (clock.monotonicMs() - startedMs) / 1000);
     },
-    drainCheckFailed: (engine) =>
-      count(engine, (identity, series) => series.count(families.drainCheckErrors, identity)),
-    scaled: (engine, direction, reason) =>
-      count(engine, (identity, series) => series.count(families.scales, { ...identity, direction, reason })),
-    orphanDeleted: (engine, kind) =>
-      count(engine, (identity, series) => series.count(families.orphanDeletes, { ...identity, kind })),
+    drainCheckFailed: (engine) => count(engine, "drainCheckErrors"),
+    scaled: (engine, direction, reason) => count(engine, "scales", direction, reason),
+    orphanDeleted: (engine, kind) => count(engine, "orphanDeletes", kind),
     removed(engine) {
-      engines.get(keyText(engine))?.series.drop();
+      engines.get(keyText(engine))?.rollouts.drop();
       engines.delete(keyText(engine));
     },
   };
 }
 
-const identityOf = ({ namespace, name }: EngineKey, instance: string): Labels => ({ namespace, name, instance });
+/** Not having seen the pods is not having seen none: the last numbers stay. */
+function shownBy(record: EnginePassRecord, before: ShownEngine | undefined): ShownEngine {
+  const { engine, instance, status, replicas, pods = before?.pods, succeeded, nowMs } = record;
+  return {
+    engine,
+    instance,
+    status,
+    replicas,
+    pods,
+    lastReconciledMs: succeeded ? nowMs : before?.lastReconciledMs,
+  };
+}
 
-function showPass(families: EngineFamilies, series: ObjectSeries, identity: Labels, record: EnginePassRecord): void {
-  const { status, pods } = record;
-  const conditions = status?.conditions;
-  series.show(families.phase, oneOfRows(identity, "phase", ENGINE_PHASES, status?.phase));
-  series.show(families.condition, conditionRows(identity, CONDITIONS, conditions));
-  series.show(families.reason, reasonRows(identity, CONDITIONS, conditions));
-  series.show(families.replicas, [[identity, record.replicas]]);
-  series.show(families.currentGeneration, [[identity, status?.currentGeneration ?? 0]]);
-  series.show(families.activeGeneration, [[identity, status?.activeGeneration ?? NO_GENERATION]]);
-  series.show(families.drainingGeneration, [[identity, status?.drainingGeneration ?? NO_GENERATION]]);
-  // Not having seen the pods is not having seen none: the last numbers stay.
-  if (pods !== undefined) {
-    series.show(families.podsReady, [[identity, pods.ready]]);
-    series.show(families.podsTotal, [[identity, pods.total]]);
-  }
-  if (record.succeeded) series.show(families.lastReconciled, [[identity, record.nowMs / 1000]]);
-  series.count(families.drainCheckErrors, identity, 0);
+function countsOf({ shown, counts }: Recorded, counter: EngineCounter): readonly EngineCount[] {
+  if (shown === undefined) return [];
+  const rows = [...(counts.get(counter) ?? [])].map(([id, count]) => ({
+    shown,
+    values: id === "" ? [] : id.split(SEPARATOR),
+    count,
+  }));
+  // Zero from the start, so that its first increase is seen as one.
+  return rows.length === 0 && counter === "drainCheckErrors" ? [{ shown, values: [], count: 0 }] : rows;
 }

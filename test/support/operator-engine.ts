@@ -1,11 +1,21 @@
 // The engine and class controllers with everything the program puts around them: client, caches, events, manager and, when a
 // test wants one, an elector. In this process; the caller decides when it starts and how it ends. Counts what it asks.
 import { OPERATOR_DEFAULTS, type OperatorDefaults } from "../../src/api/operator-defaults.ts";
+import { DemandPoll } from "../../src/engine/auto-stop/demand-poll.ts";
+import { demandReader, GATEWAY_PODS } from "../../src/engine/auto-stop/gateway-pods.ts";
 import { engineController } from "../../src/engine/controller.ts";
-import { type CacheWish, createEngineCaches, INDEX } from "../../src/engine/engine-caches.ts";
+import {
+  type CacheWish,
+  type CreateCache,
+  createEngineCaches,
+  type EngineCaches,
+  INDEX,
+} from "../../src/engine/engine-caches.ts";
 import { type EngineMetrics, type EnginePassRecord, noEngineMetrics } from "../../src/engine/metrics-hooks.ts";
 import type { ResourceBounds } from "../../src/engine/validate.ts";
 import { engineClassController } from "../../src/engineclass/controller.ts";
+import { GATEWAY_PORTS } from "../../src/gateway/ports.ts";
+import { WAKE_AGENT_CONTAINER } from "../../src/gateway/wake-container.ts";
 import { createObjectCache, type ObjectCache } from "../../src/kube/cache.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import type { RequestInfo } from "../../src/kube/client-calls.ts";
@@ -37,6 +47,9 @@ export interface EngineOperatorOptions {
   /** Changes what the controllers read, to show what a failing read does. */
   readonly reads?: (client: KubeClient) => KubeClient;
   readonly onPass?: (record: EnginePassRecord) => void;
+  /** Asks gateways for demand. */
+  readonly demand?: boolean;
+  readonly onDemandFailed?: (namespace: string) => void;
 }
 
 export interface BuiltEngineOperator {
@@ -65,7 +78,10 @@ export function buildEngineOperator(options: EngineOperatorOptions): BuiltEngine
   const caches: { readonly runnable: Runnable; readonly synced: (signal: AbortSignal) => Promise<void> }[] = [];
   const create = <T extends KubeObject>(wish: CacheWish<T>): ObjectCache<T> => {
     const cache = createObjectCache<T>({ client: direct, logger, namespaces, freeze: true, ...wish });
-    caches.push({ runnable: cacheRunnable(cache), synced: (signal) => cache.whenSynced(signal) });
+    caches.push({
+      runnable: cacheRunnable(cache, `cache-${caches.length}`),
+      synced: (signal) => cache.whenSynced(signal),
+    });
     return cache;
   };
   const engineCaches = createEngineCaches(create);
@@ -76,14 +92,17 @@ export function buildEngineOperator(options: EngineOperatorOptions): BuiltEngine
     reportingController: "firebolt.io/engine",
     reportingInstance: "test",
   });
+  const poll = options.demand === true ? buildPoll(options, { client, logger, engineCaches, create }) : undefined;
+  const demand = poll === undefined ? {} : { demand: poll };
   const metrics: EngineMetrics = { ...noEngineMetrics, passEnded: (record) => options.onPass?.(record) };
   const shared = { client, clock: systemClock, events: recorder };
   const controllers = [
-    engineController({ ...shared, caches: engineCaches, defaults, bounds, metrics }),
+    engineController({ ...shared, caches: engineCaches, defaults, bounds, metrics, ...demand }),
     engineClassController({ ...shared, caches: { ...engineCaches, classIndex: INDEX.engineClass } }),
   ];
   const manager = createManager({ logger, clock: systemClock });
   for (const { runnable } of caches) manager.add(runnable);
+  if (poll !== undefined) manager.add(poll);
   if (elector !== undefined) manager.add(elector);
   manager.add(recorder);
   for (const controller of controllers)
@@ -96,4 +115,24 @@ export function buildEngineOperator(options: EngineOperatorOptions): BuiltEngine
     },
     close: () => direct.close(),
   };
+}
+
+interface PollParts {
+  readonly client: KubeClient;
+  readonly logger: Logger;
+  readonly engineCaches: EngineCaches;
+  readonly create: CreateCache;
+}
+
+function buildPoll(options: EngineOperatorOptions, { client, logger, engineCaches, create }: PollParts): DemandPoll {
+  const agent = { container: WAKE_AGENT_CONTAINER, port: GATEWAY_PORTS.wakeDemand };
+  return new DemandPoll({
+    ...engineCaches,
+    gateways: create(GATEWAY_PODS),
+    agent,
+    read: demandReader(client, agent),
+    clock: systemClock,
+    logger,
+    onScrapeFailed: (namespace) => options.onDemandFailed?.(namespace),
+  });
 }

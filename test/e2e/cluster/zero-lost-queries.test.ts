@@ -87,7 +87,7 @@ test("I19, S4, S5, S6, S38: ten rolls, a new gateway and an operator killed ever
   await using history = await watchEngineHistory(world.cluster.client, NAMESPACE);
   const before = await settled(world, ENGINE);
   const first = before.status?.activeGeneration ?? 0;
-  const load = startLoad({ gateway: world.gateway, engine: ENGINE, perSecond: 205, longEveryMs: 1_500 });
+  const load = startLoad({ gateway: world.gateway, engine: ENGINE, perSecond: 205, longEveryMs: 2_000 });
   const killer = startOperatorKiller(world.api, KILL_EVERY_MS);
   const rollSeconds: number[] = [];
   let gatewayRoll = Promise.resolve();

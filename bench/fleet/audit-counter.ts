@@ -1,0 +1,122 @@
+// What one user has asked of the API server, from the API server's own audit log: counted by verb and resource, with watches, the
+// lease and the upkeep of webhooks and metrics told apart. The log is read piece by piece, so that a long run costs no memory.
+import { closeSync, existsSync, openSync, readSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { valueAt } from "../../dev/control-plane/api-request.ts";
+
+/** Requests by `verb resource`, such as `patch fireboltengines/status`. */
+export type Counts = Readonly<Record<string, number>>;
+
+export interface RequestCount {
+  /** What the work itself asked; the figure that the budget is about. */
+  readonly work: Counts;
+  readonly watches: Counts;
+  readonly lease: Counts;
+  /** Webhooks and the metrics server: look-ups, certificates, token reviews. */
+  readonly serving: Counts;
+  /** Answers of 400 and above, by `status verb resource`. */
+  readonly refused: Counts;
+}
+
+export interface AuditCounter {
+  readonly apiServerArgs: readonly string[];
+  /** Everything this user was answered since the last call (or the start). */
+  take(): RequestCount;
+}
+
+/** Nothing but who asked for what: bodies would cost more than the requests. */
+const policyFor = (user: string) => ({
+  apiVersion: "audit.k8s.io/v1",
+  kind: "Policy",
+  omitStages: ["RequestReceived"],
+  rules: [{ level: "Metadata", users: [user] }, { level: "None" }],
+});
+
+const CHUNK_BYTES = 1 << 20;
+const LARGEST_LOG_MB = 8_192;
+
+export function openAuditCounter(folder: string, user: string): AuditCounter {
+  const [policy, log] = [join(folder, "audit-policy.yaml"), join(folder, "audit.log")];
+  writeFileSync(policy, JSON.stringify(policyFor(user)));
+  let offset = 0;
+  return {
+    apiServerArgs: [
+      `--audit-policy-file=${policy}`,
+      `--audit-log-path=${log}`,
+      // Whoever was answered is in the log already.
+      "--audit-log-mode=blocking",
+      `--audit-log-maxsize=${LARGEST_LOG_MB}`,
+    ],
+    take() {
+      const tally = newTally();
+      if (!existsSync(log)) return tally;
+      offset = readLines(log, offset, (line) => count(JSON.parse(line), tally));
+      return tally;
+    },
+  };
+}
+
+export const total = (counts: Counts): number => Object.values(counts).reduce((sum, one) => sum + one, 0);
+
+/** The counts together. */
+export function addCounts(one: Counts, other: Counts): Counts {
+  const sum: Record<string, number> = { ...one };
+  for (const [key, value] of Object.entries(other)) sum[key] = (sum[key] ?? 0) + value;
+  return sum;
+}
+
+type Tally = { readonly [part in keyof RequestCount]: Record<string, number> };
+
+const newTally = (): Tally => ({ work: {}, watches: {}, lease: {}, serving: {}, refused: {} });
+
+function count(entry: unknown, tally: Tally): void {
+  const text = (...path: string[]): string => {
+    const value = valueAt(entry, path);
+    return typeof value === "string" ? value : "";
+  };
+  const [verb, resource, subresource] = [text("verb"), text("objectRef", "resource"), text("objectRef", "subresource")];
+  const what = `${verb} ${resource === "" ? text("requestURI") : subresource === "" ? resource : `${resource}/${subresource}`}`;
+  // A watch is told of twice, when it begins and when it ends.
+  if (verb === "watch" && text("stage") !== "ResponseStarted") return;
+  if (verb !== "watch" && text("stage") === "ResponseStarted") return;
+  const code = Number(valueAt(entry, ["responseStatus", "code"]) ?? 0);
+  if (code >= 400) bump(tally.refused, `${code} ${what}`);
+  bump(tally[partOf(verb, resource, text("userAgent"))], what);
+}
+
+function partOf(verb: string, resource: string, userAgent: string): keyof RequestCount {
+  if (verb === "watch") return "watches";
+  if (resource === "leases") return "lease";
+  // Our program says in its user agent which of its clients asks.
+  return userAgent.endsWith("(serving)") ? "serving" : "work";
+}
+
+function bump(counts: Record<string, number>, key: string): void {
+  counts[key] = (counts[key] ?? 0) + 1;
+}
+
+/** Calls back for every whole line from the offset on; answers where the next one begins. */
+function readLines(file: string, offset: number, onLine: (line: string) => void): number {
+  const end = statSync(file).size;
+  const descriptor = openSync(file, "r");
+  const chunk = Buffer.alloc(CHUNK_BYTES);
+  let rest = Buffer.alloc(0);
+  try {
+    for (let at = offset; at < end; ) {
+      const bytes = readSync(descriptor, chunk, 0, Math.min(CHUNK_BYTES, end - at), at);
+      if (bytes === 0) break;
+      at += bytes;
+      const text = Buffer.concat([rest, chunk.subarray(0, bytes)]);
+      const last = text.lastIndexOf(0x0a);
+      for (const line of text
+        .subarray(0, last + 1)
+        .toString("utf8")
+        .split("\n"))
+        if (line !== "") onLine(line);
+      rest = Buffer.from(text.subarray(last + 1));
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+  return end - rest.length;
+}

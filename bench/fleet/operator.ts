@@ -1,0 +1,158 @@
+// Runs an operator as a process of its own: our bundle exactly as the chart's Deployment and the image would (arguments, environment,
+// V8 flags), or any other program. Its log goes to a file; a process that ends by itself is an error with the end of that log.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ENVIRONMENT } from "../../dev/image/operator-image.ts";
+import { managerArgs } from "../../test/support/chart-flags.ts";
+import { type Harness, SYSTEM_NAMESPACE } from "./harness.ts";
+import { meterProcess, type ProcessMeter } from "./process-meter.ts";
+
+const READY_DEADLINE_MS = 120_000;
+const LEADING_DEADLINE_MS = 60_000;
+/** What each of our controllers says in the log when its workers begin. */
+const STARTED = '"controller started"';
+const CONTROLLERS = 3;
+const STOP_DEADLINE_MS = 20_000;
+const POLL_MS = 20;
+const LOG_TAIL_LINES = 20;
+
+export interface Operator extends AsyncDisposable {
+  readonly name: string;
+  readonly pid: number;
+  readonly meter: ProcessMeter;
+  /** From the start of the process until /readyz said yes; undefined for a program without it. */
+  readonly readyMs: number | undefined;
+  /** Throws when the process has ended. */
+  assertRunning(): void;
+  log(): string;
+  /** Until our own program leads and its controllers work. */
+  untilLeading(timeoutMs?: number): Promise<void>;
+  /** Sends the signal and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export interface OwnOptions {
+  /** More flags, after the chart's. */
+  readonly flags?: readonly string[];
+  /** More arguments of Node, such as --cpu-prof. */
+  readonly nodeArgs?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where its probes listen. Default: as the chart says, 8081. */
+  readonly probePort?: number;
+  readonly name?: string;
+  /** False: answer as soon as the process runs. */
+  readonly waitForReady?: boolean;
+}
+
+/** Our own program, as its Deployment would run it. */
+export async function startOwnOperator(harness: Harness, options: OwnOptions = {}): Promise<Operator> {
+  const { flags = [], nodeArgs = [], env = {}, probePort = 8081, name = "firebolt-operator" } = options;
+  const args = [
+    ...nodeArgs,
+    harness.program,
+    ...managerArgs(harness.objects),
+    // What a pod knows from the files of its service account.
+    `--kubeconfig=${harness.operatorKubeconfig}`,
+    `--leader-election-namespace=${SYSTEM_NAMESPACE}`,
+    ...flags,
+  ];
+  const image = Object.fromEntries(ENVIRONMENT.map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string]));
+  const environment = { ...image, HOME: harness.folder, TMPDIR: harness.folder, ...env };
+  const probed = options.waitForReady === false ? undefined : probePort;
+  return launch(harness, { name, program: process.execPath, args, environment, probePort: probed });
+}
+
+/** Any other program: a shell command, with the kubeconfig in KUBECONFIG and its namespace in POD_NAMESPACE. */
+export async function startOtherOperator(harness: Harness, command: string, probePort?: number): Promise<Operator> {
+  const environment = {
+    ...process.env,
+    KUBECONFIG: harness.operatorKubeconfig,
+    POD_NAMESPACE: SYSTEM_NAMESPACE,
+  };
+  const shell = { name: "other", program: "/bin/sh", args: ["-c", `exec ${command}`], environment };
+  return launch(harness, { ...shell, probePort });
+}
+
+interface Launch {
+  readonly name: string;
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly environment: NodeJS.ProcessEnv;
+  readonly probePort: number | undefined;
+}
+
+async function launch(harness: Harness, { name, program, args, environment, probePort }: Launch): Promise<Operator> {
+  const logFile = join(harness.folder, `${name}-${process.hrtime.bigint()}.log`);
+  const log = openSync(logFile, "a");
+  const startedMs = performance.now();
+  const child = spawn(program, args, { stdio: ["ignore", log, log], env: environment, cwd: harness.folder });
+  closeSync(log);
+  const ended = endOf(child);
+  const tail = (): string => readFileSync(logFile, "utf8").trimEnd().split("\n").slice(-LOG_TAIL_LINES).join("\n");
+  const assertRunning = (): void => {
+    if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) return;
+    throw new Error(`${name} ended with ${child.signalCode ?? child.exitCode}. The end of its log:\n${tail()}`);
+  };
+  const stop = async (signal: NodeJS.Signals = "SIGTERM"): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    const insist = setTimeout(() => child.kill("SIGKILL"), STOP_DEADLINE_MS);
+    await ended;
+    clearTimeout(insist);
+  };
+  try {
+    if (probePort !== undefined) await untilReady(probePort, assertRunning);
+    assertRunning();
+  } catch (error) {
+    await stop("SIGKILL");
+    throw error;
+  }
+  return {
+    name,
+    pid: child.pid ?? 0,
+    meter: meterProcess(child.pid ?? 0),
+    readyMs: probePort === undefined ? undefined : Math.round(performance.now() - startedMs),
+    assertRunning,
+    log: () => readFileSync(logFile, "utf8"),
+    async untilLeading(timeoutMs = LEADING_DEADLINE_MS) {
+      const deadlineMs = performance.now() + timeoutMs;
+      while (readFileSync(logFile, "utf8").split(STARTED).length <= CONTROLLERS) {
+        assertRunning();
+        if (performance.now() > deadlineMs) throw new Error(`${name} does not lead after ${timeoutMs} ms:\n${tail()}`);
+        await sleep(POLL_MS);
+      }
+    },
+    stop,
+    [Symbol.asyncDispose]: () => stop(),
+  };
+}
+
+async function endOf(child: ChildProcess): Promise<void> {
+  try {
+    await once(child, "exit");
+  } catch {
+    // It could not be started: whoever asks whether it runs is told.
+  }
+}
+
+async function untilReady(port: number, assertRunning: () => void): Promise<void> {
+  const deadlineMs = performance.now() + READY_DEADLINE_MS;
+  for (;;) {
+    assertRunning();
+    if (await answersReady(port)) return;
+    if (performance.now() > deadlineMs)
+      throw new Error(`/readyz on port ${port} said nothing good for ${READY_DEADLINE_MS} ms`);
+    await sleep(POLL_MS);
+  }
+}
+
+async function answersReady(port: number): Promise<boolean> {
+  try {
+    return (await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) })).ok;
+  } catch {
+    // Nobody listens yet: that is what waiting is for.
+    return false;
+  }
+}

@@ -1,0 +1,101 @@
+// The life of a fleet in five phases: create, roll, idle, stop, delete. Each is measured alone: wall time, and what the operator used
+// and asked meanwhile.
+import { loadavg } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { RequestCount } from "./audit-counter.ts";
+import { type EngineFleet, engineNames, image, isReadyOn, isStopped } from "./engine-fleet.ts";
+import type { Harness } from "./harness.ts";
+import type { Operator } from "./operator.ts";
+
+export const PHASES = ["create", "roll", "idle", "stop", "delete"] as const;
+export type Phase = (typeof PHASES)[number];
+
+export interface PhaseResult {
+  readonly wallSeconds: number;
+  readonly cpuSeconds: number;
+  /** The highest during the phase. */
+  readonly peakRssMb: number;
+  /** At its end. */
+  readonly rssMb: number;
+  readonly anonymousMb: number;
+  readonly requests: RequestCount;
+  /** Of the whole machine, one minute, at the phase's end. */
+  readonly loadAverage: number;
+}
+
+export interface PhasesOptions {
+  readonly engines: number;
+  readonly idleSeconds: number;
+}
+
+/** Events are written a moment after what they tell. */
+const SETTLE_MS = 3_000;
+
+export async function measurePhases(
+  harness: Harness,
+  { operator, fleet }: { readonly operator: Operator; readonly fleet: EngineFleet },
+  options: PhasesOptions,
+): Promise<Readonly<Record<Phase, PhaseResult>>> {
+  const { progress } = harness;
+  const names = engineNames(options.engines);
+  const timeoutMs = 120_000 + options.engines * 3_000;
+  const awaited = (describe: string) => ({ describe, timeoutMs, assertRunning: operator.assertRunning });
+  const actions: Readonly<Record<Phase, () => Promise<void>>> = {
+    async create() {
+      await fleet.create(names);
+      await fleet.until(names, isReadyOn(0), awaited("Ready"));
+    },
+    async roll() {
+      await fleet.edit(names, image("next"));
+      await fleet.until(names, isReadyOn(1), awaited("on the next generation"));
+    },
+    async idle() {
+      await sleep(options.idleSeconds * 1_000);
+    },
+    async stop() {
+      await fleet.edit(names, { replicas: 0 });
+      await fleet.until(names, isStopped, awaited("stopped"));
+    },
+    async delete() {
+      await fleet.remove(names);
+      await fleet.untilGone(names, awaited("gone"));
+    },
+  };
+  const results: Partial<Record<Phase, PhaseResult>> = {};
+  for (const phase of PHASES) {
+    const result = await measure(harness, operator, actions[phase], phase === "idle" ? 0 : SETTLE_MS);
+    progress(
+      `${phase}: ${result.wallSeconds.toFixed(1)} s, CPU ${result.cpuSeconds.toFixed(2)} s, peak ${result.peakRssMb} MB`,
+    );
+    results[phase] = result;
+  }
+  return results as Record<Phase, PhaseResult>;
+}
+
+/** The wall time is the action's own; processor time and requests include what comes right after it. */
+export async function measure(
+  harness: Harness,
+  { meter, assertRunning }: Operator,
+  action: () => Promise<void>,
+  settleMs: number,
+): Promise<PhaseResult> {
+  assertRunning();
+  harness.audit.take();
+  meter.resetPeak();
+  const cpuBefore = meter.cpuSeconds();
+  const startedMs = performance.now();
+  await action();
+  const wallSeconds = Math.round(performance.now() - startedMs) / 1_000;
+  await sleep(settleMs);
+  assertRunning();
+  const { peakRssMb, rssMb, anonymousMb } = meter.memory();
+  return {
+    wallSeconds,
+    cpuSeconds: Math.round((meter.cpuSeconds() - cpuBefore) * 100) / 100,
+    peakRssMb,
+    rssMb,
+    anonymousMb,
+    requests: harness.audit.take(),
+    loadAverage: Math.round((loadavg()[0] ?? 0) * 100) / 100,
+  };
+}

@@ -1,0 +1,113 @@
+// How soon a fleet hears of a change that concerns all of it: an instance that gets ready while every engine waits for it, and an edit
+// of the class that every engine names. Measured from the change to each engine's first step, and to the end of the last.
+import { FireboltEngineClass } from "../../src/api/engine-class.ts";
+import { FireboltInstance } from "../../src/api/instance.ts";
+import { createObjectCache } from "../../src/kube/cache.ts";
+import { silentLogger } from "../../src/kube/logger.ts";
+import { engineClass as classManifest, instance as instanceManifest } from "../../test/support/manifests.ts";
+import {
+  type EngineCheck,
+  type EngineFleet,
+  engineNames,
+  INSTANCE,
+  image,
+  isReadyOn,
+  openFleet,
+} from "./engine-fleet.ts";
+import { FLEET_NAMESPACE, type Harness, openHarness, type Progress } from "./harness.ts";
+import { startOwnOperator } from "./operator.ts";
+import { type Percentiles, percentiles } from "./percentiles.ts";
+import { measure, type PhaseResult } from "./phases.ts";
+
+export interface Reaction {
+  readonly engines: number;
+  /** Milliseconds from the change to the first thing that each engine shows of it. */
+  readonly firstStep: Percentiles;
+  /** Until all are at rest again. */
+  readonly whole: PhaseResult;
+}
+
+export interface Reactions {
+  readonly instanceReady: Reaction;
+  readonly classEdit: Reaction;
+}
+
+const CLASS = "shared";
+const waitsForInstance: EngineCheck = ({ status }) =>
+  status?.conditions?.some(({ type, reason }) => type === "Ready" && reason === "InstanceNotReady") === true;
+const SETTLE_MS = 3_000;
+
+export async function measureReactions(progress: Progress, engines: number): Promise<Reactions> {
+  await using harness = await openHarness({ progress });
+  await using operator = await startOwnOperator(harness);
+  await operator.untilLeading();
+  await using fleet = await openFleet(harness);
+  const { client } = harness;
+  const names = engineNames(engines);
+  const timeoutMs = 120_000 + engines * 2_000;
+  const awaited = (describe: string) => ({ describe, timeoutMs, assertRunning: operator.assertRunning });
+  const metadata = { namespace: FLEET_NAMESPACE, name: CLASS };
+  await client.create(FireboltEngineClass, classManifest(metadata) as FireboltEngineClass);
+  await fleet.create(names, { engineClassRef: CLASS });
+  await fleet.until(names, waitsForInstance, awaited("waiting for the instance"));
+
+  const react = async (change: () => Promise<number>, generation: number): Promise<Reaction> => {
+    const seen = firstSteps(
+      fleet,
+      (engine) => !waitsForInstance(engine) && engine.status?.currentGeneration === generation,
+    );
+    let sinceMs = 0;
+    const action = async (): Promise<void> => {
+      sinceMs = await change();
+      await fleet.until(names, isReadyOn(generation), awaited(`on generation ${generation}`));
+    };
+    const whole = await measure(harness, operator, action, SETTLE_MS);
+    seen.stop();
+    return { engines, firstStep: percentiles([...seen.times.values()].map((atMs) => atMs - sinceMs)), whole };
+  };
+  progress("the instance gets ready");
+  const instanceReady = await react(async () => {
+    const ready = instanceShowsAddress(harness);
+    const manifest = instanceManifest({ name: INSTANCE, namespace: FLEET_NAMESPACE });
+    await client.create(FireboltInstance, manifest as FireboltInstance);
+    return ready;
+  }, 0);
+  progress("the class is edited");
+  const classEdit = await react(async () => {
+    const sinceMs = performance.now();
+    await client.patch(FireboltEngineClass, metadata, { type: "merge", body: { spec: image("by-class") } });
+    return sinceMs;
+  }, 1);
+  return { instanceReady, classEdit };
+}
+
+/** When each engine first passed the check, from now on. */
+function firstSteps(fleet: EngineFleet, check: EngineCheck) {
+  const times = new Map<string, number>();
+  const stop = fleet.engines.onEvent(({ object }) => {
+    const name = object.metadata?.name ?? "";
+    if (!times.has(name) && check(object)) times.set(name, performance.now());
+  });
+  return { times, stop };
+}
+
+/** When the instance first told where its metadata service is: what engines wait for. */
+async function instanceShowsAddress({ client }: Harness): Promise<number> {
+  const cache = createObjectCache<FireboltInstance>({
+    client,
+    type: FireboltInstance,
+    logger: silentLogger,
+    namespaces: [FLEET_NAMESPACE],
+  });
+  const stop = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<number>();
+  cache.onEvent(({ object }) => {
+    if (object.status?.metadataEndpoint !== undefined && object.status.metadataEndpoint !== "")
+      resolve(performance.now());
+  });
+  const running = cache.run(stop.signal);
+  const atMs = await promise;
+  stop.abort();
+  await running;
+  return atMs;
+}
