@@ -8,7 +8,7 @@ import { valueAt } from "../../dev/control-plane/api-request.ts";
 import { NOT_AVAILABLE } from "../../src/api/availability.ts";
 import { createNamespace, eventually } from "../support/cluster.ts";
 import { type CustomResourceApi, openCustomResourceApi } from "../support/custom-resource-api.ts";
-import { type AnyManifest, type KindName, manifest, readExamples, SMALLEST } from "../support/manifests.ts";
+import { type AnyManifest, exampleOf, type KindName, manifest, SMALLEST } from "../support/manifests.ts";
 
 interface Row {
   readonly row: string;
@@ -159,8 +159,8 @@ test("the same fields are accepted while everything is off", async () => {
 });
 
 test("§10: the engine with a web UI is refused for that alone", async () => {
-  const example = new Map(readExamples()).get("engine-auto-stop.yaml");
-  const spec: unknown = { ...Object(example?.spec), uiSidecar: true };
+  const { spec: valid } = exampleOf("engine-auto-stop.yaml", "FireboltEngine");
+  const spec: unknown = { ...Object(valid), uiSidecar: true };
   const verdict = await resources.create(manifest("FireboltEngine", { name: "reporting", namespace }, spec));
   expect(verdict).toHaveProperty("causes", [
     { field: "spec.uiSidecar", message: expect.stringContaining(`the web UI sidecar ${NOT_AVAILABLE}`) },
