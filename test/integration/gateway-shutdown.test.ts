@@ -40,9 +40,9 @@ test("a gateway goes away without cutting a query", async () => {
     clients: 8,
     port: () => ports[turn++ % ports.length] ?? world.clientPort,
   });
-  const long = client.query({ engine: "e1", sql: `SELECT sleep(${LONG_QUERY_MS})`, port: leaving.clientPort });
   let longEndedMs = Number.POSITIVE_INFINITY;
-  void long.finally(() => {
+  const sql = `SELECT sleep(${LONG_QUERY_MS})`;
+  const long = client.query({ engine: "e1", sql, port: leaving.clientPort }).finally(() => {
     longEndedMs = performance.now();
   });
   await eventually(() => load.answered.length > 100);
