@@ -37,7 +37,8 @@ export function renderSbom(input: SbomInput): object {
         version: one.version,
         license: one.license,
         purl: `pkg:npm/${one.name.replace("@", "%40")}@${one.version}`,
-        location: one.resolved ?? registryAddress(one),
+        // The package URL and the checksum say what it is; a lock file names packages, not one machine's registry.
+        location: one.resolved,
         sha512: one.sha512,
       }),
     ),
@@ -79,11 +80,6 @@ export function renderSbom(input: SbomInput): object {
       })),
     ],
   };
-}
-
-/** Lock files name packages, not one machine's registry. */
-function registryAddress({ name, version }: BundledPackage): string {
-  return `https://registry.npmjs.org/${name}/-/${name.replace(/^.*\//, "")}-${version}.tgz`;
 }
 
 interface PackageInput {
