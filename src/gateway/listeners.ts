@@ -18,7 +18,7 @@ interface Bind {
  * How long Envoy waits for a client to take an answer on a connection that ends with it. With Envoy's default of 1 s a gateway that is short
  * of processor time ends connections before it has written the answer.
  */
-const DELAYED_CLOSE_TIMEOUT = "30s";
+const DELAYED_CLOSE_TIMEOUT = "5s";
 
 /** Longer than the longest hold: a held request is a silent stream. It equals Envoy's default, which may change. */
 const STREAM_IDLE_TIMEOUT = "300s";
