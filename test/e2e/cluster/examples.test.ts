@@ -53,11 +53,15 @@ const apply = (file: string): Promise<string> =>
     describe: `examples/${file}, applied`,
   });
 
-/** The operator takes it all down again, engines before the classes they name; what is left of the namespaces goes by itself. */
+/**
+ * The operator takes it all down again, engines before the classes they name; what is left of the namespaces goes by itself. A
+ * namespace goes last: one that is deleted around a gateway which may still finish its queries is looked at again minutes later.
+ */
 afterAll(async () => {
   const remove = async (namespace: string): Promise<void> => {
     for (const kinds of ["fireboltengines", "fireboltinstances,fireboltengineclasses"])
       await kubectl("delete", kinds, "--all", "-n", namespace, "--timeout=90s");
+    await kubectl("wait", "pods", "--all", "-n", namespace, "--for=delete", "--timeout=110s");
   };
   await Promise.all(NAMESPACES.map(remove));
   await kubectl("delete", "namespace", ...NAMESPACES, "--wait=false", "--ignore-not-found");
