@@ -9,6 +9,12 @@ export type Operation = "CREATE" | "UPDATE" | "DELETE";
 export type FailurePolicy = "Fail" | "Ignore";
 export type HookId = "mutate-instance" | "validate-instance" | "validate-engine" | "validate-engine-class";
 
+/** A question that the API server answers by itself (CEL): a webhook is called only when all of them are true. */
+export interface MatchCondition {
+  readonly name: string;
+  readonly expression: string;
+}
+
 export interface Hook {
   readonly id: HookId;
   readonly type: "mutating" | "validating";
@@ -19,7 +25,17 @@ export interface Hook {
   readonly operations: readonly Operation[];
   /** What happens when the webhook cannot be reached. */
   readonly failurePolicy: FailurePolicy;
+  readonly matchConditions: readonly MatchCondition[];
 }
+
+/**
+ * Rules are about the spec. Finalizers, labels and the stamps of queries that wake an engine pass without a call, and so while no
+ * webhook can be reached as well.
+ */
+const SPEC_IS_NEW: MatchCondition = {
+  name: "spec-is-new",
+  expression: "request.operation != 'UPDATE' || object.spec != oldObject.spec",
+};
 
 const pathOf = (verb: "mutate" | "validate", { singular }: KindNames): string =>
   `/${verb}-${GROUP.replaceAll(".", "-")}-${VERSION}-${singular}`;
@@ -32,6 +48,7 @@ const validating = (id: HookId, kind: KindNames, ...operations: readonly Operati
   kind,
   operations,
   failurePolicy: "Fail",
+  matchConditions: [SPEC_IS_NEW],
 });
 
 export const HOOKS: readonly Hook[] = [
@@ -44,6 +61,7 @@ export const HOOKS: readonly Hook[] = [
     operations: ["CREATE"],
     // The controller makes the id as well, so an outage need not keep instances from being created.
     failurePolicy: "Ignore",
+    matchConditions: [],
   },
   validating("validate-instance", FireboltInstance, "CREATE", "UPDATE"),
   validating("validate-engine", FireboltEngine, "CREATE", "UPDATE"),

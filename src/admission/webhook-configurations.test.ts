@@ -75,6 +75,13 @@ test("one webhook as it is registered", () => {
   });
 });
 
+test("validating webhooks are called for a spec that is new, and not for changes of metadata", () => {
+  const { validating } = renderWebhookConfigurations({ ...names, target: service });
+  const expression = "request.operation != 'UPDATE' || object.spec != oldObject.spec";
+  const matchConditions = [{ name: "spec-is-new", expression }];
+  expect(validating).toMatchObject({ webhooks: [1, 2, 3].map(() => ({ matchConditions })) });
+});
+
 test("policies and timeouts can be set per configuration", () => {
   const { validating } = renderWebhookConfigurations({
     ...names,

@@ -67,6 +67,7 @@ function renderWebhook(hook: Hook, options: WebhookConfigurationOptions): object
     sideEffects: "None",
     timeoutSeconds: options.timeoutSeconds ?? TIMEOUT_SECONDS,
     admissionReviewVersions: ["v1"],
+    ...(hook.matchConditions.length === 0 ? {} : { matchConditions: hook.matchConditions }),
     // Another mutating webhook may have changed the spec since; the id is still made once only.
     ...(hook.type === "mutating" ? { reinvocationPolicy: "Never" } : {}),
   };

@@ -96,7 +96,7 @@ describe("engines and classes", () => {
     expect((await create(world.api, world.namespace, engine({ name: "e", engineClassRef: "c" }))).status).toBe(403);
   });
 
-  test("what is on its way out can lose its finalizers, whatever is wrong with it", async () => {
+  test("metadata can be changed whatever is wrong with the spec, which is judged when it changes", async () => {
     const broken = { template: { spec: { hostNetwork: true } } };
     const held = <T extends { metadata?: object }>(object: T) => ({
       ...object,
@@ -109,13 +109,20 @@ describe("engines and classes", () => {
         await create(api, namespace, held(instance({ name: "x", gateway: broken })));
       },
     });
+    const edits = {
+      fireboltengines: { spec: { replicas: 2 } },
+      fireboltengineclasses: { spec: { template: { spec: { priorityClassName: "low" } } } },
+      fireboltinstances: { spec: { gateway: { replicas: 2 } } },
+    };
+    const label = { metadata: { labels: { team: "data" } } };
     const release = { metadata: { finalizers: null } };
     const contentType = "application/merge-patch+json";
-    for (const plural of Object.values(PLURALS)) {
+    for (const [plural, edit] of Object.entries(edits)) {
       const path = `${ROOT}/${world.namespace}/${plural}/x`;
-      expect((await world.api.send({ method: "PATCH", path, body: release, contentType })).status).toBe(403);
+      const patch = async (body: object) => (await world.api.send({ method: "PATCH", path, body, contentType })).status;
+      expect([await patch(label), await patch(edit)], plural).toEqual([200, 403]);
       expect((await world.api.send({ method: "DELETE", path })).status).toBe(200);
-      expect((await world.api.send({ method: "PATCH", path, body: release, contentType })).status).toBe(200);
+      expect(await patch(release)).toBe(200);
       expect((await world.api.send({ path })).status).toBe(404);
     }
   });
@@ -139,7 +146,7 @@ describe("engines and classes", () => {
   });
 });
 
-test("an outage of the webhook blocks the deletion of a class, and what else it would have judged", async () => {
+test("an outage of the webhook blocks the deletion of a class and what else it would have judged, but no change of metadata", async () => {
   await using world = await openWebhookWorld("admission-outage");
   await create(world.api, world.namespace, engineClass({ name: "c" }));
   await world.stopServer();
@@ -151,6 +158,9 @@ test("an outage of the webhook blocks the deletion of a class, and what else it 
   });
   expect((await world.api.send({ path })).body).not.toHaveProperty("metadata.deletionTimestamp");
   expect((await create(world.api, world.namespace, engine({ name: "e" }))).status).toBe(500);
+  const annotate = { metadata: { annotations: { "example.com/team": "data" } } };
+  const contentType = "application/merge-patch+json";
+  expect((await world.api.send({ method: "PATCH", path, body: annotate, contentType })).status).toBe(200);
   // The mutating webhook is skipped; the validating one behind it is not.
   const refused = await create(world.api, world.namespace, instance({ name: "i" }));
   expect(valueAt(refused.body, ["message"])).toContain("vfireboltinstance.compute.firebolt.io");
