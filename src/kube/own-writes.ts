@@ -36,24 +36,25 @@ export function mergeWrite<T extends KubeObject>(write: AcceptedWrite, options: 
 function mergeWritten<T extends KubeObject>(written: T, options: OwnWritesOptions<T>): void {
   const { store } = options;
   const { tombstones } = store;
-  // The writer keeps what its call returned: the store needs an object of its own.
-  const entry = options.shape(copyOf(written));
-  const scope = options.scopeOf(entry.namespace);
+  const { namespace = "", name = "", uid = "", resourceVersion: version = "", labels } = written.metadata ?? {};
+  const scope = options.scopeOf(namespace);
   if (scope === undefined) return;
   // The watch is already past it, and what it told since (a deletion, perhaps) is newer.
-  if (scope.position !== undefined && isNotNewer(entry.version, scope.position)) return;
-  if (tombstones.hides(entry.uid, entry.version)) return;
-  const stored = store.get(entry);
-  if (stored !== undefined && isNotNewer(entry.version, stored.version)) return;
+  if (scope.position !== undefined && isNotNewer(version, scope.position)) return;
+  if (tombstones.hides(uid, version)) return;
+  const stored = store.get({ namespace, name });
+  if (stored !== undefined && isNotNewer(version, stored.version)) return;
   // Another object has the name now: the old one is gone, and late news of it must not bring it back.
-  if (stored !== undefined && stored.uid !== entry.uid) tombstones.mark(scope, stored.uid);
-  if (!matchesLabels(options.labelSelector, written.metadata?.labels)) {
-    tombstones.mark(scope, entry.uid, entry.version);
+  if (stored !== undefined && stored.uid !== uid) tombstones.mark(scope, stored.uid);
+  if (!matchesLabels(options.labelSelector, labels)) {
+    tombstones.mark(scope, uid, version);
     if (stored !== undefined) store.change("write", (batch) => batch.remove(stored));
     return;
   }
-  if (options.hasFieldSelector && stored?.uid !== entry.uid) return;
-  scope.expectEcho(entry.version);
+  if (options.hasFieldSelector && stored?.uid !== uid) return;
+  // The writer keeps what its call returned: the store needs an object of its own. Copied last, because most caches do not want it.
+  const entry = options.shape(copyOf(written));
+  scope.expectEcho(version);
   store.change("write", (batch) => batch.put(entry));
 }
 

@@ -65,7 +65,7 @@ export function copyJson(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyJson);
   if (typeof value !== "object" || value === null) return value;
   const copy: Record<string, unknown> = {};
-  for (const [key, field] of Object.entries(value)) copy[key] = copyJson(field);
+  for (const key of Object.keys(value)) copy[key] = copyJson(Reflect.get(value, key));
   return copy;
 }
 

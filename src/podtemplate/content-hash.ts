@@ -3,14 +3,19 @@ import { createHash } from "node:crypto";
 
 const HASH_LENGTH = 16;
 
-/** JSON with sorted keys and no insignificant whitespace. */
+/** JSON with sorted keys and no insignificant whitespace. Every pass over an engine hashes a pod template: few small objects. */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  const entries = Object.entries(value)
-    .filter(([, inner]) => inner !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonicalJson(inner)}`).join(",")}}`;
+  let text = "";
+  if (Array.isArray(value)) {
+    for (const inner of value) text += `${text === "" ? "" : ","}${canonicalJson(inner)}`;
+    return `[${text}]`;
+  }
+  for (const key of Object.keys(value).sort()) {
+    const inner: unknown = Reflect.get(value, key);
+    if (inner !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(inner)}`;
+  }
+  return `{${text}}`;
 }
 
 /** Lower-case hex SHA-256 of the UTF-8 text, first 16 characters. */
