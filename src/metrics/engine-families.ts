@@ -3,12 +3,13 @@
 import type { Registry } from "prom-client";
 import { ENGINE_PHASES } from "../api/phases.ts";
 import type { EnginePassRecord } from "../engine/metrics-hooks.ts";
+import type { Observed } from "./computed-families.ts";
 import { type FamilyShape, familiesOf } from "./families.ts";
 import type { Labels, Row } from "./object-series.ts";
 import { conditionRows, oneOfRows, reasonRows } from "./status-rows.ts";
 
 /** Five seconds to an hour. Every bucket is one more series per engine and outcome, so they are few. */
-const ROLLOUT_SECONDS = [5, 15, 30, 60, 120, 300, 600, 1800, 3600];
+export const ROLLOUT_SECONDS = [5, 15, 30, 60, 120, 300, 600, 1800, 3600];
 const CONDITIONS = ["Ready", "InstanceReady"] as const;
 const NO_GENERATION = -1;
 
@@ -40,6 +41,7 @@ export interface EngineCount {
 
 export interface EngineSource {
   shown(): readonly ShownEngine[];
+  rollouts(): readonly Observed[];
   counts(counter: EngineCounter): readonly EngineCount[];
 }
 
@@ -49,9 +51,8 @@ export const identityOf = ({ engine, instance }: Pick<ShownEngine, "engine" | "i
   instance,
 });
 
-/** Declares all of them; answers the only one whose values the registry keeps. */
-export function declareEngineFamilies(registry: Registry, source: EngineSource) {
-  const { computedGauge, computedCounter, histogram } = familiesOf(registry, ["namespace", "name", "instance"]);
+export function declareEngineFamilies(registry: Registry, source: EngineSource): void {
+  const { computedGauge, computedCounter, computedHistogram } = familiesOf(registry, ["namespace", "name", "instance"]);
   const gauge = (shape: FamilyShape, rowsOf: (shown: ShownEngine, identity: Labels) => readonly Row[]) =>
     computedGauge(shape, () => source.shown().flatMap((one) => rowsOf(one, identityOf(one))));
   const number = (name: string, help: string, read: (shown: ShownEngine) => number | undefined) =>
@@ -115,10 +116,14 @@ export function declareEngineFamilies(registry: Registry, source: EngineSource) 
     computedCounter({ name, help, labels }, () =>
       source.counts(counter).map(({ shown, values, count }) => [labelled(identityOf(shown), labels, values), count]),
     );
-  return histogram(
-    "firebolt_engine_rollout_duration_seconds",
-    "From the start of a generation until the engine is at rest, or until the generation is given up.",
-    { extraLabels: ["outcome"], buckets: ROLLOUT_SECONDS },
+  computedHistogram(
+    {
+      name: "firebolt_engine_rollout_duration_seconds",
+      help: "From the start of a generation until the engine is at rest, or until the generation is given up.",
+      labels: ["outcome"],
+      buckets: ROLLOUT_SECONDS,
+    },
+    () => source.rollouts(),
   );
 }
 

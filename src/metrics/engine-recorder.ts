@@ -5,21 +5,23 @@ import { type EngineMetrics, type EnginePassRecord, noEngineMetrics } from "../e
 import type { EngineKey } from "../engine/world.ts";
 import type { Clock } from "../kube/clock.ts";
 import { keyText } from "../kube/object.ts";
+import { type BucketTally, newTally, type Observed, tallyValue } from "./computed-families.ts";
 import {
   declareEngineFamilies,
   type EngineCount,
   type EngineCounter,
   identityOf,
+  ROLLOUT_SECONDS,
   type ShownEngine,
 } from "./engine-families.ts";
-import { ObjectSeries } from "./object-series.ts";
 
 interface Recorded {
   /** Undefined before the first pass: until then nobody has said which instance the engine belongs to. */
   shown: ShownEngine | undefined;
   /** By the values of the counter's labels, as one text. */
   readonly counts: Map<EngineCounter, Map<string, number>>;
-  readonly rollouts: ObjectSeries;
+  /** By their outcome. */
+  readonly rollouts: Map<string, BucketTally>;
   rolloutStartedMs: number | undefined;
 }
 
@@ -29,9 +31,10 @@ const SEPARATOR = "\n";
 export function createEngineRecorder(registry: Registry | undefined, clock: Clock): EngineMetrics {
   if (registry === undefined) return noEngineMetrics;
   const engines = new Map<string, Recorded>();
-  const rolloutSeconds = declareEngineFamilies(registry, {
+  declareEngineFamilies(registry, {
     shown: () => [...engines.values()].flatMap(({ shown }) => (shown === undefined ? [] : [shown])),
     counts: (counter) => [...engines.values()].flatMap((recorded) => countsOf(recorded, counter)),
+    rollouts: () => [...engines.values()].flatMap(rolloutsOf),
   });
 
   const recordedOf = (engine: EngineKey): Recorded => {
@@ -41,7 +44,7 @@ export function createEngineRecorder(registry: Registry | undefined, clock: Cloc
     const recorded: Recorded = {
       shown: undefined,
       counts: new Map(),
-      rollouts: new ObjectSeries(),
+      rollouts: new Map(),
       rolloutStartedMs: undefined,
     };
     engines.set(key, recorded);
@@ -63,7 +66,7 @@ export function createEngineRecorder(registry: Registry | undefined, clock: Cloc
       // Series of the same engine under two instances would count it twice.
       if (moved) {
         counts.clear();
-        rollouts.drop();
+        rollouts.clear();
       }
       recorded.shown = shownBy(record, moved ? undefined : before);
     },
@@ -72,16 +75,16 @@ export function createEngineRecorder(registry: Registry | undefined, clock: Cloc
       const recorded = recordedOf(engine);
       const startedMs = recorded.rolloutStartedMs;
       recorded.rolloutStartedMs = step === "started" ? clock.monotonicMs() : undefined;
-      // A rollout that began before this process did has no known length, nor has one that ended before any pass told of it.
-      if (step === "started" || startedMs === undefined || recorded.shown === undefined) return;
-      const labels = { ...identityOf(recorded.shown), outcome: step };
-      recorded.rollouts.observe(rolloutSeconds, labels, (clock.monotonicMs() - startedMs) / 1000);
+      // A rollout that began before this process did has no known length.
+      if (step === "started" || startedMs === undefined) return;
+      const tally = recorded.rollouts.get(step) ?? newTally(ROLLOUT_SECONDS);
+      recorded.rollouts.set(step, tally);
+      tallyValue(tally, ROLLOUT_SECONDS, (clock.monotonicMs() - startedMs) / 1000);
     },
     drainCheckFailed: (engine) => count(engine, "drainCheckErrors"),
     scaled: (engine, direction, reason) => count(engine, "scales", direction, reason),
     orphanDeleted: (engine, kind) => count(engine, "orphanDeletes", kind),
     removed(engine) {
-      engines.get(keyText(engine))?.rollouts.drop();
       engines.delete(keyText(engine));
     },
   };
@@ -109,4 +112,9 @@ function countsOf({ shown, counts }: Recorded, counter: EngineCounter): readonly
   }));
   // Zero from the start, so that its first increase is seen as one.
   return rows.length === 0 && counter === "drainCheckErrors" ? [{ shown, values: [], count: 0 }] : rows;
+}
+
+function rolloutsOf({ shown, rollouts }: Recorded): readonly Observed[] {
+  if (shown === undefined) return [];
+  return [...rollouts].map(([outcome, tally]) => ({ labels: { ...identityOf(shown), outcome }, tally }));
 }
