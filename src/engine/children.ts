@@ -29,7 +29,7 @@ export interface ChildObject {
 }
 
 /** The object's generation label; undefined when there is none or when it is no generation number. */
-export function generationLabel(metadata: DeepReadonly<V1ObjectMeta> | undefined): number | undefined {
+export function generationLabel(metadata: Pick<DeepReadonly<V1ObjectMeta>, "labels"> | undefined): number | undefined {
   return parseGeneration(metadata?.labels?.[LABEL.generation]);
 }
 

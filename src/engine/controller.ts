@@ -10,12 +10,13 @@ import { kubeWorld } from "./kube-world.ts";
 import { type EngineMetrics, noEngineMetrics } from "./metrics-hooks.ts";
 import { runEnginePass } from "./pass.ts";
 import {
-  engineOfChildEvent,
   engineOfEngineEvent,
+  engineOfPartEvent,
   engineOfPodEvent,
   engineOfStatefulSetEvent,
   enginesOfClassEvent,
   enginesOfInstanceEvent,
+  exceptLeftBehind,
 } from "./triggers.ts";
 import type { ResourceBounds } from "./validate.ts";
 
@@ -43,10 +44,10 @@ export function engineController(deps: EngineControllerDeps): Controller {
     concurrency: deps.concurrency ?? DEFAULT_CONCURRENCY,
     watches: [
       watch(caches.engines, engineOfEngineEvent),
-      watch(caches.statefulSets, engineOfStatefulSetEvent),
-      watch(caches.services, engineOfChildEvent),
-      watch(caches.configMaps, engineOfChildEvent),
-      watch(caches.pods, engineOfPodEvent),
+      watch(caches.statefulSets, exceptLeftBehind(caches.engines, engineOfStatefulSetEvent)),
+      watch(caches.services, exceptLeftBehind(caches.engines, engineOfPartEvent)),
+      watch(caches.configMaps, exceptLeftBehind(caches.engines, engineOfPartEvent)),
+      watch(caches.pods, exceptLeftBehind(caches.engines, engineOfPodEvent)),
       watch(caches.instances, enginesOfInstanceEvent(caches.engines)),
       watch(caches.classes, enginesOfClassEvent(caches.engines)),
       ...(demand === undefined ? [] : [watchDemand(demand)]),

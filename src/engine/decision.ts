@@ -136,4 +136,11 @@ export type EngineDecision =
 /** A decision that ends in a status write. */
 export type WritableDecision = Exclude<EngineDecision, { readonly type: "broken" }>;
 
-export const RECHECK_MS = { gate: 10_000, creating: 5_000, atRest: 30_000, sweepBacklog: 2_000 } as const;
+/** At rest, what is not as it should be is looked at again soon; what is, only in case a change was never told (adr/0014). */
+export const RECHECK_MS = {
+  gate: 10_000,
+  creating: 5_000,
+  atRest: 30_000,
+  settled: 120_000,
+  sweepBacklog: 2_000,
+} as const;

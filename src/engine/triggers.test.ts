@@ -8,10 +8,12 @@ import type { KubeObject } from "../kube/object.ts";
 import {
   engineOfChildEvent,
   engineOfEngineEvent,
+  engineOfPartEvent,
   engineOfPodEvent,
   engineOfStatefulSetEvent,
   enginesOfClassEvent,
   enginesOfInstanceEvent,
+  exceptLeftBehind,
 } from "./triggers.ts";
 
 const KEY = { namespace: "ns", name: "e" };
@@ -52,6 +54,37 @@ test("children concern the engine they are labelled with, before and after", () 
   expect(
     engineOfChildEvent({ type: "added", object: { metadata: { namespace: "ns", name: "x" } }, origin: "watch" }),
   ).toEqual([]);
+});
+
+test("what a pass wrote starts no other, except a StatefulSet that will have no pods to tell of it", () => {
+  const written = <T extends KubeObject>(object: T) => ({ type: "added", object, origin: "write" }) as CacheEvent<T>;
+  expect(engineOfPartEvent(written(child("e")))).toEqual([]);
+  expect(engineOfPartEvent({ ...written(child("e")), origin: "watch" })).toEqual([KEY]);
+  const set = (replicas: number): V1StatefulSet => ({
+    ...child("e"),
+    spec: { replicas, selector: {}, template: {}, serviceName: "" },
+  });
+  expect(engineOfStatefulSetEvent(written(set(2)))).toEqual([]);
+  expect(engineOfStatefulSetEvent(written(set(0)))).toEqual([KEY]);
+  expect(engineOfStatefulSetEvent({ ...written(set(2)), origin: "watch" })).toEqual([KEY]);
+});
+
+test.each([
+  ["the end of a generation that is left behind", { currentGeneration: 3, activeGeneration: 3 }, {}, 0],
+  ["… that still serves", { currentGeneration: 2, activeGeneration: 1 }, {}, 1],
+  ["… that is being drained", { currentGeneration: 2, activeGeneration: 2, drainingGeneration: 1 }, {}, 1],
+  ["… that is being made", { currentGeneration: 1, activeGeneration: 0 }, {}, 1],
+  ["… of an engine made anew, in whose way it is", {}, {}, 1],
+  ["… of an engine that is being deleted", { currentGeneration: 3 }, { deletionTimestamp: EARLIER }, 1],
+])("a child that goes: %s", (_, status, metadata, passes) => {
+  const of = { ...engine(), status, metadata: { ...engine().metadata, ...metadata } };
+  const engines = { get: () => of } as unknown as ObjectCache<FireboltEngine>;
+  const keysOf = exceptLeftBehind(engines, engineOfChildEvent);
+  const going = modified(child("e"), child("e", { deletionTimestamp: EARLIER }));
+  expect(keysOf(going)).toHaveLength(passes);
+  expect(keysOf({ type: "deleted", object: child("e"), origin: "watch" })).toHaveLength(passes);
+  // One that stays may have to be swept away.
+  expect(keysOf({ type: "added", object: child("e"), origin: "watch" })).toEqual([KEY]);
 });
 
 test.each([

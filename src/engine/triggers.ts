@@ -1,5 +1,5 @@
-// Which engines an event concerns (behaviour §1.1). Status-only changes of an engine, and changes that no decision reads, start
-// no pass: otherwise the operator's own writes would keep it busy for ever.
+// Which engines an event concerns (behaviour §1.1). Status-only changes of an engine, changes that no decision reads and the last
+// days of a generation that is left behind start no pass: otherwise the operator's own writes would keep it busy for ever.
 import { isDeepStrictEqual } from "node:util";
 import type { FireboltEngine } from "../api/engine.ts";
 import type { FireboltEngineClass } from "../api/engine-class.ts";
@@ -8,7 +8,9 @@ import type { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
 import type { CacheEvent, ObjectCache } from "../kube/cache.ts";
 import { type DeepReadonly, type KubeObject, keyText, type ObjectKey } from "../kube/object.ts";
+import { generationLabel } from "./children.ts";
 import { INDEX } from "./engine-caches.ts";
+import { generationsOf } from "./stored-state.ts";
 
 type Keys = readonly ObjectKey[];
 type Engines = ObjectCache<FireboltEngine>;
@@ -31,7 +33,14 @@ export function engineOfChildEvent<T extends KubeObject>(event: CacheEvent<T>): 
   return keys.filter((key, index) => keys.findIndex((other) => keyText(other) === keyText(key)) === index);
 }
 
+/** A pass that writes a Service or a ConfigMap says by itself when to look again. */
+export function engineOfPartEvent<T extends KubeObject>(event: CacheEvent<T>): Keys {
+  return event.origin === "write" ? [] : engineOfChildEvent(event);
+}
+
 export function engineOfStatefulSetEvent(event: CacheEvent<V1StatefulSet>): Keys {
+  // Of one that was just made its pods will tell, unless there will be none.
+  if (event.type === "added" && event.origin === "write" && event.object.spec?.replicas !== 0) return [];
   // Its status is not read: pods are counted by themselves.
   const read = ({ metadata }: DeepReadonly<V1StatefulSet>) => [
     metadata?.uid,
@@ -53,6 +62,26 @@ export function engineOfPodEvent(event: CacheEvent<V1Pod>): Keys {
     status?.conditions?.find(({ type }) => type === "Ready")?.status,
   ];
   return differs(event, read) ? engineOfChildEvent(event) : [];
+}
+
+/** Leaves out what nobody waits for: the end of objects whose generation their engine has left behind. */
+export const exceptLeftBehind =
+  <T extends KubeObject>(engines: Engines, mapping: (event: CacheEvent<T>) => Keys) =>
+  (event: CacheEvent<T>): Keys => {
+    const { metadata } = event.object;
+    if (event.type !== "deleted" && metadata?.deletionTimestamp === undefined) return mapping(event);
+    const generation = generationLabel(metadata);
+    return mapping(event).filter((key) => {
+      const engine = engines.get(key);
+      return generation === undefined || engine === undefined || !isLeftBehind(engine, generation);
+    });
+  };
+
+/** Of an engine that is itself on its way out everything counts: its deletion waits for children. */
+function isLeftBehind(engine: DeepReadonly<FireboltEngine>, generation: number): boolean {
+  const { current, active, draining } = generationsOf(engine);
+  const isOlder = generation < current && generation !== active && generation !== draining;
+  return isOlder && engine.metadata?.deletionTimestamp === undefined;
 }
 
 export const enginesOfInstanceEvent =

@@ -89,7 +89,7 @@ test("S66: a quiet engine is first looked at; nothing is written again while it 
   const world = await resting();
   expect(world.status).toMatchObject({ autoStopReason: "ActivityObserved", lastActivityTime: text(NOW_MS) });
   world.nowMs += MINUTE;
-  expect(await world.pass()).toEqual({ afterMs: 30_000 });
+  expect(await world.pass()).toEqual({ afterMs: MINUTE });
   expect(world.taken().filter((request) => /^(status|replicas)/.test(request))).toEqual([]);
 });
 

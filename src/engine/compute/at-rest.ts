@@ -1,6 +1,7 @@
 // `stable` and `stopped`: verify the running generation, repair what is missing around it, and write the intent of a new
 // generation when it no longer matches (T4–T6). Never creates or changes a StatefulSet.
-import { type EngineDecision, RECHECK_MS } from "../decision.ts";
+import { findCondition } from "../../api/condition-list.ts";
+import { type EngineDecision, type NextStatus, RECHECK_MS } from "../decision.ts";
 import { restPhase } from "../phase.ts";
 import { renderGeneration } from "../render/generation.ts";
 import type { EngineSnapshot } from "../snapshot.ts";
@@ -31,6 +32,12 @@ export function computeAtRest(s: EngineSnapshot, gate: OpenGate): EngineDecision
     observedGeneration: s.engine.metadata?.generation ?? 0,
     instanceReady,
   });
-  const recheck = ensure.routing === undefined ? ({ afterMs: RECHECK_MS.atRest } as const) : "now";
-  return { type: "hold", row: "T6", status, ensure, recheck };
+  const afterMs = isSettled(status) ? RECHECK_MS.settled : RECHECK_MS.atRest;
+  return { type: "hold", row: "T6", status, ensure, recheck: ensure.routing === undefined ? { afterMs } : "now" };
+}
+
+/** Everything that could change from here on is watched. What pods wait for is told in Events, which are not. */
+function isSettled({ conditions }: NextStatus): boolean {
+  const ready = findCondition(conditions, "Ready");
+  return ready?.status === "True" || ready?.reason === "Stopped";
 }
