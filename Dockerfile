@@ -34,7 +34,8 @@ LABEL org.opencontainers.image.title="firebolt-operator" \
       io.firebolt.sbom="/usr/share/sbom/firebolt-operator.spdx.json"
 COPY --from=build /image/ /
 ENV NODE_ENV="production" \
-    NODE_OPTIONS="--max-semi-space-size=2 --max-old-space-size-percentage=75"
+    NODE_OPTIONS="--max-semi-space-size=2 --max-old-space-size-percentage=75 --v8-pool-size=1" \
+    MALLOC_ARENA_MAX="1"
 USER 65532:65532
 WORKDIR /
-ENTRYPOINT ["/nodejs/bin/node", "/usr/lib/firebolt-operator/firebolt-operator.mjs"]
+ENTRYPOINT ["/nodejs/bin/node", "--memory-saver-mode", "--no-opt", "--no-concurrent-recompilation", "/usr/lib/firebolt-operator/firebolt-operator.mjs"]

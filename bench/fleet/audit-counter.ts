@@ -58,8 +58,18 @@ export function openAuditCounter(folder: string, user: string): AuditCounter {
 
 export const total = (counts: Counts): number => Object.values(counts).reduce((sum, one) => sum + one, 0);
 
-/** The counts together. */
-export function addCounts(one: Counts, other: Counts): Counts {
+/** Both together. */
+export function addRequests(one: RequestCount, other: RequestCount): RequestCount {
+  return {
+    work: addCounts(one.work, other.work),
+    watches: addCounts(one.watches, other.watches),
+    lease: addCounts(one.lease, other.lease),
+    serving: addCounts(one.serving, other.serving),
+    refused: addCounts(one.refused, other.refused),
+  };
+}
+
+function addCounts(one: Counts, other: Counts): Counts {
   const sum: Record<string, number> = { ...one };
   for (const [key, value] of Object.entries(other)) sum[key] = (sum[key] ?? 0) + value;
   return sum;

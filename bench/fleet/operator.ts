@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ENVIRONMENT } from "../../dev/image/operator-image.ts";
+import { ENVIRONMENT, V8_FLAGS } from "../../dev/image/operator-image.ts";
 import { managerArgs } from "../../test/support/chart-flags.ts";
 import { type Harness, SYSTEM_NAMESPACE } from "./harness.ts";
 import { meterProcess, type ProcessMeter } from "./process-meter.ts";
@@ -51,6 +51,7 @@ export interface OwnOptions {
 export async function startOwnOperator(harness: Harness, options: OwnOptions = {}): Promise<Operator> {
   const { flags = [], nodeArgs = [], env = {}, probePort = 8081, name = "firebolt-operator" } = options;
   const args = [
+    ...V8_FLAGS,
     ...nodeArgs,
     harness.program,
     ...managerArgs(harness.objects),

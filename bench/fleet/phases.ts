@@ -6,6 +6,7 @@ import type { RequestCount } from "./audit-counter.ts";
 import { type EngineFleet, engineNames, image, isReadyOn, isStopped } from "./engine-fleet.ts";
 import type { Harness } from "./harness.ts";
 import type { Operator } from "./operator.ts";
+import { untilQuiet } from "./quiet.ts";
 
 export const PHASES = ["create", "roll", "idle", "stop", "delete"] as const;
 export type Phase = (typeof PHASES)[number];
@@ -27,9 +28,6 @@ export interface PhasesOptions {
   readonly engines: number;
   readonly idleSeconds: number;
 }
-
-/** Events are written a moment after what they tell. */
-const SETTLE_MS = 3_000;
 
 export async function measurePhases(
   harness: Harness,
@@ -63,7 +61,7 @@ export async function measurePhases(
   };
   const results: Partial<Record<Phase, PhaseResult>> = {};
   for (const phase of PHASES) {
-    const result = await measure(harness, operator, actions[phase], phase === "idle" ? 0 : SETTLE_MS);
+    const result = await measure(harness, operator, actions[phase], phase === "idle" ? "at once" : "until quiet");
     progress(
       `${phase}: ${result.wallSeconds.toFixed(1)} s, CPU ${result.cpuSeconds.toFixed(2)} s, peak ${result.peakRssMb} MB`,
     );
@@ -77,7 +75,7 @@ export async function measure(
   harness: Harness,
   { meter, assertRunning }: Operator,
   action: () => Promise<void>,
-  settleMs: number,
+  settle: "until quiet" | "at once" = "until quiet",
 ): Promise<PhaseResult> {
   assertRunning();
   harness.audit.take();
@@ -86,7 +84,7 @@ export async function measure(
   const startedMs = performance.now();
   await action();
   const wallSeconds = Math.round(performance.now() - startedMs) / 1_000;
-  await sleep(settleMs);
+  const requests = settle === "at once" ? harness.audit.take() : await untilQuiet(harness);
   assertRunning();
   const { peakRssMb, rssMb, anonymousMb } = meter.memory();
   return {
@@ -95,7 +93,7 @@ export async function measure(
     peakRssMb,
     rssMb,
     anonymousMb,
-    requests: harness.audit.take(),
+    requests,
     loadAverage: Math.round((loadavg()[0] ?? 0) * 100) / 100,
   };
 }

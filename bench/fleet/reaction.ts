@@ -18,6 +18,7 @@ import { FLEET_NAMESPACE, type Harness, openHarness, type Progress } from "./har
 import { startOwnOperator } from "./operator.ts";
 import { type Percentiles, percentiles } from "./percentiles.ts";
 import { measure, type PhaseResult } from "./phases.ts";
+import { openSightings } from "./sightings.ts";
 
 export interface Reaction {
   readonly engines: number;
@@ -32,16 +33,19 @@ export interface Reactions {
   readonly classEdit: Reaction;
 }
 
+/** When an engine first showed that it knows. */
+type StepTime = (engine: string) => number | undefined;
+
 const CLASS = "shared";
 const waitsForInstance: EngineCheck = ({ status }) =>
   status?.conditions?.some(({ type, reason }) => type === "Ready" && reason === "InstanceNotReady") === true;
-const SETTLE_MS = 3_000;
 
 export async function measureReactions(progress: Progress, engines: number): Promise<Reactions> {
   await using harness = await openHarness({ progress });
   await using operator = await startOwnOperator(harness);
   await operator.untilLeading();
   await using fleet = await openFleet(harness);
+  await using sightings = await openSightings(harness);
   const { client } = harness;
   const names = engineNames(engines);
   const timeoutMs = 120_000 + engines * 2_000;
@@ -51,44 +55,50 @@ export async function measureReactions(progress: Progress, engines: number): Pro
   await fleet.create(names, { engineClassRef: CLASS });
   await fleet.until(names, waitsForInstance, awaited("waiting for the instance"));
 
-  const react = async (change: () => Promise<number>, generation: number): Promise<Reaction> => {
-    const seen = firstSteps(
-      fleet,
-      (engine) => !waitsForInstance(engine) && engine.status?.currentGeneration === generation,
-    );
+  const react = async (change: () => Promise<number>, generation: number, stepMs: StepTime): Promise<Reaction> => {
     let sinceMs = 0;
     const action = async (): Promise<void> => {
       sinceMs = await change();
       await fleet.until(names, isReadyOn(generation), awaited(`on generation ${generation}`));
     };
-    const whole = await measure(harness, operator, action, SETTLE_MS);
-    seen.stop();
-    return { engines, firstStep: percentiles([...seen.times.values()].map((atMs) => atMs - sinceMs)), whole };
+    const whole = await measure(harness, operator, action);
+    const steps = names.map((name) => (stepMs(name) ?? Number.NaN) - sinceMs);
+    return { engines, firstStep: percentiles(steps), whole };
   };
   progress("the instance gets ready");
-  const instanceReady = await react(async () => {
-    const ready = instanceShowsAddress(harness);
-    const manifest = instanceManifest({ name: INSTANCE, namespace: FLEET_NAMESPACE });
-    await client.create(FireboltInstance, manifest as FireboltInstance);
-    return ready;
-  }, 0);
+  const instanceReady = await react(
+    async () => {
+      const ready = instanceShowsAddress(harness);
+      const manifest = instanceManifest({ name: INSTANCE, namespace: FLEET_NAMESPACE });
+      await client.create(FireboltInstance, manifest as FireboltInstance);
+      return ready;
+      // The first object that an engine shows of it: its status follows only when everything is there.
+    },
+    0,
+    (name) => sightings.statefulSetMs(name, 0),
+  );
   progress("the class is edited");
-  const classEdit = await react(async () => {
-    const sinceMs = performance.now();
-    await client.patch(FireboltEngineClass, metadata, { type: "merge", body: { spec: image("by-class") } });
-    return sinceMs;
-  }, 1);
+  const bumped = firstSeen(fleet, ({ status }) => status?.currentGeneration === 1);
+  const classEdit = await react(
+    async () => {
+      const sinceMs = performance.now();
+      await client.patch(FireboltEngineClass, metadata, { type: "merge", body: { spec: image("by-class") } });
+      return sinceMs;
+    },
+    1,
+    (name) => bumped.get(name),
+  );
   return { instanceReady, classEdit };
 }
 
 /** When each engine first passed the check, from now on. */
-function firstSteps(fleet: EngineFleet, check: EngineCheck) {
+function firstSeen(fleet: EngineFleet, check: EngineCheck): ReadonlyMap<string, number> {
   const times = new Map<string, number>();
-  const stop = fleet.engines.onEvent(({ object }) => {
+  fleet.engines.onEvent(({ object }) => {
     const name = object.metadata?.name ?? "";
     if (!times.has(name) && check(object)) times.set(name, performance.now());
   });
-  return { times, stop };
+  return times;
 }
 
 /** When the instance first told where its metadata service is: what engines wait for. */

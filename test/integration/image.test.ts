@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { valueAt } from "../../dev/control-plane/api-request.ts";
 import { findFreePorts } from "../../dev/control-plane/ports.ts";
-import { ENVIRONMENT, PROGRAM_PATH, renderLabels, SBOM_PATH, USER } from "../../dev/image/operator-image.ts";
+import { ENVIRONMENT, PROGRAM_PATH, renderLabels, SBOM_PATH, USER, V8_FLAGS } from "../../dev/image/operator-image.ts";
 import { type ImageRoot, openImageRoot } from "../support/image-root.ts";
 import { buildProgram, PROGRAM } from "../support/operator-process.ts";
 
@@ -116,7 +116,8 @@ describe("what it is", () => {
   test("the Dockerfile says the same", () => {
     const text = readFileSync(join(ROOT, "Dockerfile"), "utf8");
     expect(text).toContain(`USER ${USER}`);
-    expect(text).toContain(`"/${PROGRAM_PATH}"]`);
+    const started = [...V8_FLAGS, `/${PROGRAM_PATH}`].map((word) => JSON.stringify(word)).join(", ");
+    expect(text).toContain(`node", ${started}]`);
     expect(text).toContain(`${SBOM_PATH}`);
     for (const variable of ENVIRONMENT.filter((one) => !one.startsWith("PATH=")))
       expect(text).toContain(variable.replace(/=(.*)$/, '="$1"'));
