@@ -14,7 +14,7 @@ function setUp(options: Partial<EventRecorderOptions> = {}) {
   const errors: string[] = [];
   const logger: Logger = {
     debug: () => undefined,
-    info: (message) => errors.push(message),
+    info: (message) => errors.push(`info: ${message}`),
     error: (message) => errors.push(message),
     with: () => logger,
   };
@@ -161,12 +161,22 @@ test("a failing server is tried again, a refusal is not, and neither reaches the
   expect(errors).toEqual(["event not written"]);
 });
 
+test("a namespace that is being deleted takes no events, and that is no error", async () => {
+  const { clock, created, recorder, failures, errors } = setUp();
+  const details = { causes: [{ reason: "NamespaceTerminating" }] };
+  failures.push(new KubeApiError("POST", 403, { reason: "Forbidden", details }));
+  recorder.record(event());
+  await clock.advance(60_000);
+  expect(created).toEqual([]);
+  expect(errors).toEqual(["info: event not written: its namespace is being deleted"]);
+});
+
 test("the queue is bounded, and what it drops is reported once", async () => {
   const { clock, created, recorder, errors } = setUp({ queueLimit: 3, limits: { burst: 100 } });
   for (let index = 0; index < 10; index++) recorder.record(event({ note: `note ${index}` }));
   await clock.advance(0);
   expect(created.map(({ note }) => note)).toEqual(["note 0", "note 1", "note 2"]);
-  expect(errors).toEqual(["events dropped, the queue was full"]);
+  expect(errors).toEqual(["info: events dropped, the queue was full"]);
 });
 
 test("a stop writes what is queued, but never takes longer than a second", async () => {

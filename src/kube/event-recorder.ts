@@ -169,9 +169,17 @@ class Recorder implements EventRecorder {
 
   #giveUp(series: Series, error: unknown): void {
     const { reason, regarding } = series.event;
+    const { logger } = this.#options;
+    const fields = { reason, kind: regarding.kind, name: regarding.name };
     this.#series.forget(series);
-    this.#options.logger.error("event not written", error, { reason, kind: regarding.kind, name: regarding.name });
+    // Nothing to act on: nobody will ever look for events there.
+    if (isNamespaceGoing(error)) logger.info("event not written: its namespace is being deleted", fields);
+    else logger.error("event not written", error, fields);
   }
+}
+
+function isNamespaceGoing(error: unknown): boolean {
+  return error instanceof KubeApiError && error.causes.some(({ reason }) => reason === "NamespaceTerminating");
 }
 
 /** Worth another try: no answer, overload, or a server on its way up or down. A refusal stays one. */

@@ -161,8 +161,12 @@ function podNode(pod: PodView, { style, nowMs }: TreeOptions): Node {
   const { queries } = pod;
   const details = [
     pod.node === undefined ? "" : `on ${pod.node}`,
-    pod.restarts > 0 ? `${pod.restarts} restarts` : "",
-    queries === undefined ? "" : queries.type === "read" ? `${queries.queries} queries` : "queries not known",
+    pod.restarts > 0 ? `${pod.restarts} ${pod.restarts === 1 ? "restart" : "restarts"}` : "",
+    queries === undefined
+      ? ""
+      : queries.type === "read"
+        ? `${queries.queries} ${queries.queries === 1 ? "query" : "queries"}`
+        : "queries not known",
   ];
   const paint = pod.ready ? style.green : style.yellow;
   return {

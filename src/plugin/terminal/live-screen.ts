@@ -40,7 +40,9 @@ function appended({ out }: Pick<Terminal, "out">): LiveScreen {
   return {
     show(text, same = text) {
       if (same === last) return;
-      out(last === undefined ? text : `\n${text}`);
+      // Blocks are set apart; a line after a line is a log.
+      const isBlock = text.trimEnd().includes("\n");
+      out(last !== undefined && isBlock ? `\n${text}` : text);
       last = same;
     },
     [Symbol.dispose]: () => undefined,

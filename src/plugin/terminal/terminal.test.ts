@@ -94,6 +94,7 @@ describe("a live screen", () => {
     screen.show("a 1s\n", "a");
     screen.show("a 2s\n", "a");
     screen.show("b 3s\n", "b");
-    expect(text()).toBe("a 1s\n\nb 3s\n");
+    screen.show("c\nd\n");
+    expect(text(), "lines follow each other, blocks are set apart").toBe("a 1s\nb 3s\n\nc\nd\n");
   });
 });
