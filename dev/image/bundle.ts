@@ -1,5 +1,7 @@
 // Bundles a program with all it needs at run time into one file. Answers the text; writing it is the caller's business.
-import { build, type Plugin } from "esbuild";
+import { SourceMap, type SourceMapPayload } from "node:module";
+import { join } from "node:path";
+import { type BuildOptions, build, type Plugin } from "esbuild";
 import type { SourceVersion } from "./source-version.ts";
 
 /** The operator's own program. */
@@ -24,12 +26,28 @@ export interface Bundle {
   readonly define?: Readonly<Record<string, string>>;
 }
 
-export async function bundleProgram({ root, entry, interpreter, target, define = {} }: Bundle): Promise<Buffer> {
-  const { outputFiles } = await build({
+export async function bundleProgram(bundle: Bundle): Promise<Buffer> {
+  const { outputFiles } = await build({ ...optionsOf(bundle), write: false, sourcemap: false });
+  const [output] = outputFiles;
+  if (output === undefined) throw new Error(`bundling ${bundle.entry} gave no file`);
+  assertAscii(output.text, bundle.entry);
+  return Buffer.from(output.contents);
+}
+
+/** From places in the bundle to places in the sources, for profiles. */
+export async function mapProgram(bundle: Bundle): Promise<SourceMap> {
+  const outfile = join(bundle.root, "dist/mapped.mjs");
+  const { outputFiles } = await build({ ...optionsOf(bundle), write: false, sourcemap: "external", outfile });
+  const map = outputFiles.find(({ path }) => path.endsWith(".map"));
+  if (map === undefined) throw new Error(`bundling ${bundle.entry} gave no source map`);
+  return new SourceMap(JSON.parse(map.text) as SourceMapPayload);
+}
+
+function optionsOf({ root, entry, interpreter, target, define = {} }: Bundle) {
+  return {
     absWorkingDir: root,
     entryPoints: [entry],
     bundle: true,
-    write: false,
     platform: "node",
     target,
     format: "esm",
@@ -38,7 +56,6 @@ export async function bundleProgram({ root, entry, interpreter, target, define =
     minifyWhitespace: true,
     lineLimit: LINE_LIMIT,
     plugins: [requireBuiltins],
-    sourcemap: false,
     legalComments: "none",
     logLevel: "error",
     define: Object.fromEntries(Object.entries(define).map(([name, value]) => [name, JSON.stringify(value)])),
@@ -46,11 +63,7 @@ export async function bundleProgram({ root, entry, interpreter, target, define =
       // The CommonJS packages inside the bundle ask for Node's own modules by `require`.
       js: `#!${interpreter}\nimport { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);`,
     },
-  });
-  const [output] = outputFiles;
-  if (output === undefined) throw new Error(`bundling ${entry} gave no file`);
-  assertAscii(output.text, entry);
-  return Buffer.from(output.contents);
+  } satisfies BuildOptions;
 }
 
 /**
