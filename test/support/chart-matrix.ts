@@ -79,7 +79,7 @@ const everything: Values = {
   wakeAgent: { mode: "demand" },
   gatewayWakeClusterRole: { create: true, name: "firebolt:gateways" },
   podSecurity: { componentSeccomp: "none", engineSeccomp: "Localhost:profiles/engine.json" },
-  controllers: { concurrency: { engine: 16, instance: 4, engineclass: 1 } },
+  controllers: { concurrency: { engine: 24, instance: 4, engineclass: 1 } },
   kubeApi: { qps: 12.5, burst: 40 },
   logging: { encoder: "console", level: 3, stacktraceLevel: "panic" },
   resources: { requests: { cpu: "100m", memory: "128Mi" }, limits: { memory: "256Mi" } },
