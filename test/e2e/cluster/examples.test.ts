@@ -59,7 +59,7 @@ const apply = (file: string): Promise<string> =>
  */
 afterAll(async () => {
   const remove = async (namespace: string): Promise<void> => {
-    for (const kinds of ["fireboltengines", "fireboltinstances,fireboltengineclasses"])
+    for (const kinds of ["fireboltengines", "fireboltinstances,fireboltengineclasses", "deployments,statefulsets"])
       await kubectl("delete", kinds, "--all", "-n", namespace, "--timeout=90s");
     await kubectl("wait", "pods", "--all", "-n", namespace, "--for=delete", "--timeout=110s");
   };
