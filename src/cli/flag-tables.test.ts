@@ -55,7 +55,7 @@ const MANAGER: Readonly<Record<string, string>> = {
   "default-image-engine-web": images.engineWeb,
   "component-seccomp": "RuntimeDefault",
   "engine-seccomp": "none",
-  "max-concurrent-reconciles": "engine=16,instance=2,engineclass=2",
+  "max-concurrent-reconciles": "engine=8,instance=2,engineclass=2",
   "kube-api-qps": "0",
   "kube-api-burst": "0",
   kubeconfig: "",

@@ -66,7 +66,7 @@ export const MANAGER_FLAGS = {
   ...WEBHOOK_FLAGS,
   "max-concurrent-reconciles": {
     type: "string",
-    default: "engine=16,instance=2,engineclass=2",
+    default: "engine=8,instance=2,engineclass=2",
     help: "passes at the same time, per controller",
     check: concurrencyProblem,
   },

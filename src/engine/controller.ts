@@ -34,7 +34,7 @@ export interface EngineControllerDeps {
   readonly concurrency?: number;
 }
 
-const DEFAULT_CONCURRENCY = 16;
+const DEFAULT_CONCURRENCY = 8;
 
 export function engineController(deps: EngineControllerDeps): Controller {
   const { client, caches, clock, events, defaults, bounds, demand, metrics = noEngineMetrics } = deps;
