@@ -8,6 +8,7 @@ import {
   IMAGE,
   liveSet,
   NOT_READY,
+  NOW_MS,
   READY,
   routingTo,
   status,
@@ -90,7 +91,26 @@ test("I16: a creating engine whose status calls the current generation active ne
 
 test("T9: waits for pods and writes nothing that is already right", () => {
   const decision = compute(at("creating", [1, 0]), { pods: NOT_READY });
-  expect(decision).toMatchObject({ type: "hold", row: "T9", ensure: {}, recheck: { afterMs: 5_000 } });
+  expect(decision).toMatchObject({ type: "hold", row: "T9", ensure: {} });
+});
+
+test.each([
+  [0, 5_000],
+  [8, 5_000],
+  [24, 12_000],
+  [3_600, 30_000],
+  [-60, 5_000],
+])("T9: a StatefulSet that is %i s old is looked at again after %i ms", (ageSeconds, afterMs) => {
+  const creationTimestamp = new Date(NOW_MS - ageSeconds * 1_000).toISOString();
+  const set = liveSet(engine(), 1);
+  if (set.statefulSet.type !== "live") throw new Error("the fixture has no live StatefulSet");
+  const { object } = set.statefulSet;
+  const statefulSet = {
+    ...set.statefulSet,
+    object: { ...object, metadata: { ...object.metadata, creationTimestamp } },
+  };
+  const decision = compute(at("creating", [1, 0]), { pods: NOT_READY, current: { ...set, statefulSet } });
+  expect(decision).toMatchObject({ row: "T9", recheck: { afterMs } });
 });
 
 test("T9: an edited ConfigMap is restored while creating, taking the field over", () => {

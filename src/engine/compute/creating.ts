@@ -1,5 +1,6 @@
 // `creating`: build the current generation and wait for its pods (T7, T9, T10), or give it up when the spec has moved on
 // (T8). The spec is compared before readiness is looked at: a doomed generation is never waited for.
+import type { StatefulSet } from "../children.ts";
 import { type Cause, type EngineDecision, type Ensure, RECHECK_MS } from "../decision.ts";
 import { renderGeneration } from "../render/generation.ts";
 import type { EngineSnapshot } from "../snapshot.ts";
@@ -34,8 +35,18 @@ export function computeCreating(s: EngineSnapshot, gate: OpenGate): EngineDecisi
     };
   const status = advance(s, { phase: "creating", instanceReady });
   const leftOut = ensure.statefulSet === undefined ? {} : { leftOut: gate.leftOut };
-  const recheck = { afterMs: RECHECK_MS.creating };
+  const recheck = { afterMs: isThere ? patience(s.nowMs, statefulSet.object) : RECHECK_MS.creating };
   return { type: "hold", row: isThere ? "T9" : "T7", status, ensure, recheck, ...leftOut };
+}
+
+/**
+ * Pods are watched; a look is for what hinders them, which is not. The longer they take the less a few seconds matter, and a fleet
+ * that waits for a busy cluster must not keep it busy (adr/0014).
+ */
+function patience(nowMs: number, { metadata }: StatefulSet): number {
+  const halfAgeMs = (nowMs - Date.parse(metadata?.creationTimestamp ?? "")) / 2;
+  // A clock that disagrees with the API server's is no reason to wait.
+  return halfAgeMs > RECHECK_MS.creating ? Math.min(halfAgeMs, RECHECK_MS.atRest) : RECHECK_MS.creating;
 }
 
 /**
