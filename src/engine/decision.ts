@@ -141,6 +141,6 @@ export const RECHECK_MS = {
   gate: 10_000,
   creating: 5_000,
   atRest: 30_000,
-  settled: 120_000,
+  settled: 240_000,
   sweepBacklog: 2_000,
 } as const;

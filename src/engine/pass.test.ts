@@ -38,7 +38,7 @@ test("S2: created with zero replicas it ends stopped", async () => {
 
 test("I30, I35: at rest a pass asks and writes nothing", async () => {
   const world = await stable();
-  expect(await world.pass()).toEqual({ afterMs: 120_000 });
+  expect(await world.pass()).toEqual({ afterMs: 240_000 });
   expect(world.taken()).toEqual([]);
 });
 

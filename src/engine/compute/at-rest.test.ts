@@ -47,7 +47,7 @@ test.each([
 test("T6: a matching generation rests, and observedGeneration says for which spec (I10)", () => {
   const of = at("stable", [1, 1]);
   const decision = compute({ ...of, metadata: { ...of.metadata, generation: 9 } });
-  expect(decision).toMatchObject({ type: "hold", row: "T6", ensure: {}, recheck: { afterMs: 120_000 } });
+  expect(decision).toMatchObject({ type: "hold", row: "T6", ensure: {}, recheck: { afterMs: 240_000 } });
   expect(decision).toMatchObject({ status: { ...status("stable", 1, 1), observedGeneration: 9 } });
 });
 
@@ -58,7 +58,7 @@ test("T6: pods that are not ready are looked at again soon, because Events tell 
 
 test("T6: a stopped engine has nothing to wait for", () => {
   const of = at("stopped", [1, 1], { replicas: 0 });
-  expect(compute(of, { current: liveSet(of, 1) })).toMatchObject({ row: "T6", recheck: { afterMs: 120_000 } });
+  expect(compute(of, { current: liveSet(of, 1) })).toMatchObject({ row: "T6", recheck: { afterMs: 240_000 } });
 });
 
 test.each([
