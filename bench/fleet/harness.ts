@@ -5,6 +5,7 @@ import { homedir, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { addNodes } from "../../dev/control-plane/nodes.ts";
+import { namespaces } from "../../dev/platform/namespace.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import { createKubeClient } from "../../src/kube/kube-client.ts";
 import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
@@ -24,13 +25,6 @@ const USER = `system:serviceaccount:${SYSTEM_NAMESPACE}:${RELEASE}`;
 const NODES = 4;
 const CONNECTIONS = 64;
 
-const Namespace = defineResource({
-  group: "",
-  version: "v1",
-  kind: "Namespace",
-  plural: "namespaces",
-  namespaced: false,
-});
 const ClusterRoleBinding = defineResource<KubeObject & { roleRef: object; subjects: readonly object[] }>({
   group: "rbac.authorization.k8s.io",
   version: "v1",
@@ -88,7 +82,7 @@ export async function openHarness({ progress, values = {} }: HarnessOptions): Pr
   const client = createKubeClient({ config, maxSockets: CONNECTIONS });
   stack.defer(() => client.close());
   const createNamespace = async (name: string): Promise<void> => {
-    await client.create(Namespace, { metadata: { name } });
+    await client.create(namespaces, { metadata: { name } });
   };
   await createNamespace(SYSTEM_NAMESPACE);
   const helm: Helm = stack.use(await openHelm());

@@ -62,7 +62,12 @@ export async function measureReactions(progress: Progress, engines: number): Pro
       await fleet.until(names, isReadyOn(generation), awaited(`on generation ${generation}`));
     };
     const whole = await measure(harness, operator, action);
-    const steps = names.map((name) => (stepMs(name) ?? Number.NaN) - sinceMs);
+    const steps = names.map((name) => {
+      const seenMs = stepMs(name);
+      if (seenMs === undefined)
+        throw new Error(`${name} is on generation ${generation}, and its first step was not seen`);
+      return seenMs - sinceMs;
+    });
     return { engines, firstStep: percentiles(steps), whole };
   };
   progress("the instance gets ready");
@@ -72,9 +77,9 @@ export async function measureReactions(progress: Progress, engines: number): Pro
       const manifest = instanceManifest({ name: INSTANCE, namespace: FLEET_NAMESPACE });
       await client.create(FireboltInstance, manifest as FireboltInstance);
       return ready;
-      // The first object that an engine shows of it: its status follows only when everything is there.
     },
     0,
+    // The status follows only when everything is there: an object shows the step sooner.
     (name) => sightings.statefulSetMs(name, 0),
   );
   progress("the class is edited");

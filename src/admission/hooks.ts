@@ -29,8 +29,8 @@ export interface Hook {
 }
 
 /**
- * Rules are about the spec. Finalizers, labels and the stamps of queries that wake an engine pass without a call, and so while no
- * webhook can be reached as well.
+ * Rules are about the spec. Finalizers, labels and the stamps of queries for a stopped engine pass without a call, and so while no
+ * webhook can be reached as well; the wake itself is a change of the spec.
  */
 const SPEC_IS_NEW: MatchCondition = {
   name: "spec-is-new",

@@ -106,7 +106,7 @@ async function buildManager(settings: Settings, root: Logger, signal: AbortSigna
   if (flags.telemetry) logger.info("there is no telemetry: nothing is sent");
 
   const registry = flags["metrics-bind-address"] === "0" ? undefined : new Registry();
-  // At the library's own 10 ms, looking at the event loop would be most of what an idle manager does.
+  // The library's own 10 ms would wake an idle manager a hundred times a second.
   if (registry !== undefined) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   const metrics = createRuntimeMetrics(registry);
   const watches = createWatchMetrics(registry);

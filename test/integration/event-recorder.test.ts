@@ -1,6 +1,7 @@
 // Events on a real API server, which checks every field: what it accepts here, kubectl can show.
 import { homedir } from "node:os";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { namespaces } from "../../dev/platform/namespace.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import { systemClock } from "../../src/kube/clock.ts";
 import { type EventNote, eventResource, type KubeEvent, referenceTo } from "../../src/kube/event-object.ts";
@@ -18,6 +19,7 @@ let recorder: EventRecorder;
 let running: Promise<void>;
 const stop = new AbortController();
 const errors: unknown[] = [];
+const infos: string[] = [];
 
 beforeAll(async () => {
   client = createKubeClient({
@@ -26,7 +28,7 @@ beforeAll(async () => {
   namespace = await createNamespace("events");
   const logger: Logger = {
     debug: () => undefined,
-    info: () => undefined,
+    info: (message) => infos.push(message),
     error: (_message, error) => errors.push(error),
     with: () => logger,
   };
@@ -125,6 +127,16 @@ test("events of cluster-scoped objects go to the default namespace", async () =>
     return ours.length > 0 && ours;
   });
   expect(events[0]).toMatchObject({ metadata: { namespace: "default" }, regarding });
+  expect(errors).toEqual([]);
+});
+
+test("a namespace that is being deleted takes no events, and that is told without an error", async () => {
+  // Nothing on this control plane would ever finish the deletion.
+  const leaving = await createNamespace("events-leaving");
+  const object = await client.create(ConfigMap, { metadata: { namespace: leaving, name: "subject" } });
+  await client.delete(namespaces, { name: leaving });
+  recorder.record(note(object));
+  await eventually(() => infos.includes("event not written: its namespace is being deleted"));
   expect(errors).toEqual([]);
 });
 
