@@ -171,6 +171,19 @@ test("a namespace that is being deleted takes no events, and that is no error", 
   expect(errors).toEqual(["info: event not written: its namespace is being deleted"]);
 });
 
+test("events of four objects are on their way at once, of one object never two", async () => {
+  const { clock, created, failures, recorder } = setUp();
+  failures.push("hang", "hang", "hang");
+  const of = (uid: string, reason: string) =>
+    event({ reason, regarding: { apiVersion: "v1", kind: "Thing", namespace: "ns", name: uid, uid } });
+  for (const uid of ["a", "b", "c"]) recorder.record(of(uid, "First"));
+  recorder.record(of("a", "Second"));
+  for (const uid of ["d", "e"]) recorder.record(of(uid, "First"));
+  await clock.advance(0);
+  // Three hang; the fourth writer does all others but the second event of one that hangs.
+  expect(created.map(({ regarding, reason }) => `${regarding?.name} ${reason}`)).toEqual(["d First", "e First"]);
+});
+
 test("the queue is bounded, and what it drops is reported once", async () => {
   const { clock, created, recorder, errors } = setUp({ queueLimit: 3, limits: { burst: 100 } });
   for (let index = 0; index < 10; index++) recorder.record(event({ note: `note ${index}` }));

@@ -84,7 +84,8 @@ export class EventSeries {
   }
 }
 
-function objectKey({ uid, kind, namespace = "", name }: ObjectReference): string {
+/** Tells the objects of events apart. */
+export function objectKey({ uid, kind, namespace = "", name }: ObjectReference): string {
   return uid ?? `${kind}/${namespace}/${name}`;
 }
 
