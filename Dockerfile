@@ -38,4 +38,4 @@ ENV NODE_ENV="production" \
     MALLOC_ARENA_MAX="1"
 USER 65532:65532
 WORKDIR /
-ENTRYPOINT ["/nodejs/bin/node", "--memory-saver-mode", "--no-opt", "--no-concurrent-recompilation", "/usr/lib/firebolt-operator/firebolt-operator.mjs"]
+ENTRYPOINT ["/nodejs/bin/node", "--memory-saver-mode", "--no-concurrent-recompilation", "/usr/lib/firebolt-operator/firebolt-operator.mjs"]

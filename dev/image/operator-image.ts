@@ -28,10 +28,9 @@ export const ENVIRONMENT = [
 
 /**
  * How V8 is to run a program that waits for the network most of the time (docs/performance.md has what each is worth): collect early and
- * compactly, and leave out the compiler that takes more memory than its code is worth; the one before it works alone, one function at
- * a time. NODE_OPTIONS takes none of them.
+ * compactly, and compile one function at a time. NODE_OPTIONS takes none of them.
  */
-export const V8_FLAGS = ["--memory-saver-mode", "--no-opt", "--no-concurrent-recompilation"];
+export const V8_FLAGS = ["--memory-saver-mode", "--no-concurrent-recompilation"];
 
 export interface ImageSource {
   /** Root of the repository. */
