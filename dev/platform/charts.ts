@@ -17,6 +17,11 @@ import { mergeValues, type Values } from "./values.ts";
 const CHARTS = join(import.meta.dirname, "../../charts");
 export const OPERATOR_NAMESPACE = "firebolt-operator";
 export const OPERATOR_NAME = "firebolt-operator";
+/** Every pod passes Pod Security "restricted"; and whoever waits for the manager need not wait for the next of its rare probes. */
+const VALUES: Values = {
+  podSecurity: { engineSeccomp: "RuntimeDefault" },
+  readinessProbe: { initialDelaySeconds: 0, periodSeconds: 1 },
+};
 const READY_MS = 180_000;
 const POLL_MS = 250;
 const TELL_EVERY_MS = 5_000;
@@ -34,7 +39,7 @@ export interface InstallOptions extends ClusterAddress {
   readonly waitForNothing?: boolean;
 }
 
-/** The definitions, then the operator; again means an upgrade. Every pod it makes passes Pod Security "restricted". */
+/** The definitions, then the operator; again means an upgrade. */
 export async function installCharts(options: InstallOptions): Promise<void> {
   const { images = [], namespace = OPERATOR_NAMESPACE, progress = () => undefined, signal } = options;
   const address = { kubeconfig: options.kubeconfig, context: options.context };
@@ -48,7 +53,7 @@ export async function installCharts(options: InstallOptions): Promise<void> {
     ...address,
     signal,
     args: [...upgrade, "--skip-crds", "--reset-values", RELEASES.operator, join(CHARTS, "firebolt-operator")],
-    values: mergeValues({ podSecurity: { engineSeccomp: "RuntimeDefault" }, ...imageValues(images) }, options.values),
+    values: mergeValues({ ...VALUES, ...imageValues(images) }, options.values),
   });
   if (options.waitForNothing !== true) await waitForOperator(cluster, progress);
 }

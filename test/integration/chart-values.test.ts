@@ -29,6 +29,11 @@ describe("refused by the schema", () => {
     { values: { image: { pullPolicy: "Sometimes" } }, want: /\/image\/pullPolicy.*'Always', 'IfNotPresent', 'Never'/ },
     { values: { image: { digest: "sha256:abc" } }, want: /\/image\/digest.*does not match pattern/ },
     { values: { webhook: { port: 70_000 } }, want: /\/webhook\/port.*maximum: got 70,?000, want 65,?535/ },
+    {
+      values: { readinessProbe: { periodSeconds: 0 } },
+      want: /\/readinessProbe\/periodSeconds.*minimum: got 0, want 1/,
+    },
+    { values: { livenessProbe: { timeoutSeconds: 1 } }, want: /\/livenessProbe.*'timeoutSeconds' not allowed/ },
     { values: { webhook: { certMode: "vault" } }, want: /\/webhook\/certMode.*'self-managed'/ },
     {
       values: { webhook: { validatingWebhookConfiguration: { timeoutSeconds: 31 } } },

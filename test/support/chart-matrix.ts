@@ -65,6 +65,8 @@ const everything: Values = {
     objectSelector: { matchExpressions: [{ key: "skip", operator: "DoesNotExist" }] },
   },
   healthProbeBindAddress: "[::]:9081",
+  livenessProbe: { initialDelaySeconds: 1, periodSeconds: 2 },
+  readinessProbe: { initialDelaySeconds: 0, periodSeconds: 1 },
   watchNamespaces: ["tenant-a"],
   watchLabelSelector: "!example.com/private,tier in (gold, silver)",
   engineResourceBounds: { maxCPU: 32, maxMemory: "256Gi", maxEphemeralStorage: "1.5Ti" },
