@@ -113,7 +113,7 @@ describe("rows that need other objects", () => {
     expect(await attempt(other)).toMatchObject({ type: "accepted" });
   });
 
-  test("§11 row 46: a class that two engines name stays; without them it goes", async () => {
+  test("S62, §11 row 46: a class that two engines name stays; without them it goes", async () => {
     const path = `/apis/compute.firebolt.io/v1alpha1/namespaces/${world.namespace}`;
     await resources.create(make("FireboltEngineClass", { template: {} }, "bound"));
     for (const name of ["one", "two"])

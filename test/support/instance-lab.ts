@@ -1,0 +1,67 @@
+// Instances with one operator on a real control plane, and what tests of them wait for and count.
+import { expect } from "vitest";
+import type { FireboltInstance } from "../../src/api/instance.ts";
+import { eventually } from "./cluster.ts";
+import { fastClock } from "./fast-clock.ts";
+import { type InstanceCluster, type Room, startInstanceCluster } from "./instance-cluster.ts";
+import { type InstanceOperator, startInstanceOperator } from "./instance-operator.ts";
+
+/** How much faster than real the operator's clock runs: its rechecks every 30 s come every second. */
+const SPEED = 30;
+
+export interface InstanceLab extends AsyncDisposable {
+  readonly cluster: InstanceCluster;
+  readonly operator: InstanceOperator;
+  /** A namespace with an instance that is Ready. */
+  provisioned(spec?: Parameters<Room["createInstance"]>[0], security?: "restricted"): Promise<Room>;
+  /** Requests that the operator sends while `during` runs, as `verb resource`. */
+  requestsDuring(during: () => Promise<void>): Promise<readonly string[]>;
+  /** Lets the operator make this many more passes over the instances it has. */
+  passes(count: number): Promise<void>;
+}
+
+export async function openInstanceLab(): Promise<InstanceLab> {
+  await using stack = new AsyncDisposableStack();
+  const cluster = stack.use(await startInstanceCluster());
+  const operator = stack.use(
+    await startInstanceOperator({ kubeconfig: cluster.adminKubeconfig, clock: fastClock(SPEED) }),
+  );
+  const owned = stack.move();
+  return {
+    cluster,
+    operator,
+    async provisioned(spec, security) {
+      const room = await cluster.namespace(security);
+      await room.createInstance(spec);
+      await reaches(room, "Ready");
+      return room;
+    },
+    async requestsDuring(during) {
+      const before = operator.requests.length;
+      await during();
+      return operator.requests.slice(before).map(({ verb, resource }) => `${verb} ${resource}`);
+    },
+    async passes(count) {
+      const before = operator.passes.length;
+      await eventually(() => operator.passes.length >= before + count, { describe: `${count} more passes` });
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Its status and reason, as `True/AllComponentsReady`. */
+export function conditionOf({ status }: FireboltInstance, type: string): string | undefined {
+  const found = status?.conditions?.find((condition) => condition.type === type);
+  return found === undefined ? undefined : `${found.status}/${found.reason}`;
+}
+
+export function reaches(room: Room, phase: string): Promise<FireboltInstance> {
+  return eventually(
+    async () => {
+      const found = await room.instance();
+      expect(found.status?.phase).toBe(phase);
+      return found;
+    },
+    { describe: `phase ${phase}` },
+  );
+}

@@ -1,0 +1,84 @@
+// A cluster in memory with auto-stop and a clock that the test moves: whole passes of the reconciler over one engine.
+import type { AutoStop } from "../../src/api/auto-stop.ts";
+import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
+import { noEngineMetrics } from "../../src/engine/metrics-hooks.ts";
+import { runEnginePass } from "../../src/engine/pass.ts";
+import type { EngineWorld } from "../../src/engine/world.ts";
+import type { NextCheck } from "../../src/kube/controller.ts";
+import { silentLogger } from "../../src/kube/logger.ts";
+import { EngineCluster } from "./engine-cluster.ts";
+import { engine, instance, NOW_MS } from "./engine-fixtures.ts";
+
+export const MINUTE = 60_000;
+export const POLICY: AutoStop = {
+  enabled: true,
+  activeReplicas: 2,
+  idleReplicas: 0,
+  idleTimeout: "30m",
+  pollInterval: "1m",
+};
+/** What an engine with that many queries says on its metrics page. */
+export const pageOf = (queries: number): string =>
+  `firebolt_running_queries ${queries}\nfirebolt_suspended_queries 0\n`;
+/** As times are stored. */
+export const text = (ms: number): string => new Date(ms).toISOString().replace(".000Z", "Z");
+
+export class TimedCluster extends EngineCluster {
+  nowMs = NOW_MS;
+  readonly scaled: string[] = [];
+  note: (reason: string, note: string) => void = () => undefined;
+  wakeDemand: EngineWorld["wakeDemand"] & {} = () => undefined;
+
+  override pass(): Promise<NextCheck> {
+    const { defaults, bounds } = { defaults: OPERATOR_DEFAULTS, bounds: {} };
+    const metrics = {
+      ...noEngineMetrics,
+      scaled: (_: unknown, direction: string, reason: string) => void this.scaled.push(`${direction} ${reason}`),
+    };
+    const events = {
+      record: ({ reason, note }: { readonly reason: string; readonly note: string }) => {
+        this.events.push(reason);
+        this.note(reason, note);
+      },
+    };
+    return runEnginePass(
+      this,
+      { namespace: "ns", name: "e" },
+      { defaults, bounds, nowMs: () => this.nowMs, events, metrics, logger: silentLogger },
+    );
+  }
+
+  /** Passes until nothing is left to do at once. */
+  async rest(): Promise<NextCheck> {
+    for (let count = 0; count < 40; count++) {
+      const next = await this.pass();
+      this.settle();
+      const { phase } = this.status ?? {};
+      if (next !== "now" && (phase === "stable" || phase === "stopped")) return next;
+    }
+    throw new Error(`no rest: ${JSON.stringify(this.status)}`);
+  }
+
+  get replicas(): number | undefined {
+    return this.get("FireboltEngine", "e")?.spec?.replicas;
+  }
+
+  stamp(ms: number): void {
+    const stored = this.get("FireboltEngine", "e");
+    if (stored === undefined) throw new Error("no engine");
+    const annotations = { "firebolt.io/wake-requested": text(ms) };
+    this.put("FireboltEngine", { ...stored, metadata: { ...stored.metadata, annotations } });
+  }
+}
+
+/** An engine under the policy that has come to rest. */
+export async function resting(autoStop: Partial<AutoStop> | undefined = {}, replicas = 2): Promise<TimedCluster> {
+  const world = new TimedCluster();
+  world.put("FireboltInstance", instance());
+  const spec = { replicas, ...(autoStop === undefined ? {} : { autoStop: { ...POLICY, ...autoStop } }) };
+  world.put("FireboltEngine", engine({ metadata: { finalizers: [] }, spec }));
+  await world.rest();
+  await world.rest();
+  world.taken();
+  return world;
+}
