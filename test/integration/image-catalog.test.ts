@@ -149,6 +149,8 @@ test("envoy is the real one, and the gateway's preStop command works in its imag
   expect(envoy.said()).toMatch(/\/1\.40\.\d+\//);
   const asked = Promise.withResolvers<string>();
   const admin = createServer((socket) => {
+    // The hook is killed below, and may still have the connection then.
+    socket.on("error", () => undefined);
     socket.once("data", (chunk) => asked.resolve(chunk.toString()));
     socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\n\r\n"));
   }).listen(0, "127.0.0.1");
