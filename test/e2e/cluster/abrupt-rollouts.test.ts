@@ -57,8 +57,11 @@ test.concurrent.each(CASES)("S19: $spec rolls without waiting, and cuts nothing"
   expect(rollMs).toBeLessThan(LONG_MS);
   const old = await world.cluster.client.find(statefulSets, { namespace: NAMESPACE, name: `${name}-g0` });
   expect(old?.metadata?.deletionTimestamp, "the old StatefulSet ends").toBeDefined();
-  const [row = []] = await queryRows({ gateway: world.gateway, engine: name, sql: "SELECT whoami()" });
-  expect(row[1]).toBe("1");
+  // As soon as the node's Services have heard of the switch: until then the old pod answers, which is still there.
+  await eventually(async () => {
+    const [row = []] = await queryRows({ gateway: world.gateway, engine: name, sql: "SELECT whoami()" });
+    expect(row[1]).toBe("1");
+  });
 
   const answer = await long;
   expect(firstValue(answer.body), answer.body).toBe(LONG_MS);
