@@ -20,8 +20,8 @@ beforeAll(async () => {
 afterAll(() => plane?.[Symbol.asyncDispose]());
 
 const ENGINES = 50;
-const IDLE_MS = 20_000;
-const WINDOW_MS = 15_000;
+const IDLE_MS = 60_000;
+const WINDOW_MS = 30_000;
 const TIMEOUT_MS = 300_000;
 
 /** What a window of that time costs. */
