@@ -18,7 +18,7 @@ const CHARTS = join(import.meta.dirname, "../../charts");
 export const OPERATOR_NAMESPACE = "firebolt-operator";
 export const OPERATOR_NAME = "firebolt-operator";
 /** Every pod passes Pod Security "restricted"; and whoever waits for the manager need not wait for the next of its rare probes. */
-const VALUES: Values = {
+const LOCAL_VALUES: Values = {
   podSecurity: { engineSeccomp: "RuntimeDefault" },
   readinessProbe: { initialDelaySeconds: 0, periodSeconds: 1 },
 };
@@ -53,7 +53,7 @@ export async function installCharts(options: InstallOptions): Promise<void> {
     ...address,
     signal,
     args: [...upgrade, "--skip-crds", "--reset-values", RELEASES.operator, join(CHARTS, "firebolt-operator")],
-    values: mergeValues({ ...VALUES, ...imageValues(images) }, options.values),
+    values: mergeValues({ ...LOCAL_VALUES, ...imageValues(images) }, options.values),
   });
   if (options.waitForNothing !== true) await waitForOperator(cluster, progress);
 }
