@@ -60,8 +60,8 @@ const PLACES = [
   "/apis/rbac.authorization.k8s.io/v1/clusterroles?labelSelector=app.kubernetes.io/name=firebolt-operator",
 ];
 
-// Without root there is no real node to be somebody's.
-describe.runIf(process.getuid?.() === 0)("on a cluster of one's own", () => {
+// Without root there is no real node to be somebody's; where tests have to be complete, that is a failure.
+describe.runIf(process.getuid?.() === 0 || process.env["CI"] !== undefined)("on a cluster of one's own", () => {
   beforeAll(startCluster);
   afterAll(() => stack.disposeAsync());
 
