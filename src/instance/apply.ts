@@ -1,7 +1,7 @@
 // Carries a decision out: the writes of every step in order, the status last. The first write that fails ends the pass, and the
 // status then says which one and why. Every write is one awaited call; a crash between any two repeats the pass.
 import type { InstanceStatus } from "../api/instance-status.ts";
-import { isForbidden, isInvalid, NotLeaderError } from "../kube/errors.ts";
+import { isForbidden, isInvalid, isNotFound, NotLeaderError } from "../kube/errors.ts";
 import type { Logger } from "../kube/logger.ts";
 import { type Instance, type Rendered, viewChild } from "./children.ts";
 import { nextStatus } from "./compute/next-status.ts";
@@ -61,8 +61,7 @@ async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Pr
       return "made";
     }
     case "apply":
-      await applyObject(write.object, write.exists || (await isOurs(write.object, s, world)), deps);
-      return "made";
+      return applyObject(write.object, write.exists || (await isOurs(write.object, s, world)), deps);
     case "remove": {
       const { kind, name } = write.removal;
       const answer = await world.remove(identity.namespace, write.removal);
@@ -126,11 +125,16 @@ async function retire(
   }
 }
 
-async function applyObject(object: Rendered, exists: boolean, { world, memory, logger }: ApplyDeps): Promise<void> {
+async function applyObject(
+  object: Rendered,
+  exists: boolean,
+  { world, memory, logger }: ApplyDeps,
+): Promise<"made" | "stale"> {
   const { kind, metadata } = object;
   try {
     await world.apply(object, exists);
   } catch (error) {
+    if (isNotFound(error) && bindsOwnRole(object)) return "stale";
     if (!exists || !isInvalid(error)) throw wrapped(object, error);
     // An apply adds to keyed lists: what somebody else put there (a port of the same name, say) can make the sum illegal.
     try {
@@ -141,6 +145,15 @@ async function applyObject(object: Rendered, exists: boolean, { world, memory, l
   }
   logger.info(exists ? "object updated" : "object created", { kind, object: metadata.name });
   noteOutcome(object, world, memory);
+  return "made";
+}
+
+/**
+ * The API server looks the Role up before it lets anybody bind it, and in a cache of its own: one that was written a moment ago
+ * may not be there yet. A shared ClusterRole is not ours to wait for.
+ */
+function bindsOwnRole(object: Rendered): boolean {
+  return object.kind === "RoleBinding" && object.roleRef.kind === "Role";
 }
 
 /** Where the API server stored something else than was asked for, the next pass must not ask again. */

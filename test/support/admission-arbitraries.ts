@@ -64,9 +64,15 @@ const SPOILERS: readonly Spoiler[] = [
   onEngine("stdin", true),
 ];
 
-/** A template that the rules accept, with any number of refused fields put in. */
+/** A template that the rules accept, with any number of refused fields put in; none in one of three. */
 export const spoiledTemplate: Arbitrary<Spoiled> = fc
-  .tuple(randomTemplate("x"), fc.oneof(fc.constant([]), fc.subarray([...SPOILERS])))
+  .tuple(
+    randomTemplate("x"),
+    fc.oneof(
+      { weight: 1, arbitrary: fc.constant([]) },
+      { weight: 2, arbitrary: fc.subarray([...SPOILERS], { minLength: 1 }) },
+    ),
+  )
   .map(([base, spoilers]) => {
     const template: Mutable = JSON.parse(JSON.stringify(base));
     for (const { spoil } of spoilers) spoil(template);
