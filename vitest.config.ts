@@ -1,9 +1,11 @@
 // Four kinds of test, told apart by where they live: beside the code (unit), against a real control plane (integration), of the whole
 // program with simulated pods (e2e), and of the whole platform on a real node (cluster; inside scripts/private-machine.sh).
 import { defineConfig } from "vitest/config";
+import { LaneSequencer } from "./test/support/lane-sequencer.ts";
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LaneSequencer },
     projects: [
       {
         test: {

@@ -1,6 +1,6 @@
 // Bundles the operator and the kubectl plugin, each with all it needs at run time, into one file: dist/*.mjs. The plugin also as
 // archives to install from, with a manifest for krew; $FIREBOLT_RELEASE_URL says where they will be downloaded from.
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { bundleProgram, OPERATOR_BUNDLE, versionDefinitions } from "../dev/image/bundle.ts";
 import { readSourceVersion } from "../dev/image/source-version.ts";
@@ -17,8 +17,7 @@ for (const { entry, outFile } of PROGRAMS) {
   const program = await bundleProgram({ ...OPERATOR_BUNDLE, root, entry, define });
   const file = join(root, outFile);
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, program);
-  chmodSync(file, 0o755);
+  writeWhole(file, program, 0o755);
   console.error(`${outFile}: ${Math.round(program.length / 1024)} KiB, version ${source.version}`);
 }
 
@@ -32,6 +31,14 @@ const archives = packPlugin({
 for (const { path, content } of archives) {
   const file = join(root, "dist", path);
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, content);
+  writeWhole(file, content, 0o644);
 }
 console.error(`dist/krew/firebolt.yaml, with the archives that it names`);
+
+/** Whoever runs or reads the file meanwhile has the old one or the new one, never a part. */
+function writeWhole(file: string, content: string | Uint8Array, mode: number): void {
+  const unfinished = `${file}.${process.pid}`;
+  writeFileSync(unfinished, content);
+  chmodSync(unfinished, mode);
+  renameSync(unfinished, file);
+}

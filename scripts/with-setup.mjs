@@ -40,8 +40,11 @@ const COMMANDS = {
   test: {
     with: ["kwok", ...CLUSTER.with],
     system: ["ip", "unshare", "promtool", ...CLUSTER.system],
-    run: (args) => [...PRIVATE_NETWORK, NODE, VITEST, "run", ...projects(args), ...args],
     // Whoever names tests gets those and no others.
+    run: (args) =>
+      args.length === 0
+        ? [NODE, "scripts/test-lanes.ts"]
+        : [...PRIVATE_NETWORK, NODE, VITEST, "run", ...projects(args), ...args],
     afterwards: (args) => (args.length === 0 ? clusterTests(args) : undefined),
   },
   e2e: { ...CLUSTER, system: ["ip", "unshare", ...CLUSTER.system], run: (args) => clusterTests(args) },
@@ -59,8 +62,7 @@ function clusterTests(args) {
 
 function projects(args) {
   if (args.some((arg) => arg.startsWith("--project"))) return [];
-  const names = ["unit", "integration", ...(existsSync(join(ROOT, "test", "e2e")) ? ["e2e"] : [])];
-  return names.map((name) => `--project=${name}`);
+  return ["unit", "integration", "e2e"].map((name) => `--project=${name}`);
 }
 
 /** Runs a program in the project's folder to its end. Answers the exit code, with signals as shells count them. */

@@ -6,6 +6,7 @@ import type { RequestCount } from "./audit-counter.ts";
 import { type EngineFleet, engineNames, image, isReadyOn, isStopped } from "./engine-fleet.ts";
 import type { Harness } from "./harness.ts";
 import type { Operator } from "./operator.ts";
+import { meterProcess } from "./process-meter.ts";
 import { untilQuiet } from "./quiet.ts";
 
 export const PHASES = ["create", "roll", "idle", "stop", "delete"] as const;
@@ -16,6 +17,8 @@ export interface PhaseResult {
   readonly cpuSeconds: number;
   /** The highest during the phase. */
   readonly peakRssMb: number;
+  /** Processor time of the control plane, by program, and of this harness. */
+  readonly clusterCpuSeconds: Readonly<Record<string, number>>;
   /** At its end. */
   readonly rssMb: number;
   readonly anonymousMb: number;
@@ -81,6 +84,7 @@ export async function measure(
   harness.audit.take();
   meter.resetPeak();
   const cpuBefore = meter.cpuSeconds();
+  const clusterBefore = clusterCpu(harness);
   const startedMs = performance.now();
   await action();
   const wallSeconds = Math.round(performance.now() - startedMs) / 1_000;
@@ -89,11 +93,24 @@ export async function measure(
   const { peakRssMb, rssMb, anonymousMb } = meter.memory();
   return {
     wallSeconds,
-    cpuSeconds: Math.round((meter.cpuSeconds() - cpuBefore) * 100) / 100,
+    cpuSeconds: hundredths(meter.cpuSeconds() - cpuBefore),
+    clusterCpuSeconds: Object.fromEntries(
+      Object.entries(clusterCpu(harness)).map(([name, seconds]) => [
+        name,
+        hundredths(seconds - (clusterBefore[name] ?? 0)),
+      ]),
+    ),
     peakRssMb,
     rssMb,
     anonymousMb,
     requests,
-    loadAverage: Math.round((loadavg()[0] ?? 0) * 100) / 100,
+    loadAverage: hundredths(loadavg()[0] ?? 0),
   };
 }
+
+function clusterCpu({ plane }: Harness): Readonly<Record<string, number>> {
+  const processes = { ...plane.processes, harness: process.pid };
+  return Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, meterProcess(pid).cpuSeconds()]));
+}
+
+const hundredths = (value: number): number => Math.round(value * 100) / 100;

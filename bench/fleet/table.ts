@@ -50,8 +50,21 @@ export function renderTable({ name, engines, floor, phases }: TableInput): strin
     ];
     return `  ${phase}: ${parts.filter((part) => part !== "").join("; ")}`;
   });
+  const cluster = PHASES.map((phase) => {
+    const parts = Object.entries(phases[phase].clusterCpuSeconds).map(
+      ([what, seconds]) => `${what} ${seconds.toFixed(1)}`,
+    );
+    return `  ${phase}: ${parts.join(", ")}`;
+  });
   const title = `${name}, ${engines} engines (in brackets: the budget)`;
-  return [title, columns([head, ...rows]), "requests per engine:", ...details].join("\n");
+  return [
+    title,
+    columns([head, ...rows]),
+    "requests per engine:",
+    ...details,
+    "processor time of the others, in seconds:",
+    ...cluster,
+  ].join("\n");
 }
 
 const withBudget = (value: number, digits: number, budget: number | undefined): string =>

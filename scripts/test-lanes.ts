@@ -1,0 +1,48 @@
+// The tests of `npm test` in two lanes side by side, each in a network of its own with a control plane of its own: most of them wait
+// for something, and one after the other they leave the machine idle half of the time. Every line says which lane it is of, and both
+// run to their end, so that one run shows all that fails.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { constants } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+import { LANES } from "../test/support/lane-sequencer.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+const VITEST = join("node_modules", "vitest", "vitest.mjs");
+const PROJECTS = ["unit", "integration", "e2e"].map((name) => `--project=${name}`);
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+function startLane(lane: number) {
+  const program = [process.execPath, VITEST, "run", ...PROJECTS, `--shard=${lane}/${LANES}`];
+  const child = spawn("sh", ["scripts/private-network.sh", ...program], {
+    cwd: ROOT,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: process.stdout.isTTY ? { ...process.env, FORCE_COLOR: "1" } : process.env,
+  });
+  const copied = [copyLines(child.stdout, process.stdout, lane), copyLines(child.stderr, process.stderr, lane)];
+  return { child, copied };
+}
+
+async function copyLines(from: Readable, to: Writable, lane: number): Promise<void> {
+  for await (const line of createInterface({ input: from })) to.write(`${lane}│ ${line}\n`);
+}
+
+const lanes = Array.from({ length: LANES }, (_, index) => startLane(index + 1));
+for (const signal of SIGNALS)
+  process.on(signal, () => {
+    // Ctrl-C in a terminal reaches the lanes too; a second one would mean "at once".
+    if (signal === "SIGINT" && process.stdin.isTTY) return;
+    for (const { child } of lanes) child.kill(signal);
+  });
+const codes = await Promise.all(
+  lanes.map(async ({ child, copied }, index) => {
+    const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
+    await Promise.all(copied);
+    const result = signal === null ? (code ?? 1) : 128 + constants.signals[signal];
+    process.stderr.write(`lane ${index + 1} of ${LANES}: ${result === 0 ? "passed" : `FAILED (exit ${result})`}\n`);
+    return result;
+  }),
+);
+process.exitCode = codes.find((code) => code !== 0) ?? 0;

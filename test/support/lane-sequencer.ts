@@ -1,0 +1,52 @@
+// Which test files run in which lane of `npm test` (scripts/test-lanes.ts): the longest first, each to the lane that has the least to do.
+// Seconds are those of files that take long, as the last whole run showed them; for all others a guess per project is good enough.
+import { relative } from "node:path";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+export const LANES = 2;
+
+export const SECONDS: Readonly<Record<string, number>> = {
+  "test/integration/engine-quiet.test.ts": 89,
+  "test/integration/wake-demand.test.ts": 73,
+  "test/e2e/playground-simulated.test.ts": 71,
+  "test/e2e/playground-context.test.ts": 66,
+  "test/integration/gateway-identity.test.ts": 58,
+  "test/integration/examples.test.ts": 46,
+  "test/integration/fleet-guard.test.ts": 44,
+  "test/integration/wake-faults.test.ts": 44,
+  "test/integration/control-plane.test.ts": 41,
+};
+const USUAL_SECONDS: Readonly<Record<string, number>> = { unit: 0.5, integration: 7, e2e: 20 };
+
+export interface Weighed {
+  readonly path: string;
+  readonly project: string;
+}
+
+/** The files of each lane. The same for every process that asks, in whatever order it has found them. */
+export function dealOut<T extends Weighed>(files: readonly T[], lanes: number): readonly (readonly T[])[] {
+  const seconds = ({ path, project }: Weighed): number => SECONDS[path] ?? USUAL_SECONDS[project] ?? 1;
+  const longestFirst = files.toSorted(
+    (one, other) => seconds(other) - seconds(one) || one.path.localeCompare(other.path),
+  );
+  const dealt = Array.from({ length: lanes }, () => ({ total: 0, files: [] as T[] }));
+  for (const file of longestFirst) {
+    const lane = dealt.reduce((least, one) => (one.total < least.total ? one : least));
+    lane.files.push(file);
+    lane.total += seconds(file);
+  }
+  return dealt.map((lane) => lane.files);
+}
+
+export class LaneSequencer extends BaseSequencer {
+  override async shard(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const { root, shard } = this.ctx.config;
+    if (shard === undefined) return specifications;
+    const files = specifications.map((specification) => ({
+      path: relative(root, specification.moduleId),
+      project: specification.project.name,
+      specification,
+    }));
+    return (dealOut(files, shard.count)[shard.index - 1] ?? []).map(({ specification }) => specification);
+  }
+}
