@@ -26,7 +26,7 @@ import { BODY_LIMIT_BYTES } from "./exchange.ts";
 import type { Judge } from "./judge.ts";
 
 const question = (object: object = engine({ name: "e" })) => JSON.stringify(review("validate-engine", { object }));
-const TIMEOUTS = { handshakeTimeout: 150, headersTimeout: 150, requestTimeout: 300, connectionsCheckingInterval: 30 };
+const TIMEOUTS = { handshakeTimeout: 150, idleTimeout: 300, connectionsCheckingInterval: 30 };
 
 describe("well-formed or not", () => {
   let asked = 0;

@@ -3,6 +3,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type AnswerGet, answerQuestion } from "./http-answer.ts";
+import { keepIdleConnections } from "./idle-connections.ts";
 import type { Logger } from "./logger.ts";
 import { untilAborted } from "./until-aborted.ts";
 
@@ -23,7 +24,6 @@ export interface HttpListener {
   whenListening(signal: AbortSignal): Promise<void>;
 }
 
-const HEADER_TIMEOUT_MS = 5_000;
 /** Requests in flight get this long when the server stops. */
 const CLOSE_GRACE_MS = 500;
 
@@ -31,15 +31,12 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
   const listening = Promise.withResolvers<void>();
   let port: number | undefined;
 
-  const server = createServer(
-    { headersTimeout: HEADER_TIMEOUT_MS, requestTimeout: HEADER_TIMEOUT_MS },
-    (request, response) => {
-      void answerQuestion(request, options.answer, options.logger).then(({ status, headers, body }) => {
-        response.writeHead(status, headers);
-        response.end(request.method === "HEAD" ? undefined : body);
-      });
-    },
-  );
+  const server = createServer(keepIdleConnections(), (request, response) => {
+    void answerQuestion(request, options.answer, options.logger).then(({ status, headers, body }) => {
+      response.writeHead(status, headers);
+      response.end(request.method === "HEAD" ? undefined : body);
+    });
+  });
 
   return {
     get port() {

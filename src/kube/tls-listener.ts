@@ -5,6 +5,7 @@ import type { Http2SecureServer, ServerHttp2Session } from "node:http2";
 import { createServer, type Server } from "node:https";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
+import { IDLE_CONNECTION_MS, keepIdleConnections } from "./idle-connections.ts";
 import type { KeyPair } from "./x509/certificate.ts";
 
 export interface TlsListenerOptions {
@@ -43,20 +44,15 @@ interface OutgoingAnswer {
 
 export interface TlsTimeouts {
   readonly handshakeTimeout: number;
-  readonly headersTimeout: number;
-  /** Headers and body. */
-  readonly requestTimeout: number;
+  /** Between requests, and until a request has come in whole. */
+  readonly idleTimeout: number;
   readonly connectionsCheckingInterval: number;
-  readonly keepAliveTimeout: number;
 }
 
 const TIMEOUTS: TlsTimeouts = {
   handshakeTimeout: 5_000,
-  headersTimeout: 5_000,
-  requestTimeout: 10_000,
+  idleTimeout: IDLE_CONNECTION_MS,
   connectionsCheckingInterval: 1_000,
-  // Longer than callers keep idle connections (the API server: 90 s): a request must never cross our close.
-  keepAliveTimeout: 150_000,
 };
 const MIN_VERSION = "TLSv1.2";
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -128,9 +124,10 @@ export class TlsListener {
   }
 
   async #create({ certificate, key }: KeyPair): Promise<Server | Http2SecureServer> {
-    const timeouts = { ...TIMEOUTS, ...this.#options.timeouts };
+    const { idleTimeout, ...timeouts } = { ...TIMEOUTS, ...this.#options.timeouts };
     const tls = {
       ...timeouts,
+      ...keepIdleConnections(idleTimeout),
       minVersion: MIN_VERSION,
       maxHeaderSize: MAX_HEADER_BYTES,
       cert: certificate,
@@ -150,7 +147,7 @@ export class TlsListener {
     );
     server.on("session", (session) => {
       this.#sessions.add(session);
-      session.setTimeout(timeouts.keepAliveTimeout, () => session.close());
+      session.setTimeout(idleTimeout, () => session.close());
       session.once("close", () => this.#sessions.delete(session));
     });
     return server;

@@ -3,13 +3,11 @@
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { keepIdleConnections } from "../kube/idle-connections.ts";
 import type { Logger } from "../kube/logger.ts";
 import { untilAborted } from "../kube/until-aborted.ts";
 import type { Answer, Gatekeeper } from "./gatekeeper.ts";
 
-const HEADER_TIMEOUT_MS = 5_000;
-/** Longer than the gateway keeps an idle connection: it must be the one to close, or a request may meet the closing. */
-const KEEP_ALIVE_MS = 120_000;
 const SHUTDOWN_MS = 5_000;
 
 export const DECISION_HEADER = "x-firebolt-wake-decision";
@@ -69,13 +67,10 @@ function createDoor(
   address: { readonly host?: string; readonly port: number },
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Door {
-  const server = createServer(
-    { headersTimeout: HEADER_TIMEOUT_MS, requestTimeout: HEADER_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
-    (request, response) => {
-      if (request.method === "GET" || request.method === "HEAD") answer(request, response);
-      else sendText(response, 405, "only GET\n");
-    },
-  );
+  const server = createServer(keepIdleConnections(), (request, response) => {
+    if (request.method === "GET" || request.method === "HEAD") answer(request, response);
+    else sendText(response, 405, "only GET\n");
+  });
   const listening = Promise.withResolvers<void>();
   return {
     get port() {

@@ -104,8 +104,8 @@ test("a leader that was paused makes no write when it resumes, and ends with cod
   // Well into the reign of b: whatever a still had in its buffers is old by now.
   await written(world, "b-20");
   a.signal("SIGCONT");
+  // Whether it still tries to write (and is refused) or ends before that is a matter of microseconds; the next test makes it try.
   expect(await a.exit).toBe(1);
-  expect(a.has("write-refused")).toBe(true);
   // Had the server still something of a's to work off, it would come before these.
   await written(world, `b-${(await writesOf(world, "b")) + 10}`);
   expect(await world.turns()).toEqual(["a", "b"]);

@@ -1,0 +1,38 @@
+// Connections that ask nothing for a while, as the API server keeps them: whoever opened one finds it open when there is a question,
+// whether it was used before or not.
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { TLSSocket } from "node:tls";
+import { expect, test } from "vitest";
+import { startAdmissionLoopback } from "../../test/support/admission-loopback.ts";
+import { hookOf, review } from "../../test/support/admission-review.ts";
+import { engine } from "../../test/support/manifests.ts";
+import { IDLE_CONNECTION_MS } from "../kube/idle-connections.ts";
+import type { Judge } from "./judge.ts";
+
+const allow: Judge = async () => ({ type: "allow", warnings: [] });
+const IDLE_MS = 2_000;
+const timeouts = { idleTimeout: IDLE_MS, connectionsCheckingInterval: 20 };
+const body = JSON.stringify(review("validate-engine", { object: engine({ name: "e" }) }));
+const QUESTION = `POST ${hookOf("validate-engine").path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+async function ask(socket: TLSSocket): Promise<string> {
+  socket.write(QUESTION);
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  return answer.toString("latin1").split("\r\n")[0] ?? "";
+}
+
+test("the API server, which lets go of idle connections after 90 s, is never the second to do so", () => {
+  expect(IDLE_CONNECTION_MS).toBeGreaterThan(90_000);
+});
+
+test("a connection that has not been used yet is kept as long as one that has", async () => {
+  await using loopback = await startAdmissionLoopback({ "validate-engine": allow }, { timeouts });
+  const [used, unused] = await Promise.all([loopback.socket(), loopback.socket()]);
+  expect(await ask(used)).toBe("HTTP/1.1 200 OK");
+  await sleep(IDLE_MS / 2);
+  expect(await ask(unused)).toBe("HTTP/1.1 200 OK");
+  expect(await ask(used)).toBe("HTTP/1.1 200 OK");
+  const closed = Promise.all([once(used.resume(), "close"), once(unused.resume(), "close")]);
+  await closed;
+});
