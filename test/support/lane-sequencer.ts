@@ -6,17 +6,30 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 export const LANES = 2;
 
 export const SECONDS: Readonly<Record<string, number>> = {
-  "test/integration/engine-quiet.test.ts": 89,
-  "test/integration/wake-demand.test.ts": 73,
-  "test/e2e/playground-simulated.test.ts": 71,
+  "test/integration/engine-quiet.test.ts": 100,
+  "test/e2e/playground-simulated.test.ts": 84,
+  "test/integration/wake-demand.test.ts": 72,
   "test/e2e/playground-context.test.ts": 66,
-  "test/integration/gateway-identity.test.ts": 58,
-  "test/integration/examples.test.ts": 46,
-  "test/integration/fleet-guard.test.ts": 44,
-  "test/integration/wake-faults.test.ts": 44,
-  "test/integration/control-plane.test.ts": 41,
+  "test/integration/wake-races.test.ts": 58,
+  "test/integration/gateway-switch.test.ts": 51,
+  "test/integration/wake-faults.test.ts": 50,
+  "test/integration/control-plane.test.ts": 47,
+  "test/integration/rbac.test.ts": 46,
+  "test/integration/fleet-guard.test.ts": 45,
+  "test/integration/engine-leaders.test.ts": 42,
+  "test/integration/gateway-identity.test.ts": 41,
+  "test/e2e/playground.test.ts": 40,
+  "test/integration/engine-crash.test.ts": 39,
+  "test/integration/plugin-plan.test.ts": 39,
+  "test/integration/plugin-print.test.ts": 36,
+  "test/integration/plugin-install.test.ts": 36,
+  "test/integration/wake-hold.test.ts": 35,
+  "test/integration/gateway-shutdown.test.ts": 31,
+  "test/integration/leader-election.test.ts": 30,
+  "test/integration/metrics-rules.test.ts": 30,
+  "test/integration/gateway-routing.test.ts": 29,
 };
-const USUAL_SECONDS: Readonly<Record<string, number>> = { unit: 0.5, integration: 7, e2e: 20 };
+const USUAL_SECONDS: Readonly<Record<string, number>> = { unit: 0.5, integration: 12, e2e: 25 };
 
 export interface Weighed {
   readonly path: string;
