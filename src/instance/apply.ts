@@ -27,6 +27,8 @@ export type Applied =
   | { readonly type: "done"; readonly status: StatusOutcome }
   /** What was read is no longer so: the next pass starts afresh. */
   | { readonly type: "stale" }
+  /** What was written a moment ago is not known everywhere yet: the next pass goes on from there. */
+  | { readonly type: "early" }
   | { readonly type: "failed"; readonly error: unknown; readonly isPermanent: boolean; readonly status: StatusOutcome };
 
 /** After this many passes in a row, a refusal counts as final. */
@@ -38,7 +40,8 @@ export async function applyDecision(decision: Written, s: InstanceSnapshot, deps
   for (const step of decision.type === "provision" ? decision.steps : []) {
     for (const write of step.writes) {
       try {
-        if ((await makeWrite(write, s, deps)) === "stale") return { type: "stale" };
+        const made = await makeWrite(write, s, deps);
+        if (made !== "made") return { type: made };
       } catch (error) {
         return failed(step, error, s, deps);
       }
@@ -48,7 +51,7 @@ export async function applyDecision(decision: Written, s: InstanceSnapshot, deps
   return { type: "done", status: await writeStatus(deps.world, s.instance, decision.status) };
 }
 
-async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Promise<"made" | "stale"> {
+async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Promise<"made" | "stale" | "early"> {
   const { world, logger } = deps;
   const { identity } = s;
   switch (write.type) {
@@ -129,12 +132,12 @@ async function applyObject(
   object: Rendered,
   exists: boolean,
   { world, memory, logger }: ApplyDeps,
-): Promise<"made" | "stale"> {
+): Promise<"made" | "early"> {
   const { kind, metadata } = object;
   try {
     await world.apply(object, exists);
   } catch (error) {
-    if (isNotFound(error) && bindsOwnRole(object)) return "stale";
+    if (isNotFound(error) && bindsOwnRole(object)) return "early";
     if (!exists || !isInvalid(error)) throw wrapped(object, error);
     // An apply adds to keyed lists: what somebody else put there (a port of the same name, say) can make the sum illegal.
     try {

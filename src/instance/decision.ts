@@ -48,6 +48,8 @@ export type InstanceDecision =
 
 export const RECHECK_MS = {
   ready: 30_000,
+  /** Until the API server has heard of what it has just stored. */
+  early: 200,
   waiting: 5_000,
   /** A Secret may appear at any time and is not watched. */
   refused: 10_000,

@@ -97,7 +97,7 @@ function report(
   applied: Applied,
   { events, logger }: PassDeps,
 ): Instance {
-  if (applied.type === "stale") return before;
+  if (applied.type === "stale" || applied.type === "early") return before;
   // Thrown errors are logged by whoever catches them.
   if (applied.type === "failed" && applied.isPermanent) logger.error("write refused by the API server", applied.error);
   const { status } = applied;
@@ -112,6 +112,7 @@ function report(
 }
 
 function nextCheck(decision: Exclude<InstanceDecision, { readonly type: "rest" }>, applied: Applied): NextCheck {
+  if (applied.type === "early") return { afterMs: RECHECK_MS.early };
   if (applied.type === "stale" || isDiscarded(applied.status)) return "now";
   if (applied.status.type === "gone") return "onChange";
   if (applied.type === "failed") return { afterMs: RECHECK_MS.writeRefused };
