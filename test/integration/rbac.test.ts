@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Api, openApiFromKubeconfig, valueAt } from "../../dev/control-plane/api-request.ts";
 import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { addNodes } from "../../dev/control-plane/nodes.ts";
-import { AWAITED_FLAGS, flagName, knownFlags, managerArgs } from "../support/chart-flags.ts";
+import { managerArgs } from "../support/chart-flags.ts";
 import { createNamespace, eventually } from "../support/cluster.ts";
 import { type MetricsServer, startMetricsServer } from "../support/engine-metrics-server.ts";
 import { type Helm, openHelm, type RenderedObject, type Values } from "../support/helm.ts";
@@ -22,22 +22,12 @@ import { startDemandServer } from "../support/wake-demand-server.ts";
 const CRDS = join(import.meta.dirname, "../../config/crd");
 const RELEASE = "firebolt-operator";
 
-/** What the bundled program can do by now; the chart's other parts wait for it. */
-interface Features {
-  readonly webhooks: boolean;
-  readonly secureMetrics: boolean;
-}
-
-/** Grants that nothing uses yet, with what they wait for. One that is used must be taken out of here: the test says so. */
-const AWAITED_GRANTS: Readonly<Record<string, string>> = {};
-
 let folder: string;
 let audit: AuditLog;
 let cluster: ControlPlane;
 let api: Api;
 let helm: Helm;
 let metrics: MetricsServer;
-let features: Features;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "rbac-"));
@@ -56,8 +46,6 @@ beforeAll(async () => {
   [cluster, helm, metrics] = await Promise.all([control, openHelm(), startMetricsServer(), buildProgram()]);
   api = openApiFromKubeconfig(cluster.adminKubeconfig);
   await addNodes(cluster.adminKubeconfig, { count: 2 });
-  features = { webhooks: knownFlags().has("enable-webhooks"), secureMetrics: await servesSecureMetrics() };
-  console.log(`the program has ${JSON.stringify(features)}`);
 }, 240_000);
 
 afterAll(async () => {
@@ -67,13 +55,6 @@ afterAll(async () => {
   await cluster?.stop();
   await rm(folder, { recursive: true, force: true });
 });
-
-/** A program that cannot yet refuses the flag (2); one that can looks for the kubeconfig (1). */
-async function servesSecureMetrics(): Promise<boolean> {
-  const args = ["--metrics-bind-address=127.0.0.1:1", "--metrics-secure=true", "--kubeconfig=/nonexistent"];
-  await using program = startOperator(args);
-  return (await program.exit) !== 2;
-}
 
 interface Installed extends AsyncDisposable {
   readonly grants: readonly Grant[];
@@ -87,9 +68,8 @@ async function install(namespace: string, values: Values): Promise<Installed> {
   await helm.install(release, cluster.adminKubeconfig);
   const objects: readonly RenderedObject[] = await helm.render(release);
   const kubeconfig = await cluster.serviceAccountKubeconfig(namespace, RELEASE);
-  const known = knownFlags();
   const operator = startOperator([
-    ...managerArgs(objects).filter((arg) => known.has(flagName(arg)) || !(flagName(arg) in AWAITED_FLAGS)),
+    ...managerArgs(objects),
     // What a pod knows from its service account's files.
     `--kubeconfig=${kubeconfig}`,
     `--leader-election-namespace=${namespace}`,
@@ -171,8 +151,7 @@ function verdict(installed: Installed, needs: readonly Need[]) {
   const missing = uncoveredNeeds(installed.grants, all);
   console.log(
     `${installed.grants.length} grants, ${requests.length} requests: ${forbidden.length} forbidden, ` +
-      `${missing.length} not covered, ${unused.filter((grant) => !(grant in AWAITED_GRANTS)).length} unused ` +
-      `(and ${unused.filter((grant) => grant in AWAITED_GRANTS).length} that wait for a feature)`,
+      `${missing.length} not covered, ${unused.length} unused`,
   );
   return { requests, unused, forbidden, missing };
 }
@@ -181,18 +160,15 @@ describe("for the whole cluster", () => {
   test("nothing is forbidden and nothing is granted in vain", async () => {
     const system = await createNamespace("system", cluster.adminKubeconfig);
     const namespace = await createNamespace("life", cluster.adminKubeconfig);
-    await using installed = await install(system, {
-      metrics: { secure: features.secureMetrics },
-      webhook: { enabled: features.webhooks },
-    });
+    await using installed = await install(system, { metrics: { secure: true }, webhook: { enabled: true } });
     await untilReady(installed.operator);
-    if (features.webhooks) await admissionWorks(system, namespace);
-    if (features.secureMetrics) await scrapersAreChecked(cluster, api, system);
+    await admissionWorks(system, namespace);
+    await scrapersAreChecked(cluster, api, system);
     const needs = await live(namespace, installed.account);
     const { unused, forbidden, missing } = verdict(installed, needs);
     expect(forbidden).toEqual([]);
     expect(missing).toEqual([]);
-    expect(unused).toEqual(Object.keys(AWAITED_GRANTS));
+    expect(unused).toEqual([]);
     expect(installed.operator.log().filter(({ level }) => level === "error")).toEqual([]);
   }, 600_000);
 });
@@ -213,7 +189,7 @@ describe("for the whole cluster, with gateways that only show demand and share a
     const { requests, unused, forbidden, missing } = verdict(installed, needs);
     expect(forbidden).toEqual([]);
     expect(missing).toEqual([]);
-    expect(unused).toEqual(Object.keys(AWAITED_GRANTS));
+    expect(unused).toEqual([]);
     expect(installed.grants.filter(({ resource }) => resource === "roles")).toEqual([]);
     expect(requests.filter(({ path }) => path.includes(":9903/proxy/demand")).length).toBeGreaterThan(0);
     expect(installed.operator.log().filter(({ level }) => level === "error")).toEqual([]);
@@ -238,7 +214,7 @@ describe("for two namespaces", () => {
     const { requests, unused, forbidden, missing } = verdict(installed, needs);
     expect(forbidden).toEqual([]);
     expect(missing).toEqual([]);
-    expect(unused).toEqual(Object.keys(AWAITED_GRANTS));
+    expect(unused).toEqual([]);
     const touched = new Set(requests.filter(({ resource }) => resource !== "").map(({ namespace }) => namespace));
     expect([...touched].sort()).toEqual([system, ...watched].sort());
     expect((await api.expect({ path: `${path}/main` })).body).not.toHaveProperty("metadata.finalizers");

@@ -4,12 +4,6 @@ import { valueAt } from "../../dev/control-plane/api-request.ts";
 import type { RenderedObject } from "./helm.ts";
 import { PROGRAM } from "./operator-process.ts";
 
-/**
- * Flags that the chart passes and that the program does not have yet, with what they wait for. A flag that has arrived must be taken
- * out of here: the test says so.
- */
-export const AWAITED_FLAGS: Readonly<Record<string, string>> = {};
-
 /** The flags that `--help` of the bundled program lists. */
 export function knownFlags(): ReadonlySet<string> {
   const { status, stdout } = spawnSync(process.execPath, [PROGRAM, "manager", "--help"], { encoding: "utf8" });

@@ -1,0 +1,130 @@
+// The webhook server's life on a loopback port: certificates that come late or change, ports that are taken, and a stop that nobody
+// who asks has to notice.
+import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
+import { Agent } from "node:https";
+import { connect as connectPlain } from "node:net";
+import { expect, test } from "vitest";
+import { createAuthority } from "../../dev/control-plane/certificates.ts";
+import { heldCertificate, serverPair, startAdmissionLoopback } from "../../test/support/admission-loopback.ts";
+import { hookOf, parseResponse, review } from "../../test/support/admission-review.ts";
+import { engine } from "../../test/support/manifests.ts";
+import { systemClock } from "../kube/clock.ts";
+import { silentLogger } from "../kube/logger.ts";
+import { silentAdmissionMetrics } from "./admission-metrics.ts";
+import { createAdmissionServer } from "./admission-server.ts";
+import type { Judge } from "./judge.ts";
+
+const question = () => JSON.stringify(review("validate-engine", { object: engine({ name: "e" }) }));
+
+test("a new certificate is shown to new connections, and old ones stay open", async () => {
+  await using loopback = await startAdmissionLoopback({});
+  const agent = new Agent({ ca: loopback.authority.certificate, keepAlive: true, maxSockets: 1 });
+  expect((await loopback.send({ agent, body: question() })).status).toBe(200);
+  const next = serverPair(loopback.authority);
+  loopback.certificate.holder.set({ ...next, expiresMs: 0, fingerprint: "next" });
+  const shown = await loopback.socket();
+  expect(shown.getPeerX509Certificate()?.fingerprint256).toBe(new X509Certificate(next.certificate).fingerprint256);
+  shown.destroy();
+  const [old] = Object.values(agent.freeSockets).flat();
+  expect((await loopback.send({ agent, body: question() })).status).toBe(200);
+  expect(Object.values(agent.freeSockets).flat()[0]).toBe(old);
+  agent.destroy();
+});
+
+test("without a certificate it does not listen, and is not ready", async () => {
+  const authority = createAuthority("hooks");
+  const certificate = heldCertificate();
+  const allow: Judge = async () => ({ type: "allow", warnings: [] });
+  const judges = {
+    "mutate-instance": allow,
+    "validate-instance": allow,
+    "validate-engine": allow,
+    "validate-engine-class": allow,
+  };
+  const server = createAdmissionServer({
+    port: 0,
+    certificate,
+    judges,
+    clock: systemClock,
+    logger: silentLogger,
+    metrics: silentAdmissionMetrics,
+    overlapMs: 0,
+  });
+  const stop = new AbortController();
+  const ended = server.run(stop.signal);
+  let ready = false;
+  const waiting = server.whenReady?.(stop.signal).then(() => {
+    ready = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([ready, server.port]).toEqual([false, undefined]);
+  certificate.holder.set({ ...serverPair(authority), expiresMs: 0, fingerprint: "first" });
+  await waiting;
+  expect(server.port).toBeGreaterThan(0);
+  stop.abort();
+  await ended;
+});
+
+test("a port that is taken ends the server with its reason", async () => {
+  await using loopback = await startAdmissionLoopback({});
+  await expect(startAdmissionLoopback({}, { port: loopback.port })).rejects.toThrow("EADDRINUSE");
+});
+
+test("a stop answers for another second, ends connections with their answers, and finishes what has begun", async () => {
+  const release = Promise.withResolvers<void>();
+  const began = Promise.withResolvers<void>();
+  const held: Judge = async () => {
+    began.resolve();
+    await release.promise;
+    return { type: "allow", warnings: [] };
+  };
+  const loopback = await startAdmissionLoopback({ "validate-engine-class": held }, { overlapMs: 1_000 });
+  const inFlight = loopback.send({
+    path: hookOf("validate-engine-class").path,
+    body: JSON.stringify(review("validate-engine-class", { object: { metadata: {} } })),
+  });
+  await began.promise;
+  const stoppedMs = performance.now();
+  loopback.stop.abort();
+  const during = await loopback.send({ body: question() });
+  expect([during.status, during.headers["connection"]]).toEqual([200, "close"]);
+  const closed = await waitUntilRefused(loopback.port);
+  expect(closed - stoppedMs).toBeGreaterThan(950);
+  release.resolve();
+  expect((await inFlight).status).toBe(200);
+  await loopback.ended;
+});
+
+test("HTTP/2 is spoken when asked for", async () => {
+  await using loopback = await startAdmissionLoopback({}, { http2: true });
+  const session = connectHttp2(`https://127.0.0.1:${loopback.port}`, { ca: loopback.authority.certificate });
+  const stream = session.request({
+    ":method": "POST",
+    ":path": hookOf("validate-engine").path,
+    "content-type": "application/json",
+  });
+  stream.end(question());
+  const chunks: Buffer[] = [];
+  stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+  await once(stream, "end");
+  expect(parseResponse(Buffer.concat(chunks).toString()).allowed).toBe(true);
+  session.close();
+  expect((await loopback.send({ body: question() })).status).toBe(200);
+});
+
+/** When the port stops taking connections, on the clock of `performance`. */
+async function waitUntilRefused(port: number): Promise<number> {
+  for (;;) {
+    const refused = await new Promise<boolean>((resolve) => {
+      const socket = connectPlain(port, "127.0.0.1", () => {
+        socket.destroy();
+        resolve(false);
+      });
+      socket.once("error", () => resolve(true));
+    });
+    if (refused) return performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
