@@ -97,6 +97,21 @@ test("a stop answers for another second, ends connections with their answers, an
   await loopback.ended;
 });
 
+test("connections on which nobody asks do not hold up a stop, used before or not", async () => {
+  const loopback = await startAdmissionLoopback({}, { overlapMs: 0 });
+  const agent = new Agent({ ca: loopback.authority.certificate, keepAlive: true });
+  expect((await loopback.send({ agent, body: question() })).status).toBe(200);
+  const unused = await loopback.socket();
+  const used = Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? []);
+  expect(used).toHaveLength(1);
+  const closed = Promise.all([unused, ...used].map((socket) => once(socket, "close")));
+  const stoppedMs = performance.now();
+  loopback.stop.abort();
+  await Promise.all([closed, loopback.ended]);
+  // Five seconds are for answers that take their time.
+  expect(performance.now() - stoppedMs).toBeLessThan(4_000);
+});
+
 test("HTTP/2 is spoken when asked for", async () => {
   await using loopback = await startAdmissionLoopback({}, { http2: true });
   const session = connectHttp2(`https://127.0.0.1:${loopback.port}`, { ca: loopback.authority.certificate });

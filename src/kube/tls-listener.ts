@@ -62,6 +62,8 @@ const MAX_STREAMS = 250;
 export class TlsListener {
   readonly #options: TlsListenerOptions;
   readonly #sockets = new Set<Socket>();
+  /** Connections of HTTP/1.1 on which nothing is being asked. */
+  readonly #idle = new Set<Socket>();
   readonly #sessions = new Set<ServerHttp2Session>();
   #server: Server | Http2SecureServer | undefined;
   #stopping = false;
@@ -116,7 +118,8 @@ export class TlsListener {
     await new Promise<void>((resolve) => {
       server.close(() => resolve());
       for (const session of this.#sessions) session.close();
-      if ("closeIdleConnections" in server) server.closeIdleConnections();
+      // Node's own way out leaves those that were opened and never used, and would wait for them.
+      for (const socket of this.#idle) socket.destroy();
       if (giveUp.aborted) cut();
       else giveUp.addEventListener("abort", cut, { once: true });
     });
@@ -133,10 +136,20 @@ export class TlsListener {
       cert: certificate,
       key,
     } as const;
-    if (!this.#options.http2)
-      return createServer({ ...tls, ALPNProtocols: ["http/1.1"] }, (request, response) => {
+    if (!this.#options.http2) {
+      const server = createServer({ ...tls, ALPNProtocols: ["http/1.1"] }, (request, response) => {
+        this.#idle.delete(request.socket);
+        response.once("close", () => {
+          if (!request.socket.destroyed) this.#idle.add(request.socket);
+        });
         void this.#exchange(request, response, request.httpVersionMajor);
       });
+      server.on("secureConnection", (socket) => {
+        this.#idle.add(socket);
+        socket.once("close", () => this.#idle.delete(socket));
+      });
+      return server;
+    }
     // Megabytes that a process without HTTP/2 need not hold.
     const { createSecureServer } = await import("node:http2");
     const server = createSecureServer(
