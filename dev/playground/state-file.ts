@@ -1,5 +1,6 @@
 // Which playground runs for this user: one small file, so that `npm run stop` finds it and a second `npm start` knows of it. A process
 // number alone means nothing (numbers are reused): the time it started and the boot it belongs to count too.
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -79,7 +80,8 @@ export async function claimState(
   say: (line: string) => void,
 ): Promise<PlaygroundState | undefined> {
   await mkdir(dirname(file), { recursive: true });
-  const draft = `${file}.${own.pid}`;
+  // Of this call alone: once linked, whoever writes to the draft writes to the file.
+  const draft = `${file}.${own.pid}.${randomUUID()}`;
   await writeFile(draft, JSON.stringify(own), { mode: 0o600 });
   try {
     for (;;) {
