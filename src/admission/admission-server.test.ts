@@ -205,9 +205,9 @@ describe("judges that fail", () => {
     const stuck: Judge = () => new Promise(() => undefined);
     await using loopback = await startAdmissionLoopback({ "validate-engine": stuck });
     const startedMs = performance.now();
-    const { body } = await loopback.send({ body: question(), path: `${hookOf("validate-engine").path}?timeout=0.5s` });
+    const { body } = await loopback.send({ body: question(), path: `${hookOf("validate-engine").path}?timeout=3s` });
     expect(parseResponse(body)).toMatchObject({ allowed: false, status: { code: 504, reason: "Timeout" } });
-    expect(performance.now() - startedMs).toBeLessThan(500);
+    expect(performance.now() - startedMs).toBeLessThan(3_000);
   });
 });
 

