@@ -153,7 +153,7 @@ async function applyObject(
 
 /**
  * The API server looks the Role up before it lets anybody bind it, and in a cache of its own: one that was written a moment ago
- * may not be there yet. A shared ClusterRole is not ours to wait for.
+ * may not be there yet, and one that was there may just have been deleted. A shared ClusterRole is not ours to wait for.
  */
 function bindsOwnRole(object: Rendered): boolean {
   return object.kind === "RoleBinding" && object.roleRef.kind === "Role";
