@@ -54,7 +54,8 @@ describe.each([
 
     await change(other, namespace, "before");
     await plane.stopApiServer("SIGKILL");
-    expect(running.cache.size).toBe(3);
+    // What it knew it still shows; the last change may not have reached it.
+    expect([3, 4]).toContain(running.cache.size);
     await plane.startApiServer();
     await eventually(() => other.get(CONFIG_MAPS, { namespace, name: "kept" }));
     await change(other, namespace, "after");
