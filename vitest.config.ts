@@ -2,15 +2,10 @@
 // program with simulated pods (e2e), and of the whole platform on a real node (cluster; inside scripts/private-machine.sh).
 import { defineConfig } from "vitest/config";
 import { LaneSequencer } from "./test/support/lane-sequencer.ts";
-import { SecondTries } from "./test/support/second-tries.ts";
-
-/** On a busy machine, where others decide whether a change lands. Not for tests beside the code: nothing there may depend on time. */
-const retry = process.env["CI"] === "true" ? 1 : 0;
 
 export default defineConfig({
   test: {
     sequence: { sequencer: LaneSequencer },
-    reporters: ["default", new SecondTries()],
     projects: [
       {
         test: {
@@ -29,7 +24,6 @@ export default defineConfig({
       {
         test: {
           name: "integration",
-          retry,
           include: ["test/integration/**/*.test.ts"],
           globalSetup: ["test/support/shared-control-plane.ts"],
           fileParallelism: false,
@@ -40,7 +34,6 @@ export default defineConfig({
       {
         test: {
           name: "e2e",
-          retry,
           include: ["test/e2e/**/*.test.ts"],
           exclude: ["test/e2e/cluster/**"],
           fileParallelism: false,
@@ -51,7 +44,6 @@ export default defineConfig({
       {
         test: {
           name: "cluster",
-          retry,
           include: ["test/e2e/cluster/**/*.test.ts"],
           globalSetup: ["test/support/e2e-cluster.ts"],
           fileParallelism: false,
