@@ -10,8 +10,6 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          // On a machine that is busy with the other lane, too.
-          testTimeout: 20_000,
           include: [
             "src/**/*.test.ts",
             "dev/**/*.test.ts",

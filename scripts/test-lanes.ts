@@ -1,6 +1,8 @@
-// The tests of `npm test` in two lanes side by side, each in a network of its own with a control plane of its own: most of them wait
-// for something, and one after the other they leave the machine idle half of the time. Every line says which lane it is of, and both
-// run to their end, so that one run shows all that fails.
+// Runs the program that it is given, Vitest in a network of its own, in two lanes side by side, each with its share of the files: most
+// tests wait for something, and one after the other they leave the machine idle half of the time. Every line says which lane it is of,
+// and both run to their end, so that one run shows all that fails.
+//
+//   scripts/test-lanes.ts PROGRAM [ARGUMENT ...]
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:os";
@@ -10,13 +12,13 @@ import type { Readable, Writable } from "node:stream";
 import { LANES } from "../test/support/lane-sequencer.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-const VITEST = join("node_modules", "vitest", "vitest.mjs");
-const PROJECTS = ["unit", "integration", "e2e"].map((name) => `--project=${name}`);
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-function startLane(lane: number) {
-  const program = [process.execPath, VITEST, "run", ...PROJECTS, `--shard=${lane}/${LANES}`];
-  const child = spawn("sh", ["scripts/private-network.sh", ...program], {
+const [program, ...args] = process.argv.slice(2);
+if (program === undefined) throw new Error("usage: scripts/test-lanes.ts PROGRAM [ARGUMENT ...]");
+
+function startLane(name: string, lane: number) {
+  const child = spawn(name, [...args, `--shard=${lane}/${LANES}`], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "pipe"],
     env: process.stdout.isTTY ? { ...process.env, FORCE_COLOR: "1" } : process.env,
@@ -29,7 +31,7 @@ async function copyLines(from: Readable, to: Writable, lane: number): Promise<vo
   for await (const line of createInterface({ input: from })) to.write(`${lane}│ ${line}\n`);
 }
 
-const lanes = Array.from({ length: LANES }, (_, index) => startLane(index + 1));
+const lanes = Array.from({ length: LANES }, (_, index) => startLane(program, index + 1));
 for (const signal of SIGNALS)
   process.on(signal, () => {
     // Ctrl-C in a terminal reaches the lanes too; a second one would mean "at once".

@@ -41,10 +41,10 @@ const COMMANDS = {
     with: ["kwok", ...CLUSTER.with],
     system: ["ip", "unshare", "promtool", ...CLUSTER.system],
     // Whoever names tests gets those and no others.
-    run: (args) =>
-      args.length === 0
-        ? [NODE, "scripts/test-lanes.ts"]
-        : [...PRIVATE_NETWORK, NODE, VITEST, "run", ...projects(args), ...args],
+    run: (args) => {
+      const tests = [...PRIVATE_NETWORK, NODE, VITEST, "run", ...projects(args), ...args];
+      return args.length === 0 ? [NODE, "scripts/test-lanes.ts", ...tests] : tests;
+    },
     afterwards: (args) => (args.length === 0 ? clusterTests(args) : undefined),
   },
   e2e: { ...CLUSTER, system: ["ip", "unshare", ...CLUSTER.system], run: (args) => clusterTests(args) },

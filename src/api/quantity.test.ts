@@ -59,7 +59,7 @@ describe("parseQuantity", () => {
 
   test("a long text or exponent costs nothing", () => {
     const start = performance.now();
-    expect(parseQuantity("9".repeat(1_000_000))).toBeUndefined();
+    expect(parseQuantity("9".repeat(10_000_000))).toBeUndefined();
     expect(parseQuantity("1e1000000000")).toBeUndefined();
     expect(performance.now() - start).toBeLessThan(500);
   });
