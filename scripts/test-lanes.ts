@@ -1,6 +1,7 @@
 // Runs the program that it is given, Vitest in a network of its own, in two lanes side by side, each with its share of the files: most
 // tests wait for something, and one after the other they leave the machine idle half of the time. Every line says which lane it is of,
-// and both run to their end, so that one run shows all that fails.
+// and both run to their end, so that one run shows all that fails; what a failed lane said last, its failures, is said again at the end,
+// where a log is read first.
 //
 //   scripts/test-lanes.ts PROGRAM [ARGUMENT ...]
 import { spawn } from "node:child_process";
@@ -13,6 +14,7 @@ import { LANES } from "../test/support/lane-sequencer.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const LINES_SAID_AGAIN = 80;
 
 const [program, ...args] = process.argv.slice(2);
 if (program === undefined) throw new Error("usage: scripts/test-lanes.ts PROGRAM [ARGUMENT ...]");
@@ -23,12 +25,14 @@ function startLane(name: string, lane: number) {
     stdio: ["ignore", "pipe", "pipe"],
     env: process.stdout.isTTY ? { ...process.env, FORCE_COLOR: "1" } : process.env,
   });
-  const copied = [copyLines(child.stdout, process.stdout, lane), copyLines(child.stderr, process.stderr, lane)];
-  return { child, copied };
-}
-
-async function copyLines(from: Readable, to: Writable, lane: number): Promise<void> {
-  for await (const line of createInterface({ input: from })) to.write(`${lane}│ ${line}\n`);
+  const last: string[] = [];
+  const copy = async (from: Readable, to: Writable): Promise<void> => {
+    for await (const line of createInterface({ input: from })) {
+      to.write(`${lane}│ ${line}\n`);
+      if (last.push(line) > LINES_SAID_AGAIN) last.shift();
+    }
+  };
+  return { child, last, copied: [copy(child.stdout, process.stdout), copy(child.stderr, process.stderr)] };
 }
 
 const lanes = Array.from({ length: LANES }, (_, index) => startLane(program, index + 1));
@@ -47,4 +51,7 @@ const codes = await Promise.all(
     return result;
   }),
 );
+for (const [index, { last }] of lanes.entries())
+  if (codes[index] !== 0)
+    process.stderr.write(`\nlane ${index + 1} FAILED; its last lines once more:\n${last.join("\n")}\n`);
 process.exitCode = codes.find((code) => code !== 0) ?? 0;
