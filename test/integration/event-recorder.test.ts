@@ -1,6 +1,9 @@
 // Events on a real API server, which checks every field: what it accepts here, kubectl can show.
+import { execFile } from "node:child_process";
 import { homedir } from "node:os";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { resolveAssets } from "../../dev/assets/resolver.ts";
 import { namespaces } from "../../dev/platform/namespace.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import { systemClock } from "../../src/kube/clock.ts";
@@ -105,6 +108,24 @@ test("a series goes on in a new Event when the old one is gone", async () => {
   expect(events.map(({ series }) => series?.count)).toEqual([3]);
   expect(events[0]?.metadata?.name).not.toBe(first?.metadata?.name);
   expect(errors).toEqual([]);
+});
+
+test("kubectl, asked to sort by the time that events tell, lists them in the order in which they happened", async () => {
+  const object = await subject("ordered");
+  const written = Array.from({ length: 8 }, (_, index) => `step ${index}`);
+  for (const text of written) {
+    recorder.record(note(object, { note: text }));
+    // The clock tells milliseconds, and two steps within one have no order.
+    const nowMs = Date.now();
+    await eventually(() => Date.now() > nowMs);
+  }
+  await recorder.flush(5_000);
+  const programs = await resolveAssets(["kubectl"]);
+  const { stdout } = await promisify(execFile)(programs.get("kubectl") ?? "", [
+    ...["--kubeconfig", inject("adminKubeconfig"), "-n", namespace, "get", "events", "--sort-by=.eventTime"],
+    ...["--field-selector", "involvedObject.name=ordered", "-o", "custom-columns=MESSAGE:.message", "--no-headers"],
+  ]);
+  expect(stdout.trim().split("\n")).toEqual(written);
 });
 
 test("notes and tokens that are too long are cut so that the server takes them", async () => {
