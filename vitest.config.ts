@@ -17,6 +17,11 @@ export default defineConfig({
             "test/support/**/*.test.ts",
             "scripts/**/*.test.ts",
           ],
+          // No bound of the product: these end what hangs, on a machine that may itself stand still for seconds. A poll gives up before
+          // its test does, so that a failure says what was waited for.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          expect: { poll: { timeout: 20_000 } },
         },
       },
       {

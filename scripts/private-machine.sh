@@ -12,17 +12,24 @@ fail() {
   exit 1
 }
 
+hand_on() {
+  if [ -n "$child" ]; then kill -"$1" "$child" 2>/dev/null || :; else early="$early $1"; fi
+}
+
 # Runs a program as a child that gets the signals this shell gets, and ends as it ends.
 supervise() {
+  child='' early=''
+  # Set before there is a program to end: the first process of a machine never gets a signal that it has no trap for.
+  # Ctrl-C in a terminal reaches the program by itself; a second one would mean "at once".
+  if [ -t 0 ]; then trap : INT; else trap 'hand_on INT' INT; fi
+  trap 'hand_on TERM' TERM
+  trap 'hand_on HUP' HUP
   # A shell gives what it starts in the background an empty input and has it ignore Ctrl-C: both are given back.
   exec 3<&0
   env --default-signal=INT,QUIT "$@" <&3 3<&- &
   child=$!
   exec 3<&-
-  # Ctrl-C in a terminal reaches the program by itself; a second one would mean "at once".
-  if [ -t 0 ]; then trap : INT; else trap 'kill -INT "$child" 2>/dev/null || :' INT; fi
-  trap 'kill -TERM "$child" 2>/dev/null || :' TERM
-  trap 'kill -HUP "$child" 2>/dev/null || :' HUP
+  for signal in $early; do hand_on "$signal"; done
   # A signal interrupts the wait: only when the child is gone does its code count.
   while :; do
     code=0
@@ -46,6 +53,10 @@ case ${FIREBOLT_PRIVATE_MACHINE:-} in
     FIREBOLT_PRIVATE_MACHINE=inside supervise setpriv --pdeathsig KILL sh "$0" "$@"
     ;;
   inside)
+    # Told to end before the program runs, the machine ends.
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    trap 'exit 129' HUP
     mount -t proc proc /proc
     # Kernel settings belong to the host, except those of the network, which this machine has of its own.
     mount --bind /proc/sys /proc/sys

@@ -15,23 +15,29 @@ const ATTEMPTS = 4;
 
 /** Runs `start` with free ports, again with others when somebody was quicker. */
 export async function withFreePorts<T>(count: number, start: (ports: readonly number[]) => Promise<T>): Promise<T> {
+  const tried = new Set<number>();
   for (let attempt = 1; ; attempt++) {
+    const ports = await findFreePorts(count, tried);
     try {
-      return await start(await findFreePorts(count));
+      return await start(ports);
     } catch (error) {
       if (!(error instanceof AddressInUseError) || attempt === ATTEMPTS) throw error;
+      for (const port of ports) tried.add(port);
     }
   }
 }
 
-/** Distinct ports on 127.0.0.1 that nobody listens on right now. */
-export async function findFreePorts(count: number): Promise<readonly number[]> {
+/** Distinct ports on 127.0.0.1 that nobody listens on right now, none of them among `except`. */
+export async function findFreePorts(
+  count: number,
+  except: ReadonlySet<number> = new Set(),
+): Promise<readonly number[]> {
   const found = new Set<number>();
   for (let tries = 0; found.size < count; tries++) {
     if (tries > PORT_COUNT)
       throw new Error(`no ${count} free ports between ${FIRST_PORT} and ${FIRST_PORT + PORT_COUNT}`);
     const port = FIRST_PORT + Math.floor(Math.random() * PORT_COUNT);
-    if (!found.has(port) && (await isFree(port))) found.add(port);
+    if (!found.has(port) && !except.has(port) && (await isFree(port))) found.add(port);
   }
   return [...found];
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { EngineState } from "./engine-state.ts";
 import { renderMetrics } from "./metrics-server.ts";
@@ -54,6 +55,32 @@ test("queries that are left at shutdown are killed", async () => {
   expect(query.killed.aborted).toBe(true);
   query.done();
   await idle;
+});
+
+test("a test can end the queries that run, once", async () => {
+  const state = new EngineState();
+  const [first, second] = [state.accept("running"), state.accept("suspended")];
+  state.finishQueries();
+  await Promise.all([first.finished, second.finished]);
+  const later = state.accept("running");
+  expect(await Promise.race([later.finished.then(() => "finished"), nextTurn("runs")])).toBe("runs");
+});
+
+test("answers are held until the release, and no longer", async () => {
+  const state = new EngineState();
+  await state.untilReleased();
+  state.setHeld(true);
+  let released = 0;
+  const waits = [1, 2].map(async () => {
+    await state.untilReleased();
+    released += 1;
+  });
+  state.setHeld(true);
+  await nextTurn();
+  expect(released).toBe(0);
+  state.setHeld(false);
+  await Promise.all(waits);
+  await state.untilReleased();
 });
 
 test.each([

@@ -10,7 +10,14 @@ export type QueryKind = "running" | "suspended";
 export interface AcceptedQuery {
   /** Fires when the engine gives up waiting for this query at shutdown. */
   readonly killed: AbortSignal;
+  /** Resolves when a test wants the query to be over, however much of its time is left. */
+  readonly finished: Promise<void>;
   done(): void;
+}
+
+interface RunningQuery {
+  readonly kind: QueryKind;
+  readonly finish: () => void;
 }
 
 export class EngineState {
@@ -26,8 +33,9 @@ export class EngineState {
   lastRefusalMs = 0;
   metricsMode: MetricsMode = "ok";
   readonly gaugeOverride: Partial<Record<QueryKind, number>> = {};
-  readonly #queries = new Map<AbortController, QueryKind>();
+  readonly #queries = new Map<AbortController, RunningQuery>();
   readonly #idle: (() => void)[] = [];
+  #hold: PromiseWithResolvers<void> | undefined;
 
   get ready(): boolean {
     return !this.fenced && (this.readyOverride ?? this.started);
@@ -35,9 +43,11 @@ export class EngineState {
 
   accept(kind: QueryKind): AcceptedQuery {
     const killer = new AbortController();
-    this.#queries.set(killer, kind);
+    const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
+    this.#queries.set(killer, { kind, finish });
     return {
       killed: killer.signal,
+      finished,
       done: () => {
         this.#queries.delete(killer);
         if (this.#queries.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
@@ -48,7 +58,7 @@ export class EngineState {
   count(kind: QueryKind): number {
     const override = this.gaugeOverride[kind];
     if (override !== undefined) return override;
-    return [...this.#queries.values()].filter((running) => running === kind).length;
+    return [...this.#queries.values()].filter((query) => query.kind === kind).length;
   }
 
   get total(): number {
@@ -62,5 +72,25 @@ export class EngineState {
 
   killQueries(): void {
     for (const killer of this.#queries.keys()) killer.abort(new Error("the engine is shutting down"));
+  }
+
+  /** Those that run now, held or not; later ones take their time. */
+  finishQueries(): void {
+    for (const { finish } of this.#queries.values()) finish();
+  }
+
+  /** While held, queries whose time is over wait for the release with their answer. */
+  setHeld(held: boolean): void {
+    if (held) {
+      this.#hold ??= Promise.withResolvers();
+    } else {
+      this.#hold?.resolve();
+      this.#hold = undefined;
+    }
+  }
+
+  /** Resolves at once unless answers are held. */
+  untilReleased(): Promise<void> {
+    return this.#hold?.promise ?? Promise.resolve();
   }
 }

@@ -42,6 +42,12 @@ function answer({ state, config, crash }: HealthServerOptions, method: string, u
     case "POST /test/drop-answers":
       state.dropsAnswers = on;
       return OK;
+    case "POST /test/hold":
+      state.setHeld(on);
+      return OK;
+    case "POST /test/finish":
+      state.finishQueries();
+      return OK;
     case "POST /test/metrics":
       return setMetricsMode(state, url.searchParams.get("mode"));
     case "POST /test/gauge":

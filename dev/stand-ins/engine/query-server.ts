@@ -89,7 +89,7 @@ async function run(statement: Statement, options: QueryServerOptions, request: I
         return { rows: [[pod, generation, configHash]] };
       }
       case "wait":
-        return await wait(statement.durationMs, query, request);
+        return await wait(statement.durationMs, { query, state: options.state, request });
     }
   } catch (error) {
     if (error instanceof StatementError) return failure(400, error.message);
@@ -99,20 +99,28 @@ async function run(statement: Statement, options: QueryServerOptions, request: I
   }
 }
 
-async function wait(durationMs: number, query: AcceptedQuery, request: IncomingMessage): Promise<Result> {
-  const gone = new AbortController();
-  const onClose = (): void => gone.abort();
-  request.socket.once("close", onClose);
+interface Waiting {
+  readonly query: AcceptedQuery;
+  readonly state: EngineState;
+  readonly request: IncomingMessage;
+}
+
+async function wait(durationMs: number, { query, state, request }: Waiting): Promise<Result> {
+  const timer = new AbortController();
+  const { promise: cut, resolve: onCut } = Promise.withResolvers<void>();
+  const { socket } = request;
+  socket.once("close", onCut);
+  query.killed.addEventListener("abort", () => onCut(), { once: true });
   try {
-    await sleep(durationMs, undefined, { signal: AbortSignal.any([query.killed, gone.signal]) });
-    return { rows: [[durationMs]] };
-  } catch (error) {
+    const slept = sleep(durationMs, undefined, { signal: timer.signal }).then(() => state.untilReleased());
+    await Promise.race([slept, query.finished, cut]);
     // Killed at shutdown: the real engine answers 200 with an error in the body. A client that left hears nothing anyway.
     if (query.killed.aborted) return failure(200, "the query was killed because the engine is shutting down");
-    if (gone.signal.aborted) return failure(499, "the client left");
-    throw error;
+    if (socket.destroyed) return failure(499, "the client left");
+    return { rows: [[durationMs]] };
   } finally {
-    request.socket.off("close", onClose);
+    timer.abort();
+    socket.off("close", onCut);
   }
 }
 

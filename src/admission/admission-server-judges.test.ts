@@ -1,0 +1,97 @@
+// The transport on a loopback port, with judges that fail, never answer or have more to do than they may at a time: every question
+// gets one verdict, or a status that is none.
+import { Agent } from "node:https";
+import { describe, expect, test } from "vitest";
+import { type HttpAnswer, startAdmissionLoopback } from "../../test/support/admission-loopback.ts";
+import { hookOf, parseResponse, review, UID } from "../../test/support/admission-review.ts";
+import { engine } from "../../test/support/manifests.ts";
+import { ManualClock } from "../../test/support/manual-clock.ts";
+import type { Judge } from "./judge.ts";
+
+const question = (object: object = engine({ name: "e" })) => JSON.stringify(review("validate-engine", { object }));
+
+describe("judges that fail", () => {
+  test("a defect is a refusal with code 500 and not a dropped connection", async () => {
+    const broken: Judge = () => Promise.reject(new TypeError("cannot read properties of undefined"));
+    await using loopback = await startAdmissionLoopback({ "validate-engine": broken });
+    const { status, body } = await loopback.send({ body: question() });
+    expect(status).toBe(200);
+    expect(parseResponse(body)).toMatchObject({
+      uid: UID,
+      allowed: false,
+      status: { code: 500, reason: "InternalError" },
+    });
+    expect(body).not.toContain("cannot read");
+  });
+
+  test("a judge that never answers is a refusal before the API server gives up", async () => {
+    const clock = new ManualClock();
+    const begun = Promise.withResolvers<AbortSignal>();
+    const stuck: Judge = (_request, signal) => {
+      begun.resolve(signal);
+      return new Promise(() => undefined);
+    };
+    await using loopback = await startAdmissionLoopback({ "validate-engine": stuck }, { clock });
+    // The stop waits for this clock too.
+    await using stopping = new AsyncDisposableStack();
+    stopping.defer(() => {
+      loopback.stop.abort();
+      return clock.advance(0);
+    });
+    const answer = loopback.send({ body: question(), path: `${hookOf("validate-engine").path}?timeout=3s` });
+    const deadline = await begun.promise;
+    await clock.advance(2_699);
+    expect(deadline.aborted).toBe(false);
+    await clock.advance(1);
+    expect(deadline.aborted).toBe(true);
+    const { body } = await answer;
+    expect(parseResponse(body)).toMatchObject({ allowed: false, status: { code: 504, reason: "Timeout" } });
+  });
+});
+
+describe("many at once", () => {
+  test("1,000 questions: every one is judged, no more than the limit at a time", async () => {
+    let inside = 0;
+    let most = 0;
+    const slow: Judge = async ({ object }) => {
+      inside += 1;
+      most = Math.max(most, inside);
+      await new Promise((resolve) => setImmediate(resolve));
+      inside -= 1;
+      const refused = JSON.stringify(object).includes("refuse-me");
+      return refused ? { type: "deny", code: 403, message: "no", violations: [] } : { type: "allow", warnings: [] };
+    };
+    await using loopback = await startAdmissionLoopback({ "validate-engine": slow });
+    const agent = new Agent({ ca: loopback.authority.certificate, keepAlive: true, maxSockets: 200 });
+    const verdicts = await Promise.all(
+      Array.from({ length: 1_000 }, async (_, index) => {
+        const name = index % 2 === 0 ? `e${index}` : "refuse-me";
+        return parseResponse((await loopback.send({ agent, body: question(engine({ name })) })).body).allowed;
+      }),
+    );
+    agent.destroy();
+    expect(verdicts.filter(Boolean)).toHaveLength(500);
+    expect(verdicts.every((allowed, index) => allowed === (index % 2 === 0))).toBe(true);
+    expect(most).toBeLessThanOrEqual(64);
+  });
+
+  test("past the line requests get 503, and no verdict", async () => {
+    const release = Promise.withResolvers<void>();
+    const held: Judge = async () => {
+      await release.promise;
+      return { type: "allow", warnings: [] };
+    };
+    await using loopback = await startAdmissionLoopback(
+      { "validate-engine": held },
+      { limits: { requests: 1, bytes: 1e9, waiting: 1 } },
+    );
+    const all = Array.from({ length: 5 }, () => loopback.send({ body: question() }));
+    const early: HttpAnswer[] = [];
+    await new Promise<void>((resolve) => {
+      for (const one of all) void one.then((answer) => early.push(answer) === 3 && resolve());
+    });
+    expect(early.map(({ status, headers }) => [status, headers["retry-after"]])).toEqual(Array(3).fill([503, "1"]));
+    release.resolve();
+    expect((await Promise.all(all)).map(({ status }) => status).sort()).toEqual([200, 200, 503, 503, 503]);
+  });
+});
