@@ -171,7 +171,7 @@ describe.concurrent("deletion", () => {
     await eventually(() => lab.history.latest("ConfigMap", "e-g0-config")?.metadata?.finalizers !== undefined);
     await lab.client.delete(FireboltEngine, inLab(lab, "e"));
     await eventually(() => lab.history.present("FireboltEngine").length === 0);
-    expect(lab.history.latest("ConfigMap", "e-g0-config")?.metadata?.deletionTimestamp).toBeDefined();
+    await eventually(() => lab.history.latest("ConfigMap", "e-g0-config")?.metadata?.deletionTimestamp !== undefined);
     const warning = await eventually(async () => {
       const { items } = await lab.client.list(eventResource, { namespace: lab.namespace });
       return items.find(({ reason }) => reason === "ExternalFinalizerOnOwnedResource") ?? false;

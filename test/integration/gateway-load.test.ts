@@ -5,15 +5,20 @@ import { type ClientHttp2Session, connect } from "node:http2";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../support/cluster.ts";
 import { type GatewayWorld, openGatewayWorld } from "../support/gateway-world.ts";
+import type { StandInEngine } from "../support/stand-in-engine.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const STREAMS = 300;
 
 let world: GatewayWorld;
+/** What `e1` runs on. While it is held, its queries wait for as long as the test likes. */
+let pod: StandInEngine;
 
 beforeAll(async () => {
   world = await openGatewayWorld();
-  for (const engine of ["e1", "e2"]) world.publish(engine, [await world.startEngine({ engine })]);
+  pod = await world.startEngine({ engine: "e1" });
+  world.publish("e1", [pod]);
+  world.publish("e2", [await world.startEngine({ engine: "e2" })]);
 });
 afterAll(async () => {
   console.log(`gateway-load: ${world.client.sent} requests sent, ${world.client.failed} failed`);
@@ -39,11 +44,11 @@ test("the first queries of a new engine, all at once", async () => {
 });
 
 test(`${STREAMS} queries at once on as many connections`, async () => {
-  const answers = Array.from({ length: STREAMS }, () =>
-    world.client.query({ engine: "e1", sql: "SELECT sleep(1500)" }),
-  );
+  await pod.control("/test/hold?v=1");
+  const answers = Array.from({ length: STREAMS }, () => world.client.query({ engine: "e1", sql: "SELECT sleep(15)" }));
   await eventually(async () => (await world.envoy.statistic("http.gateway.downstream_rq_active")) === STREAMS);
-  expect((await Promise.all(answers)).map((answer) => answer.value)).toEqual(answers.map(() => 1_500));
+  await pod.control("/test/hold?v=0");
+  expect((await Promise.all(answers)).map((answer) => answer.value)).toEqual(answers.map(() => 15));
 });
 
 async function streamQuery(session: ClientHttp2Session, sql: string): Promise<number> {
@@ -58,8 +63,10 @@ async function streamQuery(session: ClientHttp2Session, sql: string): Promise<nu
 test(`${STREAMS} streams at once on one HTTP/2 connection`, async () => {
   const session = connect(`http://127.0.0.1:${world.clientPort}`);
   try {
-    const streams = Array.from({ length: STREAMS }, () => streamQuery(session, "SELECT sleep(1500)"));
+    await pod.control("/test/hold?v=1");
+    const streams = Array.from({ length: STREAMS }, () => streamQuery(session, "SELECT sleep(15)"));
     await eventually(async () => (await world.envoy.statistic("http.gateway.downstream_rq_active")) === STREAMS);
+    await pod.control("/test/hold?v=0");
     const statuses = await Promise.all(streams);
     world.client.sent += STREAMS;
     world.client.failed += statuses.filter((status) => status !== 200).length;
@@ -79,19 +86,24 @@ test("an engine with too many queries lets some wait and refuses the rest at onc
             Object.assign(threshold, { max_connections: limit, max_pending_requests: limit, max_requests: limit });
     },
   });
-  for (const engine of ["e1", "e2"]) {
-    small.publish(engine, [await small.startEngine({ engine })]);
-    await small.client.query({ engine });
-  }
-  const flood = Array.from({ length: 10 * limit }, () =>
-    small.client.send({ engine: "e2", sql: "SELECT sleep(1000)" }),
-  );
+  const crowded = await small.startEngine({ engine: "e2" });
+  small.publish("e2", [crowded]);
+  small.publish("e1", [await small.startEngine({ engine: "e1" })]);
+  for (const engine of ["e1", "e2"]) await small.client.query({ engine });
+  await crowded.control("/test/hold?v=1");
+  const answered: number[] = [];
+  const flood = Array.from({ length: 10 * limit }, async () => {
+    answered.push((await small.client.send({ engine: "e2", sql: "SELECT sleep(15)" })).status);
+  });
+  // Envoy's threads count together but not in step: a few may slip through. All others are refused while those wait.
+  await eventually(() => answered.length >= flood.length - 4 * limit);
+  expect(new Set(answered)).toEqual(new Set([503]));
   await small.envoy.logged(/ 503 flags=UO .*engine=e2$/);
   await small.client.query({ engine: "e1" });
-  const statuses = (await Promise.all(flood)).map((answer) => answer.status);
-  const accepted = statuses.filter((status) => status === 200).length;
-  expect(statuses.filter((status) => status === 503)).toHaveLength(statuses.length - accepted);
-  // Envoy's threads count together but not in step: a few may slip through.
+  await crowded.control("/test/hold?v=0");
+  await Promise.all(flood);
+  const accepted = answered.filter((status) => status === 200).length;
+  expect(answered.filter((status) => status === 503)).toHaveLength(answered.length - accepted);
   expect(accepted).toBeGreaterThanOrEqual(limit);
   expect(accepted).toBeLessThanOrEqual(4 * limit);
 });

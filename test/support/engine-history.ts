@@ -69,6 +69,8 @@ export async function watchEngineHistory(client: KubeClient, namespace: string):
         seen.push(stamped);
         newest.set(`${kind}/${name}`, stamped);
       }
+      if (!stop.signal.aborted)
+        throw new Error(`the watch of ${kind} ended, and with it what is known of ${namespace}`);
     };
     const running = run().catch((error: unknown) => {
       if (stop.signal.aborted) return;

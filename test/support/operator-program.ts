@@ -27,6 +27,8 @@ const settings = parseOperatorProgramSettings(process.argv[2] ?? "");
 const { namespace, identity, fault, lease, fenced } = settings;
 let armed = settings.countFrom === "start";
 let writes = 0;
+/** Calls that began after the arming: the answer to one before it may still be on its way. */
+const counted = new Set<number>();
 
 const end = (): never => {
   say("killed");
@@ -36,8 +38,9 @@ const end = (): never => {
 };
 
 const tap = {
-  before({ text }: WriteCall) {
+  before({ text, number }: WriteCall) {
     if (!armed) return;
+    counted.add(number);
     if (fault?.type === "kill" && fault.at === 0) end();
     if (fault?.type === "pause" && fault.at === writes + 1) {
       armed = false;
@@ -46,8 +49,8 @@ const tap = {
       say("resumed");
     }
   },
-  accepted({ text }: WriteCall) {
-    if (!armed) return;
+  accepted({ text, number }: WriteCall) {
+    if (!armed || !counted.has(number)) return;
     writes += 1;
     say("write", { text, number: writes });
     if (fault?.type === "kill" && fault.at === writes) end();
