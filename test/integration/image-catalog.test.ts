@@ -15,6 +15,7 @@ import {
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Writable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { valueAt } from "../../dev/control-plane/api-request.ts";
@@ -127,9 +128,13 @@ test("pause ends at once when told to, as process 1 too, and buries the dead", a
   expect(readdirSync(root("pause").folder)).toEqual(["pause"]);
   const pause = join(root("pause").folder, "pause");
   // An orphan that ends becomes the child of process 1; the zombie is gone only when it was waited for.
-  const script = `(sleep 0.1 &); exec "$0"`;
+  const script = `(cat <&3 >/dev/null &); exec "$0" 3<&-`;
   const unshare = ["--pid", "--fork", "--kill-child", ...(process.getuid?.() === 0 ? [] : ["--map-root-user"])];
-  const child = spawn("unshare", [...unshare, "sh", "-c", script, pause], { stdio: "ignore" });
+  const child = spawn("unshare", [...unshare, "sh", "-c", script, pause], {
+    stdio: ["ignore", "ignore", "ignore", "pipe"],
+  });
+  const orphan = child.stdio[3];
+  if (!(orphan instanceof Writable)) throw new Error("the orphan cannot be told to end");
   const closed = once(child, "close");
   const childrenOf = (pid: number | undefined): readonly string[] =>
     readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
@@ -137,6 +142,8 @@ test("pause ends at once when told to, as process 1 too, and buries the dead", a
     const found = childrenOf(child.pid);
     return found.length === 1 && readFileSync(`/proc/${found[0]}/cmdline`, "utf8").startsWith(pause) && found;
   });
+  expect(childrenOf(Number(first))).toHaveLength(1);
+  orphan.end();
   await eventually(() => childrenOf(Number(first)).length === 0);
   process.kill(Number(first), "SIGTERM");
   await closed;

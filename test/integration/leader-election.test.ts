@@ -84,14 +84,20 @@ const stretchedRetryMs = 1.2 * retryMs;
 /** For a busy machine: starting work, requests under way. */
 const SLACK_MS = 2_000;
 
+/** A moment of the machine's clock as wall time; never earlier than it was, apart from the fraction of a millisecond. */
+const asWallMs = (atMs: number): number => atMs - machineMs() + Date.now();
+
+const renewedMs = async (world: World): Promise<number> => Date.parse((await world.lease()).spec?.renewTime ?? "");
+
 test("a leader killed by SIGKILL is followed when its lease has run out, not earlier", async () => {
   const { a, b } = await startPair(world);
   a.signal("SIGKILL");
   const killedMs = machineMs();
   expect(await a.exit).toBeNull();
+  const lastMs = await renewedMs(world);
+  const leading = await b.said("leading");
+  expect(asWallMs(leading.atMs) - lastMs).toBeGreaterThanOrEqual(leaseMs - 1);
   const first = await b.said("first-write");
-  // The last renewal was at most one retry period before the end.
-  expect(first.atMs - killedMs).toBeGreaterThan(leaseMs - retryMs - 200);
   expect(first.atMs - killedMs).toBeLessThan(leaseMs + 2 * stretchedRetryMs + SLACK_MS);
   expect((await world.lease()).spec).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
   expect(await world.turns()).toEqual(["a", "b"]);
@@ -128,10 +134,10 @@ test("a leader whose event loop stood still past its lease makes no write afterw
 test("a leader that is asked to stop releases the lease, and the standby follows within a retry period", async () => {
   const { a, b } = await startPair(world);
   a.signal("SIGTERM");
-  const askedMs = machineMs();
   expect(await a.exit).toBe(0);
+  const released = a.lines.find((line) => line["message"] === "lease released");
   const leading = await b.said("leading");
-  expect(leading.atMs - askedMs).toBeLessThan(stretchedRetryMs + 1_000);
+  expect(leading.atMs - (released?.atMs ?? 0)).toBeLessThan(stretchedRetryMs + 1_000);
   await b.said("first-write");
   expect((await world.lease()).spec).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
   expect(await world.turns()).toEqual(["a", "b"]);
@@ -165,13 +171,15 @@ test("a leader without an API server for longer than the renew deadline ends wit
   await using controlPlane = await startControlPlane({});
   await using own = await openWorld(controlPlane.adminKubeconfig);
   const { a, b } = await startPair(own);
+  // It may have renewed once more before the server was gone, which only lets it go on for longer.
+  const lastMs = await renewedMs(own);
   await controlPlane.stopApiServer();
   const goneMs = machineMs();
   expect(await a.exit).toBe(1);
-  const endedMs = (await a.said("ended")).atMs - goneMs;
-  expect(endedMs).toBeGreaterThan(renewDeadlineMs - retryMs - 300);
-  expect(endedMs).toBeLessThan(leaseMs);
+  const ended = await a.said("ended");
+  expect(asWallMs(ended.atMs) - lastMs).toBeGreaterThanOrEqual(renewDeadlineMs - 1);
+  expect(ended.atMs - goneMs).toBeLessThan(leaseMs);
   await controlPlane.startApiServer();
-  await b.said("first-write", 30_000);
+  await b.said("first-write");
   expect(await own.turns()).toEqual(["a", "b"]);
-});
+}, 120_000);

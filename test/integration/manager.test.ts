@@ -125,8 +125,8 @@ test("a stop during work: the pass gets its signal, no further key is handed out
 test("work that ignores its signal is cut at the deadline with code 1, and its lease is left to run out", async () => {
   const { client, process, holder } = await startHolding("stubborn", 1_500);
   await using _ = process;
-  process.signal("SIGTERM");
   const askedMs = machineMs();
+  process.signal("SIGTERM");
   expect(await process.exit).toBe(1);
   const ended = await process.said("ended");
   expect(ended.atMs - askedMs).toBeGreaterThan(1_400);

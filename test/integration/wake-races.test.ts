@@ -1,6 +1,9 @@
 // Holds that meet other changes: an engine is stopped while queries race in, a gateway is replaced while it holds. No query fails
 // that could have been answered.
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { renderPreStopCommand } from "../../src/gateway/pre-stop.ts";
 import { eventually } from "../support/cluster.ts";
 import { startQueryLoad } from "../support/query-load.ts";
 import { AUTO_STOP, openWakeWorld, startWakePlane, type WakePlane, type WakeWorld } from "../support/wake-world.ts";
@@ -15,6 +18,7 @@ afterEach(() => world?.[Symbol.asyncDispose]());
 afterAll(() => plane?.[Symbol.asyncDispose]());
 
 const STOPS = 20;
+const HOOK_MS = 40_000;
 
 test(`an engine is stopped ${STOPS} times under load: every query is served before, or wakes it`, async () => {
   world = await openWakeWorld(plane, "race");
@@ -48,18 +52,26 @@ test(`an engine is stopped ${STOPS} times under load: every query is served befo
 
 test("a gateway is replaced while it holds: what becomes ready in time is answered, the rest gets a 503 before it ends", async () => {
   world = await openWakeWorld(plane, "replaced");
-  await world.createStopped("soon", { template: { spec: { nodeSelector: world.lab.hold } } });
+  await world.lab.createEngine("soon", { replicas: 1, autoStop: AUTO_STOP });
+  await world.lab.settled("soon", 0);
+  const [pod] = world.lab.pods("soon", 0);
+  if (pod === undefined) throw new Error("soon has no pod");
+  await world.lab.setPodReady(pod, false);
   await world.createStopped("never", { template: { spec: { nodeSelector: { "example.com/never": "yes" } } } });
   const [leaving, staying] = [await world.gateway(), await world.gateway()];
   const client = world.client(leaving);
+  const check = `http://127.0.0.1:${leaving.holdPort}/check?engine=soon`;
+  await eventually(async () => (await fetch(check)).status === 202);
   const soon = Array.from({ length: 20 }, () => client.query({ engine: "soon" }));
   const never = Array.from({ length: 20 }, () => client.send({ engine: "never" }));
   await eventually(async () => (await leaving.demand("pending_holds", "never")) === 20);
   await eventually(async () => (await leaving.demand("pending_holds", "soon")) === 20);
-  // What the preStop hook does; after its eight seconds Envoy is told to end.
-  await leaving.envoy.admin("/healthcheck/fail", "POST");
-  const end = new Promise((resolve) => setTimeout(resolve, 8_000)).then(() => leaving.envoy.process.stop());
-  await world.lab.release();
+  const [shell = "", ...args] = renderPreStopCommand(leaving.envoy.adminPort);
+  const hook = promisify(execFile)(shell, args, { timeout: HOOK_MS });
+  const end = hook.then(() => leaving.envoy.process.stop());
+  await eventually(async () => (await leaving.envoy.admin("/ready")).startsWith("DRAINING"));
+  // The last step of a start, and the only one that is left to the few seconds in which the gateway still waits.
+  await world.lab.setPodReady(pod, true);
   await Promise.all(soon);
   const refused = await Promise.all(never);
   expect(refused.map(({ status, headers }) => [status, headers["retry-after"]])).toEqual(never.map(() => [503, "10"]));

@@ -49,6 +49,9 @@ test("a namespace that may not be read holds nobody up, and is followed once it 
     await admin.create(rbac("RoleBinding", "rolebindings"), { metadata, ...{ roleRef, subjects } });
   };
   await allow(open);
+  using reader = await openClient(kubeconfig);
+  // The API server hears of its own grants a moment later.
+  await eventually(() => reader.list(CONFIG_MAPS, { namespace: open }));
   await admin.create(CONFIG_MAPS, map(open, "a"));
   await admin.create(CONFIG_MAPS, map(closed, "b"));
 

@@ -10,6 +10,8 @@ export interface QueryOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly deadlineMs?: number;
+  /** The client leaves when it fires. */
+  readonly signal?: AbortSignal;
   /** Another gateway than the client's own. */
   readonly port?: number;
 }
@@ -35,6 +37,7 @@ export class GatewayClient {
   /** Any answer is an answer; only a broken connection or a missed deadline fails. */
   async send(options: QueryOptions): Promise<QueryAnswer> {
     const { engine, sql = "SELECT 42", path = "/", method = "POST", deadlineMs = 30_000 } = options;
+    const deadline = AbortSignal.timeout(deadlineMs);
     const outgoing = request({
       host: "127.0.0.1",
       port: options.port ?? this.#port,
@@ -47,7 +50,7 @@ export class GatewayClient {
         ...(engine === undefined ? {} : { "X-Firebolt-Engine": engine }),
         ...options.headers,
       },
-      signal: AbortSignal.timeout(deadlineMs),
+      signal: options.signal === undefined ? deadline : AbortSignal.any([deadline, options.signal]),
     });
     outgoing.end(sql);
     const [incoming] = await once(outgoing, "response");

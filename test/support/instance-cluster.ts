@@ -5,7 +5,7 @@ import { type Api, openApiFromKubeconfig, valueAt } from "../../dev/control-plan
 import { startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { addNodes } from "../../dev/control-plane/nodes.ts";
 import type { FireboltInstance, FireboltInstanceManifest } from "../../src/api/instance.ts";
-import { uniqueNamespace } from "./cluster.ts";
+import { eventually, uniqueNamespace } from "./cluster.ts";
 import { instance } from "./manifests.ts";
 
 const CRDS = join(import.meta.dirname, "../../config/crd");
@@ -49,7 +49,7 @@ export interface Room {
   remove(kind: Kind, name: string): Promise<void>;
   createInstance(spec?: Partial<FireboltInstanceManifest["spec"]>): Promise<void>;
   instance(): Promise<FireboltInstance>;
-  /** Makes every pod of the component ready or not, for as long as these pods live. */
+  /** Makes every pod of the component ready or not, for as long as these pods live. A component has to be up to be made unready. */
   setReady(component: string, ready: boolean): Promise<void>;
 }
 
@@ -91,8 +91,8 @@ function openRoom(api: Api, namespace: string): Room {
       return status === 404 ? undefined : body;
     },
     async names(kind) {
-      const items = valueAt((await api.expect({ path: path(kind) })).body, ["items"]);
-      return (Array.isArray(items) ? items : []).map((item) => String(valueAt(item, ["metadata", "name"]))).sort();
+      const items = listAt((await api.expect({ path: path(kind) })).body, ["items"]);
+      return items.map((item) => String(valueAt(item, ["metadata", "name"]))).sort();
     },
     create: async (kind, body) => (await api.expect({ method: "POST", path: path(kind), body })).body,
     async patch(kind, name, body, subresource) {
@@ -110,9 +110,20 @@ function openRoom(api: Api, namespace: string): Room {
     instance: async () => (await room.get("FireboltInstance", "lakeside")) as FireboltInstance,
     async setReady(component, ready) {
       const selector = encodeURIComponent(`firebolt.io/component=${component}`);
-      const { body } = await api.expect({ path: `${path("Pod")}?labelSelector=${selector}` });
-      const pods = valueAt(body, ["items"]);
-      for (const pod of Array.isArray(pods) ? pods : []) {
+      const deployment = `lakeside-${component}`;
+      // A pod that comes up later would be ready by itself.
+      const pods = await eventually(
+        async () => {
+          const { body } = await api.expect({ path: `${path("Pod")}?labelSelector=${selector}` });
+          const found = listAt(body, ["items"]);
+          const wanted = valueAt(await room.get("Deployment", deployment), ["spec", "replicas"]);
+          const isUp = (pod: unknown): boolean =>
+            valueAt(pod, ["status", "podIP"]) !== undefined && (ready || isReady(pod));
+          return found.length === wanted && found.every(isUp) && found;
+        },
+        { describe: `all pods of ${deployment}` },
+      );
+      for (const pod of pods) {
         const conditions = [
           { type: "Ready", status: ready ? "True" : "False", lastTransitionTime: new Date().toISOString() },
         ];
@@ -121,4 +132,15 @@ function openRoom(api: Api, namespace: string): Room {
     },
   };
   return room;
+}
+
+function listAt(object: unknown, at: readonly string[]): readonly unknown[] {
+  const list = valueAt(object, at);
+  return Array.isArray(list) ? list : [];
+}
+
+function isReady(pod: unknown): boolean {
+  return listAt(pod, ["status", "conditions"]).some(
+    (condition) => valueAt(condition, ["type"]) === "Ready" && valueAt(condition, ["status"]) === "True",
+  );
 }

@@ -7,7 +7,7 @@ import { type InstanceCluster, type Room, startInstanceCluster } from "./instanc
 import { type InstanceOperator, startInstanceOperator } from "./instance-operator.ts";
 
 /** How much faster than real the operator's clock runs: its rechecks every 30 s come every second. */
-const SPEED = 30;
+export const SPEED = 30;
 
 export interface InstanceLab extends AsyncDisposable {
   readonly cluster: InstanceCluster;

@@ -24,8 +24,8 @@ export interface ManagerProcess extends AsyncDisposable {
   readonly exit: Promise<number | null>;
 }
 
-/** Short, with the proportions of the real durations. */
-export const QUICK_TIMING = { leaseMs: 3_000, renewDeadlineMs: 2_000, retryMs: 500 };
+/** Shorter than the real durations, and long enough that a machine which stands still for seconds costs nobody the lease. */
+export const QUICK_TIMING = { leaseMs: 9_000, renewDeadlineMs: 6_000, retryMs: 500 };
 
 export const machineMs = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000;
 
@@ -54,7 +54,7 @@ export function startManager(
     exit,
     signal: (name) => child.kill(name),
     has: (event) => find(event) !== undefined,
-    said(event, timeoutMs = 20_000) {
+    said(event, timeoutMs = 30_000) {
       return eventually(() => find(event) ?? false, {
         timeoutMs,
         describe: `"${event}" from ${whole.identity}`,

@@ -28,6 +28,8 @@ export interface WakeGatewayOptions {
   readonly concurrency?: number;
   /** Where the agent shows demand. Default: a free port. */
   readonly demandPort?: number;
+  /** Whether a start waits until the agent knows which engines there are. Default true; not for one that cannot learn it. */
+  readonly awaitView?: boolean;
 }
 
 export interface WakeGateway {
@@ -40,11 +42,13 @@ export interface WakeGateway {
   startAgent(): Promise<void>;
   /** What the agent shows: the value of a series, 0 when it is not there. */
   demand(series: string, engine?: string): Promise<number>;
+  /** Milliseconds that the request with this query_label took, by Envoy's own clock. */
+  tookMs(label: string): Promise<number>;
   stop(): Promise<void>;
 }
 
 export async function startWakeGateway(options: WakeGatewayOptions): Promise<WakeGateway> {
-  const { workspace, namespace, name = "gateway", wake = true } = options;
+  const { workspace, namespace, name = "gateway", wake = true, awaitView = true } = options;
   const [clientPort = 0, metricsPort = 0, adminPort = 0, holdPort = 0, freePort = 0, probePort = 0] =
     await findFreePorts(6);
   const { demandPort = freePort } = options;
@@ -83,7 +87,10 @@ export async function startWakeGateway(options: WakeGatewayOptions): Promise<Wak
         ...(options.agentFlags ?? []),
       ],
     });
-    await agent.waitUntilReady(async () => (await fetch(`http://127.0.0.1:${holdPort}/healthz`)).ok, READY_MS);
+    const status = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${holdPort}${path}`)).status;
+    await agent.waitUntilReady(async () => (await status("/healthz")) === 200, READY_MS);
+    // Until it has listed everything the agent lets every query pass, also one for a stopped engine.
+    if (awaitView) await agent.waitUntilReady(async () => (await status("/check?engine=nobody")) === 404, READY_MS);
   };
   if (wake) await startAgent();
   const envoy = await startEnvoy(workspace, {
@@ -109,6 +116,10 @@ export async function startWakeGateway(options: WakeGatewayOptions): Promise<Wak
         .split("\n")
         .find((candidate) => candidate.startsWith(`firebolt_gateway_wake_${series}${label} `));
       return Number(line?.split(" ").at(-1) ?? 0);
+    },
+    async tookMs(label) {
+      const line = await envoy.logged(`query_label=${label} `);
+      return Number(/ duration=(\d+)ms /.exec(line)?.[1]);
     },
     async stop() {
       await agent?.stop("SIGKILL");
