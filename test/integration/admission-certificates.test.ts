@@ -190,6 +190,7 @@ describe("rotation", () => {
       expect((await bundles()).map((bundle) => bundle === `${now["ca.crt"]}${now["next-ca.crt"]}`)).toEqual(
         Array(4).fill(true),
       );
+      expectShown([first, second], now["tls.crt"]);
     });
     await waitUntilActive(api, namespace);
     const announced = await stored();

@@ -9,6 +9,7 @@ import { valueAt } from "../../dev/control-plane/api-request.ts";
 import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { addNodes } from "../../dev/control-plane/nodes.ts";
 import { createNamespace, eventually, requestAs } from "../support/cluster.ts";
+import { firstWatchLine } from "../support/watch-line.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 
@@ -205,10 +206,9 @@ async function whoAmI(kubeconfig: string): Promise<unknown> {
 }
 
 async function firstWatchEvent(cluster: ControlPlane, position: unknown): Promise<unknown> {
-  const path = `${CONFIG_MAPS}?watch=1&timeoutSeconds=1&resourceVersion=${position}`;
-  const { body } = await requestAs(cluster.adminKubeconfig, { path, as: "text" });
-  const [first = ""] = String(body).split("\n");
-  return JSON.parse(first);
+  // Far longer than the first event takes: the server ends the watch after this time, whether or not it has sent one.
+  const path = `${CONFIG_MAPS}?watch=1&timeoutSeconds=300&resourceVersion=${position}`;
+  return JSON.parse(await firstWatchLine(cluster.adminKubeconfig, path));
 }
 
 /** A zombie that nobody has collected yet does not count. */

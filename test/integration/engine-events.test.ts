@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltEngine } from "../../src/api/engine.ts";
 import { ANNOTATION } from "../../src/api/labels.ts";
+import type { EngineCaches } from "../../src/engine/engine-caches.ts";
 import { configMaps } from "../../src/engine/kinds.ts";
 import { eventResource, type KubeEvent } from "../../src/kube/event-object.ts";
 import { eventually } from "../support/cluster.ts";
@@ -180,12 +181,17 @@ describe.concurrent("rollouts", () => {
 
   test("S52: somebody else's finalizer on an object of a deleted engine", async () => {
     await using lab = await openLab("ev-finalizer");
-    await lab.operator();
+    let operatorCaches: EngineCaches | undefined;
+    await lab.operator({
+      showCaches: (caches) => {
+        operatorCaches = caches;
+      },
+    });
     await lab.createEngine("e", { replicas: 1 });
     await lab.settled("e", 0);
     const patch = { type: "merge", body: { metadata: { finalizers: ["example.com/hold"] } } } as const;
     await lab.client.patch(configMaps, key(lab, "e-g0-config"), patch);
-    await eventually(() => lab.history.latest("ConfigMap", "e-g0-config")?.metadata?.finalizers !== undefined);
+    await eventually(() => operatorCaches?.configMaps.get(key(lab, "e-g0-config"))?.metadata?.finalizers !== undefined);
     await lab.client.delete(FireboltEngine, key(lab, "e"));
     const events = await told(lab, "e", ["EngineReady", "ExternalFinalizerOnOwnedResource"]);
     expect(noteOf(events, "ExternalFinalizerOnOwnedResource")).toContain("- ConfigMap/e-g0-config: example.com/hold");

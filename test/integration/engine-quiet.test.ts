@@ -9,7 +9,7 @@ import { createNamespace, eventually } from "../support/cluster.ts";
 import { type EngineControlPlane, startEngineControlPlane } from "../support/engine-control-plane.ts";
 import { image, openEngineLab, readyOf } from "../support/engine-lab.ts";
 import type { MetricsAnswer } from "../support/engine-metrics-server.ts";
-import { countEngineRequests, REQUEST_BUDGET } from "../support/engine-requests.ts";
+import { countEngineRequests, REQUEST_BUDGET, untilIdle } from "../support/engine-requests.ts";
 import { instance } from "../support/manifests.ts";
 import type { EngineOperator } from "../support/operator-in-process.ts";
 
@@ -169,10 +169,11 @@ describe.concurrent("requests", () => {
   );
 });
 
-/** Events, and passes for what has just changed, are still on their way: waits until two seconds went by without a request. */
+/** Events, and passes for what has just changed, are still on their way: waits until it is idle and asked nothing for two seconds. */
 async function settledLog(operator: EngineOperator): Promise<void> {
   let [seen, since] = [operator.requests.length, performance.now()];
-  await eventually(() => {
+  await eventually(async () => {
+    await untilIdle(operator);
     if (operator.requests.length !== seen) [seen, since] = [operator.requests.length, performance.now()];
     return performance.now() - since > 2_000;
   });

@@ -100,6 +100,14 @@ test("the old generation gets no new query once its addresses are gone, however 
   await eventually(() => load.answered.length > CLIENTS);
   world.publish(engine, next);
   await eventually(() => next.every((pod) => pod.markers().length > 0));
+  await eventually(async () => {
+    const clusters = await world.envoy.admin("/clusters");
+    expect(next.map(({ address }) => clusters.includes(`${address}:`))).toEqual(next.map(() => true));
+    expect(old.map(({ address }) => clusters.includes(`${address}:`))).toEqual(old.map(() => false));
+  });
+  // Some of these went to the old pods while those had addresses.
+  const early = [...load.inFlight];
+  await eventually(() => early.every((id) => !load.inFlight.has(id)));
   const before = old.map((pod) => pod.markers().length);
   const later = load.answered.length + 500;
   await eventually(() => load.answered.length > later);

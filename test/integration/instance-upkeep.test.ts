@@ -52,6 +52,12 @@ async function refuseBudgets({ api }: InstanceCluster, namespace: string): Promi
   };
 }
 
+/** A status can be read before its writer has heard so: whoever counts requests waits for the end of the pass. */
+const passEnded = (room: Room, phase: string) =>
+  eventually(() =>
+    lab.operator.passes.some(({ instance, status }) => instance.namespace === room.name && status?.phase === phase),
+  );
+
 const versionsOf = (room: Room, objects: readonly string[]) =>
   Promise.all(
     objects.map(async (object) => {
@@ -85,6 +91,7 @@ describe("what rolls what", () => {
     await room.create("FireboltEngine", engine({ name: "e1", namespace: room.name, replicas: 2 }));
     await room.patch("FireboltEngine", "e1", { spec: { replicas: 4 } });
     await room.patch("FireboltEngine", "e1", { spec: { template: { metadata: { labels: { a: "b" } } } } });
+    await passEnded(room, "Ready");
     const sent = await lab.requestsDuring(() => lab.passes(3));
     expect(sent).toEqual([]);
     await room.remove("FireboltEngine", "e1");
@@ -176,6 +183,7 @@ describe("Failed (ruling 5)", () => {
     expect(failed.status?.conditions?.find(({ type }) => type === "GatewayReady")?.message).toMatch(
       /^PodDisruptionBudget lakeside-gateway: .*no budgets here/,
     );
+    await passEnded(room, "Failed");
     const sent = await lab.requestsDuring(() => lab.passes(3));
     expect(sent).toEqual([]);
     await lift();

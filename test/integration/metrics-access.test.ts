@@ -33,6 +33,7 @@ beforeAll(async () => {
     }),
   );
   await grant("prometheus", [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }]);
+  await untilMayReview("operator");
 });
 afterAll(async () => {
   for (const kind of ["clusterroles", "clusterrolebindings"])
@@ -59,6 +60,30 @@ async function tokenOf(account: string): Promise<string> {
   return status["token"];
 }
 
+async function clientOf(account: string, onRequest: (info: RequestInfo) => void = () => undefined) {
+  const { clientCertificate: _, ...config } = await clusterConfig();
+  const authentication = { type: "token", token: await tokenOf(account) } as const;
+  return createKubeClient({ config: { ...config, authentication }, onRequest });
+}
+
+/** The API server's authorizer learns of a new role a moment later. */
+async function untilMayReview(account: string): Promise<void> {
+  const client = await clientOf(account);
+  const review = (group: string, kind: string, spec: object) => {
+    const path = `/apis/${group}/v1/${kind.toLowerCase()}s`;
+    return client.request({ method: "POST", path, body: { apiVersion: `${group}/v1`, kind, spec } });
+  };
+  const nonResourceAttributes = { path: "/metrics", verb: "get" };
+  try {
+    await eventually(async () => {
+      await review("authentication.k8s.io", "TokenReview", { token: "nonsense" });
+      await review("authorization.k8s.io", "SubjectAccessReview", { user: "nobody", nonResourceAttributes });
+    });
+  } finally {
+    client.close();
+  }
+}
+
 interface Running extends AsyncDisposable {
   readonly url: string;
   readonly asked: readonly RequestInfo[];
@@ -67,12 +92,8 @@ interface Running extends AsyncDisposable {
 
 /** The server as the operator runs it, with the rights of this service account. */
 async function startAs(account: string): Promise<Running> {
-  const { clientCertificate: _, ...config } = await clusterConfig();
   const asked: RequestInfo[] = [];
-  const client = createKubeClient({
-    config: { ...config, authentication: { type: "token", token: await tokenOf(account) } },
-    onRequest: (info) => asked.push(info),
-  });
+  const client = await clientOf(account, (info) => asked.push(info));
   const log: string[] = [];
   const logger: Logger = {
     debug: () => undefined,
@@ -116,7 +137,7 @@ test("without a token 401, without the right 403, with it the page", async () =>
     text: "forbidden\n",
   });
   const token = await tokenOf("prometheus");
-  // The API server's authorizer learns of a new role a moment later.
+  // Of the scraper's role, too, the authorizer learns a moment later.
   await eventually(async () => expect((await scrape(server.url, { token })).status).toBe(200), { timeoutMs: 40_000 });
   expect(await scrape(server.url, { token })).toMatchObject({ status: 200, text: expect.stringContaining("things 7") });
   const open = await scrape(server.url, { token, accept: "application/openmetrics-text;version=1.0.0" });

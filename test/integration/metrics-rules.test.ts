@@ -2,22 +2,17 @@
 // operator, a real Envoy, a stand-in engine and the agent's page.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Registry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createAdmissionMetrics } from "../../src/admission/admission-metrics.ts";
-import { HOOKS } from "../../src/admission/hooks.ts";
 import { FireboltInstance } from "../../src/api/instance.ts";
-import { createCertificateMetrics, createDemandMetrics } from "../../src/metrics/process-series.ts";
-import { renderDemandPage } from "../../src/wake-agent/demand.ts";
 import { type AlertRule, readAlertGroups, readDashboards } from "../support/alert-rules.ts";
 import { QUIET_TIMES, SCENARIOS, type Scenario } from "../support/alert-scenarios.ts";
 import { eventually } from "../support/cluster.ts";
 import { type EngineControlPlane, startEngineControlPlane } from "../support/engine-control-plane.ts";
 import { type EngineLab, image, openEngineLab } from "../support/engine-lab.ts";
-import { openGatewayWorld } from "../support/gateway-world.ts";
+import { agentPage, envoyAndEnginePages, healthyPage, neverOnThatPage } from "../support/exposed-pages.ts";
 import { instance } from "../support/manifests.ts";
 import { type MetricsOperator, startMetricsOperator } from "../support/metrics-operator.ts";
-import { parsePage, type Series, scrape } from "../support/metrics-scrape.ts";
+import { parsePage, type Series } from "../support/metrics-scrape.ts";
 import { answers, namesIn, type Selector } from "../support/promql-names.ts";
 import { checkRules, type RuleTest, testRules } from "../support/promtool.ts";
 
@@ -204,7 +199,8 @@ describe("against what is really exposed", () => {
 
   test("nothing fires for the page of a healthy operator", async () => {
     // The numbers stand still for an hour and a half, as a scraper would see them; passes are made all the time.
-    const numbers = parsePage(ownPage).filter(({ value }) => Number.isFinite(Number(value)));
+    const page = await healthyPage(operator, "stopped");
+    const numbers = parsePage(page).filter(({ value }) => Number.isFinite(Number(value)));
     const input_series = numbers.map(({ name, labels, value }) => ({
       series: `${name}{${Object.entries({ ...labels, job: "<fn>-metrics" }).map(([l, v]) => `${l}="${v}"`)}}`,
       values: name.endsWith("_last_reconciled_timestamp") ? "0+60x90" : `${value}x90`,
@@ -218,40 +214,3 @@ describe("against what is really exposed", () => {
 
 const isAnswer = (series: Series, selector: Selector): boolean =>
   selector.name === "up" || answers(series, selector, SCRAPER_LABELS);
-
-/** What appears only after a rollout was given up, a probe failed, a certificate was loaded, or webhooks are on. */
-async function neverOnThatPage(): Promise<string> {
-  const webhooks = new Registry();
-  const paths = HOOKS.map(({ path }) => path);
-  const admission = createAdmissionMetrics(webhooks, paths);
-  for (const path of paths) {
-    admission.started(path);
-    admission.finished(path, 200, 1);
-  }
-  const others = new Registry();
-  createCertificateMetrics(others).webhook.loaded?.({ certificate: "", key: "", fingerprint: "", expiresMs: 1 });
-  createDemandMetrics(others).scrapeFailed("ns");
-  const orphans = 'firebolt_engine_orphan_deletes_total{namespace="ns",name="e",instance="i",kind="Service"} 1\n';
-  return `${await webhooks.metrics()}${await others.metrics()}${orphans}`;
-}
-
-async function envoyAndEnginePages(): Promise<string> {
-  await using world = await openGatewayWorld();
-  const engine = await world.startEngine({ engine: "e" });
-  world.publish("e", [engine]);
-  const query = { method: "POST", body: "select 1", signal: AbortSignal.timeout(20_000) };
-  expect((await fetch(`http://127.0.0.1:${world.clientPort}/?engine=e`, query)).status).toBe(200);
-  const stats = `http://127.0.0.1:${world.metricsPort}/stats/prometheus`;
-  const answered = /envoy_http_downstream_rq_time_count\{envoy_http_conn_manager_prefix="gateway"\} [1-9]/;
-  // Envoy merges its histograms every five seconds.
-  const envoy = await eventually(async () => {
-    const { text } = await scrape(stats);
-    expect(text).toMatch(answered);
-    return text;
-  });
-  return `${envoy}\n${await (await engine.get(9090, "/metrics")).text()}`;
-}
-
-function agentPage(): string {
-  return renderDemandPage({ rows: [{ engine: "e", lastMs: 1, parked: 1, shed: 1 }], dropped: 0 });
-}

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltEngine } from "../../src/api/engine.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
+import { eventually } from "../support/cluster.ts";
 import { NAMESPACE } from "../support/plugin-cluster.ts";
 import { openPluginWorld, type PluginWorld } from "../support/plugin-world.ts";
 
@@ -46,6 +47,12 @@ describe("create", () => {
 
   test("a wait that fails ends with 5, the reason and the describe line", async () => {
     const args = ["engine", "create", "lost", "--instance", "nowhere", "--bucket", "b", "--timeout", "2s"];
+    // The first time the operator may need longer than that to say what is missing.
+    await world.cluster.plugin(args);
+    await eventually(async () => {
+      const conditions = (await world.engineOf("lost")).status?.conditions;
+      expect(conditions?.find(({ type }) => type === "Ready")?.reason).toBe("InstanceNotReady");
+    });
     const result = await world.cluster.plugin(args);
     expect(result.code).toBe(5);
     expect(result.stderr).toMatch(

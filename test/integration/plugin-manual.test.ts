@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { FireboltEngine } from "../../src/api/engine.ts";
-import { pods } from "../../src/engine/kinds.ts";
+import { pods, statefulSets } from "../../src/engine/kinds.ts";
 import { eventually } from "../support/cluster.ts";
 import { NAMESPACE, type PluginCluster, startPluginCluster } from "../support/plugin-cluster.ts";
 import { type PluginKubelet, startPluginKubelet } from "../support/plugin-kubelet.ts";
@@ -44,6 +44,17 @@ const adhoc = (image: string) => ({
   },
 });
 
+/** An engine rests before the objects of its last generation are gone. */
+async function onlyGeneration(engine: string, generation: number): Promise<void> {
+  const scope = { namespace: NAMESPACE, labelSelector: `firebolt.io/engine=${engine}` };
+  await eventually(async () => {
+    for (const { items } of [await cluster.client.list(pods, scope), await cluster.client.list(statefulSets, scope)]) {
+      const generations = new Set(items.map(({ metadata }) => metadata?.labels?.["firebolt.io/generation"]));
+      expect([...generations]).toEqual([String(generation)]);
+    }
+  });
+}
+
 const STEPS: Readonly<Record<string, () => Promise<void>>> = {
   async "an image changes while queries run"() {
     const { items } = await cluster.client.list(pods, {
@@ -66,10 +77,12 @@ const STEPS: Readonly<Record<string, () => Promise<void>>> = {
   async "the queries end and an engine asks for nodes that do not exist"() {
     busy.queries = 0;
     await cluster.rested("adhoc");
+    await onlyGeneration("adhoc", 1);
     const template = { spec: { nodeSelector: { "example.com/pool": "accel" } } };
     apply({ kind: "FireboltEngine", name: "training", spec: { instanceRef: "lakeside", replicas: 1, template } });
     await eventually(async () => expect((await cluster.plugin(["status"])).stdout).toContain("cannot be scheduled"));
   },
+  "the pods of the generation before are gone": () => onlyGeneration("adhoc", 2),
 };
 
 beforeAll(async () => {
@@ -106,7 +119,7 @@ beforeAll(async () => {
   );
   await Promise.all([cluster.rested("adhoc"), cluster.rested("reporting")]);
   await eventually(async () =>
-    expect((await cluster.plugin(["status"])).stdout).toContain("metadata 1/1, gateway 2/2"),
+    expect((await cluster.plugin(["status"])).stdout).toMatch(/lakeside +Ready .*metadata 1\/1, gateway 2\/2/),
   );
 }, 240_000);
 

@@ -59,14 +59,20 @@ describe("queries", () => {
   });
 
   test("are counted while they run", async () => {
-    const slow = [query(engine, "SELECT sleep(1500)"), query(engine, "SELECT suspend(1500)")];
-    await eventually(async () =>
-      /running_queries 1\n(.*\n)*firebolt_suspended_queries 1$/m.test(await metrics(engine)),
-    );
-    for (const answer of await Promise.all(slow)) expect(answer.status).toBe(200);
-    await eventually(async () =>
-      /running_queries 0\n(.*\n)*firebolt_suspended_queries 0$/m.test(await metrics(engine)),
-    );
+    const counted = (count: number) =>
+      eventually(async () =>
+        expect(await metrics(engine)).toMatch(
+          new RegExp(`running_queries ${count}\\n(.*\\n)*firebolt_suspended_queries ${count}$`, "m"),
+        ),
+      );
+    const both = (ms: number) => [query(engine, `SELECT sleep(${ms})`), query(engine, `SELECT suspend(${ms})`)];
+    const long = both(60_000);
+    await counted(1);
+    for (const answer of await Promise.all(both(1))) expect(answer.status).toBe(200);
+    await counted(1);
+    await engine.control("/test/finish");
+    for (const answer of await Promise.all(long)) expect(answer.status).toBe(200);
+    await counted(0);
   });
 
   test("leave when their client leaves", async () => {
@@ -96,7 +102,7 @@ describe("queries", () => {
 describe("the end", () => {
   test("accepted queries finish, new ones are refused with the drained header, then the process ends", async () => {
     const engine = await start("term");
-    const accepted = query(engine, "SELECT sleep(2000)");
+    const accepted = query(engine, "SELECT sleep(60000)");
     await eventually(async () => (await metrics(engine)).includes("running_queries 1"));
     const stopped = engine.process.stop("SIGTERM");
     await eventually(async () => (await engine.get(8122, "/health/ready")).status === 503);
@@ -106,7 +112,10 @@ describe("the end", () => {
     expect(refused.status).toBe(503);
     expect(refused.headers.has("x-firebolt-drained")).toBe(true);
     expect(refused.headers.get("connection")).toBe("close");
-    expect((await accepted).status).toBe(200);
+    await engine.control("/test/finish");
+    const answer = await accepted;
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ data: [[60_000]] });
     await stopped;
     expect(engine.process.ending()).toBe("ended with exit code 0");
     expect(engine.markers()).toEqual([]);
@@ -124,12 +133,21 @@ describe("the end", () => {
   });
 
   test.each([
-    { name: "a crash", run: (engine: StandInEngine) => engine.control("/test/crash").catch(() => undefined), env: {} },
-    { name: "a set time", run: async () => undefined, env: { FAKE_EXIT_AFTER_MS: "300" } },
-  ])("with an error: $name", async ({ run, env }) => {
-    const engine = await start(`crash${lastHost}`, { env });
+    {
+      name: "a crash",
+      options: {},
+      run: (engine: StandInEngine) => engine.control("/test/crash").catch(() => undefined),
+    },
+    {
+      name: "a set time",
+      options: { env: { FAKE_EXIT_AFTER_MS: "300" }, waitUntilReady: false },
+      run: async () => undefined,
+    },
+  ])("with an error: $name", async ({ options, run }) => {
+    const engine = await start(`crash${lastHost}`, options);
     await run(engine);
     expect(await ended(engine)).toBe("ended with exit code 1");
+    expect(engine.process.logTail()).toContain('"message":"ready"');
   });
 
   test("a configuration with an unknown key ends it at once", async () => {

@@ -48,29 +48,37 @@ export async function watchEngineHistory(client: KubeClient, namespace: string):
   const follow = <K extends SeenKind>(kind: K, type: ResourceType<Kinds[K] & KubeObject>) => {
     const started = Promise.withResolvers<void>();
     const run = async (): Promise<void> => {
-      const events = client.watch<Kinds[K] & KubeObject>(type, {
+      const common = {
         signal: stop.signal,
         namespace,
-        sendInitialEvents: true,
-        resourceVersionMatch: "NotOlderThan",
         timeoutSeconds: WATCH_SECONDS,
         idleTimeoutMs: WATCH_SECONDS * 1_000,
-      });
-      for await (const event of events) {
-        if (event.type === "BOOKMARK") {
-          started.resolve();
-          continue;
+      };
+      // Known once the present state is complete: its objects come in no order.
+      let position: string | undefined;
+      // The server drops a watcher that does not keep up. One that goes on from the last version misses none; were that one too old,
+      // an ERROR would say so.
+      while (!stop.signal.aborted) {
+        const from =
+          position === undefined
+            ? ({ sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" } as const)
+            : { resourceVersion: position };
+        for await (const event of client.watch<Kinds[K] & KubeObject>(type, { ...common, ...from })) {
+          if (event.type === "ERROR") throw new Error(`the watch of ${kind} failed: ${JSON.stringify(event.object)}`);
+          const { name = "", resourceVersion = "0" } = event.object.metadata ?? {};
+          if (event.type === "BOOKMARK" || position !== undefined) position = resourceVersion;
+          if (event.type === "BOOKMARK") {
+            started.resolve();
+            continue;
+          }
+          const change = event.type === "DELETED" ? "removed" : "stored";
+          const entry = { kind, name, version: BigInt(resourceVersion), change, object: event.object } as const;
+          const stamped = { ...entry, atMs: performance.now() } as unknown as Seen;
+          seen.push(stamped);
+          newest.set(`${kind}/${name}`, stamped);
         }
-        if (event.type === "ERROR") throw new Error(`the watch of ${kind} failed: ${JSON.stringify(event.object)}`);
-        const { name = "", resourceVersion = "0" } = event.object.metadata ?? {};
-        const change = event.type === "DELETED" ? "removed" : "stored";
-        const entry = { kind, name, version: BigInt(resourceVersion), change, object: event.object } as const;
-        const stamped = { ...entry, atMs: performance.now() } as unknown as Seen;
-        seen.push(stamped);
-        newest.set(`${kind}/${name}`, stamped);
+        if (position === undefined) throw new Error(`the watch of ${kind} ended before it had begun`);
       }
-      if (!stop.signal.aborted)
-        throw new Error(`the watch of ${kind} ended, and with it what is known of ${namespace}`);
     };
     const running = run().catch((error: unknown) => {
       if (stop.signal.aborted) return;

@@ -1,14 +1,18 @@
 // Counts what engines cost the API server: from creation to Ready, for one graceful roll, at rest, for a stop and a deletion. The
 // operator runs in this process; every request of its client counts (events too), except watches. A lease has a client of its own
 // and is not among them.
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { FireboltEngine } from "../../src/api/engine.ts";
 import type { RequestInfo } from "../../src/kube/client-calls.ts";
 import { eventually } from "./cluster.ts";
 import { type EngineLab, image } from "./engine-lab.ts";
+import type { EngineOperator } from "./operator-in-process.ts";
 
 /** The most requests per engine. */
 export const REQUEST_BUDGET = { create: 10, roll: 16, idle: 0, stop: 16, delete: 6 } as const;
+
+const IDLE_LOOKS = 10;
+const LOOK_MS = 10;
 
 export interface RequestCounts {
   readonly engines: number;
@@ -44,7 +48,7 @@ export async function countEngineRequests(lab: EngineLab, options: CountOptions)
     await Promise.all(names.map(end));
     const wallMs = Math.round(performance.now() - startedMs);
     // Events are written a moment after what they tell.
-    await quiet(operator.requests);
+    await quiet(operator);
     return { wallMs, asked: operator.requests.slice(before) };
   };
   const settled = (generation: number) => (name: string) => lab.settled(name, generation, 120_000);
@@ -79,11 +83,23 @@ export async function countEngineRequests(lab: EngineLab, options: CountOptions)
   };
 }
 
-/** Resolves when nothing has been asked for a second. */
-async function quiet(requests: readonly RequestInfo[]): Promise<void> {
+/** Resolves when nothing has been asked for a second, and nothing is under way. */
+async function quiet(operator: EngineOperator): Promise<void> {
+  const { requests } = operator;
   for (let seen = -1; seen !== requests.length; ) {
     seen = requests.length;
     await sleep(1_000);
+    await untilIdle(operator);
+  }
+}
+
+/** Resolves when the operator was seen idle several times in a row. */
+export async function untilIdle({ isIdle }: EngineOperator): Promise<void> {
+  for (let looks = 0; looks < IDLE_LOOKS; ) {
+    await sleep(LOOK_MS);
+    // What came in while the machine stood still is read after the timers have fired: it must count before the look.
+    await nextTurn();
+    looks = (await isIdle()) ? looks + 1 : 0;
   }
 }
 

@@ -19,7 +19,7 @@ import { WAKE_AGENT_CONTAINER } from "../../src/gateway/wake-container.ts";
 import { createObjectCache, type ObjectCache } from "../../src/kube/cache.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import type { RequestInfo } from "../../src/kube/client-calls.ts";
-import { systemClock } from "../../src/kube/clock.ts";
+import { type Clock, systemClock } from "../../src/kube/clock.ts";
 import type { ClusterConfig } from "../../src/kube/cluster-config.ts";
 import { createEventRecorder } from "../../src/kube/event-recorder.ts";
 import { eventWriter } from "../../src/kube/event-writer.ts";
@@ -30,8 +30,11 @@ import { createManager, type Manager } from "../../src/kube/manager.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
 import { controllerRunnable } from "../../src/kube/run-controller.ts";
 import { cacheRunnable, type Runnable } from "../../src/kube/runnable.ts";
-import { silentRuntimeMetrics } from "../../src/kube/runtime-metrics.ts";
+import { watchActivity } from "./operator-activity.ts";
 import { tapWrites, type WriteTap } from "./operator-writes.ts";
+
+/** Longer than the recorder tries to write an event. */
+const EVENTS_GIVEN_UP_MS = 60_000;
 
 export interface EngineOperatorOptions {
   readonly config: ClusterConfig;
@@ -47,6 +50,10 @@ export interface EngineOperatorOptions {
   /** Changes what the controllers read, to show what a failing read does. */
   readonly reads?: (client: KubeClient) => KubeClient;
   readonly onPass?: (record: EnginePassRecord) => void;
+  /** Shown what the controllers read, for tests that have to know what an operator has seen so far. */
+  readonly showCaches?: (caches: EngineCaches) => void;
+  /** The controllers' alone, so that every delay asked of it is one of their queues'. */
+  readonly clock?: Clock;
   /** Asks gateways for demand. */
   readonly demand?: boolean;
   readonly onDemandFailed?: (namespace: string) => void;
@@ -58,13 +65,17 @@ export interface BuiltEngineOperator {
   readonly requests: RequestInfo[];
   /** Resolves when the controllers may start. */
   readonly synced: (signal: AbortSignal) => Promise<void>;
+  /** Lets recorded events be written first. True when nothing else is under way either, watches aside. */
+  readonly isIdle: () => Promise<boolean>;
   close(): void;
 }
 
 export function buildEngineOperator(options: EngineOperatorOptions): BuiltEngineOperator {
   const { config, namespaces, logger, defaults = OPERATOR_DEFAULTS, bounds = {}, elector, fenced = true } = options;
+  const clock = options.clock ?? systemClock;
   const requests: RequestInfo[] = [];
-  const direct = createKubeClient({
+  const activity = watchActivity();
+  const plain = createKubeClient({
     config,
     logger,
     userAgent: "firebolt-operator/test",
@@ -73,6 +84,7 @@ export function buildEngineOperator(options: EngineOperatorOptions): BuiltEngine
     },
     ...(elector === undefined || !fenced ? {} : { guardWrite: () => elector.assertLeading() }),
   });
+  const direct = activity.counted(plain);
   const tapped = tapWrites(direct, options.tap ?? {});
   const client = options.reads?.(tapped) ?? tapped;
   const caches: { readonly runnable: Runnable; readonly synced: (signal: AbortSignal) => Promise<void> }[] = [];
@@ -85,6 +97,7 @@ export function buildEngineOperator(options: EngineOperatorOptions): BuiltEngine
     return cache;
   };
   const engineCaches = createEngineCaches(create);
+  options.showCaches?.(engineCaches);
   const recorder = createEventRecorder({
     writer: eventWriter(direct),
     clock: systemClock,
@@ -95,7 +108,7 @@ export function buildEngineOperator(options: EngineOperatorOptions): BuiltEngine
   const poll = options.demand === true ? buildPoll(options, { client, logger, engineCaches, create }) : undefined;
   const demand = poll === undefined ? {} : { demand: poll };
   const metrics: EngineMetrics = { ...noEngineMetrics, passEnded: (record) => options.onPass?.(record) };
-  const shared = { client, clock: systemClock, events: recorder };
+  const shared = { client, clock, events: recorder };
   const controllers = [
     engineController({ ...shared, caches: engineCaches, defaults, bounds, metrics, ...demand }),
     engineClassController({ ...shared, caches: { ...engineCaches, classIndex: INDEX.engineClass } }),
@@ -106,12 +119,16 @@ export function buildEngineOperator(options: EngineOperatorOptions): BuiltEngine
   if (elector !== undefined) manager.add(elector);
   manager.add(recorder);
   for (const controller of controllers)
-    manager.add(controllerRunnable(controller, { clock: systemClock, logger, metrics: silentRuntimeMetrics }));
+    manager.add(controllerRunnable(controller, { clock, logger, metrics: activity.metrics }));
   return {
     manager,
     requests,
     synced: async (signal) => {
       await Promise.all(caches.map((cache) => cache.synced(signal)));
+    },
+    isIdle: async () => {
+      await recorder.flush(EVENTS_GIVEN_UP_MS);
+      return activity.isIdle();
     },
     close: () => direct.close(),
   };

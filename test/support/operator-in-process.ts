@@ -18,6 +18,8 @@ export interface EngineOperator extends AsyncDisposable {
   readonly requests: readonly RequestInfo[];
   readonly passes: readonly EnginePassRecord[];
   readonly log: readonly LogLine[];
+  /** Lets recorded events be written first. True when nothing else is under way either, watches aside. */
+  readonly isIdle: () => Promise<boolean>;
   /** Stops cleanly. Stopping twice is stopping once. */
   stop(): Promise<void>;
   /** As if the process had been killed: nothing it was doing goes on, and nothing is waited for. */
@@ -59,7 +61,8 @@ export async function startEngineOperator(options: InProcessOptions): Promise<En
     stop.abort();
     operator.close();
   };
-  return { requests: operator.requests, passes, log, stop: end, abandon, [Symbol.asyncDispose]: end };
+  const { requests, isIdle } = operator;
+  return { requests, passes, log, isIdle, stop: end, abandon, [Symbol.asyncDispose]: end };
 }
 
 function recordingLogger(lines: LogLine[], context: Readonly<Record<string, unknown>>): Logger {

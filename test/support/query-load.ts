@@ -5,6 +5,8 @@ import type { GatewayClient } from "./gateway-client.ts";
 export interface QueryLoad {
   /** Markers of the queries that were answered so far. */
   readonly answered: readonly string[];
+  /** Markers of those that are on their way. */
+  readonly inFlight: ReadonlySet<string>;
   /** Lets queries on their way finish; fails with the first failure. Answers all markers. */
   stop(): Promise<readonly string[]>;
 }
@@ -18,24 +20,29 @@ export interface QueryLoadOptions {
 
 export function startQueryLoad(client: GatewayClient, { engine, clients, port }: QueryLoadOptions): QueryLoad {
   const answered: string[] = [];
+  const inFlight = new Set<string>();
   const failures: unknown[] = [];
   let stopping = false;
   let last = 0;
   const run = async (): Promise<void> => {
     while (!stopping) {
       const id = `load-${++last}`;
+      inFlight.add(id);
       try {
         const target = port === undefined ? {} : { port: port() };
         await client.query({ engine, sql: `INSERT marker('${id}')`, ...target });
         answered.push(id);
       } catch (error) {
         failures.push(error);
+      } finally {
+        inFlight.delete(id);
       }
     }
   };
   const running = Promise.all(Array.from({ length: clients }, run));
   return {
     answered,
+    inFlight,
     async stop() {
       stopping = true;
       await running;

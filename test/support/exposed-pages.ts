@@ -1,0 +1,73 @@
+// Pages as a scraper sees them, of everything that the alerts and dashboards of the chart are about.
+import { setTimeout as sleep } from "node:timers/promises";
+import { Registry } from "prom-client";
+import { expect } from "vitest";
+import { createAdmissionMetrics } from "../../src/admission/admission-metrics.ts";
+import { HOOKS } from "../../src/admission/hooks.ts";
+import { createCertificateMetrics, createDemandMetrics } from "../../src/metrics/process-series.ts";
+import { renderDemandPage } from "../../src/wake-agent/demand.ts";
+import { eventually } from "./cluster.ts";
+import { openGatewayWorld } from "./gateway-world.ts";
+import type { MetricsOperator } from "./metrics-operator.ts";
+import { parsePage, scrape } from "./metrics-scrape.ts";
+
+/** What the rule about the event loop asks. */
+const LONGEST_LAG_SECONDS = 0.5;
+
+/**
+ * The page of an operator with an engine that sleeps, of a second in which its event loop was on time. How late the loop was is
+ * counted from one scrape to the next, and everything in this process counts, so what the test itself did before is thrown away.
+ */
+export async function healthyPage(operator: MetricsOperator, sleeping: string): Promise<string> {
+  await operator.page();
+  return eventually(async () => {
+    for (let turn = 0; turn < 50; turn++) await sleep(20);
+    const page = await operator.page();
+    const series = parsePage(page);
+    const lag = series.find(({ name }) => name === "nodejs_eventloop_lag_p99_seconds");
+    expect(Number(lag?.value)).toBeLessThan(LONGEST_LAG_SECONDS);
+    const phase = series.find(
+      ({ name, labels }) =>
+        name === "firebolt_engine_status_phase" && labels["name"] === sleeping && labels["phase"] === "stopped",
+    );
+    expect(phase?.value).toBe("1");
+    return page;
+  });
+}
+
+/** What appears only after a rollout was given up, a probe failed, a certificate was loaded, or webhooks are on. */
+export async function neverOnThatPage(): Promise<string> {
+  const webhooks = new Registry();
+  const paths = HOOKS.map(({ path }) => path);
+  const admission = createAdmissionMetrics(webhooks, paths);
+  for (const path of paths) {
+    admission.started(path);
+    admission.finished(path, 200, 1);
+  }
+  const others = new Registry();
+  createCertificateMetrics(others).webhook.loaded?.({ certificate: "", key: "", fingerprint: "", expiresMs: 1 });
+  createDemandMetrics(others).scrapeFailed("ns");
+  const orphans = 'firebolt_engine_orphan_deletes_total{namespace="ns",name="e",instance="i",kind="Service"} 1\n';
+  return `${await webhooks.metrics()}${await others.metrics()}${orphans}`;
+}
+
+export async function envoyAndEnginePages(): Promise<string> {
+  await using world = await openGatewayWorld();
+  const engine = await world.startEngine({ engine: "e" });
+  world.publish("e", [engine]);
+  const query = { method: "POST", body: "select 1", signal: AbortSignal.timeout(20_000) };
+  expect((await fetch(`http://127.0.0.1:${world.clientPort}/?engine=e`, query)).status).toBe(200);
+  const stats = `http://127.0.0.1:${world.metricsPort}/stats/prometheus`;
+  const answered = /envoy_http_downstream_rq_time_count\{envoy_http_conn_manager_prefix="gateway"\} [1-9]/;
+  // Envoy merges its histograms every five seconds.
+  const envoy = await eventually(async () => {
+    const { text } = await scrape(stats);
+    expect(text).toMatch(answered);
+    return text;
+  });
+  return `${envoy}\n${await (await engine.get(9090, "/metrics")).text()}`;
+}
+
+export function agentPage(): string {
+  return renderDemandPage({ rows: [{ engine: "e", lastMs: 1, parked: 1, shed: 1 }], dropped: 0 });
+}
