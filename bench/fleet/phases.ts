@@ -2,8 +2,9 @@
 // and asked meanwhile.
 import { loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RequestCount } from "./audit-counter.ts";
+import type { Counts, RequestCount } from "./audit-counter.ts";
 import { type EngineFleet, engineNames, image, isReadyOn, isStopped } from "./engine-fleet.ts";
+import { countEverybody, since } from "./everybody.ts";
 import type { Harness } from "./harness.ts";
 import type { Operator } from "./operator.ts";
 import { meterProcess } from "./process-meter.ts";
@@ -23,6 +24,8 @@ export interface PhaseResult {
   readonly rssMb: number;
   readonly anonymousMb: number;
   readonly requests: RequestCount;
+  /** Of everybody, the operator included, as the API server counts them. */
+  readonly requestsOfAll: Counts;
   /** Of the whole machine, one minute, at the phase's end. */
   readonly loadAverage: number;
 }
@@ -82,6 +85,7 @@ export async function measure(
 ): Promise<PhaseResult> {
   assertRunning();
   harness.audit.take();
+  const asked = await countEverybody(harness);
   meter.resetPeak();
   const cpuBefore = meter.cpuSeconds();
   const clusterBefore = clusterCpu(harness);
@@ -91,7 +95,7 @@ export async function measure(
   const requests = settle === "at once" ? harness.audit.take() : await untilQuiet(harness);
   assertRunning();
   const { peakRssMb, rssMb, anonymousMb } = meter.memory();
-  return {
+  const result = {
     wallSeconds,
     cpuSeconds: hundredths(meter.cpuSeconds() - cpuBefore),
     clusterCpuSeconds: Object.fromEntries(
@@ -106,6 +110,8 @@ export async function measure(
     requests,
     loadAverage: hundredths(loadavg()[0] ?? 0),
   };
+  // Last, because being asked for its counters costs the API server time.
+  return { ...result, requestsOfAll: since(asked, await countEverybody(harness)) };
 }
 
 function clusterCpu({ plane }: Harness): Readonly<Record<string, number>> {

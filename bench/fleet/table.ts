@@ -50,6 +50,11 @@ export function renderTable({ name, engines, floor, phases }: TableInput): strin
     ];
     return `  ${phase}: ${parts.filter((part) => part !== "").join("; ")}`;
   });
+  const everybody = PHASES.map((phase) => {
+    const { requestsOfAll } = phases[phase];
+    const divisor = phase === "idle" ? 1 : engines;
+    return `  ${phase}: ${Number((total(requestsOfAll) / divisor).toFixed(1))}: ${describe(requestsOfAll, divisor)}`;
+  });
   const cluster = PHASES.map((phase) => {
     const parts = Object.entries(phases[phase].clusterCpuSeconds).map(
       ([what, seconds]) => `${what} ${seconds.toFixed(1)}`,
@@ -62,6 +67,8 @@ export function renderTable({ name, engines, floor, phases }: TableInput): strin
     columns([head, ...rows]),
     "requests per engine:",
     ...details,
+    "requests of everybody per engine, as the API server counts them:",
+    ...everybody,
     "processor time of the others, in seconds:",
     ...cluster,
   ].join("\n");
