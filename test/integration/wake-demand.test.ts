@@ -1,6 +1,5 @@
 // Wake mode "demand": real Envoy, a real agent that may read nothing but endpoints, and the real operator that asks it. Queries for
 // stopped engines are answered, nobody but the operator writes on an engine, and nothing is asked while nothing could be woken.
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { openApiFromKubeconfig } from "../../dev/control-plane/api-request.ts";
 import type { FireboltEngine } from "../../src/api/engine.ts";
@@ -10,9 +9,8 @@ import type { KubeClient } from "../../src/kube/client.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
 import { defineResource } from "../../src/kube/resource.ts";
 import { eventually } from "../support/cluster.ts";
-import { GatewayClient, type QueryAnswer, type QueryOptions } from "../support/gateway-client.ts";
+import { GatewayClient } from "../support/gateway-client.ts";
 import { startQueryLoad } from "../support/query-load.ts";
-import type { WakeGateway } from "../support/wake-gateway.ts";
 import { AUTO_STOP, openWakeWorld, startWakePlane, type WakePlane, type WakeWorld } from "../support/wake-world.ts";
 
 const HOLD_MS = 60_000;
@@ -179,31 +177,6 @@ test("a gateway that does not answer is counted, and the engine wakes as soon as
 
 const STOPS = 12;
 
-/** How long a worker of the gateway believes what its agent has told it. */
-const BELIEVED_MS = 1_250;
-
-/** One that was refused in a stop sends its next query when the gateway knows: until then it would only be refused again. */
-class PatientClient extends GatewayClient {
-  readonly #check: string;
-
-  constructor({ clientPort, holdPort }: WakeGateway) {
-    super(clientPort);
-    this.#check = `http://127.0.0.1:${holdPort}/check?engine=e`;
-  }
-
-  override async query(options: QueryOptions): Promise<QueryAnswer> {
-    try {
-      return await super.query(options);
-    } catch (error) {
-      await eventually(async () => isUp(world.lab.engine("e")) || (await fetch(this.#check)).status === 202, {
-        timeoutMs: HOLD_MS,
-      });
-      await sleep(BELIEVED_MS);
-      throw error;
-    }
-  }
-}
-
 /**
  * An agent that may not read engines learns of a stop from the endpoints, when the name server does. A gateway that looks the name up
  * in those few milliseconds, before its agent has told it, refuses a query; so "none" is not promised here, unlike in annotation mode.
@@ -214,7 +187,7 @@ test(`an engine is stopped ${STOPS} times under load: at most a query per stop i
   await world.lab.settled("e", 0);
   const gateway = await world.gateway();
   await world.gatewayPod("main-gateway-1");
-  const client = new PatientClient(gateway);
+  const client = world.client(gateway);
   const load = startQueryLoad(client, { engine: "e", clients: 6 });
   await eventually(() => load.answered.length > 50);
   for (let stop = 0; stop < STOPS; stop++) {
