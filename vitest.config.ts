@@ -6,6 +6,7 @@ import { LaneSequencer } from "./test/support/lane-sequencer.ts";
 export default defineConfig({
   test: {
     sequence: { sequencer: LaneSequencer },
+    setupFiles: ["test/support/end-with-vitest.ts"],
     projects: [
       {
         test: {
