@@ -38,9 +38,10 @@ export interface Weighed {
 
 /** The files of each lane. The same for every process that asks, in whatever order it has found them. */
 export function dealOut<T extends Weighed>(files: readonly T[], lanes: number): readonly (readonly T[])[] {
-  const seconds = ({ path, project }: Weighed): number => SECONDS[path] ?? USUAL_SECONDS[project] ?? 1;
+  const known = new Map(Object.entries(SECONDS));
+  const seconds = ({ path, project }: Weighed): number => known.get(path) ?? USUAL_SECONDS[project] ?? 1;
   const longestFirst = files.toSorted(
-    (one, other) => seconds(other) - seconds(one) || one.path.localeCompare(other.path),
+    (one, other) => seconds(other) - seconds(one) || (one.path < other.path ? -1 : 1),
   );
   const dealt = Array.from({ length: lanes }, () => ({ total: 0, files: [] as T[] }));
   for (const file of longestFirst) {
