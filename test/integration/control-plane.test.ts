@@ -2,14 +2,17 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { valueAt } from "../../dev/control-plane/api-request.ts";
 import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { addNodes } from "../../dev/control-plane/nodes.ts";
+import { createKubeClient } from "../../src/kube/kube-client.ts";
+import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
 import { createNamespace, eventually, requestAs } from "../support/cluster.ts";
-import { firstWatchLine } from "../support/watch-line.ts";
+import { ConfigMap } from "../support/config-map.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 
@@ -205,10 +208,20 @@ async function whoAmI(kubeconfig: string): Promise<unknown> {
   return valueAt(body, ["status", "userInfo"]);
 }
 
-async function firstWatchEvent(cluster: ControlPlane, position: unknown): Promise<unknown> {
-  // Far longer than the first event takes: the server ends the watch after this time, whether or not it has sent one.
-  const path = `${CONFIG_MAPS}?watch=1&timeoutSeconds=300&resourceVersion=${position}`;
-  return JSON.parse(await firstWatchLine(cluster.adminKubeconfig, path));
+async function firstWatchEvent({ adminKubeconfig }: ControlPlane, position: unknown): Promise<unknown> {
+  const config = await loadKubeconfig({ path: adminKubeconfig, env: {}, homeDir: homedir() });
+  const client = createKubeClient({ config });
+  const [resourceVersion, stop] = [String(position), new AbortController()];
+  try {
+    // Far longer than the first event takes, and only there to end what hangs.
+    const patience = { timeoutSeconds: 300, idleTimeoutMs: 300_000 };
+    const options = { namespace: "default", resourceVersion, signal: stop.signal, ...patience };
+    for await (const event of client.watch(ConfigMap, options)) return event;
+    throw new Error(`the watch from ${resourceVersion} ended without an event`);
+  } finally {
+    stop.abort();
+    client.close();
+  }
 }
 
 /** A zombie that nobody has collected yet does not count. */
