@@ -62,8 +62,10 @@ export type EngineReadyReason =
   | "NameRejected"
   | "TemplateRejected"
   | "ResourceBoundsExceeded"
-  /** The API server refuses a rendered object as invalid. */
+  /** The API server rejects an object of the engine: invalid, forbidden, or a webhook that cannot be called. */
   | "ObjectRejected"
+  /** Another object has a name that the engine needs. */
+  | "NameInUse"
   | "InstanceNotReady"
   | "Stopped"
   | "Rolling"

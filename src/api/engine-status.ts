@@ -4,12 +4,33 @@ import { AUTO_STOP_REASONS, ENGINE_PHASES } from "./phases.ts";
 import type { Infer } from "./schema.ts";
 import { int64, integer, object, required, string, time } from "./schema-builders.ts";
 
+/** A new generation that no change of spec, class, instance or operator explains: it waits, longer each time. */
+const heldRollout = object(
+  {
+    field: required(string({ description: "First field of the StatefulSet that differs from what was created." })),
+    manager: string({ description: "Field manager that last wrote the field, as far as it is known." }),
+    attempts: required(integer({ description: "Generations that were started for such edits in a row.", minimum: 0 })),
+    until: time({ description: "When the next generation may start; absent while none waits." }),
+  },
+  { description: "Set while edits of the StatefulSet by others keep starting new generations." },
+);
+export type HeldRollout = Infer<typeof heldRollout>;
+
 export const engineStatus = object(
   {
     observedGeneration: int64({ description: "The metadata.generation that last reached a terminal phase." }),
     currentGeneration: required(integer({ description: "Newest generation number, counted from 0." })),
     activeGeneration: required(integer({ description: "Generation that serves queries; -1 before the first." })),
     drainingGeneration: integer({ description: "Generation that is being drained; absent otherwise." }),
+    drainingSince: time({
+      description: "When queries were last routed away from the draining generation. Present in the phase draining.",
+    }),
+    highestGeneration: integer({
+      description:
+        "Highest generation number ever used. Present when a draining generation was taken back and currentGeneration is lower.",
+    }),
+    rolloutHash: string({ description: "Hash of what the newest generation was rendered from." }),
+    heldRollout,
     phase: string({ description: `Step of the rollout: ${ENGINE_PHASES.join(", ")}. The last two are terminal.` }),
     lastReconciled: time({ description: "When the status was last written." }),
     lastActivityTime: time({

@@ -1,6 +1,9 @@
 // Keys of the labels and annotations that the operator writes on children or reads on its own kinds. Values are made
 // where the objects are rendered.
 
+/** Of a label value, by the rules of Kubernetes. */
+export const LABEL_VALUE_MAX_LENGTH = 63;
+
 /** No user pod template may use a key with this prefix. */
 export const RESERVED_KEY_PREFIX = "firebolt.io/";
 

@@ -23,6 +23,7 @@ import type { WatchMetrics } from "../kube/watch-metrics.ts";
 import type { ProductMetrics } from "../metrics/product-metrics.ts";
 import type { Rendering } from "./instance-flags.ts";
 import type { Concurrency } from "./manager-flags.ts";
+import { addQueryProber } from "./query-prober.ts";
 import { addDemandPoll } from "./wake-demand.ts";
 
 export interface ControllersOptions {
@@ -41,6 +42,10 @@ export interface ControllersOptions {
   readonly rendering: Rendering;
   /** For asking gateways, which may hang: nothing else waits behind them. */
   readonly demandClient: KubeClient;
+  /** For probing pods, which may hang too. */
+  readonly probeClient: KubeClient;
+  /** How long after a switch a drain probe counts. */
+  readonly drainSettleMs: number;
   readonly bounds: ResourceBounds;
   readonly concurrency: Concurrency;
 }
@@ -71,12 +76,15 @@ export function addControllers(options: ControllersOptions): void {
     metrics: product.demand,
     logger,
   });
+  const prober = addQueryProber(manager, { client: options.probeClient, clock: systemClock, logger });
   add(
     engineController({
       ...shared,
       caches,
       defaults,
       bounds,
+      prober,
+      drainSettleMs: options.drainSettleMs,
       metrics: product.engine,
       concurrency: concurrency.engine,
       ...(demand === undefined ? {} : { demand }),

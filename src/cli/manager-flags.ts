@@ -70,6 +70,12 @@ export const MANAGER_FLAGS = {
     help: "passes at the same time, per controller",
     check: concurrencyProblem,
   },
+  "drain-settle": {
+    type: "duration",
+    default: "35s",
+    help: "how long after the switch of a rollout or stop the old generation is kept before it may count as drained: longer than name servers cache",
+    check: notNegative,
+  },
   "engine-max-cpu": {
     type: "string",
     default: "",

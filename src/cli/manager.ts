@@ -112,7 +112,14 @@ async function buildManager(settings: Settings, root: Logger, signal: AbortSigna
   const watches = createWatchMetrics(registry);
   const build = { version: VERSION, revision: REVISION, nodeVersion: process.version };
   const product = createProductMetrics(registry, { clock: systemClock, build });
-  const { client, unfenced, demand, recorder, elector } = connect({ flags, config, metrics, logger: root });
+  const {
+    client,
+    unfenced,
+    demand,
+    probes: probeClient,
+    recorder,
+    elector,
+  } = connect({ flags, config, metrics, logger: root });
   await waitForCrds({ client, clock: systemClock, logger, signal });
   const rendering = withSleepCommand(wanted, await sleepCommandFor({ client, logger, signal }));
 
@@ -151,6 +158,8 @@ async function buildManager(settings: Settings, root: Logger, signal: AbortSigna
     defaults: operatorDefaultsOf(flags),
     rendering,
     demandClient: demand,
+    probeClient,
+    drainSettleMs: flags["drain-settle"],
     concurrency: concurrencyOf(flags),
   });
   return manager;

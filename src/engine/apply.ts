@@ -1,21 +1,38 @@
-// Carries a decision out: ConfigMap, headless Service, StatefulSet, routing Service, deletes, and the status last, so that a
-// crash in between repeats the row instead of losing it. Every write is one awaited call; the first that fails ends the pass.
+// Carries a decision out: the routing Service of what serves, then ConfigMap, headless Service, StatefulSet, deletes, and the status
+// last, so that a crash in between repeats the row instead of losing it. Every write is one awaited call; the first that fails ends
+// the pass.
+import type { V1ConfigMap, V1Service } from "../api/generated/kubernetes.ts";
 import { InvariantError } from "../kube/errors.ts";
-import { type Engine, isOwnedBy } from "./children.ts";
+import { type ChildKind, type Engine, isOwnedBy } from "./children.ts";
 import { type ConfirmedView, confirmView } from "./confirm-view.ts";
-import type { EngineDecision, Ensure, NextStatus, Obstacle, Recheck, Removal, WritableDecision } from "./decision.ts";
+import type {
+  Apply,
+  EngineDecision,
+  Ensure,
+  NextStatus,
+  Obstacle,
+  Recheck,
+  Removal,
+  RoutingWrite,
+  WritableDecision,
+} from "./decision.ts";
+import type { EngineIdentity } from "./names.ts";
 import { isLegalMove, type StoredPhase } from "./phase.ts";
-import type { EngineSnapshot } from "./snapshot.ts";
+import type { EngineSnapshot, Generations } from "./snapshot.ts";
 import { writeStatus } from "./status-write.ts";
-import type { EngineWorld } from "./world.ts";
+import type { CreateAnswer, EngineKey, EngineWorld } from "./world.ts";
 
-/** Something under a name that the engine needs is not the engine's. Retried with back-off, and at once when it goes. */
+/** Something under a name that the engine needs is not the engine's. */
 export class ChildInTheWayError extends Error {
   override readonly name = "ChildInTheWayError";
-  constructor(namespace: string, { kind, name, problem }: Obstacle) {
-    super(`${kind} ${namespace}/${name} ${problem}`);
+  readonly obstacle: Obstacle;
+  constructor(namespace: string, obstacle: Obstacle) {
+    super(`${obstacle.kind} ${namespace}/${obstacle.name} ${obstacle.problem}`);
+    this.obstacle = obstacle;
   }
 }
+
+const MOVED_ON = "the engine has moved on";
 
 export type Applied =
   | {
@@ -84,7 +101,7 @@ async function writeObjects(
     case "abandon": {
       // Giving a generation up on an old view could hit the one that serves by now.
       const view = await confirmView(world, snapshot.identity);
-      if (view === undefined || !isUnmoved(view, snapshot)) return "the engine has moved on";
+      if (view === undefined || !isUnmoved(view, snapshot)) return MOVED_ON;
       const { routing } = decision;
       const stale = await ensureObjects(routing === undefined ? {} : { routing }, snapshot, world);
       return stale ?? removeObjects(decision.remove, snapshot, world);
@@ -97,31 +114,82 @@ async function writeObjects(
 }
 
 async function ensureObjects(
-  ensure: Ensure,
-  { identity }: EngineSnapshot,
+  { obstacle, configMap, headlessService, statefulSet, routing }: Ensure,
+  snapshot: EngineSnapshot,
   world: EngineWorld,
 ): Promise<string | undefined> {
-  const { obstacle, configMap, headlessService, statefulSet, routing } = ensure;
+  const { identity } = snapshot;
+  const route = async () => (routing === undefined ? undefined : writeRouting(routing, snapshot, world));
+  // Before the first cut-over nothing serves, and the Service comes last.
+  const serves = snapshot.generations.active >= 0;
+  const unrouted = serves ? await route() : undefined;
+  if (unrouted !== undefined) return unrouted;
   if (obstacle !== undefined) throw new ChildInTheWayError(identity.namespace, obstacle);
-  if (configMap !== undefined) await world.applyConfigMap(configMap.object, configMap.exists);
-  if (headlessService !== undefined) await world.applyService(headlessService.object, headlessService.exists);
-  if (statefulSet !== undefined) {
-    const answer = await world.createStatefulSet(statefulSet);
-    if (answer === "exists") return existing(statefulSet.metadata?.name ?? "", identity, world);
-  }
-  if (routing === undefined) return undefined;
-  const answer = await world.writeRoutingService(routing);
-  return answer === "conflict" ? "the routing Service has changed" : undefined;
+  const stale =
+    (configMap && (await ensureConfigMap(configMap, identity, world))) ??
+    (headlessService && (await ensureService(headlessService, identity, world))) ??
+    (statefulSet && (await created("StatefulSet", world.createStatefulSet(statefulSet), statefulSet, identity, world)));
+  return stale ?? (serves ? undefined : await route());
 }
 
-/** The cache was behind, or somebody else holds the name and no cache will ever show it. */
-async function existing(name: string, identity: EngineSnapshot["identity"], world: EngineWorld): Promise<string> {
-  const { namespace, uid } = identity;
-  const found = await world.readStatefulSet({ namespace, name });
+async function ensureConfigMap({ object, exists }: Apply<V1ConfigMap>, identity: EngineIdentity, world: EngineWorld) {
+  if (exists) await world.applyConfigMap(object);
+  else return created("ConfigMap", world.createConfigMap(object), object, identity, world);
+  return undefined;
+}
+
+async function ensureService({ object, exists }: Apply<V1Service>, identity: EngineIdentity, world: EngineWorld) {
+  if (exists) await world.applyService(object);
+  else return created("Service", world.createService(object), object, identity, world);
+  return undefined;
+}
+
+/** Undefined when it was created. Otherwise the cache was behind, or another owner holds the name and no cache will ever show it. */
+async function created(
+  kind: ChildKind,
+  answer: Promise<CreateAnswer>,
+  { metadata }: { readonly metadata?: { readonly name?: string } },
+  { namespace, uid }: EngineIdentity,
+  world: EngineWorld,
+): Promise<string | undefined> {
+  if ((await answer) === "created") return undefined;
+  const name = metadata?.name ?? "";
+  const found = await readChild(kind, { namespace, name }, world);
   const isForeign = found !== undefined && !isOwnedBy(found.metadata, uid);
-  if (isForeign)
-    throw new ChildInTheWayError(namespace, { kind: "StatefulSet", name, problem: "belongs to another owner" });
-  return "the StatefulSet exists already";
+  if (isForeign) throw new ChildInTheWayError(namespace, { kind, name, problem: "belongs to another owner" });
+  return `the ${kind} exists already`;
+}
+
+function readChild(kind: ChildKind, key: EngineKey, world: EngineWorld) {
+  switch (kind) {
+    case "StatefulSet":
+      return world.readStatefulSet(key);
+    case "Service":
+      return world.readService(key);
+    case "ConfigMap":
+      return world.readConfigMap(key);
+    default:
+      return kind satisfies never;
+  }
+}
+
+/**
+ * A pass that has not seen the last step of a rollout would send queries back to a generation that drains or is gone. Forward is
+ * harmless, because the switch is recorded only after it was read back; before traffic goes back, or a missing Service is put back,
+ * the engine itself is read.
+ */
+async function writeRouting(
+  routing: RoutingWrite,
+  snapshot: EngineSnapshot,
+  world: EngineWorld,
+): Promise<string | undefined> {
+  const isForward = snapshot.routing.type === "live" && snapshot.routing.target <= routing.generation;
+  if (!isForward && snapshot.generations.active >= 0) {
+    const view = await confirmView(world, snapshot.identity);
+    if (view === undefined || !isUnmoved(view, snapshot)) return MOVED_ON;
+  }
+  const answer = await world.writeRoutingService(routing);
+  return answer === "conflict" ? "the routing Service has changed" : undefined;
 }
 
 async function removeObjects(
@@ -138,10 +206,14 @@ async function removeObjects(
   return undefined;
 }
 
-/** The phase too: when the switch to a generation has begun, a stale pass must not give it up (nor with queries going to it). */
-function isUnmoved(view: ConfirmedView, { phase, generations, routing }: EngineSnapshot): boolean {
+/**
+ * The phase too: when the switch to a generation has begun, a stale pass must not give it up (nor with queries going to it). And the
+ * spec: a generation must not be given up for an edit that has been taken back.
+ */
+function isUnmoved(view: ConfirmedView, { engine, phase, generations, routing }: EngineSnapshot): boolean {
   const { current, active, draining } = view.generations;
   return (
+    view.specGeneration === engine.metadata?.generation &&
     view.phase === phase &&
     current === generations.current &&
     active === generations.active &&
@@ -151,16 +223,26 @@ function isUnmoved(view: ConfirmedView, { phase, generations, routing }: EngineS
 }
 
 /** The table of moves and the arithmetic of generations, as the last line before any write. */
-function guardMove(snapshot: EngineSnapshot, status: NextStatus): void {
-  const { phase: from, generations } = snapshot;
-  const { phase: to, currentGeneration, activeGeneration } = status;
+function guardMove({ phase: from, generations }: EngineSnapshot, status: NextStatus): void {
+  const { phase: to, currentGeneration: current, activeGeneration: active } = status;
   if (!isLegalMove(from, to)) throw new InvariantError(`illegal move from ${from} to ${to}`);
-  const step = currentGeneration - generations.current;
-  const counted = step === 0 || (step === 1 && mayBump(from));
-  if (!counted || activeGeneration < generations.active || activeGeneration > currentGeneration)
+  const stays = current === generations.current;
+  const isNext = current === generations.highest + 1 && mayBump(from);
+  const isForward = (stays || isNext) && active >= generations.active && active <= current;
+  if (!isForward && !isTakenBack(generations, status, from))
     throw new InvariantError(
-      `illegal step from generations ${generations.current}/${generations.active} to ${currentGeneration}/${activeGeneration} in ${from}`,
+      `illegal step from generations ${generations.current}/${generations.active} to ${current}/${active} in ${from}`,
     );
+}
+
+/** The draining generation and the one that was to replace it change places. */
+function isTakenBack(before: Generations, status: NextStatus, from: StoredPhase): boolean {
+  const { currentGeneration, activeGeneration, drainingGeneration } = status;
+  const changed = currentGeneration === before.draining && drainingGeneration === before.current;
+  const isKept = Math.max(currentGeneration, status.highestGeneration ?? 0) === before.highest;
+  return (
+    from === "draining" && status.phase === "draining" && changed && isKept && activeGeneration === currentGeneration
+  );
 }
 
 const mayBump = (phase: StoredPhase): boolean => phase === "creating" || phase === "stable" || phase === "stopped";

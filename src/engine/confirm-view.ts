@@ -10,6 +10,8 @@ import type { EngineWorld } from "./world.ts";
 
 export interface ConfirmedView extends SweepView {
   readonly phase: StoredPhase;
+  /** `metadata.generation` of the engine. */
+  readonly specGeneration: number | undefined;
 }
 
 /** Undefined when the engine is gone, is another one of the same name, or is being deleted. */
@@ -25,5 +27,6 @@ export async function confirmView(
   if (engine?.metadata?.uid !== uid || engine.metadata.deletionTimestamp !== undefined) return undefined;
   const routing = viewRouting(service, identity);
   const routingTarget = routing.type === "absent" ? -1 : routing.target;
-  return { uid, phase: storedPhase(engine), generations: generationsOf(engine), routingTarget };
+  const specGeneration = engine.metadata.generation;
+  return { uid, phase: storedPhase(engine), specGeneration, generations: generationsOf(engine), routingTarget };
 }

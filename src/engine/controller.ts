@@ -9,6 +9,7 @@ import type { EngineCaches } from "./engine-caches.ts";
 import { kubeWorld } from "./kube-world.ts";
 import { type EngineMetrics, noEngineMetrics } from "./metrics-hooks.ts";
 import { runEnginePass } from "./pass.ts";
+import type { QueryProber } from "./probe/query-probe.ts";
 import {
   engineOfEngineEvent,
   engineOfPartEvent,
@@ -27,6 +28,10 @@ export interface EngineControllerDeps {
   readonly events: EventSink;
   readonly defaults: OperatorDefaults;
   readonly bounds: ResourceBounds;
+  /** Asks pods for their queries beside the passes. */
+  readonly prober: QueryProber;
+  /** How long after a switch a drain probe counts; by default longer than name servers cache. */
+  readonly drainSettleMs?: number;
   readonly metrics?: EngineMetrics;
   /** Where gateways are asked for demand, whoever asks them. */
   readonly demand?: DemandSource;
@@ -35,9 +40,11 @@ export interface EngineControllerDeps {
 }
 
 const DEFAULT_CONCURRENCY = 8;
+export const DEFAULT_DRAIN_SETTLE_MS = 35_000;
 
 export function engineController(deps: EngineControllerDeps): Controller {
-  const { client, caches, clock, events, defaults, bounds, demand, metrics = noEngineMetrics } = deps;
+  const { client, caches, clock, events, defaults, bounds, demand, prober, metrics = noEngineMetrics } = deps;
+  const { drainSettleMs = DEFAULT_DRAIN_SETTLE_MS } = deps;
   const nowMs = () => clock.now();
   return {
     name: "fireboltengine",
@@ -50,12 +57,22 @@ export function engineController(deps: EngineControllerDeps): Controller {
       watch(caches.pods, exceptLeftBehind(caches.engines, engineOfPodEvent)),
       watch(caches.instances, enginesOfInstanceEvent(caches.engines)),
       watch(caches.classes, enginesOfClassEvent(caches.engines)),
+      watchProbes(prober),
       ...(demand === undefined ? [] : [watchDemand(demand)]),
     ],
     reconcile({ namespace = "", name }, signal, { logger }) {
-      const world = kubeWorld({ client, caches, signal, ...(demand === undefined ? {} : { demand }) });
-      return runEnginePass(world, { namespace, name }, { defaults, bounds, nowMs, events, metrics, logger });
+      const world = kubeWorld({ client, caches, signal, prober, ...(demand === undefined ? {} : { demand }) });
+      const settings = { defaults, bounds, drainSettleMs };
+      return runEnginePass(world, { namespace, name }, { ...settings, nowMs, events, metrics, logger });
     },
+  };
+}
+
+function watchProbes(prober: QueryProber): WatchSource {
+  return {
+    describe: "QueryProbe",
+    start: (enqueue) => prober.onResult(enqueue),
+    whenSynced: () => Promise.resolve(),
   };
 }
 

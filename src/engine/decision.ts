@@ -28,7 +28,7 @@ export interface RoutingWrite {
   readonly observed: { readonly type: "absent" } | { readonly type: "live"; readonly service: Service };
 }
 
-/** An object to apply. `exists` when the one that is there is known to be the engine's own. */
+/** An object to write: created where there is none, applied where the one that is there is known to be the engine's own. */
 export interface Apply<T> {
   readonly object: T;
   readonly exists: boolean;
@@ -41,7 +41,10 @@ export interface Obstacle {
   readonly problem: "belongs to another owner" | "is still being deleted";
 }
 
-/** Written in the order of the fields; what is absent is already as it should be. */
+/**
+ * What is absent is already as it should be. Written in the order of the fields, except for the routing Service of a generation that
+ * serves, which comes first: queries must not wait for a generation that cannot be built.
+ */
 export interface Ensure {
   readonly obstacle?: Obstacle;
   readonly configMap?: Apply<V1ConfigMap>;
@@ -52,7 +55,8 @@ export interface Ensure {
 
 /** One object to delete, pinned to the very object that was seen. */
 export interface Removal {
-  readonly kind: ChildKind;
+  /** A pod only where no StatefulSet owns it any more. */
+  readonly kind: ChildKind | "Pod";
   readonly name: string;
   readonly uid: string;
   /** Given where the object must not have changed since it was judged. */
@@ -109,18 +113,18 @@ export type EngineDecision =
     }
   | {
       readonly type: "hold";
-      readonly row: "T6" | "T7" | "T9" | "T12" | "T17";
+      readonly row: "T6" | "T7" | "T9" | "T12" | "T17" | "damped" | "routing-in-the-way";
       readonly status: NextStatus;
       readonly ensure: Ensure;
       readonly recheck: Recheck;
-      /** At rest only. */
+      /** At rest, and for a wake request that meets a stop. */
       readonly scale?: Scale;
       /** With a new StatefulSet only: what it lacks of the templates. */
       readonly leftOut?: readonly SecretAlias[];
     }
   | {
       readonly type: "move";
-      readonly row: "T10" | "T11" | "T13" | "T14" | "T15" | "T16" | "T18" | "T21";
+      readonly row: "T10" | "T11" | "T13" | "T14" | "T15" | "T16" | "T18" | "T21" | "take-back" | "drain-again";
       readonly status: NextStatus;
       readonly ensure: Ensure;
       readonly recheck: Recheck;
@@ -143,4 +147,6 @@ export const RECHECK_MS = {
   atRest: 30_000,
   settled: 240_000,
   sweepBacklog: 2_000,
+  /** What was read is not what is stored: the watch that lags wakes the engine earlier when it catches up. */
+  stale: 1_000,
 } as const;

@@ -15,6 +15,7 @@ async function running() {
   const deps = {
     defaults: OPERATOR_DEFAULTS,
     bounds: {},
+    drainSettleMs: 0,
     nowMs: () => NOW_MS,
     events: { record: () => undefined },
     metrics: noEngineMetrics,

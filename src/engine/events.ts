@@ -8,11 +8,15 @@ import type { EventNote } from "../kube/event-object.ts";
 import type { Engine } from "./children.ts";
 import { rollingText } from "./compute/ready.ts";
 import type { Cause, WritableDecision } from "./decision.ts";
+import { statefulSetName } from "./names.ts";
 import { isAtRest } from "./phase.ts";
 import type { EngineSnapshot } from "./snapshot.ts";
 
 type Told = Pick<EventNote, "type" | "reason" | "action" | "note">;
 type Hold = WritableDecision & { readonly type: "hold" };
+
+/** The rows that end with other pods serving. */
+const SWITCHES: ReadonlySet<WritableDecision["row"]> = new Set(["T13", "T14", "take-back"]);
 
 /** To be recorded once the decision's status is stored. */
 export function eventsOf(decision: WritableDecision, s: EngineSnapshot): readonly EventNote[] {
@@ -58,7 +62,7 @@ function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] 
       return [rollout("GenerationAbandoned", note)];
     }
     case "move":
-      return decision.row === "T13" || decision.row === "T14"
+      return SWITCHES.has(decision.row)
         ? [
             rollout(
               "TrafficSwitched",
@@ -67,7 +71,7 @@ function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] 
           ]
         : [];
     case "hold":
-      return drainEvents(decision, s);
+      return decision.row === "damped" ? heldEvents(decision, s) : drainEvents(decision, s);
     case "clean":
       // What becomes ready in the same moment tells of the removal too.
       return becomesReady(decision, s) ? [] : [rollout("GenerationCleaned", removalText(s))];
@@ -80,6 +84,16 @@ function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] 
     default:
       return decision satisfies never;
   }
+}
+
+/** Once per wait: who edited what, and when the generation that follows from it starts. */
+function heldEvents({ status: { heldRollout: held } }: Hold, s: EngineSnapshot): readonly Told[] {
+  if (held?.until === undefined || held.until === s.status?.heldRollout?.until) return [];
+  const editor = held.manager === undefined ? "" : ` by ${held.manager}`;
+  const before =
+    held.attempts === 0 ? "" : `, after ${held.attempts} such ${held.attempts === 1 ? "edit" : "edits"} in a row`;
+  const note = `StatefulSet ${statefulSetName(s.identity.name, s.generations.current)} was edited${editor} (${held.field}), not through the FireboltEngine: generation ${s.generations.highest + 1} starts at ${held.until}${before}`;
+  return [warning("RolloutHeld", "Rollout", note)];
 }
 
 /** A drain is worth an event when it takes time; that begins with the first check that does not end it. */

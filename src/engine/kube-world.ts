@@ -3,7 +3,7 @@
 import { FireboltEngine } from "../api/engine.ts";
 import type { V1ObjectMeta } from "../api/generated/kubernetes.ts";
 import { FIELD_MANAGER } from "../api/group.ts";
-import { LABEL } from "../api/labels.ts";
+import { LABEL, LABEL_VALUE_MAX_LENGTH } from "../api/labels.ts";
 import { changedFields } from "../kube/changed-fields.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isAlreadyExists, isConflict, isNotFound, KubeApiError } from "../kube/errors.ts";
@@ -13,22 +13,32 @@ import type { ChildKind, ChildObject, Engine } from "./children.ts";
 import type { RoutingWrite } from "./decision.ts";
 import { type EngineCaches, INDEX } from "./engine-caches.ts";
 import { configMaps, coreEvents, pods, services, statefulSets } from "./kinds.ts";
-import { METRICS_PORT } from "./pod-contract.ts";
-import { SCRAPE_LIMITS, scrapePod } from "./pod-scrape.ts";
+import type { QueryProber } from "./probe/query-probe.ts";
 import { warningOf } from "./statefulset-warning.ts";
 import { identityOf } from "./stored-state.ts";
-import type { CachedReads, DirectReads, EngineKey, EngineWorld, StatusWriteAnswer, Writes } from "./world.ts";
+import type {
+  CachedReads,
+  CreateAnswer,
+  DirectReads,
+  EngineKey,
+  EngineWorld,
+  StatusWriteAnswer,
+  Writes,
+} from "./world.ts";
 
-const KINDS = { StatefulSet: statefulSets, Service: services, ConfigMap: configMaps } as const satisfies Record<
-  ChildKind,
-  object
->;
+const KINDS = {
+  StatefulSet: statefulSets,
+  Service: services,
+  ConfigMap: configMaps,
+  Pod: pods,
+} as const satisfies Record<ChildKind | "Pod", object>;
 const WARNING_LIMIT = 32;
 
 export interface KubeWorldOptions {
   readonly client: KubeClient;
   readonly caches: EngineCaches;
   readonly signal: AbortSignal;
+  readonly prober: Pick<QueryProber, "queries">;
   /** Absent: gateways are not asked for demand. */
   readonly demand?: Pick<DemandSource, "of">;
 }
@@ -63,13 +73,16 @@ function cachedReads({ caches, demand }: KubeWorldOptions): CachedReads {
   };
 }
 
-function directReads({ client, signal }: KubeWorldOptions): DirectReads {
+function directReads({ client, prober, signal }: KubeWorldOptions): DirectReads {
   const call = { signal };
   return {
     readEngine: (key) => client.find(FireboltEngine, engineKey(key), call),
     readStatefulSet: (key) => client.find(statefulSets, engineKey(key), call),
     readService: (key) => client.find(services, engineKey(key), call),
+    readConfigMap: (key) => client.find(configMaps, engineKey(key), call),
     async listStatefulSets({ namespace, name }) {
+      // What cannot be a label value has never labelled anything, and asking for it is an error.
+      if (name.length > LABEL_VALUE_MAX_LENGTH) return [];
       const { items } = await client.listAll(statefulSets, {
         ...call,
         namespace,
@@ -86,16 +99,7 @@ function directReads({ client, signal }: KubeWorldOptions): DirectReads {
       const { items } = await client.list(coreEvents, { ...call, namespace, fieldSelector, limit: WARNING_LIMIT });
       return items.map(warningOf);
     },
-    scrape({ metadata, status }, mode) {
-      const [port, path] = [METRICS_PORT, "/metrics"];
-      if (mode === "PodIP") {
-        const host = status?.podIP ?? "";
-        return host === "" ? Promise.reject(new Error("the pod has no IP")) : scrapePod({ host, port, path }, signal);
-      }
-      const { namespace = "", name: pod = "" } = metadata ?? {};
-      const limits = { timeoutMs: SCRAPE_LIMITS.totalMs, maxBytes: SCRAPE_LIMITS.bytes };
-      return client.podProxyGet({ ...call, ...limits, namespace, pod, port, path });
-    },
+    queries: async (engine, pods, question) => prober.queries(engineKey(engine), pods, question),
   };
 }
 
@@ -114,20 +118,14 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
         engine,
         (engine.metadata?.finalizers ?? []).filter((name) => name !== FireboltEngine.finalizer),
       ),
-    async applyConfigMap(object, takeOver) {
-      await client.apply(configMaps, object, { ...write, force: takeOver });
+    createConfigMap: (object) => createAnswer(client.create(configMaps, object, write)),
+    createService: (object) => createAnswer(client.create(services, object, write)),
+    createStatefulSet: (object) => createAnswer(client.create(statefulSets, object, write)),
+    async applyConfigMap(object) {
+      await client.apply(configMaps, object, { ...write, force: true });
     },
-    async applyService(object, takeOver) {
-      await client.apply(services, object, { ...write, force: takeOver });
-    },
-    async createStatefulSet(object) {
-      try {
-        await client.create(statefulSets, object, write);
-        return "created";
-      } catch (error) {
-        if (isAlreadyExists(error)) return "exists";
-        throw error;
-      }
+    async applyService(object) {
+      await client.apply(services, object, { ...write, force: true });
     },
     async writeRoutingService(routing) {
       try {
@@ -158,7 +156,7 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
       try {
         return { type: "patched", engine: await client.patch(FireboltEngine, key, { type: "merge", body }, write) };
       } catch (error) {
-        // Said no: by a newer version, a webhook, a rule. Without an answer nobody knows what was stored.
+        // The API server rejected the write (conflict, webhook, validation). A transport error stays an error: it may have happened.
         if (error instanceof KubeApiError) return { type: "refused", because: error };
         throw error;
       }
@@ -184,6 +182,16 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
       }
     },
   };
+}
+
+async function createAnswer(request: Promise<unknown>): Promise<CreateAnswer> {
+  try {
+    await request;
+    return "created";
+  } catch (error) {
+    if (isAlreadyExists(error)) return "exists";
+    throw error;
+  }
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { EngineStatus } from "../api/engine-status.ts";
-import type { ChildKind } from "./children.ts";
+import type { Removal } from "./decision.ts";
 import type { EngineKey } from "./world.ts";
 
 /** How one pass past initialisation ended. */
@@ -25,7 +25,7 @@ export interface EngineMetrics {
   drainCheckFailed(engine: EngineKey): void;
   /** Auto-stop has changed the number of replicas. */
   scaled(engine: EngineKey, direction: "up" | "down", reason: string): void;
-  orphanDeleted(engine: EngineKey, kind: ChildKind): void;
+  orphanDeleted(engine: EngineKey, kind: Removal["kind"]): void;
   /** The engine is gone: so are its series. */
   removed(engine: EngineKey): void;
 }

@@ -1,9 +1,7 @@
 // Reads everything one decision depends on. Reads come from caches; an absence that would decide something is confirmed by
 // the API server. Writes nothing and decides nothing.
-import { INSTANCE_DEFAULTS } from "../api/defaults.ts";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
-import { type Engine, type Pod, type StatefulSet, viewChild } from "./children.ts";
-import { checkDrain } from "./drain-check.ts";
+import { type Child, type Engine, type OwnedMetadata, viewChild } from "./children.ts";
 import {
   configMapName,
   type EngineIdentity,
@@ -11,12 +9,13 @@ import {
   routingServiceName,
   statefulSetName,
 } from "./names.ts";
+import { observeDrain } from "./observe-drain.ts";
 import { isAtRest, type StoredPhase } from "./phase.ts";
+import { NO_PODS, podCount, replicasOf } from "./pod-state.ts";
 import { resolveSettings } from "./resolve/settings.ts";
 import { viewRouting } from "./routing.ts";
 import type {
   ClassView,
-  DrainProbe,
   DrainSettings,
   EngineSnapshot,
   GenerationSet,
@@ -31,6 +30,7 @@ import type { EngineWorld } from "./world.ts";
 export interface ObserveOptions {
   readonly defaults: OperatorDefaults;
   readonly bounds: ResourceBounds;
+  readonly drainSettleMs: number;
   readonly nowMs: number;
 }
 
@@ -47,10 +47,12 @@ export async function observeEngine(
   const { instanceRef } = engine.spec ?? {};
   const instance = instanceRef === undefined ? undefined : world.instance({ namespace, name: instanceRef });
   const engineClass = classOf(world, engine, namespace);
-  const drain = drainSettings(engine, engineClass);
+  const drain = { ...drainSettings(engine, engineClass), settleMs: options.drainSettleMs };
 
   const current = await observeSet(world, identity, generations.current, (set) => absenceCounts(phase, set));
   const draining = await observeDrainingSet(world, identity, phase, generations);
+  const routing = await observeRouting(world, identity, { phase, isFirst: isFirstBuild(phase, generations, current) });
+  const view = { world, engine, identity, phase, draining, drain, instance, nowMs };
   return {
     nowMs,
     engine,
@@ -65,9 +67,9 @@ export async function observeEngine(
     drain,
     current,
     pods: countPods(world, { identity, phase, current, engine }),
-    routing: await observeRouting(world, identity, isFirstBuild(phase, generations, current)),
+    routing,
     draining,
-    drainProbe: await probe(world, { identity, phase, draining, drain, instance }),
+    ...(await observeDrain(view)),
   };
 }
 
@@ -79,7 +81,7 @@ function classOf(world: EngineWorld, engine: Engine, namespace: string): ClassVi
 }
 
 /** A class that cannot be found says nothing: a rollout under way goes on with the engine's own values and the defaults. */
-function drainSettings(engine: Engine, engineClass: ClassView): DrainSettings {
+function drainSettings(engine: Engine, engineClass: ClassView): Omit<DrainSettings, "settleMs"> {
   const ofClass = engineClass.type === "found" ? engineClass.object.spec : undefined;
   const { rollout, drainCheckEnabled, drainCheckIntervalMs } = resolveSettings(ofClass, engine.spec);
   return { required: rollout === "graceful" && drainCheckEnabled, intervalMs: drainCheckIntervalMs };
@@ -118,7 +120,28 @@ async function observeDrainingSet(
   { current, draining }: Generations,
 ): Promise<GenerationSet | undefined> {
   if (draining === undefined || draining === current) return undefined;
-  return observeSet(world, identity, draining, () => phase === "draining");
+  const set = await observeSet(world, identity, draining, () => phase === "draining" || phase === "cleaning");
+  return phase === "cleaning" ? withUnlabelledParts(world, identity, set) : set;
+}
+
+/** Deleting goes by name: an object that lost its label is in no cache, and would outlive its generation. */
+async function withUnlabelledParts(
+  world: EngineWorld,
+  { namespace, name, uid }: EngineIdentity,
+  set: GenerationSet,
+): Promise<GenerationSet> {
+  const { generation, headlessService, configMap } = set;
+  const read = async <T extends { readonly metadata?: OwnedMetadata }>(
+    seen: Child<T>,
+    find: () => Promise<T | undefined>,
+  ): Promise<Child<T>> => (seen.type === "absent" ? viewChild(await find(), uid) : seen);
+  return {
+    ...set,
+    headlessService: await read(headlessService, () =>
+      world.readService({ namespace, name: headlessServiceName(name, generation) }),
+    ),
+    configMap: await read(configMap, () => world.readConfigMap({ namespace, name: configMapName(name, generation) })),
+  };
 }
 
 /** Nothing has been written for this engine yet, as far as anybody can see. */
@@ -126,11 +149,19 @@ function isFirstBuild(phase: StoredPhase, { active }: Generations, { configMap }
   return (phase === "creating" || phase === "uninitialised") && active < 0 && configMap.type === "absent";
 }
 
-/** A Service that lost its labels is in no cache, and creating it again would fail for ever. */
-async function observeRouting(world: EngineWorld, identity: EngineIdentity, trustAbsence: boolean): Promise<Routing> {
+/**
+ * A Service that lost its labels is in no cache, and creating it again would fail for ever. In `cleaning` the Service decides a
+ * deletion: whatever the cache shows, the API server is asked.
+ */
+async function observeRouting(
+  world: EngineWorld,
+  identity: EngineIdentity,
+  { phase, isFirst }: { readonly phase: StoredPhase; readonly isFirst: boolean },
+): Promise<Routing> {
   const key = { namespace: identity.namespace, name: routingServiceName(identity.name) };
   const cached = world.service(key);
-  return viewRouting(cached === undefined && !trustAbsence ? await world.readService(key) : cached, identity);
+  const mustRead = phase === "cleaning" || (cached === undefined && !isFirst);
+  return viewRouting(mustRead ? await world.readService(key) : cached, identity);
 }
 
 interface PodInput {
@@ -143,44 +174,8 @@ interface PodInput {
 function countPods(world: EngineWorld, { identity, phase, current, engine }: PodInput): PodCount {
   const { statefulSet, generation } = current;
   const specified = engine.spec?.replicas ?? 0;
-  if (statefulSet.type === "absent" || statefulSet.type === "foreign")
-    return { wanted: specified, total: 0, ready: 0, allReady: false };
-  const pods = world.pods(identity, generation);
-  const total = pods.length;
-  const ready = pods.filter(isReady).length;
+  if (statefulSet.type === "absent" || statefulSet.type === "foreign") return { ...NO_PODS, wanted: specified };
   // The spec may have moved on while switching; what was promised then is the StatefulSet's own number.
   const wanted = phase === "switching" ? replicasOf(statefulSet.object) : specified;
-  const complete = wanted === 0 || (total === wanted && ready === total);
-  return { wanted, total, ready, allReady: statefulSet.type === "live" && complete };
-}
-
-function isReady({ metadata, status }: Pod): boolean {
-  return (
-    status?.phase === "Running" &&
-    metadata?.deletionTimestamp === undefined &&
-    (status.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false)
-  );
-}
-
-interface ProbeInput {
-  readonly identity: EngineIdentity;
-  readonly phase: StoredPhase;
-  readonly draining: GenerationSet | undefined;
-  readonly drain: DrainSettings;
-  readonly instance: EngineSnapshot["instance"];
-}
-
-async function probe(world: EngineWorld, input: ProbeInput): Promise<DrainProbe> {
-  const { identity, phase, draining, drain, instance } = input;
-  if (phase !== "draining" || draining === undefined || !drain.required) return { type: "notAsked" };
-  const { statefulSet, generation } = draining;
-  if (statefulSet.type === "absent" || statefulSet.type === "foreign") return { type: "drained" };
-  const cached = world.pods(identity, generation);
-  // Fewer pods than the StatefulSet wants may mean that the cache has not seen them, and one of those could be busy.
-  const pods = cached.length < replicasOf(statefulSet.object) ? await world.listPods(identity, generation) : cached;
-  return checkDrain(world, pods, instance?.spec.metricScrapeMode ?? INSTANCE_DEFAULTS.metricScrapeMode);
-}
-
-function replicasOf(statefulSet: StatefulSet): number {
-  return statefulSet.spec?.replicas ?? 1;
+  return podCount(world.pods(identity, generation), wanted, statefulSet.type === "live");
 }

@@ -31,7 +31,7 @@ test("S86: a StatefulSet that the cache has not shown is not patched; the next p
   expect(world.status).toMatchObject({ phase: "creating", currentGeneration: 2 });
 });
 
-test("AlreadyExists ends the pass without a status, and the next starts at once", async () => {
+test("AlreadyExists ends the pass without a status, and the next waits for the cache, a second at most", async () => {
   const world = await stable();
   world.edit(image("one:1"));
   await world.pass();
@@ -44,19 +44,31 @@ test("AlreadyExists ends the pass without a status, and the next starts at once"
     if (request === "create StatefulSet e-g1" && world.get("StatefulSet", "e-g1") === undefined)
       world.put("StatefulSet", { ...stale, metadata: { ...stale.metadata, name: "e-g1" } });
   };
-  expect(await world.pass()).toBe("now");
+  expect(await world.pass()).toEqual({ afterMs: 1_000 });
   expect(world.taken().at(-1)).toBe("get StatefulSet e-g1");
 });
 
-test("S53: a StatefulSet of another owner is never adopted, and the pass fails with its name", async () => {
+test.each([
+  ["StatefulSet", "e-g0"],
+  ["Service", "e-g0-hl"],
+  ["ConfigMap", "e-g0-config"],
+] as const)("S53: a %s of another owner is neither adopted nor changed, and Ready names it", async (kind, name) => {
   const world = cluster();
   await world.pass();
   await world.pass();
-  world.intercept = (request) => {
-    if (request.startsWith("create")) world.put("StatefulSet", { metadata: { name: "e-g0" } });
-  };
-  await expect(world.pass()).rejects.toThrow("StatefulSet ns/e-g0 belongs to another owner");
-  expect(world.get("StatefulSet", "e-g0")?.metadata?.ownerReferences).toBeUndefined();
+  // Unlabelled: no cache ever shows it.
+  const theirs = world.put(kind, { metadata: { name } });
+  const { statefulSet, service, configMap } = world;
+  Object.assign(world, { statefulSet: () => undefined, service: () => undefined, configMap: () => undefined });
+  expect(await world.pass()).toEqual({ afterMs: 10_000 });
+  expect(world.ready).toMatchObject({ status: "False", reason: "NameInUse" });
+  expect(world.ready?.message).toContain(`${kind} ns/${name} belongs to another owner`);
+  expect(world.events).toEqual(["NameInUse"]);
+  expect(world.get(kind, name)).toEqual(theirs);
+  world.drop(kind, name);
+  Object.assign(world, { statefulSet, service, configMap });
+  await world.pass();
+  expect(world.get(kind, name)?.metadata?.ownerReferences).toMatchObject([{ kind: "FireboltEngine" }]);
 });
 
 test("S24: a StatefulSet missing from the cache counts only when the API server agrees", async () => {
@@ -84,7 +96,7 @@ test("S28, I17: a routing Service changed since it was read is not written over"
   world.freeze();
   const service = world.get("Service", "e-service");
   if (service !== undefined) world.put("Service", service);
-  expect(await world.pass()).toBe("now");
+  expect(await world.pass()).toEqual({ afterMs: 1_000 });
   expect(world.get("Service", "e-service")?.spec?.selector?.["firebolt.io/generation"]).toBe("0");
   expect(world.status).toMatchObject({ phase: "switching" });
 });

@@ -15,9 +15,11 @@ import { deleteEngine } from "./deletion.ts";
 import type { EngineMetrics } from "./metrics-hooks.ts";
 import { observeEngine } from "./observe.ts";
 import { tell } from "./pass-report.ts";
+import { nameEditor } from "./name-editor.ts";
 import { refuseRejected } from "./rejected-child.ts";
 import type { EngineSnapshot, PodCount } from "./snapshot.ts";
 import { identityOf, storedPhase } from "./stored-state.ts";
+import { writeStatus } from "./status-write.ts";
 import { sweepOrphans } from "./sweep.ts";
 import type { ResourceBounds } from "./validate.ts";
 import { decorateReady } from "./warnings.ts";
@@ -26,6 +28,8 @@ import type { EngineKey, EngineWorld } from "./world.ts";
 export interface PassDeps {
   readonly defaults: OperatorDefaults;
   readonly bounds: ResourceBounds;
+  /** How long after a switch a drain probe counts. */
+  readonly drainSettleMs: number;
   readonly nowMs: () => number;
   readonly events: EventSink;
   readonly metrics: EngineMetrics;
@@ -58,27 +62,57 @@ interface Outcome {
 
 async function decideAndApply(world: EngineWorld, engine: Engine, deps: PassDeps): Promise<Outcome> {
   const { defaults, bounds, logger } = deps;
-  const snapshot = await observeEngine(world, engine, { defaults, bounds, nowMs: deps.nowMs() });
+  const { drainSettleMs } = deps;
+  const snapshot = await observeEngine(world, engine, { defaults, bounds, drainSettleMs, nowMs: deps.nowMs() });
   const decided = await decorateReady(computeEngine(snapshot), snapshot, { world, logger });
-  const decision = await withAutoStop(decided, snapshot, world);
-  const [carriedOut, applied] = await applyOrRefuse(decision, snapshot, world);
+  const attributed = await nameEditor(decided, snapshot, { world, logger });
+  const decision = await withAutoStop(attributed, snapshot, world);
+  const [carriedOut, applied] = await applyOrRefuse(decision, snapshot, { world, logger });
   tell({ decision: carriedOut, snapshot, applied }, deps);
   return { applied, pods: snapshot.pods };
 }
 
-/** Trying an invalid object again and again helps nobody: then the refusal is what the pass comes to. */
+/**
+ * A refused object is not tried again at once: then the refusal is what the pass comes to. After any other failure what was observed
+ * is still stored, so that Ready does not stay True while a repair cannot be written.
+ */
 async function applyOrRefuse(
   decision: EngineDecision,
   snapshot: EngineSnapshot,
-  world: EngineWorld,
+  { world, logger }: { readonly world: EngineWorld; readonly logger: Logger },
 ): Promise<readonly [EngineDecision, Applied]> {
   try {
     return [decision, await applyDecision(decision, snapshot, world)];
   } catch (error) {
     const refusal = refuseRejected(error, decision, snapshot);
-    if (refusal === undefined) throw error;
+    if (refusal === undefined) {
+      if (decision.type === "hold" && !isFatal(error, world))
+        await storeConditions(decision, snapshot, { world, logger });
+      throw error;
+    }
     return [refusal, await applyDecision(refusal, snapshot, world)];
   }
+}
+
+/** The conditions and nothing else: the step itself has not been taken. */
+async function storeConditions(
+  { status: { conditions } }: EngineDecision & { readonly type: "hold" },
+  { engine, generations, nowMs }: EngineSnapshot,
+  { world, logger }: { readonly world: EngineWorld; readonly logger: Logger },
+): Promise<void> {
+  const counters = { currentGeneration: generations.current, activeGeneration: generations.active };
+  const observed = { ...counters, ...engine.status, conditions: [...(conditions ?? [])] };
+  try {
+    await writeStatus(world, engine, observed, nowMs);
+  } catch (error) {
+    // The failure that led here is the one that the pass reports.
+    logger.error("conditions could not be stored after a failed write", error);
+  }
+}
+
+/** A defect, a lost lease or the end of the process: nothing more is written. */
+function isFatal(error: unknown, world: EngineWorld): boolean {
+  return error instanceof InvariantError || error instanceof NotLeaderError || world.signal.aborted;
 }
 
 /** Leftovers go in every pass, behind closed gates and after failures too; only a defect leaves everything as it is. */
@@ -87,8 +121,7 @@ async function sweptPass(world: EngineWorld, engine: Engine, deps: PassDeps): Pr
   try {
     outcome = await decideAndApply(world, engine, deps);
   } catch (error) {
-    if (!(error instanceof InvariantError || error instanceof NotLeaderError || world.signal.aborted))
-      await sweep(world, engine, deps);
+    if (!isFatal(error, world)) await sweep(world, engine, deps);
     throw error;
   } finally {
     recordPass(engine, outcome, deps);
@@ -121,7 +154,7 @@ function nextOf(applied: Applied): NextCheck {
     case "done":
       return applied.recheck;
     case "discarded":
-      return "now";
+      return { afterMs: RECHECK_MS.stale };
     case "gone":
       return "onChange";
     default:

@@ -17,7 +17,8 @@ export const MOVES = {
   creating: ["switching"],
   switching: ["draining", "cleaning", "stable", "stopped", "creating"],
   draining: ["cleaning", "stable", "stopped"],
-  cleaning: ["stable", "stopped"],
+  // Back to draining when queries turn out to go to the generation that was to be deleted.
+  cleaning: ["stable", "stopped", "draining"],
   stable: ["creating", "stopped"],
   stopped: ["creating", "stable"],
 } as const satisfies Record<StoredPhase, readonly EnginePhase[]>;

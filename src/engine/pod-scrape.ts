@@ -1,7 +1,12 @@
 // Reads a pod's metrics page straight from its IP (`metricScrapeMode: PodIP`): plain HTTP, no redirects, no kept connection, and
 // every step within its limit. Judges nothing of what it reads.
 import { request } from "node:http";
-import type { ScrapeAnswer } from "./world.ts";
+
+/** What a pod's metrics endpoint returned. */
+export interface ScrapeAnswer {
+  readonly status: number;
+  readonly body: string;
+}
 
 export interface ScrapeLimits {
   readonly connectMs: number;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cluster } from "../../test/support/engine-cluster.ts";
+import { cluster, image, stable } from "../../test/support/engine-cluster.ts";
 import { KubeApiError } from "../kube/errors.ts";
 
 const refused = new KubeApiError("create statefulsets.apps ns/e-g0", 422, {
@@ -36,7 +36,27 @@ test("a rendered object that the API server refuses for good ends in a condition
   expect(world.ready).toMatchObject({ status: "True", reason: "EngineReady" });
 });
 
-test("any other refusal of a write still fails the pass (behaviour §1.13)", async () => {
+test.each([
+  ["403 of a policy or a quota", 403, "Forbidden", "exceeded quota: objects, requested: count/statefulsets.apps=1"],
+  ["400 of a policy", 400, "BadRequest", "admission webhook denied the request: no tolerations"],
+  ["a webhook that cannot be called", 500, "InternalError", 'failed calling webhook "x": connection refused'],
+])("%s is shown on the engine and tried again at the pace of a gate", async (_, code, reason, message) => {
+  const world = cluster();
+  await world.pass();
+  await world.pass();
+  world.intercept = (request) => {
+    if (request.startsWith("create StatefulSet")) throw new KubeApiError("create", code, { reason, message });
+  };
+  for (let pass = 0; pass < 5; pass++) expect(await world.pass()).toEqual({ afterMs: 10_000 });
+  expect(world.ready).toMatchObject({ status: "False", reason: "ObjectRejected" });
+  expect(world.ready?.message).toContain(message);
+  expect(world.events).toEqual(["ObjectRejected"]);
+  world.intercept = () => undefined;
+  await world.run();
+  expect(world.ready).toMatchObject({ status: "True", reason: "EngineReady" });
+});
+
+test("any other failure of a write still fails the pass (behaviour §1.13)", async () => {
   const world = cluster();
   await world.pass();
   await world.pass();
@@ -44,5 +64,40 @@ test("any other refusal of a write still fails the pass (behaviour §1.13)", asy
     if (request.startsWith("create StatefulSet")) throw new KubeApiError("create", 500, { reason: "InternalError" });
   };
   await expect(world.pass()).rejects.toThrow("500");
-  expect(world.ready).toMatchObject({ reason: "Initializing" });
+  expect(world.ready).toMatchObject({ reason: "Rolling" });
+});
+
+test("what was observed is stored although a repair fails: Ready does not stay True without pods", async () => {
+  const world = await stable();
+  world.drop("ConfigMap", "e-g0-config");
+  world.settle(false);
+  world.intercept = (request) => {
+    if (request.startsWith("create ConfigMap")) throw new KubeApiError("create", 500, { reason: "InternalError" });
+  };
+  await expect(world.pass()).rejects.toThrow("500");
+  expect(world.ready).toMatchObject({ status: "False", reason: "PodsNotReady" });
+});
+
+test("the routing Service of what serves is restored while a new generation cannot be written", async () => {
+  const world = await stable();
+  world.edit(image("new:1"));
+  world.intercept = (request) => {
+    if (request.startsWith("create StatefulSet")) throw new KubeApiError("create", 403, { reason: "Forbidden" });
+  };
+  for (let pass = 0; pass < 3; pass++) await world.pass();
+  expect(world.ready).toMatchObject({ reason: "ObjectRejected" });
+  world.drop("Service", "e-service");
+  await world.pass();
+  expect(world.get("Service", "e-service")?.spec?.selector?.["firebolt.io/generation"]).toBe("0");
+});
+
+test("the routing Service of what serves is restored while another object has a name of the new generation", async () => {
+  const world = await stable();
+  world.edit(image("new:1"));
+  world.put("ConfigMap", { metadata: { name: "e-g1-config", labels: { "firebolt.io/engine": "e" } } });
+  await world.pass();
+  world.drop("Service", "e-service");
+  await world.pass();
+  expect(world.ready).toMatchObject({ reason: "NameInUse" });
+  expect(world.get("Service", "e-service")?.spec?.selector?.["firebolt.io/generation"]).toBe("0");
 });

@@ -1,10 +1,12 @@
-// A rendered object that the API server refuses as invalid will be refused again: the engine says what is wrong with it instead
-// of looking busy. Nothing else of the status changes, and the same object is tried again at the pace of a closed gate.
+// A child that the API server refuses (invalid, forbidden by a policy or a quota, a webhook that cannot be called) or whose name another
+// object holds: trying again at once does not help. The engine shows the cause instead of looking busy; nothing else of the status
+// changes, and the same write is tried again at the pace of a closed gate.
 import { findCondition, type Verdict } from "../api/condition-list.ts";
-import { isInvalid } from "../kube/errors.ts";
+import type { EngineReadyReason } from "../api/conditions.ts";
+import { isRefusal } from "../kube/errors.ts";
+import { ChildInTheWayError } from "./apply.ts";
 import { judge } from "./compute/next-status.ts";
 import { type EngineDecision, RECHECK_MS } from "./decision.ts";
-import { isGated } from "./phase.ts";
 import type { EngineSnapshot } from "./snapshot.ts";
 
 /** The decision that replaces the one whose write failed; undefined when the failure is of another kind. */
@@ -13,19 +15,42 @@ export function refuseRejected(
   decision: EngineDecision,
   snapshot: EngineSnapshot,
 ): EngineDecision | undefined {
-  // Only the phases behind the gates render anything that could be invalid.
-  if (!(error instanceof Error && isInvalid(error)) || decision.type === "broken" || !isGated(snapshot.phase))
+  const { phase } = snapshot;
+  const refusal = refusalOf(error);
+  if (refusal === undefined || decision.type === "broken" || phase === "uninitialised" || phase === "unknown")
     return undefined;
-  const reason = "ObjectRejected";
-  const message = `the API server refuses a rendered object: ${error.message}`;
+  const { reason, message, isNews } = refusal;
   const verdicts: Verdict[] = [{ type: "Ready", status: "False", reason, message }];
   const instance = findCondition(decision.status.conditions, "InstanceReady");
   if (instance?.status === "True") verdicts.unshift({ ...instance, status: "True" });
   return {
     type: "refuse",
     row: "§1.8",
-    status: judge(snapshot, snapshot.phase, verdicts),
-    refusal: { reason, message, event: reason, violations: [] },
+    status: judge(snapshot, phase, verdicts),
+    refusal: { reason, message, event: isNews ? reason : undefined, violations: [] },
     recheck: { afterMs: RECHECK_MS.gate },
+  };
+}
+
+interface ChildRefusal {
+  readonly reason: EngineReadyReason;
+  readonly message: string;
+  /** Whether it deserves an event; what is on its way out only has to be waited for. */
+  readonly isNews: boolean;
+}
+
+function refusalOf(error: unknown): ChildRefusal | undefined {
+  if (error instanceof ChildInTheWayError) {
+    const isForeign = error.obstacle.problem === "belongs to another owner";
+    const wayOut = isForeign
+      ? "the engine needs this name: delete or rename that object, or give the engine another name"
+      : "the engine waits until it is gone";
+    return { reason: "NameInUse", message: `${error.message}; ${wayOut}`, isNews: isForeign };
+  }
+  if (!isRefusal(error)) return undefined;
+  return {
+    reason: "ObjectRejected",
+    message: `The API server rejected an object of the engine: ${error.message}`,
+    isNews: true,
   };
 }

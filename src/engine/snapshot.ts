@@ -3,7 +3,7 @@
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { EngineStatus } from "../api/engine-status.ts";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
-import type { Child, ConfigMap, Engine, EngineClass, Instance, Service, StatefulSet } from "./children.ts";
+import type { Child, ConfigMap, Engine, EngineClass, Instance, Pod, Service, StatefulSet } from "./children.ts";
 import type { EngineIdentity } from "./names.ts";
 import type { StoredPhase } from "./phase.ts";
 import type { ResourceBounds } from "./validate.ts";
@@ -14,6 +14,8 @@ export interface Generations {
   /** -1 before the first cut-over. */
   readonly active: number;
   readonly draining: number | undefined;
+  /** The highest number ever used: a new generation counts from here. */
+  readonly highest: number;
 }
 
 export type ClassView =
@@ -29,7 +31,7 @@ export interface GenerationSet {
   readonly configMap: Child<ConfigMap>;
 }
 
-/** Pods of the current generation. */
+/** Pods of one generation. */
 export interface PodCount {
   readonly wanted: number;
   readonly total: number;
@@ -43,9 +45,13 @@ export type Routing =
   | { readonly type: "foreign" | "terminating"; readonly service: Service; readonly target: number }
   | { readonly type: "live"; readonly service: Service; readonly target: number };
 
-/** What the pods of the draining generation said in this pass. */
+/** What is known of the queries of the draining generation. */
 export type DrainProbe =
   | { readonly type: "notAsked" }
+  /** Clients may still have the old addresses: no probe counts before this moment. */
+  | { readonly type: "settling"; readonly untilMs: number }
+  /** The pods have been asked and have not all responded. */
+  | { readonly type: "pending" }
   | { readonly type: "drained" }
   | { readonly type: "busy"; readonly pod: string; readonly queries: number }
   | { readonly type: "failing"; readonly pod: string; readonly cause: string };
@@ -54,6 +60,8 @@ export type DrainProbe =
 export interface DrainSettings {
   readonly required: boolean;
   readonly intervalMs: number;
+  /** How long after the switch a probe counts: until then name servers may send queries to the old generation. */
+  readonly settleMs: number;
 }
 
 export interface EngineSnapshot {
@@ -73,5 +81,9 @@ export interface EngineSnapshot {
   readonly routing: Routing;
   /** The set of `generations.draining`; undefined when there is none, or when it is the current one. */
   readonly draining: GenerationSet | undefined;
+  /** Pods of the draining generation, by its own number of replicas. */
+  readonly drainingPods: PodCount;
+  /** Pods of the draining generation that no controller owns: deleting its StatefulSet does not delete them. */
+  readonly orphanedPods: readonly Pod[];
   readonly drainProbe: DrainProbe;
 }

@@ -10,10 +10,12 @@ export function identityOf({ metadata }: Engine): EngineIdentity {
 }
 
 export function generationsOf({ status }: Engine): Generations {
+  const current = Math.max(0, status?.currentGeneration ?? 0);
   return {
-    current: Math.max(0, status?.currentGeneration ?? 0),
+    current,
     active: Math.max(-1, status?.activeGeneration ?? -1),
     draining: status?.drainingGeneration,
+    highest: Math.max(current, status?.highestGeneration ?? 0),
   };
 }
 

@@ -2,7 +2,6 @@
 // is nothing to do, and never fails the pass.
 import { NotLeaderError } from "../kube/errors.ts";
 import type { Logger } from "../kube/logger.ts";
-import type { ChildKind } from "./children.ts";
 import { type SweepView, selectOrphans } from "./compute/sweep.ts";
 import { confirmView } from "./confirm-view.ts";
 import type { Removal } from "./decision.ts";
@@ -15,7 +14,7 @@ export interface SweepOptions {
   readonly world: EngineWorld;
   readonly identity: EngineIdentity;
   readonly logger: Logger;
-  readonly onDeleted: (kind: ChildKind) => void;
+  readonly onDeleted: (kind: Removal["kind"]) => void;
 }
 
 /** Backlog: something is left to delete, so look again soon. */
@@ -48,7 +47,7 @@ function cachedView(world: EngineWorld, identity: EngineIdentity): SweepView | u
 }
 
 async function removeOrphans(options: SweepOptions, orphans: readonly Removal[]): Promise<SweepResult> {
-  const failures = new Map<ChildKind, number>();
+  const failures = new Map<Removal["kind"], number>();
   let deleted = 0;
   for (const orphan of orphans) {
     if (deleted >= DELETES_PER_PASS) return "backlog";

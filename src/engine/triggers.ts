@@ -79,9 +79,10 @@ export const exceptLeftBehind =
 
 /** Of an engine that is itself on its way out everything counts: its deletion waits for children. */
 function isLeftBehind(engine: DeepReadonly<FireboltEngine>, generation: number): boolean {
-  const { current, active, draining } = generationsOf(engine);
-  const isOlder = generation < current && generation !== active && generation !== draining;
-  return isOlder && engine.metadata?.deletionTimestamp === undefined;
+  const { current, active, draining, highest } = generationsOf(engine);
+  const isSuperseded =
+    generation <= highest && generation !== current && generation !== active && generation !== draining;
+  return isSuperseded && engine.metadata?.deletionTimestamp === undefined;
 }
 
 export const enginesOfInstanceEvent =

@@ -2,10 +2,10 @@
 // of the model test, so that the real observe, compute and apply run in both. One write is one awaited call.
 import type { EngineStatus } from "../api/engine-status.ts";
 import type { V1ConfigMap, V1Service, V1StatefulSet } from "../api/generated/kubernetes.ts";
-import type { MetricScrapeMode } from "../api/instance.ts";
 import type { WakeDemand } from "./auto-stop/wake-request.ts";
 import type { ChildObject, ConfigMap, Engine, EngineClass, Instance, Pod, Service, StatefulSet } from "./children.ts";
 import type { Removal, RoutingWrite } from "./decision.ts";
+import type { ProbeQuestion, QueryProbe } from "./probe/query-probe.ts";
 
 export interface EngineKey {
   readonly namespace: string;
@@ -19,11 +19,6 @@ export interface StatefulSetWarning {
   readonly count: number;
   /** Milliseconds since the epoch of its last occurrence. */
   readonly lastSeenMs: number;
-}
-
-export interface ScrapeAnswer {
-  readonly status: number;
-  readonly body: string;
 }
 
 /** Reads from caches that have seen the operator's own writes, but may lag behind everybody else's. */
@@ -42,17 +37,21 @@ export interface CachedReads {
   wakeDemand?(engine: EngineKey): WakeDemand | undefined;
 }
 
-/** Reads from the API server itself, where an absence decides something. They reject when there is no answer. */
+/** Reads from the API server itself, where an absence decides something, and from the pods. They reject when there is no response. */
 export interface DirectReads {
   readEngine(key: EngineKey): Promise<Engine | undefined>;
   readStatefulSet(key: EngineKey): Promise<StatefulSet | undefined>;
   readService(key: EngineKey): Promise<Service | undefined>;
+  readConfigMap(key: EngineKey): Promise<ConfigMap | undefined>;
   listStatefulSets(engine: EngineKey): Promise<readonly ChildObject[]>;
   listPods(engine: EngineKey, generation: number): Promise<readonly Pod[]>;
   /** Newest 32 at most, in any order. */
   listWarnings(namespace: string, statefulSetUid: string): Promise<readonly StatefulSetWarning[]>;
-  /** The pod's /metrics page on port 9090. */
-  scrape(pod: Pod, mode: MetricScrapeMode): Promise<ScrapeAnswer>;
+  /**
+   * What these pods were last found to run. Never waits for a pod: where a result is missing the pods are probed beside the pass, and
+   * the engine is enqueued when they have responded.
+   */
+  queries(engine: EngineKey, pods: readonly Pod[], question: ProbeQuestion): Promise<QueryProbe>;
 }
 
 /** Every write rejects when the API server refuses it for a reason that the answer type does not name. */
@@ -60,11 +59,13 @@ export interface Writes {
   /** Bound to the engine's resourceVersion; rejects on a conflict. */
   addFinalizer(engine: Engine): Promise<void>;
   removeFinalizer(engine: Engine): Promise<void>;
-  /** Server-side apply. Taking fields over from others is allowed only where the object is known to be the engine's. */
-  applyConfigMap(object: V1ConfigMap, takeOver: boolean): Promise<void>;
-  applyService(object: V1Service, takeOver: boolean): Promise<void>;
-  /** Never changes a StatefulSet that is already there. */
-  createStatefulSet(object: V1StatefulSet): Promise<"created" | "exists">;
+  /** Never changes an object that is already there, whoever it belongs to. */
+  createConfigMap(object: V1ConfigMap): Promise<CreateAnswer>;
+  createService(object: V1Service): Promise<CreateAnswer>;
+  createStatefulSet(object: V1StatefulSet): Promise<CreateAnswer>;
+  /** Server-side apply that takes fields over from others: only for objects that are known to be the engine's. */
+  applyConfigMap(object: V1ConfigMap): Promise<void>;
+  applyService(object: V1Service): Promise<void>;
   /** Conflict: it is not as it was observed. */
   writeRoutingService(write: RoutingWrite): Promise<"written" | "conflict">;
   /** Gone already counts as accepted. Conflict: it is not the object, or not the version, that was seen. */
@@ -74,6 +75,8 @@ export interface Writes {
   /** Stores the status over the one in `engine`, if that is still the stored version. */
   writeStatus(engine: Engine, status: EngineStatus): Promise<StatusWriteAnswer>;
 }
+
+export type CreateAnswer = "created" | "exists";
 
 export type ReplicasAnswer =
   | { readonly type: "patched"; readonly engine: Engine }

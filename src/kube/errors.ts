@@ -89,6 +89,21 @@ export const isNotFound = (error: unknown): boolean => hasStatus(error, 404);
 export const isGone = (error: unknown): boolean => hasStatus(error, 410);
 export const isForbidden = (error: unknown): boolean => hasStatus(error, 403);
 export const isInvalid = (error: unknown): boolean => hasStatus(error, 422);
-/** 409 because the object changed since it was read (not because the name is taken). */
-export const isConflict = (error: unknown): boolean => hasStatus(error, 409) && error.reason !== "AlreadyExists";
+/** 409 because the object changed since it was read (not because the name is taken, or a field is another manager's). */
+export const isConflict = (error: unknown): boolean =>
+  hasStatus(error, 409) && error.reason !== "AlreadyExists" && !isFieldConflict(error);
 export const isAlreadyExists = (error: unknown): boolean => hasStatus(error, 409) && error.reason === "AlreadyExists";
+
+/** 409 of an apply: a field belongs to another field manager. Trying again gives the same. */
+export const isFieldConflict = (error: unknown): boolean =>
+  hasStatus(error, 409) && error.causes.some(({ reason }) => reason === "FieldManagerConflict");
+
+/**
+ * The API server rejects what was sent, and would reject it again: invalid, forbidden by a policy or a quota, or a webhook that cannot
+ * be called.
+ */
+export function isRefusal(error: unknown): error is KubeApiError {
+  if (!(error instanceof KubeApiError)) return false;
+  const isWebhookDown = error.status === 500 && /fail(?:ed|ing) (?:calling|to call) webhook/.test(error.message);
+  return error.status === 422 || error.status === 403 || error.status === 400 || isWebhookDown;
+}

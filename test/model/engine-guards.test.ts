@@ -15,7 +15,7 @@ const child = (generation: number | string | undefined, owner = "u1"): ChildObje
   },
 });
 
-const view = { uid: "u1", generations: { current: 5, active: 4, draining: 3 }, routingTarget: 2 };
+const view = { uid: "u1", generations: { current: 5, active: 4, draining: 3, highest: 5 }, routingTarget: 2 };
 const swept = (...children: readonly ChildObject[]) => selectOrphans(view, children).map(({ name }) => name);
 
 describe("the sweep", () => {

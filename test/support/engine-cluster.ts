@@ -47,6 +47,7 @@ export class EngineCluster extends MemoryEngineWorld {
       {
         defaults: OPERATOR_DEFAULTS,
         bounds: {},
+        drainSettleMs: 0,
         nowMs: () => NOW_MS,
         events: { record: ({ reason }) => this.events.push(reason) },
         metrics: noEngineMetrics,

@@ -14,6 +14,7 @@ import { renderRoutingService } from "../../src/engine/render/routing-service.ts
 import { resolveEngine } from "../../src/engine/resolve/effective-engine.ts";
 import { viewRouting } from "../../src/engine/routing.ts";
 import type { EngineSnapshot, GenerationSet, Routing } from "../../src/engine/snapshot.ts";
+import { NO_PODS } from "../../src/engine/pod-state.ts";
 import { generationsOf, identityOf, storedPhase } from "../../src/engine/stored-state.ts";
 
 export const NOW_MS = Date.UTC(2026, 0, 1, 12);
@@ -125,11 +126,13 @@ export function snapshot(of: FireboltEngine, changes: Partial<EngineSnapshot> = 
     instance: instance(),
     bounds: {},
     defaults: OPERATOR_DEFAULTS,
-    drain: { required: true, intervalMs: 5_000 },
+    drain: { required: true, intervalMs: 5_000, settleMs: 0 },
     current: liveSet(of, generations.current),
     pods: READY,
     routing: routingTo(generations.active),
     draining: generations.draining === undefined ? undefined : liveSet(of, generations.draining),
+    drainingPods: NO_PODS,
+    orphanedPods: [],
     drainProbe: { type: "notAsked" },
     ...changes,
   };

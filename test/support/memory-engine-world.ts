@@ -6,8 +6,11 @@ import type { V1ConfigMap, V1ObjectMeta, V1Pod, V1Service, V1StatefulSet } from 
 import { ENGINE_NAMES } from "../../src/api/group.ts";
 import type { FireboltInstance } from "../../src/api/instance.ts";
 import { LABEL } from "../../src/api/labels.ts";
-import { CHILD_KINDS, type ChildKind } from "../../src/engine/children.ts";
-import type { EngineKey, EngineWorld, ScrapeAnswer, StatefulSetWarning } from "../../src/engine/world.ts";
+import { CHILD_KINDS, type ChildKind, type Pod } from "../../src/engine/children.ts";
+import type { ScrapeAnswer } from "../../src/engine/pod-scrape.ts";
+import type { QueryProbe } from "../../src/engine/probe/query-probe.ts";
+import type { EngineKey, EngineWorld, StatefulSetWarning } from "../../src/engine/world.ts";
+import { probeInOrder } from "./probe-in-order.ts";
 
 interface Stored {
   FireboltEngine: FireboltEngine;
@@ -127,6 +130,10 @@ export class MemoryEngineWorld implements EngineWorld {
     this.#ask(`get Service ${name}`);
     return this.get("Service", name);
   }
+  async readConfigMap({ name }: EngineKey) {
+    this.#ask(`get ConfigMap ${name}`);
+    return this.get("ConfigMap", name);
+  }
   async listStatefulSets({ name }: EngineKey) {
     this.#ask(`list StatefulSet ${name}`);
     const found = this.#labelled("StatefulSet", this.#objects, name);
@@ -140,9 +147,12 @@ export class MemoryEngineWorld implements EngineWorld {
     this.#ask("list Event");
     return this.warnings;
   }
-  async scrape({ metadata }: { readonly metadata?: { readonly name?: string } }) {
-    this.#ask(`scrape Pod ${metadata?.name}`);
-    return this.metrics(metadata?.name ?? "");
+  /** Pods respond at once: a pass never has to wait for them. */
+  async queries(_engine: EngineKey, pods: readonly Pod[]): Promise<QueryProbe> {
+    return probeInOrder(pods, (name) => {
+      this.#ask(`scrape Pod ${name}`);
+      return this.metrics(name);
+    });
   }
 
   async addFinalizer(engine: Parameters<EngineWorld["addFinalizer"]>[0]) {
@@ -162,11 +172,15 @@ export class MemoryEngineWorld implements EngineWorld {
     this.#ask(`apply Service ${object.metadata?.name}`);
     this.put("Service", object);
   }
-  async createStatefulSet(object: V1StatefulSet) {
+  createConfigMap = (object: V1ConfigMap) => this.#create("ConfigMap", object);
+  createService = (object: V1Service) => this.#create("Service", object);
+  createStatefulSet = (object: V1StatefulSet) => this.#create("StatefulSet", object);
+
+  async #create<K extends ChildKind>(kind: K, object: Stored[K]) {
     const name = object.metadata?.name ?? "";
-    this.#ask(`create StatefulSet ${name}`);
-    if (this.get("StatefulSet", name) !== undefined) return "exists" as const;
-    this.put("StatefulSet", object);
+    this.#ask(`create ${kind} ${name}`);
+    if (this.get(kind, name) !== undefined) return "exists" as const;
+    this.put(kind, object);
     return "created" as const;
   }
   async writeRoutingService({ service, generation, observed }: Parameters<EngineWorld["writeRoutingService"]>[0]) {
@@ -190,7 +204,7 @@ export class MemoryEngineWorld implements EngineWorld {
   }
 
   /** StatefulSets linger until their pods are gone. */
-  #delete(kind: ChildKind, name: string): void {
+  #delete(kind: ChildKind | "Pod", name: string): void {
     const set = kind === "StatefulSet" ? this.get(kind, name) : undefined;
     if (set === undefined) this.drop(kind, name);
     else this.put("StatefulSet", { ...set, metadata: { ...set.metadata, deletionTimestamp: "2026-01-01T12:00:00Z" } });

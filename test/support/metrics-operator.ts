@@ -3,6 +3,7 @@
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { GROUP } from "../../src/api/group.ts";
 import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
+import { addQueryProber } from "../../src/cli/query-prober.ts";
 import { engineController } from "../../src/engine/controller.ts";
 import { type CacheWish, createEngineCaches, INDEX } from "../../src/engine/engine-caches.ts";
 import { engineClassController } from "../../src/engineclass/controller.ts";
@@ -76,11 +77,12 @@ export async function startMetricsOperator(options: MetricsOperatorOptions): Pro
       return cache;
     };
   const shared = { client, clock: systemClock, events: { record: () => undefined }, defaults: OPERATOR_DEFAULTS };
+  const prober = addQueryProber(manager, { client, clock: systemClock, logger });
   const caches = createEngineCaches(createFor("engine"));
   const instanceCaches = createInstanceCaches(createFor("instance"), caches.instances);
   const classCaches = { ...caches, classIndex: INDEX.engineClass };
   const controllers: readonly Controller[] = [
-    engineController({ ...shared, caches, bounds: {}, metrics: metrics.engine }),
+    engineController({ ...shared, caches, bounds: {}, metrics: metrics.engine, prober, drainSettleMs: 0 }),
     instanceController({ ...shared, caches: instanceCaches, metrics: metrics.instance }),
     engineClassController({ ...shared, caches: classCaches, metrics: metrics.engineClass }),
   ];

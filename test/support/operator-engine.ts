@@ -1,6 +1,7 @@
 // The engine and class controllers with everything the program puts around them: client, caches, events, manager and, when a
 // test wants one, an elector. In this process; the caller decides when it starts and how it ends. Counts what it asks.
 import { OPERATOR_DEFAULTS, type OperatorDefaults } from "../../src/api/operator-defaults.ts";
+import { addQueryProber } from "../../src/cli/query-prober.ts";
 import { DemandPoll } from "../../src/engine/auto-stop/demand-poll.ts";
 import { demandReader, GATEWAY_PODS } from "../../src/engine/auto-stop/gateway-pods.ts";
 import { engineController } from "../../src/engine/controller.ts";
@@ -57,6 +58,8 @@ export interface EngineOperatorOptions {
   /** Asks gateways for demand. */
   readonly demand?: boolean;
   readonly onDemandFailed?: (namespace: string) => void;
+  /** Zero unless a test is about it: a rollout then takes as long as its queries. */
+  readonly drainSettleMs?: number;
 }
 
 export interface BuiltEngineOperator {
@@ -109,11 +112,13 @@ export function buildEngineOperator(options: EngineOperatorOptions): BuiltEngine
   const demand = poll === undefined ? {} : { demand: poll };
   const metrics: EngineMetrics = { ...noEngineMetrics, passEnded: (record) => options.onPass?.(record) };
   const shared = { client, clock, events: recorder };
+  const { drainSettleMs = 0 } = options;
+  const manager = createManager({ logger, clock: systemClock });
+  const prober = addQueryProber(manager, { client, clock: systemClock, logger });
   const controllers = [
-    engineController({ ...shared, caches: engineCaches, defaults, bounds, metrics, ...demand }),
+    engineController({ ...shared, caches: engineCaches, defaults, bounds, metrics, prober, drainSettleMs, ...demand }),
     engineClassController({ ...shared, caches: { ...engineCaches, classIndex: INDEX.engineClass } }),
   ];
-  const manager = createManager({ logger, clock: systemClock });
   for (const { runnable } of caches) manager.add(runnable);
   if (poll !== undefined) manager.add(poll);
   if (elector !== undefined) manager.add(elector);

@@ -25,6 +25,7 @@ export const text = (ms: number): string => new Date(ms).toISOString().replace("
 
 export class TimedCluster extends EngineCluster {
   nowMs = NOW_MS;
+  drainSettleMs = 0;
   readonly scaled: string[] = [];
   note: (reason: string, note: string) => void = () => undefined;
   wakeDemand: EngineWorld["wakeDemand"] & {} = () => undefined;
@@ -44,7 +45,15 @@ export class TimedCluster extends EngineCluster {
     return runEnginePass(
       this,
       { namespace: "ns", name: "e" },
-      { defaults, bounds, nowMs: () => this.nowMs, events, metrics, logger: silentLogger },
+      {
+        defaults,
+        bounds,
+        drainSettleMs: this.drainSettleMs,
+        nowMs: () => this.nowMs,
+        events,
+        metrics,
+        logger: silentLogger,
+      },
     );
   }
 

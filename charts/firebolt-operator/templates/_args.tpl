@@ -54,6 +54,9 @@
 {{- with $v.controllers.concurrency }}
 - --max-concurrent-reconciles=engine={{ int .engine }},instance={{ int .instance }},engineclass={{ int .engineclass }}
 {{- end }}
+{{- if ne $v.controllers.drainSettle "35s" }}
+- --drain-settle={{ $v.controllers.drainSettle }}
+{{- end }}
 {{- if $v.kubeApi.qps }}
 - --kube-api-qps={{ $v.kubeApi.qps }}
 {{- end }}

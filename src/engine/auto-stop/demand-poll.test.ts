@@ -8,7 +8,7 @@ import { FireboltInstance } from "../../api/instance.ts";
 import { silentLogger } from "../../kube/logger.ts";
 import { keyText } from "../../kube/object.ts";
 import { pods } from "../kinds.ts";
-import type { ScrapeAnswer } from "../world.ts";
+import type { ScrapeAnswer } from "../pod-scrape.ts";
 import { DemandPoll } from "./demand-poll.ts";
 
 const AGENT = { container: "wake-agent", port: 9903 };

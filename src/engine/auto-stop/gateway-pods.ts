@@ -8,7 +8,7 @@ import type { DeepReadonly } from "../../kube/object.ts";
 import type { CacheWish } from "../engine-caches.ts";
 import { pods } from "../kinds.ts";
 import { type ScrapeLimits, scrapePod } from "../pod-scrape.ts";
-import type { ScrapeAnswer } from "../world.ts";
+import type { ScrapeAnswer } from "../pod-scrape.ts";
 
 /** What the operator and the gateways' pods have agreed on. */
 export interface AgentAddress {

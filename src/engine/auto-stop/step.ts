@@ -3,19 +3,17 @@
 import { timeText } from "../../api/condition-list.ts";
 import { INSTANCE_DEFAULTS } from "../../api/defaults.ts";
 import type { EngineDecision, NextStatus, Recheck } from "../decision.ts";
+import { SHORTEST_INTERVAL_MS } from "../resolve/settings.ts";
 import type { EngineSnapshot } from "../snapshot.ts";
 import type { EngineWorld } from "../world.ts";
 import { type AutoStopVerdict, decideAutoStop } from "./decide.ts";
 import { observeActivity } from "./observe-activity.ts";
 import { type AutoStopPolicy, resolvePolicy } from "./policy.ts";
-import { newestWakeRequest } from "./wake-request.ts";
+import { newestWakeRequest, type WakeRequest } from "./wake-request.ts";
 import { parseRfc3339 } from "./wake-stamp.ts";
 
 type AtRest = EngineDecision & { readonly type: "hold" };
-type World = Pick<EngineWorld, "pods" | "listPods" | "scrape" | "signal" | "wakeDemand">;
-
-/** However short the poll interval is. */
-const SHORTEST_POLL_MS = 1_000;
+type World = Pick<EngineWorld, "pods" | "listPods" | "queries" | "signal" | "wakeDemand">;
 
 export async function withAutoStop(
   decision: EngineDecision,
@@ -29,6 +27,7 @@ export async function withAutoStop(
   if (policy === undefined) return { ...decision, status: switchedOff(decision.status) };
   if (decision.type === "hold" && decision.row === "T6" && snapshot.phase === decision.status.phase)
     return evaluate(decision, snapshot, { policy, world });
+  if (decision.type === "hold" && decision.row === "T17") return wakeDraining(decision, snapshot, { policy, world });
   const entersStable = decision.status.phase === "stable" && snapshot.phase !== "stable";
   if (!entersStable) return decision;
   return { ...decision, status: { ...decision.status, lastActivityTime: clockText(snapshot.nowMs) } };
@@ -51,25 +50,42 @@ interface Evaluation {
   readonly world: World;
 }
 
+/**
+ * A query that meets a stop would keep the engine down until the drain ends. The generation that drains is still there: the engine gets
+ * its number of replicas back, and with it that generation.
+ */
+function wakeDraining(decision: AtRest, s: EngineSnapshot, { policy, world }: Evaluation): EngineDecision {
+  const replicas = s.engine.spec?.replicas ?? 0;
+  const lastScaledMs = storedMs(s.status?.lastScaledAt);
+  const wake = replicas === 0 ? wakeRequestOf(s, world) : undefined;
+  // A request from before the stop has had its engine.
+  if (wake === undefined || (lastScaledMs !== undefined && wake.atMs < lastScaledMs)) return decision;
+  const to = s.drainingPods.wanted > 0 ? s.drainingPods.wanted : policy.activeReplicas;
+  const reason = "WakeRequested";
+  const status = { ...decision.status, autoStopReason: reason, lastScaledAt: timeText(s.nowMs) } as const;
+  return { ...decision, scale: { from: replicas, to, reason, status, wake } };
+}
+
+function wakeRequestOf(s: EngineSnapshot, world: World): WakeRequest | undefined {
+  return newestWakeRequest({
+    metadata: s.engine.metadata,
+    demand: world.wakeDemand?.(s.identity),
+    lastScaledMs: storedMs(s.status?.lastScaledAt),
+    nowMs: s.nowMs,
+  });
+}
+
 async function evaluate(decision: AtRest, s: EngineSnapshot, { policy, world }: Evaluation): Promise<EngineDecision> {
   const { nowMs, identity, generations } = s;
   const replicas = s.engine.spec?.replicas ?? 0;
   const mode = s.instance?.spec.metricScrapeMode ?? INSTANCE_DEFAULTS.metricScrapeMode;
   const lastActivityMs = storedMs(s.status?.lastActivityTime);
-  const wake = newestWakeRequest({
-    metadata: s.engine.metadata,
-    demand: world.wakeDemand?.(identity),
-    lastScaledMs: storedMs(s.status?.lastScaledAt),
-    nowMs,
-  });
-  const verdict = decideAutoStop({
-    policy,
-    replicas,
-    wakeStampMs: wake?.atMs,
-    activity: await observeActivity(world, { identity, active: generations.active, replicas, mode }),
-    lastActivityMs,
-    nowMs,
-  });
+  const wake = wakeRequestOf(s, world);
+  const freshMs = pollMs(policy);
+  const activity = await observeActivity(world, { identity, active: generations.active, replicas, mode, freshMs });
+  // The engine is enqueued when its pods have responded, and until then what was decided last stands.
+  if (activity === "pending") return { ...decision, recheck: earlier(decision.recheck, freshMs) };
+  const verdict = decideAutoStop({ policy, replicas, wakeStampMs: wake?.atMs, activity, lastActivityMs, nowMs });
   const status = folded(decision.status, verdict, lastActivityMs);
   const recheck = earlier(decision.recheck, nextLookMs(verdict, policy, nowMs));
   if (verdict.replicas === replicas) return { ...decision, status, recheck };
@@ -101,10 +117,14 @@ function folded(
 
 /** At the poll, or when the idle time is over if that comes first. */
 function nextLookMs({ lastActivityMs, replicas }: AutoStopVerdict, policy: AutoStopPolicy, nowMs: number): number {
-  const poll = Math.max(policy.pollIntervalMs, SHORTEST_POLL_MS);
+  const poll = pollMs(policy);
   if (lastActivityMs === undefined || replicas <= policy.idleReplicas) return poll;
   const idleInMs = lastActivityMs + policy.idleTimeoutMs - nowMs;
-  return idleInMs > 0 ? Math.min(poll, Math.max(idleInMs, SHORTEST_POLL_MS)) : poll;
+  return idleInMs > 0 ? Math.min(poll, Math.max(idleInMs, SHORTEST_INTERVAL_MS)) : poll;
+}
+
+function pollMs({ pollIntervalMs }: AutoStopPolicy): number {
+  return Math.max(pollIntervalMs, SHORTEST_INTERVAL_MS);
 }
 
 function earlier(recheck: Recheck, afterMs: number): Recheck {

@@ -1,10 +1,11 @@
 // `stable` and `stopped`: verify the running generation, repair what is missing around it, and write the intent of a new
 // generation when it no longer matches (T4–T6). Never creates or changes a StatefulSet.
 import { findCondition } from "../../api/condition-list.ts";
-import { type EngineDecision, type NextStatus, RECHECK_MS } from "../decision.ts";
+import { type Cause, type EngineDecision, type NextStatus, RECHECK_MS } from "../decision.ts";
 import { restPhase } from "../phase.ts";
 import { renderGeneration } from "../render/generation.ts";
 import type { EngineSnapshot } from "../snapshot.ts";
+import { type Damping, dampRollout, rolloutAtRest } from "./damping.ts";
 import type { OpenGate } from "./gates.ts";
 import { mismatch } from "./mismatch.ts";
 import { advance } from "./next-status.ts";
@@ -22,18 +23,37 @@ export function computeAtRest(s: EngineSnapshot, gate: OpenGate): EngineDecision
   const rendered = renderGeneration({ engine: s.identity, effective, generation: active, instance });
   const cause = mismatch(s.current.statefulSet, rendered.statefulSet);
   if (cause !== undefined) {
-    // The number is written down before anything carries it: a crash in between loses nothing and creates nothing twice.
-    const status = advance(s, { phase: "creating", generations: { current: current + 1 }, instanceReady });
-    return { type: "bump", row: "T4", status, cause };
+    const damping = dampRollout(s, gate, cause, rendered.statefulSet);
+    return damping.type === "start" ? bump(s, gate, cause, damping) : holdRollout(s, gate, damping);
   }
   const ensure = { ...restoreMissing(s, rendered), ...routingRepair(s, active) };
   const status = advance(s, {
     phase: restPhase(s.engine.spec),
     observedGeneration: s.engine.metadata?.generation ?? 0,
     instanceReady,
+    rollout: rolloutAtRest(s),
   });
   const afterMs = isSettled(status) ? RECHECK_MS.settled : RECHECK_MS.atRest;
   return { type: "hold", row: "T6", status, ensure, recheck: ensure.routing === undefined ? { afterMs } : "now" };
+}
+
+/** The number is written down before anything carries it: a crash in between loses nothing and creates nothing twice. */
+function bump(s: EngineSnapshot, { instanceReady }: OpenGate, cause: Cause, { rollout }: Damping): EngineDecision {
+  const next = s.generations.highest + 1;
+  const generations = { current: next, highest: next };
+  const status = advance(s, { phase: "creating", generations, instanceReady, rollout });
+  return { type: "bump", row: "T4", status, cause };
+}
+
+/** The generation that serves goes on serving until the next one may start. */
+function holdRollout(
+  s: EngineSnapshot,
+  { instanceReady }: OpenGate,
+  { rollout, afterMs }: Damping & { readonly type: "wait" },
+): EngineDecision {
+  const ensure = routingRepair(s, s.generations.active);
+  const status = advance(s, { phase: restPhase(s.engine.spec), instanceReady, rollout });
+  return { type: "hold", row: "damped", status, ensure, recheck: { afterMs } };
 }
 
 /** Everything that could change from here on is watched. What pods wait for is told in Events, which are not. */

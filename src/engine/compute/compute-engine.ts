@@ -36,8 +36,8 @@ export function computeEngine(s: EngineSnapshot): EngineDecision {
 }
 
 function initialise(s: EngineSnapshot): EngineDecision {
-  const fresh = { ...s, generations: { current: 0, active: -1, draining: undefined } };
-  const message = "Engine has not been looked at before";
+  const fresh = { ...s, generations: { current: 0, active: -1, draining: undefined, highest: 0 } };
+  const message = "Waiting for the first reconcile";
   const status = judge(fresh, "creating", [{ type: "Ready", status: "False", reason: "Initializing", message }]);
   return { type: "initialise", row: "T1", status };
 }

@@ -4,6 +4,7 @@ import type { StatefulSet } from "../children.ts";
 import { type Cause, type EngineDecision, type Ensure, RECHECK_MS } from "../decision.ts";
 import { renderGeneration } from "../render/generation.ts";
 import type { EngineSnapshot } from "../snapshot.ts";
+import { type Damping, dampRollout, rolloutAtRest, rolloutHashOf } from "./damping.ts";
 import type { OpenGate } from "./gates.ts";
 import { mismatch } from "./mismatch.ts";
 import { advance } from "./next-status.ts";
@@ -22,18 +23,24 @@ export function computeCreating(s: EngineSnapshot, gate: OpenGate): EngineDecisi
   const { statefulSet } = s.current;
   const isThere = statefulSet.type === "live" || statefulSet.type === "terminating";
   const cause = isThere ? mismatch(statefulSet, rendered.statefulSet) : undefined;
-  if (cause !== undefined) return abandon(s, gate, cause);
-
+  if (cause !== undefined) {
+    const damping = dampRollout(s, gate, cause, rendered.statefulSet);
+    return damping.type === "start" ? abandon(s, gate, cause, damping) : holdRollout(s, gate, damping);
+  }
+  // The hash goes with the StatefulSet that is created: the spec may have moved on since the number was written down.
+  const rollout = isThere
+    ? rolloutAtRest(s)
+    : { rolloutHash: rolloutHashOf(s, gate), heldRollout: s.status?.heldRollout };
   const ensure = { ...routingMeanwhile(s), ...ensureSet(s, rendered) };
   if (isThere && s.pods.allReady)
     return {
       type: "move",
       row: "T10",
-      status: advance(s, { phase: "switching", instanceReady }),
+      status: advance(s, { phase: "switching", instanceReady, rollout }),
       ensure,
       recheck: "now",
     };
-  const status = advance(s, { phase: "creating", instanceReady });
+  const status = advance(s, { phase: "creating", instanceReady, rollout });
   const leftOut = ensure.statefulSet === undefined ? {} : { leftOut: gate.leftOut };
   const recheck = { afterMs: isThere ? patience(s.nowMs, statefulSet.object) : RECHECK_MS.creating };
   return { type: "hold", row: isThere ? "T9" : "T7", status, ensure, recheck, ...leftOut };
@@ -61,10 +68,21 @@ function routingMeanwhile(s: EngineSnapshot): Pick<Ensure, "routing"> {
   return astray ? routingRepair(s, active) : routingIfMissing(s, active);
 }
 
-function abandon(s: EngineSnapshot, { instanceReady }: OpenGate, cause: Cause): EngineDecision {
-  const { current, active } = s.generations;
+/** Neither given up nor switched to: its pods are not what the spec asks for. */
+function holdRollout(
+  s: EngineSnapshot,
+  { instanceReady }: OpenGate,
+  { rollout, afterMs }: Damping & { readonly type: "wait" },
+): EngineDecision {
+  const status = advance(s, { phase: "creating", instanceReady, rollout });
+  return { type: "hold", row: "damped", status, ensure: routingMeanwhile(s), recheck: { afterMs } };
+}
+
+function abandon(s: EngineSnapshot, { instanceReady }: OpenGate, cause: Cause, { rollout }: Damping): EngineDecision {
+  const { current, active, highest } = s.generations;
   const selectsDoomed = s.routing.type === "live" && s.routing.target === current;
-  const status = advance(s, { phase: "creating", generations: { current: current + 1 }, instanceReady });
+  const generations = { current: highest + 1, highest: highest + 1 };
+  const status = advance(s, { phase: "creating", generations, instanceReady, rollout });
   return {
     type: "abandon",
     row: "T8",

@@ -1,33 +1,92 @@
-// `draining` and `cleaning`: let the old generation finish its queries, then delete it (T16–T20). Keeps traffic on the active
-// generation meanwhile; looks at nothing of the spec but the drain settings and the resting phase.
-import type { EngineDecision } from "../decision.ts";
+// `draining` and `cleaning`: let the old generation finish its queries, then delete it (T16–T20), or take it back when it is what the
+// spec asks for again. Keeps traffic on the active generation meanwhile.
+import { type EngineDecision, type Ensure, RECHECK_MS } from "../decision.ts";
 import { restPhase } from "../phase.ts";
-import type { EngineSnapshot } from "../snapshot.ts";
+import { renderGeneration } from "../render/generation.ts";
+import type { EngineSnapshot, GenerationSet } from "../snapshot.ts";
+import { rolloutHashOf } from "./damping.ts";
+import { computeGates } from "./gates.ts";
+import { mismatch } from "./mismatch.ts";
 import { advance, restProblem } from "./next-status.ts";
-import { removalsOf, routingRepair } from "./repair.ts";
+import { removalsOf, routingFlip, routingRepair } from "./repair.ts";
 import { verified } from "./verified.ts";
 
 export function computeDraining(s: EngineSnapshot): EngineDecision {
-  const ahead = nothingToDrain(s) ?? misplaced(s);
+  const ahead = nothingToDrain(s) ?? misplaced(s) ?? takeBack(s);
   if (ahead !== undefined) return ahead;
   const ensure = routingRepair(s, s.generations.active);
   // Not knowing is not zero: only a probe that found every pod idle, or nobody asking for one, lets the generation go.
-  if (s.drain.required && s.drainProbe.type !== "drained") {
-    const recheck = { afterMs: s.drain.intervalMs };
-    return { type: "hold", row: "T17", status: advance(s, { phase: "draining" }), ensure, recheck };
-  }
+  if (s.drain.required && (s.drainProbe.type !== "drained" || isStray(s))) return holdDrain(s, ensure);
   return { type: "move", row: "T18", status: advance(s, { phase: "cleaning" }), ensure, recheck: "now" };
 }
 
 export function computeCleaning(s: EngineSnapshot): EngineDecision {
-  const ahead = nothingToDrain(s) ?? misplaced(s);
+  const ahead = nothingToDrain(s) ?? misplaced(s) ?? stillRouted(s);
   if (ahead !== undefined) return ahead;
   const status = advance(s, { phase: restPhase(s.engine.spec) });
   const problem = restProblem(status);
   if (problem !== undefined) return problem;
-  const remove = s.draining === undefined ? [] : removalsOf(s.draining, "any version");
+  const remove = s.draining === undefined ? [] : removalsOf(s.draining, "any version", s.orphanedPods);
   const ensure = routingRepair(s, s.generations.active);
   return { type: "clean", row: "T20", status: verified(s, status), ensure, remove };
+}
+
+function holdDrain(s: EngineSnapshot, ensure: Pick<Ensure, "routing">): EngineDecision {
+  const { drainProbe, drain } = s;
+  // Queries went to the draining generation until now, so the time in which clients learn of the switch starts again.
+  const step = isStray(s) ? ({ phase: "draining", switched: true } as const) : ({ phase: "draining" } as const);
+  const settledInMs = drainProbe.type === "settling" ? Math.max(1, drainProbe.untilMs - s.nowMs) : drain.intervalMs;
+  return { type: "hold", row: "T17", status: advance(s, step), ensure, recheck: { afterMs: settledInMs } };
+}
+
+/** The routing Service selects something else than the generation that serves. */
+function isStray({ routing, generations: { active } }: EngineSnapshot): boolean {
+  return routing.type === "live" && routing.target !== active;
+}
+
+/** Where the routing Service, as the API server has it, still sends queries to the generation that would be deleted. */
+function stillRouted(s: EngineSnapshot): EngineDecision | undefined {
+  const { routing, generations, drain } = s;
+  if (isStray(s) && drain.required) {
+    const status = advance(s, { phase: "draining", switched: true });
+    return {
+      type: "move",
+      row: "drain-again",
+      status,
+      ensure: routingRepair(s, generations.active),
+      recheck: { afterMs: drain.intervalMs },
+    };
+  }
+  // A Service that is not the engine's, or is on its way out, cannot be moved.
+  const isStuck =
+    (routing.type === "foreign" || routing.type === "terminating") && routing.target === generations.draining;
+  if (!isStuck) return undefined;
+  const status = advance(s, { phase: "cleaning" });
+  return { type: "hold", row: "routing-in-the-way", status, ensure: {}, recheck: { afterMs: RECHECK_MS.creating } };
+}
+
+/**
+ * A wake or a reverted edit while the old generation drains: it is what the spec asks for, and all of its pods are ready. Queries go
+ * back to it, and the generation that was to replace it drains instead. No third one has to be built.
+ */
+function takeBack(s: EngineSnapshot): EngineDecision | undefined {
+  const { current, active, draining } = s.generations;
+  if (draining === undefined || s.draining === undefined || !s.drainingPods.allReady || s.drainingPods.wanted === 0)
+    return undefined;
+  const gate = computeGates(s, "draining");
+  if (gate.type === "closed") return undefined;
+  const differs = ({ statefulSet, generation }: GenerationSet): boolean => {
+    const { effective, instance } = gate;
+    const rendered = renderGeneration({ engine: s.identity, effective, generation, instance });
+    return mismatch(statefulSet, rendered.statefulSet) !== undefined;
+  };
+  if (differs(s.draining) || !differs(s.current)) return undefined;
+  const generations = { current: draining, active: draining, draining: current };
+  const rollout = { rolloutHash: rolloutHashOf(s, gate), heldRollout: s.status?.heldRollout };
+  const status = advance({ ...s, pods: s.drainingPods }, { phase: "draining", generations, switched: true, rollout });
+  const isRouted = s.routing.type === "live" && s.routing.target === draining;
+  const ensure = isRouted ? {} : routingFlip(s, draining);
+  return current === active ? { type: "move", row: "take-back", status, ensure, recheck: "now" } : undefined;
 }
 
 function nothingToDrain(s: EngineSnapshot): EngineDecision | undefined {
@@ -37,8 +96,9 @@ function nothingToDrain(s: EngineSnapshot): EngineDecision | undefined {
 }
 
 /** Deleting by a status that contradicts itself could hit the serving generation. */
-function misplaced({ phase, generations: { current, active, draining } }: EngineSnapshot): EngineDecision | undefined {
-  if (draining !== undefined && draining < current && current === active) return undefined;
+function misplaced({ phase, generations }: EngineSnapshot): EngineDecision | undefined {
+  const { current, active, draining, highest } = generations;
+  if (draining !== undefined && draining !== current && draining <= highest && current === active) return undefined;
   const detail = `${phase} with currentGeneration ${current}, activeGeneration ${active}, drainingGeneration ${draining}`;
   return { type: "broken", row: "§1.13", detail };
 }

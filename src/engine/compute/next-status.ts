@@ -1,8 +1,9 @@
 // Builds the status that a decision ends in. Keeps every field that the decision does not concern, and makes two invariants
 // unbreakable: a draining generation only stands in draining and cleaning (I5), and there is one Ready by the ladder (I40).
 
-import { findCondition, type Verdict, withVerdict } from "../../api/condition-list.ts";
+import { findCondition, timeText, type Verdict, withVerdict } from "../../api/condition-list.ts";
 import type { Condition } from "../../api/conditions.ts";
+import type { HeldRollout } from "../../api/engine-status.ts";
 import type { EngineDecision, NextStatus } from "../decision.ts";
 import { type EnginePhase, isAtRest } from "../phase.ts";
 import type { EngineSnapshot, Generations } from "../snapshot.ts";
@@ -12,8 +13,17 @@ export interface Advance {
   readonly phase: EnginePhase;
   readonly generations?: Partial<Generations>;
   readonly observedGeneration?: number;
+  /** In draining: queries are routed away from the draining generation only now. */
+  readonly switched?: true;
+  /** What the newest generation was rendered from, and whether the next one waits. */
+  readonly rollout?: RolloutRecord;
   /** The instance gate's verdict; without one the stored condition stands. */
   readonly instanceReady?: Verdict;
+}
+
+export interface RolloutRecord {
+  readonly rolloutHash?: string;
+  readonly heldRollout: HeldRollout | undefined;
 }
 
 /** The status after a step, with Ready by the ladder. */
@@ -27,14 +37,15 @@ export function advance(s: EngineSnapshot, step: Advance): NextStatus {
     pods: s.pods,
     routing: s.routing,
     drainProbe: s.drainProbe,
+    before: s.phase === step.phase ? findCondition(conditions, "Ready") : undefined,
   });
-  const status = build(s, step.phase, generations, withVerdict(conditions, ready, contextOf(s)));
+  const status = build(s, { ...step, generations }, withVerdict(conditions, ready, contextOf(s)));
   return step.observedGeneration === undefined ? status : { ...status, observedGeneration: step.observedGeneration };
 }
 
 /** The stored status with other conditions: a closed gate changes nothing else (I37). */
 export function judge(s: EngineSnapshot, phase: EnginePhase, verdicts: readonly Verdict[]): NextStatus {
-  return build(s, phase, s.generations, judged(s, verdicts));
+  return build(s, { phase, generations: s.generations }, judged(s, verdicts));
 }
 
 /** A resting phase whose counters disagree is a defect, never a result. */
@@ -51,22 +62,32 @@ function judged(s: EngineSnapshot, verdicts: readonly Verdict[]): readonly Reado
   return conditions;
 }
 
-function build(
-  s: EngineSnapshot,
-  phase: EnginePhase,
-  generations: Generations,
-  conditions: readonly Readonly<Condition>[],
-): NextStatus {
-  const { drainingGeneration: _, ...kept } = s.status ?? {};
-  const drains = phase === "draining" || phase === "cleaning";
+type Step = Pick<Advance, "phase" | "switched" | "rollout"> & { readonly generations: Generations };
+
+function build(s: EngineSnapshot, step: Step, conditions: readonly Readonly<Condition>[]): NextStatus {
+  const { drainingGeneration: _, drainingSince: __, highestGeneration: ___, heldRollout, ...kept } = s.status ?? {};
+  const { phase, generations } = step;
+  const rollout: RolloutRecord = step.rollout ?? { heldRollout };
+  const { current, active, draining, highest } = generations;
+  const drains = (phase === "draining" || phase === "cleaning") && draining !== undefined;
   return {
     ...kept,
     phase,
-    currentGeneration: generations.current,
-    activeGeneration: generations.active,
-    ...(drains && generations.draining !== undefined ? { drainingGeneration: generations.draining } : {}),
+    currentGeneration: current,
+    activeGeneration: active,
+    ...(drains ? { drainingGeneration: draining } : {}),
+    ...(drains && phase === "draining" ? { drainingSince: drainingSince(s, step) } : {}),
+    ...(highest > current ? { highestGeneration: highest } : {}),
+    ...(rollout.rolloutHash === undefined ? {} : { rolloutHash: rollout.rolloutHash }),
+    ...(rollout.heldRollout === undefined ? {} : { heldRollout: { ...rollout.heldRollout } }),
     conditions: conditions.map((condition) => ({ ...condition })),
   };
+}
+
+/** Rounded up to the second, so that the time it starts is never shorter than promised. An unknown moment is now. */
+function drainingSince(s: EngineSnapshot, { switched, generations: { draining } }: Step): string {
+  const stored = s.phase === "draining" && s.generations.draining === draining ? s.status?.drainingSince : undefined;
+  return switched === true || stored === undefined ? timeText(Math.ceil(s.nowMs / 1_000) * 1_000) : stored;
 }
 
 function contextOf(s: EngineSnapshot) {

@@ -5,7 +5,8 @@ import { type ReadyInput, readyVerdict } from "./ready.ts";
 const failing = { type: "failing", pod: "e-g0-1", cause: "status 503" } as const;
 const calm: ReadyInput = {
   phase: "stable",
-  generations: { current: 1, active: 1, draining: undefined },
+  generations: { current: 1, active: 1, draining: undefined, highest: 1 },
+  before: undefined,
   instanceReady,
   pods: READY,
   routing: routingTo(1),

@@ -13,6 +13,8 @@ export interface ReadyInput {
   readonly pods: PodCount;
   readonly routing: Routing;
   readonly drainProbe: DrainProbe;
+  /** The stored condition, if the phase stays. */
+  readonly before: Readonly<Condition> | undefined;
 }
 
 export function readyVerdict(input: ReadyInput): Verdict {
@@ -29,11 +31,7 @@ export function readyVerdict(input: ReadyInput): Verdict {
     case "stopped":
       return notReady("Stopped", "Engine is stopped (spec.replicas is 0)");
     case "draining":
-      // Says neither which pod nor how many: every change of either would be a status write.
-      return notReady(
-        "Rolling",
-        drainProbe.type === "busy" ? `${rolling}: generation ${generations.draining} still runs queries` : rolling,
-      );
+      return drainingVerdict(input, rolling);
     case "creating":
     case "switching":
     case "cleaning":
@@ -43,6 +41,16 @@ export function readyVerdict(input: ReadyInput): Verdict {
     default:
       return phase satisfies never;
   }
+}
+
+/** Says neither which pod nor how many queries: every change of either would be a status write. */
+function drainingVerdict({ generations, drainProbe, before }: ReadyInput, rolling: string): Verdict {
+  const busy = `${rolling}: generation ${generations.draining} still runs queries`;
+  if (drainProbe.type === "busy") return notReady("Rolling", busy);
+  // Until the pods have responded again, what they reported last stands.
+  const isKnown = before?.reason === "DrainCheckFailing" || before?.message === busy;
+  if (drainProbe.type === "pending" && isKnown && before !== undefined) return notReady(before.reason, before.message);
+  return notReady("Rolling", rolling);
 }
 
 /** While nothing more is known than the phase; of a drain, until its first check. */

@@ -1,7 +1,7 @@
 // Which writes bring an engine's objects back to what they should be: the generation set and the routing Service. Says
 // nothing about when; the phases do. Unchanged objects are not written again.
 import type { V1ConfigMap, V1Service } from "../../api/generated/kubernetes.ts";
-import type { Child, ChildKind, ConfigMap, Service } from "../children.ts";
+import type { Child, ChildKind, ConfigMap, Pod, Service } from "../children.ts";
 import type { Apply, Ensure, Obstacle, Removal, RoutingWrite } from "../decision.ts";
 import type { RenderedGeneration } from "../render/generation.ts";
 import { renderRoutingService } from "../render/routing-service.ts";
@@ -66,11 +66,18 @@ export function routingFlip(s: EngineSnapshot, generation: number): Pick<Ensure,
 }
 
 /** The objects of a set that are there and are the engine's own, in the order of removal. */
-export function removalsOf(set: GenerationSet, statefulSet: "unchanged" | "any version"): readonly Removal[] {
+export function removalsOf(
+  set: GenerationSet,
+  statefulSet: "unchanged" | "any version",
+  pods: readonly Pod[] = [],
+): readonly Removal[] {
   const version = set.statefulSet.type === "live" ? set.statefulSet.object.metadata?.resourceVersion : undefined;
   const pin = statefulSet === "unchanged" && version !== undefined ? { resourceVersion: version } : {};
   return [
     ...removalOf("StatefulSet", set.statefulSet).map((removal) => ({ ...removal, ...pin })),
+    ...pods.flatMap(({ metadata: { name, uid } = {} }) =>
+      name === undefined || uid === undefined ? [] : [{ kind: "Pod" as const, name, uid }],
+    ),
     ...removalOf("Service", set.headlessService),
     ...removalOf("ConfigMap", set.configMap),
   ];

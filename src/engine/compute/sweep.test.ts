@@ -3,7 +3,7 @@ import { LABEL } from "../../api/labels.ts";
 import type { ChildKind, ChildObject } from "../children.ts";
 import { selectOrphans } from "./sweep.ts";
 
-const view = { uid: "u", generations: { current: 5, active: 3, draining: 2 }, routingTarget: 1 };
+const view = { uid: "u", generations: { current: 5, active: 3, draining: 2, highest: 5 }, routingTarget: 1 };
 const child = (kind: ChildKind, generation: string | undefined, metadata = {}): ChildObject => ({
   kind,
   metadata: {
@@ -55,7 +55,11 @@ test("the Service's number keeps, but does not raise the floor", () => {
 });
 
 test("I22: without a draining generation nothing is kept in its place", () => {
-  const rested = { uid: "u", generations: { current: 5, active: 5, draining: undefined }, routingTarget: -1 };
+  const rested = {
+    uid: "u",
+    generations: { current: 5, active: 5, draining: undefined, highest: 5 },
+    routingTarget: -1,
+  };
   expect(selectOrphans(rested, [child("ConfigMap", "2")])).toMatchObject([
     { name: "ConfigMap-2", uid: "ConfigMap-2-uid" },
   ]);

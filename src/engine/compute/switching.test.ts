@@ -37,15 +37,15 @@ test.each([
   ["T13: graceful", true, "draining"],
   ["T14, D2, S19: no drain wanted", false, "cleaning"],
 ] as const)("%s → %s, bookkeeping only", (name, required, phase) => {
-  expect(compute(at("switching", [1, 0]), { routing: routingTo(1), drain: { required, intervalMs: 1 } })).toMatchObject(
-    {
-      type: "move",
-      row: name.slice(0, 3),
-      status: status(phase, 1, 1, 0),
-      ensure: {},
-      recheck: "now",
-    },
-  );
+  expect(
+    compute(at("switching", [1, 0]), { routing: routingTo(1), drain: { required, intervalMs: 1, settleMs: 0 } }),
+  ).toMatchObject({
+    type: "move",
+    row: name.slice(0, 3),
+    status: status(phase, 1, 1, 0),
+    ensure: {},
+    recheck: "now",
+  });
 });
 
 test.each([

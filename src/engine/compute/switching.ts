@@ -18,7 +18,7 @@ export function computeSwitching(s: EngineSnapshot): EngineDecision {
   if (s.routing.type !== "live" || s.routing.target !== current) return flip(s);
   if (active >= 0 && active !== current) {
     const to = s.drain.required ? "draining" : "cleaning";
-    const status = advance(s, { phase: to, generations: { active: current, draining: active } });
+    const status = advance(s, { phase: to, generations: { active: current, draining: active }, switched: true });
     return { type: "move", row: to === "draining" ? "T13" : "T14", status, ensure: {}, recheck: "now" };
   }
   const status = advance(s, { phase: restPhase(s.engine.spec), generations: { active: current } });

@@ -10,7 +10,12 @@ import { computeGates } from "./gates.ts";
 export function verified(s: EngineSnapshot, status: NextStatus): NextStatus {
   const { phase, currentGeneration: current, activeGeneration: active } = status;
   if (!isAtRest(phase)) return status;
-  const resting: EngineSnapshot = { ...s, phase, status, generations: { current, active, draining: undefined } };
+  const resting: EngineSnapshot = {
+    ...s,
+    phase,
+    status,
+    generations: { ...s.generations, current, active, draining: undefined },
+  };
   const gate = computeGates(resting, phase);
   // A closed gate reports itself in its own pass; a new generation and every repair need one of their own too.
   if (gate.type === "closed") return status;

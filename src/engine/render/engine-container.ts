@@ -23,8 +23,8 @@ export function renderEngineContainer(effective: EffectiveContainer): V1Containe
     volumeDevices: effective.volumeDevices,
     livenessProbe: probe("/health/live", { initialDelaySeconds: 2, periodSeconds: 5, failureThreshold: 6 }),
     readinessProbe: probe("/health/ready", { initialDelaySeconds: 1, periodSeconds: 3, failureThreshold: 6 }),
-    // 150 seconds to come up.
-    startupProbe: probe("/health/live", { periodSeconds: 5, failureThreshold: 30 }),
+    // 150 seconds to come up. Every second, because a query that wakes the engine waits for it.
+    startupProbe: probe("/health/live", { periodSeconds: 1, failureThreshold: 150 }),
     lifecycle: effective.lifecycle,
     terminationMessagePath: effective.terminationMessagePath,
     terminationMessagePolicy: effective.terminationMessagePolicy,

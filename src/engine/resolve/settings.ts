@@ -25,8 +25,12 @@ export function resolveSettings(
   };
 }
 
-/** What is no positive duration counts as the default: a poll must not stop, nor turn into a hot loop. */
+/** However short an interval is set: a poll must not turn into a hot loop. */
+export const SHORTEST_INTERVAL_MS = 1_000;
+
+/** What is no positive duration counts as the default: a poll must not stop either. */
 function intervalMs(text: string | undefined): number {
   const ms = text === undefined ? undefined : goDurationMs(text);
-  return ms !== undefined && ms > 0 ? ms : (goDurationMs(ENGINE_DEFAULTS.drainCheckInterval) ?? 5_000);
+  const wantedMs = ms !== undefined && ms > 0 ? ms : (goDurationMs(ENGINE_DEFAULTS.drainCheckInterval) ?? 5_000);
+  return Math.max(wantedMs, SHORTEST_INTERVAL_MS);
 }

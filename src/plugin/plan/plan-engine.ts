@@ -18,6 +18,8 @@ import type { ResourceBounds } from "../../engine/validate.ts";
 import { violationText } from "../../podtemplate/violation.ts";
 import { changedPaths } from "./changed-paths.ts";
 import type { Effect } from "./effect.ts";
+import { NO_PODS } from "../../engine/pod-state.ts";
+import { generationsOf } from "../../engine/stored-state.ts";
 import { learnDefaults } from "./learn-defaults.ts";
 import { sameJson } from "./three-way.ts";
 
@@ -68,11 +70,7 @@ function snapshotOf({ before, after, instance, statefulSet, bounds }: EngineChan
   const identity = { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "", uid: metadata?.uid ?? "" };
   const className = spec?.engineClassRef;
   const { rollout, drainCheckEnabled, drainCheckIntervalMs } = resolveSettings(engineClass?.spec, spec);
-  const generations = {
-    current: status?.currentGeneration ?? 0,
-    active: status?.activeGeneration ?? -1,
-    draining: status?.drainingGeneration,
-  };
+  const generations = generationsOf(before?.engine ?? {});
   const absent = { type: "absent" } as const;
   return {
     nowMs: 0,
@@ -90,7 +88,7 @@ function snapshotOf({ before, after, instance, statefulSet, bounds }: EngineChan
     instance,
     bounds,
     defaults: learnDefaults({ engine: before?.engine, engineClass: before?.engineClass, statefulSet }),
-    drain: { required: rollout === "graceful" && drainCheckEnabled, intervalMs: drainCheckIntervalMs },
+    drain: { required: rollout === "graceful" && drainCheckEnabled, intervalMs: drainCheckIntervalMs, settleMs: 0 },
     current: {
       generation: generations.current,
       statefulSet: viewChild(statefulSet, identity.uid),
@@ -100,6 +98,8 @@ function snapshotOf({ before, after, instance, statefulSet, bounds }: EngineChan
     pods: { wanted: spec?.replicas ?? 0, total: 0, ready: 0, allReady: false },
     routing: absent,
     draining: undefined,
+    drainingPods: NO_PODS,
+    orphanedPods: [],
     drainProbe: { type: "notAsked" },
   };
 }

@@ -28,13 +28,8 @@ export interface Plan {
 export type Request =
   | { readonly type: "read"; readonly what: string }
   | { readonly type: "finalizer"; readonly present: boolean }
-  | {
-      readonly type: "apply";
-      readonly map: "configMaps" | "services";
-      readonly object: V1ConfigMap | V1Service;
-      readonly takeOver: boolean;
-    }
-  | { readonly type: "create"; readonly object: V1StatefulSet }
+  | { readonly type: "apply"; readonly map: "configMaps" | "services"; readonly object: V1ConfigMap | V1Service }
+  | { readonly type: "create"; readonly map: ChildMap; readonly object: V1ConfigMap | V1Service | V1StatefulSet }
   | { readonly type: "route"; readonly write: RoutingWrite }
   | { readonly type: "remove"; readonly map: ChildMap; readonly removal: Removal }
   | { readonly type: "status"; readonly base: Engine; readonly status: EngineStatus };

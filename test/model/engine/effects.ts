@@ -1,10 +1,10 @@
 // What each write of the operator does to the cluster, with the answers that the API server would give: versions and identities
 // are checked, names that are taken are refused, what is marked for deletion stays while something holds it.
 import type { EngineStatus } from "../../../src/api/engine-status.ts";
-import type { V1StatefulSet } from "../../../src/api/generated/kubernetes.ts";
-import { type Engine, isOwnedBy } from "../../../src/engine/children.ts";
+import type { V1ConfigMap, V1Service, V1StatefulSet } from "../../../src/api/generated/kubernetes.ts";
+import type { Engine } from "../../../src/engine/children.ts";
 import type { Removal, RoutingWrite } from "../../../src/engine/decision.ts";
-import type { StatusWriteAnswer } from "../../../src/engine/world.ts";
+import type { CreateAnswer, StatusWriteAnswer } from "../../../src/engine/world.ts";
 import { KubeApiError } from "../../../src/kube/errors.ts";
 import type { Request } from "./calls.ts";
 import { type ChildMap, type Cluster, created, deleted, touched, withMap, written } from "./cluster.ts";
@@ -19,11 +19,15 @@ export interface Effect<A> {
 
 export const refusal = (status: number, reason: string): KubeApiError => new KubeApiError("model", status, { reason });
 
-export function createdSet(cluster: Cluster, object: V1StatefulSet): Effect<"created" | "exists"> {
+export function createdChild(
+  cluster: Cluster,
+  map: ChildMap,
+  object: V1ConfigMap | V1Service | V1StatefulSet,
+): Effect<CreateAnswer> {
   const name = object.metadata?.name ?? "";
-  if (cluster.statefulSets.has(name)) return { cluster, answer: "exists", refused: true };
-  const statefulSets = withMap(cluster.statefulSets, name, created(cluster, object));
-  return { cluster: written(cluster, { statefulSets }), answer: "created" };
+  if (cluster[map].has(name)) return { cluster, answer: "exists", refused: true };
+  const stored = withMap<object>(cluster[map], name, created(cluster, object));
+  return { cluster: written(cluster, { [map]: stored }), answer: "created" };
 }
 
 export function routed(cluster: Cluster, { service, observed }: RoutingWrite): Effect<"written" | "conflict"> {
@@ -76,17 +80,15 @@ export function withFinalizer(cluster: Cluster, base: Engine, present: boolean):
   };
 }
 
-/** Server-side apply: what is there is completed, unless it is another owner's and nobody insists. */
+/** Server-side apply that takes over what others wrote: whoever owns the object, it is completed. */
 export function applied(
   cluster: Cluster,
-  { map, object, takeOver }: Extract<Request, { readonly type: "apply" }>,
+  { map, object }: Extract<Request, { readonly type: "apply" }>,
 ): Effect<undefined> {
   const name = object.metadata?.name ?? "";
   const found = cluster[map].get(name);
   const store = (value: object) => written(cluster, { [map]: withMap<object>(cluster[map], name, value) });
   if (found === undefined) return { cluster: store(created(cluster, object)), answer: undefined };
-  const owner = object.metadata?.ownerReferences?.[0]?.uid ?? "";
-  if (!takeOver && !isOwnedBy(found.metadata, owner)) throw refusal(409, "Conflict");
   const { metadata: _, ...content } = object;
   return { cluster: store(touched(cluster, { ...found, ...content })), answer: undefined };
 }

@@ -5,11 +5,13 @@ import type { V1ConfigMap, V1Service, V1StatefulSet } from "../../../src/api/gen
 import type { ChildKind, ChildObject, Engine, Pod } from "../../../src/engine/children.ts";
 import type { Removal, RoutingWrite } from "../../../src/engine/decision.ts";
 import { statefulSetName } from "../../../src/engine/names.ts";
-import type { EngineKey, EngineWorld, ScrapeAnswer } from "../../../src/engine/world.ts";
+import type { QueryProbe } from "../../../src/engine/probe/query-probe.ts";
+import type { EngineKey, EngineWorld } from "../../../src/engine/world.ts";
 import { KubeTimeoutError } from "../../../src/kube/errors.ts";
+import { probeInOrder } from "../../support/probe-in-order.ts";
 import { type Call, CrashError, type Plan, type Request } from "./calls.ts";
 import { type ChildMap, type Cluster, KINDS, type Kind, withMap } from "./cluster.ts";
-import { applied, createdSet, type Effect, refusal, removed, routed, withFinalizer, withStatus } from "./effects.ts";
+import { applied, createdChild, type Effect, refusal, removed, routed, withFinalizer, withStatus } from "./effects.ts";
 import { childrenIn, metricsOf, podsIn } from "./readings.ts";
 import { type Lag, seenThrough } from "./system.ts";
 
@@ -77,6 +79,9 @@ export class ModelWorld implements EngineWorld {
   readService({ name }: EngineKey) {
     return this.#read(name, (cluster) => cluster.services.get(name));
   }
+  readConfigMap({ name }: EngineKey) {
+    return this.#read(name, (cluster) => cluster.configMaps.get(name));
+  }
   listStatefulSets(_engine: EngineKey) {
     return this.#read("list of StatefulSets", (cluster) => childrenIn(cluster, "statefulSets"));
   }
@@ -87,9 +92,15 @@ export class ModelWorld implements EngineWorld {
   listWarnings() {
     return this.#read("list of warnings", () => []);
   }
-  scrape(pod: Pod): Promise<ScrapeAnswer> {
-    const name = pod.metadata?.name ?? "";
-    return this.#read(`metrics of ${name}`, (cluster) => metricsOf(cluster, name));
+  /** Pods respond at once, unless the call itself goes wrong: then they have not responded yet. */
+  async queries(_engine: EngineKey, pods: readonly Pod[]): Promise<QueryProbe> {
+    try {
+      const names = pods.map(({ metadata }) => metadata?.name ?? "").join(", ");
+      return await this.#read(`metrics of ${names}`, (cluster) => probeInOrder(pods, (pod) => metricsOf(cluster, pod)));
+    } catch (error) {
+      if (error instanceof CrashError) throw error;
+      return { type: "pending" };
+    }
   }
 
   addFinalizer(engine: Engine) {
@@ -98,22 +109,28 @@ export class ModelWorld implements EngineWorld {
   removeFinalizer(engine: Engine) {
     return this.#finalizer(engine, false);
   }
-  applyConfigMap(object: V1ConfigMap, takeOver: boolean) {
-    return this.#apply("configMaps", object, takeOver);
+  createConfigMap(object: V1ConfigMap) {
+    return this.#create("configMaps", object);
   }
-  applyService(object: V1Service, takeOver: boolean) {
-    return this.#apply("services", object, takeOver);
+  createService(object: V1Service) {
+    return this.#create("services", object);
+  }
+  createStatefulSet(object: V1StatefulSet) {
+    return this.#create("statefulSets", object);
+  }
+  applyConfigMap(object: V1ConfigMap) {
+    return this.#apply("configMaps", object);
+  }
+  applyService(object: V1Service) {
+    return this.#apply("services", object);
   }
 
-  createStatefulSet(object: V1StatefulSet) {
-    const target = { kind: "statefulSets", name: object.metadata?.name ?? "" } as const;
-    return this.#call({ type: "create", object }, target, (cluster) => createdSet(cluster, object));
-  }
   writeRoutingService(write: RoutingWrite) {
     const target = { kind: "services", name: write.service.metadata?.name ?? "" } as const;
     return this.#call({ type: "route", write }, target, (cluster) => routed(cluster, write));
   }
   remove(_namespace: string, removal: Removal) {
+    if (removal.kind === "Pod") throw new Error("no pod of the model loses its StatefulSet");
     const map = MAP_OF[removal.kind];
     return this.#call({ type: "remove", map, removal }, { kind: map, name: removal.name }, (cluster) =>
       removed(cluster, map, removal),
@@ -134,8 +151,13 @@ export class ModelWorld implements EngineWorld {
     );
   }
 
-  #apply(map: "configMaps" | "services", object: V1ConfigMap | V1Service, takeOver: boolean): Promise<void> {
-    const request = { type: "apply", map, object, takeOver } as const;
+  #create(map: ChildMap, object: V1ConfigMap | V1Service | V1StatefulSet) {
+    const target = { kind: map, name: object.metadata?.name ?? "" } as const;
+    return this.#call({ type: "create", map, object }, target, (cluster) => createdChild(cluster, map, object));
+  }
+
+  #apply(map: "configMaps" | "services", object: V1ConfigMap | V1Service): Promise<void> {
+    const request = { type: "apply", map, object } as const;
     return this.#call(request, { kind: map, name: object.metadata?.name ?? "" }, (cluster) =>
       applied(cluster, request),
     );

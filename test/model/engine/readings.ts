@@ -1,7 +1,7 @@
 // How the model's cluster answers reads that are more than a look-up: children by label, pods as objects, a pod's metrics page.
 import { LABEL } from "../../../src/api/labels.ts";
 import type { ChildKind, ChildObject, Pod } from "../../../src/engine/children.ts";
-import type { ScrapeAnswer } from "../../../src/engine/world.ts";
+import type { ScrapeAnswer } from "../../../src/engine/pod-scrape.ts";
 import { type ChildMap, type Cluster, podObjectsOf } from "./cluster.ts";
 
 const KIND_OF = { statefulSets: "StatefulSet", services: "Service", configMaps: "ConfigMap" } as const satisfies Record<

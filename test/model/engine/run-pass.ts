@@ -26,6 +26,7 @@ export interface PassRecord {
 const DEPS: PassDeps = {
   defaults: OPERATOR_DEFAULTS,
   bounds: {},
+  drainSettleMs: 0,
   nowMs: () => NOW_MS,
   events: { record: () => undefined },
   metrics: noEngineMetrics,

@@ -1,0 +1,36 @@
+// Names who edited a StatefulSet whose next generation is held: the field manager of the newest change that is not the operator's. Best
+// effort: a failed look-up is logged and changes nothing.
+import { FIELD_MANAGER } from "../api/group.ts";
+import type { Logger } from "../kube/logger.ts";
+import type { StatefulSet } from "./children.ts";
+import type { EngineDecision } from "./decision.ts";
+import type { EngineSnapshot } from "./snapshot.ts";
+import type { EngineWorld } from "./world.ts";
+
+export async function nameEditor(
+  decision: EngineDecision,
+  { current, identity: { namespace } }: EngineSnapshot,
+  { world, logger }: { readonly world: EngineWorld; readonly logger: Logger },
+): Promise<EngineDecision> {
+  if (decision.type !== "hold" || decision.row !== "damped" || current.statefulSet.type !== "live") return decision;
+  const { heldRollout } = decision.status;
+  const { name } = current.statefulSet.object.metadata ?? {};
+  if (heldRollout === undefined || heldRollout.manager !== undefined || name === undefined) return decision;
+  try {
+    // Caches do not keep managed fields.
+    const manager = newestEditor(await world.readStatefulSet({ namespace, name }));
+    if (manager === undefined) return decision;
+    return { ...decision, status: { ...decision.status, heldRollout: { ...heldRollout, manager } } };
+  } catch (error) {
+    if (world.signal.aborted) throw error;
+    logger.error("the editor of the StatefulSet could not be looked up", error, { statefulSet: name });
+    return decision;
+  }
+}
+
+function newestEditor(statefulSet: StatefulSet | undefined): string | undefined {
+  const foreign = (statefulSet?.metadata?.managedFields ?? []).filter(
+    ({ manager, subresource }) => manager !== FIELD_MANAGER && (subresource ?? "") === "",
+  );
+  return foreign.toSorted((a, b) => Date.parse(b.time ?? "") - Date.parse(a.time ?? ""))[0]?.manager;
+}

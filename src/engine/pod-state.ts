@@ -1,0 +1,29 @@
+// What the pods of a generation are worth: how many there are, how many are ready, and which of them may run queries. Pure.
+import type { Pod, StatefulSet } from "./children.ts";
+import type { PodCount } from "./snapshot.ts";
+
+export const NO_PODS: PodCount = { wanted: 0, total: 0, ready: 0, allReady: false };
+
+export function podCount(pods: readonly Pod[], wanted: number, isLive: boolean): PodCount {
+  const total = pods.length;
+  const ready = pods.filter(isReady).length;
+  const complete = wanted === 0 || (total === wanted && ready === total);
+  return { wanted, total, ready, allReady: isLive && complete };
+}
+
+function isReady({ metadata, status }: Pod): boolean {
+  return (
+    status?.phase === "Running" &&
+    metadata?.deletionTimestamp === undefined &&
+    (status.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false)
+  );
+}
+
+export function replicasOf(statefulSet: StatefulSet): number {
+  return statefulSet.spec?.replicas ?? 1;
+}
+
+/** A pod that has not started, or has ended, runs no query. Of every other phase nothing is known. */
+export function mayRunQueries({ status }: Pod): boolean {
+  return status?.phase !== "Pending" && status?.phase !== "Succeeded" && status?.phase !== "Failed";
+}
