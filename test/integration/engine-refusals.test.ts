@@ -1,0 +1,143 @@
+// What happens when others refuse or edit an engine's objects, on a real control plane: a refusal shows on the engine and is over soon
+// after its cause is, and a policy that edits every new StatefulSet cannot make generations without end.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { FireboltEngine } from "../../src/api/engine.ts";
+import { statefulSets } from "../../src/engine/kinds.ts";
+import type { KubeObject } from "../../src/kube/object.ts";
+import { defineResource } from "../../src/kube/resource.ts";
+import { eventually } from "../support/cluster.ts";
+import { type EngineControlPlane, startEngineControlPlane } from "../support/engine-control-plane.ts";
+import { image, openEngineLab, readyOf } from "../support/engine-lab.ts";
+import { generationsOf } from "../support/engine-views.ts";
+
+const ADMISSION = { group: "admissionregistration.k8s.io", version: "v1", namespaced: false } as const;
+interface Configured extends KubeObject {
+  readonly spec: object;
+}
+const Policy = defineResource<Configured>({
+  ...ADMISSION,
+  kind: "ValidatingAdmissionPolicy",
+  plural: "validatingadmissionpolicies",
+});
+const Binding = defineResource<Configured>({
+  ...ADMISSION,
+  kind: "ValidatingAdmissionPolicyBinding",
+  plural: "validatingadmissionpolicybindings",
+});
+
+let plane: EngineControlPlane;
+beforeAll(async () => {
+  plane = await startEngineControlPlane();
+});
+afterAll(() => plane?.[Symbol.asyncDispose]());
+
+describe.concurrent("objects that others refuse or edit", () => {
+  test("a policy's 403 is the engine's Ready message, what serves goes on, and its end is noticed within the pace of a gate", async () => {
+    await using lab = await openEngineLab(plane, "denied");
+    const { namespace, client } = lab;
+    await lab.createInstance();
+    await lab.operator();
+    await lab.createEngine("e");
+    await lab.settled("e", 0);
+    const rule = { apiGroups: ["apps"], apiVersions: ["v1"], operations: ["CREATE"], resources: ["statefulsets"] };
+    const message = "no more StatefulSets for this team";
+    const spec = {
+      matchConstraints: { resourceRules: [rule] },
+      validations: [{ expression: "false", message, reason: "Forbidden" }],
+    };
+    await client.create(Policy, { metadata: { name: namespace }, spec });
+    const selector = { matchLabels: { "kubernetes.io/metadata.name": namespace } };
+    const binding = {
+      policyName: namespace,
+      validationActions: ["Deny"],
+      matchResources: { namespaceSelector: selector },
+    };
+    await client.create(Binding, { metadata: { name: namespace }, spec: binding });
+    // The API server needs a moment to learn of a policy.
+    const probe = {
+      metadata: { namespace, generateName: "probe-" },
+      spec: { serviceName: "x", selector: { matchLabels: { a: "b" } }, template: { metadata: { labels: { a: "b" } } } },
+    };
+    await eventually(async () => {
+      await expect(client.create(statefulSets, probe, { dryRun: true })).rejects.toThrow(message);
+    });
+    await lab.edit("e", image("two"));
+    const denied = await lab.until("e", (e) => readyOf(e)?.reason === "ObjectRejected", "shows the refusal");
+    expect(readyOf(denied)?.message).toContain(message);
+    expect(lab.target("e")).toBe(0);
+    await client.delete(Binding, { name: namespace }, {});
+    await client.delete(Policy, { name: namespace }, {});
+    await lab.settled("e", 1, 50_000);
+  });
+
+  test("an agent that edits every new StatefulSet gets ever fewer generations, and an event that names it", async () => {
+    await using lab = await openEngineLab(plane, "edited");
+    const { namespace, client } = lab;
+    await lab.createInstance();
+    await lab.operator();
+    const stop = new AbortController();
+    const edited = new Set<string>();
+    const agent = (async () => {
+      while (!stop.signal.aborted) {
+        for (const { metadata } of lab.history.present("StatefulSet")) {
+          const { name = "", uid = "", deletionTimestamp } = metadata ?? {};
+          if (edited.has(uid) || deletionTimestamp !== undefined) continue;
+          edited.add(uid);
+          const body = { spec: { template: { metadata: { annotations: { "example.com/stamp": uid } } } } };
+          await client
+            .patch(statefulSets, { namespace, name }, { type: "merge", body }, { fieldManager: "stamping-agent" })
+            .catch(() => undefined);
+        }
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    })();
+    try {
+      await lab.createEngine("e", { replicas: 0 });
+      const startedMs = Date.now();
+      const held = await lab.until("e", (e) => (e.status?.heldRollout?.attempts ?? 0) >= 3, "waits longer", 60_000);
+      // 1 s, 2 s and 4 s in a row, of which the first may have begun before the engine was seen.
+      expect(Date.now() - startedMs).toBeGreaterThan(6_000);
+      expect(held.status?.heldRollout?.field).toContain("example.com/stamp");
+      await lab.until("e", (e) => e.status?.heldRollout?.manager === "stamping-agent", "names the agent", 60_000);
+      expect(generationsOf(lab, "e").length).toBeLessThanOrEqual(6);
+    } finally {
+      stop.abort();
+      await agent;
+    }
+    // A change of the spec explains a generation: it does not wait.
+    await lab.edit("e", image("two"));
+    const last = generationsOf(lab, "e").length;
+    await lab.until("e", (e) => e.status?.heldRollout === undefined, "starts the generation of the edit at once");
+    expect(generationsOf(lab, "e").length).toBeGreaterThanOrEqual(last);
+    await eventually(() => lab.engine("e").status?.phase === "stopped", { timeoutMs: 30_000 });
+  });
+
+  test("an interval of a millisecond is a second", async () => {
+    await using lab = await openEngineLab(plane, "hot");
+    await lab.createInstance();
+    await lab.operator();
+    await lab.createEngine("e", { replicas: 1, drainCheckInterval: "1ms" });
+    await lab.settled("e", 0);
+    const [pod] = lab.pods("e", 0);
+    const address = pod?.status?.podIP ?? "";
+    lab.queries(pod, "broken");
+    await lab.edit("e", image("two"));
+    await lab.until("e", (e) => readyOf(e)?.reason === "DrainCheckFailing", "cannot ask");
+    const [before, startedMs] = [plane.metrics.asked(address), Date.now()];
+    await eventually(() => plane.metrics.asked(address) >= before + 4);
+    expect(Date.now() - startedMs).toBeGreaterThan(2_500);
+  });
+
+  test("an engine whose name is no label value can be updated and deleted", async () => {
+    await using lab = await openEngineLab(plane, "long-name");
+    await lab.createInstance();
+    await lab.operator();
+    const name = "e".repeat(64);
+    await lab.createEngine(name);
+    await lab.until(name, (e) => readyOf(e)?.reason === "NameRejected", "says that the name is too long");
+    await lab.edit(name, { replicas: 1 });
+    const key = { namespace: lab.namespace, name };
+    await lab.client.delete(FireboltEngine, key, {});
+    await eventually(async () => (await lab.client.find(FireboltEngine, key)) === undefined, { timeoutMs: 30_000 });
+  });
+});
