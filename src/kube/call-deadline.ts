@@ -75,6 +75,12 @@ export class CallDeadline {
     });
   }
 
+  /** Ends the call when the step that begins here takes longer than this; returns the way to cancel. */
+  limit(limitMs: number, what: string): () => void {
+    const { clock, request } = this.#options;
+    return clock.after(limitMs, () => this.#end(new KubeTimeoutError(`${request}: no ${what} within ${limitMs} ms`)));
+  }
+
   close(): void {
     this.#cancelTimer();
     this.#options.signal?.removeEventListener("abort", this.#abort);

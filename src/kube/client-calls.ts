@@ -37,6 +37,8 @@ export interface Call {
   /** The answer may come from a pod: only an API Status counts as the API server's own word. */
   readonly proxied?: boolean;
   readonly maxBytes?: number;
+  /** Limit of each attempt: for its connection, and once more from there to the response headers. */
+  readonly firstByteMs?: number;
 }
 
 export interface CallsOptions {
@@ -155,6 +157,7 @@ export class ClientCalls {
           body: call.body,
           pool: stream ? "watches" : "calls",
           beforeSend: call.write ? guardWrite : undefined,
+          firstByteMs: call.firstByteMs,
         },
         identity.tls,
         deadline,

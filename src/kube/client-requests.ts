@@ -144,7 +144,7 @@ export function deleteCall(type: ResourceType, key: ObjectKey, options: DeleteOp
 }
 
 export function proxyCall(request: ProxyRequest): Call {
-  const { namespace, pod, port, path, maxBytes = DEFAULT_PROXY_BYTES } = request;
+  const { namespace, pod, port, path, maxBytes = DEFAULT_PROXY_BYTES, firstByteMs } = request;
   const target = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}:${port}/proxy`;
   return {
     method: "GET",
@@ -153,6 +153,7 @@ export function proxyCall(request: ProxyRequest): Call {
     resource: "pods/proxy",
     proxied: true,
     maxBytes,
+    ...(firstByteMs !== undefined && { firstByteMs }),
   };
 }
 

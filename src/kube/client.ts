@@ -79,6 +79,11 @@ export interface ProxyRequest extends CallOptions {
   readonly path: string;
   /** The answer is refused past this many bytes. Default 1 MiB. */
   readonly maxBytes?: number;
+  /**
+   * Limit for getting a connection (a free socket, the tunnel, the handshake), and once more from there to the response headers.
+   * Default: only the deadline of the whole call.
+   */
+  readonly firstByteMs?: number;
 }
 
 export interface RawRequest extends CallOptions {

@@ -1,8 +1,11 @@
 // What happens between the client and a server: connections, deadlines, resets, limits. The server is a socket on
 // loopback whose bytes the test decides.
+import type { ServerResponse } from "node:http";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { answer, type Loopback, type Script, startLoopback } from "../../test/support/loopback-server.ts";
+import { ManualClock } from "../../test/support/manual-clock.ts";
 import type { KubeClient } from "./client.ts";
 import { DecodeError, KubeApiError, KubeConnectionError, KubeTimeoutError, ResponseTooLargeError } from "./errors.ts";
 import { createKubeClient, type KubeClientOptions } from "./kube-client.ts";
@@ -84,6 +87,102 @@ test("a server that stops in the middle of the body", async () => {
   });
   await expect(server.client.request({ ...get, timeoutMs: 50 })).rejects.toThrow(KubeTimeoutError);
 });
+
+const proxied = { namespace: "n", pod: "p", port: 9090, path: "/metrics", firstByteMs: 3000, timeoutMs: 10_000 };
+const proxiedText = "GET /api/v1/namespaces/n/pods/p:9090/proxy/metrics";
+
+test("a server that reads the request and is silent fails at the limit for the response headers", async () => {
+  const clock = new ManualClock();
+  await using server = await serve(() => undefined, { clock });
+  const outcome = settled(server.client.podProxyGet(proxied));
+  await expect.poll(() => server.seen.length).toBe(1);
+  await clock.advance(2999);
+  expect(outcome.value).toBeUndefined();
+  await clock.advance(1);
+  expect(outcome.value).toEqual(new KubeTimeoutError(`${proxiedText}: no response headers within 3000 ms`));
+  expect(clock.pending).toBe(0);
+  await expect.poll(() => server.sockets.size).toBe(0);
+});
+
+test("a server that accepts and never completes the handshake fails at the limit for the connection", async () => {
+  const clock = new ManualClock();
+  await using peer = await silentPeer();
+  const config = {
+    origin: "silent",
+    server: `https://127.0.0.1:${peer.port}`,
+    authentication: { type: "none" },
+  } as const;
+  const outcome = settled(createKubeClient({ config, clock }).podProxyGet(proxied));
+  await expect.poll(() => peer.sockets.size).toBe(1);
+  await clock.advance(2999);
+  expect(outcome.value).toBeUndefined();
+  await clock.advance(1);
+  expect(outcome.value).toEqual(new KubeTimeoutError(`${proxiedText}: no connection within 3000 ms`));
+  expect(clock.pending).toBe(0);
+});
+
+test("waiting for a free connection counts as connecting, and the limit for the headers begins after it", async () => {
+  const clock = new ManualClock();
+  const open: ServerResponse[] = [];
+  await using server = await serve((_request, response) => void open.push(response), { clock, maxSockets: 1 });
+  const first = server.client.podProxyGet({ ...proxied, firstByteMs: 8000 });
+  await expect.poll(() => open.length).toBe(1);
+  const second = settled(server.client.podProxyGet(proxied));
+  await clock.advance(2000);
+  open[0]?.end("first");
+  expect(await first).toEqual({ status: 200, body: "first" });
+  await expect.poll(() => open.length).toBe(2);
+  await clock.advance(2999);
+  expect(second.value).toBeUndefined();
+  await clock.advance(1);
+  expect(second.value).toBeInstanceOf(KubeTimeoutError);
+});
+
+test("once the headers are there, only the deadline of the whole call limits the body", async () => {
+  const clock = new ManualClock();
+  await using server = await serve(
+    (_request, response) => {
+      response.writeHead(200, { "content-length": "100" });
+      response.write("half");
+    },
+    { clock },
+  );
+  const outcome = settled(server.client.podProxyGet(proxied));
+  // The limit for the headers is cancelled when they arrive: the deadline is the one timer left.
+  await expect.poll(() => server.seen.length === 1 && clock.pending).toBe(1);
+  await clock.advance(9999);
+  expect(outcome.value).toBeUndefined();
+  await clock.advance(1);
+  expect(outcome.value).toEqual(new KubeTimeoutError(`${proxiedText}: no complete answer within 10000 ms`));
+});
+
+/** What became of the promise so far. */
+function settled(promise: Promise<unknown>): { readonly value: unknown } {
+  const outcome: { value: unknown } = { value: undefined };
+  promise.then(
+    (value) => Object.assign(outcome, { value }),
+    (value: unknown) => Object.assign(outcome, { value }),
+  );
+  return outcome;
+}
+
+/** Accepts connections and never sends a byte. */
+async function silentPeer(): Promise<
+  { readonly port: number; readonly sockets: ReadonlySet<Socket> } & AsyncDisposable
+> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => sockets.add(socket.on("error", () => undefined)));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    sockets,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
 
 test("a connection reset in the middle of the body", async () => {
   await using server = await serve((_request, response) => {

@@ -18,6 +18,8 @@ export interface WireRequest {
   readonly pool: keyof AgentPair;
   /** Called when the request has a ready connection, just before its first byte; what it throws stops the request. */
   readonly beforeSend: (() => void) | undefined;
+  /** Limit for getting a connection, and once more from there to the response headers; undefined: the deadline alone. */
+  readonly firstByteMs: number | undefined;
 }
 
 /** A failed attempt on a kept-alive socket that the server had closed meanwhile, safe to send again. */
@@ -58,12 +60,22 @@ export class Transport {
         agent: this.#agents.for(tls)[wire.pool],
       });
       let bytesBefore = -1;
-      const done = deadline.onInterrupt((reason) => {
+      const limit = (what: string): (() => void) =>
+        wire.firstByteMs === undefined ? () => undefined : deadline.limit(wire.firstByteMs, what);
+      let cancelLimit = limit("connection");
+      const uninterested = deadline.onInterrupt((reason) => {
+        cancelLimit();
         reject(reason);
         request.destroy();
       });
+      const done = (): void => {
+        cancelLimit();
+        uninterested();
+      };
       const release = (): void => {
         if (request.destroyed) return;
+        cancelLimit();
+        cancelLimit = limit("response headers");
         try {
           wire.beforeSend?.();
           // Node adds the length by itself, but not for DELETE, whose body would then run into the next request.
