@@ -24,6 +24,8 @@ export interface Connections {
   readonly unfenced: KubeClient;
   /** For asking gateways through the API server: one that hangs must not hold up the work. Opens nothing until it is used. */
   readonly demand: KubeClient;
+  /** For probing pods through the API server: has as many sockets as there are probes at once. Opens nothing until it is used. */
+  readonly probes: KubeClient;
   readonly recorder: EventRecorder;
   /** Absent without --leader-elect: the process then works at once. */
   readonly elector: LeaderElector | undefined;
@@ -69,7 +71,15 @@ export function connect(options: ConnectOptions): Connections {
     userAgent: `${USER_AGENT} (wake-demand)`,
     onRequest: metrics.request,
   });
-  return { client, unfenced, demand, recorder, elector };
+  const probes = createKubeClient({
+    config,
+    logger,
+    userAgent: `${USER_AGENT} (query-probes)`,
+    onRequest: metrics.request,
+    // The prober limits how many requests run at once; a second queue behind it would only hide who waits for whom.
+    maxSockets: Number.POSITIVE_INFINITY,
+  });
+  return { client, unfenced, demand, probes, recorder, elector };
 }
 
 /** The operator's own namespace, where its lease and its certificates are. */

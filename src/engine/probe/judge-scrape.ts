@@ -1,0 +1,39 @@
+// From the response of a pod, or the lack of one, to what is known about its queries. Pure and total: whatever is not plainly a
+// number of queries is "failing".
+import { KubeApiError, ResponseTooLargeError } from "../../kube/errors.ts";
+import { parseQueryMetrics } from "../query-metrics.ts";
+import type { ScrapeAnswer } from "../world.ts";
+import { causeOf } from "./probe-cause.ts";
+import type { PodQueries } from "./query-probe.ts";
+
+/** What one probe found, and whether the pod responded at all. */
+export interface ProbeOutcome {
+  readonly queries: PodQueries;
+  readonly responded: boolean;
+}
+
+export function judgeResponse({ status, body }: ScrapeAnswer): ProbeOutcome {
+  return { queries: queriesIn(status, body), responded: true };
+}
+
+export function judgeFailure(error: unknown): ProbeOutcome {
+  return { queries: { type: "failing", cause: causeOf(error) }, responded: hasResponded(error) };
+}
+
+function queriesIn(status: number, body: string): PodQueries {
+  if (status !== 200) return { type: "failing", cause: `metrics answered with status ${status}` };
+  const metrics = parseQueryMetrics(body);
+  if (metrics.type === "missing")
+    return { type: "failing", cause: `no usable value for ${metrics.gauges.join(" and ")}` };
+  const queries = metrics.running + metrics.suspended;
+  return queries === 0 ? { type: "idle" } : { type: "busy", queries };
+}
+
+/**
+ * A rejection by the API server (403, 404) comes at once and says nothing about the pod. Its 5xx are what it reports for a pod that
+ * it cannot reach.
+ */
+function hasResponded(error: unknown): boolean {
+  if (error instanceof KubeApiError) return error.status < 500;
+  return error instanceof ResponseTooLargeError;
+}
