@@ -382,3 +382,24 @@ test("what is known about a pod is forgotten when no pass has requested it for t
   harness.ask(pods("a", "b"));
   expect(harness.running.size).toBe(2);
 });
+
+test("a pod that waits for its turn is not forgotten, however long that takes", async () => {
+  const harness = probeHarness({ concurrency: 1 });
+  const others = numbered("other", 50);
+  harness.ask(pods(...others), {}, "others");
+  harness.ask(pods("last"));
+  await harness.clock.advance(45 * 15_000);
+  harness.ask(pods("more"), {}, "more");
+  harness.ask(pods("last"));
+  await harness.clock.advance(10 * 15_000);
+  expect(harness.started).toEqual([...others, "last", "more"]);
+});
+
+test("an end between two engines that wait for the same pod: the second is not enqueued", async () => {
+  const harness = probeHarness();
+  harness.ask(pods("a"), {}, "one");
+  harness.ask(pods("a"), {}, "two");
+  harness.prober.onResult(() => harness.end.abort());
+  await harness.respond("a");
+  expect(harness.enqueued).toEqual(["ns/one"]);
+});
