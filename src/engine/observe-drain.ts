@@ -45,7 +45,8 @@ async function probeDrain(view: DrainView, { generation }: GenerationSet, replic
   const probe = await world.queries(identity, pods, {
     mode: instance?.spec.metricScrapeMode ?? INSTANCE_DEFAULTS.metricScrapeMode,
     sinceMs: settledMs,
-    freshMs: drain.intervalMs,
+    // Less than the interval, so that a check that comes a moment early does not go by the result of the one before.
+    freshMs: drain.intervalMs / 2,
   });
   return probe.type === "idle" ? { type: "drained" } : probe;
 }

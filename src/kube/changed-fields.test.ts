@@ -11,3 +11,10 @@ test("only what differs, whole, and null for what is gone", () => {
   expect(changedFields(stored, structuredClone(stored))).toEqual({});
   expect(changedFields(undefined, { phase: "a" })).toEqual({ phase: "a" });
 });
+
+test("nested objects lose what is gone from them", () => {
+  const stored = { held: { field: "a", until: "12:00", attempts: 1 }, same: { a: 1 } };
+  expect(changedFields(stored, { held: { field: "a", attempts: 2 }, same: { a: 1 } })).toEqual({
+    held: { attempts: 2, until: null },
+  });
+});

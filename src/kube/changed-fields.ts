@@ -1,11 +1,20 @@
-// The merge patch that turns one object into another, one level deep: what differs is sent whole, what is gone is null. For objects
-// such as a status that one writer owns as a whole.
+// The merge patch that turns one object into another: what differs is sent, what is gone is null, at every depth of nested objects. For
+// objects such as a status that one writer owns as a whole.
 import { isDeepStrictEqual } from "node:util";
 
 export function changedFields(stored: object | undefined, wanted: object): Record<string, unknown> {
   const before = new Map<string, unknown>(Object.entries(stored ?? {}));
   const after = new Map<string, unknown>(Object.entries(wanted));
   const removed = [...before.keys()].filter((key) => !after.has(key)).map((key) => [key, null] as const);
-  const changed = [...after].filter(([key, value]) => !isDeepStrictEqual(before.get(key), value));
+  const changed = [...after].flatMap(([key, value]) => {
+    const was = before.get(key);
+    if (isDeepStrictEqual(was, value)) return [];
+    // A merge patch merges objects: a field that is gone from one would stay.
+    return [[key, isPlainObject(was) && isPlainObject(value) ? changedFields(was, value) : value] as const];
+  });
   return Object.fromEntries([...changed, ...removed]);
+}
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -25,6 +25,14 @@ const Binding = defineResource<Configured>({
   plural: "validatingadmissionpolicybindings",
 });
 
+/** How long the next generation waits, from the moment at which that was stored. */
+function waitOf(status: FireboltEngine["status"]): readonly { readonly seconds: number; readonly attempts: number }[] {
+  const { heldRollout, lastReconciled = "" } = status ?? {};
+  if (heldRollout?.until === undefined) return [];
+  const seconds = (Date.parse(heldRollout.until) - Date.parse(lastReconciled)) / 1_000;
+  return [{ seconds, attempts: heldRollout.attempts }];
+}
+
 let plane: EngineControlPlane;
 beforeAll(async () => {
   plane = await startEngineControlPlane();
@@ -56,7 +64,11 @@ describe.concurrent("objects that others refuse or edit", () => {
     // The API server needs a moment to learn of a policy.
     const probe = {
       metadata: { namespace, generateName: "probe-" },
-      spec: { serviceName: "x", selector: { matchLabels: { a: "b" } }, template: { metadata: { labels: { a: "b" } } } },
+      spec: {
+        serviceName: "x",
+        selector: { matchLabels: { a: "b" } },
+        template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "example.com/c" }] } },
+      },
     };
     await eventually(async () => {
       await expect(client.create(statefulSets, probe, { dryRun: true })).rejects.toThrow(message);
@@ -93,10 +105,15 @@ describe.concurrent("objects that others refuse or edit", () => {
     })();
     try {
       await lab.createEngine("e", { replicas: 0 });
-      const startedMs = Date.now();
-      const held = await lab.until("e", (e) => (e.status?.heldRollout?.attempts ?? 0) >= 3, "waits longer", 60_000);
-      // 1 s, 2 s and 4 s in a row, of which the first may have begun before the engine was seen.
-      expect(Date.now() - startedMs).toBeGreaterThan(6_000);
+      const held = await lab.until(
+        "e",
+        ({ status }) => status?.heldRollout?.attempts === 3 && status.heldRollout.until !== undefined,
+        "waits for the fourth time in a row",
+        60_000,
+      );
+      // 1 s, 2 s, 4 s and now 8 s, each rounded up to a whole second.
+      const waits = lab.history.of("FireboltEngine", "e").flatMap(({ object }) => waitOf(object.status));
+      expect(waits.filter(({ seconds, attempts }) => seconds < 2 ** attempts - 1)).toEqual([]);
       expect(held.status?.heldRollout?.field).toContain("example.com/stamp");
       await lab.until("e", (e) => e.status?.heldRollout?.manager === "stamping-agent", "names the agent", 60_000);
       expect(generationsOf(lab, "e").length).toBeLessThanOrEqual(6);

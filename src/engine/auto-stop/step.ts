@@ -81,10 +81,10 @@ async function evaluate(decision: AtRest, s: EngineSnapshot, { policy, world }: 
   const mode = s.instance?.spec.metricScrapeMode ?? INSTANCE_DEFAULTS.metricScrapeMode;
   const lastActivityMs = storedMs(s.status?.lastActivityTime);
   const wake = wakeRequestOf(s, world);
-  const freshMs = pollMs(policy);
-  const activity = await observeActivity(world, { identity, active: generations.active, replicas, mode, freshMs });
+  const question = { identity, active: generations.active, replicas, mode, freshMs: pollMs(policy) / 2 };
+  const activity = await observeActivity(world, question);
   // The engine is enqueued when its pods have responded, and until then what was decided last stands.
-  if (activity === "pending") return { ...decision, recheck: earlier(decision.recheck, freshMs) };
+  if (activity === "pending") return { ...decision, recheck: earlier(decision.recheck, pollMs(policy)) };
   const verdict = decideAutoStop({ policy, replicas, wakeStampMs: wake?.atMs, activity, lastActivityMs, nowMs });
   const status = folded(decision.status, verdict, lastActivityMs);
   const recheck = earlier(decision.recheck, nextLookMs(verdict, policy, nowMs));

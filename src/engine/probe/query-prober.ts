@@ -87,8 +87,8 @@ class PodProber implements QueryProber {
 
   queries(engine: EngineKey, pods: readonly Pod[], question: ProbeQuestion): QueryProbe {
     const nowMs = this.#options.clock.monotonicMs();
-    this.#forget(nowMs);
     const targets = pods.map((pod) => this.#target(pod, question.mode, nowMs));
+    this.#forget(nowMs);
     const unknown = targets.filter(({ result }) => result === undefined || !isCurrent(result, question, nowMs));
     if (unknown.length > 0) {
       this.#request(engine, unknown, question);

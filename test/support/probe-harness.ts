@@ -1,0 +1,107 @@
+// A prober on a manual clock, with pods whose responses the test decides one by one.
+import type { MetricScrapeMode } from "../../src/api/instance.ts";
+import type { Pod } from "../../src/engine/children.ts";
+import type { ProbeQuestion, QueryProbe } from "../../src/engine/probe/query-probe.ts";
+import { createQueryProber } from "../../src/engine/probe/query-prober.ts";
+import type { ScrapeAnswer } from "../../src/engine/pod-scrape.ts";
+import type { EngineKey } from "../../src/engine/world.ts";
+import { silentLogger } from "../../src/kube/logger.ts";
+import { ManualClock } from "./manual-clock.ts";
+
+export const metricsOf = (running: number | string, suspended: number | string = 0): ScrapeAnswer => ({
+  status: 200,
+  body: `firebolt_running_queries ${running}\nfirebolt_suspended_queries ${suspended}\n`,
+});
+
+export interface PodOptions {
+  readonly uid?: string;
+  readonly ready?: boolean;
+}
+
+export function podOf(name: string, { uid = `uid-of-${name}`, ready = true }: PodOptions = {}): Pod {
+  const conditions = [{ type: "Ready", status: ready ? "True" : "False" }];
+  return { metadata: { namespace: "ns", name, uid }, status: { phase: "Running", podIP: "10.0.0.1", conditions } };
+}
+
+export const engineKey = (name: string): EngineKey => ({ namespace: "ns", name });
+
+/** One scrape that waits for its response. */
+export interface RunningScrape {
+  readonly uid: string;
+  readonly pod: Pod;
+  readonly mode: MetricScrapeMode;
+  readonly signal: AbortSignal;
+  readonly beganMs: number;
+  readonly respond: (answer: ScrapeAnswer) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+export interface ProbeHarnessOptions {
+  readonly concurrency?: number;
+  readonly clock?: ManualClock;
+  readonly onStart?: (scrape: RunningScrape) => void;
+}
+
+export function probeHarness(options: ProbeHarnessOptions = {}) {
+  const { clock = new ManualClock(), concurrency, onStart } = options;
+  const end = new AbortController();
+  const running = new Set<RunningScrape>();
+  const started: string[] = [];
+  const enqueued: string[] = [];
+  const scrape = (pod: Pod, mode: MetricScrapeMode, signal: AbortSignal): Promise<ScrapeAnswer> => {
+    const { promise, resolve, reject } = Promise.withResolvers<ScrapeAnswer>();
+    const entry: RunningScrape = {
+      uid: pod.metadata?.uid ?? "",
+      pod,
+      mode,
+      signal,
+      beganMs: clock.now(),
+      respond(answer) {
+        running.delete(entry);
+        resolve(answer);
+      },
+      fail(error) {
+        running.delete(entry);
+        reject(error);
+      },
+    };
+    signal.addEventListener("abort", () => running.delete(entry));
+    running.add(entry);
+    started.push(pod.metadata?.name ?? "");
+    onStart?.(entry);
+    return promise;
+  };
+  const prober = createQueryProber({
+    scrape,
+    clock,
+    signal: end.signal,
+    logger: silentLogger,
+    ...(concurrency === undefined ? {} : { concurrency }),
+  });
+  prober.onResult(({ namespace, name }) => enqueued.push(`${namespace}/${name}`));
+  return {
+    prober,
+    clock,
+    end,
+    running,
+    /** Names of the pods in the order in which their probes began. */
+    started,
+    enqueued,
+    ask(pods: readonly Pod[], question: Partial<ProbeQuestion> = {}, engine = "e"): QueryProbe {
+      return prober.queries(engineKey(engine), pods, {
+        mode: "ApiserverProxy",
+        sinceMs: 0,
+        freshMs: 5_000,
+        ...question,
+      });
+    },
+    /** Settles the scrape of the pod of this name that runs. */
+    async respond(name: string, answer: ScrapeAnswer | Error = metricsOf(0)): Promise<void> {
+      const found = [...running].find(({ pod }) => pod.metadata?.name === name);
+      if (found === undefined) throw new Error(`no scrape of ${name} is running`);
+      if (answer instanceof Error) found.fail(answer);
+      else found.respond(answer);
+      await clock.advance(0);
+    },
+  };
+}
