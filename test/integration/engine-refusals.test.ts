@@ -114,7 +114,7 @@ describe.concurrent("objects that others refuse or edit", () => {
       // 1 s, 2 s, 4 s and now 8 s, each rounded up to a whole second.
       const waits = lab.history.of("FireboltEngine", "e").flatMap(({ object }) => waitOf(object.status));
       expect(waits.filter(({ seconds, attempts }) => seconds < 2 ** attempts - 1)).toEqual([]);
-      expect(held.status?.heldRollout?.field).toContain("example.com/stamp");
+      expect(held.status?.heldRollout?.field).toContain("spec.template.metadata.annotations");
       await lab.until("e", (e) => e.status?.heldRollout?.manager === "stamping-agent", "names the agent", 60_000);
       expect(generationsOf(lab, "e").length).toBeLessThanOrEqual(6);
     } finally {

@@ -33,9 +33,10 @@ uses and nothing is missing: test/integration/rbac.test.ts compares it with what
 - apiGroups: [""]
   resources: [persistentvolumeclaims]
   verbs: [list, delete]
+# Pods are deleted only where a StatefulSet was deleted without them.
 - apiGroups: [""]
   resources: [pods]
-  verbs: [list, watch]
+  verbs: [list, watch, delete]
 # Why a StatefulSet makes no pods.
 - apiGroups: [""]
   resources: [events]
