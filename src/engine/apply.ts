@@ -183,7 +183,8 @@ async function writeRouting(
   snapshot: EngineSnapshot,
   world: EngineWorld,
 ): Promise<string | undefined> {
-  const isForward = snapshot.routing.type === "live" && snapshot.routing.target <= routing.generation;
+  const target = snapshot.routing.type === "live" ? snapshot.routing.target : -1;
+  const isForward = target >= 0 && target <= routing.generation;
   if (!isForward && snapshot.generations.active >= 0) {
     const view = await confirmView(world, snapshot.identity);
     if (view === undefined || !isUnmoved(view, snapshot)) return MOVED_ON;

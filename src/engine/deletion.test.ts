@@ -118,3 +118,13 @@ test("T0: an engine that only others hold is left to them, and gets no finalizer
   expect((await remove(world)).outcome).toBe("onChange");
   expect(world.requests).toEqual([]);
 });
+
+test("deleted with --cascade=orphan nothing but the finalizer goes", async () => {
+  const world = await running();
+  const stored = world.get("FireboltEngine", "e");
+  const finalizers = [...(stored?.metadata?.finalizers ?? []), "orphan"];
+  world.put("FireboltEngine", { ...stored, metadata: { ...stored?.metadata, finalizers } });
+  expect((await remove(world)).outcome).toBe("onChange");
+  expect(world.requests).toEqual(["unfinalize FireboltEngine e"]);
+  expect(world.names("StatefulSet")).toEqual(["e-g0"]);
+});

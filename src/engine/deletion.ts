@@ -20,12 +20,19 @@ export interface DeletionDeps {
 }
 
 /** Finalizers that Kubernetes itself puts on an object that waits for its dependents. */
-const BUILT_IN_FINALIZERS: ReadonlySet<string> = new Set(["foregroundDeletion", "orphan"]);
+const ORPHAN = "orphan";
+const BUILT_IN_FINALIZERS: ReadonlySet<string> = new Set(["foregroundDeletion", ORPHAN]);
 
 export async function deleteEngine(world: EngineWorld, engine: Engine, deps: DeletionDeps): Promise<NextCheck> {
   if (engine.metadata?.finalizers?.includes(FireboltEngine.finalizer) !== true) return "onChange";
   const errors: unknown[] = [];
   const { uid } = identityOf(engine);
+  // Deleted with --cascade=orphan: the garbage collector takes the owner references away, and the children stay.
+  if (engine.metadata.finalizers.includes(ORPHAN)) {
+    await world.removeFinalizer(engine);
+    deps.logger.info("engine deleted, its objects stay", {});
+    return "onChange";
+  }
   const owned = (await childrenOf(world, engine, deps, errors)).filter(({ metadata }) => isOwnedBy(metadata, uid));
   for (const child of owned) await removeChild(world, child, deps, errors);
   // All of them are tried before the first failure counts; the finalizer stays until none is left.

@@ -51,11 +51,14 @@ async function probeDrain(view: DrainView, { generation }: GenerationSet, replic
   return probe.type === "idle" ? { type: "drained" } : probe;
 }
 
-/** Until then name servers and gateways may send queries to the old addresses. An unknown moment of the switch is now. */
+/**
+ * Until then name servers and gateways may send queries to the old addresses. An unknown moment of the switch is now; so is one that lies
+ * ahead, because the clock was set back (the stored moment is rounded up to a second).
+ */
 function settledAtMs({ engine, drain, nowMs }: DrainView): number {
   if (drain.settleMs === 0) return 0;
   const switchedMs = Date.parse(engine.status?.drainingSince ?? "");
-  return (Number.isNaN(switchedMs) ? nowMs : switchedMs) + drain.settleMs;
+  return (switchedMs <= nowMs + 1_000 ? switchedMs : nowMs) + drain.settleMs;
 }
 
 /**

@@ -3,6 +3,7 @@
 import { timeText } from "../../api/condition-list.ts";
 import { INSTANCE_DEFAULTS } from "../../api/defaults.ts";
 import type { EngineDecision, NextStatus, Recheck } from "../decision.ts";
+import { isAtRest } from "../phase.ts";
 import { SHORTEST_INTERVAL_MS } from "../resolve/settings.ts";
 import type { EngineSnapshot } from "../snapshot.ts";
 import type { EngineWorld } from "../world.ts";
@@ -25,12 +26,17 @@ export async function withAutoStop(
   const policy = policyOf(snapshot);
   if (policy === "unknown") return decision;
   if (policy === undefined) return { ...decision, status: switchedOff(decision.status) };
-  if (decision.type === "hold" && decision.row === "T6" && snapshot.phase === decision.status.phase)
+  if (decision.type === "hold" && isVerified(decision, snapshot))
     return evaluate(decision, snapshot, { policy, world });
   if (decision.type === "hold" && decision.row === "T17") return wakeDraining(decision, snapshot, { policy, world });
   const entersStable = decision.status.phase === "stable" && snapshot.phase !== "stable";
   if (!entersStable) return decision;
   return { ...decision, status: { ...decision.status, lastActivityTime: clockText(snapshot.nowMs) } };
+}
+
+/** At rest before and after. A generation that waits because of a foreign edit must not keep a query from waking the engine. */
+function isVerified({ row, status }: AtRest, { phase }: EngineSnapshot): boolean {
+  return (row === "T6" || row === "damped") && isAtRest(phase) && phase === status.phase;
 }
 
 /** Without the class that may hold the policy, nothing is known; an engine with a block of its own does not need it. */

@@ -27,11 +27,14 @@ export function dampRollout(s: EngineSnapshot, gate: OpenGate, cause: Cause, wan
   const rolloutHash = rolloutHashOf(s, gate);
   if (isExplained(s, rolloutHash, wanted)) return { type: "start", rollout: { rolloutHash, heldRollout: undefined } };
   const { until, attempts = 0, manager, field } = remembered(s) ?? {};
-  const dueMs = until === undefined ? s.nowMs + waitMs(attempts, cause) : Date.parse(until);
+  const storedMs = Date.parse(until ?? "");
+  // Further ahead than any wait: the clock was set back.
+  const isWaiting = storedMs <= s.nowMs + LONGEST_WAIT_MS + 1_000;
+  const dueMs = isWaiting ? storedMs : s.nowMs + waitMs(attempts, cause);
   const heldRollout = { field: cause.path, ...(manager !== undefined && field === cause.path ? { manager } : {}) };
   if (s.nowMs >= dueMs)
     return { type: "start", rollout: { rolloutHash, heldRollout: { ...heldRollout, attempts: attempts + 1 } } };
-  const due = until ?? timeText(Math.ceil(dueMs / 1_000) * 1_000);
+  const due = timeText(Math.ceil(dueMs / 1_000) * 1_000);
   return {
     type: "wait",
     rollout: { heldRollout: { ...heldRollout, attempts, until: due } },

@@ -84,10 +84,12 @@ function build(s: EngineSnapshot, step: Step, conditions: readonly Readonly<Cond
   };
 }
 
-/** Rounded up to the second, so that the time it starts is never shorter than promised. An unknown moment is now. */
+/** Rounded up to the second, so that the time it starts is never shorter than promised. An unknown moment is now, and so is a future one. */
 function drainingSince(s: EngineSnapshot, { switched, generations: { draining } }: Step): string {
+  const now = timeText(Math.ceil(s.nowMs / 1_000) * 1_000);
   const stored = s.phase === "draining" && s.generations.draining === draining ? s.status?.drainingSince : undefined;
-  return switched === true || stored === undefined ? timeText(Math.ceil(s.nowMs / 1_000) * 1_000) : stored;
+  const isUsable = stored !== undefined && Date.parse(stored) <= Date.parse(now);
+  return switched !== true && isUsable ? stored : now;
 }
 
 function contextOf(s: EngineSnapshot) {
