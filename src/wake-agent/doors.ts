@@ -33,19 +33,20 @@ export function createHoldDoor({ port, gatekeeper, epoch, logger }: HoldDoorOpti
   return createDoor({ host: "127.0.0.1", port }, (request, response) => {
     const { path, engine } = targetOf(request);
     const send = (answer: Answer): void => sendAnswer(response, answer, epoch());
+    const fail = (error: unknown): void => {
+      logger.error("a request could not be judged", error, { engine });
+      // Without a decision the gateway lets the request pass.
+      sendText(response, 500, "the request could not be judged\n");
+    };
     switch (path) {
       case "/check":
-        send(gatekeeper.check(engine));
+        gatekeeper.check(engine).then(send, fail);
         return;
       case "/hold": {
         const left = new AbortController();
         // Also fires after an answer, when nobody waits any more.
         response.once("close", () => left.abort());
-        gatekeeper.hold(engine, left.signal).then(send, (error: unknown) => {
-          logger.error("a request could not be held", error, { engine });
-          // Without a decision the gateway lets the request pass.
-          sendText(response, 500, "the request could not be held\n");
-        });
+        gatekeeper.hold(engine, left.signal).then(send, fail);
         return;
       }
       default:
