@@ -1,6 +1,7 @@
 // The engine and class controllers with everything the program puts around them: client, caches, events, manager and, when a
 // test wants one, an elector. In this process; the caller decides when it starts and how it ends. Counts what it asks.
 import { OPERATOR_DEFAULTS, type OperatorDefaults } from "../../src/api/operator-defaults.ts";
+import { createDemandClient } from "../../src/cli/wake-demand.ts";
 import { DemandPoll } from "../../src/engine/auto-stop/demand-poll.ts";
 import { demandReader, GATEWAY_PODS } from "../../src/engine/auto-stop/gateway-pods.ts";
 import { engineController } from "../../src/engine/controller.ts";
@@ -105,7 +106,12 @@ export function buildEngineOperator(options: EngineOperatorOptions): BuiltEngine
     reportingController: "firebolt.io/engine",
     reportingInstance: "test",
   });
-  const poll = options.demand === true ? buildPoll(options, { client, logger, engineCaches, create }) : undefined;
+  // A client of its own, as in the program: what is known to pass here must not depend on another one's connections.
+  const asking = createDemandClient({ config, logger, userAgent: "firebolt-operator/test (wake-demand)" });
+  const poll =
+    options.demand === true
+      ? buildPoll(options, { client: options.reads?.(asking) ?? asking, logger, engineCaches, create })
+      : undefined;
   const demand = poll === undefined ? {} : { demand: poll };
   const metrics: EngineMetrics = { ...noEngineMetrics, passEnded: (record) => options.onPass?.(record) };
   const shared = { client, clock, events: recorder };
@@ -130,7 +136,10 @@ export function buildEngineOperator(options: EngineOperatorOptions): BuiltEngine
       await recorder.flush(EVENTS_GIVEN_UP_MS);
       return activity.isIdle();
     },
-    close: () => direct.close(),
+    close: () => {
+      asking.close();
+      direct.close();
+    },
   };
 }
 
