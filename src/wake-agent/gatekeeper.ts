@@ -122,7 +122,7 @@ export class Gatekeeper {
     const isConfirmed = await absence.isConfirmed(engine);
     // The watch may have reported it meanwhile.
     if (view.standing(engine) !== "unknown") return again();
-    return isConfirmed && !view.blind ? { status: 404, decision: "unknown" } : UNSYNCED;
+    return isConfirmed ? { status: 404, decision: "unknown" } : UNSYNCED;
   }
 
   #answerTo(engine: string, outcome: Outcome): Answer {

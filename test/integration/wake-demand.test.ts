@@ -180,10 +180,9 @@ test("40 gateways that take the request and never respond do not keep the demand
   await open("hanging");
   const names = Array.from({ length: 40 }, (_, index) => `main-gateway-${index}`);
   const hanging = new Set(await Promise.all(names.map((name) => world.gatewayPod(name))));
-  await using _ = await startDemandServer("e", (address) => hanging.has(address));
-  await world.createStopped("asked-for-by-nobody");
-  await eventually(() => asks >= 40);
+  // Listed behind them, and asked for the first time together with them.
   await world.gatewayPod("main-gateway-responds");
+  await using _ = await startDemandServer("e", (address) => hanging.has(address));
   await world.lab.createEngine("e", { replicas: 0, autoStop: AUTO_STOP });
   await woken("e");
   await eventually(async () => {

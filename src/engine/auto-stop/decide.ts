@@ -23,7 +23,7 @@ export interface AutoStopInput {
    * When this process last evaluated the engine, in milliseconds since the epoch; "never": not yet, because it has just started or has
    * just become the leader. Undefined where that is not kept: the engine then counts as evaluated without interruption.
    */
-  readonly lastEvaluated?: number | "never";
+  readonly lastEvaluated?: number | "never" | undefined;
   readonly nowMs: number;
 }
 

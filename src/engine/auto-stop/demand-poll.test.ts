@@ -153,6 +153,18 @@ test("new and newer demand is told; the same is not told twice; names that are n
   expect(poll.of({ namespace: "ns", name: "e" })).toEqual({ stampMs: 101_500, isWaitedFor: true, gateway: "g" });
 });
 
+test("demand shown for an engine that ran does not count once it is stopped, nor that for a stopped one once it runs", async () => {
+  putGateway("g");
+  putEngine("e", 0, "Stopped");
+  putEngine("runs", 1, "Stopped");
+  answers.set("g", () => page({ e: [100, 0], runs: [100, 0] }));
+  await turn();
+  putEngine("runs", 0, "Stopped");
+  expect(poll.of({ namespace: "ns", name: "runs" })).toBeUndefined();
+  putEngine("e", 1, "Stopped");
+  expect(poll.of({ namespace: "ns", name: "e" })).toBeUndefined();
+});
+
 test("of several gateways the newest stamp counts, and whether anybody waits at any of them", async () => {
   for (const name of ["a", "b", "c"]) putGateway(name);
   putEngine("e", 0, "Stopped");
