@@ -299,6 +299,22 @@ test("a flood for one engine takes every place that is free, and no place that a
   expect(decisions.filter((decision) => decision === "shed")).toHaveLength(41);
 });
 
+test("a request that gives its place up although its engine is up passes", async () => {
+  putEngine("a", 0);
+  putEngine("b", 0);
+  sync();
+  capacity = 2;
+  reached = "not yet";
+  const [first, second] = [hold("a"), hold("a")];
+  putEngine("a", 1);
+  putEndpoint("a", true);
+  void hold("b");
+  expect(await second).toEqual(UNSYNCED);
+  expect(room.countOf("a")).toBe(1);
+  room.releaseAll("closing");
+  await first;
+});
+
 test("four engines that do not start leave a place for a fifth", async () => {
   for (const name of ["a", "b", "c", "d", "e"]) putEngine(name, 0);
   sync();

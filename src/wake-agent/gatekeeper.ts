@@ -38,7 +38,7 @@ export interface GatekeeperOptions {
 }
 
 /** For an engine at zero without auto-stop: no query starts it, so a longer hold would only take places from others. */
-export const UNSTARTABLE_HOLD_MS = 5_000;
+const UNSTARTABLE_HOLD_MS = 5_000;
 const ENGINE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 export class Gatekeeper {
@@ -78,7 +78,7 @@ export class Gatekeeper {
       // Up, and only not known to be reached by the gateway yet: it may well be, and the next one will know.
       if (isUp) {
         reach.pursue(engine);
-        return { status: 200, decision: "unsynced" };
+        return UNSYNCED;
       }
       return this.#shed(engine);
     }
@@ -137,7 +137,8 @@ export class Gatekeeper {
       case "timeout":
         return serves ? pass : tryAgain(10);
       case "displaced":
-        return this.#shed(engine);
+        // Up, and only not known to be reached by the gateway yet: as without a place.
+        return serves ? UNSYNCED : this.#shed(engine);
       case "gone":
         return { status: 404, decision: "unknown" };
       case "left":
