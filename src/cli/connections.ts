@@ -15,6 +15,7 @@ import type { RuntimeMetrics } from "../kube/runtime-metrics.ts";
 import { UsageError } from "./flags.ts";
 import type { ManagerFlags } from "./manager-flags.ts";
 import { VERSION } from "./version.ts";
+import { createDemandClient } from "./wake-demand.ts";
 
 const USER_AGENT = `firebolt-operator/${VERSION}`;
 
@@ -65,7 +66,7 @@ export function connect(options: ConnectOptions): Connections {
     userAgent: `${USER_AGENT} (serving)`,
     onRequest: metrics.request,
   });
-  const demand = createKubeClient({
+  const demand = createDemandClient({
     config,
     logger,
     userAgent: `${USER_AGENT} (wake-demand)`,

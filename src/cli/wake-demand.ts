@@ -6,6 +6,7 @@ import type { V1Pod } from "../api/generated/kubernetes.ts";
 import type { FireboltInstance } from "../api/instance.ts";
 import { DemandPoll } from "../engine/auto-stop/demand-poll.ts";
 import type { DemandSource } from "../engine/auto-stop/demand-source.ts";
+import { DEMAND_AT_ONCE } from "../engine/auto-stop/demand-turns.ts";
 import { demandReader, GATEWAY_PODS } from "../engine/auto-stop/gateway-pods.ts";
 import type { CacheWish } from "../engine/engine-caches.ts";
 import { GATEWAY_PORTS } from "../gateway/ports.ts";
@@ -13,6 +14,7 @@ import { WAKE_AGENT_CONTAINER } from "../gateway/wake-container.ts";
 import type { ObjectCache } from "../kube/cache.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { systemClock } from "../kube/clock.ts";
+import { createKubeClient, type KubeClientOptions } from "../kube/kube-client.ts";
 import type { Logger } from "../kube/logger.ts";
 import type { Manager } from "../kube/manager.ts";
 import type { DemandMetrics } from "../metrics/process-series.ts";
@@ -26,6 +28,11 @@ export interface DemandPollParts {
   readonly client: Pick<KubeClient, "podProxyGet">;
   readonly metrics: DemandMetrics;
   readonly logger: Logger;
+}
+
+/** A client for asking gateways through the API server, with a connection for every one that is asked at the same time. */
+export function createDemandClient(options: Omit<KubeClientOptions, "maxSockets">): KubeClient {
+  return createKubeClient({ ...options, maxSockets: DEMAND_AT_ONCE });
 }
 
 /** Undefined: agents write wake requests themselves, or there are none. */

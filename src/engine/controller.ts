@@ -5,6 +5,7 @@ import type { Clock } from "../kube/clock.ts";
 import { type Controller, type WatchSource, watch } from "../kube/controller.ts";
 import type { EventSink } from "../kube/event-object.ts";
 import type { DemandSource } from "./auto-stop/demand-source.ts";
+import { Evaluations } from "./auto-stop/evaluations.ts";
 import type { EngineCaches } from "./engine-caches.ts";
 import { kubeWorld } from "./kube-world.ts";
 import { type EngineMetrics, noEngineMetrics } from "./metrics-hooks.ts";
@@ -46,6 +47,7 @@ export function engineController(deps: EngineControllerDeps): Controller {
   const { client, caches, clock, events, defaults, bounds, demand, prober, metrics = noEngineMetrics } = deps;
   const { drainSettleMs = DEFAULT_DRAIN_SETTLE_MS } = deps;
   const nowMs = () => clock.now();
+  const evaluations = new Evaluations();
   return {
     name: "fireboltengine",
     concurrency: deps.concurrency ?? DEFAULT_CONCURRENCY,
@@ -61,7 +63,14 @@ export function engineController(deps: EngineControllerDeps): Controller {
       ...(demand === undefined ? [] : [watchDemand(demand)]),
     ],
     reconcile({ namespace = "", name }, signal, { logger }) {
-      const world = kubeWorld({ client, caches, signal, prober, ...(demand === undefined ? {} : { demand }) });
+      const world = kubeWorld({
+        client,
+        caches,
+        signal,
+        prober,
+        evaluations,
+        ...(demand === undefined ? {} : { demand }),
+      });
       const settings = { defaults, bounds, drainSettleMs };
       return runEnginePass(world, { namespace, name }, { ...settings, nowMs, events, metrics, logger });
     },

@@ -9,6 +9,7 @@ import type { KubeClient } from "../kube/client.ts";
 import { isAlreadyExists, isConflict, isNotFound, KubeApiError } from "../kube/errors.ts";
 import { type DeepReadonly, keyOf, keyText } from "../kube/object.ts";
 import type { DemandSource } from "./auto-stop/demand-source.ts";
+import type { Evaluations } from "./auto-stop/evaluations.ts";
 import type { ChildKind, ChildObject, Engine } from "./children.ts";
 import type { RoutingWrite } from "./decision.ts";
 import { type EngineCaches, INDEX } from "./engine-caches.ts";
@@ -39,13 +40,15 @@ export interface KubeWorldOptions {
   readonly caches: EngineCaches;
   readonly signal: AbortSignal;
   readonly prober: Pick<QueryProber, "queries">;
+  readonly evaluations: Evaluations;
   /** Absent: gateways are not asked for demand. */
   readonly demand?: Pick<DemandSource, "of">;
 }
 
 /** One world per pass: its signal ends whatever the pass waits for. */
 export function kubeWorld(options: KubeWorldOptions): EngineWorld {
-  return { signal: options.signal, ...cachedReads(options), ...directReads(options), ...writes(options) };
+  const { signal, evaluations } = options;
+  return { signal, evaluations, ...cachedReads(options), ...directReads(options), ...writes(options) };
 }
 
 function cachedReads({ caches, demand }: KubeWorldOptions): CachedReads {

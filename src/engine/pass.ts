@@ -44,6 +44,7 @@ export async function runEnginePass(world: EngineWorld, key: EngineKey, deps: Pa
   }
   if (engine.metadata?.deletionTimestamp !== undefined) {
     const next = await deleteEngine(world, engine, { ...deps, nowMs: deps.nowMs() });
+    world.evaluations?.forget(identityOf(engine).uid);
     deps.metrics.removed(key);
     return next;
   }

@@ -2,6 +2,7 @@
 // of the model test, so that the real observe, compute and apply run in both. One write is one awaited call.
 import type { EngineStatus } from "../api/engine-status.ts";
 import type { V1ConfigMap, V1Service, V1StatefulSet } from "../api/generated/kubernetes.ts";
+import type { Evaluations } from "./auto-stop/evaluations.ts";
 import type { WakeDemand } from "./auto-stop/wake-request.ts";
 import type { ChildObject, ConfigMap, Engine, EngineClass, Instance, Pod, Service, StatefulSet } from "./children.ts";
 import type { Removal, RoutingWrite } from "./decision.ts";
@@ -33,6 +34,8 @@ export interface CachedReads {
   children(engine: EngineKey): readonly ChildObject[];
   /** Pods labelled with the engine and the generation, in the order of their names. */
   pods(engine: EngineKey, generation: number): readonly Pod[];
+  /** When auto-stop last evaluated each engine; absent where nothing is remembered between passes. */
+  readonly evaluations?: Evaluations;
   /** What gateways showed when they were last asked; absent where they are not asked. */
   wakeDemand?(engine: EngineKey): WakeDemand | undefined;
 }

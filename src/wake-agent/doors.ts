@@ -7,8 +7,11 @@ import { keepIdleConnections } from "../kube/idle-connections.ts";
 import type { Logger } from "../kube/logger.ts";
 import { untilAborted } from "../kube/until-aborted.ts";
 import type { Answer, Gatekeeper } from "./gatekeeper.ts";
+import { limitPeers, type PeerLimits } from "./peer-limits.ts";
 
 const SHUTDOWN_MS = 5_000;
+/** A few API servers, operators and Prometheus servers, each with a few connections; and a page of at most a megabyte. */
+const DEMAND_PEERS: PeerLimits = { mostConnections: 32, responseMs: 5_000 };
 
 export const DECISION_HEADER = "x-firebolt-wake-decision";
 export const EPOCH_HEADER = "x-firebolt-wake-epoch";
@@ -33,19 +36,20 @@ export function createHoldDoor({ port, gatekeeper, epoch, logger }: HoldDoorOpti
   return createDoor({ host: "127.0.0.1", port }, (request, response) => {
     const { path, engine } = targetOf(request);
     const send = (answer: Answer): void => sendAnswer(response, answer, epoch());
+    const fail = (error: unknown): void => {
+      logger.error("a request could not be judged", error, { engine });
+      // Without a decision the gateway lets the request pass.
+      sendText(response, 500, "the request could not be judged\n");
+    };
     switch (path) {
       case "/check":
-        send(gatekeeper.check(engine));
+        gatekeeper.check(engine).then(send, fail);
         return;
       case "/hold": {
         const left = new AbortController();
         // Also fires after an answer, when nobody waits any more.
         response.once("close", () => left.abort());
-        gatekeeper.hold(engine, left.signal).then(send, (error: unknown) => {
-          logger.error("a request could not be held", error, { engine });
-          // Without a decision the gateway lets the request pass.
-          sendText(response, 500, "the request could not be held\n");
-        });
+        gatekeeper.hold(engine, left.signal).then(send, fail);
         return;
       }
       default:
@@ -55,8 +59,8 @@ export function createHoldDoor({ port, gatekeeper, epoch, logger }: HoldDoorOpti
 }
 
 /** `GET /demand`, on all addresses. */
-export function createDemandDoor(port: number, page: () => string): Door {
-  return createDoor({ port }, (request, response) => {
+export function createDemandDoor(port: number, page: () => string, peers = DEMAND_PEERS): Door {
+  return createDoor({ port, peers }, (request, response) => {
     const { path } = targetOf(request);
     if (path === "/demand") sendText(response, 200, page(), "text/plain; version=0.0.4; charset=utf-8");
     else sendPage(response, path);
@@ -64,13 +68,14 @@ export function createDemandDoor(port: number, page: () => string): Door {
 }
 
 function createDoor(
-  address: { readonly host?: string; readonly port: number },
+  { peers, ...address }: { readonly host?: string; readonly port: number; readonly peers?: PeerLimits },
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Door {
   const server = createServer(keepIdleConnections(), (request, response) => {
     if (request.method === "GET" || request.method === "HEAD") answer(request, response);
     else sendText(response, 405, "only GET\n");
   });
+  if (peers !== undefined) limitPeers(server, peers);
   const listening = Promise.withResolvers<void>();
   return {
     get port() {

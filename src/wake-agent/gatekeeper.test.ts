@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
 import { MemoryCache } from "../../test/support/memory-cache.ts";
 import { silentLogger } from "../kube/logger.ts";
+import { Absence } from "./absence.ts";
 import { Demand } from "./demand.ts";
 import { EngineView, indexSlices, Sight } from "./engine-view.ts";
 import { Gatekeeper } from "./gatekeeper.ts";
@@ -22,6 +23,9 @@ let stamped: string[];
 let reached: Reached;
 let attempts: number;
 let capacity: number;
+/** What the API server has, asked directly; "unreachable": it does not respond. */
+let stored: Set<string> | "unreachable";
+let confirmations: string[];
 let gatekeeper: Gatekeeper;
 const here = new AbortController().signal;
 
@@ -51,9 +55,21 @@ beforeEach(() => {
     return reached;
   };
   const reach = new Reach({ clock, logger: silentLogger, view, room, attempt, signal: new AbortController().signal });
-  gatekeeper = new Gatekeeper({
+  stored = new Set();
+  confirmations = [];
+  const absence = new Absence({
     clock,
+    logger: silentLogger,
+    signal: here,
+    exists: async (name) => {
+      confirmations.push(name);
+      if (stored === "unreachable") throw new Error("no response within 1 s");
+      return stored.has(name);
+    },
+  });
+  gatekeeper = new Gatekeeper({
     view,
+    absence,
     room,
     reach,
     demand,
@@ -84,7 +100,7 @@ const hold = (engine = "e", left = here) => gatekeeper.hold(engine, left);
 
 test.each(["", "-e", "e-", "E", "a.b", "x".repeat(64), "e%20"])("the name %j is rejected", async (name) => {
   sync();
-  expect(gatekeeper.check(name)).toEqual({ status: 400, decision: "rejected" });
+  expect(await gatekeeper.check(name)).toEqual({ status: 400, decision: "rejected" });
   expect(await hold(name)).toEqual({ status: 400, decision: "rejected" });
 });
 
@@ -93,9 +109,9 @@ test("before anything is known everything passes; what is known to be ready is s
   expect(await hold()).toEqual({ status: 200, decision: "unsynced" });
   sights.slices.observer.relisted?.("start" as never);
   putEndpoint("up", true);
-  expect(gatekeeper.check("up")).toEqual({ status: 200, decision: "ready" });
-  expect(gatekeeper.check("e")).toEqual({ status: 200, decision: "unsynced" });
-  expect(gatekeeper.check("nobody")).toEqual({ status: 200, decision: "unsynced" });
+  expect(await gatekeeper.check("up")).toEqual({ status: 200, decision: "ready" });
+  expect(await gatekeeper.check("e")).toEqual({ status: 200, decision: "unsynced" });
+  expect(await gatekeeper.check("nobody")).toEqual({ status: 200, decision: "unsynced" });
 });
 
 test("a name that is no engine: 404 at once, and no trace of it", async () => {
@@ -111,7 +127,7 @@ test("ready: at once, and nothing is recorded", async () => {
   putEngine("e", 1);
   putEndpoint("e", true);
   sync();
-  expect(gatekeeper.check("e")).toEqual({ status: 200, decision: "ready" });
+  expect(await gatekeeper.check("e")).toEqual({ status: 200, decision: "ready" });
   expect(await hold()).toEqual({ status: 200, decision: "ready" });
   expect(demand.rows()).toEqual([]);
 });
@@ -119,7 +135,7 @@ test("ready: at once, and nothing is recorded", async () => {
 test("stopped: held, stamped, released once the gateway reaches it", async () => {
   putEngine("e", 0);
   sync();
-  expect(gatekeeper.check("e")).toEqual({ status: 202, decision: "wait" });
+  expect(await gatekeeper.check("e")).toEqual({ status: 202, decision: "wait" });
   const answer = hold();
   await clock.advance(5_000);
   expect(stamped).toEqual(["e"]);
@@ -129,11 +145,11 @@ test("stopped: held, stamped, released once the gateway reaches it", async () =>
   putEndpoint("e", true);
   await clock.advance(3_000);
   expect(room.size).toBe(1);
-  expect(gatekeeper.check("e")).toEqual({ status: 202, decision: "wait" });
+  expect(await gatekeeper.check("e")).toEqual({ status: 202, decision: "wait" });
   reached = "yes";
   await clock.advance(200);
   expect(await answer).toEqual({ status: 200, decision: "released" });
-  expect(gatekeeper.check("e")).toEqual({ status: 200, decision: "ready" });
+  expect(await gatekeeper.check("e")).toEqual({ status: 200, decision: "ready" });
   await clock.advance(5_000);
   expect(clock.pending).toBe(0);
 });
@@ -178,7 +194,7 @@ test("no room at all, but the engine is up: it passes, and the next one knows", 
   expect(await hold()).toEqual({ status: 200, decision: "unsynced" });
   await clock.advance(0);
   expect(attempts).toBe(1);
-  expect(gatekeeper.check("e")).toEqual({ status: 200, decision: "ready" });
+  expect(await gatekeeper.check("e")).toEqual({ status: 200, decision: "ready" });
 });
 
 test("a client that leaves takes nobody along", async () => {
@@ -202,6 +218,152 @@ test("an engine that is deleted: 404 for those who wait", async () => {
   const answer = hold();
   engines.remove({ namespace: "ns", name: "e" });
   expect(await answer).toEqual({ status: 404, decision: "unknown" });
+});
+
+const UNSYNCED = { status: 200, decision: "unsynced" };
+const UNKNOWN = { status: 404, decision: "unknown" };
+
+test.each(["engines", "slices"] as const)(
+  "while the watch of %s is broken no name is unknown; once it is back, names are again",
+  async (watch) => {
+    sync();
+    expect(await gatekeeper.check("new")).toEqual(UNKNOWN);
+    sights[watch].observer.failed?.(new Error("forbidden"));
+    // Created meanwhile, and serving: the agent is told of neither.
+    expect(await gatekeeper.check("new")).toEqual(UNSYNCED);
+    expect(await hold("new")).toEqual(UNSYNCED);
+    expect(confirmations).toEqual(["new"]);
+    putEngine("new", 1);
+    putEndpoint("new", true);
+    sights[watch].observer.event?.("put");
+    expect((await gatekeeper.check("new")).decision).not.toBe("unknown");
+    expect(await gatekeeper.check("never-created")).toEqual(UNKNOWN);
+    expect(await hold("never-created")).toEqual(UNKNOWN);
+  },
+);
+
+test("a watch that has stalled unnoticed: an engine that the API server has is let pass, and so is any name it cannot confirm", async () => {
+  sync();
+  stored = new Set(["new"]);
+  expect(await gatekeeper.check("new")).toEqual(UNSYNCED);
+  expect(await hold("new")).toEqual(UNSYNCED);
+  expect(await gatekeeper.check("never-created")).toEqual(UNKNOWN);
+  stored = "unreachable";
+  await clock.advance(2_000);
+  expect(await gatekeeper.check("never-created")).toEqual(UNSYNCED);
+  // Not asked again at once: a query must not wait for an API server that does not respond.
+  expect(await gatekeeper.check("another")).toEqual(UNSYNCED);
+  expect(confirmations).toEqual(["new", "never-created", "never-created"]);
+  stored = new Set();
+  await clock.advance(2_000);
+  expect(await gatekeeper.check("never-created")).toEqual(UNKNOWN);
+});
+
+test("an engine that the watch reports while its absence is being confirmed is judged by the watch", async () => {
+  sync();
+  const [checked, held] = [gatekeeper.check("e"), hold()];
+  putEngine("e", 0);
+  expect(await checked).toEqual({ status: 202, decision: "wait" });
+  await clock.advance(0);
+  expect(room.countOf("e")).toBe(1);
+  room.releaseAll("closing");
+  await held;
+});
+
+test("made-up names cost the API server ten requests in two seconds, however many they are", async () => {
+  sync();
+  for (let index = 0; index < 1_000; index++) await gatekeeper.check(`x${index}`);
+  expect(confirmations).toHaveLength(10);
+  await clock.advance(2_000);
+  for (let index = 0; index < 1_000; index++) await gatekeeper.check(`x${index}`);
+  expect(confirmations).toHaveLength(20);
+});
+
+test("a flood for one engine takes every place that is free, and no place that another engine needs", async () => {
+  putEngine("flooded", 0);
+  putEngine("quiet", 0);
+  sync();
+  const flood = Array.from({ length: 50 }, () => hold("flooded"));
+  expect(room.countOf("flooded")).toBe(10);
+  const waiting = hold("quiet");
+  expect([room.countOf("flooded"), room.countOf("quiet")]).toEqual([9, 1]);
+  expect(await hold("flooded")).toEqual({ status: 503, decision: "shed", retryAfterSeconds: 5 });
+  putEngine("quiet", 1);
+  putEndpoint("quiet", true);
+  await clock.advance(0);
+  expect(await waiting).toEqual({ status: 200, decision: "released" });
+  // The one that gave its place up is counted as shed like the forty that got none.
+  expect(demand.rows().find(({ engine }) => engine === "flooded")).toMatchObject({ parked: 9, shed: 42 });
+  room.releaseAll("closing");
+  const decisions = (await Promise.all(flood)).map(({ decision }) => decision);
+  expect(decisions.filter((decision) => decision === "shed")).toHaveLength(41);
+});
+
+test("a request that gives its place up although its engine is up passes", async () => {
+  putEngine("a", 0);
+  putEngine("b", 0);
+  sync();
+  capacity = 2;
+  reached = "not yet";
+  const [first, second] = [hold("a"), hold("a")];
+  putEngine("a", 1);
+  putEndpoint("a", true);
+  void hold("b");
+  expect(await second).toEqual(UNSYNCED);
+  expect(room.countOf("a")).toBe(1);
+  room.releaseAll("closing");
+  await first;
+});
+
+test("four engines that do not start leave a place for a fifth", async () => {
+  for (const name of ["a", "b", "c", "d", "e"]) putEngine(name, 0);
+  sync();
+  capacity = 8;
+  for (const name of ["a", "b", "c", "d"]) for (let count = 0; count < 8; count++) void hold(name);
+  expect(["a", "b", "c", "d"].map((name) => room.countOf(name))).toEqual([2, 2, 2, 2]);
+  void hold();
+  expect(room.countOf("e")).toBe(1);
+  expect(room.size).toBe(8);
+  room.releaseAll("closing");
+});
+
+test("capacity that has shrunk below what is held displaces nobody", async () => {
+  putEngine("a", 0);
+  putEngine("b", 0);
+  sync();
+  for (let count = 0; count < 4; count++) void hold("a");
+  capacity = 2;
+  expect((await hold("b")).decision).toBe("shed");
+  expect(room.countOf("a")).toBe(4);
+  room.releaseAll("closing");
+});
+
+test("an engine that no query can start is held for five seconds, unless it is started meanwhile", async () => {
+  const putOff = (replicas: number): void =>
+    engines.put({
+      metadata: { name: "off", namespace: "ns" },
+      spec: { replicas },
+      status: { phase: "stopped", activeGeneration: 0, autoStopReason: "Disabled" },
+    });
+  putOff(0);
+  putEngine("e", 0);
+  sync();
+  const [first, other] = [hold("off"), hold()];
+  await clock.advance(4_999);
+  expect(room.countOf("off")).toBe(1);
+  await clock.advance(1);
+  expect(await first).toEqual({ status: 503, decision: "timeout", retryAfterSeconds: 10 });
+  expect(room.countOf("e")).toBe(1);
+  const second = hold("off");
+  await clock.advance(1_000);
+  putOff(1);
+  await clock.advance(30_000);
+  expect(room.countOf("off")).toBe(1);
+  putEndpoint("off", true);
+  await clock.advance(0);
+  expect(await second).toEqual({ status: 200, decision: "released" });
+  room.releaseAll("closing");
+  await other;
 });
 
 test("with a broken watch an engine that the gateway reaches is let go", async () => {
@@ -244,7 +406,7 @@ test("the epoch grows whenever an engine stops being sure, and only then", async
   expect(view.epoch).toBe(before + 1);
   expect(grown).toBe(true);
   // Served, but nobody may remember it.
-  expect(gatekeeper.check("e")).toEqual({ status: 200, decision: "leaving" });
+  expect(await gatekeeper.check("e")).toEqual({ status: 200, decision: "leaving" });
   putEngine("e", 0, "switching");
-  expect(gatekeeper.check("e").decision).toBe("wait");
+  expect((await gatekeeper.check("e")).decision).toBe("wait");
 });

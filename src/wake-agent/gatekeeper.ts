@@ -1,11 +1,11 @@
 // The agent's answers (behaviour §4.5): what a gateway is told about one request for one engine. Fails open: whatever the agent
 // does not know lets the request pass.
-import type { Clock } from "../kube/clock.ts";
+import type { Absence } from "./absence.ts";
 import type { Demand } from "./demand.ts";
 import type { EngineView } from "./engine-view.ts";
 import type { Reach } from "./reach.ts";
 import type { Stamper } from "./stamper.ts";
-import { canServe } from "./standing.ts";
+import { canServe, isStartable } from "./standing.ts";
 import type { Outcome, WaitingRoom } from "./waiting-room.ts";
 
 /** "ready" and "released" may be remembered for as long as the epoch lasts; "leaving" lets pass this one request. */
@@ -27,8 +27,8 @@ export interface Answer {
 }
 
 export interface GatekeeperOptions {
-  readonly clock: Clock;
   readonly view: EngineView;
+  readonly absence: Pick<Absence, "isConfirmed">;
   readonly room: WaitingRoom;
   readonly reach: Reach;
   readonly demand: Demand;
@@ -37,6 +37,8 @@ export interface GatekeeperOptions {
   readonly holdTimeoutMs: number;
 }
 
+/** For an engine at zero without auto-stop: no query starts it, so a longer hold would only take places from others. */
+const UNSTARTABLE_HOLD_MS = 5_000;
 const ENGINE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 export class Gatekeeper {
@@ -53,15 +55,18 @@ export class Gatekeeper {
     });
   }
 
-  /** At once: "wait" means that the request should be held. Records nothing. */
-  check(engine: string): Answer {
-    return this.#atOnce(engine) ?? { status: 202, decision: "wait" };
+  /** "wait" means that the request should be held. Records nothing. Never waits, except to confirm that there is no such engine. */
+  async check(engine: string): Promise<Answer> {
+    const atOnce = this.#atOnce(engine);
+    if (atOnce === "absent") return this.#confirmAbsence(engine, () => this.check(engine));
+    return atOnce ?? { status: 202, decision: "wait" };
   }
 
   /** Holds the request until its engine can serve, at most for the hold timeout. */
   async hold(engine: string, left: AbortSignal): Promise<Answer> {
-    const { view, room, reach, demand, stamper, capacity, holdTimeoutMs } = this.#options;
+    const { view, room, reach, demand, stamper } = this.#options;
     const atOnce = this.#atOnce(engine);
+    if (atOnce === "absent") return this.#confirmAbsence(engine, () => this.hold(engine, left));
     if (atOnce !== undefined) return atOnce;
     const isUp = canServe(view.standing(engine));
     if (!isUp) {
@@ -69,28 +74,55 @@ export class Gatekeeper {
       demand.stamp(engine);
       stamper.want(engine);
     }
-    if (room.size >= capacity()) {
+    if (!this.#hasPlaceFor(engine, isUp)) {
       // Up, and only not known to be reached by the gateway yet: it may well be, and the next one will know.
       if (isUp) {
         reach.pursue(engine);
-        return { status: 200, decision: "unsynced" };
+        return UNSYNCED;
       }
-      demand.shed(engine);
-      return { status: 503, decision: "shed", retryAfterSeconds: 5 };
+      return this.#shed(engine);
     }
-    const waiting = room.wait({ engine, timeoutMs: holdTimeoutMs, left });
+    const waiting = room.wait({ engine, patienceMs: (waitedMs) => this.#holdMs(engine) - waitedMs, left });
     reach.pursue(engine);
     return this.#answerTo(engine, await waiting);
   }
 
-  #atOnce(engine: string): Answer | undefined {
+  /** A full queue still has a place for an engine that has fewer than another one: it takes one of those. */
+  #hasPlaceFor(engine: string, isUp: boolean): boolean {
+    const { room, capacity } = this.#options;
+    const places = capacity();
+    if (room.size < places) return true;
+    return room.size === places && !isUp && room.displaceFor(engine);
+  }
+
+  #holdMs(engine: string): number {
+    const { view, holdTimeoutMs } = this.#options;
+    return isStartable(view.engine(engine)) ? holdTimeoutMs : Math.min(UNSTARTABLE_HOLD_MS, holdTimeoutMs);
+  }
+
+  #shed(engine: string): Answer {
+    this.#options.demand.shed(engine);
+    return { status: 503, decision: "shed", retryAfterSeconds: 5 };
+  }
+
+  /** "absent": the watches work as far as the agent knows, and show no such engine. Undefined: the request should be held. */
+  #atOnce(engine: string): Answer | "absent" | undefined {
     const { view, reach } = this.#options;
     if (!ENGINE_NAME.test(engine)) return { status: 400, decision: "rejected" };
     const standing = view.standing(engine);
-    if (!view.complete && !(view.knowsEndpoints && canServe(standing))) return { status: 200, decision: "unsynced" };
-    if (standing === "unknown") return { status: 404, decision: "unknown" };
+    if (!view.complete && !(view.knowsEndpoints && canServe(standing))) return UNSYNCED;
+    // With a broken watch the engine may have been created since.
+    if (standing === "unknown") return view.blind ? UNSYNCED : "absent";
     if (!canServe(standing) || reach.isDoubtful(engine)) return undefined;
     return { status: 200, decision: standing === "ready" ? "ready" : "leaving" };
+  }
+
+  async #confirmAbsence(engine: string, again: () => Promise<Answer>): Promise<Answer> {
+    const { view, absence } = this.#options;
+    const isConfirmed = await absence.isConfirmed(engine);
+    // The watch may have reported it meanwhile.
+    if (view.standing(engine) !== "unknown") return again();
+    return isConfirmed ? { status: 404, decision: "unknown" } : UNSYNCED;
   }
 
   #answerTo(engine: string, outcome: Outcome): Answer {
@@ -104,6 +136,9 @@ export class Gatekeeper {
         return serves || view.blind ? pass : tryAgain(5);
       case "timeout":
         return serves ? pass : tryAgain(10);
+      case "displaced":
+        // Up, and only not known to be reached by the gateway yet: as without a place.
+        return serves ? UNSYNCED : this.#shed(engine);
       case "gone":
         return { status: 404, decision: "unknown" };
       case "left":
@@ -115,4 +150,5 @@ export class Gatekeeper {
   }
 }
 
+const UNSYNCED: Answer = { status: 200, decision: "unsynced" };
 const tryAgain = (retryAfterSeconds: number): Answer => ({ status: 503, decision: "timeout", retryAfterSeconds });

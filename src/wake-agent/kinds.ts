@@ -35,6 +35,11 @@ export const WatchedEngine = defineResource<WatchedEngine>(ENGINE_NAMES);
 export const SERVICE_NAME_LABEL = "kubernetes.io/service-name";
 const SERVICE_SUFFIX = "-service";
 
+/** Selects the slices of an engine's Service. */
+export function serviceSelector(engine: string): string {
+  return `${SERVICE_NAME_LABEL}=${engine}${SERVICE_SUFFIX}`;
+}
+
 /** The engine that a slice belongs to, by the name of its Service; undefined for slices of other Services. */
 export function engineOfSlice({
   metadata,

@@ -20,7 +20,7 @@ const stopped = (stamp?: string): WatchedEngine => ({
 });
 const wait = (engine: string): AbortController => {
   const left = new AbortController();
-  void room.wait({ engine, timeoutMs: 120_000, left: left.signal });
+  void room.wait({ engine, patienceMs: (waitedMs) => 120_000 - waitedMs, left: left.signal });
   return left;
 };
 

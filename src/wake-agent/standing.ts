@@ -32,3 +32,8 @@ export function canServe(standing: Standing): boolean {
 export function isWakeable(engine: DeepReadonly<WatchedEngine> | undefined): boolean {
   return engine?.spec?.replicas === 0 && engine.status?.autoStopReason !== "Disabled";
 }
+
+/** Whether anything but an edit by its owner can start it. One that cannot be read counts as startable. */
+export function isStartable(engine: DeepReadonly<WatchedEngine> | undefined): boolean {
+  return engine?.spec?.replicas !== 0 || isWakeable(engine);
+}

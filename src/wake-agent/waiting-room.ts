@@ -1,9 +1,9 @@
-// The held requests. Each waiter is known by itself, not by the engine's name: one that leaves takes nobody with it, and a release
-// reaches exactly those who were waiting.
+// The hold queue: requests that wait for an engine. Each waiter is known by itself, not by the engine's name: one that leaves takes nobody with it, and a release
+// reaches exactly those who were waiting. The places are shared out between engines.
 import type { Clock } from "../kube/clock.ts";
 
-/** Why somebody stopped waiting. */
-export type Outcome = "released" | "gone" | "timeout" | "left" | "closing";
+/** Why somebody stopped waiting. "displaced": its place was given to an engine that had fewer. */
+export type Outcome = "released" | "gone" | "timeout" | "left" | "closing" | "displaced";
 
 interface Waiter {
   readonly end: (outcome: Outcome) => void;
@@ -11,7 +11,8 @@ interface Waiter {
 
 export interface WaitOptions {
   readonly engine: string;
-  readonly timeoutMs: number;
+  /** How much longer it may wait after having waited for so long. Called again when that has passed; 0 or less ends the waiting. */
+  readonly patienceMs: (waitedMs: number) => number;
   /** Fires when the one who asked is no longer there. */
   readonly left: AbortSignal;
 }
@@ -37,8 +38,10 @@ export class WaitingRoom {
     return [...this.#waiters.keys()];
   }
 
-  wait({ engine, timeoutMs, left }: WaitOptions): Promise<Outcome> {
+  wait({ engine, patienceMs, left }: WaitOptions): Promise<Outcome> {
     if (left.aborted) return Promise.resolve("left");
+    const clock = this.#clock;
+    const beganMs = clock.monotonicMs();
     return new Promise((resolve) => {
       const onLeft = (): void => waiter.end("left");
       const waiter: Waiter = {
@@ -49,7 +52,12 @@ export class WaitingRoom {
           resolve(outcome);
         },
       };
-      const cancel = this.#clock.after(timeoutMs, () => waiter.end("timeout"));
+      const expire = (): void => {
+        const moreMs = patienceMs(clock.monotonicMs() - beganMs);
+        if (moreMs > 0) cancel = clock.after(moreMs, expire);
+        else waiter.end("timeout");
+      };
+      let cancel = clock.after(patienceMs(0), expire);
       left.addEventListener("abort", onLeft, { once: true });
       this.#add(engine, waiter);
     });
@@ -58,6 +66,18 @@ export class WaitingRoom {
   /** Ends the waiting of everybody who waits for this engine now. */
   release(engine: string, outcome: Outcome): void {
     for (const waiter of [...(this.#waiters.get(engine) ?? [])]) waiter.end(outcome);
+  }
+
+  /**
+   * Takes a place away from the engine that has the most, if it then still has as many as this one: nobody who asks for one engine
+   * can keep out those who ask for another. The newest goes, which has waited least. False: this engine has its share.
+   */
+  displaceFor(engine: string): boolean {
+    let most: readonly [string, number] = ["", this.countOf(engine) + 1];
+    for (const [name, waiters] of this.#waiters) if (waiters.size > most[1]) most = [name, waiters.size];
+    const newest = [...(this.#waiters.get(most[0]) ?? [])].at(-1);
+    newest?.end("displaced");
+    return newest !== undefined;
   }
 
   releaseAll(outcome: Outcome): void {

@@ -5,6 +5,7 @@ import { createObjectCache } from "../kube/cache.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { Clock } from "../kube/clock.ts";
 import type { Logger } from "../kube/logger.ts";
+import { Absence } from "./absence.ts";
 import { Demand, renderDemandPage } from "./demand.ts";
 import { createDemandDoor, createHoldDoor } from "./doors.ts";
 import { EngineView, indexSlices, Sight } from "./engine-view.ts";
@@ -12,7 +13,7 @@ import { attemptThroughEnvoy } from "./envoy.ts";
 import { Gatekeeper } from "./gatekeeper.ts";
 import { GatewayWatch } from "./gateway-watch.ts";
 import { holdCapacity } from "./hold-capacity.ts";
-import { EndpointSlice, trimEngine, trimSlice, WatchedEngine } from "./kinds.ts";
+import { EndpointSlice, serviceSelector, trimEngine, trimSlice, WatchedEngine } from "./kinds.ts";
 import { Reach } from "./reach.ts";
 import { Stamper } from "./stamper.ts";
 import { WaitingRoom } from "./waiting-room.ts";
@@ -48,6 +49,8 @@ export interface WakeAgent {
 }
 
 const WRITE_DEADLINE_MS = 10_000;
+/** A gateway waits for two seconds for the word of its agent. */
+const CONFIRM_DEADLINE_MS = 1_000;
 /** Bookmarks come every minute: a watch that is silent for longer is broken. */
 const WATCH_SILENCE_MS = 90_000;
 
@@ -86,9 +89,10 @@ export function createWakeAgent(options: WakeAgentOptions): WakeAgent {
       : attemptThroughEnvoy(options.probeUrl, engine, signal);
   const reach = new Reach({ clock, logger, view, room, attempt, signal: stop.signal });
   const gateway = new GatewayWatch({ clock, room, view, adminUrl: options.envoyAdminUrl });
+  const absence = new Absence({ clock, logger, exists: existence(options), signal: stop.signal });
   const gatekeeper = new Gatekeeper({
-    clock,
     view,
+    absence,
     room,
     reach,
     demand,
@@ -131,5 +135,20 @@ export function createWakeAgent(options: WakeAgentOptions): WakeAgent {
       close();
       for (const part of ended) if (part.status === "rejected") throw part.reason;
     },
+  };
+}
+
+/** What the watches show, read directly and for one engine: the engine itself or, without the right to read it, its Service's slices. */
+function existence({ client, namespace, stampAnnotation }: WakeAgentOptions) {
+  return async (name: string, signal: AbortSignal): Promise<boolean> => {
+    const call = { signal, timeoutMs: CONFIRM_DEADLINE_MS };
+    if (stampAnnotation) return (await client.find(WatchedEngine, { namespace, name }, call)) !== undefined;
+    const slices = await client.list(EndpointSlice, {
+      ...call,
+      namespace,
+      labelSelector: serviceSelector(name),
+      limit: 1,
+    });
+    return slices.items.length > 0;
   };
 }

@@ -11,6 +11,7 @@ import { defineResource } from "../../src/kube/resource.ts";
 import { eventually } from "../support/cluster.ts";
 import { GatewayClient } from "../support/gateway-client.ts";
 import { startQueryLoad } from "../support/query-load.ts";
+import { startDemandServer } from "../support/wake-demand-server.ts";
 import { AUTO_STOP, openWakeWorld, startWakePlane, type WakePlane, type WakeWorld } from "../support/wake-world.ts";
 
 const HOLD_MS = 60_000;
@@ -174,6 +175,22 @@ test("a gateway that does not answer is counted, and the engine wakes as soon as
   const gateway = await world.gateway();
   await burst(gateway.clientPort, "e", 1);
 });
+
+test("40 gateways that take the request and never respond do not keep the demand of another one from being seen", async () => {
+  await open("hanging");
+  const names = Array.from({ length: 40 }, (_, index) => `main-gateway-${index}`);
+  const hanging = new Set(await Promise.all(names.map((name) => world.gatewayPod(name))));
+  // Listed behind them, and asked for the first time together with them.
+  await world.gatewayPod("main-gateway-responds");
+  await using _ = await startDemandServer("e", (address) => hanging.has(address));
+  await world.lab.createEngine("e", { replicas: 0, autoStop: AUTO_STOP });
+  await woken("e");
+  await eventually(async () => {
+    const { items } = await plane.client.list(Event, { namespace: world.lab.namespace });
+    const notes = items.filter(({ reason }) => reason === "WakeRequested").map(({ note }) => note);
+    expect(notes).toEqual([expect.stringContaining("main-gateway-responds")]);
+  });
+}, 120_000);
 
 const STOPS = 12;
 

@@ -1,8 +1,11 @@
 // What goes wrong around a hold: the agent is killed, restarted, paused or cut off from the API server; capacity runs out; clients
-// leave. Running engines never notice, and no request hangs beyond its time.
+// leave or come in crowds. Running engines never notice, and no request hangs beyond its time.
 import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { openApiFromKubeconfig } from "../../dev/control-plane/api-request.ts";
+import { wakeAgentRules } from "../../src/gateway/wake-container.ts";
 import { eventually, requestAs } from "../support/cluster.ts";
+import type { GatewayClient } from "../support/gateway-client.ts";
 import { startQueryLoad } from "../support/query-load.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { openWakeWorld, startWakePlane, type WakePlane, type WakeWorld } from "../support/wake-world.ts";
@@ -129,6 +132,100 @@ test("cut off from the API server: running engines pass, a stopped one waits, an
   await proxy[Symbol.asyncDispose]();
 });
 
+/** Until the engine's name is in DNS the gateway has a 503 for it. Never a 404. */
+async function servedWithout404(client: GatewayClient, engine: string): Promise<void> {
+  const statuses: number[] = [];
+  await eventually(async () => {
+    statuses.push((await client.send({ engine })).status);
+    return statuses.at(-1) === 200 || statuses.at(-1) === 404;
+  });
+  expect(statuses).not.toContain(404);
+}
+
+/** The rights of the gateway's account: none, or those that the operator gives it. */
+async function grant(rules: readonly object[]): Promise<void> {
+  const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${world.lab.namespace}/roles/main-gateway`;
+  const contentType = "application/merge-patch+json";
+  await requestAs(plane.kubeconfig, { method: "PATCH", path, contentType, body: { rules } });
+  const api = openApiFromKubeconfig(world.kubeconfig);
+  const engines = `/apis/compute.firebolt.io/v1alpha1/namespaces/${world.lab.namespace}/fireboltengines`;
+  try {
+    await eventually(async () => (await api.send({ path: engines })).status === (rules.length === 0 ? 403 : 200));
+  } finally {
+    api.close();
+  }
+}
+
+test("an engine created while the agent's watches are broken is served, not unknown; once they are back, names are unknown again", async () => {
+  world = await openWakeWorld(plane, "blind");
+  const { proxy, kubeconfig } = await proxied();
+  const gateway = await world.gateway({ kubeconfig });
+  const client = world.client(gateway);
+  expect((await client.send({ engine: "nobody" })).status).toBe(404);
+  await grant([]);
+  // Rights are looked at when a watch is opened.
+  proxy.cut();
+  await createRunning("late");
+  await servedWithout404(client, "late");
+  expect((await client.send({ engine: "nobody" })).status).toBe(503);
+  await grant(wakeAgentRules());
+  await eventually(async () => (await client.send({ engine: "nobody" })).status === 404, { timeoutMs: 90_000 });
+  await client.query({ engine: "late" });
+  await proxy[Symbol.asyncDispose]();
+});
+
+test("an engine created while the agent's watches have stalled, unnoticed, is served, not unknown", async () => {
+  world = await openWakeWorld(plane, "stalled");
+  const { proxy, kubeconfig } = await proxied();
+  const gateway = await world.gateway({ kubeconfig });
+  const client = world.client(gateway);
+  expect((await client.send({ engine: "nobody" })).status).toBe(404);
+  proxy.blackhole(true);
+  await createRunning("late");
+  await servedWithout404(client, "late");
+  expect((await client.send({ engine: "nobody" })).status).toBe(503);
+  proxy.blackhole(false);
+  await eventually(async () => (await client.send({ engine: "nobody" })).status === 404, { timeoutMs: 90_000 });
+  await client.query({ engine: "late" });
+  await proxy[Symbol.asyncDispose]();
+});
+
+const EIGHT_HOLDS = ["--envoy-memory-limit-bytes=0", "--fallback-hold-cap=8"];
+
+test("a forgotten dashboard floods an engine that cannot start: another engine still wakes by a query", async () => {
+  world = await openWakeWorld(plane, "dashboard");
+  await world.createStopped("flooded", { template: { spec: { nodeSelector: world.lab.hold } } });
+  await world.createStopped("e");
+  const gateway = await world.gateway({ agentFlags: EIGHT_HOLDS });
+  const client = world.client(gateway);
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const flood = Promise.allSettled(Array.from({ length: 40 }, () => client.send({ engine: "flooded", signal })));
+  await eventually(async () => (await gateway.demand("shed_total", "flooded")) === 32);
+  expect(await gateway.demand("pending_holds", "flooded")).toBe(8);
+  await client.query({ engine: "e" });
+  leaving.abort();
+  await flood;
+});
+
+test("a query for an engine that no query can start is refused after a few seconds, and holds no place for longer", async () => {
+  world = await openWakeWorld(plane, "off");
+  await world.lab.createEngine("off", { replicas: 0 });
+  await world.lab.until("off", ({ status }) => status?.autoStopReason === "Disabled", "off");
+  const gateway = await world.gateway({ agentFlags: EIGHT_HOLDS });
+  const client = world.client(gateway);
+  const dashboard = Array.from({ length: 8 }, () => client.send({ engine: "off", path: "/?query_label=off" }));
+  const answers = await Promise.all(dashboard);
+  expect(answers).toEqual(
+    answers.map(() => expect.objectContaining({ status: 503, headers: expect.objectContaining(RETRY) })),
+  );
+  expect(await gateway.tookMs("off")).toBeLessThan(60_000);
+  expect(await gateway.demand("pending_holds", "off")).toBe(0);
+  // Started by hand: from then on queries wait for it.
+  await world.lab.edit("off", { replicas: 1 });
+  await eventually(async () => (await client.send({ engine: "off" })).status === 200);
+});
+
 test("S80, I60: with room for one, the second query is refused at once and the engine starts all the same", async () => {
   world = await openWakeWorld(plane, "shed");
   await world.createStopped("e", { template: { spec: { nodeSelector: world.lab.hold } } });
@@ -190,7 +287,7 @@ test("an engine that is deleted while a query waits: 404 at once", async () => {
   expect((await held).status).toBe(404);
 });
 
-test("S83 and names that are no engines: probes wake nobody; 2000 unknown names get a 404, no row and no request", async () => {
+test("S83 and names that are no engines: probes wake nobody; 2000 unknown names get a 404, no row and hardly a request", async () => {
   world = await openWakeWorld(plane, "unknown");
   await world.createStopped("e");
   const gateway = await world.gateway();
@@ -202,16 +299,22 @@ test("S83 and names that are no engines: probes wake nobody; 2000 unknown names 
   const answer = await client.send({ engine: "no-such-engine", path: "/?query_label=unknown" });
   expect(answer).toMatchObject({ status: 404, text: 'there is no engine "no-such-engine" in this namespace' });
   expect(await gateway.tookMs("unknown")).toBeLessThan(1_000);
+  const began = performance.now();
   for (let batch = 0; batch < 40; batch++) {
     const names = Array.from({ length: 50 }, (_, index) => `x${batch}-${index}`);
     const answers = await Promise.all(names.map((engine) => client.send({ engine })));
     expect(answers.every(({ status }) => status === 404)).toBe(true);
   }
+  const seconds = (performance.now() - began) / 1_000;
   const page = await (await fetch(`http://127.0.0.1:${gateway.demandPort}/demand`)).text();
   expect(page).not.toContain("engine=");
   expect(world.stamps("e")).toBe(0);
   expect(world.lab.engine("e").spec?.replicas).toBe(0);
-  // A query for an engine that exists is the first thing the API server hears about.
+  // That a name is no engine is confirmed for ten names in two seconds, however many are made up.
+  const confirmed = plane.agentRequests(world.lab.namespace).slice(before.length);
+  expect(confirmed.every((request) => /^get fireboltengines\/(x\d|no-such-engine|nobody)/.test(request))).toBe(true);
+  expect(confirmed.length).toBeLessThanOrEqual(2 + 10 * (1 + Math.ceil(seconds / 2)));
+  const until = before.length + confirmed.length;
   await client.query({ engine: "e" });
-  expect(plane.agentRequests(world.lab.namespace)).toEqual([...before, "patch fireboltengines/e"]);
+  expect(plane.agentRequests(world.lab.namespace).slice(until)).toEqual(["patch fireboltengines/e"]);
 });

@@ -1,5 +1,6 @@
 // The policies of examples/network-policies.yaml, against the table of flows in docs/security.md: what is needed is let through, and
 // what is not is refused.
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { readExampleFiles } from "./example-files.ts";
 import { type End, isAllowed, isNetworkPolicy } from "./network-policies.ts";
@@ -38,33 +39,80 @@ test("there are policies to look at", () => {
     "deny-all",
     "dns",
     "gateway",
+    "gateway-demand",
     "engines",
     "metadata",
     "postgres",
   ]);
 });
 
-describe("needed", () => {
-  test.each<readonly [Name, Name, number]>([
+type Needed = readonly [Name, Name, number];
+
+/** The table of docs/security.md, row by row; empty where neither end is a pod of this namespace, or nodes are let through anyway. */
+const NEEDED: Readonly<Record<string, readonly Needed[]>> = {
+  "clients → gateway": [
     ["client", "gateway", 8080],
     ["outside", "gateway", 8080],
-    ["gateway", "engine", 3473],
+  ],
+  "gateway → engines": [["gateway", "engine", 3473]],
+  "engine → the other nodes of the same engine and generation": [
     ["engine", "peer", 5678],
     ["engine", "peer", 16_000],
     ["engine", "peer", 3434],
     ["engine", "peer", 1717],
     ["engine", "peer", 8122],
-    ["engine", "metadata", 7000],
-    ["metadata", "postgres", 5432],
-    ["engine", "outside", 443],
-    ["outside", "engine", 9090],
-    ["operator", "engine", 9090],
+  ],
+  "engine → metadata": [["engine", "metadata", 7000]],
+  "metadata → PostgreSQL": [["metadata", "postgres", 5432]],
+  "engine → object storage": [["engine", "outside", 443]],
+  "wake agent, in gateway pods → API server": [
     ["gateway", "outside", 443],
     ["gateway", "outside", 6443],
+  ],
+  "API server, or with `PodIP` the operator → engines": [
+    ["outside", "engine", 9090],
+    ["operator", "engine", 9090],
+  ],
+  "API server, or with `PodIP` the operator → gateways": [
+    ["outside", "gateway", 9903],
+    ["operator", "gateway", 9903],
+  ],
+  "API server → operator": [],
+  "operator → API server": [],
+  "Prometheus → engines, gateways, wake agents, operator": [
     ["prometheus", "engine", 9090],
     ["prometheus", "gateway", 9090],
     ["prometheus", "gateway", 9903],
-  ])("%s → %s %i", (from, to, port) => {
+  ],
+  "kubelet → all of them": [],
+  "all → cluster DNS": [],
+};
+
+const rows = readFileSync(new URL("../../docs/security.md", import.meta.url), "utf8")
+  .split("| From | To | Port |\n")[1]
+  ?.split("\n\n")[0]
+  ?.split("\n")
+  .slice(1)
+  .map((line) => line.split("|").map((cell) => cell.trim()));
+
+test("every row of the documented table is tried, with its ports", () => {
+  expect(rows?.map(([, from, to]) => `${from} → ${to}`)).toEqual(Object.keys(NEEDED));
+  for (const [, from, to, ports = ""] of rows ?? []) {
+    const tried = NEEDED[`${from} → ${to}`] ?? [];
+    const documented = new Set(
+      ports
+        .replace(/\(Service: \d+\)/, "")
+        .match(/\d+/g)
+        ?.map(Number),
+    );
+    // The operator's own ports are in no pod of this namespace.
+    const here = [...documented].filter((port) => port !== 8443);
+    if (tried.length > 0) expect(new Set(tried.map(([, , port]) => port))).toEqual(new Set(here));
+  }
+});
+
+describe("needed", () => {
+  test.each(Object.values(NEEDED).flat())("%s → %s %i", (from, to, port) => {
     expect(allowed(from, to, port)).toBe(true);
   });
 
@@ -79,7 +127,7 @@ describe("not needed", () => {
     ["client", "engine", 3473],
     ["client", "metadata", 7000],
     ["client", "postgres", 5432],
-    ["client", "gateway", 9903],
+    ["client", "gateway", 9090],
     ["engine", "postgres", 5432],
     ["engine", "gateway", 8080],
     ["gateway", "metadata", 7000],
@@ -93,6 +141,17 @@ describe("not needed", () => {
   ])("%s → %s %i", (from, to, port) => {
     expect(allowed(from, to, port)).toBe(false);
   });
+});
+
+test("without the policy for demand mode, nothing but Prometheus reaches the wake agent", () => {
+  const others = policies.filter(({ metadata }) => metadata.name !== "gateway-demand");
+  const reaches = (from: Name) => isAllowed(others, { from: ENDS[from], to: ENDS.gateway, port: 9903 });
+  expect([reaches("prometheus"), reaches("client"), reaches("outside"), reaches("operator")]).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
 });
 
 test("without policies everything is open, and a policy closes only its own direction", () => {

@@ -2,6 +2,7 @@
 // test wants one, an elector. In this process; the caller decides when it starts and how it ends. Counts what it asks.
 import { OPERATOR_DEFAULTS, type OperatorDefaults } from "../../src/api/operator-defaults.ts";
 import { addQueryProber } from "../../src/cli/query-prober.ts";
+import { createDemandClient } from "../../src/cli/wake-demand.ts";
 import { DemandPoll } from "../../src/engine/auto-stop/demand-poll.ts";
 import { demandReader, GATEWAY_PODS } from "../../src/engine/auto-stop/gateway-pods.ts";
 import { engineController } from "../../src/engine/controller.ts";
@@ -108,7 +109,12 @@ export function buildEngineOperator(options: EngineOperatorOptions): BuiltEngine
     reportingController: "firebolt.io/engine",
     reportingInstance: "test",
   });
-  const poll = options.demand === true ? buildPoll(options, { client, logger, engineCaches, create }) : undefined;
+  // A client of its own, as in the program: what is known to pass here must not depend on another one's connections.
+  const asking = createDemandClient({ config, logger, userAgent: "firebolt-operator/test (wake-demand)" });
+  const poll =
+    options.demand === true
+      ? buildPoll(options, { client: options.reads?.(asking) ?? asking, logger, engineCaches, create })
+      : undefined;
   const demand = poll === undefined ? {} : { demand: poll };
   const metrics: EngineMetrics = { ...noEngineMetrics, passEnded: (record) => options.onPass?.(record) };
   const shared = { client, clock, events: recorder };
@@ -135,7 +141,10 @@ export function buildEngineOperator(options: EngineOperatorOptions): BuiltEngine
       await recorder.flush(EVENTS_GIVEN_UP_MS);
       return activity.isIdle();
     },
-    close: () => direct.close(),
+    close: () => {
+      asking.close();
+      direct.close();
+    },
   };
 }
 

@@ -1,14 +1,18 @@
 // Stands in for the demand page of every simulated gateway pod: one server on port 9903 of the private network, at which somebody
-// keeps asking for one engine.
+// keeps asking for one engine. A pod is told by the address that was dialled; some take the request and never respond.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { GATEWAY_PORTS } from "../../src/gateway/ports.ts";
 import { renderDemandPage } from "../../src/wake-agent/demand.ts";
 import { requirePodNetwork } from "./pod-network.ts";
 
-export async function startDemandServer(engine: string): Promise<AsyncDisposable> {
+export async function startDemandServer(
+  engine: string,
+  hangs: (address: string) => boolean = () => false,
+): Promise<AsyncDisposable> {
   requirePodNetwork();
-  const server = createServer((_, response) => {
+  const server = createServer(({ socket }, response) => {
+    if (hangs(socket.localAddress ?? "")) return;
     const rows = [{ engine, lastMs: Date.now(), parked: 1, shed: 0 }];
     response.end(renderDemandPage({ rows, dropped: 0 }));
   });

@@ -86,8 +86,8 @@ export interface WakeWorld extends AsyncDisposable {
   client(gateway: WakeGateway): GatewayClient;
   /** An engine with auto-stop that is stopped and has settled. */
   createStopped(name: string, spec?: object): Promise<void>;
-  /** The pod of a gateway, simulated: whoever dials it reaches the agent that runs here. */
-  gatewayPod(name: string): Promise<void>;
+  /** The pod of a gateway, simulated: whoever dials it reaches the agent that runs here. Returns its address. */
+  gatewayPod(name: string): Promise<string>;
   /** How often the engine was stamped: versions of its annotation. */
   stamps(name: string): number;
 }
@@ -148,7 +148,10 @@ export async function openWakeWorld(
       const containers = ["envoy", "wake-agent"].map((container) => ({ name: container, image: "example.com/i:1" }));
       const key = { namespace: lab.namespace, name };
       await plane.client.create(pods, { metadata: { ...key, labels }, spec: { containers } });
-      await eventually(async () => (await plane.client.get(pods, key)).status?.phase === "Running");
+      return eventually(async () => {
+        const { phase, podIP = "" } = (await plane.client.get(pods, key)).status ?? {};
+        return phase === "Running" && podIP !== "" && podIP;
+      });
     },
     stamps: (name) =>
       new Set(

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Activity, type AutoStopInput, decideAutoStop } from "./decide.ts";
+import { Evaluations } from "./evaluations.ts";
 import type { AutoStopPolicy } from "./policy.ts";
 import { isScheduleOpen } from "./schedule.ts";
 import { isWakeFresh } from "./wake-stamp.ts";
@@ -102,6 +103,74 @@ test.each<Row>([
   expect(decideAutoStop(input(changes))).toMatchObject(want);
 });
 
+test.each<Row>([
+  [
+    "a restart: used a minute ago for all that is known, so it has a full timeout",
+    { lastEvaluated: "never", lastActivityMs: NOW - 40 * MINUTE },
+    { rank: 7, reason: "Initializing", replicas: 2, lastActivityMs: NOW },
+  ],
+  [
+    "an API outage that the process survived",
+    { lastEvaluated: NOW - 35 * MINUTE, lastActivityMs: NOW - 40 * MINUTE },
+    { rank: 7, replicas: 2, lastActivityMs: NOW },
+  ],
+  [
+    "inside a window the clock starts afresh as well",
+    { policy: { ...policy, schedule: OPEN }, lastEvaluated: NOW - 35 * MINUTE, lastActivityMs: NOW - 40 * MINUTE },
+    { rank: 3, replicas: 2, lastActivityMs: NOW },
+  ],
+  [
+    "polls that are late, or one that failed to be made, are no gap",
+    { lastEvaluated: NOW - 3 * MINUTE, lastActivityMs: NOW - 30 * MINUTE },
+    { rank: 8, replicas: 0 },
+  ],
+  [
+    "more than three polls are",
+    { lastEvaluated: NOW - 3 * MINUTE - 1, lastActivityMs: NOW - 30 * MINUTE },
+    { rank: 7, replicas: 2 },
+  ],
+  [
+    "with polls of a second a busy operator is no gap",
+    { policy: { ...policy, pollIntervalMs: 1_000 }, lastEvaluated: NOW - 30_000, lastActivityMs: NOW - 30 * MINUTE },
+    { rank: 8, replicas: 0 },
+  ],
+  [
+    "a restart right after activity is none either",
+    { lastEvaluated: "never", lastActivityMs: NOW - MINUTE },
+    { rank: 9, lastActivityMs: NOW - MINUTE },
+  ],
+  [
+    "nor is the time of a rollout, which ends with the clock set",
+    { lastEvaluated: NOW - 60 * MINUTE, lastActivityMs: NOW - 2 * MINUTE },
+    { rank: 9, lastActivityMs: NOW - 2 * MINUTE },
+  ],
+  [
+    "queries after it are activity as ever",
+    { lastEvaluated: "never", lastActivityMs: NOW - 40 * MINUTE, activity: busy },
+    { rank: 6, lastActivityMs: NOW },
+  ],
+])("unobserved: %s", (_, changes, want) => {
+  expect(decideAutoStop(input(changes))).toMatchObject(want);
+});
+
+test("an engine in use during an outage longer than the idle timeout is not stopped by the first quiet sample, but a timeout later", () => {
+  const evaluations = new Evaluations();
+  let lastActivityMs: number | undefined;
+  const evaluate = (nowMs: number) => {
+    const lastEvaluated = evaluations.lastOf("uid");
+    evaluations.note("uid", nowMs);
+    const verdict = decideAutoStop(input({ nowMs, lastActivityMs, lastEvaluated }));
+    ({ lastActivityMs } = verdict);
+    return verdict.replicas;
+  };
+  for (let minute = 0; minute < 10; minute++) expect(evaluate(NOW + minute * MINUTE)).toBe(2);
+  const back = NOW + 60 * MINUTE;
+  for (let minute = 0; minute < 30; minute++) expect(evaluate(back + minute * MINUTE)).toBe(2);
+  expect(evaluate(back + 30 * MINUTE)).toBe(0);
+  evaluations.forget("uid");
+  expect(evaluations.lastOf("uid")).toBe("never");
+});
+
 const anyActivity: fc.Arbitrary<Activity> = fc.oneof(
   fc.constant(quiet),
   fc.constant(failed),
@@ -122,6 +191,7 @@ const anyInput: fc.Arbitrary<AutoStopInput> = fc.record({
   wakeStampMs: around,
   activity: anyActivity,
   lastActivityMs: around,
+  lastEvaluated: fc.oneof(fc.constant("never" as const), fc.integer({ min: NOW - 90 * MINUTE, max: NOW })),
   nowMs: fc.constant(NOW),
 });
 
@@ -144,6 +214,8 @@ test("I41–I45: whatever is seen, replicas change only as promised", () => {
         expect(rank).toBe(8);
         expect(activity).toEqual(quiet);
         expect(nowMs - (given.lastActivityMs ?? nowMs)).toBeGreaterThanOrEqual(block.idleTimeoutMs);
+        const seenMs = given.lastEvaluated === "never" ? (given.lastActivityMs ?? 0) : (given.lastEvaluated ?? 0);
+        expect(nowMs - Math.max(seenMs, given.lastActivityMs ?? 0)).toBeLessThanOrEqual(3 * MINUTE);
         const wake = isWakeFresh(given.wakeStampMs, nowMs);
         expect(wake && given.replicas === block.activeReplicas).toBe(false);
       }

@@ -19,8 +19,17 @@ export interface AutoStopInput {
   readonly wakeStampMs: number | undefined;
   readonly activity: Activity;
   readonly lastActivityMs: number | undefined;
+  /**
+   * When this process last evaluated the engine, in milliseconds since the epoch; "never": not yet, because it has just started or has
+   * just become the leader. Undefined where that is not kept: the engine then counts as evaluated without interruption.
+   */
+  readonly lastEvaluated?: number | "never" | undefined;
   readonly nowMs: number;
 }
+
+/** Evaluations that are further apart than this many polls, and than this time, leave a gap in what is known. */
+const GAP_POLLS = 3;
+const SHORTEST_GAP_MS = 30_000;
 
 export type Rank = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 
@@ -38,7 +47,7 @@ export function decideAutoStop(input: AutoStopInput): AutoStopVerdict {
   // Off: the clock goes, and starts afresh should the policy come back.
   if (policy === undefined) return { rank: 1, reason: "Disabled", replicas, lastActivityMs: undefined };
   const verdict = rankOf(input, policy);
-  return { ...verdict, lastActivityMs: activityClock(input, verdict) };
+  return { ...verdict, lastActivityMs: activityClock(input, verdict, isAfterGap(input, policy)) };
 }
 
 type Ranked = Omit<AutoStopVerdict, "lastActivityMs">;
@@ -53,16 +62,33 @@ function rankOf(input: AutoStopInput, policy: AutoStopPolicy): Ranked {
   if (replicas === 0) return { rank: 4, reason: "Stopped", replicas };
   if (activity.type !== "read") return { rank: 5, reason: "ScrapeFailed", replicas };
   if (activity.queries > 0) return { rank: 6, reason: "ActivityObserved", replicas };
-  if (lastActivityMs === undefined) return { rank: 7, reason: "Initializing", replicas };
+  if (lastActivityMs === undefined || isAfterGap(input, policy)) return { rank: 7, reason: "Initializing", replicas };
   if (nowMs - lastActivityMs >= idleTimeoutMs && replicas > idleReplicas)
     return { rank: 8, reason: "Idle", replicas: idleReplicas };
   return { rank: 9, reason: "ActivityObserved", replicas };
 }
 
+/**
+ * Whether the engine went unobserved for so long that it may have been used without anybody seeing it: the operator was down, cut off
+ * or not the leader. Activity up to the last evaluation, or up to the last activity, is known.
+ */
+function isAfterGap(
+  { lastEvaluated, lastActivityMs, nowMs }: AutoStopInput,
+  { pollIntervalMs }: AutoStopPolicy,
+): boolean {
+  if (lastEvaluated === undefined || lastActivityMs === undefined) return false;
+  const knownUntilMs = lastEvaluated === "never" ? lastActivityMs : Math.max(lastEvaluated, lastActivityMs);
+  return nowMs - knownUntilMs > Math.max(GAP_POLLS * pollIntervalMs, SHORTEST_GAP_MS);
+}
+
 /** Independent of the rank that won: a woken engine, or one that was busy inside a window, has a full timeout before it. */
-function activityClock({ replicas, activity, lastActivityMs, nowMs }: AutoStopInput, verdict: Ranked) {
+function activityClock(
+  { replicas, activity, lastActivityMs, nowMs }: AutoStopInput,
+  verdict: Ranked,
+  afterGap: boolean,
+): number | undefined {
   const raised = verdict.replicas > replicas;
   const isQuiet = activity.type === "read" && activity.queries === 0;
-  const counts = !isQuiet || lastActivityMs === undefined;
+  const counts = !isQuiet || lastActivityMs === undefined || afterGap;
   return raised || (replicas > 0 && counts) ? nowMs : lastActivityMs;
 }

@@ -7,6 +7,7 @@ import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import { FireboltInstance } from "../../api/instance.ts";
 import { silentLogger } from "../../kube/logger.ts";
 import { keyText } from "../../kube/object.ts";
+import { untilAborted } from "../../kube/until-aborted.ts";
 import { pods } from "../kinds.ts";
 import type { ScrapeAnswer } from "../pod-scrape.ts";
 import { DemandPoll } from "./demand-poll.ts";
@@ -41,9 +42,10 @@ beforeEach(() => {
     clock,
     logger: { ...silentLogger, error: () => void complaints++ },
     onScrapeFailed: (namespace) => failed.push(namespace),
-    read: async ({ metadata }, mode) => {
+    read: async ({ metadata }, mode, signal) => {
       asked.push(`${mode} ${metadata?.name}`);
-      return (answers.get(metadata?.name ?? "") ?? (() => page({})))();
+      const answer = (answers.get(metadata?.name ?? "") ?? (() => page({})))();
+      return untilAborted(Promise.resolve(answer), signal);
     },
   });
   stop = new AbortController();
@@ -151,6 +153,18 @@ test("new and newer demand is told; the same is not told twice; names that are n
   expect(poll.of({ namespace: "ns", name: "e" })).toEqual({ stampMs: 101_500, isWaitedFor: true, gateway: "g" });
 });
 
+test("demand shown for an engine that ran does not count once it is stopped, nor that for a stopped one once it runs", async () => {
+  putGateway("g");
+  putEngine("e", 0, "Stopped");
+  putEngine("runs", 1, "Stopped");
+  answers.set("g", () => page({ e: [100, 0], runs: [100, 0] }));
+  await turn();
+  putEngine("runs", 0, "Stopped");
+  expect(poll.of({ namespace: "ns", name: "runs" })).toBeUndefined();
+  putEngine("e", 1, "Stopped");
+  expect(poll.of({ namespace: "ns", name: "e" })).toBeUndefined();
+});
+
 test("of several gateways the newest stamp counts, and whether anybody waits at any of them", async () => {
   for (const name of ["a", "b", "c"]) putGateway(name);
   putEngine("e", 0, "Stopped");
@@ -202,6 +216,59 @@ test("a gateway that hangs delays nobody and is not asked twice at the same time
   expect(asked.filter((one) => one.endsWith("works")).length).toBeGreaterThanOrEqual(3);
   expect(told).toEqual(["ns/e"]);
   never.resolve(page({}));
+});
+
+/** A gateway that takes the connection and never responds: the request ends by its time limit. */
+const hangs = () =>
+  new Promise<ScrapeAnswer>((_, reject) => clock.after(3_000, () => reject(new Error("no response"))));
+
+test("a gateway that responded is asked every two seconds, however many others hang", async () => {
+  putGateway("works");
+  putEngine("e", 0, "Stopped");
+  await turn();
+  for (let index = 0; index < 500; index++) {
+    putGateway(`hangs-${index}`);
+    answers.set(`hangs-${index}`, hangs);
+  }
+  for (let count = 0; count < 10; count++) {
+    answers.set("works", () => page({ e: [100 + count, 0] }));
+    await aWhile();
+    expect(poll.of({ namespace: "ns", name: "e" })?.stampMs).toBe((100 + count) * 1_000);
+  }
+  // Nor are the others forgotten: each has its turn, and none a second one before all have had their first.
+  const turns = Map.groupBy(
+    asked.filter((one) => one.includes("hangs")),
+    (one) => one,
+  );
+  expect(Math.max(...[...turns.values()].map(({ length }) => length))).toBe(1);
+  await clock.advance(20_000);
+  expect(new Set(asked).size).toBe(501);
+});
+
+test("a gateway that is seen for the first time is asked after at most as many turns of three seconds as there are others for", async () => {
+  for (let index = 0; index < 300; index++) {
+    putGateway(`hangs-${index}`);
+    answers.set(`hangs-${index}`, hangs);
+  }
+  putGateway("new");
+  answers.set("new", () => page({ e: [100, 0] }));
+  putEngine("e", 0, "Stopped");
+  await clock.advance((300 / 64) * 3_000);
+  expect(told).toEqual(["ns/e"]);
+});
+
+test("gateways that all begin to hang at once delay the others by one time limit", async () => {
+  for (let index = 0; index < 200; index++) putGateway(`g-${index}`);
+  putGateway("works");
+  putEngine("e", 0, "Stopped");
+  await clock.advance(4_000);
+  for (let index = 0; index < 200; index++) answers.set(`g-${index}`, hangs);
+  answers.set("works", () => page({ e: [100, 0] }));
+  await clock.advance(2_000 + 4 * 3_000);
+  expect(told).toEqual(["ns/e"]);
+  answers.set("works", () => page({ e: [200, 0] }));
+  await aWhile();
+  expect(poll.of({ namespace: "ns", name: "e" })?.stampMs).toBe(200_000);
 });
 
 test("what a gateway showed goes with it", async () => {

@@ -1,5 +1,6 @@
 // Asks the gateways for demand (behaviour §4.5): every two seconds, only in namespaces with an engine that demand could wake, each pod
-// by itself so that one which hangs delays nobody. Keeps what they show of such engines and tells when it is newer. Decides nothing.
+// by itself and in turns, so that gateways that hang do not delay the others. Keeps what they show of such engines and reports what is
+// newer. Decides nothing.
 
 import { INSTANCE_DEFAULTS } from "../../api/defaults.ts";
 import type { FireboltEngine } from "../../api/engine.ts";
@@ -16,6 +17,7 @@ import { WakeUp } from "../../kube/wake-up.ts";
 import type { EngineKey } from "../world.ts";
 import { type DemandRow, parseDemandPage } from "./demand-page.ts";
 import type { DemandSource } from "./demand-source.ts";
+import { DemandTurns } from "./demand-turns.ts";
 import { type AgentAddress, type GatewayPod, isAsked, type ReadDemand } from "./gateway-pods.ts";
 import { ParkedEngines } from "./parked-engines.ts";
 import type { WakeDemand } from "./wake-request.ts";
@@ -46,7 +48,7 @@ export class DemandPoll implements Runnable, DemandSource {
   readonly #parked = new ParkedEngines();
   /** The last page of each gateway, by namespace and pod. */
   readonly #pages = new Map<string, Map<string, Page>>();
-  readonly #asking = new Map<string, Promise<void>>();
+  readonly #turns = new DemandTurns();
   readonly #told = new Map<string, number>();
   readonly #listeners = new Set<(key: EngineKey) => void>();
   readonly #wakeUp: WakeUp;
@@ -95,33 +97,32 @@ export class DemandPoll implements Runnable, DemandSource {
       }
     } finally {
       stop();
-      await Promise.allSettled(this.#asking.values());
+      await this.#turns.end();
     }
   }
 
   #askAll(signal: AbortSignal): void {
-    for (const namespace of this.#parked.namespaces())
-      for (const pod of this.#gatewaysIn(namespace)) {
-        const key = keyText({ namespace, name: nameOf(pod) });
-        if (this.#asking.has(key)) continue;
-        const asking = this.#ask(namespace, pod, signal).finally(() => this.#asking.delete(key));
-        this.#asking.set(key, asking);
-      }
+    const pods = this.#parked.namespaces().flatMap((namespace) => this.#gatewaysIn(namespace));
+    this.#turns.keep(new Set(pods.map(keyOf)));
+    for (const pod of pods) this.#turns.add(keyOf(pod), () => this.#ask(pod, signal));
   }
 
-  async #ask(namespace: string, pod: GatewayPod, signal: AbortSignal): Promise<void> {
-    const name = nameOf(pod);
+  /** Whether it responded. */
+  async #ask(pod: GatewayPod, signal: AbortSignal): Promise<boolean> {
+    const { namespace = "", name = "" } = pod.metadata ?? {};
     try {
       const page = await this.#read(namespace, pod, signal);
       const pages = this.#pages.get(namespace) ?? new Map<string, Page>();
       this.#pages.set(namespace, pages.set(name, page));
       this.#tell(namespace);
+      return true;
     } catch (error) {
-      if (signal.aborted) return;
-      // Not knowing is no demand; it is asked again at once.
+      if (signal.aborted) return false;
+      // Not knowing is no demand; it is asked again in its next turn.
       this.#pages.get(namespace)?.delete(name);
       this.#options.onScrapeFailed(namespace);
       this.#complain(error, { namespace, pod: name });
+      return false;
     }
   }
 
@@ -178,4 +179,8 @@ export class DemandPoll implements Runnable, DemandSource {
 
 function nameOf({ metadata }: GatewayPod): string {
   return metadata?.name ?? "";
+}
+
+function keyOf({ metadata }: GatewayPod): string {
+  return keyText({ namespace: metadata?.namespace ?? "", name: metadata?.name ?? "" });
 }

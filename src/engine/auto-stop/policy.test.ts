@@ -32,3 +32,10 @@ test.each(["0s", "-5m", "nonsense"])("an idle timeout of %s counts as thirty min
     pollIntervalMs: 60_000,
   });
 });
+
+test("intervals are at least a second", () => {
+  expect(resolvePolicy(block({ idleTimeout: "1ms", pollInterval: "1ms" }), undefined)).toMatchObject({
+    idleTimeoutMs: 1_000,
+    pollIntervalMs: 1_000,
+  });
+});

@@ -30,8 +30,11 @@ export function resolvePolicy(ofEngine: Block, ofClass: Block): AutoStopPolicy |
   };
 }
 
+/** No interval is shorter: an engine that is polled a thousand times a second takes a worker for itself. */
+const SHORTEST_MS = 1_000;
+
 /** What is no positive duration counts as the default: zero would stop a busy engine, or poll without a pause. */
 function positiveMs(text: string, fallback: string): number {
   const ms = goDurationMs(text);
-  return ms !== undefined && ms > 0 ? ms : (goDurationMs(fallback) ?? 0);
+  return Math.max(SHORTEST_MS, ms !== undefined && ms > 0 ? ms : (goDurationMs(fallback) ?? 0));
 }

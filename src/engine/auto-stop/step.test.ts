@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { engine, engineClass, instance, NOW_MS } from "../../../test/support/engine-fixtures.ts";
 import { MINUTE, POLICY, pageOf, resting, TimedCluster, text } from "../../../test/support/timed-cluster.ts";
+import { Evaluations } from "./evaluations.ts";
 
 test("off: Disabled, no clock, no scrape", async () => {
   const world = new TimedCluster();
@@ -189,4 +190,25 @@ test("demand that an engine was woken for does not wake it again after it has id
   demand.stampMs = world.nowMs;
   await world.rest();
   expect(world.replicas).toBe(2);
+});
+
+test("an engine that nobody observed for longer than its idle time gets a full one before it is stopped", async () => {
+  const world = await resting();
+  const evaluations = new Evaluations();
+  Object.assign(world, { evaluations });
+  await world.pass();
+  // The operator, or the API server, is away for an hour; queries may have run meanwhile.
+  world.nowMs += 60 * MINUTE;
+  await world.pass();
+  expect(world.replicas).toBe(2);
+  for (let minutes = 0; minutes < 29; minutes++) {
+    world.nowMs += MINUTE;
+    await world.pass();
+  }
+  expect(world.replicas).toBe(2);
+  for (let minutes = 0; minutes < 2; minutes++) {
+    world.nowMs += MINUTE;
+    await world.pass();
+  }
+  expect(world.replicas).toBe(0);
 });

@@ -14,7 +14,7 @@ import { newestWakeRequest, type WakeRequest } from "./wake-request.ts";
 import { parseRfc3339 } from "./wake-stamp.ts";
 
 type AtRest = EngineDecision & { readonly type: "hold" };
-type World = Pick<EngineWorld, "pods" | "listPods" | "queries" | "signal" | "wakeDemand">;
+type World = Pick<EngineWorld, "pods" | "listPods" | "queries" | "signal" | "wakeDemand" | "evaluations">;
 
 export async function withAutoStop(
   decision: EngineDecision,
@@ -91,7 +91,10 @@ async function evaluate(decision: AtRest, s: EngineSnapshot, { policy, world }: 
   const activity = await observeActivity(world, question);
   // The engine is enqueued when its pods have responded, and until then what was decided last stands.
   if (activity === "pending") return { ...decision, recheck: earlier(decision.recheck, pollMs(policy)) };
-  const verdict = decideAutoStop({ policy, replicas, wakeStampMs: wake?.atMs, activity, lastActivityMs, nowMs });
+  const lastEvaluated = world.evaluations?.lastOf(identity.uid);
+  world.evaluations?.note(identity.uid, nowMs);
+  const wakeStampMs = wake?.atMs;
+  const verdict = decideAutoStop({ policy, replicas, wakeStampMs, activity, lastActivityMs, lastEvaluated, nowMs });
   const status = folded(decision.status, verdict, lastActivityMs);
   const recheck = earlier(decision.recheck, nextLookMs(verdict, policy, nowMs));
   if (verdict.replicas === replicas) return { ...decision, status, recheck };

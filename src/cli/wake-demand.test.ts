@@ -1,0 +1,59 @@
+// The poll with the program's own client on real connections: gateways that hang, as the API server's proxy shows them.
+import { expect, test } from "vitest";
+import { startLoopback } from "../../test/support/loopback-server.ts";
+import { MemoryCache } from "../../test/support/memory-cache.ts";
+import { FireboltEngine } from "../api/engine.ts";
+import type { V1Pod } from "../api/generated/kubernetes.ts";
+import { FireboltInstance } from "../api/instance.ts";
+import { DemandPoll } from "../engine/auto-stop/demand-poll.ts";
+import { demandReader } from "../engine/auto-stop/gateway-pods.ts";
+import { pods } from "../engine/kinds.ts";
+import { systemClock } from "../kube/clock.ts";
+import { silentLogger } from "../kube/logger.ts";
+import type { ObjectKey } from "../kube/object.ts";
+import { renderDemandPage } from "../wake-agent/demand.ts";
+import { createDemandClient } from "./wake-demand.ts";
+
+const HANGING = 40;
+const AGENT = { container: "wake-agent", port: 9903 };
+
+test(`the demand of a gateway listed after ${HANGING} that hang is read, before any of those has been given up`, async () => {
+  const rows = [{ engine: "e", lastMs: Date.now(), parked: 1, shed: 0 }];
+  await using server = await startLoopback(({ url }, response) => {
+    if (url.includes("/pods/works:")) response.end(renderDemandPage({ rows, dropped: 0 }));
+  });
+  const gateways = new MemoryCache<V1Pod>(pods);
+  const engines = new MemoryCache<FireboltEngine>(FireboltEngine);
+  for (const name of [...Array.from({ length: HANGING }, (_, index) => `hangs-${index}`), "works"])
+    gateways.put({
+      metadata: { namespace: "ns", name },
+      spec: { containers: [{ name: AGENT.container }] },
+      status: { phase: "Running" },
+    });
+  engines.put({
+    metadata: { namespace: "ns", name: "e" },
+    spec: { replicas: 0 },
+    status: { autoStopReason: "Stopped" },
+  } as FireboltEngine);
+  const client = createDemandClient({ config: server.config() });
+  const failed: string[] = [];
+  const poll = new DemandPoll({
+    engines,
+    gateways,
+    instances: new MemoryCache<FireboltInstance>(FireboltInstance),
+    agent: AGENT,
+    read: demandReader(client, AGENT),
+    clock: systemClock,
+    logger: silentLogger,
+    onScrapeFailed: (namespace) => failed.push(namespace),
+  });
+  const stop = new AbortController();
+  const read = Promise.withResolvers<ObjectKey>();
+  poll.onDemand(read.resolve);
+  const running = poll.run(stop.signal);
+  expect(await read.promise).toEqual({ namespace: "ns", name: "e" });
+  expect(failed).toEqual([]);
+  stop.abort();
+  await running;
+  client.close();
+});
