@@ -1,8 +1,8 @@
 # The operator's image: one bundled file on a Node without a shell or a package manager. `node dev/image/build.ts` makes the same image
 # without a container engine; `node dev/image/build-dockerfile.ts` builds this one with buildah and looks at the result.
 #
-# Release pipelines pin both bases by digest and pass VERSION, REVISION and CREATED. Where there is no internet, name mirrors of the bases:
-# NODE_IMAGE needs Node 24 with npm, BASE_IMAGE needs Node 24 at /nodejs/bin/node. A registry of your own goes into the secret npmrc, its
+# The bases are tags that move: for a build that can be repeated pass both by digest (NODE_IMAGE=…@sha256:…), and VERSION, REVISION and
+# CREATED. Where there is no internet, name mirrors of the bases: NODE_IMAGE needs Node 24 with npm, BASE_IMAGE needs Node 24 at /nodejs/bin/node. A registry of your own goes into the secret npmrc, its
 # certificate authority into the secret npm-ca (`cafile=/run/secrets/npm-ca`); neither is kept in the image.
 ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim
 ARG BASE_IMAGE=gcr.io/distroless/nodejs24-debian12:nonroot
