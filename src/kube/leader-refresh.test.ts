@@ -1,10 +1,12 @@
 // The manager between winning the lease and the first reconcile.
 import { expect, test } from "vitest";
+import { CONFIG_MAPS } from "../../test/support/cache-fixtures.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
+import { MemoryCache } from "../../test/support/memory-cache.ts";
 import { NotLeaderError } from "./errors.ts";
 import { type Logger, silentLogger } from "./logger.ts";
 import { createManager } from "./manager.ts";
-import type { Group, Runnable } from "./runnable.ts";
+import { cacheRunnable, type Group, type Runnable } from "./runnable.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 interface Refresh {
@@ -91,6 +93,16 @@ test("leader-only work starts when every cache is as new as the lease, and not b
   await running;
 });
 
+test("a cache is refreshed as a part of the manager", async () => {
+  const abort = new AbortController();
+  const refreshed: AbortSignal[] = [];
+  const cache = Object.assign(new MemoryCache(CONFIG_MAPS), {
+    refresh: async (signal: AbortSignal) => void refreshed.push(signal),
+  });
+  await cacheRunnable(cache).refresh?.(abort.signal);
+  expect(refreshed).toEqual([abort.signal]);
+});
+
 test("without an election there is no other leader to catch up with", async () => {
   const { log, part, cache, start, stop } = setUp();
   cache("engines");
@@ -141,8 +153,8 @@ test("a leader that cannot read is named in the log, and after two minutes it le
   await clock.advance(109_999);
   expect(log).not.toContain("-election");
   await clock.advance(1);
-  await expect(running).rejects.toThrow("not current within 120 s of winning the lease: pods");
   // Ended, not abandoned: the elector releases the lease.
   expect(log).toContain("-election");
+  await expect(running).rejects.toThrow("not current within 120 s of winning the lease: pods");
   expect(log.filter((line) => line.startsWith("abandoned"))).toEqual([]);
 });

@@ -153,12 +153,12 @@ describe("a refresh", () => {
     const { log, current } = await play(({ refresh }) => ({
       connections: [
         [initialEnd(9), refresh, "silence"],
-        [put("ns/a", 12), refresh, refresh, initialEnd(20)],
+        [put("ns/a", 12), refresh, refresh, put("ns/b", 13), initialEnd(20)],
         [put("ns/a", 30), initialEnd(31), bookmark(32)],
       ],
     }));
     expect(log.filter((line) => line === "open initial")).toHaveLength(3);
-    expect(current).toEqual([["ns/a@12"], ["ns/a@30"], ["ns/a@30"]]);
+    expect(current).toEqual([["ns/a@12", "ns/b@13"], ["ns/a@30"], ["ns/a@30"]]);
   });
 
   test("before the first list begins is served by the first list", async () => {
