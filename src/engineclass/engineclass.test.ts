@@ -61,6 +61,8 @@ test("S61: deleting while engines name it is blocked, naming class and count", (
       conditions: [{ status: "False", reason: "DeletionBlocked", message: expect.stringMatching(/"c".*2 engines/) }],
     },
   });
+  // The last one counts as much as the first.
+  expect(compute(guarded(deleting), 1)).toMatchObject({ type: "block", status: { boundEngines: 1 } });
 });
 
 test("§3: deleting without engines releases; held by others only, it is left", () => {

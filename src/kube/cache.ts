@@ -33,6 +33,12 @@ export interface ObjectCache<T extends KubeObject> {
   /** True after the first complete list of every namespace. */
   readonly synced: boolean;
   whenSynced(signal: AbortSignal): Promise<void>;
+  /**
+   * Resolves when the cache holds a state at least as new as the moment of the call: one complete list of every namespace, swapped
+   * in whole, on a new connection. Calls that wait for the same list share it. A list that fails is made again until the signal
+   * fires; a namespace that may not be read is not waited for.
+   */
+  refresh(signal: AbortSignal): Promise<void>;
   /** Lists and watches until the signal fires. Rejects only for a defect, never for a server that is away. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -60,6 +66,8 @@ export interface CacheOptions<T extends KubeObject> {
 export interface CacheTimings {
   /** A watch in which nothing arrives for this long is given up. Default 150 s: bookmarks come about every minute. */
   readonly idleTimeoutMs: number;
+  /** A watch whose response headers do not arrive within this long is given up: they come at once. Default 10 s. */
+  readonly openTimeoutMs: number;
   /** Between attempts to reach a server that is away. Default 0.2 s to 30 s. */
   readonly backoff: BackoffPolicy;
   /** How often a namespace that may not be read is tried again. Default 30 s. */

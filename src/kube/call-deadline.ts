@@ -36,6 +36,11 @@ export class CallDeadline {
     return this.#expiresMs - this.#options.clock.monotonicMs();
   }
 
+  /** A limit of its own for one step, never later than the end of the whole call. It must be closed too. */
+  step(timeoutMs: number): CallDeadline {
+    return new CallDeadline({ ...this.#options, timeoutMs: Math.max(0, Math.min(timeoutMs, this.remainingMs)) });
+  }
+
   /** Throws when the call is already over. */
   check(): void {
     if (this.#ending !== undefined) throw this.#ending.reason;

@@ -55,6 +55,12 @@ export interface CallsOptions {
   readonly random: () => number;
 }
 
+export interface OpenOptions extends CallOptions {
+  /** For each exchange: from asking for a connection to the response headers. Default: what is left of the call. */
+  readonly headersTimeoutMs?: number;
+}
+
+type StreamLimits = Required<Pick<OpenOptions, "headersTimeoutMs">>;
 type Opened = ApiAnswer & { readonly response: IncomingMessage };
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -77,17 +83,19 @@ export class ClientCalls {
   async send(call: Call, options: CallOptions): Promise<ApiAnswer> {
     const deadline = this.#deadline(call, options);
     try {
-      return await this.#perform(call, deadline, false);
+      return await this.#perform(call, deadline);
     } finally {
       deadline.close();
     }
   }
 
   /** The open answer of a stream; a refusal is read whole. The deadline covers the opening only. */
-  async open(call: Call, options: CallOptions): Promise<Opened> {
+  async open(call: Call, options: OpenOptions): Promise<Opened> {
     const deadline = this.#deadline(call, options);
     try {
-      return await this.#perform(call, deadline, true);
+      return await this.#perform(call, deadline, {
+        headersTimeoutMs: options.headersTimeoutMs ?? deadline.remainingMs,
+      });
     } finally {
       deadline.close();
     }
@@ -107,7 +115,7 @@ export class ClientCalls {
     });
   }
 
-  async #perform(call: Call, deadline: CallDeadline, stream: boolean): Promise<Opened> {
+  async #perform(call: Call, deadline: CallDeadline, stream?: StreamLimits): Promise<Opened> {
     let identity = await this.#identity(deadline);
     let renewed = false;
     for (let retries = 0; ; ) {
@@ -141,12 +149,14 @@ export class ClientCalls {
   }
 
   async #exchange(
-    attempt: { readonly call: Call; readonly identity: Identity; readonly stream: boolean },
-    deadline: CallDeadline,
+    attempt: { readonly call: Call; readonly identity: Identity; readonly stream: StreamLimits | undefined },
+    callDeadline: CallDeadline,
   ): Promise<Opened> {
     const { call, identity, stream } = attempt;
     const { clock, transport, guardWrite } = this.#options;
     const startedMs = clock.monotonicMs();
+    // Waiting for credentials, for the rate limit or for a server that asks for patience is no silence of the connection.
+    const deadline = stream === undefined ? callDeadline : callDeadline.step(stream.headersTimeoutMs);
     let code = "<error>";
     try {
       const response = await transport.send(
@@ -155,7 +165,7 @@ export class ClientCalls {
           path: call.path,
           headers: this.#headersFor(identity, call.contentType ?? ""),
           body: call.body,
-          pool: stream ? "watches" : "calls",
+          pool: stream === undefined ? "calls" : "watches",
           beforeSend: call.write ? guardWrite : undefined,
           firstByteMs: call.firstByteMs,
         },
@@ -165,11 +175,12 @@ export class ClientCalls {
       const status = response.statusCode ?? 0;
       const retryAfter = response.headers["retry-after"];
       code = String(status);
-      if (stream && status === 200) return { status, retryAfter, body: "", response };
+      if (stream !== undefined && status === 200) return { status, retryAfter, body: "", response };
       const maxBytes = call.maxBytes ?? this.#options.maxBytes;
       const body = await readBody(response, { deadline, maxBytes, request: requestText(call) });
       return { status, retryAfter, body, response };
     } finally {
+      if (deadline !== callDeadline) deadline.close();
       this.#report(call, code, clock.monotonicMs() - startedMs);
     }
   }

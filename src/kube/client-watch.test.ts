@@ -1,4 +1,5 @@
 // Watches as streams: cut anywhere, silent, broken, abandoned.
+import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import { answer, type Loopback, type Script, startLoopback } from "../../test/support/loopback-server.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
@@ -123,9 +124,54 @@ test("silence ends the watch; bytes and a slow consumer put it off", async () =>
   expect(clock.pending).toBe(0);
 });
 
-test("a server that never answers the watch counts as silence", async () => {
-  await using server = await serve(() => undefined);
-  await expect(collect(watch(server.client, { idleTimeoutMs: 50 }))).rejects.toThrow(KubeTimeoutError);
+test("a server that accepts the watch and sends no headers is given up long before the idle time", async () => {
+  const clock = new ManualClock();
+  await using server = await serve(() => undefined, { clock });
+  const ending = collect(watch(server.client, { idleTimeoutMs: 150_000 })).catch((error: unknown) => error);
+  await expect.poll(() => server.seen).toHaveLength(1);
+  await clock.advance(9_999);
+  expect(server.sockets.size).toBe(1);
+  await clock.advance(1);
+  const error = await ending;
+  // Not a timeout of the watch: nothing was learnt about the server's history.
+  expect(error).toBeInstanceOf(KubeConnectionError);
+  expect(error).toMatchObject({ message: "GET /api/v1/configmaps: no response headers within 10000 ms" });
+  await expect.poll(() => server.sockets.size).toBe(0);
+  expect(clock.pending).toBe(0);
+});
+
+test("silence inside the present state ends sooner than silence after it", async () => {
+  const clock = new ManualClock();
+  const responses: ServerResponse[] = [];
+  await using server = await serve((_request, response) => void responses.push(response), { clock });
+  const limits = { idleTimeoutMs: 150_000, initialIdleTimeoutMs: 30_000, sendInitialEvents: true };
+  const open = async () => {
+    const events = watch(server.client, limits)[Symbol.asyncIterator]();
+    const first = events.next();
+    await expect.poll(() => responses.length).toBeGreaterThan(0);
+    return { events, first, response: responses.pop() };
+  };
+  const cut = await open();
+  cut.response?.write(line("a"));
+  await cut.first;
+  const cutEnd = cut.events.next().catch((error: unknown) => error);
+  await clock.advance(30_000);
+  expect(await cutEnd).toBeInstanceOf(KubeTimeoutError);
+
+  const complete = await open();
+  const annotations = { "k8s.io/initial-events-end": "true" };
+  const mark = { kind: "ConfigMap", metadata: { resourceVersion: "9", annotations } };
+  complete.response?.write(`${JSON.stringify({ type: "BOOKMARK", object: mark })}\n`);
+  await complete.first;
+  let ended = false;
+  const end = complete.events.next().catch((error: unknown) => {
+    ended = true;
+    return error;
+  });
+  await clock.advance(149_999);
+  expect(ended).toBe(false);
+  await clock.advance(1);
+  expect(await end).toBeInstanceOf(KubeTimeoutError);
 });
 
 test("a broken connection, a refused watch", async () => {

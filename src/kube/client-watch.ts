@@ -18,6 +18,8 @@ export interface WatchStream<T extends KubeObject> {
   readonly type: ResourceType<T>;
   readonly signal: AbortSignal;
   readonly idleTimeoutMs: number;
+  /** Longest silence before the present state is complete. */
+  readonly initialIdleTimeoutMs: number;
   readonly maxLineBytes: number;
   readonly clock: Clock;
   readonly request: string;
@@ -30,7 +32,7 @@ export async function* watchEvents<T extends KubeObject>(stream: WatchStream<T>)
   const { response, request } = stream;
   const lines = new LineSplitter(stream.maxLineBytes);
   const guard = new StreamGuard(stream);
-  const decode = eventDecoder(stream);
+  const decode = eventDecoder(stream, guard);
   try {
     for await (const chunk of response) {
       guard.received();
@@ -63,13 +65,20 @@ class StreamGuard {
   /** Undefined while the consumer is busy: that silence is ours, not the server's. */
   #waitingSinceMs: number | undefined;
   #cancelTimer: () => void;
+  #idleTimeoutMs: number;
 
   constructor(stream: WatchStream<KubeObject>) {
     this.#stream = stream;
+    this.#idleTimeoutMs = stream.initialEvents ? stream.initialIdleTimeoutMs : stream.idleTimeoutMs;
     this.#waitingSinceMs = stream.clock.monotonicMs();
-    this.#cancelTimer = stream.clock.after(stream.idleTimeoutMs, this.#look);
+    this.#cancelTimer = stream.clock.after(this.#idleTimeoutMs, this.#look);
     stream.signal.addEventListener("abort", this.#abort, { once: true });
     if (stream.signal.aborted) this.#abort();
+  }
+
+  /** The present state is complete: from now on silence is ordinary. */
+  live(): void {
+    this.#idleTimeoutMs = this.#stream.idleTimeoutMs;
   }
 
   received(): void {
@@ -91,7 +100,8 @@ class StreamGuard {
 
   /** One timer that looks at the time, instead of a timer set anew for every chunk. */
   readonly #look = (): void => {
-    const { clock, idleTimeoutMs, request } = this.#stream;
+    const { clock, request } = this.#stream;
+    const idleTimeoutMs = this.#idleTimeoutMs;
     const nowMs = clock.monotonicMs();
     const quietMs = nowMs - (this.#waitingSinceMs ?? nowMs);
     if (quietMs >= idleTimeoutMs) this.#stop(new KubeTimeoutError(`${request}: no byte for ${idleTimeoutMs} ms`));
@@ -108,14 +118,20 @@ const EVENT_TYPES: ReadonlySet<unknown> = new Set(["ADDED", "MODIFIED", "DELETED
 const isEventType = (value: unknown): value is WatchEvent<unknown>["type"] => EVENT_TYPES.has(value);
 
 /** Decodes lines, but for events that the caller knows already: their version is found without reading the rest. */
-function eventDecoder<T extends KubeObject>(stream: WatchStream<T>): (line: Buffer) => WatchEvent<T> {
+function eventDecoder<T extends KubeObject>(
+  stream: WatchStream<T>,
+  guard: StreamGuard,
+): (line: Buffer) => WatchEvent<T> {
   const { isKnown } = stream;
   let isLive = !stream.initialEvents;
   return (line) => {
     const version = isLive && isKnown !== undefined ? versionOf(line) : undefined;
     if (version !== undefined && isKnown?.(version) === true) return bookmark(version, stream.type);
     const event = decodeEvent(line.toString("utf8"), stream);
-    isLive ||= endsInitialState(event);
+    if (!isLive && endsInitialState(event)) {
+      isLive = true;
+      guard.live();
+    }
     return event;
   };
 }

@@ -31,6 +31,10 @@ export interface WatchOptions {
   readonly timeoutSeconds: number;
   /** The watch fails when no byte arrives for this long. */
   readonly idleTimeoutMs: number;
+  /** The same while the present state arrives. Default: `idleTimeoutMs`. */
+  readonly initialIdleTimeoutMs?: number;
+  /** The watch fails when its response headers do not arrive within this long, the connection included. Default 10 s. */
+  readonly openTimeoutMs?: number;
   /**
    * Asked about ADDED and MODIFIED events after the initial state, by their version and before they are decoded. One that is known
    * comes out as a bookmark of that version.

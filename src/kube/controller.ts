@@ -3,7 +3,10 @@ import type { CacheEvent, ObjectCache } from "./cache.ts";
 import type { Logger } from "./logger.ts";
 import type { KubeObject, ObjectKey } from "./object.ts";
 
-/** How a pass ends: look again when something changes, at once (through the key's back-off), or after a while at the latest. */
+/**
+ * How a pass ends: look again when something changes, at once (through the key's back-off), or after a while at the latest. From a
+ * minute on the while is spread by up to a tenth (see spread.ts): many keys at rest are not reconciled in one burst.
+ */
 export type NextCheck = "onChange" | "now" | { readonly afterMs: number };
 
 /** What the runtime gives one pass besides its key. */

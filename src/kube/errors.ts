@@ -89,21 +89,32 @@ export const isNotFound = (error: unknown): boolean => hasStatus(error, 404);
 export const isGone = (error: unknown): boolean => hasStatus(error, 410);
 export const isForbidden = (error: unknown): boolean => hasStatus(error, 403);
 export const isInvalid = (error: unknown): boolean => hasStatus(error, 422);
-/** 409 because the object changed since it was read (not because the name is taken, or a field is another manager's). */
+/** 409 because the object changed since it was read: not because the name is taken, nor because another manager owns a field. */
 export const isConflict = (error: unknown): boolean =>
   hasStatus(error, 409) && error.reason !== "AlreadyExists" && !isFieldConflict(error);
 export const isAlreadyExists = (error: unknown): boolean => hasStatus(error, 409) && error.reason === "AlreadyExists";
 
-/** 409 of an apply: a field belongs to another field manager. Trying again gives the same. */
+/** 409 of a server-side apply without force: another manager owns a field with another value. It stays until one of them yields. */
 export const isFieldConflict = (error: unknown): boolean =>
   hasStatus(error, 409) && error.causes.some(({ reason }) => reason === "FieldManagerConflict");
 
 /**
- * The API server rejects what was sent, and would reject it again: invalid, forbidden by a policy or a quota, or a webhook that cannot
- * be called.
+ * The API server rejected the object itself: validation, admission policy, webhook, quota, permissions, or a webhook that cannot be
+ * called. The same request fails again until somebody changes something. A namespace that is being deleted is no such refusal: it
+ * ends by itself.
  */
 export function isRefusal(error: unknown): error is KubeApiError {
   if (!(error instanceof KubeApiError)) return false;
-  const isWebhookDown = error.status === 500 && /fail(?:ed|ing) (?:calling|to call) webhook/.test(error.message);
-  return error.status === 422 || error.status === 403 || error.status === 400 || isWebhookDown;
+  switch (error.status) {
+    case 400:
+    case 422:
+      return true;
+    case 403:
+      return !error.causes.some(({ reason }) => reason === "NamespaceTerminating");
+    case 500:
+      // Only the message tells a webhook that cannot be called from a failure of the API server.
+      return /failed (?:calling|to call) webhook/.test(error.message);
+    default:
+      return false;
+  }
 }

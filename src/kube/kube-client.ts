@@ -24,7 +24,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { createCredentials } from "./credentials.ts";
 import { endedByDelete, endedByUpdate } from "./deletion.ts";
-import { isNotFound } from "./errors.ts";
+import { isNotFound, KubeConnectionError, KubeTimeoutError } from "./errors.ts";
 import { type Logger, silentLogger } from "./logger.ts";
 import { type KubeList, type KubeObject, keyOf, type ObjectKey } from "./object.ts";
 import { objectPath, type ResourceType, resourceText } from "./resource.ts";
@@ -51,6 +51,7 @@ export interface KubeClientOptions {
 }
 
 const DEFAULT_MAX_SOCKETS = 32;
+const DEFAULT_OPEN_TIMEOUT_MS = 10_000;
 const DEFAULT_MAX_RESPONSE_BYTES = 128 * 1024 * 1024;
 
 export function createKubeClient(options: KubeClientOptions): KubeClient {
@@ -115,17 +116,18 @@ class HttpKubeClient implements KubeClient {
   }
 
   async *watch<T extends KubeObject>(type: ResourceType<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
-    const { calls, clock, maxBytes } = this.#parts;
-    const { signal, idleTimeoutMs } = options;
+    const { clock, maxBytes } = this.#parts;
+    const { signal, idleTimeoutMs, initialIdleTimeoutMs = idleTimeoutMs } = options;
     const call = watchCall(type, options);
     const request = requestText(call);
-    const opened = await calls.open(call, { signal, timeoutMs: idleTimeoutMs });
+    const opened = await this.#open(call, options);
     if (opened.status !== 200) throw refusedError(request, opened, clock.now());
     yield* watchEvents({
       response: opened.response,
       type,
       signal,
       idleTimeoutMs,
+      initialIdleTimeoutMs,
       maxLineBytes: maxBytes,
       clock,
       request,
@@ -190,6 +192,20 @@ class HttpKubeClient implements KubeClient {
   close(): void {
     this.#parts.calls.close();
     this.#parts.agents.close();
+  }
+
+  async #open(call: Call, { signal, idleTimeoutMs, openTimeoutMs = DEFAULT_OPEN_TIMEOUT_MS }: WatchOptions) {
+    try {
+      return await this.#parts.calls.open(call, {
+        signal,
+        timeoutMs: idleTimeoutMs,
+        headersTimeoutMs: openTimeoutMs,
+      });
+    } catch (cause) {
+      if (!(cause instanceof KubeTimeoutError)) throw cause;
+      // Unlike a watch that falls silent, one that never opened says nothing about the server's history.
+      throw new KubeConnectionError(`${requestText(call)}: no response headers within ${openTimeoutMs} ms`, { cause });
+    }
   }
 
   async #write<T extends KubeObject>(type: ResourceType<T>, call: Call, options: WriteOptions): Promise<T> {

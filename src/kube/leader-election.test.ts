@@ -9,12 +9,13 @@ import type { LeaseStore } from "./lease-store.ts";
 import { silentLogger } from "./logger.ts";
 import { silentRuntimeMetrics } from "./runtime-metrics.ts";
 
-/** One shared lease with versions. `down` makes every call fail; `hang` lets calls wait for ever. */
+/** One shared lease with versions. `down` makes every call fail; `hang` lets calls wait for ever, `slow` until it resolves. */
 class SharedLease implements LeaseStore {
   readonly key = { namespace: "ns", name: "the-lease" };
   lease: Lease | undefined;
   down = false;
   hang = false;
+  slow: Promise<void> | undefined;
   writes = 0;
   #version = 0;
 
@@ -47,6 +48,7 @@ class SharedLease implements LeaseStore {
 
   async #answer<T>(act: () => T): Promise<T> {
     if (this.hang) await new Promise<never>(() => undefined);
+    await this.slow;
     if (this.down) throw new KubeConnectionError("connection refused");
     return act();
   }
@@ -169,6 +171,24 @@ test("a short outage is survived", async () => {
   store.down = false;
   await clock.advance(20_000);
   expect(first.elector.leading).toBe(true);
+});
+
+test("a renewal counts from the moment it was sent: others may count from there", async () => {
+  const { clock, store, first } = setUp();
+  await clock.advance(0);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  store.slow = promise;
+  // Sent after 2 s; the response takes 4 s more. After that nothing is renewed any more.
+  await clock.advance(6_000);
+  resolve();
+  await clock.advance(0);
+  expect(store.writes).toBe(2);
+  store.down = true;
+  await clock.advance(5_999);
+  expect(first.elector.leading).toBe(true);
+  await clock.advance(1);
+  expect(() => first.elector.assertLeading()).toThrow(NotLeaderError);
+  expect(first.outcome.error).toBeInstanceOf(NotLeaderError);
 });
 
 test("the fence holds by the clock alone, before any timer has run", async () => {

@@ -2,6 +2,7 @@
 // It knows no controller, cache or server by name, and never exits the process; its caller does.
 import { type Clock, sleep } from "./clock.ts";
 import { InvariantError, NotLeaderError } from "./errors.ts";
+import { refreshForLeader } from "./leader-refresh.ts";
 import type { Logger } from "./logger.ts";
 import type { Probes } from "./probes.ts";
 import { GROUPS, type Group, type Runnable } from "./runnable.ts";
@@ -14,7 +15,10 @@ export interface ManagerOptions {
   readonly probes?: Probes;
   /** For the whole stop. Default 8 s. */
   readonly shutdownTimeoutMs?: number;
-  /** For a group to become ready (servers listening, caches synced). Waiting for the lease has no limit. Default 2 min. */
+  /**
+   * For a group to become ready (servers listening, caches synced), and for the caches to become current once the lease is won.
+   * Waiting for the lease has no limit. Default 2 min.
+   */
   readonly startTimeoutMs?: number;
 }
 
@@ -94,7 +98,11 @@ export function createManager(options: ManagerOptions): Manager {
       ready.add(runnable);
     });
     try {
-      await (group === "election" ? Promise.all(waits) : within(Promise.all(waits), members));
+      if (group === "election") {
+        await Promise.all(waits);
+        // Caches synced before the election: the former leader may have written since, and a watch may have stood still.
+        await refreshForLeader({ runnables, clock, logger, timeoutMs: startTimeoutMs }, ending.signal);
+      } else await within(Promise.all(waits), members);
       logger.debug("started", { group });
     } catch (error) {
       // A wait that was cut short is no failure of its own.

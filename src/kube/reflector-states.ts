@@ -1,6 +1,7 @@
 // The vocabulary of the reflector: its states, what it asks of the world (`ReflectorIo`) and what it reports. Data only.
 import type { BackoffPolicy } from "./backoff.ts";
 import type { KubeObject } from "./object.ts";
+import type { RefreshRequests } from "./refresh-requests.ts";
 import type { Relist, ScopeWriter } from "./store-scope.ts";
 import type { Entry } from "./stored-object.ts";
 
@@ -11,12 +12,20 @@ export type RelistReason =
   | "expired"
   /** Something arrived that is not an event of this kind: what else was missed is unknown. */
   | "undecodable"
+  /** Somebody needs a state that is at least as new as the moment of the request. */
+  | "refresh"
   /** The server's history is shorter than what was already seen: its storage was restored. */
   | "rewound";
 
 export type ReflectorState<T extends KubeObject> =
   /** Nothing is known, or what is known can't be continued from. */
-  | { readonly type: "listing"; readonly reason: RelistReason; readonly failures: number }
+  | {
+      readonly type: "listing";
+      readonly reason: RelistReason;
+      readonly failures: number;
+      /** In pages although the server offers streaming: the last stream fell silent before it was complete. */
+      readonly inPages?: boolean;
+    }
   /** The present state arrives as events of a watch. */
   | {
       readonly type: "streaming";
@@ -103,6 +112,8 @@ export interface ReflectorTimings {
 export interface ReflectorIo<T extends KubeObject> {
   readonly timings: ReflectorTimings;
   readonly writer: ScopeWriter<T>;
+  /** Ends every wait below with RefreshRequested when a list falls due. */
+  readonly refreshes: Pick<RefreshRequests, "due" | "listBegins" | "listEnded">;
   /** One of several namespaces: being refused is its own affair and holds nobody up. */
   readonly optional: boolean;
   /** False once the server has refused a streaming list. */

@@ -1,96 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { type ConfigMap, entry, held, recordingStore } from "../../test/support/cache-fixtures.ts";
-import { type ApiStatus, KubeApiError, KubeConnectionError, KubeTimeoutError } from "./errors.ts";
+import type { ConfigMap } from "../../test/support/cache-fixtures.ts";
+import {
+  bookmark,
+  broken,
+  initialEnd,
+  play,
+  put,
+  refused,
+  remove,
+  scripted,
+} from "../../test/support/scripted-reflector.ts";
+import { KubeTimeoutError } from "./errors.ts";
 import { runReflector, step } from "./reflector.ts";
-import type { EventStream, ReflectorEvent, ReflectorIo, ReflectorNote, ReflectorState } from "./reflector-states.ts";
-import { StoreScope } from "./store-scope.ts";
-
-type Event = ReflectorEvent<ConfigMap>;
-type Happening = Event | "end" | Error;
-type PageAnswer = {
-  readonly entries: readonly (readonly [string, number])[];
-  readonly version: string;
-  readonly token?: string;
-};
-
-const put = (key: string, version: number): Event => ({ type: "put", entry: entry(key, version) });
-const remove = (key: string, version: number): Event => ({ type: "remove", entry: entry(key, version) });
-const bookmark = (version: number): Event => ({ type: "bookmark", version: String(version), initialEnd: false });
-const initialEnd = (version: number): Event => ({ type: "bookmark", version: String(version), initialEnd: true });
-const refused = (status: number, body: ApiStatus = {}): KubeApiError => new KubeApiError("watch", status, body);
-const broken = new KubeConnectionError("connection reset");
-
-interface Script {
-  /** What each connection delivers, in the order in which they are opened. */
-  readonly connections?: readonly (readonly Happening[])[];
-  readonly pages?: readonly (PageAnswer | Error)[];
-  readonly currentVersion?: string;
-  readonly streaming?: boolean;
-  readonly optional?: boolean;
-  /** How long each event takes to arrive. */
-  readonly eventMs?: number;
-}
-
-/** Answers from a script; when the script is over, the reflector is told to stop. */
-function scripted(script: Script) {
-  const { store, told } = recordingStore();
-  const scope = new StoreScope(store);
-  const log: string[] = [];
-  const notes: ReflectorNote[] = [];
-  const connections = [...(script.connections ?? [])];
-  const pages = [...(script.pages ?? [])];
-  let streaming = script.streaming ?? true;
-  let over = false;
-  let nowMs = 0;
-  const finish = (): never => {
-    over = true;
-    throw new Error("the script is over");
-  };
-  const io: ReflectorIo<ConfigMap> = {
-    timings: { backoff: { baseMs: 200, maxMs: 30_000 }, unavailableRetryMs: 30_000, provenMs: 10_000 },
-    writer: scope,
-    optional: script.optional ?? false,
-    streamingOffered: () => streaming,
-    open: (version) => {
-      log.push(`open ${version ?? "initial"}`);
-      const happenings = [...(connections.shift() ?? finish())];
-      return {
-        next: async () => {
-          nowMs += script.eventMs ?? 0;
-          const next = happenings.shift() ?? finish();
-          if (next instanceof Error) throw next;
-          return next === "end" ? undefined : next;
-        },
-        close: async () => void log.push("close"),
-      };
-    },
-    page: async (token) => {
-      log.push(`page ${token ?? "first"}`);
-      const page = pages.shift() ?? finish();
-      if (page instanceof Error) throw page;
-      return { entries: page.entries.map(([key, at]) => entry(key, at)), version: page.version, token: page.token };
-    },
-    currentVersion: async () => {
-      log.push("probe");
-      return script.currentVersion ?? finish();
-    },
-    wait: async (delayMs) => void log.push(`wait ${delayMs}`),
-    monotonicMs: () => nowMs,
-    random: () => 1,
-    stopped: () => over,
-    report: (note) => {
-      notes.push(note);
-      if (note.type === "streamingRefused") streaming = false;
-    },
-  };
-  return { io, store, told, log, notes, scope };
-}
-
-async function play(script: Script) {
-  const played = scripted(script);
-  await runReflector(played.io);
-  return { ...played, told: played.told(), held: held(played.store) };
-}
+import type { EventStream, ReflectorState } from "./reflector-states.ts";
 
 describe("the first list", () => {
   test("arrives as events, shows as a whole, and the same connection goes on as the watch", async () => {

@@ -4,6 +4,7 @@ import { backoffMs } from "./backoff.ts";
 import { KubeApiError, KubeConnectionError, KubeTimeoutError } from "./errors.ts";
 import type { KubeObject } from "./object.ts";
 import type { EventStream, ReflectorEvent, ReflectorIo, ReflectorState, Resuming } from "./reflector-states.ts";
+import { RefreshRequested } from "./refresh-requests.ts";
 import { isOlder } from "./resource-version.ts";
 
 type State<T extends KubeObject, K extends ReflectorState<T>["type"]> = Extract<
@@ -15,11 +16,31 @@ type State<T extends KubeObject, K extends ReflectorState<T>["type"]> = Extract<
 export async function runReflector<T extends KubeObject>(io: ReflectorIo<T>): Promise<void> {
   let state: ReflectorState<T> = { type: "listing", reason: "start", failures: 0 };
   try {
-    while (!io.stopped()) state = await step(state, io);
+    while (!io.stopped())
+      state =
+        io.refreshes.due && state.type !== "listing" ? await refresh(state) : await stepUnlessRefreshed(state, io);
   } catch (error) {
     if (!io.stopped()) throw error;
   } finally {
     if ("stream" in state) await state.stream.close();
+  }
+}
+
+/** Whatever was going on gives way to a complete list, on a connection of its own: the present one may be standing still. */
+async function refresh<T extends KubeObject>(state: ReflectorState<T>): Promise<State<T, "listing">> {
+  if ("stream" in state) await state.stream.close();
+  return { type: "listing", reason: "refresh", failures: 0 };
+}
+
+async function stepUnlessRefreshed<T extends KubeObject>(
+  state: ReflectorState<T>,
+  io: ReflectorIo<T>,
+): Promise<ReflectorState<T>> {
+  try {
+    return await step(state, io);
+  } catch (error) {
+    if (error instanceof RefreshRequested) return state;
+    throw error;
   }
 }
 
@@ -54,7 +75,9 @@ function startListing<T extends KubeObject>(state: State<T, "listing">, io: Refl
   const { reason, failures } = state;
   // The buffer opens before the request leaves: what is deleted from here on may still be in the list.
   const relist = io.writer.beginRelist();
-  if (!io.streamingOffered()) return { type: "paging", reason, failures, relist, token: undefined };
+  io.refreshes.listBegins();
+  if (state.inPages === true || !io.streamingOffered())
+    return { type: "paging", reason, failures, relist, token: undefined };
   const openedMs = io.monotonicMs();
   return { type: "streaming", reason, failures, relist, openedMs, stream: io.open(undefined) };
 }
@@ -68,7 +91,9 @@ async function readInitialEvent<T extends KubeObject>(
   const again = { type: "listing", reason, failures } as const;
   if (read.type === "failed") {
     await stream.close();
-    if (!isRefusal(read.error)) return afterFailure(again, read.error, io);
+    // A server that knows nothing of streaming lists is silent too, for a kind without objects, until its first bookmark.
+    const inPages = read.error instanceof KubeTimeoutError;
+    if (!isRefusal(read.error)) return afterFailure({ ...again, inPages }, read.error, io);
     io.report({ type: "streamingRefused", error: read.error });
     return again;
   }
@@ -163,6 +188,7 @@ function commit<T extends KubeObject>(
 ): void {
   const { rewound } = relist.commit(version);
   io.report({ type: "listed", reason, version, rewound });
+  io.refreshes.listEnded();
 }
 
 function relistNow<T extends KubeObject>(
@@ -182,6 +208,7 @@ function afterFailure<T extends KubeObject>(
   const { timings } = io;
   if (io.optional && error instanceof KubeApiError && (error.status === 403 || error.status === 404)) {
     io.report({ type: "unavailable", error, retryMs: timings.unavailableRetryMs });
+    io.refreshes.listEnded();
     return { type: "waiting", delayMs: timings.unavailableRetryMs, next };
   }
   const asked = error instanceof KubeApiError ? (error.retryAfterMs ?? 0) : 0;
@@ -207,7 +234,7 @@ async function attempt<V, T extends KubeObject>(call: () => Promise<V>, io: Refl
   try {
     return { type: "done", value: await call() };
   } catch (error) {
-    if (io.stopped()) throw error;
+    if (io.stopped() || error instanceof RefreshRequested) throw error;
     return { type: "failed", error };
   }
 }

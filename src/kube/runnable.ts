@@ -27,6 +27,8 @@ export interface Runnable {
   run(signal: AbortSignal): Promise<void>;
   /** The next group starts when this has resolved: listening, synced, leading. Absent: at once. */
   whenReady?(signal: AbortSignal): Promise<void>;
+  /** Called when the lease has been won, before leader-only work starts: resolves when what it shows is as new as the call. */
+  refresh?(signal: AbortSignal): Promise<void>;
   /** For `/healthz`: why the process should be restarted, if it should. */
   problem?(): string | undefined;
   /** Called instead of a clean stop when leader-only work did not end in time: must not tell others to take over. */
@@ -43,5 +45,6 @@ export function cacheRunnable<T extends KubeObject>(
     group: "caches",
     run: (signal) => cache.run(signal),
     whenReady: (signal) => cache.whenSynced(signal),
+    refresh: (signal) => cache.refresh(signal),
   };
 }

@@ -82,7 +82,7 @@ export class TransportAgents {
 
   /** Closes what is idle now, e.g. because the server turned out to have gone away. */
   dropIdle(): void {
-    if (this.#pair !== undefined) closeIdle(this.#pair.calls);
+    if (this.#pair !== undefined) for (const agent of [this.#pair.calls, this.#pair.watches]) closeIdle(agent);
   }
 
   close(): void {

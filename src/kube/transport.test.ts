@@ -1,5 +1,6 @@
 // What happens between the client and a server: connections, deadlines, resets, limits. The server is a socket on
 // loopback whose bytes the test decides.
+import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
@@ -242,6 +243,28 @@ test("a kept connection that breaks after a write left: the write is not repeate
   await expect(write).rejects.toThrow(KubeConnectionError);
   await turn();
   expect(server.seen.filter((request) => request.method === "POST")).toHaveLength(1);
+});
+
+test("the fence is asked when the connection is open: a handshake may take longer than the lease", async () => {
+  // Accepts the connection and never answers the TLS handshake.
+  const deaf = createServer((socket) => socket.on("error", () => undefined)).listen(0, "127.0.0.1");
+  await once(deaf, "listening");
+  const { port } = deaf.address() as AddressInfo;
+  let asked = 0;
+  const server = `https://127.0.0.1:${port}`;
+  const client = createKubeClient({
+    config: { origin: "deaf", server, authentication: { type: "none" } },
+    guardWrite: () => {
+      asked += 1;
+    },
+  });
+  const accepted = once(deaf, "connection");
+  const write = client.request({ method: "POST", path: "/x", body: {}, timeoutMs: 300 });
+  await expect(write).rejects.toThrow(KubeTimeoutError);
+  await accepted;
+  expect(asked, "the fence was asked").toBe(0);
+  client.close();
+  deaf.close();
 });
 
 test("a new connection that breaks is an error, also for a GET", async () => {

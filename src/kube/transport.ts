@@ -5,7 +5,7 @@ import { request as sendHttps } from "node:https";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { CallDeadline } from "./call-deadline.ts";
-import { KubeConnectionError, ResponseTooLargeError } from "./errors.ts";
+import { KubeConnectionError, KubeTimeoutError, ResponseTooLargeError } from "./errors.ts";
 import type { TlsMaterial } from "./tls-material.ts";
 import type { AgentPair, ServerAddress, TransportAgents } from "./transport-agents.ts";
 
@@ -39,7 +39,7 @@ export class Transport {
     try {
       return await this.#attempt(request, tls, deadline);
     } catch (error) {
-      if (!(error instanceof KubeConnectionError)) throw error;
+      if (!(error instanceof KubeConnectionError || error instanceof KubeTimeoutError)) throw error;
       // The other idle sockets have most likely met the same end; a second attempt is then on a new connection.
       this.#agents.dropIdle();
       if (error instanceof StaleSocketError) return this.#attempt(request, tls, deadline);

@@ -11,6 +11,7 @@ import { mergeWrite, type OwnWritesOptions } from "./own-writes.ts";
 import { runReflector } from "./reflector.ts";
 import { createReflectorIo } from "./reflector-io.ts";
 import { type ReflectorJournal, reflectorJournal } from "./reflector-journal.ts";
+import { RefreshRequests } from "./refresh-requests.ts";
 import { type ResourceType, resourceText } from "./resource.ts";
 import { StoreScope } from "./store-scope.ts";
 import { createShaper, type Shaper } from "./stored-object.ts";
@@ -25,6 +26,7 @@ export class WatchCache<T extends KubeObject> implements ObjectCache<T> {
   readonly #shape: Shaper<T>;
   readonly #scopes: readonly StoreScope<T>[];
   readonly #ownWrites: OwnWritesOptions<T>;
+  readonly #refreshes: ReadonlyMap<StoreScope<T>, RefreshRequests>;
   readonly #unsynced: Set<StoreScope<T>>;
   readonly #whenSynced = Promise.withResolvers<void>();
   #streamingOffered: boolean;
@@ -48,6 +50,7 @@ export class WatchCache<T extends KubeObject> implements ObjectCache<T> {
       namespaces.length === 0
         ? [new StoreScope(this.#store)]
         : namespaces.map((namespace) => new StoreScope(this.#store, namespace));
+    this.#refreshes = new Map(this.#scopes.map((scope) => [scope, new RefreshRequests()]));
     this.#unsynced = new Set(this.#scopes);
     this.#streamingOffered = options.streamingList ?? true;
     this.#ownWrites = {
@@ -89,6 +92,10 @@ export class WatchCache<T extends KubeObject> implements ObjectCache<T> {
     return untilAborted(this.#whenSynced.promise, signal);
   }
 
+  async refresh(signal: AbortSignal): Promise<void> {
+    await Promise.all([...this.#refreshes.values()].map((refreshes) => refreshes.request(signal)));
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     if (this.#running) throw new InvariantError(`the cache of ${resourceText(this.type)} is already running`);
     this.#running = true;
@@ -99,7 +106,7 @@ export class WatchCache<T extends KubeObject> implements ObjectCache<T> {
     if (signal.aborted) onAbort();
     else signal.addEventListener("abort", onAbort, { once: true });
     try {
-      const running = this.#scopes.map((scope) => this.#reflect(scope, stop));
+      const running = [...this.#refreshes].map(([scope, refreshes]) => this.#reflect(scope, refreshes, stop));
       const ended = await Promise.allSettled(running);
       for (const end of ended) if (end.status === "rejected") throw end.reason;
     } finally {
@@ -109,12 +116,13 @@ export class WatchCache<T extends KubeObject> implements ObjectCache<T> {
     }
   }
 
-  async #reflect(scope: StoreScope<T>, stop: AbortController): Promise<void> {
+  async #reflect(scope: StoreScope<T>, refreshes: RefreshRequests, stop: AbortController): Promise<void> {
     const io = createReflectorIo({
       options: this.#options,
       scope,
       shape: this.#shape,
       signal: stop.signal,
+      refreshes,
       streamingOffered: () => this.#streamingOffered,
       report: reflectorJournal(this.#journal(scope)),
     });

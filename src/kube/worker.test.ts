@@ -40,6 +40,12 @@ function setUp(reconcile: Reconcile) {
 const conflict = new KubeApiError("PUT x", 409, { reason: "Conflict", message: "changed" });
 const overloaded = new KubeApiError("PUT x", 503, { details: { retryAfterSeconds: 4 } });
 
+const owned = new KubeApiError("PATCH x", 409, {
+  reason: "Conflict",
+  message: 'Apply failed with 1 conflict: conflict with "kubectl-create" using v1: .spec.selector',
+  details: { causes: [{ reason: "FieldManagerConflict", field: ".spec.selector" }] },
+});
+
 test.each([
   { next: "onChange" as NextCheck, result: "success", passesAfter: { 5: 1, 60000: 1 } },
   { next: "now" as NextCheck, result: "requeue", passesAfter: { 4: 1, 5: 2 } },
@@ -187,4 +193,18 @@ test("passes that never wait still let timers run", async () => {
   setTimeout(() => stop.abort(), 30);
   await work({ queue, reconcile, logger, clock, passes }, stop.signal);
   expect(count).toBeGreaterThan(1);
+});
+
+test("a field that another manager owns is an error that people see, not a race that is retried in silence", async () => {
+  let count = 0;
+  const { clock, queue, lines, recorded } = setUp(async () => {
+    count += 1;
+    throw new Error("apply Service s-g0-hl", { cause: owned });
+  });
+  queue.add("ns/a");
+  await clock.advance(0);
+  expect(recorded).toEqual(["started", "failed:error", "error"]);
+  expect(lines).toMatchObject([{ level: "error", message: "pass failed" }]);
+  await clock.advance(5);
+  expect(count).toBe(2);
 });

@@ -229,3 +229,30 @@ test("misuse is refused", () => {
   expect(() => queue.add("a", Number.NaN)).toThrow(InvariantError);
   expect(queue.size).toBe(0);
 });
+
+test("long requeues of many keys do not fall due in one burst; short ones are kept to the millisecond", async () => {
+  const { clock, queue, taken, takeAll } = setUp();
+  void takeAll();
+  const keys = Array.from({ length: 1_000 }, (_, i) => `ns/engine-${i}`);
+  for (const key of keys) queue.add(key);
+  await clock.advance(0);
+  for (const key of keys.slice(0, 500)) queue.done(key, { afterMs: 240_000 });
+  for (const key of keys.slice(500)) queue.done(key, { afterMs: 59_999 });
+  taken.length = 0;
+  await clock.advance(59_998);
+  expect(taken).toEqual([]);
+  await clock.advance(1);
+  expect(taken).toHaveLength(500);
+  taken.length = 0;
+  await clock.advance(216_000 - 59_999 - 1);
+  expect(taken).toEqual([]);
+  let most = 0;
+  for (let second = 0; second < 48; second += 1) {
+    const before = taken.length;
+    await clock.advance(1_000);
+    most = Math.max(most, taken.length - before);
+  }
+  await clock.advance(1);
+  expect(taken).toHaveLength(500);
+  expect(most).toBeLessThan(40);
+});

@@ -4,6 +4,7 @@ import type { Clock } from "./clock.ts";
 import type { NextCheck } from "./controller.ts";
 import { type DueEntry, DueHeap } from "./due-heap.ts";
 import { InvariantError } from "./errors.ts";
+import { spreadMs } from "./spread.ts";
 
 /** Told what happens in the queue, for metrics. */
 export interface QueueObserver {
@@ -108,9 +109,12 @@ export class WorkQueue {
     }
   }
 
-  /** Ends the work on a key that `take` handed out, and says when to look again. An earlier request made meanwhile wins. */
+  /**
+   * Ends the work on a key that `take` handed out, and says when to look again. An earlier request made meanwhile wins. Delays of a
+   * minute and more are spread by up to a tenth.
+   */
   done(key: string, next: NextCheck): void {
-    const dueMs = typeof next === "object" ? this.#dueAfter(next.afterMs) : NOT_ASKED;
+    const dueMs = typeof next === "object" ? this.#dueAfter(spreadMs(key, next.afterMs)) : NOT_ASKED;
     const entry = this.#takenBack(key);
     if (next === "now") {
       this.#finish(entry, this.#backOff(entry, 0));

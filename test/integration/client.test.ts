@@ -5,6 +5,7 @@ import type { RequestInfo } from "../../src/kube/client-calls.ts";
 import {
   isAlreadyExists,
   isConflict,
+  isFieldConflict,
   isInvalid,
   isNotFound,
   KubeApiError,
@@ -108,7 +109,7 @@ test("apply owns what it sends: fields go away with it, and conflicts name the o
   expect(less.data).toEqual({ a: "2" });
   const other = client.apply(ConfigMap, configMap("owned", { a: "3" }), { fieldManager: "second" });
   const conflict = await refusal(other);
-  expect(isConflict(conflict)).toBe(true);
+  expect([isFieldConflict(conflict), isConflict(conflict)]).toEqual([true, false]);
   expect(conflict.causes).toEqual([
     { reason: "FieldManagerConflict", message: 'conflict with "first"', field: ".data.a" },
   ]);

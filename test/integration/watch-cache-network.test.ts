@@ -101,6 +101,25 @@ describe("a connection", () => {
   });
 });
 
+test("a watch that a silent peer accepted is opened again long before the idle time", async () => {
+  const namespace = await createNamespace("silent-peer");
+  await other.create(CONFIG_MAPS, map(namespace, "goes"));
+  const { proxy, server } = await proxied();
+  await using _proxy = proxy;
+  const timings = { ...fast, openTimeoutMs: 300 };
+  await using running = await runCache({ kubeconfig, server, namespaces: [namespace], timings });
+  // The watch is opened again on a connection that is accepted and then stays silent for good; later ones work.
+  proxy.blackhole(true);
+  const opened = proxy.accepted;
+  proxy.cut();
+  await eventually(() => expect(proxy.accepted).toBeGreaterThan(opened));
+  await other.delete(CONFIG_MAPS, { namespace, name: "goes" });
+  proxy.stall();
+  proxy.blackhole(false);
+  await eventually(() => expect(running.told).toEqual(["added goes", "deleted goes"]));
+  expect(running.relists).toEqual(["start"]);
+});
+
 test("cuts at random while others write: nothing is lost and nothing is told twice", async () => {
   const namespace = await createNamespace("cuts");
   const { proxy, server } = await proxied();

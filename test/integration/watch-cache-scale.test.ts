@@ -49,5 +49,13 @@ describe.each([
     await eventually(() => expect(running.told.at(-1)).toBe(`added ${name}`));
     await other.delete(CONFIG_MAPS, { namespace, name });
     await eventually(() => expect(running.cache.size).toBe(OBJECTS));
+
+    // As after an election: one more list of the same kind, which tells of nothing that is known.
+    const told = running.told.length;
+    const refreshedMs = performance.now();
+    await running.cache.refresh(AbortSignal.timeout(30_000));
+    console.info(`${OBJECTS} objects ${how}: refreshed in ${Math.round(performance.now() - refreshedMs)} ms`);
+    expect([running.told.length, running.relists]).toEqual([told, ["start", "refresh"]]);
+    await eventually(() => expect(running.requests.map(({ verb }) => verb)).toEqual([...requests, ...requests]));
   });
 });

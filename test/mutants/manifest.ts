@@ -157,7 +157,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: "compute/mismatch.ts",
     find: 'case "terminating":\n      return {',
     replace: 'case "terminating":\n      if (child.object.metadata !== undefined) return undefined;\n      return {',
-    killedBy: explored("meddling", "I12"),
+    killedBy: explored("meddling", "I10"),
   },
   {
     name: "the sweep forgets the serving generation",

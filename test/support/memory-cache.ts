@@ -38,6 +38,9 @@ export class MemoryCache<T extends KubeObject> implements ObjectCache<T> {
   whenSynced(): Promise<void> {
     return Promise.resolve();
   }
+  refresh(): Promise<void> {
+    return Promise.resolve();
+  }
   run(): Promise<void> {
     return Promise.resolve();
   }

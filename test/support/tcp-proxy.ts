@@ -11,10 +11,21 @@ export interface TcpProxyTarget {
 /** Throttled bytes are passed on in this many portions per second. */
 const PORTIONS_PER_SECOND = 20;
 
+interface Gate {
+  stalled: PromiseWithResolvers<void> | undefined;
+}
+
+interface Flow {
+  readonly gate: Gate;
+  readonly limit: () => number;
+}
+
 export class TcpProxy implements AsyncDisposable {
   readonly #target: TcpProxyTarget;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** What each open connection waits for before it passes anything on. */
+  readonly #gates = new Set<Gate>();
   #bytesPerSecond = Number.POSITIVE_INFINITY;
   #flowing = Promise.withResolvers<void>();
   #refusing = false;
@@ -69,8 +80,14 @@ export class TcpProxy implements AsyncDisposable {
     else this.#flowing.resolve();
   }
 
+  /** The connections that are open now swallow everything from here on, for good; new ones work. */
+  stall(): void {
+    for (const gate of this.#gates) gate.stalled ??= Promise.withResolvers<void>();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.blackhole(false);
+    for (const gate of this.#gates) gate.stalled?.resolve();
     const closed = once(this.#server, "close");
     this.#server.close();
     this.cut();
@@ -84,6 +101,12 @@ export class TcpProxy implements AsyncDisposable {
     }
     this.#accepted += 1;
     const server = dial(this.#target);
+    const gate: Gate = { stalled: undefined };
+    this.#gates.add(gate);
+    client.once("close", () => {
+      this.#gates.delete(gate);
+      gate.stalled?.resolve();
+    });
     for (const [socket, other] of [
       [client, server],
       [server, client],
@@ -96,23 +119,25 @@ export class TcpProxy implements AsyncDisposable {
       // A broken end is what this proxy is for; "close" follows and takes the other end along.
       socket.on("error", () => other.destroy());
     }
-    void this.#pump(client, server, () => Number.POSITIVE_INFINITY);
-    void this.#pump(server, client, () => this.#bytesPerSecond);
+    void this.#pump(client, server, { gate, limit: () => Number.POSITIVE_INFINITY });
+    void this.#pump(server, client, { gate, limit: () => this.#bytesPerSecond });
   }
 
-  async #pump(from: Socket, to: Socket, limit: () => number): Promise<void> {
+  async #pump(from: Socket, to: Socket, flow: Flow): Promise<void> {
     try {
-      for await (const chunk of from) await this.#forward(chunk, to, limit());
+      for await (const chunk of from) await this.#forward(chunk, to, flow);
       to.end();
     } catch (error) {
       if (!from.destroyed) from.destroy(error instanceof Error ? error : undefined);
     }
   }
 
-  async #forward(chunk: Buffer, to: Socket, bytesPerSecond: number): Promise<void> {
+  async #forward(chunk: Buffer, to: Socket, { gate, limit }: Flow): Promise<void> {
+    const bytesPerSecond = limit();
     const portion = Math.max(1, Math.min(chunk.length, Math.floor(bytesPerSecond / PORTIONS_PER_SECOND)));
     for (let start = 0; start < chunk.length; start += portion) {
       await this.#flowing.promise;
+      await gate.stalled?.promise;
       if (to.destroyed) return;
       if (!to.write(chunk.subarray(start, start + portion))) await Promise.race([once(to, "drain"), once(to, "close")]);
       if (Number.isFinite(bytesPerSecond)) await sleep(1_000 / PORTIONS_PER_SECOND);

@@ -1,0 +1,221 @@
+// The pinned mutants of auto-stop, drift, triggers and engine classes: decisions that the explorer does not make, killed by the unit
+// tests beside them.
+import { type Mutant, unit } from "./mutant.ts";
+
+const DECIDE = "src/engine/auto-stop/decide.test.ts";
+const DRIFT = "src/engine/drift/find-drift.test.ts";
+const TRIGGERS = "src/engine/triggers.test.ts";
+const CLASS = "src/engineclass/engineclass.test.ts";
+
+export const FEATURE_MUTANTS: readonly Mutant[] = [
+  {
+    name: "auto-stop takes a failed scrape for a quiet engine",
+    file: "auto-stop/decide.ts",
+    find: 'if (activity.type !== "read") return',
+    replace: 'if (activity.type === "notAsked") return',
+    killedBy: unit(
+      DECIDE,
+      "rank 5: a failed scrape is activity",
+      "expected { rank: 8, reason: 'Idle', …(2) } to match object { rank: 5, …(3) }",
+    ),
+  },
+  {
+    name: "auto-stop stops before the idle time is over",
+    file: "auto-stop/decide.ts",
+    find: "nowMs - lastActivityMs >= idleTimeoutMs &&",
+    replace: "nowMs - lastActivityMs >= 0 &&",
+    killedBy: unit(
+      DECIDE,
+      "rank 9: not idle for long enough",
+      "expected { rank: 8, reason: 'Idle', …(2) } to match object { rank: 9, …(2) }",
+    ),
+  },
+  {
+    name: "a wake request changes a number of replicas that somebody chose",
+    file: "auto-stop/decide.ts",
+    find: " && (replicas === 0 || replicas === activeReplicas))",
+    replace: ")",
+    killedBy: unit(DECIDE, "I41–I45: whatever is seen, replicas change only as promised", "Property failed after"),
+  },
+  {
+    name: "auto-stop raises an engine to its idle number",
+    file: "auto-stop/decide.ts",
+    find: " && replicas > idleReplicas)",
+    replace: ")",
+    killedBy: unit(
+      DECIDE,
+      "rank 9: idle at the idle number",
+      "expected { rank: 8, reason: 'Idle', …(2) } to match object { rank: 9, replicas: 1 }",
+    ),
+  },
+  {
+    name: "a wake stamp far in the future keeps an engine up",
+    file: "auto-stop/wake-stamp.ts",
+    find: "return ageMs < WAKE_FRESH_MS && ageMs >= -WAKE_AHEAD_MS;",
+    replace: "return ageMs < WAKE_FRESH_MS;",
+    killedBy: unit("src/engine/auto-stop/wake-stamp.test.ts", "S68: an hour ahead", "expected true to be false"),
+  },
+  {
+    name: "demand wakes an engine that was already woken for it",
+    file: "auto-stop/wake-request.ts",
+    find: "return lastScaledMs !== undefined && stampMs <= lastScaledMs ? undefined :",
+    replace: "return lastScaledMs !== undefined && stampMs < 0 ? undefined :",
+    killedBy: unit(
+      "src/engine/auto-stop/step.test.ts",
+      "demand that an engine was woken for does not wake it again",
+      "expected [ 2, 'ActivityObserved' ] to deeply equal [ +0, 'Stopped' ]",
+    ),
+  },
+  {
+    name: "a window past midnight belongs to the next day",
+    file: "auto-stop/schedule.ts",
+    find: "isOn(days, modulo(day - 1, DAYS_PER_WEEK))",
+    replace: "isOn(days, day)",
+    killedBy: unit("src/engine/auto-stop/schedule.test.ts", "S73: Wed 01:00", "expected true to be false"),
+  },
+  {
+    name: "the policies of engine and class are merged",
+    file: "auto-stop/policy.ts",
+    find: "const block = ofEngine ?? ofClass;",
+    replace: "const block = ofEngine?.enabled === true ? ofEngine : ofClass;",
+    killedBy: unit(
+      "src/engine/auto-stop/policy.test.ts",
+      "the engine's block counts as a whole",
+      "expected { activeReplicas: 2, …(4) } to be undefined",
+    ),
+  },
+  {
+    name: "the fingerprint hides edited annotations",
+    file: "drift/find-drift.ts",
+    find: "if (annotations === undefined && isUntouchedRendering(live, wanted)) return undefined;",
+    replace: "if (isUntouchedRendering(live, wanted)) return undefined;",
+    killedBy: unit(
+      DRIFT,
+      "annotations are compared all the same",
+      "expected undefined to be 'metadata.annotations[firebolt.io/engi…'",
+    ),
+  },
+  {
+    name: "the fingerprint hides edits of the live StatefulSet",
+    file: "drift/rendered-hash.ts",
+    find: "live.metadata?.generation === NEVER_EDITED",
+    replace: "live.metadata?.generation !== 0",
+    killedBy: unit(
+      DRIFT,
+      "an edited one, one of another rendering and one without fingerprint are compared",
+      "expected undefined to be 'spec.template.spec.tolerations'",
+    ),
+  },
+  {
+    name: "any DNS policy that is set counts as the default",
+    file: "drift/find-drift.ts",
+    find: "&& dnsPolicy === undefined && DEFAULT_DNS_POLICIES",
+    replace: "&& DEFAULT_DNS_POLICIES",
+    killedBy: unit(
+      DRIFT,
+      "an unset DNS policy accepts what means the same, a set one does not",
+      "expected undefined to be 'spec.template.spec.dnsPolicy'",
+    ),
+  },
+  {
+    name: "labels of the StatefulSet are not compared",
+    file: "drift/find-drift.ts",
+    find: "if (labels !== undefined) return labels;",
+    replace: "",
+    killedBy: unit(DRIFT, "labels of the set itself", ".toMatch() expects to receive a string, but got undefined"),
+  },
+  {
+    name: "values of variables end up in events",
+    file: "drift/first-difference.ts",
+    find: "if (SENSITIVE.test(path)) return",
+    replace: 'if (path === "") return',
+    killedBy: unit(DRIFT, "values of variables are hidden, long ones are cut", '-   "live": "(hidden)"'),
+  },
+  {
+    name: "a pod that becomes ready starts no pass",
+    file: "triggers.ts",
+    find: 'status?.conditions?.find(({ type }) => type === "Ready")?.status,',
+    replace: "",
+    killedBy: unit(TRIGGERS, "a pod event by readiness", "expected [] to have a length of 1 but got +0"),
+  },
+  {
+    name: "an edit of a live StatefulSet starts no pass",
+    file: "triggers.ts",
+    find: "metadata?.uid,\n    metadata?.generation,\n    metadata?.labels,",
+    replace: "metadata?.uid,\n    metadata?.labels,",
+    killedBy: unit(TRIGGERS, "a StatefulSet event by its spec", "expected [] to have a length of 1 but got +0"),
+  },
+  {
+    name: "an endpoint of the metadata service that changes starts no pass",
+    file: "triggers.ts",
+    find: "status?.metadataEndpoint,\n",
+    replace: "",
+    killedBy: unit(
+      TRIGGERS,
+      "S3: an instance event by endpoint reaches its engines",
+      "expected [] to have a length of 1 but got +0",
+    ),
+  },
+  {
+    name: "the end of the serving generation starts no pass",
+    file: "triggers.ts",
+    find: "generation < current && generation !== active && generation !== draining",
+    replace: "generation < current && generation !== draining",
+    killedBy: unit(TRIGGERS, "a child that goes: … that still serves", "expected [] to have a length of 1 but got +0"),
+  },
+  {
+    name: "a child that loses its label starts no pass",
+    file: "triggers.ts",
+    find: "[event.object, event.previous].flatMap(",
+    replace: "[event.object].flatMap(",
+    killedBy: unit(
+      TRIGGERS,
+      "children concern the engine they are labelled with, before and after",
+      "expected [ { namespace: 'ns', name: 'e' } ] to deeply equal [ Array(2) ]",
+    ),
+  },
+  {
+    name: "a class is released on the word of the cache",
+    file: "src/engineclass/pass.ts",
+    find: "deleting ? await world.countEnginesDirectly(key) : world.countEngines(key)",
+    replace: "world.countEngines(key)",
+    killedBy: unit(
+      CLASS,
+      "I55: the cache may say zero; only the API server's count releases",
+      "expected 'onChange' to deeply equal { afterMs: 30000 }",
+    ),
+  },
+  {
+    name: "a class is released while one engine names it",
+    file: "src/engineclass/compute.ts",
+    find: "s.boundEngines === 0 ?",
+    replace: "s.boundEngines <= 1 ?",
+    killedBy: unit(
+      CLASS,
+      "S61: deleting while engines name it is blocked",
+      "expected { type: 'release' } to match object { type: 'block', …(1) }",
+    ),
+  },
+  {
+    name: "an engine that leaves a class is not counted out",
+    file: "src/engineclass/controller.ts",
+    find: "[...new Set([before, now])].flatMap(",
+    replace: "[...new Set([now])].flatMap(",
+    killedBy: unit(
+      CLASS,
+      "I56, S63: an engine that moves from A to B recounts both",
+      "expected [ { namespace: 'ns', name: 'b' } ] to deeply equal [ Array(2) ]",
+    ),
+  },
+  {
+    name: "the status writes of a class start the next pass",
+    file: "src/engineclass/controller.ts",
+    find: "read(object.metadata) === read(previous.metadata)) return [];",
+    replace: "object === previous) return [];",
+    killedBy: unit(
+      CLASS,
+      "the controller's own status writes start no pass",
+      "expected [ { namespace: 'ns', name: 'c' } ] to deeply equal []",
+    ),
+  },
+];

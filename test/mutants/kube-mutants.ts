@@ -1,0 +1,327 @@
+// The pinned mutants of the runtime: the fence of the lease, read-your-writes, lists and refreshes, repeats of writes, the queue and what
+// an error means for its key.
+import { type Mutant, unit } from "./mutant.ts";
+
+const ELECTION = "src/kube/leader-election.test.ts";
+const OWN_WRITES = "src/kube/own-writes.test.ts";
+const SCOPE = "src/kube/store-scope.test.ts";
+const REFLECTOR = "src/kube/reflector.test.ts";
+const REFRESH = "src/kube/reflector-refresh.test.ts";
+const LEADER = "src/kube/leader-refresh.test.ts";
+const QUEUE = "src/kube/workqueue.test.ts";
+const WORKER = "src/kube/worker.test.ts";
+
+export const KUBE_MUTANTS: readonly Mutant[] = [
+  {
+    name: "a leader may write until others may take its lease",
+    file: "src/kube/leader-election.ts",
+    find: "if (ageMs > this.#options.timing.renewDeadlineMs)",
+    replace: "if (ageMs > this.#options.timing.leaseMs + this.#options.timing.renewDeadlineMs * 2)",
+    killedBy: unit(ELECTION, "the fence holds by the clock alone", "expected [Function] to throw an error"),
+  },
+  {
+    name: "the lease counts from the end of its renewal",
+    file: "src/kube/leader-election.ts",
+    find: "this.#renewed = started;",
+    replace: "this.#renewed = this.#moment();",
+    killedBy: unit(
+      ELECTION,
+      "a renewal counts from the moment it was sent",
+      "expected function to throw an error, but it didn't",
+    ),
+  },
+  {
+    name: "a leader takes a lost lease back",
+    file: "src/kube/leader-election.ts",
+    find: 'if (this.#state === "leading" && holder !== this.identity) return this.#leave(holder ?? "nobody");',
+    replace: "",
+    killedBy: unit(
+      ELECTION,
+      "a lease that somebody else took, or that is gone, is lost at the next renewal",
+      "expected undefined to be an instance of NotLeaderError",
+    ),
+  },
+  {
+    name: "the lease is released although work goes on",
+    file: "src/kube/leader-election.ts",
+    find: "if (this.#mayHold && !this.#abandoned)",
+    replace: "if (this.#mayHold)",
+    killedBy: unit(ELECTION, "an abandoned stop keeps the lease", "expected undefined to be 'a'"),
+  },
+  {
+    name: "a lease runs out by the clock of its reader alone",
+    file: "src/kube/lease.ts",
+    find: "promisedSeconds === undefined ? claim.leaseMs : promisedSeconds * 1000",
+    replace: "claim.leaseMs",
+    killedBy: unit("src/kube/lease.test.ts", "one whose holder promised longer is true", "expected false to be true"),
+  },
+  {
+    name: "writes are not fenced",
+    file: "src/kube/client-calls.ts",
+    find: "beforeSend: call.write ? guardWrite : undefined,",
+    replace: "beforeSend: call.write === undefined ? guardWrite : undefined,",
+    killedBy: unit(
+      "src/kube/client-calls.test.ts",
+      "every attempt of a write asks first",
+      "expected { ok: true } to be an instance of NotLeaderError",
+    ),
+  },
+  {
+    name: "the fence is asked before there is a connection",
+    file: "src/kube/transport.ts",
+    find: 'if (isOpening(socket)) socket.once(secure ? "secureConnect" : "connect", release);\n        else release();',
+    replace: "release();",
+    killedBy: unit(
+      "src/kube/transport.test.ts",
+      "the fence is asked when the connection is open",
+      "the fence was asked: expected 1 to be +0",
+    ),
+  },
+  {
+    name: "a write is repeated although bytes of it have left",
+    file: "src/kube/transport.ts",
+    find: 'wire.method === "GET" || request.socket?.bytesWritten === bytesBefore',
+    replace: 'wire.method === "GET" || request.socket !== null',
+    killedBy: unit(
+      "src/kube/transport.test.ts",
+      "a kept connection that breaks after a write left",
+      'promise resolved "{ connection: 2 }" instead of rejecting',
+    ),
+  },
+  {
+    name: "a late response of an own write overtakes the watch",
+    file: "src/kube/own-writes.ts",
+    find: "if (scope.position !== undefined && isNotNewer(version, scope.position)) return;",
+    replace: "",
+    killedBy: unit(
+      OWN_WRITES,
+      "is ignored when the watch is already past it",
+      "expected [ 1, [ 'added ns/a@6 write' ] ] to deeply equal [ +0, [] ]",
+    ),
+  },
+  {
+    name: "an own write that leaves the selection stays visible",
+    file: "src/kube/own-writes.ts",
+    find: 'if (stored !== undefined) store.change("write", (batch) => batch.remove(stored));\n    return;',
+    replace: "return;",
+    killedBy: unit(
+      OWN_WRITES,
+      "drops an object that a write takes out of the selection",
+      "expected [ 'added ns/a@5 watch' ] to deeply equal [ 'added ns/a@5 watch', …(1) ]",
+    ),
+  },
+  {
+    name: "a write that the cache does not take is awaited as an echo",
+    file: "src/kube/own-writes.ts",
+    find: "if (!matchesLabels(options.labelSelector, labels)) {",
+    replace: "scope.expectEcho(version);\n  if (!matchesLabels(options.labelSelector, labels)) {",
+    killedBy: unit(OWN_WRITES, "that the cache did not take is no echo", "expected true to be false"),
+  },
+  {
+    name: "an own delete leaves no tombstone",
+    file: "src/kube/own-writes.ts",
+    find: "store.tombstones.mark(scope, uid);",
+    replace: "",
+    killedBy: unit(
+      OWN_WRITES,
+      "shows at once, and late news does not undo it",
+      "expected [ [ 'added ns/a@6 watch', …(1) ], +0 ] to deeply equal [ [], +0 ]",
+    ),
+  },
+  {
+    name: "an echo is skipped more than once",
+    file: "src/kube/store-scope.ts",
+    find: "return this.#echoes.delete(version);",
+    replace: "return this.#echoes.has(version);",
+    killedBy: unit(
+      OWN_WRITES,
+      "is an echo when the watch tells of it, once",
+      "expected [ false, true, true ] to deeply equal [ false, true, false ]",
+    ),
+  },
+  {
+    name: "echoes survive a rewind",
+    file: "src/kube/store-scope.ts",
+    find: "this.#echoes.clear();",
+    replace: "",
+    killedBy: unit(OWN_WRITES, "is no echo after a rewind", "expected true to be false"),
+  },
+  {
+    name: "a list undoes an own write that is newer",
+    file: "src/kube/store-scope.ts",
+    find: "if (rewound || !isNewer(stored.version, version)) batch.remove(stored);",
+    replace: "batch.remove(stored);",
+    killedBy: unit(
+      SCOPE,
+      "does not undo a write made after it was taken",
+      "expected [ 'deleted ns/b@22 watch' ] to deeply equal []",
+    ),
+  },
+  {
+    name: "a list brings back what was deleted while it arrived",
+    file: "src/kube/store-scope.ts",
+    find: "const since = this.#store.tombstones.sequence;",
+    replace: "const since = Number.MAX_SAFE_INTEGER;",
+    killedBy: unit(SCOPE, "does not bring back what was deleted while it was on its way", "expected 1 to be +0"),
+  },
+  {
+    name: "tombstones from before a list hide what it shows",
+    file: "src/kube/tombstones.ts",
+    find: "if (mark === undefined || mark.sequence <= after) return false;",
+    replace: "if (mark === undefined || after < 0) return false;",
+    killedBy: unit(
+      "src/kube/tombstones.test.ts",
+      "a list settles the marks made before it",
+      "expected true to be false",
+    ),
+  },
+  {
+    name: "an expired version is watched again instead of listed",
+    file: "src/kube/reflector.ts",
+    find: 'return error.status === 410 ? "expired" : undefined;',
+    replace: "return undefined;",
+    killedBy: unit(
+      REFLECTOR,
+      "410 in the middle: lists again and loses no deletion",
+      "expected [ 'open initial' ] to have a length of 2 but got 1",
+    ),
+  },
+  {
+    name: "an older list serves a refresh",
+    file: "src/kube/refresh-requests.ts",
+    find: "this.#served = this.#begun;",
+    replace: "this.#served = this.#made;",
+    killedBy: unit(
+      REFRESH,
+      "is not served by an older list that completes in the same moment",
+      "expected [ [ 'ns/a@3' ] ] to deeply equal [ [ 'ns/a@12' ] ]",
+    ),
+  },
+  {
+    name: "a refresh cuts the list of another refresh short",
+    file: "src/kube/refresh-requests.ts",
+    find: "return this.#made > this.#begun && this.#begun === this.#served;",
+    replace: "return this.#made > this.#begun;",
+    killedBy: unit(
+      REFRESH,
+      "requested while another's list arrives lets that one finish",
+      "expected [ [ 'ns/a@30' ], [ 'ns/a@30' ], …(1) ] to deeply equal [ [ 'ns/a@12', 'ns/b@13' ], …(2) ]",
+    ),
+  },
+  {
+    name: "a refresh keeps the connection that stands still",
+    file: "src/kube/reflector.ts",
+    find: 'if ("stream" in state) await state.stream.close();\n  return { type: "listing", reason: "refresh"',
+    replace: 'return { type: "listing", reason: "refresh"',
+    killedBy: unit(
+      REFRESH,
+      "of a watch that stands still lists on a new connection",
+      "expected [ Array(3) ] to deeply equal [ 'open initial', 'close', …(2) ]",
+    ),
+  },
+  {
+    name: "a new leader starts with the caches it has",
+    file: "src/kube/manager.ts",
+    find: "await refreshForLeader({",
+    replace: "void refreshForLeader({",
+    killedBy: unit(
+      LEADER,
+      "leader-only work starts when every cache is as new as the lease",
+      "expected [ '+engines', '+pods', …(5) ] to deeply equal [ '+engines', '+pods', …(3) ]",
+    ),
+  },
+  {
+    name: "a cache does not take part in the refresh",
+    file: "src/kube/runnable.ts",
+    find: "refresh: (signal) => cache.refresh(signal),",
+    replace: "",
+    killedBy: unit(
+      LEADER,
+      "a cache is refreshed as a part of the manager",
+      "expected [] to deeply equal [ AbortSignal { aborted: false } ]",
+    ),
+  },
+  {
+    name: "a leader that cannot read keeps the lease for ever",
+    file: "src/kube/manager.ts",
+    find: "timeoutMs: startTimeoutMs }",
+    replace: "timeoutMs: startTimeoutMs * 1_000 }",
+    killedBy: unit(
+      LEADER,
+      "a leader that cannot read is named in the log, and after two minutes",
+      "expected [ '+engines', '+pods', …(3) ] to include '-election'",
+    ),
+  },
+  {
+    name: "a key that changes during its pass is forgotten",
+    file: "src/kube/workqueue.ts",
+    find: "else entry.dueMs = dueMs;",
+    replace: "else entry.order += 0;",
+    killedBy: unit(
+      QUEUE,
+      "a key added while it is being worked on is handed out again",
+      "expected [ 'a' ] to deeply equal [ 'a', 'a' ]",
+    ),
+  },
+  {
+    name: "a pass that asks for another at once has no back-off",
+    file: "src/kube/workqueue.ts",
+    find: "this.#finish(entry, this.#backOff(entry, 0));",
+    replace: "this.#finish(entry, this.#clock.monotonicMs());",
+    killedBy: unit(
+      QUEUE,
+      '"now" goes through the back-off and keeps it growing',
+      "expected [ 'a', 'a', 'a' ] to have a length of 2 but got 3",
+    ),
+  },
+  {
+    name: "short delays are spread too",
+    file: "src/kube/spread.ts",
+    find: "return delayMs < SPREAD_FROM_MS ? delayMs :",
+    replace: "return delayMs < 0 ? delayMs :",
+    killedBy: unit(
+      "src/kube/spread.test.ts",
+      "a delay of 59999 ms is kept as it is",
+      "expected 65616.94972158782 to be 59999",
+    ),
+  },
+  {
+    name: "long delays are not spread",
+    file: "src/kube/workqueue.ts",
+    find: "this.#dueAfter(spreadMs(key, next.afterMs))",
+    replace: "this.#dueAfter(next.afterMs)",
+    killedBy: unit(QUEUE, "long requeues of many keys do not fall due in one burst", "expected 500 to be less than 40"),
+  },
+  {
+    name: "a field of another manager counts as a changed object",
+    file: "src/kube/errors.ts",
+    find: 'error.reason !== "AlreadyExists" && !isFieldConflict(error);',
+    replace: 'error.reason !== "AlreadyExists";',
+    killedBy: unit(
+      WORKER,
+      "a field that another manager owns is an error that people see",
+      "expected [ 'started', 'requeue' ] to deeply equal [ 'started', 'failed:error', 'error' ]",
+    ),
+  },
+  {
+    name: "a namespace that is being deleted counts as a refusal",
+    file: "src/kube/errors.ts",
+    find: 'return !error.causes.some(({ reason }) => reason === "NamespaceTerminating");',
+    replace: "return true;",
+    killedBy: unit("src/kube/errors.test.ts", "is not a namespace that is being deleted", "expected true to be false"),
+  },
+  {
+    name: "a lost lease is retried like any failure",
+    file: "src/kube/worker.ts",
+    find: 'if (link instanceof NotLeaderError) return "notLeader";',
+    replace: "",
+    killedBy: unit(WORKER, "means notLeader", "expected 'retry' to be 'notLeader'"),
+  },
+  {
+    name: "a terminal error is retried",
+    file: "src/kube/worker.ts",
+    find: 'queue.done(text, "onChange");',
+    replace: "queue.retry(text);",
+    killedBy: unit(WORKER, "a terminal error is counted, logged with its key", "expected 2 to be 1"),
+  },
+];
