@@ -83,6 +83,11 @@ test("install prints the helm commands, or runs them", async () => {
     ),
   ]);
   expect(await definitions()).toEqual([]);
+  expect(await plugin(...args, "-n", "team-a")).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^error: install takes no -n: .*--operator-namespace/),
+  });
+  expect(helm.calls()).toEqual([]);
   const result = await plugin(...args);
   expect(result.code, result.stderr).toBe(0);
   expect(result.stdout).toMatch(/^✓ install the custom resource definitions\n✓ install the operator\nNext: /);
@@ -108,16 +113,28 @@ test("quickstart ends with an engine that serves and the way to ask it; uninstal
 
   expect(await plugin("uninstall")).toMatchObject({
     code: 4,
-    stderr: expect.stringMatching(/1 FireboltEngine, 1 FireboltInstance\n.*--delete-resources/),
+    stderr: expect.stringMatching(/1 FireboltEngine in demo, 1 FireboltInstance in demo\n.*--delete-resources/),
   });
-  const removed = await plugin("uninstall", "--delete-resources", "--crds");
+  const removed = await plugin("uninstall", "--delete-resources", "--crds", "--yes");
   expect(removed.code, removed.stderr).toBe(0);
   expect(removed.stdout).toBe(
-    "✓ delete 1 FireboltEngine\n✓ delete 1 FireboltInstance\n✓ remove the operator\n✓ remove the custom resource definitions\n",
+    [
+      "This deletes:",
+      "  FireboltEngine in demo: my-engine",
+      "  FireboltInstance in demo: quickstart",
+      "  operator (Helm release firebolt-operator/firebolt-operator)",
+      "  custom resource definitions of the whole cluster",
+      "With an instance go its catalogue, when it is the built-in PostgreSQL, and its credentials.",
+      "✓ delete 1 FireboltEngine in demo",
+      "✓ delete 1 FireboltInstance in demo",
+      "✓ remove the operator",
+      "✓ remove the custom resource definitions",
+      "",
+    ].join("\n"),
   );
   expect(await definitions()).toEqual([]);
   expect(await get("/apis/apps/v1/namespaces/firebolt-operator/deployments")).toMatchObject({ items: [] });
-  expect((await plugin("uninstall", "--crds")).code).toBe(0);
+  expect((await plugin("uninstall", "--crds", "--yes")).code).toBe(0);
 });
 
 test("operations §9 row 11: the printed scripts install, start and remove the same, with the same calls of Helm", async () => {
