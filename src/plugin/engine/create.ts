@@ -1,10 +1,11 @@
 // `engine create`: applies a small manifest and waits until the engine serves.
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltEngineClass } from "../../api/engine-class.ts";
+import { isConflict, KubeApiError } from "../../kube/errors.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import type { Cluster } from "../cluster.ts";
 import type { CommandContext, Run } from "../command.ts";
-import { EXIT, UsageError } from "../exit-codes.ts";
+import { CommandError, EXIT, UsageError } from "../exit-codes.ts";
 import { commandsText, FIELD_MANAGER, kubectlArgs, quoted, secondsText } from "../kubectl.ts";
 import { dataText } from "../output.ts";
 import { waitForRest } from "../rollout/follow.ts";
@@ -27,12 +28,7 @@ export const createEngine: Run = async (context) => {
   const object = manifestOf(context, name, { namespace: cluster.namespace, replicas });
   const { namespace, client, call } = cluster;
   const before = await client.find(FireboltEngine, { namespace, name }, call);
-  // What is applied is a manifest; what it becomes is an object.
-  const after = await client.apply<KubeObject>(FireboltEngine, object, {
-    ...call,
-    fieldManager: FIELD_MANAGER,
-    force: true,
-  });
+  const after = await applyEngine(context, cluster, object);
   const outcome =
     before === undefined
       ? "created"
@@ -54,6 +50,21 @@ export const createEngine: Run = async (context) => {
   terminal.line(`fireboltengine.compute.firebolt.io/${name} condition met`);
   return EXIT.ok;
 };
+
+/** What is applied is a manifest; what it becomes is an object. Fields that others have set are theirs, unless told otherwise. */
+async function applyEngine({ flags }: CommandContext, { client, call, namespace }: Cluster, manifest: KubeObject) {
+  const force = flags.on("overwrite");
+  try {
+    return await client.apply<KubeObject>(FireboltEngine, manifest, { ...call, fieldManager: FIELD_MANAGER, force });
+  } catch (error) {
+    if (!(error instanceof KubeApiError) || !isConflict(error)) throw error;
+    const fields = error.causes.map(({ field, message }) => `\n  ${field ?? ""}: ${message ?? ""}`).join("");
+    throw new CommandError(
+      `FireboltEngine ${JSON.stringify(manifest.metadata?.name)} is there already in namespace ${JSON.stringify(namespace)}, and others have set fields that this would change:${fields}\nchange it with engine scale, stop, start or kubectl; --overwrite takes the fields over`,
+      EXIT.refused,
+    );
+  }
+}
 
 async function classNamesBucket({ client, namespace, call }: Cluster, name: string): Promise<boolean> {
   if (name === "") return false;
@@ -88,7 +99,7 @@ async function printCreate(context: CommandContext, name: string, replicas: numb
     flags,
     "apply",
     "--server-side",
-    "--force-conflicts",
+    ...(flags.on("overwrite") ? ["--force-conflicts"] : []),
     `--field-manager=${FIELD_MANAGER}`,
     "-f",
     "-",
