@@ -41,6 +41,8 @@ export const SETUP_COMMANDS: readonly Command[] = [
   {
     words: ["quickstart"],
     summary: "Install everything and bring up a first instance and engine",
+    about:
+      "In namespace firebolt, or that of -n. Fields of an instance or engine of that name that others have set are not changed.",
     flags: [
       ...INSTALL,
       { name: "skip-install", type: "switch", help: "the operator is there already" },

@@ -105,7 +105,7 @@ beforeAll(async () => {
     const labels = namespace === "team-b" ? { "example.com/private": "yes" } : {};
     const make = (type: (typeof TYPES)[number], name: string, spec: object) =>
       client.create<KubeObject>(type, { metadata: { name, namespace, labels }, ...{ spec } });
-    await make(FireboltEngineClass, "large", {});
+    await make(FireboltEngineClass, "large", { template: {} });
     await make(FireboltInstance, "lakeside", { metadata: {}, gateway: {} });
     await make(FireboltEngine, "adhoc", { instanceRef: "lakeside", replicas: 0 });
   }

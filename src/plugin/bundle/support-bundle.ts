@@ -44,7 +44,7 @@ export const supportBundle: Run = async (context) => {
   });
   const { logs, gaps: missing } = flags.on("no-logs")
     ? { logs: [], gaps: [] }
-    : await readLogs(cluster, collected.pods, flags.integer("tail") ?? 0);
+    : await readLogs(cluster, collected.pods, flags.integer("tail") ?? -1);
   const gaps = [...collected.gaps, ...missing];
   const stamp = timeText(nowMs).replaceAll(/[-:]/g, "").replace("T", "-").replace("Z", "");
   const folder = `firebolt-${cluster.namespace}-${name}-${stamp}`;
@@ -144,7 +144,7 @@ async function readLog(
     pod: nameOf(pod),
     container,
     previous,
-    tailLines: tail,
+    tailLines: tail < 0 ? undefined : tail,
     limitBytes: LOG_LIMIT_BYTES,
   };
   const lines: string[] = [];

@@ -1,11 +1,10 @@
 // `engine create`: applies a small manifest and waits until the engine serves.
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltEngineClass } from "../../api/engine-class.ts";
-import { isConflict, KubeApiError } from "../../kube/errors.ts";
-import type { KubeObject } from "../../kube/object.ts";
+import { applyManifest } from "../apply-manifest.ts";
 import type { Cluster } from "../cluster.ts";
 import type { CommandContext, Run } from "../command.ts";
-import { CommandError, EXIT, UsageError } from "../exit-codes.ts";
+import { EXIT, UsageError } from "../exit-codes.ts";
 import { commandsText, FIELD_MANAGER, kubectlArgs, quoted, secondsText } from "../kubectl.ts";
 import { dataText } from "../output.ts";
 import { waitForRest } from "../rollout/follow.ts";
@@ -28,7 +27,10 @@ export const createEngine: Run = async (context) => {
   const object = manifestOf(context, name, { namespace: cluster.namespace, replicas });
   const { namespace, client, call } = cluster;
   const before = await client.find(FireboltEngine, { namespace, name }, call);
-  const after = await applyEngine(context, cluster, object);
+  const after = await applyManifest(cluster, FireboltEngine, object, {
+    force: flags.on("overwrite"),
+    wayOut: "change it with engine scale, stop, start or kubectl; --overwrite takes the fields over",
+  });
   const outcome =
     before === undefined
       ? "created"
@@ -50,21 +52,6 @@ export const createEngine: Run = async (context) => {
   terminal.line(`fireboltengine.compute.firebolt.io/${name} condition met`);
   return EXIT.ok;
 };
-
-/** What is applied is a manifest; what it becomes is an object. Fields that others have set are theirs, unless told otherwise. */
-async function applyEngine({ flags }: CommandContext, { client, call, namespace }: Cluster, manifest: KubeObject) {
-  const force = flags.on("overwrite");
-  try {
-    return await client.apply<KubeObject>(FireboltEngine, manifest, { ...call, fieldManager: FIELD_MANAGER, force });
-  } catch (error) {
-    if (!(error instanceof KubeApiError) || !isConflict(error)) throw error;
-    const fields = error.causes.map(({ field, message }) => `\n  ${field ?? ""}: ${message ?? ""}`).join("");
-    throw new CommandError(
-      `FireboltEngine ${JSON.stringify(manifest.metadata?.name)} is there already in namespace ${JSON.stringify(namespace)}, and others have set fields that this would change:${fields}\nchange it with engine scale, stop, start or kubectl; --overwrite takes the fields over`,
-      EXIT.refused,
-    );
-  }
-}
 
 async function classNamesBucket({ client, namespace, call }: Cluster, name: string): Promise<boolean> {
   if (name === "") return false;
