@@ -219,7 +219,7 @@ describe("nothing is changed", () => {
 test("one namespace after a yes on the terminal: the others and both operators stay", async () => {
   const result = await plugin(["uninstall", "-n", "team-a", "--delete-resources"], { terminal: true, stdin: "yes\n" });
   expect(result.code, result.stdout).toBe(0);
-  expect(result.stdout).toContain("✓ delete 1 FireboltInstance in team-a");
+  expect(result.stdout).toContain(" delete 1 FireboltInstance in team-a\r\n");
   expect(await inventory()).toEqual([...ofTeam("team-b"), ...ofTeam("team-c")]);
   expect(await operators()).toEqual(BOTH);
   expect(helm.calls()).toEqual([]);
