@@ -89,6 +89,7 @@ describe("what makes no sense is refused with the way out", () => {
     ["--outptu engine list", "unknown flag --outptu: see kubectl firebolt --help"],
     ["engine list -o xml", "--output=xml: must be one of table, wide, json, yaml, name"],
     ["engine list -n", "--namespace needs a value: namespace; default: the context's"],
+    ["engine query x", "engine query needs a statement: kubectl firebolt engine query ENGINE STATEMENT"],
     ["engine stop", "kubectl firebolt engine stop needs an engine: kubectl firebolt engine stop ENGINE"],
     ["engine stop a b", 'unexpected argument "b": kubectl firebolt engine stop takes one argument'],
     ["engine scale a --replicas many", "--replicas=many: must be a whole number"],

@@ -126,8 +126,10 @@ const takesNext = (token: string, flag: Flag): boolean =>
 function checkArguments({ words, arguments: wanted = [] }: Command, args: readonly string[]): void {
   const call = `kubectl firebolt ${words.join(" ")}`;
   const missing = wanted.filter(({ optional }) => optional === undefined)[args.length];
-  if (missing !== undefined)
-    throw new UsageError(`${call} needs ${withArticle(missing.name)}: ${call} ${missing.name.toUpperCase()}`);
+  if (missing !== undefined) {
+    const names = wanted.map(({ name, optional }) => (optional ? `[${name.toUpperCase()}]` : name.toUpperCase()));
+    throw new UsageError(`${call} needs ${withArticle(missing.name)}: ${[call, ...names].join(" ")}`);
+  }
   const extra = wanted.at(-1)?.many ? undefined : args[wanted.length];
   if (extra !== undefined)
     throw new UsageError(`unexpected argument ${JSON.stringify(extra)}: ${call} takes ${countText(wanted.length)}`);

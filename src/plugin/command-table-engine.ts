@@ -46,6 +46,7 @@ export const ENGINE_COMMANDS: readonly Command[] = [
         help: "what kind of bucket: s3, gcs or abs",
       },
       { name: "host-path", type: "text", placeholder: "PATH", help: "directory on the node for the data volume" },
+      { name: "overwrite", type: "switch", help: "change an engine that is there, even fields that others have set" },
       { name: "timeout", type: "duration", default: "5m", placeholder: "DURATION", help: "how long to wait" },
     ],
     examples: [

@@ -59,7 +59,7 @@ export const PLATFORM_COMMANDS: readonly Command[] = [
     aliases: [["report"]],
     summary: "Collect objects, events, logs and versions of an instance in one archive, without anything secret",
     about:
-      "Left out: data of Secrets and ConfigMaps, values of variables, engine configuration, manifests in annotations. Their values and\nwhat looks like a credential are taken out of logs and events as well.",
+      "Left out: data of Secrets and ConfigMaps, values of variables, engine configuration, manifests in annotations. Their values, query\ntext and what looks like a credential are taken out of logs and events as well.",
     arguments: [{ name: "instance", optional: true, kind: "instance" }],
     flags: [
       {
@@ -69,7 +69,13 @@ export const PLATFORM_COMMANDS: readonly Command[] = [
         help: "where to write it; default: a name with the time in it",
       },
       { name: "no-logs", type: "switch", help: "leave logs out" },
-      { name: "tail", type: "integer", default: "2000", placeholder: "N", help: "the last N lines of every container" },
+      {
+        name: "tail",
+        type: "integer",
+        default: "2000",
+        placeholder: "N",
+        help: "the last N lines of every container; -1 for all",
+      },
     ],
     load: async () => (await import("./bundle/support-bundle.ts")).supportBundle,
   },

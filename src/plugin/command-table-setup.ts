@@ -41,6 +41,8 @@ export const SETUP_COMMANDS: readonly Command[] = [
   {
     words: ["quickstart"],
     summary: "Install everything and bring up a first instance and engine",
+    about:
+      "In namespace firebolt, or that of -n. Fields of an instance or engine of that name that others have set are not changed.",
     flags: [
       ...INSTALL,
       { name: "skip-install", type: "switch", help: "the operator is there already" },
@@ -61,11 +63,29 @@ export const SETUP_COMMANDS: readonly Command[] = [
   {
     words: ["uninstall"],
     summary: "Remove the operator; refuses while there are instances or engines",
+    about:
+      "Lists what goes and asks first. Only what this release watches is touched, and nothing that another operator watches as well.\nWith -n only the objects of one namespace are deleted, and the operator stays as long as it has others.",
     flags: [
       OPERATOR_NAMESPACE,
-      { name: "delete-resources", type: "switch", help: "delete all engines, instances and classes first" },
+      {
+        name: "release",
+        type: "text",
+        default: "firebolt-operator",
+        placeholder: "NAME",
+        help: "Helm release of the operator",
+      },
+      {
+        name: "delete-resources",
+        type: "switch",
+        help: "delete the engines, instances and classes that it watches first, or those of -n",
+      },
       { name: "crds", type: "switch", help: "remove the custom resource definitions too" },
+      { name: "yes", short: "y", type: "switch", help: "do not ask; needed where there is no terminal" },
       TIMEOUT,
+    ],
+    examples: [
+      ["the objects of one namespace", "kubectl firebolt uninstall -n team-a --delete-resources"],
+      ["everything, in a script", "kubectl firebolt uninstall --delete-resources --crds --yes"],
     ],
     load: async () => (await import("./install/uninstall.ts")).runUninstall,
   },

@@ -17,7 +17,10 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [EXIT.failed, "failed: the cluster cannot be reached, or it refused the call"],
   [EXIT.usage, "the command line is wrong, or does not say which of several"],
   [EXIT.notFound, "the object named does not exist"],
-  [EXIT.refused, "refused: by plan, something in the file would be; by uninstall, objects are left"],
+  [
+    EXIT.refused,
+    "refused: something in the file of plan would be; objects are left, or nobody said yes (uninstall); others own the fields (create)",
+  ],
   [EXIT.notYet, "not (yet) in the wanted state, or not within --timeout"],
   [EXIT.rolls, "plan --detailed-exit-code: something would roll"],
   [EXIT.interrupted, "interrupted by Ctrl+C"],

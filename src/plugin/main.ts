@@ -36,7 +36,7 @@ async function run(argv: readonly string[], terminal: Terminal, signal: AbortSig
   }
 }
 
-const terminal = createTerminal(process.stdout, process.stderr, process.env);
+const terminal = createTerminal(process.stdout, process.stderr, process.env, process.stdin);
 const interrupt = new AbortController();
 process.on("SIGINT", () => {
   // The first asks politely, the second does not wait for an answer.

@@ -62,6 +62,34 @@ describe("create", () => {
   });
 });
 
+test("create takes no fields from others, unless told to", async () => {
+  const autoStop = { enabled: false };
+  await world.cluster.client.create<KubeObject>(
+    FireboltEngine,
+    {
+      metadata: { name: "of-others", namespace: NAMESPACE },
+      ...{ spec: { instanceRef: "lakeside", replicas: 0, autoStop } },
+    },
+    { fieldManager: "gitops" },
+  );
+  await world.cluster.rested("of-others");
+  const before = await world.engineOf("of-others");
+  const args = ["engine", "create", "of-others", "--instance", "lakeside", "--bucket", "tables", "--replicas", "1"];
+  expect(await world.cluster.plugin(args)).toEqual({
+    code: 4,
+    stdout: "",
+    stderr: expect.stringMatching(
+      /^error: FireboltEngine "of-others" is there already in namespace "analytics", .*\n {2}\.spec\.replicas: conflict with "gitops".*\n.*--overwrite/,
+    ),
+  });
+  expect((await world.engineOf("of-others")).spec).toEqual(before.spec);
+  expect((await world.cluster.plugin([...args, "--overwrite", "--timeout", "90s"])).stdout).toMatch(
+    /of-others configured\n/,
+  );
+  expect((await world.engineOf("of-others")).spec).toMatchObject({ replicas: 1, autoStop });
+  await world.cluster.plugin(["engine", "delete", "of-others"]);
+});
+
 describe("changes", () => {
   test("scale, stop, start, restart and wake do what they say and wait for it", async () => {
     expect((await world.cluster.plugin(["engine", "scale", "adhoc", "--replicas", "2", "--wait"])).stdout).toBe(

@@ -8,7 +8,7 @@ import { resolveAssets } from "../../dev/assets/resolver.ts";
 import { valueAt } from "../../dev/control-plane/api-request.ts";
 import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { addNodes } from "../../dev/control-plane/nodes.ts";
-import { requestAs } from "../support/cluster.ts";
+import { eventually, requestAs } from "../support/cluster.ts";
 import { type MetricsServer, startMetricsServer } from "../support/engine-metrics-server.ts";
 import { buildProgram, startOperator } from "../support/operator-process.ts";
 import { type PluginResult, runPlugin } from "../support/plugin-process.ts";
@@ -83,6 +83,11 @@ test("install prints the helm commands, or runs them", async () => {
     ),
   ]);
   expect(await definitions()).toEqual([]);
+  expect(await plugin(...args, "-n", "team-a")).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^error: install takes no -n: .*--operator-namespace/),
+  });
+  expect(helm.calls()).toEqual([]);
   const result = await plugin(...args);
   expect(result.code, result.stderr).toBe(0);
   expect(result.stdout).toMatch(/^✓ install the custom resource definitions\n✓ install the operator\nNext: /);
@@ -93,12 +98,38 @@ test("install prints the helm commands, or runs them", async () => {
   expect((await plugin(...args)).code).toBe(0);
 });
 
+/** Somebody else's engine has the name that quickstart would use: it is named, and stays as it is. */
+async function engineOfOthers(): Promise<void> {
+  const objects = "/apis/compute.firebolt.io/v1alpha1/namespaces/others";
+  const request = (method: "POST" | "DELETE", path: string, body?: object) =>
+    requestAs(cluster.adminKubeconfig, { method, path, ...(body === undefined ? {} : { body }) });
+  await request("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "others" } });
+  await request("POST", `${objects}/fireboltengines?fieldManager=gitops`, {
+    apiVersion: "compute.firebolt.io/v1alpha1",
+    kind: "FireboltEngine",
+    metadata: { name: "my-engine" },
+    spec: { instanceRef: "quickstart", replicas: 0 },
+  });
+  expect(await plugin("quickstart", "--skip-install", "--bucket", "tables", "-n", "others")).toMatchObject({
+    code: 4,
+    stderr: expect.stringMatching(
+      /^error: FireboltEngine "my-engine" is there already in namespace "others", .*\n {2}\.spec\.replicas: conflict with "gitops".*\nname others with -n/,
+    ),
+  });
+  expect(await get(`${objects}/fireboltengines/my-engine`)).toMatchObject({ spec: { replicas: 0 } });
+  for (const path of [`${objects}/fireboltengines/my-engine`, `${objects}/fireboltinstances/quickstart`]) {
+    await request("DELETE", path);
+    await eventually(async () => expect(await get(path)).toMatchObject({ code: 404 }));
+  }
+}
+
 test("quickstart ends with an engine that serves and the way to ask it; uninstall refuses, then removes all of it", async () => {
   await using operator = startOperator([`--kubeconfig=${cluster.adminKubeconfig}`, "--health-probe-bind-address=0"]);
   expect(await plugin("quickstart", "--skip-install")).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("--bucket"),
   });
+  await engineOfOthers();
   const started = await plugin("quickstart", "--skip-install", "--bucket", "tables", "-n", "demo");
   expect(started.code, `${started.stderr}${operator.stderr()}`).toBe(0);
   expect(started.stdout).toBe(
@@ -108,16 +139,28 @@ test("quickstart ends with an engine that serves and the way to ask it; uninstal
 
   expect(await plugin("uninstall")).toMatchObject({
     code: 4,
-    stderr: expect.stringMatching(/1 FireboltEngine, 1 FireboltInstance\n.*--delete-resources/),
+    stderr: expect.stringMatching(/1 FireboltEngine in demo, 1 FireboltInstance in demo\n.*--delete-resources/),
   });
-  const removed = await plugin("uninstall", "--delete-resources", "--crds");
+  const removed = await plugin("uninstall", "--delete-resources", "--crds", "--yes");
   expect(removed.code, removed.stderr).toBe(0);
   expect(removed.stdout).toBe(
-    "✓ delete 1 FireboltEngine\n✓ delete 1 FireboltInstance\n✓ remove the operator\n✓ remove the custom resource definitions\n",
+    [
+      "This deletes:",
+      "  FireboltEngine in demo: my-engine",
+      "  FireboltInstance in demo: quickstart",
+      "  operator (Helm release firebolt-operator/firebolt-operator)",
+      "  custom resource definitions of the whole cluster",
+      "With an instance go its catalogue, when it is the built-in PostgreSQL, and its credentials.",
+      "✓ delete 1 FireboltEngine in demo",
+      "✓ delete 1 FireboltInstance in demo",
+      "✓ remove the operator",
+      "✓ remove the custom resource definitions",
+      "",
+    ].join("\n"),
   );
   expect(await definitions()).toEqual([]);
   expect(await get("/apis/apps/v1/namespaces/firebolt-operator/deployments")).toMatchObject({ items: [] });
-  expect((await plugin("uninstall", "--crds")).code).toBe(0);
+  expect((await plugin("uninstall", "--crds", "--yes")).code).toBe(0);
 });
 
 test("operations §9 row 11: the printed scripts install, start and remove the same, with the same calls of Helm", async () => {

@@ -168,6 +168,46 @@ describe("what rolls and what does not", () => {
     expect(await generationOf("plain")).toBe(plain);
   });
 
+  test("the last line counts engines: each that rolls, and each once", async () => {
+    apply(object("FireboltEngine", "classy-too", { ...ENGINE, engineClassRef: "base" }));
+    await cluster.rested("classy-too");
+    const base = object("FireboltEngineClass", "base", {
+      template: { spec: { terminationGracePeriodSeconds: 77, ...CLASS.template.spec } },
+    });
+    const lastLine = async (...objects: readonly object[]): Promise<string | undefined> =>
+      (await cluster.plugin(["plan", "-f", "-"], { stdin: text(objects) })).stdout.trimEnd().split("\n").at(-1);
+    expect(await lastLine(base)).toBe("Plan: 2 rolling. Nothing has been written.");
+    // The file holds one of them as well, and another one.
+    const again = object("FireboltEngine", "classy", { ...ENGINE, engineClassRef: "base", rollout: "recreate" });
+    const plain = object("FireboltEngine", "plain", { ...ENGINE, ...container({ image: "example.com/engine:count" }) });
+    expect(await lastLine(base, again, plain)).toBe("Plan: 3 rolling. Nothing has been written.");
+    const before = await Promise.all(["classy", "classy-too"].map(generationOf));
+    apply(base);
+    await eventually(async () =>
+      expect(await Promise.all(["classy", "classy-too"].map(generationOf))).toEqual(before.map((one) => one + 1)),
+    );
+    await Promise.all([cluster.rested("classy"), cluster.rested("classy-too")]);
+  });
+
+  test("an instance: which engines it reaches", async () => {
+    const env = [{ name: "P", valueFrom: { secretKeyRef: { name: "database-of-ours", key: "password" } } }];
+    apply(object("FireboltEngine", "reader", { ...ENGINE, replicas: 0, ...container({ env }) }));
+    await cluster.rested("reader");
+    const manifest = object("FireboltInstance", "lakeside", {
+      metadata: {
+        postgres: { host: "db.example.com", database: "catalogue", credentialsSecretRef: { name: "database-of-ours" } },
+      },
+      gateway: {},
+    });
+    const { code, plan: planned } = await plan([manifest]);
+    expect(planned).toMatchObject([
+      { name: "lakeside", consequences: [{ name: "reader", effect: { type: "refused" } }] },
+    ]);
+    expect(code).toBe(4);
+    await cluster.plugin(["engine", "delete", "reader"]);
+    expect((await plan([manifest])).plan).toMatchObject([{ name: "lakeside", consequences: [] }]);
+  });
+
   test("an instance: which pods are replaced", async () => {
     const manifest = object("FireboltInstance", "lakeside", { metadata: {}, gateway: { replicas: 3 } });
     const more = await plan([manifest]);

@@ -1,24 +1,7 @@
-// The plugin's ways into the pods, as a process against a real control plane: logs, queries, forwarded ports, and the support bundle
-// that collects from all of them without anything secret.
-import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
+// The plugin's ways into the pods, as a process against a real control plane: logs, queries, forwarded ports.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parse } from "yaml";
-import { FireboltEngine } from "../../src/api/engine.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
 import { eventually } from "../support/cluster.ts";
-import { NAMESPACE } from "../support/plugin-cluster.ts";
 import { openPluginWorld, type PluginWorld } from "../support/plugin-world.ts";
-import { Secret } from "../support/test-client.ts";
-
-const PLANTED = {
-  secret: "planted-secret-value-1",
-  variable: "planted-variable-value-2",
-  config: "planted-config-value-3",
-  token: "eyJhbGciOiJFUzI1NiJ9.eyJwbGFudGVkIjp0cnVlfQ.cGxhbnRlZHRva2Vu",
-};
 
 let world: PluginWorld;
 beforeAll(async () => {
@@ -80,55 +63,4 @@ describe("logs, queries and ports", () => {
       stderr: expect.stringMatching(/^error: \/nowhere\/kubectl cannot be started.*needed to forward ports/),
     });
   });
-});
-
-test("a support bundle holds what helps and none of the planted secrets", async () => {
-  await world.cluster.client.create<KubeObject>(Secret, {
-    metadata: { name: "planted", namespace: NAMESPACE },
-    ...{ stringData: { password: PLANTED.secret } },
-  });
-  await world.cluster.client.patch(
-    FireboltEngine,
-    { namespace: NAMESPACE, name: "parked" },
-    {
-      type: "merge",
-      body: {
-        metadata: { annotations: { "kubectl.kubernetes.io/last-applied-configuration": JSON.stringify(PLANTED) } },
-        spec: {
-          customEngineConfig: { storage: { access_key: PLANTED.config } },
-          template: { spec: { containers: [{ name: "engine", env: [{ name: "LICENCE", value: PLANTED.variable }] }] } },
-        },
-      },
-    },
-  );
-  await world.cluster.rested("parked");
-  world.kubelet.say("engine", "2026-01-01T00:01:00Z", [
-    ...Object.values(PLANTED).map((value) => `it prints ${value} in the middle`),
-    `authorization: Bearer ${PLANTED.token}`,
-    Buffer.from(PLANTED.secret).toString("base64"),
-    "last words",
-  ]);
-  const file = join(world.folder, "bundle.tar.gz");
-  const result = await world.cluster.plugin(["support-bundle", "--file", file]);
-  expect(result, result.stderr).toMatchObject({ code: 0, stderr: "" });
-  expect(statSync(file).mode & 0o777).toBe(0o600);
-  const raw = gunzipSync(readFileSync(file)).toString("utf8");
-  for (const value of [...Object.values(PLANTED), Buffer.from(PLANTED.secret).toString("base64")])
-    expect(raw).not.toContain(value);
-  execFileSync("tar", ["xzf", file, "--strip-components=1"], { cwd: world.folder });
-  const read = (path: string): string => readFileSync(join(world.folder, path), "utf8");
-  const { activeGeneration } = (await world.engineOf("adhoc")).status ?? {};
-  expect(read(`logs/adhoc-g${activeGeneration}-0/engine.log`)).toMatch(
-    /it prints REDACTED in the middle\n.*last words\n$/s,
-  );
-  expect(read("status.txt")).toContain("lakeside");
-  expect(parse(read("objects/fireboltengine/parked.yaml"))).toMatchObject({
-    spec: {
-      customEngineConfig: { storage: { access_key: "REDACTED" } },
-      template: { spec: { containers: [{ env: [{ name: "LICENCE", value: "REDACTED" }] }] } },
-    },
-  });
-  expect(parse(read("objects/secret/planted.yaml"))).toMatchObject({ kind: "Secret", keys: ["password"] });
-  expect(existsSync(join(world.folder, "objects/statefulset"))).toBe(true);
-  expect(read("objects/secret/lakeside-metadata-postgres-creds.yaml")).toContain("firebolt.io/instance");
 });

@@ -3,8 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { REDACTED, redactObject } from "./redact.ts";
-import { createScrubber, secretsOf } from "./scrub.ts";
+import { secretNamesIn } from "./collect.ts";
+import { secretsOf } from "./known-secrets.ts";
+import { REDACTED } from "./named-values.ts";
+import { redactObject } from "./redact.ts";
+import { createScrubber } from "./scrub.ts";
 import { createTar } from "./tar.ts";
 
 describe("tar", () => {
@@ -33,6 +36,9 @@ describe("tar", () => {
   });
 });
 
+const scrubber = createScrubber([]);
+const redacted = (object: object): unknown => redactObject(object, scrubber);
+
 describe("objects lose their secrets and keep their shape", () => {
   test("Secret and ConfigMap: only names and keys", () => {
     const secret = {
@@ -42,12 +48,12 @@ describe("objects lose their secrets and keep their shape", () => {
       data: { a: "eA==" },
       stringData: { b: "y" },
     };
-    expect(redactObject(secret)).toEqual({ kind: "Secret", metadata: { name: "s" }, type: "Opaque", keys: ["a", "b"] });
-    expect(redactObject({ kind: "ConfigMap", data: { f: "x" } })).toEqual({ kind: "ConfigMap", keys: ["f"] });
+    expect(redacted(secret)).toEqual({ kind: "Secret", metadata: { name: "s" }, type: "Opaque", keys: ["a", "b"] });
+    expect(redacted({ kind: "ConfigMap", data: { f: "x" } })).toEqual({ kind: "ConfigMap", keys: ["f"] });
   });
 
   test("variables, engine configuration, arguments and annotations, however deep", () => {
-    const redacted = redactObject({
+    const engine = redacted({
       kind: "FireboltEngine",
       metadata: {
         annotations: {
@@ -74,7 +80,7 @@ describe("objects lose their secrets and keep their shape", () => {
         },
       },
     });
-    expect(redacted).toEqual({
+    expect(engine).toEqual({
       kind: "FireboltEngine",
       metadata: { annotations: { "example.com/token": REDACTED, "example.com/team": "data" } },
       spec: {
@@ -96,36 +102,132 @@ describe("objects lose their secrets and keep their shape", () => {
       },
     });
   });
+
+  test("a Secret keeps names, labels and keys, and no annotation", () => {
+    const secret = {
+      kind: "Secret",
+      metadata: { name: "s", labels: { a: "b" }, annotations: { "example.com/note": "anything" }, uid: "u" },
+      type: "Opaque",
+      data: { password: "eA==" },
+    };
+    expect(redacted(secret)).toEqual({
+      kind: "Secret",
+      metadata: { name: "s", labels: { a: "b" } },
+      type: "Opaque",
+      keys: ["password"],
+    });
+  });
+
+  test.each<{ name: string; object: object; want: object }>([
+    {
+      name: "a flag and its value as two arguments",
+      object: { args: ["--user", "bob", "--password", "hidden-1", "--verbose", "-api-key", "hidden-2"] },
+      want: { args: ["--user", "bob", "--password", REDACTED, "--verbose", "-api-key", REDACTED] },
+    },
+    {
+      name: "a flag without a value before another flag",
+      object: { args: ["--password-from-stdin", "--level=3"] },
+      want: { args: ["--password-from-stdin", "--level=3"] },
+    },
+    {
+      name: "a shell command in one argument",
+      object: { command: ["sh", "-c", "curl -H 'X-Api-Key: hidden-3' http://metadata:80/ && echo done"] },
+      want: { command: ["sh", "-c", `curl -H 'X-Api-Key: ${REDACTED}' http://metadata:80/ && echo done`] },
+    },
+    {
+      name: "headers of probes",
+      object: {
+        livenessProbe: { httpGet: { path: "/live", httpHeaders: [{ name: "X-Api-Key", value: "hidden-4" }] } },
+      },
+      want: { livenessProbe: { httpGet: { path: "/live", httpHeaders: [{ name: "X-Api-Key", value: REDACTED }] } } },
+    },
+    {
+      name: "parameters of probes",
+      object: { httpGet: { path: "/ready?token=hidden-5&engine=adhoc" } },
+      want: { httpGet: { path: `/ready?token=${REDACTED}&engine=adhoc` } },
+    },
+    {
+      name: "fields, pairs and maps with telling names",
+      object: {
+        connection: { adminPassword: "hidden-6", host: "db" },
+        extra: [{ name: "client_secret", value: "hidden-7" }],
+        csi: { driver: "d", volumeAttributes: { share: "s", accountKey: "hidden-8" } },
+      },
+      want: {
+        connection: { adminPassword: REDACTED, host: "db" },
+        extra: [{ name: "client_secret", value: REDACTED }],
+        csi: { driver: "d", volumeAttributes: { share: "s", accountKey: REDACTED } },
+      },
+    },
+    {
+      name: "manifests that tools keep in annotations",
+      object: { metadata: { annotations: { "tool.example.com/original": '{"kind":"X","spec":{"a":"hidden-9"}}' } } },
+      want: { metadata: { annotations: { "tool.example.com/original": REDACTED } } },
+    },
+    {
+      name: "messages",
+      object: {
+        status: { conditions: [{ type: "Ready", message: "dial postgres://fb:hidden-10@db:5432/x: refused" }] },
+      },
+      want: {
+        status: { conditions: [{ type: "Ready", message: `dial postgres://fb:${REDACTED}@db:5432/x: refused` }] },
+      },
+    },
+  ])("$name", ({ object, want }) => {
+    expect(redacted(object)).toEqual(want);
+    expect(JSON.stringify(redacted(object))).not.toContain("hidden");
+  });
+
+  test("what helps stays: references, selectors, tolerations, images", () => {
+    const pod = {
+      kind: "Pod",
+      metadata: { name: "token-service", labels: { "firebolt.io/engine": "adhoc" } },
+      spec: {
+        automountServiceAccountToken: false,
+        imagePullSecrets: [{ name: "registry" }],
+        tolerations: [{ key: "node.kubernetes.io/not-ready", operator: "Exists" }],
+        volumes: [{ name: "v", secret: { secretName: "lake-tls", items: [{ key: "tls.key", path: "tls.key" }] } }],
+        containers: [
+          {
+            name: "c",
+            image: "registry.example.com/token-service:1.2",
+            args: ["--level=debug", "--port", "8080"],
+            env: [{ name: "P", valueFrom: { secretKeyRef: { name: "s", key: "password" } } }],
+          },
+        ],
+      },
+      status: { phase: "Pending", reason: "Unschedulable", message: 'secret "lake-tls" not found' },
+    };
+    expect(redacted(pod)).toEqual(pod);
+  });
 });
 
-describe("texts", () => {
-  test("known values go, the longest first, short ones stay", () => {
-    const scrub = createScrubber(["secret-value", "secret-value-longer", "abc"]);
-    expect(scrub("x secret-value-longer y secret-value z abc")).toBe(`x ${REDACTED} y ${REDACTED} z abc`);
-  });
+test("the secrets of objects: data in both forms, lines of files, variables, headers, configuration", () => {
+  const data = { pem: Buffer.from("line one\nline two").toString("base64") };
+  expect(secretsOf({ kind: "Secret", data })).toEqual(
+    expect.arrayContaining(["line one\nline two", "line one", "line two", data.pem]),
+  );
+  const pod = { kind: "Pod", spec: { containers: [{ env: [{ name: "A", value: "v" }] }] } };
+  expect(secretsOf(pod)).toEqual(["v"]);
+  expect(secretsOf({ spec: { customEngineConfig: { a: { b: "c" } } } })).toEqual(["c"]);
+});
 
-  test.each([
-    ["Authorization: Bearer abcdef0123456789", "abcdef0123456789"],
-    ["token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl end", "eyJhbGciOiJIUzI1NiJ9"],
-    ["postgres://user:hunter2@db/x", "hunter2"],
-    ['{"password": "p4ss"}', "p4ss"],
-    ["api_key=k123 next", "k123"],
-    ["key AKIAABCDEFGHIJKLMNOP", "AKIAABCDEFGHIJKLMNOP"],
-    ["-----BEGIN EC PRIVATE KEY-----\nMHcCAQ\n-----END EC PRIVATE KEY-----", "MHcCAQ"],
-  ])("%s", (text, secret) => expect(createScrubber([])(text)).not.toContain(secret));
-
-  test("ordinary log lines stay as they are", () => {
-    const line = '{"level":"info","msg":"query done","rows":12,"token_count":3}';
-    expect(createScrubber([])(line)).toBe(line);
-  });
-
-  test("the secrets of objects: data in both forms, lines of files, variables, configuration", () => {
-    const data = { pem: Buffer.from("line one\nline two").toString("base64") };
-    expect(secretsOf({ kind: "Secret", data })).toEqual(
-      expect.arrayContaining(["line one\nline two", "line one", "line two", data.pem]),
-    );
-    const pod = { kind: "Pod", spec: { containers: [{ env: [{ name: "A", value: "v" }] }] } };
-    expect(secretsOf(pod)).toEqual(["v"]);
-    expect(secretsOf({ spec: { customEngineConfig: { a: { b: "c" } } } })).toEqual(["c"]);
-  });
+test("the Secrets that a spec refers to, in every form of a reference", () => {
+  const spec = {
+    metadata: { postgres: { credentialsSecretRef: { name: "a" } } },
+    template: {
+      spec: {
+        imagePullSecrets: [{ name: "b" }],
+        volumes: [{ secret: { secretName: "c" } }, { configMap: { name: "not-one" } }],
+        containers: [
+          {
+            name: "engine",
+            envFrom: [{ secretRef: { name: "d" } }],
+            env: [{ valueFrom: { secretKeyRef: { name: "e", key: "k" } } }],
+          },
+        ],
+      },
+    },
+  };
+  expect(secretNamesIn(spec)).toEqual(["a", "b", "c", "d", "e"]);
 });

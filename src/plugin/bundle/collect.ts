@@ -1,4 +1,5 @@
-// Reads everything a support bundle holds. What may not be read is noted and left out: half a bundle is better than none.
+// Reads everything a support bundle holds. What may not be read is noted and left out: half a bundle is better than none. Secrets of
+// others in the namespace are read for their values alone, so that these can be found and removed, and are not part of it.
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltEngineClass } from "../../api/engine-class.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
@@ -8,6 +9,7 @@ import { coreEvents, pods } from "../../engine/kinds.ts";
 import { KINDS } from "../../instance/kinds.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import { apiVersionOf, defineResource, type ResourceType, resourceText } from "../../kube/resource.ts";
+import { isObject } from "../../podtemplate/shape.ts";
 import type { Cluster } from "../cluster.ts";
 import { describeError } from "../describe-error.ts";
 import { listObjects, nameOf, type Scope } from "../find-object.ts";
@@ -32,6 +34,8 @@ const nodes = defineResource({ group: "", version: "v1", kind: "Node", plural: "
 export interface Collected {
   /** As the server sent them, secrets and all: nothing of this is written anywhere before it is redacted. */
   readonly objects: readonly KubeObject[];
+  /** Every Secret of the namespace that may be read: its values must not show anywhere. */
+  readonly secrets: readonly KubeObject[];
   readonly pods: readonly V1Pod[];
   readonly events: readonly object[];
   readonly version: unknown;
@@ -82,8 +86,9 @@ export async function collect(cluster: Cluster, instance: FireboltInstance): Pro
   const operator: Scope = { ...everywhere, labelSelector: OPERATOR };
   const ownPods = [...(await list(pods)).filter(isOwn), ...(await list(pods, operator))];
   const classes = (await list(FireboltEngineClass)).filter((one) => classNames.has(nameOf(one)));
-  // Read for their values, so that these can be found and removed wherever else they turn up; only names and keys are kept.
   const secrets = await list(KINDS.Secret);
+  const referenced = new Set([instance, ...engines, ...classes, ...children, ...ownPods].flatMap(secretNamesIn));
+  const ownSecrets = secrets.filter((secret) => isOwn(secret) || referenced.has(nameOf(secret)));
   const routes = (await list(endpointSlices)).filter(({ metadata }) =>
     /-(gateway|metadata|service|hl)-/.test(metadata?.name ?? ""),
   );
@@ -108,15 +113,29 @@ export async function collect(cluster: Cluster, instance: FireboltInstance): Pro
       ...(await list(KINDS.Deployment, operator)),
       ...ownPods,
       ...routes,
-      ...secrets,
+      ...ownSecrets,
       ...definitions.map(brief),
       ...machines.map(brief),
     ],
+    secrets,
     pods: ownPods,
     events,
     version,
     gaps,
   };
+}
+
+/** Names of the Secrets that a spec refers to: `secretName`, `…SecretRef.name`, `secretKeyRef.name`, `imagePullSecrets[].name`. */
+export function secretNamesIn(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(secretNamesIn);
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    if (key === "secretName") return typeof inner === "string" ? [inner] : [];
+    if (!/secret/i.test(key)) return secretNamesIn(inner);
+    const references: readonly unknown[] = Array.isArray(inner) ? inner : [inner];
+    const names = references.flatMap((one) => (isObject(one) && typeof one["name"] === "string" ? [one["name"]] : []));
+    return [...names, ...secretNamesIn(inner)];
+  });
 }
 
 /** Definitions and nodes are long, and little of them matters here. */

@@ -1,23 +1,51 @@
 // Takes what may be secret out of Kubernetes objects before they leave the machine: data of Secrets and ConfigMaps, values of
-// variables, engine configuration, and the copies of all these that tools leave in annotations. Keys and names stay.
+// variables and headers, engine configuration, and the copies of all these that tools leave in annotations. Keys and names stay.
 import { isObject, type JsonObject } from "../../podtemplate/shape.ts";
+import { REDACTED } from "./named-values.ts";
+import type { Scrubber } from "./scrub.ts";
+import { isSecretName } from "./secret-names.ts";
 
-export const REDACTED = "REDACTED";
-
-/** Annotations that hold a whole manifest, or that people put credentials into. */
+/** Annotations that hold a whole manifest. */
 const DROPPED_ANNOTATIONS: ReadonlySet<string> = new Set(["kubectl.kubernetes.io/last-applied-configuration"]);
-const SECRET_NAME =
-  /pass(word|wd)?|secret|token|credential|api[-_.]?key|private[-_.]?key|access[-_.]?key|authorization/i;
+
+/** Maps whose keys people choose. */
+const FREE_MAPS: ReadonlySet<string> = new Set(["annotations", "labels", "volumeAttributes", "options", "parameters"]);
+
+/** Fields of Kubernetes and of this operator that speak of keys and Secrets and hold none. */
+const STRUCTURAL =
+  /^(?:key|keys|topologyKey|matchLabelKeys|mismatchLabelKeys|keyType|keyPath|credentialBundlePath|secretName|(?:\w+S|s)ecretRef|(?:\w+K|k)eyRef|imagePullSecrets|\w*[tT]oken(?:Age|Expiry|ExpirationSeconds)|automountServiceAccountToken|gmsaCredentialSpecName|signingKeyGeneration|observed\w+)$/;
+
+/** What an object is called and where it stands: no text of anybody's, and never to be mangled. */
+const IDENTIFIERS: ReadonlySet<string> = new Set([
+  "apiVersion",
+  "kind",
+  "name",
+  "generateName",
+  "namespace",
+  "uid",
+  "resourceVersion",
+  "image",
+  "imageID",
+  "containerID",
+  "nodeName",
+  "key",
+  "secretName",
+  "object",
+  "reason",
+  "phase",
+  "type",
+]);
+
+const AS_IT_IS: Scrubber = { known: (text) => text, text: (text) => text };
 
 /** An object of any kind as it may be shown to others. */
-export function redactObject(object: unknown): unknown {
+export function redactObject(object: unknown, scrubber: Scrubber): unknown {
   if (!isObject(object)) return object;
   const { kind } = object;
-  const safe = redactFields(object, "");
+  if (kind === "Secret") return briefSecret(object, scrubber);
+  const safe = redactFields(object, "", scrubber);
   if (!isObject(safe)) return safe;
-  if (kind === "Secret") return { ...withoutData(safe), keys: keysOf(object["data"], object["stringData"]) };
-  if (kind === "ConfigMap") return { ...withoutData(safe), keys: keysOf(object["data"], object["binaryData"]) };
-  return safe;
+  return kind === "ConfigMap" ? { ...withoutData(safe), keys: keysOf(object["data"], object["binaryData"]) } : safe;
 }
 
 /** What class and engine come to, without values of variables and of the engine's configuration. */
@@ -25,44 +53,69 @@ export function redactEngineTemplate(effective: object): unknown {
   const plain: unknown = JSON.parse(JSON.stringify(effective));
   if (!isObject(plain)) return plain;
   const config = plain["customConfig"];
-  const redacted = redactFields(plain, "");
+  const redacted = redactFields(plain, "", AS_IT_IS);
   if (!isObject(redacted) || !isObject(config)) return redacted;
   return { ...redacted, customConfig: { ...config, config: blank(config["config"]) } };
 }
 
-function redactFields(value: unknown, field: string): unknown {
-  if (Array.isArray(value))
-    return value.map((entry) =>
-      field === "args" || field === "command" ? redactArgument(entry) : redactFields(entry, field),
-    );
+/** Every text below a value, as it may be shown to others; the shape stays. */
+export function redactFields(value: unknown, field: string, scrubber: Scrubber): unknown {
+  if (typeof value === "string") return IDENTIFIERS.has(field) ? scrubber.known(value) : scrubber.text(value);
+  if (Array.isArray(value)) {
+    if (field === "args" || field === "command") return redactArguments(value, scrubber);
+    return value.map((entry) => redactFields(entry, field, scrubber));
+  }
   if (!isObject(value)) return value;
   const entries = Object.entries(value).flatMap(([key, inner]): [string, unknown][] => {
     if (key === "managedFields") return [];
     if (key === "customEngineConfig") return [[key, blank(inner)]];
-    if (key === "annotations") return [[key, redactAnnotations(inner)]];
-    if (key === "env" && Array.isArray(inner)) return [[key, inner.map(redactVariable)]];
-    return [[key, redactFields(inner, key)]];
+    if ((key === "env" || key === "httpHeaders") && Array.isArray(inner))
+      return [[key, inner.map((entry) => withoutValue(entry, scrubber))]];
+    if (FREE_MAPS.has(key) && isObject(inner)) return [[key, redactMap(inner, scrubber)]];
+    if (holdsSecret(key, inner, value)) return [[key, blank(inner)]];
+    return [[key, redactFields(inner, key, scrubber)]];
   });
   return Object.fromEntries(entries);
 }
 
+/** By its own name, or by the name beside it: `{name: password, value: …}`. */
+function holdsSecret(key: string, inner: unknown, around: JsonObject): boolean {
+  const isText = typeof inner === "string" || (Array.isArray(inner) && inner.some((one) => typeof one === "string"));
+  if (!isText) return false;
+  if (key === "value") return typeof around["name"] === "string" && isSecretName(around["name"]);
+  return isSecretName(key) && !STRUCTURAL.test(key);
+}
+
 /** A reference says where a value comes from and is kept; a value is not. */
-function redactVariable(variable: unknown): unknown {
-  if (!isObject(variable) || !("value" in variable)) return redactFields(variable, "");
-  return { ...variable, value: REDACTED };
+function withoutValue(entry: unknown, scrubber: Scrubber): unknown {
+  if (!isObject(entry) || !("value" in entry)) return redactFields(entry, "", scrubber);
+  return { ...entry, value: REDACTED };
 }
 
-/** `--password=x` keeps its name. What follows a bare `--password` cannot be told from the next argument and stays to the scrubber. */
-function redactArgument(argument: unknown): unknown {
-  if (typeof argument !== "string") return argument;
-  const match = /^([^=\s]+)=(.*)$/s.exec(argument);
-  return match !== null && SECRET_NAME.test(match[1] ?? "") ? `${match[1]}=${REDACTED}` : argument;
+/** `--password=x` keeps its name, and what follows a bare `--password` goes unless it is the next flag. */
+function redactArguments(list: readonly unknown[], scrubber: Scrubber): readonly unknown[] {
+  return list.map((argument, index) => {
+    if (typeof argument !== "string") return argument;
+    const before = list[index - 1];
+    if (typeof before === "string" && /^-[^=\s]+$/.test(before) && isSecretName(before) && !argument.startsWith("-"))
+      return REDACTED;
+    const [, name] = /^(-{0,2}[\w.-]+)=./s.exec(argument) ?? [];
+    return name !== undefined && isSecretName(name) ? `${name}=${REDACTED}` : scrubber.text(argument);
+  });
 }
 
-function redactAnnotations(annotations: unknown): unknown {
-  if (!isObject(annotations)) return annotations;
-  const kept = Object.entries(annotations).filter(([key]) => !DROPPED_ANNOTATIONS.has(key));
-  return Object.fromEntries(kept.map(([key, value]) => [key, SECRET_NAME.test(key) ? REDACTED : value]));
+/** Tools keep whole objects in annotations under names of their own. */
+const MANIFEST = /^\s*\{[\s\S]*"(?:kind|spec|data)"\s*:/;
+
+function redactMap(map: JsonObject, scrubber: Scrubber): JsonObject {
+  const kept = Object.entries(map).filter(([key]) => !DROPPED_ANNOTATIONS.has(key));
+  return Object.fromEntries(
+    kept.map(([key, value]) => {
+      const isSecret = isSecretName(key) && value !== "true" && value !== "false";
+      const isManifest = typeof value === "string" && MANIFEST.test(value);
+      return [key, isSecret || isManifest ? REDACTED : redactFields(value, "", scrubber)];
+    }),
+  );
 }
 
 /** The same shape with nothing in it. */
@@ -72,7 +125,23 @@ export function blank(value: unknown): unknown {
   return REDACTED;
 }
 
-function withoutData({ data: _, stringData: __, binaryData: ___, ...rest }: JsonObject): JsonObject {
+/** Names, labels, owners and keys: annotations of Secrets hold certificates and copies of the data. */
+function briefSecret({ apiVersion, kind, metadata, type, data, stringData }: JsonObject, scrubber: Scrubber): unknown {
+  const { name, namespace, labels, ownerReferences, creationTimestamp, deletionTimestamp } = isObject(metadata)
+    ? metadata
+    : {};
+  const about = { name, namespace, labels, ownerReferences, creationTimestamp, deletionTimestamp };
+  const known = Object.fromEntries(Object.entries(about).filter(([, value]) => value !== undefined));
+  return {
+    ...(apiVersion === undefined ? {} : { apiVersion }),
+    kind,
+    metadata: redactFields(known, "", scrubber),
+    type,
+    keys: keysOf(data, stringData),
+  };
+}
+
+function withoutData({ data: _, binaryData: __, ...rest }: JsonObject): JsonObject {
   return rest;
 }
 

@@ -8,23 +8,22 @@ import { API_VERSION } from "../../api/group.ts";
 import { FireboltInstance } from "../../api/instance.ts";
 import { COMPONENTS, LABEL } from "../../api/labels.ts";
 import { ENGINE_PHASES, INSTANCE_PHASES } from "../../api/phases.ts";
-import type { KubeObject } from "../../kube/object.ts";
 import type { Cluster } from "../cluster.ts";
 import type { Run } from "../command.ts";
 import { describeError } from "../describe-error.ts";
-import { EXIT, UsageError } from "../exit-codes.ts";
+import { CommandError, EXIT, UsageError } from "../exit-codes.ts";
 import { nameOf, namespaceOf, requireOne } from "../find-object.ts";
 import { createLogReader, type LogReader } from "../logs/log-reader.ts";
-import { dataText } from "../output.ts";
 import { observePlatform } from "../status/observe-platform.ts";
 import { viewPlatform } from "../status/platform-view.ts";
 import { renderTree } from "../status/render-tree.ts";
 import { PLAIN } from "../terminal/style.ts";
 import { REVISION, VERSION } from "../version.ts";
+import { assembleBundle, type CollectedLog } from "./assemble.ts";
 import { type Collected, collect } from "./collect.ts";
-import { redactObject } from "./redact.ts";
-import { createScrubber, type Scrub, secretsOf } from "./scrub.ts";
-import { createTar, type TarFile } from "./tar.ts";
+import { secretsOf } from "./known-secrets.ts";
+import { createScrubber } from "./scrub.ts";
+import { createTar } from "./tar.ts";
 
 const LOG_LIMIT_BYTES = 5 * 1024 * 1024;
 
@@ -37,51 +36,53 @@ export const supportBundle: Run = async (context) => {
   const name = nameOf(instance);
   const nowMs = Date.now();
   const collected = await collect(cluster, instance);
-  const scrub = createScrubber(hiddenValues(collected));
-  const tree = renderTree(viewPlatform(await observePlatform(cluster, cluster.namespace)), {
+  const status = renderTree(viewPlatform(await observePlatform(cluster, cluster.namespace)), {
     style: PLAIN,
     nowMs,
     showNamespace: false,
     showPods: true,
   });
-  const logs = flags.on("no-logs")
-    ? { files: [], gaps: [] }
-    : await readLogs(cluster, collected.pods, flags.integer("tail") ?? 0);
-  const gaps = [...collected.gaps, ...logs.gaps];
-  const objects = await Promise.all(collected.objects.map(objectFile));
+  const { logs, gaps: missing } = flags.on("no-logs")
+    ? { logs: [], gaps: [] }
+    : await readLogs(cluster, collected.pods, flags.integer("tail") ?? -1);
+  const gaps = [...collected.gaps, ...missing];
   const stamp = timeText(nowMs).replaceAll(/[-:]/g, "").replace("T", "-").replace("Z", "");
   const folder = `firebolt-${cluster.namespace}-${name}-${stamp}`;
-  const files: readonly TarFile[] = [
-    { path: "status.txt", content: tree },
-    {
-      path: "versions.json",
-      content: await dataText({ plugin: VERSION, revision: REVISION, kubernetes: collected.version }, "json"),
-    },
-    { path: "events.json", content: await dataText(collected.events, "json") },
-    ...objects,
-    ...logs.files,
-    { path: "gaps.txt", content: gaps.map((gap) => `${gap}\n`).join("") },
-  ];
+  const scrubber = createScrubber(hiddenValues(collected));
+  const versions = { plugin: VERSION, revision: REVISION, kubernetes: collected.version };
+  const files = await assembleBundle({ ...collected, versions, status, logs, gaps }, scrubber);
   const path = flags.text("file") || `${folder}.tar.gz`;
-  await writeFile(
-    path,
-    gzipSync(
-      createTar(
-        files.map((file) => scrubbed(file, folder, scrub)),
-        nowMs,
-      ),
-    ),
-    { mode: 0o600 },
+  const archive = createTar(
+    files.map((file) => ({ ...file, path: `${folder}/${file.path}` })),
+    nowMs,
   );
-  for (const gap of gaps) terminal.warn(`left out: ${scrub(gap)}`);
+  await writeNew(path, gzipSync(archive));
+  for (const gap of gaps) terminal.warn(`left out: ${scrubber.text(gap)}`);
+  terminal.line(`${path}: ${collected.objects.length} objects, ${collected.events.length} events, ${logs.length} logs`);
   terminal.line(
-    `${path}: ${collected.objects.length} objects, ${collected.events.length} events, ${logs.files.length} logs`,
-  );
-  terminal.line(
-    "Without: data of Secrets and ConfigMaps, values of variables, engine configuration, tokens. Read it before you send it.",
+    "Without: data of Secrets and ConfigMaps, values of variables, engine configuration, query text, credentials. Read it before you send it.",
   );
   return EXIT.ok;
 };
+
+/** Never over a file that is there: it may be somebody's, and readable by others. */
+async function writeNew(path: string, content: Buffer): Promise<void> {
+  try {
+    await writeFile(path, content, { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const why =
+      code === "EEXIST"
+        ? "there is such a file already: remove it, or name another with --file"
+        : code === "ENOENT"
+          ? "there is no such folder: make it, or name another file with --file"
+          : code === "EACCES" || code === "EROFS" || code === "EPERM"
+            ? "it may not be written: name another file with --file"
+            : undefined;
+    if (why === undefined) throw error;
+    throw new CommandError(`the support bundle was not written to ${path}: ${why}`);
+  }
+}
 
 /** Words that are in every bundle, whatever a configuration repeats of them. */
 const VOCABULARY = [API_VERSION, ...Object.values(LABEL), ...COMPONENTS, ...ENGINE_PHASES, ...INSTANCE_PHASES].join(
@@ -89,25 +90,18 @@ const VOCABULARY = [API_VERSION, ...Object.values(LABEL), ...COMPONENTS, ...ENGI
 );
 
 /** Names are no secrets, even when a configuration repeats them: without them nobody could read the bundle. */
-function hiddenValues({ objects }: Collected): Iterable<string> {
+function hiddenValues({ objects, secrets }: Collected): Iterable<string> {
   const names = new Set(objects.flatMap((object) => [nameOf(object), namespaceOf(object)]));
-  return objects.flatMap(secretsOf).filter((value) => !names.has(value) && !VOCABULARY.includes(value));
-}
-
-async function objectFile(object: KubeObject): Promise<TarFile> {
-  const kind = (object.kind ?? "object").toLowerCase();
-  return { path: `objects/${kind}/${nameOf(object)}.yaml`, content: await dataText(redactObject(object), "yaml") };
-}
-
-function scrubbed({ path, content }: TarFile, folder: string, scrub: Scrub): TarFile {
-  return { path: `${folder}/${path}`, content: scrub(content.toString()) };
+  return [...objects, ...secrets]
+    .flatMap(secretsOf)
+    .filter((value) => !names.has(value) && !VOCABULARY.includes(value));
 }
 
 async function readLogs(
   cluster: Cluster,
   all: readonly V1Pod[],
   tail: number,
-): Promise<{ readonly files: readonly TarFile[]; readonly gaps: readonly string[] }> {
+): Promise<{ readonly logs: readonly CollectedLog[]; readonly gaps: readonly string[] }> {
   using reader = createLogReader(cluster.config);
   const wanted = all.flatMap((pod) =>
     [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])].flatMap(
@@ -118,11 +112,11 @@ async function readLogs(
     ),
   );
   const gaps: string[] = [];
-  const files = await Promise.all(
-    wanted.map(async (one): Promise<TarFile[]> => {
+  const logs = await Promise.all(
+    wanted.map(async (one): Promise<CollectedLog[]> => {
       const path = `logs/${nameOf(one.pod)}/${one.container}${one.previous ? ".previous" : ""}.log`;
       try {
-        return [{ path, content: await readLog(cluster, reader, { ...one, tail }) }];
+        return [{ path, text: await readLog(cluster, reader, { ...one, tail }) }];
       } catch (error) {
         if (cluster.call.signal.aborted) throw error;
         gaps.push(`${path}: ${describeError(error)}`);
@@ -130,7 +124,7 @@ async function readLogs(
       }
     }),
   );
-  return { files: files.flat(), gaps };
+  return { logs: logs.flat(), gaps };
 }
 
 interface LogWish {
@@ -150,7 +144,7 @@ async function readLog(
     pod: nameOf(pod),
     container,
     previous,
-    tailLines: tail,
+    tailLines: tail < 0 ? undefined : tail,
     limitBytes: LOG_LIMIT_BYTES,
   };
   const lines: string[] = [];

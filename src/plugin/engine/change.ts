@@ -44,14 +44,19 @@ const scale = (replicas: number, annotation: string | null | undefined, done: st
   replicas,
 });
 
-const decideScale: Decide = ({ engine }, { flags }) => {
-  const wanted = flags.integer("replicas");
-  if (wanted === undefined || wanted < 0) throw new UsageError("engine scale needs --replicas N, with N of 0 or more");
+const decideScale: Decide = ({ engine }, context) => {
+  const wanted = wantedReplicas(context);
   const now = engine.spec?.replicas ?? 0;
   return wanted === now
     ? { type: "nothing", because: `has ${now} replicas already` }
     : scale(wanted, undefined, `scaled from ${now} to ${wanted} replicas`);
 };
+
+function wantedReplicas({ flags }: CommandContext): number {
+  const wanted = flags.integer("replicas");
+  if (wanted === undefined || wanted < 0) throw new UsageError("engine scale needs --replicas N, with N of 0 or more");
+  return wanted;
+}
 
 const decideStop: Decide = ({ engine }) => {
   const now = engine.spec?.replicas ?? 0;
@@ -83,7 +88,11 @@ const decideWake: Decide = () => ({
   replicas: undefined,
 });
 
-export const scaleEngine: Run = (context) => change(context, decideScale);
+export const scaleEngine: Run = async (context) => {
+  // A command line that is wrong is wrong for every engine.
+  wantedReplicas(context);
+  return await change(context, decideScale);
+};
 export const stopEngine: Run = (context) => change(context, decideStop);
 export const startEngine: Run = (context) => change(context, decideStart);
 export const restartEngine: Run = (context) => change(context, decideRestart);

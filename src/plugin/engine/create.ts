@@ -1,7 +1,7 @@
 // `engine create`: applies a small manifest and waits until the engine serves.
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltEngineClass } from "../../api/engine-class.ts";
-import type { KubeObject } from "../../kube/object.ts";
+import { applyManifest } from "../apply-manifest.ts";
 import type { Cluster } from "../cluster.ts";
 import type { CommandContext, Run } from "../command.ts";
 import { EXIT, UsageError } from "../exit-codes.ts";
@@ -27,11 +27,9 @@ export const createEngine: Run = async (context) => {
   const object = manifestOf(context, name, { namespace: cluster.namespace, replicas });
   const { namespace, client, call } = cluster;
   const before = await client.find(FireboltEngine, { namespace, name }, call);
-  // What is applied is a manifest; what it becomes is an object.
-  const after = await client.apply<KubeObject>(FireboltEngine, object, {
-    ...call,
-    fieldManager: FIELD_MANAGER,
-    force: true,
+  const after = await applyManifest(cluster, FireboltEngine, object, {
+    force: flags.on("overwrite"),
+    wayOut: "change it with engine scale, stop, start or kubectl; --overwrite takes the fields over",
   });
   const outcome =
     before === undefined
@@ -88,7 +86,7 @@ async function printCreate(context: CommandContext, name: string, replicas: numb
     flags,
     "apply",
     "--server-side",
-    "--force-conflicts",
+    ...(flags.on("overwrite") ? ["--force-conflicts"] : []),
     `--field-manager=${FIELD_MANAGER}`,
     "-f",
     "-",

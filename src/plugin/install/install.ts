@@ -1,11 +1,15 @@
 // `install`: the custom resource definitions, then the operator, each as a Helm release. Running it again upgrades.
 import type { CommandContext, Run } from "../command.ts";
-import { EXIT } from "../exit-codes.ts";
+import { EXIT, UsageError } from "../exit-codes.ts";
 import { commandsText } from "../kubectl.ts";
 import { chartReference, type HelmCommand, helmCommand, RELEASES, runHelm } from "./helm.ts";
 
 export const runInstall: Run = async (context) => {
   const { flags, terminal } = context;
+  if (flags.text("namespace") !== "")
+    throw new UsageError(
+      `install takes no -n: the operator's releases go to --operator-namespace (now ${flags.text("operator-namespace")}), and what it watches is --set watchNamespaces={${flags.text("namespace")}}`,
+    );
   const commands = installCommands(context);
   if (flags.on("print-commands")) {
     terminal.out(commandsText(commands));

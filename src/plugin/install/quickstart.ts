@@ -4,6 +4,7 @@ import { API_VERSION } from "../../api/group.ts";
 import { FireboltInstance } from "../../api/instance.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import { defineResource, type ResourceType } from "../../kube/resource.ts";
+import { applyManifest } from "../apply-manifest.ts";
 import { changes } from "../changes.ts";
 import type { Cluster } from "../cluster.ts";
 import type { CommandContext, Run } from "../command.ts";
@@ -42,7 +43,7 @@ export const runQuickstart: Run = async (context) => {
   using opened = await context.connect();
   const cluster: Cluster = { ...opened, namespace };
   for (const { type, manifest, what, ready } of objects) {
-    await cluster.client.apply<KubeObject>(type, manifest, { ...cluster.call, fieldManager: FIELD_MANAGER });
+    await applyManifest(cluster, type, manifest, { wayOut: "name others with -n, --instance and --engine" });
     await ready?.(context, cluster);
     terminal.line(`${terminal.style.green("✓")} ${what}`);
   }

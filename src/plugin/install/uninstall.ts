@@ -1,19 +1,21 @@
 // `uninstall`: engines, then instances, then classes, then the operator; the definitions only on purpose, because every object goes
-// with them. Refuses while there are objects, unless told otherwise.
+// with them. Lists what would go and asks; refuses while there are objects, unless told otherwise.
 import { setTimeout as sleep } from "node:timers/promises";
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltEngineClass } from "../../api/engine-class.ts";
 import { FireboltInstance } from "../../api/instance.ts";
-import { isNotFound } from "../../kube/errors.ts";
-import type { KubeObject } from "../../kube/object.ts";
+import { isConflict, isNotFound } from "../../kube/errors.ts";
 import { defineResource, type ResourceType } from "../../kube/resource.ts";
 import type { Cluster } from "../cluster.ts";
 import type { CommandContext, Run } from "../command.ts";
-import { CommandError, EXIT } from "../exit-codes.ts";
-import { listObjects, nameOf, namespaceOf } from "../find-object.ts";
+import { CommandError, EXIT, UsageError } from "../exit-codes.ts";
+import { nameOf, namespaceOf } from "../find-object.ts";
 import { commandsText, globalArgs, secondsText } from "../kubectl.ts";
 import { spanText } from "../terminal/age.ts";
+import { confirm } from "../terminal/confirm.ts";
 import { helmCommand, RELEASES, runHelm } from "./helm.ts";
+import { findOperators } from "./operators.ts";
+import { countText, type Found, planRemoval, type Removal, removalText, type Wishes } from "./removal.ts";
 
 /** Who uses something goes before what it uses. */
 const ORDER: readonly ResourceType[] = [FireboltEngine, FireboltInstance, FireboltEngineClass];
@@ -27,84 +29,134 @@ const definitions = defineResource({
   namespaced: false,
 });
 
+type Removes = Extract<Removal, { type: "removes" }>;
+
 export const runUninstall: Run = async (context) => {
   const { flags, terminal } = context;
+  const wishes = wishesOf(context);
   using cluster = await context.connect();
-  const left = await countObjects(cluster);
-  if (left.length > 0 && !flags.on("delete-resources"))
-    throw new CommandError(
-      `there are still objects that only the operator can clean up after: ${left.map(({ count, type }) => `${count} ${type.kind}`).join(", ")}\ndelete them first, or use --delete-resources (their data in the cluster goes with them)`,
-      EXIT.refused,
-    );
+  const removal = await decide(context, cluster, wishes);
   if (flags.on("print-commands")) {
-    const kinds = left.map(({ type }) => type);
-    terminal.out(commandsText(equivalents(context, kinds)));
+    terminal.out(commandsText(equivalents(context, removal)));
     return EXIT.ok;
   }
+  terminal.out(removalText(removal, wishes));
+  if (removal.objects.length === 0 && !removal.operator && !removal.definitions) return EXIT.ok;
+  await confirm(context);
   const timeoutMs = flags.durationMs("timeout") ?? 0;
-  for (const type of ORDER) await deleteAll(context, cluster, { type, timeoutMs });
-  await runHelm(
-    context,
-    helmCommand(context, "remove the operator", "uninstall", RELEASES.operator, "--ignore-not-found", "--wait"),
-  );
+  for (const type of ORDER) await deleteAll(context, cluster, { found: ofType(removal.objects, type), timeoutMs });
+  if (!removal.operator) return EXIT.ok;
+  await stillEmpty(context, cluster, wishes);
+  await runHelm(context, removeOperator(context));
   terminal.line(`${terminal.style.green("✓")} remove the operator`);
-  if (!flags.on("crds")) {
+  if (!removal.definitions) {
     terminal.line("The custom resource definitions stay: --crds removes them as well.");
     return EXIT.ok;
   }
-  await runHelm(
-    context,
-    helmCommand(context, "remove the release of the definitions", "uninstall", RELEASES.crds, "--ignore-not-found"),
-  );
-  for (const { plural, group } of [FireboltEngine, FireboltInstance, FireboltEngineClass])
-    await deleteDefinition(cluster, `${plural}.${group}`, timeoutMs);
+  await runHelm(context, removeDefinitions(context));
+  for (const { plural, group } of ORDER) await deleteDefinition(cluster, `${plural}.${group}`, timeoutMs);
   terminal.line(`${terminal.style.green("✓")} remove the custom resource definitions`);
   return EXIT.ok;
 };
 
-/** Kinds that have objects, in the order in which they go. */
-async function countObjects(
-  cluster: Cluster,
-): Promise<readonly { readonly type: ResourceType; readonly count: number }[]> {
-  const lists = await Promise.all(ORDER.map(async (type) => ({ type, count: (await existing(cluster, type)).length })));
-  return lists.filter(({ count }) => count > 0);
+function wishesOf({ flags }: CommandContext): Wishes {
+  const namespace = flags.text("namespace");
+  const [deleteResources, crds] = [flags.on("delete-resources"), flags.on("crds")];
+  if (namespace !== "" && !deleteResources)
+    throw new UsageError(
+      `-n ${namespace} says where --delete-resources deletes, and that was not given; the namespace of the operator itself is --operator-namespace`,
+    );
+  if (namespace !== "" && crds)
+    throw new UsageError(
+      `-n ${namespace} and --crds contradict each other: with the custom resource definitions the objects of all namespaces go`,
+    );
+  return {
+    release: flags.text("release"),
+    operatorNamespace: flags.text("operator-namespace"),
+    namespace: namespace === "" ? undefined : namespace,
+    deleteResources,
+    crds,
+  };
 }
 
-/** No definition, no objects. */
-async function existing(cluster: Cluster, type: ResourceType): Promise<readonly KubeObject[]> {
-  const name = `${type.plural}.${type.group}`;
-  if ((await cluster.client.find(definitions, { name }, cluster.call)) === undefined) return [];
-  return (await listObjects(cluster, type, { namespace: undefined })).items;
+async function decide({ terminal }: CommandContext, cluster: Cluster, wishes: Wishes): Promise<Removes> {
+  const { operatorNamespace, release, crds } = wishes;
+  const operators = await findOperators(cluster, operatorNamespace, (text) => terminal.warn(text));
+  const own = operators.find((one) => one.namespace === operatorNamespace && one.release === release);
+  // A release for some namespaces needs no rights elsewhere, except to take the definitions from everybody.
+  const namespaces = crds || own === undefined ? [] : own.watch.namespaces;
+  const removal = planRemoval(wishes, { operators, objects: await existing(cluster, namespaces) });
+  if (removal.type === "refused") throw new CommandError(removal.message, EXIT.refused);
+  return removal;
+}
+
+/** The order counts. No definition, no objects. */
+async function existing({ client, call }: Cluster, namespaces: readonly string[]): Promise<readonly Found[]> {
+  const scopes = namespaces.length === 0 ? [{}] : namespaces.map((namespace) => ({ namespace }));
+  const found: Found[] = [];
+  for (const type of ORDER)
+    for (const scope of scopes)
+      try {
+        const { items } = await client.listAll(type, { ...call, ...scope });
+        found.push(...items.map((object) => ({ type, object })));
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
+  return found;
+}
+
+const ofType = (found: readonly Found[], type: ResourceType): readonly Found[] =>
+  found.filter((one) => one.type === type);
+
+/** Somebody may have made an object since the question was asked: without the operator it could never be deleted. */
+async function stillEmpty(context: CommandContext, cluster: Cluster, wishes: Wishes): Promise<void> {
+  const { objects, left } = await decide(context, cluster, { ...wishes, deleteResources: true });
+  const news = [...objects, ...left];
+  if (news.length > 0)
+    throw new CommandError(
+      `the operator stays: meanwhile there are ${countText(news)}. Run the command again`,
+      EXIT.refused,
+    );
 }
 
 interface Deletion {
-  readonly type: ResourceType;
+  readonly found: readonly Found[];
   readonly timeoutMs: number;
 }
 
+/** Exactly these objects: one that was made again under the same name is another. */
 async function deleteAll(
   { terminal, signal }: CommandContext,
-  cluster: Cluster,
-  { type, timeoutMs }: Deletion,
+  { client, call }: Cluster,
+  { found, timeoutMs }: Deletion,
 ): Promise<void> {
-  const objects = await existing(cluster, type);
-  if (objects.length === 0) return;
-  for (const object of objects) {
-    const key = { namespace: namespaceOf(object), name: nameOf(object) };
-    await cluster.client.delete(type, key, cluster.call).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error;
+  if (found.length === 0) return;
+  const keyOf = ({ object }: Found) => ({ namespace: namespaceOf(object), name: nameOf(object) });
+  for (const one of found) {
+    const { uid } = one.object.metadata ?? {};
+    const options = uid === undefined ? call : { ...call, uid };
+    await client.delete(one.type, keyOf(one), options).catch((error: unknown) => {
+      if (!isNotFound(error) && !isConflict(error)) throw error;
     });
   }
   const deadline = Date.now() + timeoutMs;
-  for (let left = objects; left.length > 0; left = await existing(cluster, type)) {
+  const isThere = async (one: Found): Promise<boolean> => {
+    const now = await client.find(one.type, keyOf(one), call);
+    return now !== undefined && now.metadata?.uid === one.object.metadata?.uid;
+  };
+  let left = found;
+  while (left.length > 0) {
+    const checked = await Promise.all(left.map(async (one) => ({ one, there: await isThere(one) })));
+    left = checked.filter(({ there }) => there).map(({ one }) => one);
+    if (left.length === 0) break;
     if (Date.now() > deadline)
       throw new CommandError(
-        `${left.length} ${type.kind} are still there after ${spanText(timeoutMs)}: is the operator running?`,
+        `still being deleted after ${spanText(timeoutMs)}: ${countText(left)}. The operator has not been removed: is it running?`,
         EXIT.notYet,
       );
     await sleep(POLL_MS, undefined, { signal });
   }
-  terminal.line(`${terminal.style.green("✓")} delete ${objects.length} ${type.kind}`);
+  terminal.line(`${terminal.style.green("✓")} delete ${countText(found)}`);
 }
 
 /** Gone only when the API server has taken it out of its own tables. */
@@ -123,26 +175,40 @@ async function deleteDefinition({ client, call }: Cluster, name: string, timeout
   }
 }
 
-function equivalents(context: CommandContext, kinds: readonly ResourceType[]) {
+const removeOperator = (context: CommandContext) =>
+  helmCommand(
+    context,
+    "remove the operator",
+    "uninstall",
+    context.flags.text("release"),
+    "--ignore-not-found",
+    "--wait",
+  );
+const removeDefinitions = (context: CommandContext) =>
+  helmCommand(context, "remove the release of the definitions", "uninstall", RELEASES.crds, "--ignore-not-found");
+
+/** By name: what `--all` would delete in another moment, nobody has seen. */
+function equivalents(context: CommandContext, { objects, operator, definitions: crds }: Removes) {
   const { flags } = context;
   const timeout = `--timeout=${secondsText(flags.durationMs("timeout") ?? 0)}`;
-  const deletions = kinds.map(({ plural, group, kind }) => ({
-    comment: `delete every ${kind} and wait for it`,
-    args: [...globalArgs(flags), "delete", `${plural}.${group}`, "-A", "--all", timeout],
-  }));
+  const deletions = ORDER.flatMap((type) => {
+    const found = ofType(objects, type);
+    return [...new Set(found.map(({ object }) => namespaceOf(object)))].map((namespace) => {
+      const names = found.filter(({ object }) => namespaceOf(object) === namespace).map(({ object }) => nameOf(object));
+      const target = `${type.plural}.${type.group}`;
+      return {
+        comment: `delete ${names.length} ${type.kind} in ${namespace} and wait for it`,
+        args: [...globalArgs(flags), "delete", "-n", namespace, target, ...names, "--ignore-not-found", timeout],
+      };
+    });
+  });
   const names = ORDER.map(({ plural, group }) => `${plural}.${group}`);
   return [
     ...deletions,
-    helmCommand(context, "remove the operator", "uninstall", RELEASES.operator, "--ignore-not-found", "--wait"),
-    ...(flags.on("crds")
+    ...(operator ? [removeOperator(context)] : []),
+    ...(crds
       ? [
-          helmCommand(
-            context,
-            "remove the release of the definitions",
-            "uninstall",
-            RELEASES.crds,
-            "--ignore-not-found",
-          ),
+          removeDefinitions(context),
           {
             comment: "remove the definitions",
             args: [...globalArgs(flags), "delete", "crd", ...names, "--ignore-not-found", timeout],

@@ -17,10 +17,10 @@ import { CommandError, EXIT, type ExitCode, UsageError } from "../exit-codes.ts"
 import { commandsText, kubectlArgs } from "../kubectl.ts";
 import { dataText, isDataFormat } from "../output.ts";
 import { type DryRun, dryRun } from "./dry-run.ts";
-import { isRefused, isRolling, type PlannedEffect } from "./effect.ts";
+import { affectedBy, type PlannedEffect } from "./effect.ts";
 import { type Manifest, readManifests } from "./manifest-file.ts";
 import { planInstance } from "./plan-instance.ts";
-import { planClassEngines, planOneEngine } from "./planned-engines.ts";
+import { planClassEngines, planInstanceEngines, planOneEngine } from "./planned-engines.ts";
 import { planText } from "./render-plan.ts";
 import { createWorld, type PlanWorld } from "./world.ts";
 
@@ -51,8 +51,9 @@ export const runPlan: Run = async (context) => {
 };
 
 function exitCode({ flags }: CommandContext, planned: readonly PlannedEffect[]): ExitCode {
-  if (planned.some(isRefused)) return EXIT.refused;
-  return flags.on("detailed-exit-code") && planned.some(isRolling) ? EXIT.rolls : EXIT.ok;
+  const types = affectedBy(planned).map(({ effect }) => effect.type);
+  if (types.includes("refused")) return EXIT.refused;
+  return flags.on("detailed-exit-code") && types.includes("rolls") ? EXIT.rolls : EXIT.ok;
 }
 
 const KINDS = [FireboltInstance, FireboltEngineClass, FireboltEngine] as const;
@@ -99,13 +100,18 @@ async function planObject({ world, manifest, namespace, ask }: ObjectToPlan): Pr
     case FireboltInstance.kind: {
       const answer = await ask(FireboltInstance, manifest);
       if (answer.type === "refused") return refused(answer);
+      const effect = planInstance(answer.live, answer.object);
+      const consequences =
+        answer.live === undefined || effect.type === "refused"
+          ? []
+          : await planInstanceEngines(world, answer.object, answer.live);
       world.replaceInstance(answer.object);
       const { metadata: meta, gateway } = answer.object.spec;
       const warnings = [
         ...ignoredFields("metadata", meta.template, "spec.metadata.template"),
         ...ignoredFields("gateway", gateway.template, "spec.gateway.template"),
       ];
-      return { ...about, effect: planInstance(answer.live, answer.object), consequences: [], warnings };
+      return { ...about, effect, consequences, warnings };
     }
     case FireboltEngineClass.kind: {
       const answer = await ask(FireboltEngineClass, manifest);

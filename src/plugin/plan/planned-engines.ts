@@ -1,9 +1,11 @@
 // Brings together what planning an engine needs: its class and instance as the plan leaves them, and what runs now.
 import type { FireboltEngine } from "../../api/engine.ts";
 import type { FireboltEngineClass } from "../../api/engine-class.ts";
+import type { FireboltInstance } from "../../api/instance.ts";
 import { nameOf, namespaceOf } from "../find-object.ts";
 import type { Effect, PlannedEffect } from "./effect.ts";
 import { planEngine } from "./plan-engine.ts";
+import { sameJson } from "./three-way.ts";
 import type { PlanWorld } from "./world.ts";
 
 export async function planOneEngine(
@@ -51,4 +53,32 @@ export async function planClassEngines(
     }),
   );
   return planned.filter(({ effect }) => effect.type !== "nothing").sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/**
+ * The engines to which the instance's change does something that would not happen without it: a Secret that becomes the instance's own
+ * is one that their templates may not use any more.
+ */
+export async function planInstanceEngines(
+  world: PlanWorld,
+  instance: FireboltInstance,
+  live: FireboltInstance,
+): Promise<PlannedEffect["consequences"]> {
+  const engines = await world.enginesOfInstance(instance);
+  const planned = await Promise.all(
+    engines.map(async (engine) => {
+      const [engineClass, statefulSet] = await Promise.all([
+        world.plannedClass(namespaceOf(engine), engine.spec?.engineClassRef),
+        world.statefulSetOf(engine),
+      ]);
+      const side = { engine, engineClass };
+      const planWith = (of: FireboltInstance): Effect =>
+        planEngine({ before: side, after: side, instance: of, statefulSet, bounds: world.bounds });
+      return { kind: "FireboltEngine", name: nameOf(engine), was: planWith(live), effect: planWith(instance) };
+    }),
+  );
+  return planned
+    .filter(({ was, effect }) => effect.type !== "nothing" && !sameJson(was, effect))
+    .map(({ was: _, ...one }) => one)
+    .sort((a, b) => a.name.localeCompare(b.name));
 }

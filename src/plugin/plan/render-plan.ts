@@ -1,7 +1,7 @@
 // The plan as text: one paragraph per object, what changes in it, how it happens, and a last line that sums up. Pure.
 import type { FieldDifference } from "../../engine/drift/find-drift.ts";
 import { padVisible, type Style } from "../terminal/style.ts";
-import { type Effect, isRefused, isRolling, type PlannedEffect } from "./effect.ts";
+import { affectedBy, type Effect, type PlannedEffect } from "./effect.ts";
 
 export function planText(planned: readonly PlannedEffect[], skipped: readonly string[], style: Style): string {
   const blocks = planned.map((one) =>
@@ -76,19 +76,21 @@ function fieldLines(fields: readonly FieldDifference[], style: Style): readonly 
   });
 }
 
+const COUNTED = {
+  creates: "new",
+  rolls: "rolling",
+  live: "live",
+  waits: "waiting",
+  refused: "refused",
+  nothing: "without effect",
+} as const satisfies Record<Effect["type"], string>;
+
 function summary(planned: readonly PlannedEffect[], style: Style): string {
-  const count = (test: (one: PlannedEffect) => boolean): number => planned.filter(test).length;
-  const parts = [
-    [count(({ effect }) => effect.type === "creates"), "new"],
-    [count(isRolling), "rolling"],
-    [count(({ effect }) => effect.type === "live"), "live"],
-    [count(({ effect }) => effect.type === "waits"), "waiting"],
-    [count(isRefused), "refused"],
-    [count((one) => one.effect.type === "nothing" && !isRolling(one) && !isRefused(one)), "without effect"],
-  ] as const;
-  const text = parts
-    .filter(([n]) => n > 0)
-    .map(([n, what]) => `${n} ${what}`)
+  const affected = affectedBy(planned);
+  const text = Object.entries(COUNTED)
+    .map(([type, what]) => ({ what, count: affected.filter(({ effect }) => effect.type === type).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ what, count }) => `${count} ${what}`)
     .join(", ");
   return `${style.bold("Plan:")} ${text === "" ? "nothing to do" : text}. Nothing has been written.`;
 }

@@ -15,6 +15,7 @@ export interface PlanWorld {
   plannedClass(namespace: string, name: string | undefined): Promise<FireboltEngineClass | undefined>;
   plannedInstance(namespace: string, name: string | undefined): Promise<FireboltInstance | undefined>;
   enginesOfClass(engineClass: FireboltEngineClass): Promise<readonly FireboltEngine[]>;
+  enginesOfInstance(instance: FireboltInstance): Promise<readonly FireboltEngine[]>;
   /** Of the engine's current generation. */
   statefulSetOf(engine: FireboltEngine): Promise<V1StatefulSet | undefined>;
   replaceClass(engineClass: FireboltEngineClass): void;
@@ -41,6 +42,10 @@ export function createWorld(cluster: Cluster, bounds: ResourceBounds): PlanWorld
     async enginesOfClass(engineClass) {
       const { items } = await listObjects(cluster, FireboltEngine, { namespace: namespaceOf(engineClass) });
       return items.filter(({ spec }) => spec?.engineClassRef === nameOf(engineClass));
+    },
+    async enginesOfInstance(instance) {
+      const { items } = await listObjects(cluster, FireboltEngine, { namespace: namespaceOf(instance) });
+      return items.filter(({ spec }) => spec?.instanceRef === nameOf(instance));
     },
     async statefulSetOf(engine) {
       const generation = engine.status?.currentGeneration;

@@ -1,4 +1,6 @@
-// Where a command prints: stdout for results, stderr for warnings and progress, and what kind of thing they are connected to.
+// Where a command prints: stdout for results, stderr for warnings and progress, and what kind of thing they are connected to; and
+// where it may ask something.
+import { createInterface } from "node:readline/promises";
 import { COLOURED, PLAIN, type Style } from "./style.ts";
 
 export interface Terminal {
@@ -16,7 +18,11 @@ export interface Terminal {
   line(text: string): void;
   warn(text: string): void;
   err(text: string): void;
+  /** The line that somebody types, empty when they end the input instead. Undefined where nobody is there to ask. */
+  readonly ask: Ask | undefined;
 }
+
+export type Ask = (question: string, signal: AbortSignal) => Promise<string>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 interface Stream {
@@ -26,7 +32,9 @@ interface Stream {
   write(text: string): unknown;
 }
 
-export function createTerminal(stdout: Stream, stderr: Stream, env: Environment): Terminal {
+type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
+
+export function createTerminal(stdout: Stream, stderr: Stream, env: Environment, stdin?: Input): Terminal {
   const coloured = (stream: Stream): boolean => stream.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
   const errorStyle = coloured(stderr) ? COLOURED : PLAIN;
   const isDumb = env["TERM"] === "dumb";
@@ -41,5 +49,19 @@ export function createTerminal(stdout: Stream, stderr: Stream, env: Environment)
     line: (text) => void stdout.write(`${text}\n`),
     warn: (text) => void stderr.write(`${errorStyle.yellow("warning:")} ${text}\n`),
     err: (text) => void stderr.write(text),
+    ask: stdin?.isTTY === true && stderr.isTTY === true ? askOn(stdin, stderr) : undefined,
+  };
+}
+
+function askOn(input: Input, output: Stream): Ask {
+  return async (question, signal) => {
+    output.write(question);
+    const lines = createInterface({ input });
+    try {
+      const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
+      return await Promise.race([lines.question("", { signal }), ended]);
+    } finally {
+      lines.close();
+    }
   };
 }

@@ -1,0 +1,36 @@
+// Applies a manifest under the plugin's own name. Fields that others have set are theirs: unless told otherwise a conflict is refused,
+// with the fields, their managers and the way out.
+import { isConflict, KubeApiError } from "../kube/errors.ts";
+import type { KubeObject } from "../kube/object.ts";
+import type { ResourceType } from "../kube/resource.ts";
+import type { Cluster } from "./cluster.ts";
+import { CommandError, EXIT } from "./exit-codes.ts";
+import { FIELD_MANAGER } from "./kubectl.ts";
+
+export interface ApplyOptions {
+  /** Take the fields over. */
+  readonly force?: boolean;
+  /** What a person does about a conflict. */
+  readonly wayOut: string;
+}
+
+/** What is applied is a manifest; what it becomes is an object. */
+export async function applyManifest(
+  { client, call }: Cluster,
+  type: ResourceType,
+  manifest: KubeObject,
+  { force = false, wayOut }: ApplyOptions,
+): Promise<KubeObject> {
+  try {
+    return await client.apply<KubeObject>(type, manifest, { ...call, fieldManager: FIELD_MANAGER, force });
+  } catch (error) {
+    if (!(error instanceof KubeApiError) || !isConflict(error)) throw error;
+    const { name, namespace } = manifest.metadata ?? {};
+    const where = namespace === undefined ? "" : ` in namespace ${JSON.stringify(namespace)}`;
+    const fields = error.causes.map(({ field, message }) => `\n  ${field ?? ""}: ${message ?? ""}`).join("");
+    throw new CommandError(
+      `${type.kind} ${JSON.stringify(name)} is there already${where}, and others have set fields that this would change:${fields}\n${wayOut}`,
+      EXIT.refused,
+    );
+  }
+}

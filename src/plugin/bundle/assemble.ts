@@ -1,0 +1,45 @@
+// The files of a support bundle, made from what was collected. Nothing gets past this place without having been redacted: texts are
+// scrubbed one by one, inside the objects, before any of them is written as YAML or JSON. Reads and writes nothing.
+import type { KubeObject } from "../../kube/object.ts";
+import { nameOf } from "../find-object.ts";
+import { dataText } from "../output.ts";
+import { redactFields, redactObject } from "./redact.ts";
+import type { Scrubber } from "./scrub.ts";
+import type { TarFile } from "./tar.ts";
+
+export interface CollectedLog {
+  /** In the archive. */
+  readonly path: string;
+  /** As the container wrote it. */
+  readonly text: string;
+}
+
+export interface BundleContent {
+  readonly objects: readonly KubeObject[];
+  readonly events: readonly object[];
+  readonly versions: object;
+  /** The tree that `status` prints. */
+  readonly status: string;
+  readonly logs: readonly CollectedLog[];
+  /** What could not be read, and why. */
+  readonly gaps: readonly string[];
+}
+
+export async function assembleBundle(content: BundleContent, scrubber: Scrubber): Promise<readonly TarFile[]> {
+  const { objects, events, versions, status, logs, gaps } = content;
+  const json = (value: unknown): Promise<string> => dataText(redactFields(value, "", scrubber), "json");
+  return [
+    { path: "status.txt", content: scrubber.text(status) },
+    { path: "versions.json", content: await json(versions) },
+    { path: "events.json", content: await json(events) },
+    ...(await Promise.all(objects.map((object) => objectFile(object, scrubber)))),
+    ...logs.map(({ path, text }) => ({ path, content: scrubber.text(text) })),
+    { path: "gaps.txt", content: gaps.map((gap) => `${scrubber.text(gap)}\n`).join("") },
+  ];
+}
+
+async function objectFile(object: KubeObject, scrubber: Scrubber): Promise<TarFile> {
+  const kind = (object.kind ?? "object").toLowerCase();
+  const path = `objects/${kind}/${nameOf(object)}.yaml`;
+  return { path, content: await dataText(redactObject(object, scrubber), "yaml") };
+}

@@ -1,0 +1,78 @@
+// The operators that are installed in the cluster, and what each of them watches: read from the Deployments that the chart makes, whose
+// arguments are the chart's values. An object that no installed operator watches has nobody who cleans up after it.
+import type { V1Deployment } from "../../api/generated/kubernetes.ts";
+import { KINDS } from "../../instance/kinds.ts";
+import { isForbidden } from "../../kube/errors.ts";
+import { matchesLabels, parseLabelSelector } from "../../kube/label-selector.ts";
+import type { KubeObject } from "../../kube/object.ts";
+import type { Cluster } from "../cluster.ts";
+import { describeError } from "../describe-error.ts";
+import { listObjects, namespaceOf } from "../find-object.ts";
+
+export interface Watch {
+  /** Empty: all of them. */
+  readonly namespaces: readonly string[];
+  /** Empty: all objects. */
+  readonly selector: string;
+}
+
+export interface Operator {
+  /** Of the release; what it watches may be elsewhere. */
+  readonly namespace: string;
+  readonly release: string;
+  readonly watch: Watch;
+}
+
+/** On every Deployment of the chart, whatever it is called. */
+const DEPLOYMENTS = "control-plane=controller-manager,app.kubernetes.io/component=operator";
+const CHART = /^firebolt-operator-/;
+
+/** All there are; only those of one namespace where the whole cluster may not be read, which the warning then says. */
+export async function findOperators(
+  cluster: Cluster,
+  namespace: string,
+  warn: (text: string) => void,
+): Promise<readonly Operator[]> {
+  const list = (where: string | undefined) =>
+    listObjects(cluster, KINDS.Deployment, { namespace: where, labelSelector: DEPLOYMENTS });
+  try {
+    return operatorsIn((await list(undefined)).items);
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    warn(`operators outside of namespace ${JSON.stringify(namespace)} are not known: ${describeError(error)}`);
+    return operatorsIn((await list(namespace)).items);
+  }
+}
+
+function operatorsIn(deployments: readonly V1Deployment[]): readonly Operator[] {
+  return deployments.flatMap((deployment) => {
+    const { "helm.sh/chart": chart = "", "app.kubernetes.io/instance": release = "" } =
+      deployment.metadata?.labels ?? {};
+    if (!CHART.test(chart)) return [];
+    const args = deployment.spec?.template.spec?.containers.find(({ name }) => name === "manager")?.args ?? [];
+    return [{ namespace: namespaceOf(deployment), release, watch: watchOf(args) }];
+  });
+}
+
+/** What a manager with these arguments watches. As in the manager, the last of equal flags counts. */
+export function watchOf(args: readonly string[]): Watch {
+  const value = (flag: string): string => {
+    const pattern = new RegExp(`^--?${flag}(?:=(.*))?$`, "s");
+    return args.reduce((last, argument, index) => {
+      const found = pattern.exec(argument);
+      return found === null ? last : (found[1] ?? args[index + 1] ?? "");
+    }, "");
+  };
+  const namespaces = value("namespaces")
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  return { namespaces: [...new Set(namespaces)], selector: value("watch-label-selector") };
+}
+
+export function watches({ watch: { namespaces, selector } }: Operator, object: KubeObject): boolean {
+  if (namespaces.length > 0 && !namespaces.includes(namespaceOf(object))) return false;
+  return matchesLabels(parseLabelSelector(selector), object.metadata?.labels);
+}
+
+export const operatorText = ({ namespace, release }: Operator): string => `${namespace}/${release}`;

@@ -1,0 +1,142 @@
+import { describe, expect, test } from "vitest";
+import { FireboltEngine } from "../../api/engine.ts";
+import { FireboltInstance } from "../../api/instance.ts";
+import { type Operator, watchOf } from "./operators.ts";
+import { type Found, planRemoval, removalText, type Wishes } from "./removal.ts";
+
+const engine = (namespace: string, name: string, labels: Record<string, string> = {}): Found => ({
+  type: FireboltEngine,
+  object: { metadata: { namespace, name, labels } },
+});
+const instance = (namespace: string, name: string): Found => ({
+  type: FireboltInstance,
+  object: { metadata: { namespace, name } },
+});
+const operator = (namespace: string, release: string, namespaces: readonly string[] = [], selector = ""): Operator => ({
+  namespace,
+  release,
+  watch: { namespaces, selector },
+});
+const SHARED = operator("firebolt-operator", "firebolt-operator", [], "!private");
+const PRIVATE = operator("team-b", "own", ["team-b"]);
+const ALL = [
+  engine("team-a", "a"),
+  engine("team-b", "b", { private: "yes" }),
+  engine("team-c", "c"),
+  instance("team-a", "i"),
+];
+const WISHES: Wishes = {
+  release: "firebolt-operator",
+  operatorNamespace: "firebolt-operator",
+  namespace: undefined,
+  deleteResources: true,
+  crds: false,
+};
+const namesOf = (found: readonly Found[]): readonly (string | undefined)[] =>
+  found.map(({ object }) => object.metadata?.name);
+
+function plan(
+  wishes: Partial<Wishes>,
+  operators: readonly Operator[] = [SHARED, PRIVATE],
+  objects: readonly Found[] = ALL,
+) {
+  const removal = planRemoval({ ...WISHES, ...wishes }, { operators, objects });
+  if (removal.type === "refused") return removal.message;
+  const { objects: going, left, foreign, ...rest } = removal;
+  return { going: namesOf(going), left: namesOf(left), foreign: namesOf(foreign), ...rest };
+}
+
+test.each([
+  { args: [], want: { namespaces: [], selector: "" } },
+  { args: ["--namespaces=a,b", "--leader-elect"], want: { namespaces: ["a", "b"], selector: "" } },
+  { args: ["-namespaces", "a, b,,a"], want: { namespaces: ["a", "b"], selector: "" } },
+  { args: ["--namespaces=a", "--namespaces=b"], want: { namespaces: ["b"], selector: "" } },
+  { args: ["--watch-label-selector=team in (a,b),!x"], want: { namespaces: [], selector: "team in (a,b),!x" } },
+])("what a manager with $args watches", ({ args, want }) => expect(watchOf(args)).toEqual(want));
+
+describe("what goes", () => {
+  test("what the release watches, in all namespaces", () => {
+    expect(plan({})).toMatchObject({
+      going: ["a", "c", "i"],
+      left: [],
+      foreign: ["b"],
+      operator: true,
+      definitions: false,
+    });
+  });
+
+  test("only the named namespace; the operator stays with the others", () => {
+    expect(plan({ namespace: "team-a" })).toMatchObject({
+      going: ["a", "i"],
+      left: ["c"],
+      foreign: ["b"],
+      operator: false,
+      definitions: false,
+    });
+  });
+
+  test("what another operator watches as well is not touched", () => {
+    const everything = operator("firebolt-operator", "firebolt-operator");
+    expect(plan({}, [everything, PRIVATE])).toMatchObject({ going: ["a", "c", "i"], foreign: ["b"] });
+  });
+
+  test("the private one alone", () => {
+    expect(plan({ release: "own", operatorNamespace: "team-b" })).toMatchObject({ going: ["b"], operator: true });
+  });
+
+  test("the definitions, when nobody else needs them", () => {
+    expect(plan({ crds: true }, [SHARED], [engine("team-a", "a")])).toMatchObject({ going: ["a"], definitions: true });
+  });
+
+  test("nothing is there: nothing is refused", () => {
+    expect(plan({ deleteResources: false }, [], [])).toMatchObject({ going: [], operator: true });
+  });
+});
+
+test.each<{ name: string; wishes: Partial<Wishes>; operators?: readonly Operator[]; want: RegExp }>([
+  {
+    name: "objects are left",
+    wishes: { deleteResources: false },
+    want: /^there are still objects .*: 1 FireboltEngine in team-a, 1 FireboltEngine in team-c, 1 FireboltInstance in team-a\n.*--delete-resources/,
+  },
+  {
+    name: "a namespace that the release does not watch",
+    wishes: { release: "own", operatorNamespace: "team-b", namespace: "team-a" },
+    want: /^the operator team-b\/own does not watch namespace "team-a", but team-b\n.*firebolt-operator\/firebolt-operator/,
+  },
+  {
+    name: "a release that is not there",
+    wishes: { release: "typo" },
+    want: /^there is no operator of release .*\/typo.*\n.*team-b\/own/,
+  },
+  {
+    name: "definitions that others need",
+    wishes: { crds: true },
+    want: /^--crds: .* 1 FireboltEngine in team-b would be deleted .*team-b\/own.*\nleave out --crds$/s,
+  },
+  {
+    name: "definitions of objects that nobody watches",
+    wishes: { crds: true },
+    operators: [SHARED],
+    want: /^--crds: .* 1 FireboltEngine in team-b would be deleted/,
+  },
+])("refused: $name", ({ wishes, operators, want }) => expect(plan(wishes, operators)).toMatch(want));
+
+test("the list says what goes, what stays and why", () => {
+  const wishes = { ...WISHES, namespace: "team-a" };
+  const removal = planRemoval(wishes, { operators: [SHARED, PRIVATE], objects: ALL });
+  if (removal.type === "refused") throw new Error(removal.message);
+  expect(removalText(removal, wishes)).toBe(
+    [
+      "This deletes:",
+      "  FireboltEngine in team-a: a",
+      "  FireboltInstance in team-a: i",
+      "With an instance go its catalogue, when it is the built-in PostgreSQL, and its credentials.",
+      "The operator firebolt-operator/firebolt-operator stays, because it watches objects elsewhere:",
+      "  FireboltEngine in team-c: c",
+      "Not touched, because firebolt-operator/firebolt-operator does not watch them alone:",
+      "  FireboltEngine in team-b: b",
+      "",
+    ].join("\n"),
+  );
+});
