@@ -1,5 +1,5 @@
 // Admission of engines (api §8.2): the class exists, the template is the user's to write, no Secret of the operator is in reach,
-// the resources are within bounds. The instance need not exist yet.
+// the resources are within bounds; gateways change nothing but their stamp. The instance need not exist yet.
 import type { FireboltEngine } from "../api/engine.ts";
 import type { FireboltEngineClass } from "../api/engine-class.ts";
 import { type ResourceBounds, validateEngine } from "../engine/validate.ts";
@@ -8,10 +8,11 @@ import { recordedSecrets } from "../podtemplate/protected-secrets.ts";
 import { validateSecretReach } from "../podtemplate/secret-reach.ts";
 import type { Violation } from "../podtemplate/violation.ts";
 import { decodeEngine, isBeingDeleted } from "./decode.ts";
+import { fencedChanges, isGatewayAccount } from "./gateway-account.ts";
 import { ignoredFields } from "./ignored-fields.ts";
 import { type Judge, lookupFailed, verdictOf } from "./judge.ts";
 import type { AdmissionLookups } from "./lookups.ts";
-import { ALLOW } from "./review.ts";
+import { ALLOW, denial } from "./review.ts";
 
 export interface EngineJudgeOptions {
   readonly lookups: AdmissionLookups;
@@ -22,7 +23,10 @@ export interface EngineJudgeOptions {
 const PATH = "spec.template";
 
 export function engineJudge({ lookups, bounds, logger }: EngineJudgeOptions): Judge {
-  return async ({ operation, namespace, object }, signal) => {
+  return async (request, signal) => {
+    const { operation, namespace, object } = request;
+    const fenced = operation === "UPDATE" && isGatewayAccount(request) ? fencedChanges(request) : [];
+    if (fenced.length > 0) return denial(fenced);
     if (operation === "UPDATE" && isBeingDeleted(object)) return ALLOW;
     const engine = decodeEngine(object);
     const [found, reaching] = await Promise.all([

@@ -29,8 +29,10 @@ export function instanceJudge(): Judge {
     if (operation === "UPDATE" && isBeingDeleted(object)) return ALLOW;
     const instance = decodeInstance(object);
     const { metadata, gateway } = instance.spec;
+    // One that was stored without a spec, by an older schema, has nothing that could not change.
+    const before = operation === "UPDATE" && isObject(oldObject?.["spec"]) ? decodeInstance(oldObject) : undefined;
     return verdictOf({
-      violations: validateInstanceSpec(instance, operation === "UPDATE" ? decodeInstance(oldObject) : undefined),
+      violations: validateInstanceSpec(instance, before),
       warnings: [
         ...ignoredFields("metadata", metadata.template, "spec.metadata.template"),
         ...ignoredFields("gateway", gateway.template, "spec.gateway.template"),
