@@ -1,6 +1,7 @@
 // Admission of instances (api §8.2): a new one without an id gets one, and every rule of the spec is checked. The patch touches
 // the id and nothing else, so that manifests are stored as they were written (G3).
 import { makeUlid, ULID_RANDOM_BYTES } from "../instance/ulid.ts";
+import { validateInstanceName } from "../instance/validate-name.ts";
 import { validateInstanceSpec } from "../instance/validate-spec.ts";
 import { decodeInstance, isBeingDeleted } from "./decode.ts";
 import { ignoredFields } from "./ignored-fields.ts";
@@ -32,7 +33,11 @@ export function instanceJudge(): Judge {
     // One that was stored without a spec, by an older schema, has nothing that could not change.
     const before = operation === "UPDATE" && isObject(oldObject?.["spec"]) ? decodeInstance(oldObject) : undefined;
     return verdictOf({
-      violations: validateInstanceSpec(instance, before),
+      violations: [
+        // A name that is stored can only be left behind, not mended; one that is still to be made up cannot be judged.
+        ...(operation === "CREATE" && instance.metadata?.name ? validateInstanceName(instance) : []),
+        ...validateInstanceSpec(instance, before),
+      ],
       warnings: [
         ...ignoredFields("metadata", metadata.template, "spec.metadata.template"),
         ...ignoredFields("gateway", gateway.template, "spec.gateway.template"),

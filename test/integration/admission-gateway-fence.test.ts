@@ -55,9 +55,9 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-async function created(name: string, metadata: object = {}): Promise<string> {
+async function created(name: string, metadata: object = {}, changes: object = {}): Promise<string> {
   const manifest = engine({ name });
-  const body = { ...manifest, metadata: { ...manifest.metadata, ...metadata } };
+  const body = { ...manifest, metadata: { ...manifest.metadata, ...metadata }, ...changes };
   await admin.expect({ method: "POST", path: engines, body });
   return `${engines}/${name}`;
 }
@@ -117,14 +117,14 @@ describe("webhooks on", () => {
   });
 
   test("it stamps engines, with and without annotations or a spec, again and away", async () => {
-    for (const [name, metadata] of [
-      ["plain", {}],
-      ["annotated", { annotations: { mine: "1" } }],
-    ] as const) {
-      const path = await created(name, metadata);
+    const paths = [
+      await created("plain"),
+      await created("annotated", { annotations: { mine: "1" } }),
+      await created("bare", {}, { spec: undefined }),
+    ];
+    for (const path of paths)
       for (const time of ["2026-01-01T00:00:00Z", "2026-01-01T00:00:10Z", null])
-        expect(await patchBy(gateway, path, stamp(time)), name).toMatchObject({ status: 200 });
-    }
+        expect(await patchBy(gateway, path, stamp(time)), path).toMatchObject({ status: 200 });
   });
 });
 

@@ -7,6 +7,12 @@ import { createNamespace } from "../support/cluster.ts";
 import { KINDS, type KindName, manifest, SMALLEST } from "../support/manifests.ts";
 
 const HOLD = ["example.com/hold"];
+/** A change of the spec that nothing is wrong with. */
+const EDIT: Readonly<Record<KindName, object>> = {
+  FireboltEngine: { replicas: 2 },
+  FireboltEngineClass: { template: { spec: { priorityClassName: "low" } } },
+  FireboltInstance: { gateway: { replicas: 2 } },
+};
 const contentType = "application/merge-patch+json";
 
 let world: WebhookWorld;
@@ -79,6 +85,41 @@ describe.each(["on", "off"] as const)("webhooks %s", (webhooks) => {
       if (kind !== "FireboltInstance") expect(await patch(path, { spec: null })).toBe(200);
       expect(await patch(path, { metadata: { finalizers: null } })).toBe(200);
       expect((await api.send({ path })).status).toBe(404);
+    },
+  );
+});
+
+describe("names that do not fit what is made from them", () => {
+  const LONG: Readonly<Record<KindName, { readonly name: string; readonly says: RegExp | undefined }>> = {
+    FireboltEngine: {
+      name: "e".repeat(64),
+      says: /metadata\.name: Invalid value: .* has 64 characters, at most 45 are/,
+    },
+    FireboltInstance: {
+      name: "i".repeat(64),
+      says: /metadata\.name: Invalid value: .* has 64 characters, at most 40 are/,
+    },
+    // Nothing is named or labelled after a class.
+    FireboltEngineClass: { name: "c".repeat(253), says: undefined },
+  };
+
+  test.each(Object.entries(LONG).map(([kind, long]) => ({ kind: kind as KindName, ...long })))(
+    "$kind: refused when it is created, changed and deleted all the same when it is there",
+    async ({ kind, name, says }) => {
+      const body = manifest(kind, { name, namespace: namespaces.on }, SMALLEST[kind]);
+      const path = `${collection(kind, namespaces.on)}?dryRun=All`;
+      const answer = await api.send({ method: "POST", path, body });
+      expect(answer.status).toBe(says === undefined ? 201 : 403);
+      if (says !== undefined) expect(valueAt(answer.body, ["message"])).toMatch(says);
+      let stored = "";
+      await using _later = await openWebhookWorld("odd-long", {
+        async prepare(_api, namespace) {
+          namespaces.off = namespace;
+          stored = await create(kind, "off", name, SMALLEST[kind]);
+        },
+      });
+      expect(await patch(stored, { spec: EDIT[kind] })).toBe(200);
+      await expectDeletable(stored);
     },
   );
 });

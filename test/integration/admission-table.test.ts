@@ -10,7 +10,7 @@ import { parseResponse, review } from "../support/admission-review.ts";
 import { openWebhookWorld, type WebhookWorld } from "../support/admission-world.ts";
 import { type CustomResourceApi, openCustomResourceApi } from "../support/custom-resource-api.ts";
 import { INVALID_MANIFESTS } from "../support/invalid-manifests.ts";
-import { type KindName, manifest, SMALLEST } from "../support/manifests.ts";
+import { KINDS, type KindName, manifest, SMALLEST } from "../support/manifests.ts";
 
 let world: WebhookWorld;
 let resources: CustomResourceApi;
@@ -236,7 +236,22 @@ describe("accepted with the webhooks on", () => {
       what: "a template metadata without timestamp",
       ...engine({ template: { metadata: { creationTimestamp: null } } }),
     },
-  ])("looks wrong but is not: $what", async ({ kind, spec }) => {
-    expect(await resources.create(make(kind, spec, "odd"), { dryRun: true })).toMatchObject({ type: "accepted" });
+  ])("looks wrong but is not: $what; it is stored, changed and deleted", async ({ kind, spec }) => {
+    const odd = make(kind, spec, "odd");
+    const held = { ...odd, metadata: { ...odd.metadata, finalizers: ["example.com/hold"] } };
+    expect(await resources.create(held)).toMatchObject({ type: "accepted" });
+    const { group, version, plural } = KINDS[kind];
+    const path = `/apis/${group}/${version}/namespaces/${world.namespace}/${plural}/odd`;
+    const contentType = "application/merge-patch+json";
+    const patch = (body: object) => world.api.expect({ method: "PATCH", path, body, contentType });
+    await patch({ metadata: { labels: { team: "data" } } });
+    // The same spec as a change: from none, where there is one, and back.
+    if (kind !== "FireboltInstance") {
+      await patch({ spec: spec === undefined ? SMALLEST[kind] : null });
+      await patch({ spec: spec ?? null });
+    }
+    await world.api.expect({ method: "DELETE", path });
+    await patch({ metadata: { finalizers: null } });
+    expect((await world.api.send({ path })).status).toBe(404);
   });
 });
