@@ -11,6 +11,7 @@ import { openWebhookWorld, type WebhookWorld } from "../support/admission-world.
 import { type CustomResourceApi, openCustomResourceApi } from "../support/custom-resource-api.ts";
 import { INVALID_MANIFESTS } from "../support/invalid-manifests.ts";
 import { KINDS, type KindName, manifest, SMALLEST } from "../support/manifests.ts";
+import { LOOKS_OWNED, OPERATOR_OWNED } from "../support/operator-owned-templates.ts";
 
 let world: WebhookWorld;
 let resources: CustomResourceApi;
@@ -181,6 +182,25 @@ describe("rows that need other objects", () => {
       type: "refused",
       status: 400,
     });
+  });
+});
+
+describe("what the operator made for any instance of the namespace", () => {
+  test.each(OPERATOR_OWNED)("no template of engine or class uses $what", async ({ spec, path, names }) => {
+    for (const kind of ["FireboltEngine", "FireboltEngineClass"] as const)
+      expect(await resources.create(make(kind, merged(kind, { template: { spec } })))).toMatchObject({
+        type: "refused",
+        status: 403,
+        message: expect.stringContaining(names),
+        causes: [{ field: `spec.template.${path}` }],
+      });
+  });
+
+  test.each(LOOKS_OWNED)("$what is the user's own", async ({ spec }) => {
+    for (const kind of ["FireboltEngine", "FireboltEngineClass"] as const)
+      expect(await resources.create(make(kind, merged(kind, { template: { spec } })), { dryRun: true })).toMatchObject({
+        type: "accepted",
+      });
   });
 });
 
