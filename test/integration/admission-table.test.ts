@@ -198,7 +198,9 @@ describe("what the operator made for any instance of the namespace", () => {
 
   test.each(LOOKS_OWNED)("$what is the user's own", async ({ spec }) => {
     for (const kind of ["FireboltEngine", "FireboltEngineClass"] as const)
-      expect(await resources.create(make(kind, merged(kind, { template: { spec } })), { dryRun: true })).toMatchObject({
+      expect(
+        await resources.create(make(kind, merged(kind, { template: { spec } }), "free"), { dryRun: true }),
+      ).toMatchObject({
         type: "accepted",
       });
   });
