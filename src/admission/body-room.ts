@@ -1,6 +1,6 @@
 // How many bytes of bodies the webhook server holds. Only bytes that have arrived count: a sender that announces a body and is
-// silent takes nothing from anybody. When there is no room, bodies that are not whole yet stop being read and stay in their
-// senders' buffers. Strangers may fill half of the room; the rest is kept for connections that have had an answer before.
+// silent takes no room. When there is none left, bodies that are not whole yet stop being read and stay in their
+// senders' buffers. Strangers may fill half of the room; the rest is kept for connections that have had a response before.
 import type { Standing } from "./gate.ts";
 
 /** What one request holds. */
@@ -76,7 +76,7 @@ export class BodyRoom {
     });
   }
 
-  /** A body that is alone may be larger than the room, and of those that all wait one goes on: nobody waits for nobody. */
+  /** A body that is alone may be larger than the room, and of those that all wait one goes on, so that there is no deadlock. */
   #fits(share: Share): boolean {
     const half = this.#limitBytes / 2;
     // Strangers may come to a little more than their half, a first piece each: the other half does not depend on it.

@@ -39,7 +39,7 @@ export interface ExchangeOptions {
   readonly routes: ReadonlyMap<string, Route>;
   readonly gate: Gate;
   readonly room: BodyRoom;
-  /** Connections that have had an answer to a review. */
+  /** Connections that have had a response to a review. */
   readonly known: WeakSet<object>;
   readonly clock: Clock;
   readonly logger: Logger;

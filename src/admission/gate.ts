@@ -11,7 +11,7 @@ export interface GateLimits {
   readonly waiting: number;
 }
 
-/** Whether the connection of a request has had an answer to a review before. The API server keeps its connections. */
+/** Whether the connection of a request has had a response to a review before. The API server keeps its connections. */
 export type Standing = "known" | "stranger";
 
 interface Waiting {

@@ -3,7 +3,7 @@
 import { ANNOTATION } from "../api/labels.ts";
 import { GATEWAY_ACCOUNT_SUFFIX, SERVICE_ACCOUNT_PREFIX } from "./gateway-account.ts";
 
-/** A question that the API server answers by itself: a webhook is called only when all of them are true. */
+/** Evaluated by the API server itself: a webhook is called only when all of its conditions are true. */
 export interface MatchCondition {
   readonly name: string;
   readonly expression: string;
