@@ -7,6 +7,7 @@ import type { CertificateSource } from "../kube/serving-certificate.ts";
 import { TlsListener, type TlsTimeouts } from "../kube/tls-listener.ts";
 import { pause, untilAborted } from "../kube/until-aborted.ts";
 import type { AdmissionMetrics } from "./admission-metrics.ts";
+import { BodyRoom } from "./body-room.ts";
 import { answerExchange, type ExchangeAnswer, type IncomingExchange } from "./exchange.ts";
 import { Gate, type GateLimits } from "./gate.ts";
 import { HOOKS, type HookId } from "./hooks.ts";
@@ -46,11 +47,13 @@ export function createAdmissionServer(options: AdmissionServerOptions): Admissio
   const logger = options.logger.with({ logger: "admission" });
   const routes = new Map(HOOKS.map((hook) => [hook.path, { hook, judge: options.judges[hook.id] }]));
   const gate = new Gate(limits);
+  const room = new BodyRoom(limits.bytes);
+  const known = new WeakSet<object>();
   const listening = Promise.withResolvers<void>();
 
   const answer = async (request: IncomingExchange): Promise<ExchangeAnswer | undefined> => {
     try {
-      return await answerExchange(request, { routes, gate, clock, logger, metrics });
+      return await answerExchange(request, { routes, gate, room, known, clock, logger, metrics });
     } catch (error) {
       logger.error("answering an admission request failed", error);
       return { status: 500, body: "internal error\n", hangUp: true };

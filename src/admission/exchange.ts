@@ -6,16 +6,20 @@ import type { Clock } from "../kube/clock.ts";
 import type { Logger } from "../kube/logger.ts";
 import type { AdmissionMetrics } from "./admission-metrics.ts";
 import { answerReview, DeadlineError } from "./answer-review.ts";
-import type { Gate } from "./gate.ts";
+import type { BodyRoom } from "./body-room.ts";
+import type { Gate, Standing } from "./gate.ts";
 import type { Hook } from "./hooks.ts";
 import type { Judge } from "./judge.ts";
-import { BodyTooLargeError, readBody, SenderGoneError } from "./request-body.ts";
+import { BodyTimeoutError, BodyTooLargeError, readBody, SenderGoneError } from "./request-body.ts";
 
 /** What HTTP/1.1 and HTTP/2 requests have in common. */
 export interface IncomingExchange extends Readable {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly headers: IncomingHttpHeaders;
+  /** The connection: of HTTP/1.1, and by its session of HTTP/2. */
+  readonly socket?: object;
+  readonly stream?: { readonly session?: object | undefined };
 }
 
 export interface ExchangeAnswer {
@@ -34,6 +38,9 @@ export interface Route {
 export interface ExchangeOptions {
   readonly routes: ReadonlyMap<string, Route>;
   readonly gate: Gate;
+  readonly room: BodyRoom;
+  /** Connections that have had a response to a review. */
+  readonly known: WeakSet<object>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: AdmissionMetrics;
@@ -41,6 +48,8 @@ export interface ExchangeOptions {
 
 /** Manifests with large templates fit; the API server itself takes no more. */
 export const BODY_LIMIT_BYTES = 3 * 1024 * 1024;
+/** The API server sends a body in one go; it may be a slow one. */
+export const BODY_TIMEOUT_MS = 2_000;
 /** Less than the ten seconds that the API server waits. */
 export const DEADLINE_MS = 8_000;
 const SHORTEST_DEADLINE_MS = 100;
@@ -80,40 +89,55 @@ async function judged(
   request: IncomingExchange,
   route: Route,
   deadlineMs: number,
-  { gate, clock, logger }: ExchangeOptions,
+  { gate, room, known, clock, logger }: ExchangeOptions,
 ): Promise<ExchangeAnswer | undefined> {
   const ending = new AbortController();
+  const { signal } = ending;
   const cancel = clock.after(deadlineMs, () => ending.abort(new DeadlineError(`no answer within ${deadlineMs} ms`)));
   const onClose = (): void => ending.abort(new SenderGoneError("nobody waits for the answer any more"));
   request.once("error", onClose);
+  const connection = request.stream?.session ?? request.socket ?? request;
+  const standing: Standing = known.has(connection) ? "known" : "stranger";
+  const share = room.open(standing);
   let leave: (() => void) | undefined;
+  let whole = false;
   try {
-    const entered = await gate.enter(expectedBytes(request.headers), ending.signal);
+    const text = await readBody(request, {
+      limitBytes: BODY_LIMIT_BYTES,
+      announcedBytes: announcedBytes(request.headers),
+      timeoutMs: BODY_TIMEOUT_MS,
+      clock,
+      share,
+      signal,
+    });
+    whole = true;
+    const entered = await gate.enter(standing, signal);
     if (entered === "full") return { ...problem(503, "too many requests at once"), headers: { "retry-after": "1" } };
     leave = entered;
-    const text = await readBody(request, BODY_LIMIT_BYTES, ending.signal);
-    const { status, body, type } = await answerReview(text, { ...route, logger, signal: ending.signal });
+    const { status, body, type } = await answerReview(text, { ...route, logger, signal });
+    if (type === "review") known.add(connection);
     return type === "problem"
       ? { status, body, headers: { "content-type": "text/plain; charset=utf-8" } }
       : { status, body, headers: { "content-type": "application/json" } };
   } catch (error) {
     if (error instanceof SenderGoneError) return undefined;
     if (error instanceof BodyTooLargeError) return tooLarge();
-    // Still outside the gate, or still reading.
-    if (error instanceof DeadlineError) return problem(leave === undefined ? 503 : 408, error.message);
+    if (error instanceof BodyTimeoutError) return problem(408, error.message);
+    // Still reading, or still in line.
+    if (error instanceof DeadlineError) return problem(whole ? 503 : 408, error.message);
     logger.error("answering an admission request failed", error, { webhook: route.hook.name });
     return problem(500, "internal error");
   } finally {
     cancel();
     request.off("error", onClose);
     leave?.();
+    share.release();
   }
 }
 
-/** Unknown lengths count as the largest. */
-function expectedBytes({ "content-length": length }: IncomingHttpHeaders): number {
+function announcedBytes({ "content-length": length }: IncomingHttpHeaders): number | undefined {
   const bytes = Number(length);
-  return length === undefined || !Number.isFinite(bytes) ? BODY_LIMIT_BYTES : bytes;
+  return length === undefined || !Number.isFinite(bytes) ? undefined : bytes;
 }
 
 /** The API server says how long it waits (`?timeout=10s`); an answer must come sooner. */

@@ -1,88 +1,73 @@
-// How much the webhook server does at a time: a number of requests and a number of bytes of their bodies. Whoever comes beyond
-// that waits in line; past the end of the line requests are turned away. Bodies are read only inside the gate, so what waits
-// outside stays in the sender's buffers.
+// How many requests the webhook server judges at a time. A place is taken by a request whose body has arrived, never by one that
+// only announces it. Requests beyond the limit wait in line, those of known connections ahead of all others; past the end of the
+// line they are turned away.
 
 export interface GateLimits {
-  /** Requests that are read and judged at the same time. */
+  /** Requests that are judged at the same time. */
   readonly requests: number;
-  /** Bytes of their bodies. */
+  /** Bytes of bodies that have arrived and are still needed. */
   readonly bytes: number;
-  /** Requests in line. */
+  /** Requests in line, of known connections and of others each. */
   readonly waiting: number;
 }
 
+/** Whether the connection of a request has had a response to a review before. The API server keeps its connections. */
+export type Standing = "known" | "stranger";
+
 interface Waiting {
-  readonly bytes: number;
   readonly enter: () => void;
 }
 
 export class Gate {
   readonly #limits: GateLimits;
-  readonly #line: Waiting[] = [];
+  readonly #lines: Readonly<Record<Standing, Waiting[]>> = { known: [], stranger: [] };
   #requests = 0;
-  #bytes = 0;
 
   constructor(limits: GateLimits) {
     this.#limits = limits;
   }
 
   get waiting(): number {
-    return this.#line.length;
+    return this.#lines.known.length + this.#lines.stranger.length;
   }
 
   get inside(): number {
     return this.#requests;
   }
 
-  /** Resolves with the way out once there is room; "full" when not even the line has room. Rejects when the signal fires. */
-  enter(bytes: number, signal: AbortSignal): Promise<(() => void) | "full"> {
-    if (this.#line.length === 0 && this.#fits(bytes)) return Promise.resolve(this.#admit(bytes));
-    if (this.#line.length >= this.#limits.waiting) return Promise.resolve("full");
+  /** Resolves with the way out once there is a place; "full" when not even the line has room. Rejects when the signal fires. */
+  enter(standing: Standing, signal: AbortSignal): Promise<(() => void) | "full"> {
+    if (this.#requests < this.#limits.requests) return Promise.resolve(this.#admit());
+    const line = this.#lines[standing];
+    if (line.length >= this.#limits.waiting) return Promise.resolve("full");
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
-        this.#line.splice(this.#line.indexOf(entry), 1);
+        line.splice(line.indexOf(entry), 1);
         reject(signal.reason);
-        this.#advance();
       };
       const entry: Waiting = {
-        bytes,
         enter: () => {
           signal.removeEventListener("abort", onAbort);
-          resolve(this.#admit(bytes));
+          resolve(this.#admit());
         },
       };
       if (signal.aborted) {
         reject(signal.reason);
         return;
       }
-      this.#line.push(entry);
+      line.push(entry);
       signal.addEventListener("abort", onAbort, { once: true });
     });
   }
 
-  /** A single body may be larger than the budget; it then goes alone. */
-  #fits(bytes: number): boolean {
-    if (this.#requests === 0) return true;
-    return this.#requests < this.#limits.requests && this.#bytes + bytes <= this.#limits.bytes;
-  }
-
-  #admit(bytes: number): () => void {
+  #admit(): () => void {
     this.#requests += 1;
-    this.#bytes += bytes;
     let left = false;
     return () => {
       if (left) return;
       left = true;
       this.#requests -= 1;
-      this.#bytes -= bytes;
-      this.#advance();
+      (this.#lines.known.shift() ?? this.#lines.stranger.shift())?.enter();
     };
-  }
-
-  #advance(): void {
-    for (let first = this.#line[0]; first !== undefined && this.#fits(first.bytes); first = this.#line[0]) {
-      this.#line.shift();
-      first.enter();
-    }
   }
 }

@@ -4,16 +4,11 @@ import { FireboltEngine } from "../api/engine.ts";
 import { FireboltEngineClass } from "../api/engine-class.ts";
 import { GROUP, type KindNames, VERSION } from "../api/group.ts";
 import { FireboltInstance } from "../api/instance.ts";
+import { type MatchCondition, SPEC_IS_NEW, SPEC_IS_NEW_OR_GATEWAY } from "./match-conditions.ts";
 
 export type Operation = "CREATE" | "UPDATE" | "DELETE";
 export type FailurePolicy = "Fail" | "Ignore";
 export type HookId = "mutate-instance" | "validate-instance" | "validate-engine" | "validate-engine-class";
-
-/** A question that the API server answers by itself (CEL): a webhook is called only when all of them are true. */
-export interface MatchCondition {
-  readonly name: string;
-  readonly expression: string;
-}
 
 export interface Hook {
   readonly id: HookId;
@@ -27,15 +22,6 @@ export interface Hook {
   readonly failurePolicy: FailurePolicy;
   readonly matchConditions: readonly MatchCondition[];
 }
-
-/**
- * Rules are about the spec. Finalizers, labels and the stamps of queries for a stopped engine pass without a call, and so while no
- * webhook can be reached as well; the wake itself is a change of the spec.
- */
-const SPEC_IS_NEW: MatchCondition = {
-  name: "spec-is-new",
-  expression: "request.operation != 'UPDATE' || object.spec != oldObject.spec",
-};
 
 const pathOf = (verb: "mutate" | "validate", { singular }: KindNames): string =>
   `/${verb}-${GROUP.replaceAll(".", "-")}-${VERSION}-${singular}`;
@@ -64,6 +50,9 @@ export const HOOKS: readonly Hook[] = [
     matchConditions: [],
   },
   validating("validate-instance", FireboltInstance, "CREATE", "UPDATE"),
-  validating("validate-engine", FireboltEngine, "CREATE", "UPDATE"),
+  {
+    ...validating("validate-engine", FireboltEngine, "CREATE", "UPDATE"),
+    matchConditions: [SPEC_IS_NEW_OR_GATEWAY],
+  },
   validating("validate-engine-class", FireboltEngineClass, "CREATE", "UPDATE", "DELETE"),
 ];

@@ -2,10 +2,9 @@
 // refuses: manifests that carry them keep working.
 import { OPERATOR_VOLUMES } from "../engine/pod-contract.ts";
 import { COMPONENT_RULES, type TemplateComponent } from "../podtemplate/template-rules.ts";
-import { isObject } from "./review.ts";
+import { isObject, type JsonObject } from "./review.ts";
 
 const IGNORED_EVERYWHERE = [
-  "automountServiceAccountToken",
   "enableServiceLinks",
   "ephemeralContainers",
   "hostnameOverride",
@@ -38,13 +37,10 @@ export function ignoredFields(component: TemplateComponent, template: unknown, p
   const names = component === "engine" ? IGNORED_EVERYWHERE : [...IGNORED_EVERYWHERE, ...IGNORED_OUTSIDE_ENGINES];
   const { volumes } = spec;
   return [
-    ...names
-      .filter((name) => isSet(spec[name]))
-      // With a user's own account the gateway honours it.
-      .filter(
-        (name) => !(component === "gateway" && name === "automountServiceAccountToken" && spec["serviceAccountName"]),
-      )
-      .map((name) => `${path}.spec.${name} is ignored`),
+    ...(isTokenIgnored(component, spec)
+      ? [`${path}.spec.automountServiceAccountToken: ${TOKEN_IGNORED[component]}`]
+      : []),
+    ...names.filter((name) => isSet(spec[name])).map((name) => `${path}.spec.${name} is ignored`),
     ...(Array.isArray(volumes) ? volumes : []).flatMap((volume: unknown, index) => {
       const name = isObject(volume) ? volume["name"] : undefined;
       return typeof name === "string" && isOperatorVolume(component, name)
@@ -54,6 +50,19 @@ export function ignoredFields(component: TemplateComponent, template: unknown, p
         : [];
     }),
   ];
+}
+
+const TOKEN_IGNORED: Readonly<Record<TemplateComponent, string>> = {
+  engine: "true only undoes false of a class: pods follow their service account",
+  gateway: "true is ignored: without an account of yours only the wake agent gets a token",
+  metadata: "true is ignored: the metadata service gets no token",
+};
+
+/** False is honoured everywhere; anything where the gateway runs under an account of the user's. */
+function isTokenIgnored(component: TemplateComponent, spec: JsonObject): boolean {
+  return (
+    spec["automountServiceAccountToken"] === true && !(component === "gateway" && isSet(spec["serviceAccountName"]))
+  );
 }
 
 function isOperatorVolume(component: TemplateComponent, name: string): boolean {

@@ -1,6 +1,10 @@
 // Admission of engine classes (api §8.2, §8.3): the template is the user's to write, and a class that engines still name is not
 // deleted. The engines are listed at that moment; when they cannot be, the class stays.
-
+import { isDeepStrictEqual } from "node:util";
+import type { OperatorIdentity } from "../api/operator-defaults.ts";
+import { validateOwnAccount } from "../podtemplate/own-account.ts";
+import { shapedSecrets } from "../podtemplate/protected-secrets.ts";
+import { validateSecretReach } from "../podtemplate/secret-reach.ts";
 import { validateTemplate } from "../podtemplate/validate-template.ts";
 import type { Violation } from "../podtemplate/violation.ts";
 import { decodeEngineClass, isBeingDeleted } from "./decode.ts";
@@ -12,13 +16,19 @@ import { ALLOW, denial, type Verdict } from "./review.ts";
 const PATH = "spec.template";
 const NAMED_AT_MOST = 10;
 
-export function engineClassJudge(lookups: AdmissionLookups): Judge {
-  return async ({ operation, namespace, name, object }, signal) => {
+export function engineClassJudge(lookups: AdmissionLookups, operator?: OperatorIdentity): Judge {
+  return async ({ operation, namespace, name, object, oldObject }, signal) => {
     if (operation === "DELETE") return judgeDeletion({ namespace, name }, signal);
     if (operation === "UPDATE" && isBeingDeleted(object)) return ALLOW;
     const template = decodeEngineClass(object).spec?.template;
+    // What is stored already is for the controller of the engines to judge.
+    const isNew = operation === "CREATE" || !isDeepStrictEqual(template, decodeEngineClass(oldObject).spec?.template);
     return verdictOf({
-      violations: validateTemplate("engine", template, PATH),
+      violations: [
+        ...validateTemplate("engine", template, PATH),
+        ...validateOwnAccount(template, PATH, { namespace, operator }),
+        ...(isNew ? validateSecretReach(template, PATH, shapedSecrets(namespace, operator)) : []),
+      ],
       warnings: ignoredFields("engine", template, PATH),
       templates: [template],
     });

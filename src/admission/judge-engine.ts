@@ -1,33 +1,42 @@
 // Admission of engines (api §8.2): the class exists, the template is the user's to write, no Secret of the operator is in reach,
-// the resources are within bounds. The instance need not exist yet.
+// the resources are within bounds; gateways change nothing but their stamp. The instance need not exist yet.
+import { isDeepStrictEqual } from "node:util";
 import type { FireboltEngine } from "../api/engine.ts";
 import type { FireboltEngineClass } from "../api/engine-class.ts";
+import type { OperatorIdentity } from "../api/operator-defaults.ts";
 import { type ResourceBounds, validateEngine } from "../engine/validate.ts";
 import type { Logger } from "../kube/logger.ts";
-import { recordedSecrets } from "../podtemplate/protected-secrets.ts";
+import { validateOwnAccount } from "../podtemplate/own-account.ts";
+import { type IsProtected, recordedSecrets, shapedSecrets } from "../podtemplate/protected-secrets.ts";
 import { validateSecretReach } from "../podtemplate/secret-reach.ts";
 import type { Violation } from "../podtemplate/violation.ts";
 import { decodeEngine, isBeingDeleted } from "./decode.ts";
+import { fencedChanges, isGatewayAccount } from "./gateway-account.ts";
 import { ignoredFields } from "./ignored-fields.ts";
 import { type Judge, lookupFailed, verdictOf } from "./judge.ts";
 import type { AdmissionLookups } from "./lookups.ts";
-import { ALLOW } from "./review.ts";
+import { type AdmissionRequest, ALLOW, denial } from "./review.ts";
 
 export interface EngineJudgeOptions {
   readonly lookups: AdmissionLookups;
   readonly bounds: ResourceBounds;
   readonly logger: Logger;
+  /** Absent: nothing of the operator's own is known. */
+  readonly operator?: OperatorIdentity | undefined;
 }
 
 const PATH = "spec.template";
 
-export function engineJudge({ lookups, bounds, logger }: EngineJudgeOptions): Judge {
-  return async ({ operation, namespace, object }, signal) => {
+export function engineJudge({ lookups, bounds, logger, operator }: EngineJudgeOptions): Judge {
+  return async (request, signal) => {
+    const { operation, namespace, object } = request;
+    const fenced = operation === "UPDATE" && isGatewayAccount(request) ? fencedChanges(request) : [];
+    if (fenced.length > 0) return denial(fenced);
     if (operation === "UPDATE" && isBeingDeleted(object)) return ALLOW;
     const engine = decodeEngine(object);
     const [found, reaching] = await Promise.all([
       findClass(engine, namespace, signal),
-      reachingSecrets(engine, namespace, signal),
+      reachingSecrets(request, engine, signal),
     ]);
     const { name, template, bounds: exceeded } = validateEngine({ engine, engineClass: found.engineClass, bounds });
     return verdictOf({
@@ -36,6 +45,7 @@ export function engineJudge({ lookups, bounds, logger }: EngineJudgeOptions): Ju
         ...(operation === "CREATE" && engine.metadata?.name ? name : []),
         ...found.violations,
         ...template,
+        ...validateOwnAccount(engine.spec?.template, PATH, { namespace, operator }),
         ...reaching,
         ...exceeded,
       ],
@@ -64,19 +74,29 @@ export function engineJudge({ lookups, bounds, logger }: EngineJudgeOptions): Ju
     }
   }
 
-  /** When the instance cannot be read the question is left open here: the controller asks it again. */
-  async function reachingSecrets(engine: FireboltEngine, namespace: string, signal: AbortSignal): Promise<Violation[]> {
+  /**
+   * What the template of a stored engine reaches is for the controller to judge: it leaves such volumes out, and the operator's own
+   * wakes must not be rejected for them. When the instance cannot be read, the controller judges its recorded names as well.
+   */
+  async function reachingSecrets(
+    { namespace, oldObject, operation }: AdmissionRequest,
+    engine: FireboltEngine,
+    signal: AbortSignal,
+  ): Promise<Violation[]> {
     const { template, instanceRef: name } = engine.spec ?? {};
-    const reaching = (isProtected: (secret: string) => boolean) => validateSecretReach(template, PATH, isProtected);
+    if (operation === "UPDATE" && isDeepStrictEqual(template, decodeEngine(oldObject).spec?.template)) return [];
+    const reaching = (isProtected: IsProtected) => validateSecretReach(template, PATH, isProtected);
+    const shaped = shapedSecrets(namespace, operator);
     // Most templates reach no Secret at all: they cost no look-up.
-    if (name === undefined || name === "" || reaching(() => true).length === 0) return [];
+    if (name === undefined || name === "" || reaching(() => true).length === 0) return reaching(shaped);
     try {
       const instance = await lookups.instance({ namespace, name }, signal);
-      return instance === undefined ? [] : reaching(recordedSecrets(instance));
+      const recorded = instance === undefined ? () => false : recordedSecrets(instance);
+      return reaching((secret) => shaped(secret) || recorded(secret));
     } catch (error) {
       if (signal.aborted) throw error;
       logger.error("instance could not be looked up during admission", error, { namespace, name });
-      return [];
+      return reaching(shaped);
     }
   }
 }

@@ -1,7 +1,13 @@
 // Admission of instances (api §8.2): a new one without an id gets one, and every rule of the spec is checked. The patch touches
 // the id and nothing else, so that manifests are stored as they were written (G3).
+import { isDeepStrictEqual } from "node:util";
+import type { OperatorIdentity } from "../api/operator-defaults.ts";
 import { makeUlid, ULID_RANDOM_BYTES } from "../instance/ulid.ts";
+import { validateInstanceName } from "../instance/validate-name.ts";
 import { validateInstanceSpec } from "../instance/validate-spec.ts";
+import { validateOwnAccount } from "../podtemplate/own-account.ts";
+import { shapedSecrets } from "../podtemplate/protected-secrets.ts";
+import { validateSecretReach } from "../podtemplate/secret-reach.ts";
 import { decodeInstance, isBeingDeleted } from "./decode.ts";
 import { ignoredFields } from "./ignored-fields.ts";
 import { type Judge, verdictOf } from "./judge.ts";
@@ -22,15 +28,33 @@ export function instanceMutator(source: IdSource): Judge {
   };
 }
 
+const COMPONENTS = ["metadata", "gateway"] as const;
+
 const isUnset = (id: unknown): boolean => id === undefined || id === null || id === "";
 
-export function instanceJudge(): Judge {
-  return async ({ operation, object, oldObject }) => {
+export function instanceJudge(operator?: OperatorIdentity): Judge {
+  return async ({ operation, namespace, object, oldObject }) => {
     if (operation === "UPDATE" && isBeingDeleted(object)) return ALLOW;
     const instance = decodeInstance(object);
     const { metadata, gateway } = instance.spec;
+    // One that was stored without a spec, by an older schema, has nothing that could not change.
+    const before = operation === "UPDATE" && isObject(oldObject?.["spec"]) ? decodeInstance(oldObject) : undefined;
     return verdictOf({
-      violations: validateInstanceSpec(instance, operation === "UPDATE" ? decodeInstance(oldObject) : undefined),
+      violations: [
+        // A name that is stored can only be left behind, not mended; one that is still to be made up cannot be judged.
+        ...(operation === "CREATE" && instance.metadata?.name ? validateInstanceName(instance) : []),
+        ...validateInstanceSpec(instance, before),
+        ...COMPONENTS.flatMap((component) => {
+          const [path, template] = [`spec.${component}.template`, instance.spec[component].template];
+          return [
+            ...validateOwnAccount(template, path, { namespace, operator }),
+            // What is stored already is for the controller to judge.
+            ...(before !== undefined && isDeepStrictEqual(template, before.spec[component].template)
+              ? []
+              : validateSecretReach(template, path, shapedSecrets(namespace, operator))),
+          ];
+        }),
+      ],
       warnings: [
         ...ignoredFields("metadata", metadata.template, "spec.metadata.template"),
         ...ignoredFields("gateway", gateway.template, "spec.gateway.template"),

@@ -34,6 +34,7 @@ function judge(
     operation: "CREATE",
     namespace: "ns",
     name: "x",
+    username: "mara",
     object: undefined,
     oldObject: undefined,
   } as const;
@@ -157,6 +158,23 @@ describe("engines", () => {
       code: 400,
       message: "spec.template.metadata.labels[tier]: Invalid value: 1: must be a string",
     });
+  });
+
+  test.each([
+    { value: false, warnings: [] },
+    {
+      value: true,
+      warnings: [
+        "spec.template.spec.automountServiceAccountToken: true only undoes false of a class: pods follow their service account",
+      ],
+    },
+  ])("automountServiceAccountToken $value of engines and classes", async ({ value, warnings }) => {
+    const template = { spec: { automountServiceAccountToken: value } };
+    for (const [id, object] of [
+      ["validate-engine", engine({ name: "e", template })],
+      ["validate-engine-class", engineClass({ name: "c", template })],
+    ] as const)
+      expect(await judge(id, { object: json(object) })).toEqual({ type: "allow", warnings });
   });
 
   test("fields without effect are warned of", async () => {

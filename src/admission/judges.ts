@@ -1,5 +1,6 @@
 // One judge per webhook, from what all of them need. The wiring in src/cli calls this; tests may replace single judges.
 import { randomBytes } from "node:crypto";
+import type { OperatorIdentity } from "../api/operator-defaults.ts";
 import type { ResourceBounds } from "../engine/validate.ts";
 import type { Clock } from "../kube/clock.ts";
 import type { Logger } from "../kube/logger.ts";
@@ -15,13 +16,21 @@ export interface JudgesOptions {
   readonly bounds: ResourceBounds;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** What the operator itself runs with; absent where it is not known. */
+  readonly operator?: OperatorIdentity | undefined;
 }
 
-export function createJudges({ lookups, bounds, clock, logger }: JudgesOptions): Readonly<Record<HookId, Judge>> {
+export function createJudges({
+  lookups,
+  bounds,
+  clock,
+  logger,
+  operator,
+}: JudgesOptions): Readonly<Record<HookId, Judge>> {
   return {
     "mutate-instance": instanceMutator({ now: () => clock.now(), randomBytes }),
-    "validate-instance": instanceJudge(),
-    "validate-engine": engineJudge({ lookups, bounds, logger }),
-    "validate-engine-class": engineClassJudge(lookups),
+    "validate-instance": instanceJudge(operator),
+    "validate-engine": engineJudge({ lookups, bounds, logger, operator }),
+    "validate-engine-class": engineClassJudge(lookups, operator),
   };
 }

@@ -1,9 +1,16 @@
-// Reads the body of a request into one text, up to a limit. A sender that is slow, endless or gone ends in a named error; nothing
-// of an oversized body is kept.
+// Reads the body of a request into one text, up to a limit, as long as there is room for it. A sender that is slow, endless or gone
+// ends in a named error; nothing of an oversized body is kept.
 import type { Readable } from "node:stream";
+import type { Clock } from "../kube/clock.ts";
+import type { BodyShare } from "./body-room.ts";
 
 export class BodyTooLargeError extends Error {
   override readonly name = "BodyTooLargeError";
+}
+
+/** The sender stopped sending in the middle. */
+export class BodyTimeoutError extends Error {
+  override readonly name = "BodyTimeoutError";
 }
 
 /** The sender hung up before the end. */
@@ -11,25 +18,68 @@ export class SenderGoneError extends Error {
   override readonly name = "SenderGoneError";
 }
 
-/** Rejects with the signal's reason when that fires first. */
-export function readBody(stream: Readable, limitBytes: number, signal: AbortSignal): Promise<string> {
+export interface BodyOptions {
+  readonly limitBytes: number;
+  /** As the sender announced it; undefined when it did not. */
+  readonly announcedBytes: number | undefined;
+  /** Within this time the whole body must arrive, waits for room aside. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly share: BodyShare;
+  /** Its reason is the rejection when it fires first. */
+  readonly signal: AbortSignal;
+}
+
+export function readBody(stream: Readable, options: BodyOptions): Promise<string> {
+  const { limitBytes, announcedBytes, timeoutMs, clock, share, signal } = options;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
+    let settled = false;
+    let cancel = (): void => undefined;
     const settle = (finish: () => void): void => {
+      if (settled) return;
+      settled = true;
+      cancel();
       stream.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose);
       signal.removeEventListener("abort", onAbort);
       finish();
     };
     const fail = (error: unknown): void => {
       // Whatever still comes is thrown away unread; the answer says that the connection ends.
-      stream.resume();
+      if (!settled) stream.resume();
       settle(() => reject(error));
+    };
+    /** A busy process may be late itself: what has arrived by now is read first, and whoever still sends may go on. */
+    const onLate = (): void => {
+      const before = bytes;
+      const waited = setImmediate(() => {
+        if (bytes > before) onLate();
+        else fail(new BodyTimeoutError(`no whole body within ${timeoutMs} ms`));
+      });
+      cancel = () => clearImmediate(waited);
+    };
+    const startTimer = (): void => {
+      cancel = clock.after(timeoutMs, onLate);
+    };
+    const waitForRoom = (): void => {
+      cancel();
+      stream.pause();
+      share.whenRoom(signal).then(() => {
+        if (settled) return;
+        startTimer();
+        stream.resume();
+      }, fail);
     };
     const onData = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes > limitBytes) fail(new BodyTooLargeError(`more than ${limitBytes} bytes`));
-      else chunks.push(chunk);
+      if (bytes > limitBytes) {
+        fail(new BodyTooLargeError(`more than ${limitBytes} bytes`));
+        return;
+      }
+      chunks.push(chunk);
+      // A whole body waits for nothing.
+      if (!share.add(chunk.length) && bytes !== announcedBytes) waitForRoom();
     };
     const onEnd = (): void => settle(() => resolve(Buffer.concat(chunks, bytes).toString("utf8")));
     const onError = (cause: Error): void => fail(new SenderGoneError("the body broke off", { cause }));
@@ -40,6 +90,7 @@ export function readBody(stream: Readable, limitBytes: number, signal: AbortSign
       return;
     }
     signal.addEventListener("abort", onAbort, { once: true });
+    startTimer();
     stream.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
   });
 }

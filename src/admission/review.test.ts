@@ -11,7 +11,15 @@ const parse = (changes: Readonly<Record<string, unknown>>) =>
 test("a question for this webhook becomes a request", () => {
   expect(parse({})).toEqual({
     type: "request",
-    request: { uid: UID, operation: "CREATE", namespace: "ns", name: "x", object: engine, oldObject: undefined },
+    request: {
+      uid: UID,
+      operation: "CREATE",
+      namespace: "ns",
+      name: "x",
+      username: "mara",
+      object: engine,
+      oldObject: undefined,
+    },
   });
 });
 

@@ -14,6 +14,8 @@ export interface AdmissionRequest {
   readonly namespace: string;
   /** Empty when the API server is still to make it up. */
   readonly name: string;
+  /** Who makes the change, as the API server knows it. */
+  readonly username: string;
   /** Absent for DELETE. */
   readonly object: JsonObject | undefined;
   /** Absent for CREATE. */
@@ -70,6 +72,7 @@ export function parseReview(value: unknown, hook: Hook): ParsedReview {
       operation: operation as Operation, // One of the hook's, as misdirection has made sure.
       namespace: textOf(request["namespace"]),
       name: textOf(request["name"]) || nameOf(object) || nameOf(oldObject),
+      username: isObject(request["userInfo"]) ? textOf(request["userInfo"]["username"]) : "",
       object: isObject(object) ? object : undefined,
       oldObject: isObject(oldObject) ? oldObject : undefined,
     },

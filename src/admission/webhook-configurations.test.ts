@@ -75,11 +75,17 @@ test("one webhook as it is registered", () => {
   });
 });
 
-test("validating webhooks are called for a spec that is new, and not for changes of metadata", () => {
+test("validating webhooks are called for a spec that is new, and not for changes of metadata or objects on their way out", () => {
   const { validating } = renderWebhookConfigurations({ ...names, target: service });
-  const expression = "request.operation != 'UPDATE' || object.spec != oldObject.spec";
-  const matchConditions = [{ name: "spec-is-new", expression }];
-  expect(validating).toMatchObject({ webhooks: [1, 2, 3].map(() => ({ matchConditions })) });
+  const judged =
+    "request.operation != 'UPDATE' || (!has(object.metadata.deletionTimestamp) && " +
+    "(has(object.spec) != has(oldObject.spec) || (has(object.spec) && object.spec != oldObject.spec)))";
+  const specIsNew = { matchConditions: [{ name: "spec-is-new", expression: judged }] };
+  const ofGateways = expect.stringMatching(
+    /^(.*) \|\| \(request\.userInfo\.username\.startsWith\('system:serviceaccount:'/,
+  );
+  const orGateway = { matchConditions: [{ name: "spec-is-new-or-gateway", expression: ofGateways }] };
+  expect(validating).toMatchObject({ webhooks: [specIsNew, orGateway, specIsNew] });
 });
 
 test("policies and timeouts can be set per configuration", () => {

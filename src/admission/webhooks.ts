@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import type { Registry } from "prom-client";
 import { FIELD_MANAGER } from "../api/group.ts";
+import type { OperatorIdentity } from "../api/operator-defaults.ts";
 import type { ResourceBounds } from "../engine/validate.ts";
 import { createCertificateFiles } from "../kube/certificate-files.ts";
 import type { KubeClient } from "../kube/client.ts";
@@ -45,6 +46,8 @@ export interface WebhooksOptions {
   readonly http2: boolean;
   readonly certificate: CertificateMode;
   readonly bounds: ResourceBounds;
+  /** What the operator itself runs with; absent where it is not known. */
+  readonly operator?: OperatorIdentity | undefined;
   /** Reads for look-ups and, when self-managed, writes in every replica: not the client that only the leader may write with. */
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -59,7 +62,7 @@ export const defaultCertificateFolder = (temporaryFolder: string): string =>
   join(temporaryFolder, "k8s-webhook-server", "serving-certs");
 
 export function createWebhooks(options: WebhooksOptions): AdmissionServer {
-  const { host, port, http2, bounds, client, clock, logger, registry } = options;
+  const { host, port, http2, bounds, operator, client, clock, logger, registry } = options;
   const metrics = createAdmissionMetrics(
     registry,
     HOOKS.map(({ path }) => path),
@@ -69,7 +72,7 @@ export function createWebhooks(options: WebhooksOptions): AdmissionServer {
     http2,
     ...(host === undefined ? {} : { host }),
     certificate: sourceOf(options, options.certificateObserver ?? {}),
-    judges: createJudges({ lookups: kubeLookups(client), bounds, clock, logger }),
+    judges: createJudges({ lookups: kubeLookups(client), bounds, clock, logger, operator }),
     clock,
     logger,
     metrics,

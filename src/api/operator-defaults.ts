@@ -12,9 +12,21 @@ export interface DefaultImages {
   readonly engineWeb: string;
 }
 
+/** What the operator itself runs with: no template may use it. */
+export interface OperatorIdentity {
+  /** Where its certificates are. */
+  readonly namespace: string;
+  /** Unknown out of cluster. */
+  readonly account: { readonly namespace: string; readonly name: string } | undefined;
+  /** Of its certificates, as far as flags name them. */
+  readonly secrets: readonly string[];
+}
+
 export interface OperatorDefaults {
   readonly images: DefaultImages;
   readonly engineSeccomp: EngineSeccomp;
+  /** Absent where nothing of it runs in a cluster. */
+  readonly operator?: OperatorIdentity;
 }
 
 /** Engine and metadata move together: one tag for both. */

@@ -26,6 +26,7 @@ import {
   selectorOf,
 } from "./manager-flags.ts";
 import { addMetricsServer } from "./metrics.ts";
+import { operatorIdentity } from "./operator-identity.ts";
 import { endOnDefects, stopOnSignals } from "./process-end.ts";
 import { sleepCommandFor } from "./server-version.ts";
 import { loggerFor } from "./shared-flags.ts";
@@ -130,13 +131,17 @@ async function buildManager(settings: Settings, root: Logger, signal: AbortSigna
     shutdownTimeoutMs: flags["shutdown-timeout"],
     ...(probes === undefined ? {} : { probes: createProbes({ ...probes, clock: systemClock, logger }) }),
   });
+  const namespace = ownNamespace(flags, config);
+  const operator = operatorIdentity({ config, namespace, webhookSecret: flags["webhook-cert-secret"] });
+  logger.info("own account", { namespace: operator?.account?.namespace, name: operator?.account?.name ?? "unknown" });
   if (registry !== undefined)
     addMetricsServer(manager, { flags, registry, client: unfenced, observer: product.certificates.metrics, logger });
   addWebhooks(manager, {
     flags,
-    namespace: ownNamespace(flags, config),
+    namespace,
     inCluster: process.env["KUBERNETES_SERVICE_HOST"] !== undefined,
     bounds,
+    operator,
     client: unfenced,
     logger: root.with({ logger: "webhooks" }),
     registry,
@@ -155,7 +160,7 @@ async function buildManager(settings: Settings, root: Logger, signal: AbortSigna
     namespaces,
     selector,
     bounds,
-    defaults: operatorDefaultsOf(flags),
+    defaults: { ...operatorDefaultsOf(flags), ...(operator === undefined ? {} : { operator }) },
     rendering,
     demandClient: demand,
     probeClient,

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import type { Registry } from "prom-client";
 import { type CertificateMode, createWebhooks, defaultCertificateFolder } from "../admission/webhooks.ts";
+import type { OperatorIdentity } from "../api/operator-defaults.ts";
 import type { ResourceBounds } from "../engine/validate.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { systemClock } from "../kube/clock.ts";
@@ -45,6 +46,7 @@ export interface WebhookParts {
   readonly namespace: string | undefined;
   readonly inCluster: boolean;
   readonly bounds: ResourceBounds;
+  readonly operator: OperatorIdentity | undefined;
   /** Every replica serves, so it is not the client that only the leader may write with. */
   readonly client: KubeClient;
   readonly logger: Logger;
@@ -53,7 +55,7 @@ export interface WebhookParts {
 }
 
 export function addWebhooks(manager: Manager, parts: WebhookParts): void {
-  const { flags, bounds, client, logger, registry, certificateObserver } = parts;
+  const { flags, bounds, operator, client, logger, registry, certificateObserver } = parts;
   if (!flags["enable-webhooks"]) return;
   const certificate = certificateOf(parts);
   if (certificate.type === "files" && !parts.inCluster && !existsSync(certificate.folder)) {
@@ -62,7 +64,7 @@ export function addWebhooks(manager: Manager, parts: WebhookParts): void {
     return;
   }
   const http2 = flags["enable-http2"];
-  const shared = { bounds, client, clock: systemClock, logger, registry, certificateObserver };
+  const shared = { bounds, operator, client, clock: systemClock, logger, registry, certificateObserver };
   manager.add(createWebhooks({ ...shared, port: flags["webhook-port"], http2, certificate }));
 }
 

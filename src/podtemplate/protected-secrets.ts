@@ -2,23 +2,31 @@
 // credentials through it. Says nothing about templates.
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { FireboltInstance } from "../api/instance.ts";
-import { credentialsSecretName, engineCaBundleName } from "../api/secret-names.ts";
+import type { OperatorIdentity } from "../api/operator-defaults.ts";
+import { isOperatorSecret, isOwnSecret } from "./operator-objects.ts";
 
 type Instance = DeepReadonly<FireboltInstance>;
 export type IsProtected = (secret: string) => boolean;
 
-/** Those whose names the instance itself records: all that admission refuses (G15). */
+/** Those whose names the instance itself records. */
 export function recordedSecrets(instance: Instance): IsProtected {
   const names = new Set(recordedNames(instance));
   return (secret) => names.has(secret);
 }
 
-/** All of them, by recorded name, by the names that the operator would use and by the shape of what it makes in numbers. */
-export function protectedSecrets(instance: Instance): IsProtected {
-  const name = instance.metadata?.name ?? "";
-  // Credentials that the operator made stay when the instance moves to a database of the user's.
-  const names = new Set([...recordedNames(instance), credentialsSecretName(name), engineCaBundleName(name)]);
-  return (secret) => names.has(secret) || isSigningKeyName(secret) || isEngineCertificateName(secret);
+/**
+ * All of them: by recorded name, by the shape of what the operator makes for any instance of the namespace, and its own. Credentials
+ * that the operator made stay when the instance moves to a database of the user's.
+ */
+export function protectedSecrets(instance: Instance, operator?: OperatorIdentity): IsProtected {
+  const recorded = recordedSecrets(instance);
+  const shaped = shapedSecrets(instance.metadata?.namespace ?? "", operator);
+  return (secret) => recorded(secret) || shaped(secret);
+}
+
+/** Those that are told by their name alone, without an instance. */
+export function shapedSecrets(namespace: string, operator: OperatorIdentity | undefined): IsProtected {
+  return (secret) => isOperatorSecret(secret) || isOwnSecret(operator, namespace, secret);
 }
 
 function recordedNames({ spec, status }: Instance): readonly (string | undefined)[] {
@@ -32,8 +40,3 @@ function recordedNames({ spec, status }: Instance): readonly (string | undefined
     metadata.postgres?.credentialsSecretRef.name,
   ];
 }
-
-/** `<something>-auth-signing`, alone or followed by `-…`. */
-const isSigningKeyName = (name: string): boolean => /^.+-auth-signing(?:-.*)?$/.test(name);
-/** `<something>-g<something>-engine-tls`. */
-const isEngineCertificateName = (name: string): boolean => /-g.*-engine-tls$/.test(name);

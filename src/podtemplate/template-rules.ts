@@ -56,6 +56,11 @@ const REFUSED_ON_CLOSED_PRIMARY: readonly RefusedField[] = [
 ];
 
 export interface ComponentRules {
+  /**
+   * Accounts that the operator makes for gateways are refused. A gateway may run under an account of any name: that of another one has
+   * no right that its own has not.
+   */
+  readonly refusesGatewayAccounts: boolean;
   /** Name of the container that the operator builds itself. */
   readonly primary: string;
   readonly refusedOnPrimary: readonly RefusedField[];
@@ -74,6 +79,7 @@ export interface ComponentRules {
 
 export const COMPONENT_RULES: Readonly<Record<TemplateComponent, ComponentRules>> = {
   engine: {
+    refusesGatewayAccounts: true,
     primary: "engine",
     refusedOnPrimary: REFUSED_ON_PRIMARY,
     reservedContainers: ["engine-web"],
@@ -84,6 +90,7 @@ export const COMPONENT_RULES: Readonly<Record<TemplateComponent, ComponentRules>
     secretVolumePrefixes: ["auth-signing-"],
   },
   gateway: {
+    refusesGatewayAccounts: false,
     primary: "envoy",
     refusedOnPrimary: REFUSED_ON_CLOSED_PRIMARY,
     reservedContainers: ["wake-agent"],
@@ -103,6 +110,7 @@ export const COMPONENT_RULES: Readonly<Record<TemplateComponent, ComponentRules>
     secretVolumePrefixes: [],
   },
   metadata: {
+    refusesGatewayAccounts: true,
     primary: "metadata",
     refusedOnPrimary: REFUSED_ON_CLOSED_PRIMARY,
     reservedContainers: [],

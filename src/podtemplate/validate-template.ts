@@ -1,6 +1,7 @@
 // The judge of user pod templates: lists everything that template-rules.ts refuses. Admission and controllers call the same
 // function, so what one lets through the other accepts. Takes the template as untyped JSON: its metadata has no schema.
 import { RESERVED_KEY_PREFIX } from "../api/labels.ts";
+import { isOperatorAccount, isOperatorClaim } from "./operator-objects.ts";
 import { isObject, type JsonObject } from "./shape.ts";
 import {
   COMPONENT_RULES,
@@ -48,7 +49,7 @@ function validateKeys(map: unknown, path: string): Violation[] {
 }
 
 function validatePodSpec(rules: ComponentRules, spec: JsonObject, path: string): Violation[] {
-  const violations = refusedFields(REFUSED_POD_SPEC, spec, path);
+  const violations = [...refusedFields(REFUSED_POD_SPEC, spec, path), ...operatorObjects(rules, spec, path)];
   let primarySeen = false;
   entriesOf(spec["containers"]).forEach((container, index) => {
     const at = `${path}.containers[${index}]`;
@@ -67,6 +68,34 @@ function validatePodSpec(rules: ComponentRules, spec: JsonObject, path: string):
       violations.push(forbidden(`${at}.name`, `collides with the ${rules.primary} container; choose another name`));
     }
     violations.push(...validateExtra(rules, container, at));
+  });
+  return violations;
+}
+
+/** The claims of the operator's databases and the accounts of its gateways. */
+function operatorObjects({ refusesGatewayAccounts }: ComponentRules, spec: JsonObject, path: string): Violation[] {
+  const { serviceAccountName: account } = spec;
+  const violations: Violation[] = [];
+  if (refusesGatewayAccounts && typeof account === "string" && isOperatorAccount(account)) {
+    violations.push(
+      forbidden(
+        `${path}.serviceAccountName`,
+        `${JSON.stringify(account)} is the name of a gateway's account, which may change engines: use an account whose name does ` +
+          "not end in -gateway",
+      ),
+    );
+  }
+  entriesOf(spec["volumes"]).forEach(({ persistentVolumeClaim }, index) => {
+    const claim = isObject(persistentVolumeClaim) ? persistentVolumeClaim["claimName"] : undefined;
+    if (typeof claim === "string" && isOperatorClaim(claim)) {
+      violations.push(
+        forbidden(
+          `${path}.volumes[${index}].persistentVolumeClaim.claimName`,
+          `${JSON.stringify(claim)} is the name of the claim of an instance's PostgreSQL, which belongs to the operator: use ` +
+            "another claim",
+        ),
+      );
+    }
   });
   return violations;
 }

@@ -10,6 +10,7 @@ import { createNamespace, eventually } from "../support/cluster.ts";
 import { startInstanceOperator } from "../support/instance-operator.ts";
 import { engine, engineClass, instance } from "../support/manifests.ts";
 import { type EngineOperator, startEngineOperator } from "../support/operator-in-process.ts";
+import { OPERATOR_OWNED } from "../support/operator-owned-templates.ts";
 
 const GROUP = "/apis/compute.firebolt.io/v1alpha1/namespaces";
 
@@ -68,6 +69,23 @@ describe("engines and classes", () => {
     expect(await condition("fireboltengines/rejected", "Ready", "TemplateRejected")).toBe(
       violationsText(validateTemplate("engine", template, "spec.template")),
     );
+  });
+
+  test("TemplateRejected: what the operator made for any instance; volumes with its Secrets are left out", async () => {
+    const name = (index: number) => `owned-${index}`;
+    for (const [index, { spec }] of OPERATOR_OWNED.entries())
+      await create("fireboltengines", engine({ name: name(index), template: { spec } }));
+    for (const [index, { what, path, names, leftOut }] of OPERATOR_OWNED.entries()) {
+      if (leftOut !== true) {
+        const message = await condition(`fireboltengines/${name(index)}`, "Ready", "TemplateRejected");
+        expect(message, what).toContain(`spec.template.${path}: Forbidden: `);
+        expect(message, what).toContain(names);
+        continue;
+      }
+      const set = `/apis/apps/v1/namespaces/${namespace}/statefulsets/${name(index)}-g0`;
+      const made = await eventually(async () => (await api.expect({ path: set })).body, { describe: set });
+      expect(JSON.stringify(made), what).not.toContain(names.replaceAll('"', ""));
+    }
   });
 
   test("ResourceBoundsExceeded: of the engine's own, and inherited from its class", async () => {

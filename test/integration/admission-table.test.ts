@@ -10,7 +10,8 @@ import { parseResponse, review } from "../support/admission-review.ts";
 import { openWebhookWorld, type WebhookWorld } from "../support/admission-world.ts";
 import { type CustomResourceApi, openCustomResourceApi } from "../support/custom-resource-api.ts";
 import { INVALID_MANIFESTS } from "../support/invalid-manifests.ts";
-import { type KindName, manifest, SMALLEST } from "../support/manifests.ts";
+import { KINDS, type KindName, manifest, SMALLEST } from "../support/manifests.ts";
+import { LOOKS_OWNED, OPERATOR_OWNED } from "../support/operator-owned-templates.ts";
 
 let world: WebhookWorld;
 let resources: CustomResourceApi;
@@ -184,6 +185,27 @@ describe("rows that need other objects", () => {
   });
 });
 
+describe("what the operator made for any instance of the namespace", () => {
+  test.each(OPERATOR_OWNED)("no template of engine or class uses $what", async ({ spec, path, names }) => {
+    for (const kind of ["FireboltEngine", "FireboltEngineClass"] as const)
+      expect(await resources.create(make(kind, merged(kind, { template: { spec } })))).toMatchObject({
+        type: "refused",
+        status: 403,
+        message: expect.stringContaining(names),
+        causes: [{ field: `spec.template.${path}` }],
+      });
+  });
+
+  test.each(LOOKS_OWNED)("$what is the user's own", async ({ spec }) => {
+    for (const kind of ["FireboltEngine", "FireboltEngineClass"] as const)
+      expect(
+        await resources.create(make(kind, merged(kind, { template: { spec } }), "free"), { dryRun: true }),
+      ).toMatchObject({
+        type: "accepted",
+      });
+  });
+});
+
 describe("accepted with the webhooks on", () => {
   const engine = (spec: object) => ({ kind: "FireboltEngine" as const, spec: { ...SMALLEST.FireboltEngine, ...spec } });
   test.each<{ what: string; kind: KindName; spec: unknown; name?: string }>([
@@ -236,7 +258,22 @@ describe("accepted with the webhooks on", () => {
       what: "a template metadata without timestamp",
       ...engine({ template: { metadata: { creationTimestamp: null } } }),
     },
-  ])("looks wrong but is not: $what", async ({ kind, spec }) => {
-    expect(await resources.create(make(kind, spec, "odd"), { dryRun: true })).toMatchObject({ type: "accepted" });
+  ])("looks wrong but is not: $what; it is stored, changed and deleted", async ({ kind, spec }) => {
+    const odd = make(kind, spec, "odd");
+    const held = { ...odd, metadata: { ...odd.metadata, finalizers: ["example.com/hold"] } };
+    expect(await resources.create(held)).toMatchObject({ type: "accepted" });
+    const { group, version, plural } = KINDS[kind];
+    const path = `/apis/${group}/${version}/namespaces/${world.namespace}/${plural}/odd`;
+    const contentType = "application/merge-patch+json";
+    const patch = (body: object) => world.api.expect({ method: "PATCH", path, body, contentType });
+    await patch({ metadata: { labels: { team: "data" } } });
+    // The same spec as a change: from none, where there is one, and back.
+    if (kind !== "FireboltInstance") {
+      await patch({ spec: spec === undefined ? SMALLEST[kind] : null });
+      await patch({ spec: spec ?? null });
+    }
+    await world.api.expect({ method: "DELETE", path });
+    await patch({ metadata: { finalizers: null } });
+    expect((await world.api.send({ path })).status).toBe(404);
   });
 });

@@ -113,6 +113,7 @@ const sidecar = (name: string): V1Container => ({
 
 const CLASS_SPEC: NonNullable<PodTemplateFragment["spec"]> = {
   serviceAccountName: "engines",
+  automountServiceAccountToken: false,
   nodeSelector: { pool: "a", empty: "" },
   tolerations: [
     { operator: "Exists" },

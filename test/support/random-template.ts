@@ -231,6 +231,7 @@ export function randomTemplate(prefix: string): Arbitrary<PodTemplateFragment> {
         supplementalGroups: some<number[]>([], [1]),
       }),
       serviceAccountName: some("", "s"),
+      automountServiceAccountToken: some(true, false),
       priorityClassName: some("", "p"),
       schedulerName: some("", "default-scheduler", "mine"),
       dnsPolicy: some("", "ClusterFirst", "Default"),

@@ -12,7 +12,7 @@ import { type EngineDecision, RECHECK_MS, type Refusal, type SecretAlias } from 
 import type { EnginePhase } from "../phase.ts";
 import type { InstanceInfo } from "../render/generation.ts";
 import { type EffectiveEngine, resolveEngine } from "../resolve/effective-engine.ts";
-import { findSecretAliases, validateEnvironment } from "../resolve/secret-alias.ts";
+import { findSecretAliases, validateAccounts, validateEnvironment } from "../resolve/secret-alias.ts";
 import type { EngineSnapshot } from "../snapshot.ts";
 import { validateEngine } from "../validate.ts";
 import { judge } from "./next-status.ts";
@@ -39,7 +39,7 @@ export function computeGates(s: EngineSnapshot, phase: EnginePhase): Gate {
   }
   const provided = `FireboltInstance ${JSON.stringify(s.engine.spec?.instanceRef)} provides a metadata endpoint and an id`;
   const instanceReady = instanceVerdict("True", "InstanceReady", provided);
-  const isProtected = protectedSecrets(instance.object);
+  const isProtected = protectedSecrets(instance.object, s.defaults.operator);
   const rejection = rejectionOf(s, instanceReady, isProtected);
   if (rejection !== undefined) return closed(s, phase, rejection);
   const layers = { engine: s.engine, engineClass: foundClass(s) };
@@ -121,10 +121,11 @@ function instanceVerdict(status: "True" | "False", reason: string, message: stri
 
 /** The checks of admission again, for objects that were stored without it. */
 function rejectionOf(s: EngineSnapshot, instanceReady: Verdict, isProtected: IsProtected): Closing | undefined {
-  const { engine, bounds } = s;
+  const { engine, bounds, identity, defaults } = s;
+  const accounts = { namespace: identity.namespace, operator: defaults.operator };
   const layers = { engine, engineClass: foundClass(s) };
   const { name, template, bounds: exceeded } = validateEngine({ ...layers, bounds });
-  const templates = [...template, ...validateEnvironment(layers, isProtected)];
+  const templates = [...template, ...validateEnvironment(layers, isProtected), ...validateAccounts(layers, accounts)];
   const [reason, violations] =
     name.length > 0
       ? ["NameRejected", name]

@@ -17,6 +17,8 @@ export interface ComparedField {
   readonly read: (statefulSet: StatefulSet) => unknown;
   /** The value is a map of named entries, which a path writes as `[name]`. */
   readonly named?: true;
+  /** Compared only since a later version: while unset it must not change the fingerprints that older versions wrote. */
+  readonly later?: true;
 }
 
 const POD = "spec.template.spec";
@@ -52,6 +54,7 @@ export const COMPARED_FIELDS: readonly ComparedField[] = [
   podField("overhead"),
   podField("priorityClassName"),
   podField("serviceAccountName"),
+  { ...podField("automountServiceAccountToken"), later: true },
   // An empty name is as good as none, though the API server would keep the two apart.
   podField("runtimeClassName", scalar),
   podField("preemptionPolicy", scalar),

@@ -11,7 +11,13 @@ const NEVER_EDITED = 1;
 
 /** Hash of all compared fields, in their normal form. */
 export function renderedHash(statefulSet: StatefulSet): string {
-  return jsonHash(COMPARED_FIELDS.map(({ read }) => read(statefulSet) ?? null));
+  return jsonHash(
+    COMPARED_FIELDS.flatMap(({ path, read, later }) => {
+      const value = read(statefulSet) ?? null;
+      if (later === undefined) return [value];
+      return value === null ? [] : [[path, value]];
+    }),
+  );
 }
 
 /** Whether `live` is, untouched, what came of creating something that equals `wanted` in every compared field. */

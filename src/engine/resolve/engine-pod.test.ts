@@ -43,6 +43,21 @@ describe("objects §2.1: pod fields", () => {
   });
 
   test.each([
+    { ofClass: undefined, ofEngine: undefined, want: undefined },
+    { ofClass: undefined, ofEngine: false, want: false },
+    { ofClass: false, ofEngine: undefined, want: false },
+    // The pods follow their account, as they do when nothing is said.
+    { ofClass: undefined, ofEngine: true, want: undefined },
+    { ofClass: false, ofEngine: true, want: undefined },
+    { ofClass: true, ofEngine: false, want: false },
+  ])("automountServiceAccountToken: class $ofClass, engine $ofEngine: $want", ({ ofClass, ofEngine, want }) => {
+    const says = (value: boolean | undefined) => (value === undefined ? {} : { automountServiceAccountToken: value });
+    const { fields } = pods(says(ofClass), says(ofEngine));
+    expect(fields.automountServiceAccountToken).toBe(want);
+    expect("automountServiceAccountToken" in fields).toBe(want === false);
+  });
+
+  test.each([
     ["affinity", { podAffinity: {} }, { nodeAffinity: {} }],
     ["dnsConfig", { searches: ["c"] }, { nameservers: ["e"] }],
     ["os", { name: "windows" }, { name: "linux" }],

@@ -10,6 +10,7 @@ import { byName, concat, concatKeyed } from "./merge-lists.ts";
 /** Pod fields that pass from the template to the pod, in the order in which they are rendered. */
 type PassedField =
   | "serviceAccountName"
+  | "automountServiceAccountToken"
   | "nodeSelector"
   | "affinity"
   | "tolerations"
@@ -49,6 +50,9 @@ export function resolveEnginePod(ofClass: Layer, ofEngine: Layer): EffectivePod 
     securityContext: resolveSecurityContext(upper?.securityContext ?? lower?.securityContext),
     fields: present({
       serviceAccountName: upper?.serviceAccountName || lower?.serviceAccountName || undefined,
+      automountServiceAccountToken: automountOf(
+        upper?.automountServiceAccountToken ?? lower?.automountServiceAccountToken,
+      ),
       nodeSelector: nonEmptyMap({ ...lower?.nodeSelector, ...upper?.nodeSelector }),
       affinity: upper?.affinity ?? lower?.affinity ?? undefined,
       tolerations: nonEmpty(concat(lower?.tolerations, upper?.tolerations)),
@@ -76,6 +80,11 @@ export function resolveEnginePod(ofClass: Layer, ofEngine: Layer): EffectivePod 
     sidecars: concatKeyed(sidecarsOf(ofClass), sidecarsOf(ofEngine), byName),
     volumes: concatKeyed(lower?.volumes, upper?.volumes, byName).filter(({ name }) => !OPERATOR_VOLUMES.has(name)),
   };
+}
+
+/** Only a refusal is rendered. Otherwise the pods follow their service account, as the pods of older versions do. */
+function automountOf(value: boolean | null | undefined): false | undefined {
+  return value === false ? false : undefined;
 }
 
 /** The entry of a template that stands for the engine container itself. */

@@ -5,6 +5,7 @@ import type { FireboltEngine } from "../../api/engine.ts";
 import type { FireboltEngineClass } from "../../api/engine-class.ts";
 import type { V1Container } from "../../api/generated/kubernetes.ts";
 import type { PodTemplateFragment } from "../../api/pod-template.ts";
+import { type OwnAccountRule, validateOwnAccount } from "../../podtemplate/own-account.ts";
 import type { IsProtected } from "../../podtemplate/protected-secrets.ts";
 import { secretsOfVolume, validateEnvironmentReach } from "../../podtemplate/secret-reach.ts";
 import type { Violation } from "../../podtemplate/violation.ts";
@@ -43,6 +44,14 @@ export function validateEnvironment({ engine, engineClass }: Layers, isProtected
   return [
     ...validateEnvironmentReach(engine.spec?.template, ENGINE_PATH, isProtected),
     ...validateEnvironmentReach(engineClass?.spec?.template, CLASS_PATH, isProtected),
+  ];
+}
+
+/** The operator's own account, in the operator's own namespace. */
+export function validateAccounts({ engine, engineClass }: Layers, rule: OwnAccountRule): Violation[] {
+  return [
+    ...validateOwnAccount(engine.spec?.template, ENGINE_PATH, rule),
+    ...validateOwnAccount(engineClass?.spec?.template, CLASS_PATH, rule),
   ];
 }
 

@@ -1,0 +1,42 @@
+// What the operator itself runs with: its account, from its own token, and the Secret of its webhooks. Templates may use neither.
+import { readFileSync } from "node:fs";
+import type { OperatorIdentity } from "../api/operator-defaults.ts";
+import type { ClusterConfig } from "../kube/cluster-config.ts";
+
+export interface IdentityInput {
+  readonly config: Pick<ClusterConfig, "authentication">;
+  /** The operator's own namespace; undefined when nothing names one. */
+  readonly namespace: string | undefined;
+  /** Of its webhooks' certificate; empty when it comes from files. */
+  readonly webhookSecret: string;
+  /** Replaced by tests. */
+  readonly readFile?: (path: string) => string;
+}
+
+export function operatorIdentity(input: IdentityInput): OperatorIdentity | undefined {
+  const { config, namespace, webhookSecret, readFile = (path) => readFileSync(path, "utf8") } = input;
+  if (!namespace) return undefined;
+  const { authentication } = config;
+  const account = authentication?.type === "tokenFile" ? accountOf(readFile(authentication.path)) : undefined;
+  return { namespace, account, secrets: webhookSecret === "" ? [] : [webhookSecret] };
+}
+
+/** The account that a token is for; undefined for tokens that are no JSON Web Tokens, or of somebody else than an account. */
+export function accountOf(token: string): OperatorIdentity["account"] {
+  const payload = token.trim().split(".")[1];
+  if (payload === undefined) return undefined;
+  const subject = subjectOf(Buffer.from(payload, "base64url").toString("utf8"));
+  const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(subject) ?? [];
+  return namespace === undefined || name === undefined ? undefined : { namespace, name };
+}
+
+function subjectOf(text: string): string {
+  try {
+    const claims: unknown = JSON.parse(text);
+    const subject: unknown = typeof claims === "object" && claims !== null ? Reflect.get(claims, "sub") : undefined;
+    return typeof subject === "string" ? subject : "";
+  } catch (error) {
+    if (error instanceof SyntaxError) return "";
+    throw error;
+  }
+}

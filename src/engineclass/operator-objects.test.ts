@@ -1,0 +1,19 @@
+// A class whose template uses what the operator made says itself that it cannot be used.
+import { expect, test } from "vitest";
+import { engineClass } from "../../test/support/engine-fixtures.ts";
+import { OPERATOR_OWNED } from "../../test/support/operator-owned-templates.ts";
+import { FireboltEngineClass } from "../api/engine-class.ts";
+import { computeEngineClass } from "./compute.ts";
+
+test.each(OPERATOR_OWNED.filter(({ path }) => /claimName|serviceAccountName/.test(path)))("$what", (row) => {
+  const guarded = engineClass({
+    metadata: { name: "c", finalizers: [FireboltEngineClass.finalizer] },
+    spec: { template: { spec: row.spec }, storage: {} },
+  });
+  const decision = computeEngineClass({ engineClass: guarded, boundEngines: 0, nowMs: 0 });
+  const message = expect.stringContaining(`spec.template.${row.path}: Forbidden: ${row.names}`);
+  expect(decision).toMatchObject({
+    type: "judge",
+    status: { conditions: [{ type: "Ready", status: "False", reason: "OperatorOwnedFieldSet", message }] },
+  });
+});

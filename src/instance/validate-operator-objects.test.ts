@@ -1,0 +1,24 @@
+// The controller's re-check of both components: what the operator made for this or any other instance is refused, without admission too.
+import { describe, expect, test } from "vitest";
+import { instance } from "../../test/support/manifests.ts";
+import { LOOKS_OWNED, OPERATOR_OWNED } from "../../test/support/operator-owned-templates.ts";
+import type { FireboltInstance } from "../api/instance.ts";
+import { validateTemplates } from "./validate.ts";
+
+describe.each(["metadata", "gateway"] as const)("%s", (component) => {
+  const judged = (spec: object) =>
+    validateTemplates(instance({ name: "lakeside", [component]: { template: { spec } } }) as FireboltInstance)[
+      component
+    ];
+
+  test.each(OPERATOR_OWNED)("$what", ({ spec, path }) => {
+    const isFree = component === "gateway" && path === "spec.serviceAccountName";
+    expect(judged(spec).map((violation) => violation.path)).toEqual(
+      isFree ? [] : [`spec.${component}.template.${path}`],
+    );
+  });
+
+  test.each(LOOKS_OWNED)("$what is the user's own", ({ spec }) => {
+    expect(judged(spec)).toEqual([]);
+  });
+});
