@@ -4,6 +4,7 @@ import type {
   V1ConfigMap,
   V1Deployment,
   V1ObjectMeta,
+  V1OwnerReference,
   V1PersistentVolumeClaim,
   V1PodDisruptionBudget,
   V1Role,
@@ -75,6 +76,11 @@ export interface ChildReference {
 
 /** Who manages which field is of no interest. */
 export type ChildMetadata = DeepReadonly<Omit<V1ObjectMeta, "managedFields">>;
+
+/** The owner reference of whoever controls an object. */
+export function controllerOf(metadata: ChildMetadata | undefined): DeepReadonly<V1OwnerReference> | undefined {
+  return metadata?.ownerReferences?.find(({ controller }) => controller === true);
+}
 
 export function identityOf({ metadata }: Instance): InstanceIdentity {
   return { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "", uid: metadata?.uid ?? "" };

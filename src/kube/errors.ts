@@ -91,4 +91,8 @@ export const isForbidden = (error: unknown): boolean => hasStatus(error, 403);
 export const isInvalid = (error: unknown): boolean => hasStatus(error, 422);
 /** 409 because the object changed since it was read (not because the name is taken). */
 export const isConflict = (error: unknown): boolean => hasStatus(error, 409) && error.reason !== "AlreadyExists";
+/** 409 of an apply without force: another field manager owns a field. Repeating the request cannot succeed. */
+export function isFieldConflict(error: unknown): boolean {
+  return hasStatus(error, 409) && error.causes.some(({ reason }) => reason === "FieldManagerConflict");
+}
 export const isAlreadyExists = (error: unknown): boolean => hasStatus(error, 409) && error.reason === "AlreadyExists";

@@ -170,9 +170,20 @@ export class MemoryInstanceWorld implements InstanceWorld {
     return "created";
   };
 
-  apply = async (object: Rendered, takeOver: boolean) => {
-    this.#ask(`apply ${object.kind} ${object.metadata.name}${takeOver ? "" : " (new)"}`);
-    this.#store(object);
+  create = async (object: Rendered): Promise<"created" | "exists"> => {
+    const { kind, metadata } = object;
+    this.#ask(`create ${kind} ${metadata.name}`);
+    if (this.get(kind, metadata.name) !== undefined) return "exists";
+    this.#store(object, "create");
+    return "created";
+  };
+
+  update = async (object: Rendered, uid: string): Promise<"updated" | "conflict"> => {
+    const { kind, metadata } = object;
+    this.#ask(`update ${kind} ${metadata.name}`);
+    if (this.get(kind, metadata.name)?.metadata?.uid !== uid) return "conflict";
+    this.#store(object, "update");
+    return "updated";
   };
 
   rehearse = async ({ kind, metadata }: Rendered) => {
@@ -181,10 +192,10 @@ export class MemoryInstanceWorld implements InstanceWorld {
 
   overwrite = async (object: Rendered) => {
     this.#ask(`overwrite ${object.kind} ${object.metadata.name}`);
-    this.#store(object);
+    this.#store(object, "update");
   };
 
-  #store(rendered: Rendered): void {
+  #store(rendered: Rendered, verb: "create" | "update"): void {
     const object = this.mutate(structuredClone(rendered)) as Stored[AppliedKind];
     const found = this.get(rendered.kind, rendered.metadata.name);
     if (rendered.kind === "RoleBinding" && found !== undefined && "roleRef" in found)
@@ -199,7 +210,7 @@ export class MemoryInstanceWorld implements InstanceWorld {
       this.put("PersistentVolumeClaim", {
         metadata: { name: `data-${rendered.metadata.name}-0`, labels: rendered.metadata.labels },
       });
-    this.loseAnswer(`apply ${rendered.kind} ${rendered.metadata.name}`);
+    this.loseAnswer(`${verb} ${rendered.kind} ${rendered.metadata.name}`);
   }
 
   remove = async (_namespace: string, { kind, name, uid }: Removal): Promise<"accepted" | "conflict"> => {
