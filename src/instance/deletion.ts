@@ -4,15 +4,8 @@ import { INSTANCE_NAMES } from "../api/group.ts";
 import type { NextCheck } from "../kube/controller.ts";
 import { NotLeaderError } from "../kube/errors.ts";
 import type { Logger } from "../kube/logger.ts";
-import {
-  CHILD_KINDS,
-  type ChildKind,
-  type ChildReference,
-  controllerUid,
-  type Instance,
-  identityOf,
-} from "./children.ts";
-import { canHaveChildren, credentialsSecretName, postgresName } from "./names.ts";
+import { CHILD_KINDS, type ChildKind, type ChildReference, type Instance, identityOf, isOwnedBy } from "./children.ts";
+import { canHaveChildren, postgresName } from "./names.ts";
 import type { InstanceWorld } from "./world.ts";
 
 export interface DeletionDeps {
@@ -91,17 +84,13 @@ async function deleteChild(world: InstanceWorld, child: ChildReference, trouble:
 }
 
 /**
- * The label finds objects, and the owner decides: labels are copied with manifests. Claims have no owner and are recognised by
- * their name, as is a generated Secret that lost its owner with an instance that was orphaned.
+ * The label finds objects, and the owner decides: labels are copied with manifests. Claims have no owner; the StatefulSet names
+ * them.
  */
 function isOursToDelete({ kind, metadata }: ChildReference, instance: Instance): boolean {
-  const { name: instanceName, uid } = identityOf(instance);
-  const controller = controllerUid(metadata);
-  if (kind === "PersistentVolumeClaim")
-    return metadata.name?.startsWith(`data-${postgresName(instanceName)}-`) === true;
-  if (controller !== undefined) return controller === uid;
-  const external = instance.spec.metadata.postgres?.credentialsSecretRef.name;
-  return kind === "Secret" && metadata.name === credentialsSecretName(instanceName) && metadata.name !== external;
+  const { name, uid } = identityOf(instance);
+  if (kind === "PersistentVolumeClaim") return metadata.name?.startsWith(`data-${postgresName(name)}-`) === true;
+  return isOwnedBy(metadata, uid);
 }
 
 /** A process that stops, or no longer leads, must not go on to the next object. */
