@@ -70,14 +70,14 @@ describe("a name that is longer than a label value", () => {
     await isGone(room, name);
   });
 
-  test("one whose label fits and whose Services do not shows the API server's message", async () => {
+  test("one whose label fits and whose objects do not shows the API server's message", async () => {
     const room = await lab.cluster.namespace();
     const name = "n".repeat(63);
     await room.create("FireboltInstance", instance({ name, namespace: room.name }));
     await eventually(async () => {
       const found = (await room.get("FireboltInstance", name)) as FireboltInstance;
       expect(found.status?.conditions?.find(({ type }) => type === "Ready")?.message).toMatch(
-        /Service n+-metadata-pg: metadata.name: .*no more than 63/,
+        /StatefulSet n+-metadata-pg: metadata.name: .*no more than 63/,
       );
     });
     await room.remove("FireboltInstance", name);
