@@ -199,6 +199,63 @@ describe("deletion (S60, §2.6)", () => {
     expect(run.world.inventory()).toEqual(["ConfigMap foreign"]);
   });
 
+  test("labels alone make nothing the instance's: neither an object without an owner nor a claim of another name is deleted", async () => {
+    const run = await dying();
+    const labels = { "firebolt.io/instance": KEY.name };
+    run.world.put("ConfigMap", { metadata: { name: "copied", labels } });
+    run.world.put("PersistentVolumeClaim", { metadata: { name: "theirs", labels } });
+    await run.pass();
+    expect(run.world.inventory()).toEqual(["ConfigMap copied", "PersistentVolumeClaim theirs"]);
+  });
+
+  const withFinalizer = (run: InstanceRun, finalizer: string) => {
+    const { metadata, ...rest } = run.instance;
+    const finalizers = [finalizer, ...(metadata?.finalizers ?? [])];
+    run.world.put("FireboltInstance", { ...rest, metadata: { ...metadata, finalizers } });
+  };
+
+  test("with the finalizer orphan only our own goes, and nothing is deleted or even listed", async () => {
+    const run = await dying();
+    withFinalizer(run, "orphan");
+    const before = run.world.inventory();
+    run.forgetRequests();
+    expect(await run.pass()).toBe("onChange");
+    expect(run.world.requests).toEqual([`removeFinalizer ${KEY.name}`]);
+    expect(run.world.inventory()).toEqual(before);
+    expect(run.instance.metadata?.finalizers).toEqual(["orphan"]);
+    // The garbage collector still has to do its part; until then there is nothing more to do.
+    run.forgetRequests();
+    expect(await run.pass()).toBe("onChange");
+    expect(run.world.requests).toEqual([]);
+  });
+
+  test("with the finalizer foregroundDeletion everything is deleted as usual", async () => {
+    const run = await dying();
+    withFinalizer(run, "foregroundDeletion");
+    await run.pass();
+    expect(run.world.inventory()).toEqual([`FireboltInstance ${KEY.name}`]);
+    expect(run.instance.metadata?.finalizers).toEqual(["foregroundDeletion"]);
+  });
+
+  test.each([63, 64, 253])("a name of %i characters does not keep an instance from being deleted", async (length) => {
+    const name = "n".repeat(length);
+    const run = new InstanceRun({ id: "x" }, { ...KEY, name });
+    for (let pass = 0; pass < 4; pass++) await run.tryPass();
+    expect(run.condition("Ready")).toBe(length > 63 ? "False/NameRejected" : "False/Provisioning");
+    if (length > 63) {
+      expect(run.message("Ready")).toContain(`must have at most 63 characters and has ${length}`);
+      expect(run.world.inventory()).toEqual([`FireboltInstance ${name}`]);
+      expect(await run.tryPass()).toEqual({ afterMs: 10_000 });
+    }
+    const { metadata, ...rest } = run.instance;
+    run.world.put("FireboltInstance", {
+      ...rest,
+      metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
+    });
+    expect(await run.pass()).toBe("onChange");
+    expect(run.world.inventory()).toEqual([]);
+  });
+
   test("a delete that fails keeps the finalizer, and the rest is deleted all the same", async () => {
     const run = await dying();
     run.world.intercept = (request) => {
