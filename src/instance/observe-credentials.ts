@@ -1,6 +1,6 @@
 // The Secret with which metadata logs in to its database. Secrets are neither cached nor watched: one is read when the spec is
 // new, when the process is, and while metadata does not serve. An instance at rest costs no request with the database that the
-// operator runs, and one request per minute with an external one, whose Secret anybody may delete.
+// operator runs, and one request per minute with an external one, whose Secret users may delete.
 
 import type { ChildReference, Instance } from "./children.ts";
 import { isServing } from "./compute/readiness.ts";

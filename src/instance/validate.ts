@@ -51,7 +51,7 @@ export function validateTemplates(instance: Instance): InstanceViolations {
   };
 }
 
-/** Admission never sees the names of instances that are there already, so the controller re-checks this too. */
+/** Checked on a create by admission, and by the controller for what was stored without it. */
 export function validateName(name: string): Violation[] {
   if (canHaveChildren(name)) return [];
   const detail =

@@ -16,7 +16,7 @@ export interface WriteObjectDeps {
   readonly logger: Logger;
 }
 
-/** Stale: what was read is no longer so. Early: what the object needs is stored, but not known everywhere yet. */
+/** Stale: what was read is no longer so. Early: what was stored a moment ago is not known everywhere yet. */
 export type Made = "made" | "stale" | "early";
 
 export async function createObject(object: Rendered, identity: InstanceIdentity, deps: WriteObjectDeps): Promise<Made> {
@@ -54,7 +54,8 @@ async function takeExisting(object: Rendered, identity: InstanceIdentity, deps: 
 export async function updateObject(object: Rendered, uid: string, deps: WriteObjectDeps): Promise<Made> {
   const { world } = deps;
   try {
-    if ((await world.update(object, uid)) === "conflict") return "stale";
+    // A watch that lags behind must not make the operator repeat the pass without a pause.
+    if ((await world.update(object, uid)) === "conflict") return "early";
   } catch (error) {
     if (!isInvalid(error)) throw wrapped(object, error);
     // An apply adds to keyed lists: entries of other writers (a port of the same name, say) can make the sum invalid.

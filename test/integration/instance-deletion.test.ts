@@ -1,5 +1,5 @@
 // Deletions of instances on a real control plane with its garbage collector: names that no label can carry, dependents that are to
-// stay, and objects of others under the instance's names.
+// stay, and objects of other owners under the instance's names.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { valueAt } from "../../dev/control-plane/api-request.ts";
 import type { FireboltInstance } from "../../src/api/instance.ts";
@@ -135,7 +135,7 @@ describe("propagation policies", () => {
   });
 });
 
-describe("an object of somebody else under a name of the instance", () => {
+describe("an object of another owner under a name of the instance", () => {
   const GVK: Readonly<Partial<Record<Kind, string>>> = {
     StatefulSet: "apps/v1",
     Deployment: "apps/v1",
