@@ -173,7 +173,7 @@ describe.concurrent("a class whose name is longer than a label value", () => {
     await reads("Admissible", 1);
     await lab.editClass(name, { template: { spec: { hostNetwork: true } } });
     await reads("OperatorOwnedFieldSet", 2);
-    await lab.editClass(name, { template: null });
+    await lab.editClass(name, { template: { spec: null } });
     await reads("Admissible", 3);
     await lab.createEngine("e", { engineClassRef: name, replicas: 0 });
     await lab.client.delete(FireboltEngineClass, key);
