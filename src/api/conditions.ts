@@ -16,7 +16,12 @@ export type EngineConditionType = "Ready" | "InstanceReady";
 export type EngineClassConditionType = "Ready";
 
 type ComponentReason = "Ready" | "Provisioning" | "TemplateRejected" | "EnsureFailed" | "ProbeFailed";
-export type MetadataReadyReason = ComponentReason | "PostgresEnsureFailed" | "PostgresSecretPreflightFailed";
+export type MetadataReadyReason =
+  | ComponentReason
+  | "PostgresEnsureFailed"
+  | "PostgresSecretPreflightFailed"
+  /** The name is too long for the objects made of it. */
+  | "NameRejected";
 export type GatewayReadyReason = ComponentReason | "CRLSecretPreflightFailed";
 
 export type AuthReadyReason =

@@ -4,6 +4,7 @@ import type {
   V1ConfigMap,
   V1Deployment,
   V1ObjectMeta,
+  V1OwnerReference,
   V1PersistentVolumeClaim,
   V1PodDisruptionBudget,
   V1Role,
@@ -16,7 +17,7 @@ import type {
 import type { FireboltInstance } from "../api/instance.ts";
 import type { InstanceIdentity } from "./names.ts";
 
-export { type Child, controllerUid, isOwnedBy, viewChild } from "../kube/owned-child.ts";
+export { type Child, isOwnedBy, viewChild } from "../kube/owned-child.ts";
 
 export type Instance = DeepReadonly<FireboltInstance>;
 export type Deployment = DeepReadonly<V1Deployment>;
@@ -75,6 +76,11 @@ export interface ChildReference {
 
 /** Who manages which field is of no interest. */
 export type ChildMetadata = DeepReadonly<Omit<V1ObjectMeta, "managedFields">>;
+
+/** The owner reference of whoever controls an object. */
+export function controllerOf(metadata: ChildMetadata | undefined): DeepReadonly<V1OwnerReference> | undefined {
+  return metadata?.ownerReferences?.find(({ controller }) => controller === true);
+}
 
 export function identityOf({ metadata }: Instance): InstanceIdentity {
   return { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "", uid: metadata?.uid ?? "" };

@@ -69,11 +69,11 @@ test("a process that is told to stop does not write the status of a pass that wa
   const run = new InstanceRun({ id: "x" });
   for (let pass = 0; pass < 2; pass++) await run.pass();
   run.world.intercept = (request) => {
-    if (!request.startsWith("apply")) return;
+    if (!request.startsWith("create")) return;
     run.world.stop();
     throw new Crash("cut");
   };
   run.forgetRequests();
   await expect(run.pass()).rejects.toThrow("cut");
-  expect(run.world.requests.at(-1)).toMatch(/^apply/);
+  expect(run.world.requests.at(-1)).toMatch(/^create/);
 });

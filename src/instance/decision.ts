@@ -8,11 +8,13 @@ export type Finding =
   | { readonly component: "metadata"; readonly reason: MetadataReadyReason; readonly message: string }
   | { readonly component: "gateway"; readonly reason: GatewayReadyReason; readonly message: string };
 
-/** One write. A step's writes are made in order, and the first that fails ends the pass. */
+/** One write. A step's writes are made in order; after one that is rejected, those that build on it are left out. */
 export type Write =
   | { readonly type: "createCredentials" }
-  /** Fields are taken over from others only where the object is known to be the instance's. */
-  | { readonly type: "apply"; readonly object: Rendered; readonly exists: boolean }
+  /** Never changes an object that exists and is not the instance's. */
+  | { readonly type: "create"; readonly object: Rendered }
+  /** Only for an object that the instance owns: takes fields over from other managers. */
+  | { readonly type: "update"; readonly object: Rendered; readonly uid: string }
   | { readonly type: "remove"; readonly removal: Removal }
   /** Would it be stored? Asked before what stands in its place is removed. */
   | { readonly type: "rehearse"; readonly object: Rendered }
@@ -51,9 +53,9 @@ export const RECHECK_MS = {
   /** Until the API server has heard of what it has just stored. */
   early: 200,
   waiting: 5_000,
-  /** A Secret may appear at any time and is not watched. */
+  /** A Secret may appear, a quota be raised or a policy lifted at any time, and none of them is watched. */
   refused: 10_000,
-  /** Between refusals by the API server, before the third means Failed. */
-  writeRefused: 5_000,
+  /** Between rejections as invalid, before the third means Failed. */
+  invalid: 5_000,
   failed: 300_000,
 } as const;

@@ -1,22 +1,16 @@
-// The end of an instance (behaviour §2.6): delete everything that carries its label, collect what goes wrong, and let the
-// finalizer go last and only when every delete was accepted. Engines are neither asked nor touched.
+// The deletion of an instance (behaviour §2.6): delete its objects, collect what goes wrong, and remove the finalizer last and only
+// when every delete was accepted. Engines are neither read nor written.
 import { INSTANCE_NAMES } from "../api/group.ts";
 import type { NextCheck } from "../kube/controller.ts";
 import { NotLeaderError } from "../kube/errors.ts";
 import type { Logger } from "../kube/logger.ts";
-import {
-  CHILD_KINDS,
-  type ChildKind,
-  type ChildReference,
-  controllerUid,
-  type Instance,
-  identityOf,
-} from "./children.ts";
+import { CHILD_KINDS, type ChildKind, type ChildReference, type Instance, identityOf, isOwnedBy } from "./children.ts";
+import { canHaveChildren, postgresName } from "./names.ts";
 import type { InstanceWorld } from "./world.ts";
 
 export interface DeletionDeps {
   readonly logger: Logger;
-  /** Whether the operator has rights on Roles. One that is left from before goes with its owner, the instance. */
+  /** Whether the operator has rights on Roles. One from before is garbage collected with its owner, the instance. */
   readonly managesRoles: boolean;
 }
 
@@ -28,8 +22,8 @@ export async function deleteInstance(
   if (instance.metadata?.finalizers?.includes(INSTANCE_NAMES.finalizer) !== true) return "onChange";
   const errors: unknown[] = [];
   let deleted = 0;
-  for (const kind of CHILD_KINDS)
-    if (managesRoles || kind !== "Role") deleted += await deleteKind(world, instance, kind, { errors, logger });
+  for (const kind of kindsToDelete(instance, managesRoles))
+    deleted += await deleteKind(world, instance, kind, { errors, logger });
   // All of them are tried before the first failure counts; the finalizer stays until none is left.
   if (errors.length > 0)
     throw new AggregateError(errors, `${errors.length} of the instance's objects could not be deleted`, {
@@ -38,6 +32,14 @@ export async function deleteInstance(
   await world.removeFinalizer(instance);
   logger.info("instance deleted", { children: deleted });
   return "onChange";
+}
+
+/** The finalizer with which Kubernetes marks a deletion whose dependents are to stay (`kubectl delete --cascade=orphan`). */
+const ORPHAN = "orphan";
+
+function kindsToDelete({ metadata }: Instance, managesRoles: boolean): readonly ChildKind[] {
+  if (metadata?.finalizers?.includes(ORPHAN) === true || !canHaveChildren(metadata?.name ?? "")) return [];
+  return CHILD_KINDS.filter((kind) => managesRoles || kind !== "Role");
 }
 
 interface Trouble {
@@ -82,14 +84,13 @@ async function deleteChild(world: InstanceWorld, child: ChildReference, trouble:
 }
 
 /**
- * The label is the only thing that leads to claims, so it decides. Two exceptions: what another object controls goes with that
- * one, and the Secret of an external database is the user's even when its labels were copied from ours.
+ * The label finds objects, and the owner decides: labels are copied with manifests. Claims have no owner; the StatefulSet names
+ * them.
  */
 function isOursToDelete({ kind, metadata }: ChildReference, instance: Instance): boolean {
-  const controller = controllerUid(metadata);
-  if (controller !== undefined && controller !== instance.metadata?.uid) return kind === "PersistentVolumeClaim";
-  const external = instance.spec.metadata.postgres?.credentialsSecretRef.name;
-  return kind !== "Secret" || metadata.name !== external;
+  const { name, uid } = identityOf(instance);
+  if (kind === "PersistentVolumeClaim") return metadata.name?.startsWith(`data-${postgresName(name)}-`) === true;
+  return isOwnedBy(metadata, uid);
 }
 
 /** A process that stops, or no longer leads, must not go on to the next object. */

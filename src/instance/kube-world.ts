@@ -6,9 +6,10 @@ import { LABEL } from "../api/labels.ts";
 import type { ObjectCache } from "../kube/cache.ts";
 import { changedFields } from "../kube/changed-fields.ts";
 import type { KubeClient } from "../kube/client.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors.ts";
+import { isAlreadyExists, isConflict, isFieldConflict, isNotFound } from "../kube/errors.ts";
 import type { KubeObject } from "../kube/object.ts";
 import type { ResourceType } from "../kube/resource.ts";
+import { isObject } from "../podtemplate/shape.ts";
 import {
   type AppliedKind,
   type ChildKind,
@@ -19,6 +20,7 @@ import {
 } from "./children.ts";
 import type { InstanceCaches } from "./instance-caches.ts";
 import { KINDS } from "./kinds.ts";
+import { claimCreatedFields } from "./own-fields.ts";
 import type { CachedReads, DirectReads, InstanceKey, InstanceWorld, StatusWriteAnswer, Writes } from "./world.ts";
 
 export interface KubeWorldOptions {
@@ -72,6 +74,15 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
     const body = { metadata: { resourceVersion, ...metadata }, ...rest };
     await client.patch(FireboltInstance, keyOnly(identityOf(instance)), { type: "merge", body }, write);
   };
+  const createOnly = async <T extends KubeObject>(type: ResourceType<T>, object: T): Promise<"created" | "exists"> => {
+    try {
+      await client.create(type, object, write);
+      return "created";
+    } catch (error) {
+      if (isAlreadyExists(error)) return "exists";
+      throw error;
+    }
+  };
   const finalizersOf = ({ metadata }: Instance) => metadata?.finalizers ?? [];
   const own = FireboltInstance.finalizer;
   return {
@@ -80,17 +91,20 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
     removeFinalizer: (instance) =>
       patch(instance, { finalizers: finalizersOf(instance).filter((finalizer) => finalizer !== own) }),
     writeId: (instance, id) => patch(instance, {}, { spec: { id } }),
-    async createSecret(secret) {
+    createSecret: (secret) => createOnly(KINDS.Secret, secret),
+    create: (object) => createOnly(typeOf(object.kind), asKubeObject(object)),
+    async update(object, uid) {
+      const type = typeOf(object.kind);
+      // An apply would otherwise merge into whatever has the name by now, and create it where nothing has.
+      const bound = { ...asKubeObject(object), metadata: { ...object.metadata, uid } };
       try {
-        await client.create(KINDS.Secret, secret, write);
-        return "created";
+        await claimCreatedFields(client, type, bound.metadata, write);
+        await client.apply(type, bound, { ...write, force: true });
+        return "updated";
       } catch (error) {
-        if (isAlreadyExists(error)) return "exists";
+        if (isNotFound(error) || (isConflict(error) && !isFieldConflict(error))) return "conflict";
         throw error;
       }
-    },
-    async apply(object, takeOver) {
-      await client.apply(typeOf(object.kind), asKubeObject(object), { ...write, force: takeOver });
     },
     async rehearse(object) {
       // Under a name of its own: the one that it is to get is still taken.
@@ -98,10 +112,10 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
       const rehearsed = { ...asKubeObject(object), metadata: { ...metadata, name: `${metadata.name}-rehearsal` } };
       await client.create(typeOf(object.kind), rehearsed, { ...write, dryRun: true });
     },
-    async overwrite(object) {
+    async overwrite(object, uid) {
       const { apiVersion: _, kind, metadata, ...content } = object;
       const { name, namespace, labels, annotations } = metadata;
-      const body = { metadata: { labels, annotations }, ...content };
+      const body = { metadata: { uid, labels, annotations }, ...withoutRollingUpdate(content) };
       await client.patch(typeOf(kind), { namespace, name }, { type: "merge", body }, write);
     },
     async remove(namespace, { kind, name, uid }) {
@@ -131,6 +145,13 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
       }
     },
   };
+}
+
+/** A strategy without these parameters must lose those that another writer has set: the API server refuses both together. */
+function withoutRollingUpdate(content: object): object {
+  if (!("spec" in content) || !isObject(content.spec) || !isObject(content.spec["strategy"])) return content;
+  const strategy = { rollingUpdate: null, ...content.spec["strategy"] };
+  return { ...content, spec: { ...content.spec, strategy } };
 }
 
 function typeOf(kind: ChildKind): ResourceType<KubeObject> {

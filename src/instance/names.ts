@@ -11,6 +11,12 @@ export interface InstanceIdentity {
   readonly uid: string;
 }
 
+/** Every object of an instance carries the instance's name as the value of a label. */
+export const LONGEST_NAME = 63;
+
+/** An instance with a longer name has no objects: none could carry its label, and the API server rejects a list by it. */
+export const canHaveChildren = (instance: string): boolean => instance.length <= LONGEST_NAME;
+
 export const METADATA_PORT = 7000;
 export const POSTGRES_PORT = 5432;
 

@@ -1,5 +1,6 @@
 // The Secret with which metadata logs in to its database. Secrets are neither cached nor watched: one is read when the spec is
-// new, when the process is, and while metadata does not serve; an instance at rest costs no request.
+// new, when the process is, and while metadata does not serve. An instance at rest costs no request with the database that the
+// operator runs, and one request per minute with an external one, whose Secret users may delete.
 
 import type { ChildReference, Instance } from "./children.ts";
 import { isServing } from "./compute/readiness.ts";
@@ -12,6 +13,8 @@ import type { InstanceWorld } from "./world.ts";
 
 /** While metadata starts, its Deployment reports often; the Secret need not be read each time. */
 const TRUSTED_MS = 10_000;
+/** A Secret that is deleted or emptied while metadata serves shows within this time and one recheck of an instance at rest. */
+const EXTERNAL_TRUSTED_MS = 60_000;
 
 export interface CredentialsQuestion {
   readonly instance: Instance;
@@ -33,11 +36,17 @@ export async function observeCredentials(world: InstanceWorld, question: Credent
   return found;
 }
 
-function isTrusted({ identity, children, memory, nowMs }: CredentialsQuestion, secret: string, generation: number) {
+function isTrusted(
+  { instance, identity, children, memory, nowMs }: CredentialsQuestion,
+  secret: string,
+  generation: number,
+): boolean {
   const known = memory.credentials;
   if (known?.secret !== secret || known.generation !== generation) return false;
-  const isRecent = nowMs >= known.checkedMs && nowMs - known.checkedMs < TRUSTED_MS;
-  return isRecent || isServing(childOf({ children }, "Deployment", metadataName(identity.name)));
+  const serves = isServing(childOf({ children }, "Deployment", metadataName(identity.name)));
+  if (serves && instance.spec.metadata.postgres === undefined) return true;
+  const ageMs = nowMs - known.checkedMs;
+  return ageMs >= 0 && ageMs < (serves ? EXTERNAL_TRUSTED_MS : TRUSTED_MS);
 }
 
 async function observeExternal(

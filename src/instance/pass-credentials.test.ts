@@ -56,6 +56,36 @@ describe("external PostgreSQL (S57)", () => {
     expect(run.status).not.toHaveProperty("metadataEndpoint");
   });
 
+  test("a Secret that is deleted or emptied while everything runs is noticed within two minutes, and so is its return", async () => {
+    const run = new InstanceRun(external);
+    run.world.put("Secret", secret({ username: "u", password: "p" }));
+    await run.settle();
+    const idle = async (minutes: number) => {
+      for (let pass = 0; pass < 2 * minutes; pass++) {
+        run.nowMs += 30_000;
+        await run.pass();
+      }
+    };
+    run.forgetRequests();
+    await idle(10);
+    // Once a minute, and nothing else.
+    expect(run.world.requests).toEqual(Array.from({ length: 10 }, () => "get Secret login"));
+    for (const loss of [
+      () => run.world.drop("Secret", "login"),
+      () => run.world.put("Secret", secret({ username: "u" })),
+    ]) {
+      loss();
+      await idle(2);
+      expect(run.status).toMatchObject({ phase: "Degraded", metadataReady: false, gatewayReady: true });
+      expect(run.status).not.toHaveProperty("metadataEndpoint");
+      expect(run.condition("Ready")).toBe("False/PostgresSecretPreflightFailed");
+      expect(await run.pass()).toEqual({ afterMs: 10_000 });
+      run.world.put("Secret", secret({ username: "u", password: "p" }));
+      await run.pass();
+      expect(run.status.phase).toBe("Ready");
+    }
+  });
+
   test("a change from internal to external removes the workload when nobody uses it, and keeps the data", async () => {
     const run = new InstanceRun();
     await run.settle();

@@ -82,15 +82,15 @@ async function decideAndApply(world: InstanceWorld, instance: Instance, deps: De
       onCredentialsCreated,
     });
     stored = report(instance, decision, applied, deps);
-    if (applied.type === "failed" && !applied.isPermanent) throw applied.error;
-    succeeded = applied.type !== "failed";
+    if (applied.type === "failed") throw applied.error;
+    succeeded = applied.type !== "refused";
     return nextCheck(decision, applied);
   } finally {
     recordPass(stored, succeeded, deps);
   }
 }
 
-/** Logs and events of what was stored; answers the instance as it is stored now. */
+/** Logs and events of what was stored; returns the instance as it is stored now. */
 function report(
   before: Instance,
   decision: InstanceDecision,
@@ -99,7 +99,8 @@ function report(
 ): Instance {
   if (applied.type === "stale" || applied.type === "early") return before;
   // Thrown errors are logged by whoever catches them.
-  if (applied.type === "failed" && applied.isPermanent) logger.error("write refused by the API server", applied.error);
+  for (const error of applied.type === "refused" ? applied.errors : [])
+    logger.error("write rejected by the API server", error);
   const { status } = applied;
   if (status.type !== "written") return before;
   const after = status.instance;
@@ -111,11 +112,14 @@ function report(
   return after;
 }
 
-function nextCheck(decision: Exclude<InstanceDecision, { readonly type: "rest" }>, applied: Applied): NextCheck {
+function nextCheck(
+  decision: Exclude<InstanceDecision, { readonly type: "rest" }>,
+  applied: Exclude<Applied, { readonly type: "failed" }>,
+): NextCheck {
   if (applied.type === "early") return { afterMs: RECHECK_MS.early };
   if (applied.type === "stale" || isDiscarded(applied.status)) return "now";
   if (applied.status.type === "gone") return "onChange";
-  if (applied.type === "failed") return { afterMs: RECHECK_MS.writeRefused };
+  if (applied.type === "refused") return { afterMs: applied.recheckMs };
   switch (decision.type) {
     case "initialise":
       return "now";

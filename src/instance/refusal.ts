@@ -1,8 +1,11 @@
-// Failed writes: what is shown of them, and whether trying again can help.
-import { KubeApiError } from "../kube/errors.ts";
-import type { ChildKind } from "./children.ts";
+// Rejected writes: what the condition shows of them, and whether a retry, another spec or another cluster can change the outcome.
 
-/** A write of one of the instance's objects that did not go through. */
+import { API_VERSION, INSTANCE_NAMES } from "../api/group.ts";
+import { isFieldConflict, KubeApiError } from "../kube/errors.ts";
+import { type ChildKind, type ChildMetadata, controllerOf } from "./children.ts";
+import type { InstanceIdentity } from "./names.ts";
+
+/** A write of one of the instance's objects that failed. */
 export class ChildWriteError extends Error {
   override readonly name = "ChildWriteError";
   constructor(kind: ChildKind, object: string, problem: string, cause?: unknown) {
@@ -13,7 +16,7 @@ export class ChildWriteError extends Error {
 /** Longer texts hide the end of the message, where it says what to do. */
 const LONGEST_PROBLEM = 1_000;
 
-/** The refused fields and why, or whatever else the error says. */
+/** The rejected fields and why, or whatever else the error says. */
 export function problemOf(error: unknown): string {
   const fields =
     error instanceof KubeApiError ? error.causes.filter(({ field, message }) => (field ?? "") !== "" && message) : [];
@@ -22,8 +25,40 @@ export function problemOf(error: unknown): string {
   return text.length > LONGEST_PROBLEM ? `${text.slice(0, LONGEST_PROBLEM - 3)}...` : text;
 }
 
+/** Why an object that exists under a name of the instance is not written, and what the user can do about it. */
+export function takenProblem(metadata: ChildMetadata | undefined, { name, uid }: InstanceIdentity): string {
+  const owner = controllerOf(metadata);
+  if (owner?.uid === uid) return "is still being deleted";
+  const isEarlier = owner?.apiVersion === API_VERSION && owner.kind === INSTANCE_NAMES.kind && owner.name === name;
+  if (isEarlier)
+    return `exists and belongs to an earlier ${INSTANCE_NAMES.kind} ${name}: garbage collection deletes it, or delete it yourself`;
+  const whose = owner === undefined ? "has no owner" : `belongs to ${owner.kind} ${owner.name}`;
+  return (
+    `exists and ${whose}, so the operator neither changes nor deletes it: ` +
+    "delete or rename it, or give the instance another name"
+  );
+}
+
 /** The API server understood the object and will not have it: only another spec, or another cluster, can change that. */
 export function isPermanentRefusal(error: unknown): boolean {
-  if (!(error instanceof KubeApiError)) return false;
-  return error.status === 422 || (error.status === 400 && /\bimmutable\b/.test(error.message));
+  const { status, message } = apiErrorOf(error) ?? {};
+  return status === 422 || (status === 400 && /\bimmutable\b/.test(message ?? ""));
+}
+
+/** What the API server returns for this one object: a policy, a quota, a missing right, a webhook or an apply that fails. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 403, 404, 422, 500]);
+
+/**
+ * Whether the write was rejected for the object's own sake. Such a write is retried at a fixed pace, because no event reports that
+ * a quota was raised or a policy lifted; everything else (no response, overload, a lost race) backs off.
+ */
+export function isRefusal(error: unknown): boolean {
+  if (error instanceof ChildWriteError && error.cause === undefined) return true;
+  const found = apiErrorOf(error);
+  return found !== undefined && (REFUSALS.has(found.status) || isFieldConflict(found));
+}
+
+function apiErrorOf(error: unknown): KubeApiError | undefined {
+  const cause = error instanceof ChildWriteError ? error.cause : error;
+  return cause instanceof KubeApiError ? cause : undefined;
 }

@@ -5,6 +5,7 @@ import { validateSecretReach } from "../podtemplate/secret-reach.ts";
 import { validateTemplate } from "../podtemplate/validate-template.ts";
 import type { Violation } from "../podtemplate/violation.ts";
 import type { Instance } from "./children.ts";
+import { canHaveChildren, LONGEST_NAME } from "./names.ts";
 import { isXmlText } from "./render/xml.ts";
 
 export interface InstanceViolations {
@@ -48,6 +49,15 @@ export function validateTemplates(instance: Instance): InstanceViolations {
       ...validateSecretReach(gateway.template, "spec.gateway.template", isProtected),
     ],
   };
+}
+
+/** Checked on a create by admission, and by the controller for what was stored without it. */
+export function validateName(name: string): Violation[] {
+  if (canHaveChildren(name)) return [];
+  const detail =
+    `must have at most ${LONGEST_NAME} characters and has ${name.length}: objects of the instance carry it as a label value; ` +
+    "create the instance under a shorter name and delete this one";
+  return [invalid("metadata.name", name, detail)];
 }
 
 /** Any text will do as an account id, as long as a configuration file can hold it. */

@@ -38,12 +38,17 @@ export interface Writes {
   writeId(instance: Instance, id: string): Promise<void>;
   /** Never changes a Secret that is already there. */
   createSecret(secret: V1Secret): Promise<"created" | "exists">;
-  /** Server-side apply. Taking fields over from others is allowed only where the object is known to be the instance's. */
-  apply(object: Rendered, takeOver: boolean): Promise<void>;
+  /** Never changes an object that already has the name. Exists: it does, whoever it belongs to. */
+  create(object: Rendered): Promise<"created" | "exists">;
+  /**
+   * Makes an object of the instance's own what is rendered: takes fields over from other managers, and removes what an earlier
+   * rendering had and this one has not. Conflict: the object changed meanwhile, or another one has the name by now.
+   */
+  update(object: Rendered, uid: string): Promise<"updated" | "conflict">;
   /** Asks whether the object would be stored, and stores nothing. Rejects with the refusal. */
   rehearse(object: Rendered): Promise<void>;
   /** Puts whole lists back where an apply, which merges them, is refused because of what others put in. */
-  overwrite(object: Rendered): Promise<void>;
+  overwrite(object: Rendered, uid: string): Promise<void>;
   /** Gone already counts as accepted. Conflict: another object has the name by now. */
   remove(namespace: string, removal: Removal): Promise<"accepted" | "conflict">;
   /** Stores the status over the one in `instance`, if that is still the stored version. */

@@ -158,3 +158,27 @@ describe.concurrent("a class that vanishes", () => {
     expect(lab.broken()).toEqual([]);
   });
 });
+
+describe.concurrent("a class whose name is longer than a label value", () => {
+  test.each([64, 253])("%i characters: judged, edited, held while an engine names it, deleted", async (length) => {
+    await using lab = await openLab("long", []);
+    const name = "c".repeat(length);
+    const key = { namespace: lab.namespace, name };
+    const reads = (reason: string, observedGeneration: number) =>
+      eventually(async () => {
+        const status = (await readClass(lab, name))?.status;
+        expect(status).toMatchObject({ observedGeneration, conditions: [{ type: "Ready", reason }] });
+      });
+    await lab.createClass(name);
+    await reads("Admissible", 1);
+    await lab.editClass(name, { template: { spec: { hostNetwork: true } } });
+    await reads("OperatorOwnedFieldSet", 2);
+    await lab.editClass(name, { template: { spec: null } });
+    await reads("Admissible", 3);
+    await lab.createEngine("e", { engineClassRef: name, replicas: 0 });
+    await lab.client.delete(FireboltEngineClass, key);
+    await reads("DeletionBlocked", 4);
+    await lab.client.delete(FireboltEngine, { namespace: lab.namespace, name: "e" });
+    await eventually(async () => expect(await readClass(lab, name)).toBeUndefined());
+  });
+});

@@ -5,6 +5,7 @@ import { InstanceMemories } from "../../src/instance/memory.ts";
 import { noInstanceMetrics } from "../../src/instance/metrics-hooks.ts";
 import { runInstancePass } from "../../src/instance/pass.ts";
 import type { RenderSettings } from "../../src/instance/render/instance-objects.ts";
+import type { InstanceKey } from "../../src/instance/world.ts";
 import type { NextCheck } from "../../src/kube/controller.ts";
 import type { EventNote } from "../../src/kube/event-object.ts";
 import { silentLogger } from "../../src/kube/logger.ts";
@@ -20,14 +21,17 @@ export class InstanceRun {
   settings: RenderSettings = { images: OPERATOR_DEFAULTS.images, metadataConfigFormat: "xml" };
   #memories = new InstanceMemories();
 
-  constructor(spec: Partial<FireboltInstance["spec"]> = {}) {
+  readonly key: InstanceKey;
+
+  constructor(spec: Partial<FireboltInstance["spec"]> = {}, key: InstanceKey = KEY) {
+    this.key = key;
     const stored = {
       metadataNG: false,
       metadata: { engineRegistration: false },
       gateway: { metricsPort: 9090 },
       ...spec,
     };
-    this.world.put("FireboltInstance", { metadata: { name: KEY.name, uid: "uid-1" }, spec: stored });
+    this.world.put("FireboltInstance", { metadata: { name: this.key.name, uid: "uid-1" }, spec: stored });
   }
 
   /** Another process takes over: it remembers nothing. */
@@ -36,7 +40,7 @@ export class InstanceRun {
   }
 
   pass(): Promise<NextCheck> {
-    return runInstancePass(this.world, KEY, {
+    return runInstancePass(this.world, this.key, {
       settings: this.settings,
       memories: this.#memories,
       nowMs: () => this.nowMs,
@@ -61,7 +65,8 @@ export class InstanceRun {
   async settle(serving: Readonly<Record<string, number>> = { metadata: 1, gateway: 2 }): Promise<void> {
     for (let quiet = 0, rounds = 0; quiet < 2; rounds++) {
       if (rounds > 50) throw new Error(`not at rest after 50 passes: ${this.world.requests.slice(-10).join(", ")}`);
-      for (const [component, ready] of Object.entries(serving)) this.world.report(`${KEY.name}-${component}`, ready);
+      for (const [component, ready] of Object.entries(serving))
+        this.world.report(`${this.key.name}-${component}`, ready);
       const before = this.world.requests.length;
       await this.pass();
       this.nowMs += 1_000;
@@ -75,7 +80,7 @@ export class InstanceRun {
   }
 
   get instance(): FireboltInstance {
-    const found = this.world.get("FireboltInstance", KEY.name);
+    const found = this.world.get("FireboltInstance", this.key.name);
     if (found === undefined) throw new Error("the instance is gone");
     return found;
   }

@@ -33,6 +33,8 @@ export class MemoryInstanceWorld implements InstanceWorld {
   loseAnswer: (request: string) => void = () => undefined;
   /** What an admission policy makes of a written object. */
   mutate: (object: Rendered) => Rendered = (object) => object;
+  /** `Kind name` of objects that the cache does not show yet. */
+  readonly unseen = new Set<string>();
   readonly #objects = new Map<string, Stored[Kind]>();
   #version = 100;
 
@@ -96,7 +98,7 @@ export class MemoryInstanceWorld implements InstanceWorld {
 
   child = <K extends AppliedKind>(kind: K, { name }: InstanceKey): DeepReadonly<ChildTypes[K]> | undefined => {
     const found: Stored[AppliedKind] | undefined = this.get(kind, name);
-    if (found?.metadata?.labels?.[LABEL.instance] === undefined) return undefined;
+    if (found?.metadata?.labels?.[LABEL.instance] === undefined || this.unseen.has(`${kind} ${name}`)) return undefined;
     const cached = kind === "ConfigMap" ? trimConfigMap(found as Stored["ConfigMap"]) : found;
     return cached as DeepReadonly<ChildTypes[K]>;
   };
@@ -124,6 +126,7 @@ export class MemoryInstanceWorld implements InstanceWorld {
 
   listLabelled = async (kind: ChildKind, { name }: InstanceKey) => {
     this.#ask(`list ${kind}`);
+    if (name.length > 63) throw new KubeApiError("LIST", 400, { reason: "BadRequest", message: "invalid label value" });
     return [...this.#objects]
       .filter(([key]) => key.startsWith(`${kind} `))
       .flatMap(([, { metadata }]) => (metadata?.labels?.[LABEL.instance] === name ? [{ kind, metadata }] : []));
@@ -138,10 +141,14 @@ export class MemoryInstanceWorld implements InstanceWorld {
   removeFinalizer = async (instance: Instance) => {
     await this.#patch("removeFinalizer", instance, (found) => ({
       ...found,
-      metadata: { ...found.metadata, finalizers: [] },
+      metadata: {
+        ...found.metadata,
+        finalizers: (found.metadata?.finalizers ?? []).filter((name) => name !== INSTANCE_NAMES.finalizer),
+      },
     }));
-    const { name = "", deletionTimestamp } = instance.metadata ?? {};
-    if (deletionTimestamp !== undefined) this.drop("FireboltInstance", name);
+    const { name = "" } = instance.metadata ?? {};
+    const { deletionTimestamp, finalizers } = this.get("FireboltInstance", name)?.metadata ?? {};
+    if (deletionTimestamp !== undefined && finalizers?.length === 0) this.drop("FireboltInstance", name);
   };
 
   writeId = (instance: Instance, id: string) =>
@@ -170,9 +177,20 @@ export class MemoryInstanceWorld implements InstanceWorld {
     return "created";
   };
 
-  apply = async (object: Rendered, takeOver: boolean) => {
-    this.#ask(`apply ${object.kind} ${object.metadata.name}${takeOver ? "" : " (new)"}`);
-    this.#store(object);
+  create = async (object: Rendered): Promise<"created" | "exists"> => {
+    const { kind, metadata } = object;
+    this.#ask(`create ${kind} ${metadata.name}`);
+    if (this.get(kind, metadata.name) !== undefined) return "exists";
+    this.#store(object, "create");
+    return "created";
+  };
+
+  update = async (object: Rendered, uid: string): Promise<"updated" | "conflict"> => {
+    const { kind, metadata } = object;
+    this.#ask(`update ${kind} ${metadata.name}`);
+    if (this.get(kind, metadata.name)?.metadata?.uid !== uid) return "conflict";
+    this.#store(object, "update");
+    return "updated";
   };
 
   rehearse = async ({ kind, metadata }: Rendered) => {
@@ -181,10 +199,10 @@ export class MemoryInstanceWorld implements InstanceWorld {
 
   overwrite = async (object: Rendered) => {
     this.#ask(`overwrite ${object.kind} ${object.metadata.name}`);
-    this.#store(object);
+    this.#store(object, "update");
   };
 
-  #store(rendered: Rendered): void {
+  #store(rendered: Rendered, verb: "create" | "update"): void {
     const object = this.mutate(structuredClone(rendered)) as Stored[AppliedKind];
     const found = this.get(rendered.kind, rendered.metadata.name);
     if (rendered.kind === "RoleBinding" && found !== undefined && "roleRef" in found)
@@ -199,7 +217,7 @@ export class MemoryInstanceWorld implements InstanceWorld {
       this.put("PersistentVolumeClaim", {
         metadata: { name: `data-${rendered.metadata.name}-0`, labels: rendered.metadata.labels },
       });
-    this.loseAnswer(`apply ${rendered.kind} ${rendered.metadata.name}`);
+    this.loseAnswer(`${verb} ${rendered.kind} ${rendered.metadata.name}`);
   }
 
   remove = async (_namespace: string, { kind, name, uid }: Removal): Promise<"accepted" | "conflict"> => {

@@ -2,6 +2,7 @@
 // stuck, delete. Acts and looks as administrator, never as the manager.
 import { expect } from "vitest";
 import { type Api, valueAt } from "../../dev/control-plane/api-request.ts";
+import { LABEL } from "../../src/api/labels.ts";
 import { eventually } from "./cluster.ts";
 import { engine, engineClass, instance } from "./manifests.ts";
 import { type Need, ownerNeeds, passedOn } from "./rbac-grants.ts";
@@ -133,6 +134,18 @@ export function openScenario(api: Api, namespace: string, { roles = true }: Scen
           expect([undefined, uids[index]], path).not.toContain(uid);
         }
         expect(readyOf(await read("fireboltinstances", "main"))).toMatchObject({ status: "True" });
+      }, PATIENCE);
+      // What is missing is created; only what is there and was edited is updated.
+      const edited = [...gone, `${listPath("apis/apps/v1/statefulsets")}/main-metadata-pg`].filter(
+        (path) => !path.endsWith("/alpha-service"),
+      );
+      const body = { metadata: { labels: { [LABEL.component]: null } } };
+      for (const path of edited) await api.expect({ method: "PATCH", path, body, contentType: MERGE });
+      await eventually(async () => {
+        for (const path of edited)
+          expect(valueAt((await api.expect({ path })).body, ["metadata", "labels"]), path).toHaveProperty([
+            LABEL.component,
+          ]);
       }, PATIENCE);
     },
     async contend(hasLooked) {

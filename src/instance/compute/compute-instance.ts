@@ -4,7 +4,7 @@ import { violationsText } from "../../podtemplate/violation.ts";
 import { type Finding, type InstanceDecision, RECHECK_MS } from "../decision.ts";
 import { metadataName } from "../names.ts";
 import { childOf, type InstanceSnapshot } from "../snapshot.ts";
-import { validateId, validateTemplates } from "../validate.ts";
+import { validateId, validateName, validateTemplates } from "../validate.ts";
 import { initialStatus, nextStatus } from "./next-status.ts";
 import { isReleased } from "./phase.ts";
 import { isServing } from "./readiness.ts";
@@ -14,7 +14,7 @@ export function computeInstance(s: InstanceSnapshot): InstanceDecision {
   if (s.phase === undefined) return { type: "initialise", status: initialStatus(s) };
   if (s.phase === "Failed" && !isReleased(s.instance)) return { type: "rest" };
   const finding = refusal(s);
-  if (finding !== undefined) return { type: "refuse", finding, status: nextStatus(s, { finding }) };
+  if (finding !== undefined) return { type: "refuse", finding, status: nextStatus(s, { findings: [finding] }) };
   const metadataServes = isServing(childOf(s, "Deployment", metadataName(s.identity.name)));
   return {
     type: "provision",
@@ -28,21 +28,23 @@ export function computeInstance(s: InstanceSnapshot): InstanceDecision {
 export function refuseLostId(s: InstanceSnapshot, message: string): InstanceDecision {
   if (s.phase === "Failed" && !isReleased(s.instance)) return { type: "rest" };
   const finding = { component: "metadata", reason: "EnsureFailed", message } as const;
-  return { type: "refuse", finding, status: nextStatus(s, { finding }) };
+  return { type: "refuse", finding, status: nextStatus(s, { findings: [finding] }) };
 }
 
 /** Whether the pass needs to know about the database's Secret at all. */
 export function needsCredentials({ phase, instance }: Pick<InstanceSnapshot, "phase" | "instance">): boolean {
-  return phase !== undefined && (phase !== "Failed" || isReleased(instance)) && templateRefusal(instance) === undefined;
+  return phase !== undefined && (phase !== "Failed" || isReleased(instance)) && specRefusal(instance) === undefined;
 }
 
 function refusal({ instance, credentials }: InstanceSnapshot): Finding | undefined {
-  const template = templateRefusal(instance);
-  if (template !== undefined || credentials.type !== "unusable") return template;
+  const found = specRefusal(instance);
+  if (found !== undefined || credentials.type !== "unusable") return found;
   return { component: "metadata", reason: credentials.reason, message: credentials.message };
 }
 
-function templateRefusal(instance: InstanceSnapshot["instance"]): Finding | undefined {
+function specRefusal(instance: InstanceSnapshot["instance"]): Finding | undefined {
+  const name = validateName(instance.metadata?.name ?? "");
+  if (name.length > 0) return { component: "metadata", reason: "NameRejected", message: violationsText(name) };
   const { metadata, gateway } = validateTemplates(instance);
   if (metadata.length > 0)
     return { component: "metadata", reason: "TemplateRejected", message: violationsText(metadata) };

@@ -13,9 +13,9 @@ import { nextPhase, resetHint } from "./phase.ts";
 import { isServing } from "./readiness.ts";
 
 export interface StatusOptions {
-  /** What keeps a component from being ready, besides what its Deployment says. */
-  readonly finding?: Finding;
-  /** The finding is final: the operator gives up until somebody acts. */
+  /** What keeps components from being ready, besides what their Deployments say. The first of a component counts. */
+  readonly findings?: readonly Finding[];
+  /** A finding is final: the operator gives up until somebody acts. */
   readonly isFinal?: boolean;
 }
 
@@ -29,14 +29,17 @@ const DISABLED: readonly InstanceVerdict[] = (["AuthReady", "EngineTLSReady", "G
   (type) => ({ type, status: "True", reason: "Disabled", message: "not enabled" }),
 );
 
-export function nextStatus(s: InstanceSnapshot, { finding, isFinal = false }: StatusOptions = {}): InstanceStatus {
+export function nextStatus(
+  s: InstanceSnapshot,
+  { findings = [], isFinal = false }: StatusOptions = {},
+): InstanceStatus {
   // Without its database the service is of no use, whatever its pods say.
-  const cutOff = finding?.reason === "PostgresSecretPreflightFailed";
+  const cutOff = findings.some(({ reason }) => reason === "PostgresSecretPreflightFailed");
   const metadataReady = !cutOff && isServing(childOf(s, "Deployment", metadataName(s.identity.name)));
   const gatewayReady = isServing(childOf(s, "Deployment", gatewayName(s.identity.name)));
   const judged = [
-    verdictOf("metadata", metadataReady, finding, metadataName(s.identity.name)),
-    withHint(verdictOf("gateway", gatewayReady, finding, gatewayName(s.identity.name)), wakeOffHint(s)),
+    verdictOf("metadata", metadataReady, findings, metadataName(s.identity.name)),
+    withHint(verdictOf("gateway", gatewayReady, findings, gatewayName(s.identity.name)), wakeOffHint(s)),
     ...DISABLED,
   ];
   const components = applied(s.instance.status?.conditions, judged, s);
@@ -62,9 +65,10 @@ export function initialStatus(s: InstanceSnapshot): InstanceStatus {
 }
 
 /** Counts of replicas stay out of the messages: they would make a write of every pod that comes and goes. */
-function verdictOf(component: Component, serving: boolean, finding: Finding | undefined, deployment: string) {
+function verdictOf(component: Component, serving: boolean, findings: readonly Finding[], deployment: string) {
   const type = component === "metadata" ? "MetadataReady" : "GatewayReady";
-  if (finding?.component === component)
+  const finding = findings.find((candidate) => candidate.component === component);
+  if (finding !== undefined)
     return { type, status: "False", reason: finding.reason, message: finding.message } as const;
   return serving
     ? ({ type, status: "True", reason: "Ready", message: `Deployment ${deployment} has a ready replica` } as const)

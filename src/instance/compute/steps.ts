@@ -5,6 +5,7 @@ import type { AppliedKind, Child, LiveObject, Rendered } from "../children.ts";
 import type { Removal, Step, Write } from "../decision.ts";
 import { isAsRendered, outcomeOf, withRenderedHash } from "../drift/as-rendered.ts";
 import { gatewayName, metadataName, postgresName } from "../names.ts";
+import { takenProblem } from "../refusal.ts";
 import { gatewayAccountName, ownsGatewayIdentity } from "../render/gateway-identity.ts";
 import { type InstanceObjects, renderInstanceObjects } from "../render/instance-objects.ts";
 import { childKey, childOf, type InstanceSnapshot } from "../snapshot.ts";
@@ -41,16 +42,15 @@ function writesFor(s: InstanceSnapshot, object: Rendered): readonly Write[] {
   const child = childOf(s, kind, metadata.name);
   switch (child.type) {
     case "absent":
-      return [{ type: "apply", object, exists: false }];
+      return [{ type: "create", object }];
     case "foreign":
-      return [{ type: "blocked", kind, name: metadata.name, problem: "belongs to another owner" }];
     case "terminating":
-      return [{ type: "blocked", kind, name: metadata.name, problem: "is still being deleted" }];
+      return [{ type: "blocked", kind, name: metadata.name, problem: takenProblem(child.object.metadata, s.identity) }];
     case "live":
       if (isSettled(s, child.object, object)) return [];
       return object.kind === "RoleBinding" && boundTo(child.object) !== boundTo(object)
         ? rebinding(object, child)
-        : [{ type: "apply", object, exists: true }];
+        : [{ type: "update", object, uid: child.object.metadata?.uid ?? "" }];
     default:
       return child satisfies never;
   }
@@ -69,7 +69,7 @@ function rebinding(object: Rendered, live: Child<LiveObject>): readonly Write[] 
     // Before the binding, which is all that tells of it: a crash in between repeats both.
     ...(formerRole === "" ? [] : [{ type: "retire", kind: "Role", name: formerRole } as const]),
     ...(removal === undefined ? [] : [{ type: "remove", removal } as const]),
-    { type: "apply", object, exists: false },
+    { type: "create", object },
   ];
 }
 

@@ -1,5 +1,5 @@
-// The metadata service: one pod that alone writes to its database, so a roll stops the old one first, and the Service engines
-// connect to.
+// The metadata service: one pod that alone writes to its database, so a roll waits until the old one is gone, and the Service
+// engines connect to.
 import type { V1Container } from "../../api/generated/kubernetes.ts";
 import { firstPartyPullPolicy } from "../../podtemplate/image-reference.ts";
 import { present } from "../../podtemplate/present.ts";
@@ -40,8 +40,8 @@ export function renderMetadataDeployment(input: MetadataInput): Rendered<"Deploy
     spec: {
       replicas: 1,
       selector: { matchLabels: componentLabels(identity.name, "metadata") },
-      // Two pods would write to one database.
-      strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
+      // Two pods would write to one database, and a rolling update does not wait for a pod that is still terminating.
+      strategy: { type: "Recreate" },
       template: renderComponentPod({
         instance: identity.name,
         component: "metadata",

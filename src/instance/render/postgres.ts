@@ -19,6 +19,18 @@ const PORT_NAME = "tcp-postgresql";
 const POSTGRES_UID = 70;
 const DATA_PATH = "/var/lib/postgresql/data";
 
+/**
+ * An hour for the first start and for recovery after a crash. A liveness probe that ends either begins it again for ever, and an
+ * initdb that is killed leaves a folder which the entry point takes for a database. By TCP: the server that the entry point runs
+ * during initialisation listens on its socket alone, and must not count as started.
+ */
+const STARTUP_PROBE = {
+  exec: { command: ["pg_isready", "-h", "127.0.0.1", "-U", POSTGRES_USER] },
+  periodSeconds: 2,
+  timeoutSeconds: 5,
+  failureThreshold: 1_800,
+};
+
 export function renderPostgresStatefulSet(instance: InstanceIdentity, image: string): Rendered<"StatefulSet"> {
   const labels = componentLabels(instance.name, "postgres");
   return {
@@ -71,6 +83,7 @@ function renderPod(instance: InstanceIdentity, image: string): V1PodTemplateSpec
           ],
           resources: { requests: { cpu: "25m", memory: "64Mi" }, limits: { cpu: "250m", memory: "256Mi" } },
           securityContext: hardened(POSTGRES_UID),
+          startupProbe: STARTUP_PROBE,
           readinessProbe: { tcpSocket: { port: POSTGRES_PORT }, initialDelaySeconds: 1, periodSeconds: 5 },
           livenessProbe: {
             exec: { command: ["pg_isready", "-U", POSTGRES_USER] },

@@ -1,0 +1,44 @@
+// Ownership of the fields of an object that this operator created. A create records its fields under the operation Update, and a
+// server-side apply removes only fields that an earlier apply recorded: without this step, a field that a user takes out of a
+// template would stay on the object for ever.
+import { FIELD_MANAGER } from "../api/group.ts";
+import type { KubeClient, WriteOptions } from "../kube/client.ts";
+import type { KubeObject, ObjectKey } from "../kube/object.ts";
+import type { ResourceType } from "../kube/resource.ts";
+import { isObject } from "../podtemplate/shape.ts";
+
+/** Rejects with a conflict when the object changed between the read and the write. One with another uid is left alone. */
+export async function claimCreatedFields(
+  client: Pick<KubeClient, "get" | "patch">,
+  type: ResourceType<KubeObject>,
+  { namespace, name, uid }: ObjectKey & { readonly uid: string },
+  write: WriteOptions,
+): Promise<void> {
+  const key = namespace === undefined ? { name } : { namespace, name };
+  const call = write.signal === undefined ? {} : { signal: write.signal };
+  const { metadata } = await client.get(type, key, call);
+  const managedFields = claimedFields(metadata?.managedFields ?? [], FIELD_MANAGER);
+  if (managedFields === undefined || metadata?.uid !== uid) return;
+  const body = { metadata: { resourceVersion: metadata.resourceVersion, managedFields } };
+  await client.patch(type, key, { type: "merge", body }, write);
+}
+
+/** The list with what the manager wrote by other operations recorded as applied; undefined when there is nothing to change. */
+export function claimedFields(managedFields: readonly unknown[], manager: string): readonly unknown[] | undefined {
+  const entries = managedFields.filter(isObject);
+  const own = entries.filter((entry) => entry["manager"] === manager && (entry["subresource"] ?? "") === "");
+  const written = own.filter(({ operation }) => operation === "Update");
+  const [first] = written;
+  if (first === undefined) return undefined;
+  const applied = own.find(({ operation }) => operation === "Apply");
+  const fields = [...written, ...(applied === undefined ? [] : [applied])].map(({ fieldsV1 }) => fieldsV1);
+  const claimed = { ...(applied ?? first), operation: "Apply", fieldsV1: fields.reduce(merged, {}) };
+  return [claimed, ...entries.filter((entry) => !written.includes(entry) && entry !== applied)];
+}
+
+/** The union of two field sets: nested objects whose keys are the fields. */
+function merged(one: unknown, other: unknown): Record<string, unknown> {
+  const sum: Record<string, unknown> = isObject(one) ? { ...one } : {};
+  for (const [key, value] of Object.entries(isObject(other) ? other : {})) sum[key] = merged(sum[key], value);
+  return sum;
+}

@@ -1,0 +1,100 @@
+// One rendered object to the API server: created where there is none, updated where it is the instance's, and otherwise an error
+// that names what has the name. Nothing is ever adopted.
+import { isInvalid, isNotFound } from "../kube/errors.ts";
+import type { Logger } from "../kube/logger.ts";
+import { type Rendered, viewChild } from "./children.ts";
+import { isAsRendered, outcomeOf } from "./drift/as-rendered.ts";
+import type { InstanceMemory } from "./memory.ts";
+import type { InstanceIdentity } from "./names.ts";
+import { ChildWriteError, problemOf, takenProblem } from "./refusal.ts";
+import { childKey } from "./snapshot.ts";
+import type { InstanceWorld } from "./world.ts";
+
+export interface WriteObjectDeps {
+  readonly world: InstanceWorld;
+  readonly memory: InstanceMemory;
+  readonly logger: Logger;
+}
+
+/** Stale: what was read is no longer so. Early: what was stored a moment ago is not known everywhere yet. */
+export type Made = "made" | "stale" | "early";
+
+export async function createObject(object: Rendered, identity: InstanceIdentity, deps: WriteObjectDeps): Promise<Made> {
+  const outcome = await orWrapped(object, deps.world.create(object)).catch((error: unknown) => {
+    if (error instanceof Error && isNotFound(error.cause) && bindsOwnRole(object)) return "early" as const;
+    throw error;
+  });
+  if (outcome === "exists") return takeExisting(object, identity, deps);
+  if (outcome === "early") return "early";
+  noteWrite("object created", object, deps);
+  return "made";
+}
+
+/**
+ * The cache shows no object of this name, and there is one: the cache lags behind, the object lost its label, or it is a
+ * stranger's. Only its owner tells which.
+ */
+async function takeExisting(object: Rendered, identity: InstanceIdentity, deps: WriteObjectDeps): Promise<Made> {
+  const { kind, metadata } = object;
+  const { namespace, name } = metadata;
+  const found = viewChild(await deps.world.readChild(kind, { namespace, name }), identity.uid);
+  switch (found.type) {
+    case "absent":
+      return "stale";
+    case "live":
+      return updateObject(object, found.object.metadata.uid ?? "", deps);
+    case "foreign":
+    case "terminating":
+      throw new ChildWriteError(kind, name, takenProblem(found.object.metadata, identity));
+    default:
+      return found satisfies never;
+  }
+}
+
+export async function updateObject(object: Rendered, uid: string, deps: WriteObjectDeps): Promise<Made> {
+  const { world } = deps;
+  try {
+    // A watch that lags behind must not make the operator repeat the pass without a pause.
+    if ((await world.update(object, uid)) === "conflict") return "early";
+  } catch (error) {
+    if (!isInvalid(error)) throw wrapped(object, error);
+    // An apply adds to keyed lists: entries of other writers (a port of the same name, say) can make the sum invalid.
+    await orWrapped(object, world.overwrite(object, uid));
+  }
+  noteWrite("object updated", object, deps);
+  return "made";
+}
+
+export async function rehearse(object: Rendered, world: Pick<InstanceWorld, "rehearse">): Promise<void> {
+  await orWrapped(object, world.rehearse(object));
+}
+
+/**
+ * The API server looks the Role up, in a cache of its own, before it stores a binding: one that was written a moment ago may be
+ * missing there, and one that was there may just have been deleted. A shared ClusterRole is not the instance's to wait for.
+ */
+function bindsOwnRole(object: Rendered): boolean {
+  return object.kind === "RoleBinding" && object.roleRef.kind === "Role";
+}
+
+/** Where the API server stored something else than was requested, the next pass must not request it again. */
+function noteWrite(message: string, object: Rendered, { world, memory, logger }: WriteObjectDeps): void {
+  const { kind, metadata } = object;
+  logger.info(message, { kind, object: metadata.name });
+  const live = world.child(kind, { namespace: metadata.namespace, name: metadata.name });
+  const key = childKey(kind, metadata.name);
+  if (live === undefined || isAsRendered(live, object)) memory.outcomes.delete(key);
+  else memory.outcomes.set(key, outcomeOf(live, object));
+}
+
+function wrapped({ kind, metadata }: Rendered, error: unknown): Error {
+  return new ChildWriteError(kind, metadata.name, problemOf(error), error);
+}
+
+async function orWrapped<T>(object: Rendered, call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    throw wrapped(object, error);
+  }
+}
