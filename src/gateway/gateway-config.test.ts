@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { renderGatewayConfig } from "./gateway-config.ts";
+import { type GatewayConfig, renderGatewayConfig } from "./gateway-config.ts";
+import { POD_PLACEMENT } from "./placement.ts";
 import { serialiseGatewayConfig } from "./serialise.ts";
 
 const text = (namespace: string, metricsPort?: number): string =>
@@ -24,6 +25,18 @@ describe("the gateway configuration", () => {
   test("is read back as the object that was rendered", () => {
     const config = renderGatewayConfig({ namespace: "a" });
     expect(parse(serialiseGatewayConfig(config))).toEqual(config);
+  });
+
+  test("never tries a search list, and elsewhere differs from a pod by sockets alone", () => {
+    const resolver = (config: GatewayConfig) => config.typed_dns_resolver_config.typed_config;
+    const pod = renderGatewayConfig({ namespace: "a" });
+    const resolvers = [{ address: "127.0.0.1", port: 5353 }];
+    const elsewhere = renderGatewayConfig({ namespace: "a" }, { ...POD_PLACEMENT, dnsResolvers: resolvers });
+    expect(resolver(pod).dns_resolver_options).toEqual({ no_default_search_domain: true });
+    expect(resolver(pod)).not.toHaveProperty("resolvers");
+    const { resolvers: asked, ...rest } = resolver(elsewhere);
+    expect(asked).toEqual([{ socket_address: { address: "127.0.0.1", port_value: 5353 } }]);
+    expect(rest).toEqual(resolver(pod));
   });
 
   test("binds the administration to loopback, wherever it runs", () => {

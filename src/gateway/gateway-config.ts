@@ -25,7 +25,7 @@ export function renderGatewayConfig(input: GatewayConfigInput, placement: Gatewa
     admin: { address: socketAddress("127.0.0.1", adminPort) },
     // A layer that the administration may write to: without one, what the wake agent sets there has no effect.
     ...(wake ? { layered_runtime: { layers: [{ name: "admin", admin_layer: {} }] } } : {}),
-    ...(dnsResolvers === undefined ? {} : { typed_dns_resolver_config: renderDnsResolver(dnsResolvers) }),
+    typed_dns_resolver_config: renderDnsResolver(dnsResolvers),
     static_resources: {
       listeners: [
         renderClientListener({ address, port: clientPort }, { namespace, wake }),
@@ -43,11 +43,17 @@ export function renderGatewayConfig(input: GatewayConfigInput, placement: Gatewa
 
 export type GatewayConfig = ReturnType<typeof renderGatewayConfig>;
 
-function renderDnsResolver(resolvers: readonly SocketEndpoint[]) {
+/**
+ * Names of engines are complete, so a pod's search list must not be tried: its entries come before the name itself (ndots:5), and whoever
+ * owns a wildcard in a domain of the node would get the queries. Without resolvers the addresses come from resolv.conf.
+ */
+function renderDnsResolver(resolvers: readonly SocketEndpoint[] | undefined) {
   return {
     name: "envoy.network.dns_resolver.cares",
     typed_config: extension("network.dns_resolver.cares.v3.CaresDnsResolverConfig", {
-      resolvers: resolvers.map(({ address, port }) => socketAddress(address, port)),
+      ...(resolvers === undefined
+        ? {}
+        : { resolvers: resolvers.map(({ address, port }) => socketAddress(address, port)) }),
       dns_resolver_options: { no_default_search_domain: true },
     }),
   };
