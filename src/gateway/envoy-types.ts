@@ -23,6 +23,12 @@ export const BUFFER_LIMIT_BYTES = 2 * 1024 * 1024;
  */
 export const CONNECT_TIMEOUT = "1s";
 
+/**
+ * A peer that is gone without a word is noticed after 30 s of silence and three unanswered probes: a minute at most. While a query runs no
+ * byte is on its way, so without probes neither side ever learns that the other's node has vanished.
+ */
+export const TCP_KEEPALIVE = { keepalive_probes: 3, keepalive_time: 30, keepalive_interval: 10 } as const;
+
 /** The runtime key by which a wake agent tells its gateway that what was known about engines is changing. */
 export const WAKE_CHANGING_KEY = "wake.changing";
 

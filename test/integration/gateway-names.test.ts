@@ -51,3 +51,28 @@ describe("in a pod whose search list ends in a domain with an address for every 
     expect(Math.abs((perType[0] ?? 0) - (perType[1] ?? 0))).toBeLessThanOrEqual(1);
   });
 });
+
+describe("names that somebody makes up, at a gateway without a wake agent", () => {
+  const MADE_UP = 1_100;
+  let world: GatewayWorld;
+
+  beforeAll(async () => {
+    world = await openGatewayWorld();
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  test("take no place from an engine that is asked for the first time, and are forgotten", async () => {
+    world.publish("e1", [await world.startEngine({ engine: "e1" })]);
+    const made = Array.from({ length: MADE_UP }, (_, index) => `made-up-${index}`);
+    const lanes = Array.from({ length: 20 }, async () => {
+      for (let engine = made.pop(); engine !== undefined; engine = made.pop())
+        expect((await world.client.send({ engine })).status).toBe(503);
+    });
+    await Promise.all(lanes);
+    await world.client.query({ engine: "e1" });
+    // Two clusters that are always there, and at most that of the engine.
+    const clusters = (): Promise<number> => world.envoy.statistic("cluster_manager.active_clusters");
+    await eventually(async () => (await clusters()) <= 3, { timeoutMs: 50_000 });
+    await world.client.query({ engine: "e1" });
+  });
+});

@@ -51,9 +51,11 @@ export interface GatewayWorld extends Gateway {
 export interface GatewayWorldOptions {
   /** Changes the rendered configuration, to bring about in a second what takes minutes. */
   readonly adjust?: (config: GatewayConfig) => void;
+  /** The memory limit that the container would have. */
+  readonly memoryLimitBytes?: number;
 }
 
-export async function openGatewayWorld({ adjust }: GatewayWorldOptions = {}): Promise<GatewayWorld> {
+export async function openGatewayWorld({ adjust, memoryLimitBytes }: GatewayWorldOptions = {}): Promise<GatewayWorld> {
   const workspace = openWorkspace("gateway-");
   // Not 127.0.0.x: everyday servers live there, and several runs may share a machine.
   const network = `127.${randomInt(16, 250)}.${randomInt(0, 250)}`;
@@ -65,7 +67,7 @@ export async function openGatewayWorld({ adjust }: GatewayWorldOptions = {}): Pr
   const startGateway = async (name: string): Promise<Gateway> => {
     const [clientPort = 0, metricsPort = 0, adminPort = 0] = await findFreePorts(3);
     const config = renderGatewayConfig(
-      { namespace: NAMESPACE, metricsPort },
+      { namespace: NAMESPACE, metricsPort, memoryLimitBytes },
       { address: "127.0.0.1", clientPort, adminPort },
     );
     adjust?.(config);
