@@ -12,10 +12,12 @@ export function socketAddress(address: string, port: number) {
 }
 
 /**
- * What Envoy holds of a body on either side of the proxy. It bounds the body that a retry can send again and, times the number
- * of concurrent requests, the memory of a gateway pod.
+ * What Envoy holds of a body on either side of the proxy. It bounds the body that a retry can send again.
  */
 export const BUFFER_LIMIT_BYTES = 2 * 1024 * 1024;
+
+/** What Envoy holds at most of one request that cannot be sent on: one buffer in the proxy, and one of what the client has sent meanwhile. */
+export const STALLED_REQUEST_BYTES = 2 * BUFFER_LIMIT_BYTES;
 
 /**
  * How long a new connection may take, inside one cluster. Not less: on a busy machine Envoy's own turn comes late, and every connection
