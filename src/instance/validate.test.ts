@@ -30,9 +30,12 @@ describe("api §8.2: what admission refuses", () => {
     expect(rest).toEqual([]);
   });
 
-  test.each([{}, { metadata: { replicas: 1 } }, { id: "anything <at> all" }, { gateway: { metricsPort: 9905 } }])("%j is fine", (spec) => {
-    expect(validateInstance(instance(spec))).toEqual([]);
-  });
+  test.each([{}, { metadata: { replicas: 1 } }, { id: "anything <at> all" }, { gateway: { metricsPort: 9905 } }])(
+    "%j is fine",
+    (spec) => {
+      expect(validateInstance(instance(spec))).toEqual([]);
+    },
+  );
 });
 
 describe("api §7.5: Secrets that no template may reach", () => {
