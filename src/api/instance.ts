@@ -1,6 +1,7 @@
 // FireboltInstance: metadata service, gateway and the settings that all engines of the instance share.
 import { refuseEnabling } from "./availability.ts";
 import { INSTANCE_DEFAULTS, SCHEMA_DEFAULTS } from "./defaults.ts";
+import { RESERVED_GATEWAY_PORTS, RESERVED_PORT_MESSAGE } from "./gateway-ports.ts";
 import type { V1ObjectMeta } from "./generated/kubernetes.ts";
 import { INSTANCE_NAMES } from "./group.ts";
 import { instanceAuth } from "./instance-auth.ts";
@@ -23,6 +24,8 @@ const instanceGateway = object(
       default: SCHEMA_DEFAULTS.gateway.metricsPort,
       minimum: 1,
       maximum: 65_535,
+      // On the field itself: stored objects with such a port stay as they are until the port changes, so that they can be deleted.
+      rules: [{ rule: `!(self in [${RESERVED_GATEWAY_PORTS.join(", ")}])`, message: RESERVED_PORT_MESSAGE }],
     }),
     template: podTemplate(
       "Pod overrides of the gateway, as a fragment of a pod template. The container named envoy is the gateway itself.",

@@ -1,9 +1,10 @@
 // The access log: one line of text per client request on standard output. Flags and details tell an answer made by Envoy (the
-// query ran nowhere) from one made by an engine.
+// query ran nowhere) from one made by an engine. Nothing of what a caller writes is logged at any length, and of the query string only the
+// query's own label: settings and parameters may hold credentials.
 
 const FIELDS = [
   "[%START_TIME%]",
-  '"%REQ(:METHOD)% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%"',
+  '"%REQ(:METHOD):16% %PATH(NQ:PATH):256% %PROTOCOL%"',
   "%RESPONSE_CODE%",
   "flags=%RESPONSE_FLAGS%",
   "details=%RESPONSE_CODE_DETAILS%",
@@ -13,8 +14,11 @@ const FIELDS = [
   "duration=%DURATION%ms",
   "rx=%BYTES_RECEIVED%",
   "tx=%BYTES_SENT%",
-  "authority=%REQ(:AUTHORITY)%",
-  "engine=%REQ(X-FIREBOLT-ENGINE)%",
+  "authority=%REQ(:AUTHORITY):256%",
+  "client=%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%",
+  "request_id=%REQ(X-REQUEST-ID):64%",
+  "query_label=%QUERY_PARAM(query_label):128%",
+  "engine=%REQ(X-FIREBOLT-ENGINE):64%",
 ];
 
 export const ACCESS_LOG_FORMAT = `${FIELDS.join(" ")}\n`;

@@ -12,16 +12,24 @@ export function socketAddress(address: string, port: number) {
 }
 
 /**
- * What Envoy holds of a body on either side of the proxy. It bounds the body that a retry can send again and, times the number
- * of concurrent requests, the memory of a gateway pod.
+ * What Envoy holds of a body on either side of the proxy. It bounds the body that a retry can send again.
  */
 export const BUFFER_LIMIT_BYTES = 2 * 1024 * 1024;
+
+/** What Envoy holds at most of one request that cannot be sent on: one buffer in the proxy, and one of what the client has sent meanwhile. */
+export const STALLED_REQUEST_BYTES = 2 * BUFFER_LIMIT_BYTES;
 
 /**
  * How long a new connection may take, inside one cluster. Not less: on a busy machine Envoy's own turn comes late, and every connection
  * it gives up is one more to make.
  */
 export const CONNECT_TIMEOUT = "1s";
+
+/**
+ * A peer that is gone without a word is noticed after 30 s of silence and three unanswered probes: a minute at most. While a query runs no
+ * byte is on its way, so without probes neither side ever learns that the other's node has vanished.
+ */
+export const TCP_KEEPALIVE = { keepalive_probes: 3, keepalive_time: 30, keepalive_interval: 10 } as const;
 
 /** The runtime key by which a wake agent tells its gateway that what was known about engines is changing. */
 export const WAKE_CHANGING_KEY = "wake.changing";

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { renderGatewayConfig } from "./gateway-config.ts";
+import { maxSubClusters } from "./clusters.ts";
+import { type GatewayConfig, renderGatewayConfig } from "./gateway-config.ts";
+import { POD_PLACEMENT } from "./placement.ts";
 import { serialiseGatewayConfig } from "./serialise.ts";
 
 const text = (namespace: string, metricsPort?: number): string =>
@@ -24,6 +26,44 @@ describe("the gateway configuration", () => {
   test("is read back as the object that was rendered", () => {
     const config = renderGatewayConfig({ namespace: "a" });
     expect(parse(serialiseGatewayConfig(config))).toEqual(config);
+  });
+
+  test("keeps an eye on memory when there is a limit, and bounds engines by it", () => {
+    const monitors = (memoryLimitBytes?: number) =>
+      renderGatewayConfig({ namespace: "a", memoryLimitBytes }).overload_manager.resource_monitors.map(
+        ({ typed_config: { "@type": _, ...fields } }) => fields,
+      );
+    const connections = { max_active_downstream_connections: "16384" };
+    expect(monitors()).toEqual([connections]);
+    expect(monitors(1024 ** 3)).toEqual([connections, { max_heap_size_bytes: "858993459" }]);
+    const limits = [undefined, 64 * 1024 ** 2, 1024 ** 3, 64 * 1024 ** 3].map(maxSubClusters);
+    expect(limits).toEqual([10_000, 1_024, 4_096, 10_000]);
+  });
+
+  test("exempts every listener but that of clients from the limits", () => {
+    const { admin, static_resources } = renderGatewayConfig({ namespace: "a", wake: true });
+    const exempt = static_resources.listeners.map((listener) => [
+      listener.name,
+      "bypass_overload_manager" in listener && "ignore_global_conn_limit" in listener,
+    ]);
+    expect(exempt).toEqual([
+      ["listener", false],
+      ["stats_listener", true],
+      ["wake_probe", true],
+    ]);
+    expect(admin.ignore_global_conn_limit).toBe(true);
+  });
+
+  test("never tries a search list, and elsewhere differs from a pod by sockets alone", () => {
+    const resolver = (config: GatewayConfig) => config.typed_dns_resolver_config.typed_config;
+    const pod = renderGatewayConfig({ namespace: "a" });
+    const resolvers = [{ address: "127.0.0.1", port: 5353 }];
+    const elsewhere = renderGatewayConfig({ namespace: "a" }, { ...POD_PLACEMENT, dnsResolvers: resolvers });
+    expect(resolver(pod).dns_resolver_options).toEqual({ no_default_search_domain: true });
+    expect(resolver(pod)).not.toHaveProperty("resolvers");
+    const { resolvers: asked, ...rest } = resolver(elsewhere);
+    expect(asked).toEqual([{ socket_address: { address: "127.0.0.1", port_value: 5353 } }]);
+    expect(rest).toEqual(resolver(pod));
   });
 
   test("binds the administration to loopback, wherever it runs", () => {

@@ -3,6 +3,7 @@
 import { renderAdminCluster, renderEngineCluster } from "./clusters.ts";
 import { extension, socketAddress } from "./envoy-types.ts";
 import { renderClientListener, renderStatsListener } from "./listeners.ts";
+import { renderOverloadManager } from "./overload.ts";
 import { type GatewayPlacement, POD_PLACEMENT, type SocketEndpoint } from "./placement.ts";
 import { GATEWAY_PORTS, resolveMetricsPort } from "./ports.ts";
 import { renderProbeListener, renderWakeAgentCluster } from "./wake.ts";
@@ -14,18 +15,22 @@ export interface GatewayConfigInput {
   readonly metricsPort?: number | undefined;
   /** Hold queries for stopped engines; a wake agent runs beside the gateway. */
   readonly wake?: boolean | undefined;
+  /** The memory limit of the container `envoy`, when it has one. */
+  readonly memoryLimitBytes?: number | undefined;
 }
 
 /** The bootstrap of one Envoy process. The operator renders it for a pod; other placements are for running it elsewhere. */
 export function renderGatewayConfig(input: GatewayConfigInput, placement: GatewayPlacement = POD_PLACEMENT) {
   const { address, clientPort, adminPort, dnsResolvers } = placement;
   const { wakeHoldPort = GATEWAY_PORTS.wakeHold, wakeProbePort = GATEWAY_PORTS.wakeProbe } = placement;
-  const { namespace, wake = false } = input;
+  const { namespace, wake = false, memoryLimitBytes } = input;
   return {
-    admin: { address: socketAddress("127.0.0.1", adminPort) },
+    // The preStop hook and the wake agent come this way: a full gateway must still be able to end.
+    admin: { address: socketAddress("127.0.0.1", adminPort), ignore_global_conn_limit: true },
     // A layer that the administration may write to: without one, what the wake agent sets there has no effect.
     ...(wake ? { layered_runtime: { layers: [{ name: "admin", admin_layer: {} }] } } : {}),
-    ...(dnsResolvers === undefined ? {} : { typed_dns_resolver_config: renderDnsResolver(dnsResolvers) }),
+    typed_dns_resolver_config: renderDnsResolver(dnsResolvers),
+    overload_manager: renderOverloadManager(memoryLimitBytes),
     static_resources: {
       listeners: [
         renderClientListener({ address, port: clientPort }, { namespace, wake }),
@@ -33,7 +38,7 @@ export function renderGatewayConfig(input: GatewayConfigInput, placement: Gatewa
         ...(wake ? [renderProbeListener(wakeProbePort, namespace)] : []),
       ],
       clusters: [
-        renderEngineCluster(),
+        renderEngineCluster(memoryLimitBytes),
         renderAdminCluster(adminPort),
         ...(wake ? [renderWakeAgentCluster(wakeHoldPort)] : []),
       ],
@@ -43,11 +48,17 @@ export function renderGatewayConfig(input: GatewayConfigInput, placement: Gatewa
 
 export type GatewayConfig = ReturnType<typeof renderGatewayConfig>;
 
-function renderDnsResolver(resolvers: readonly SocketEndpoint[]) {
+/**
+ * Names of engines are complete, so a pod's search list must not be tried: its entries come before the name itself (ndots:5), and whoever
+ * owns a wildcard in a domain of the node would get the queries. Without resolvers the addresses come from resolv.conf.
+ */
+function renderDnsResolver(resolvers: readonly SocketEndpoint[] | undefined) {
   return {
     name: "envoy.network.dns_resolver.cares",
     typed_config: extension("network.dns_resolver.cares.v3.CaresDnsResolverConfig", {
-      resolvers: resolvers.map(({ address, port }) => socketAddress(address, port)),
+      ...(resolvers === undefined
+        ? {}
+        : { resolvers: resolvers.map(({ address, port }) => socketAddress(address, port)) }),
       dns_resolver_options: { no_default_search_domain: true },
     }),
   };

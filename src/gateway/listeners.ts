@@ -1,6 +1,7 @@
 // What a gateway listens on: client traffic, and the statistics together with the kubelet's probes.
 import { ACCESS_LOG_FORMAT } from "./access-log.ts";
-import { BUFFER_LIMIT_BYTES, CLUSTER_NAME, extension, socketAddress } from "./envoy-types.ts";
+import { BUFFER_LIMIT_BYTES, CLUSTER_NAME, extension, socketAddress, TCP_KEEPALIVE } from "./envoy-types.ts";
+import { EXEMPT_FROM_OVERLOAD } from "./overload.ts";
 import { renderEngineRoutes } from "./route.ts";
 import { ROUTING_LUA } from "./routing-lua.ts";
 import { WAKE_LUA } from "./wake-lua.ts";
@@ -23,6 +24,23 @@ const DELAYED_CLOSE_TIMEOUT = "5s";
 /** Longer than the longest hold: a held request is a silent stream. It equals Envoy's default, which may change. */
 const STREAM_IDLE_TIMEOUT = "300s";
 
+/**
+ * How long a request may take to come in whole, body included; a query that runs is past it. The only timer of a client that stops in the
+ * middle of its request: without it, its query holds one of the engine's places for ever.
+ */
+const REQUEST_TIMEOUT = "300s";
+const REQUEST_HEADERS_TIMEOUT = "60s";
+
+/**
+ * Callers are strangers, wherever they come from: what Envoy would believe of a trusted proxy (addresses, request ids, its own headers for
+ * retries and timeouts) is taken from the connection or made here.
+ */
+const TRUST_NO_CALLER = {
+  use_remote_address: true,
+  // An address that no connection comes from. An empty list would not do: to Envoy it means every private address, so every pod.
+  internal_address_config: { cidr_ranges: [{ address_prefix: "255.255.255.255", prefix_len: 32 }] },
+} as const;
+
 interface ClientTraffic {
   readonly namespace: string;
   readonly wake: boolean;
@@ -33,9 +51,13 @@ export function renderClientListener(bind: Bind, { namespace, wake }: ClientTraf
     name: "listener",
     address: socketAddress(bind.address, bind.port),
     per_connection_buffer_limit_bytes: BUFFER_LIMIT_BYTES,
+    tcp_keepalive: TCP_KEEPALIVE,
     filter_chains: [
       connectionManager({
         stat_prefix: "gateway",
+        ...TRUST_NO_CALLER,
+        request_timeout: REQUEST_TIMEOUT,
+        request_headers_timeout: REQUEST_HEADERS_TIMEOUT,
         delayed_close_timeout: DELAYED_CLOSE_TIMEOUT,
         access_log: [
           {
@@ -62,6 +84,7 @@ export function renderStatsListener(bind: Bind) {
   return {
     name: "stats_listener",
     address: socketAddress(bind.address, bind.port),
+    ...EXEMPT_FROM_OVERLOAD,
     filter_chains: [
       connectionManager({
         stat_prefix: "stats",

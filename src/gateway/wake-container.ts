@@ -8,7 +8,7 @@ import type {
   V1Volume,
 } from "../api/generated/kubernetes.ts";
 import { GROUP } from "../api/group.ts";
-import { BUFFER_LIMIT_BYTES } from "./envoy-types.ts";
+import { STALLED_REQUEST_BYTES } from "./envoy-types.ts";
 import { GATEWAY_PORTS } from "./ports.ts";
 
 /** Reserved: no user container or volume of a gateway pod may have these names. */
@@ -50,7 +50,7 @@ export function renderWakeAgentContainer(input: WakeAgentInput): V1Container {
       `--demand-port=${GATEWAY_PORTS.wakeDemand}`,
       `--envoy-admin-url=http://127.0.0.1:${GATEWAY_PORTS.admin}`,
       `--probe-url=http://127.0.0.1:${GATEWAY_PORTS.wakeProbe}`,
-      `--per-hold-bytes=${BUFFER_LIMIT_BYTES}`,
+      `--per-hold-bytes=${STALLED_REQUEST_BYTES}`,
       ...(input.mode === "annotation" ? ["--stamp-annotation=true"] : []),
     ],
     env: [

@@ -2,6 +2,7 @@
 // tries whether an engine can be reached. Both are on loopback; without the option nothing of this is rendered.
 import { CLUSTER_NAME, CONNECT_TIMEOUT, extension, socketAddress } from "./envoy-types.ts";
 import { connectionManager, forwardProxyFilter, luaFilter, routerFilter } from "./listeners.ts";
+import { EXEMPT_FROM_OVERLOAD } from "./overload.ts";
 import { renderEngineRoutes } from "./route.ts";
 import { ROUTING_LUA } from "./routing-lua.ts";
 
@@ -45,6 +46,7 @@ export function renderProbeListener(port: number, namespace: string) {
   return {
     name: "wake_probe",
     address: socketAddress("127.0.0.1", port),
+    ...EXEMPT_FROM_OVERLOAD,
     filter_chains: [
       connectionManager({
         stat_prefix: "wake_probe",

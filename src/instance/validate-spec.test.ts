@@ -301,22 +301,3 @@ test("whatever the schema lets through gets a verdict, twice the same", () => {
     { numRuns: 2_000 },
   );
 });
-
-describe("the name", () => {
-  const named = (length: number) => stored({ name: "n".repeat(length) });
-  const texts = (before?: FireboltInstance) =>
-    validateInstanceSpec(named(64), before).map((one) => violationsText([one]));
-
-  test("of a new instance may have 63 characters", () => {
-    expect(validateInstanceSpec(named(63))).toEqual([]);
-    expect(texts()).toEqual([
-      expect.stringMatching(
-        /^metadata\.name: Invalid value: "n+": must have at most 63 characters and has 64: .*shorter name/,
-      ),
-    ]);
-  });
-
-  test("of a stored instance is not refused again: it cannot change", () => {
-    expect(texts(named(64))).toEqual([]);
-  });
-});

@@ -1,8 +1,8 @@
-// Every rule of admission for an instance, in the order of api §8.2: templates and PostgreSQL, authentication, TLS, on a create the
-// name, and on an update what may not change while a feature is on. Pure.
+// Every rule of admission for the spec of an instance, in the order of api §8.2: templates and PostgreSQL, authentication, TLS, and on
+// an update what may not change while a feature is on. Pure.
 import type { Violation } from "../podtemplate/violation.ts";
 import type { Instance } from "./children.ts";
-import { validateInstance, validateName } from "./validate.ts";
+import { validateInstance } from "./validate.ts";
 import { validateAuth } from "./validate-auth.ts";
 import { validateTls } from "./validate-tls.ts";
 
@@ -12,8 +12,7 @@ export function validateInstanceSpec(instance: Instance, before?: Instance): Vio
     ...validateInstance(instance),
     ...validateAuth(instance.spec.auth),
     ...validateTls(instance),
-    // An instance that is stored under a name that is too long can only be deleted; its condition says so.
-    ...(before === undefined ? validateName(instance.metadata?.name ?? "") : validateChange(instance, before)),
+    ...(before === undefined ? [] : validateChange(instance, before)),
   ];
 }
 

@@ -20,15 +20,22 @@ describe("api §8.2: what admission refuses", () => {
     [{ metadata: { template: { spec: { hostname: "h" } } } }, "spec.metadata.template.spec.hostname: Forbidden"],
     [{ gateway: { template: { spec: { hostPID: true } } } }, "spec.gateway.template.spec.hostPID: Forbidden"],
     [{ id: "a\u0000b" }, "spec.id: Invalid value"],
-  ])("%j", (spec, text) => {
+    ...[8080, 9901, 9902, 9903, 9904].map((metricsPort) => [
+      { gateway: { metricsPort } },
+      `spec.gateway.metricsPort: Invalid value: ${metricsPort}: the gateway itself listens on 8080, 9901, 9902, 9903, 9904`,
+    ]),
+  ] as [object, string][])("%j", (spec, text) => {
     const [violation, ...rest] = validateInstance(instance(spec)).map(violationText);
     expect(violation).toContain(text);
     expect(rest).toEqual([]);
   });
 
-  test.each([{}, { metadata: { replicas: 1 } }, { id: "anything <at> all" }])("%j is fine", (spec) => {
-    expect(validateInstance(instance(spec))).toEqual([]);
-  });
+  test.each([{}, { metadata: { replicas: 1 } }, { id: "anything <at> all" }, { gateway: { metricsPort: 9905 } }])(
+    "%j is fine",
+    (spec) => {
+      expect(validateInstance(instance(spec))).toEqual([]);
+    },
+  );
 });
 
 describe("api §7.5: Secrets that no template may reach", () => {

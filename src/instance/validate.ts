@@ -1,5 +1,6 @@
 // What is wrong with an instance beyond its schema. Admission and the controller call the same functions; what follows from a
 // violation is decided by the caller.
+import { RESERVED_GATEWAY_PORTS, RESERVED_PORT_MESSAGE } from "../api/gateway-ports.ts";
 import { protectedSecrets } from "../podtemplate/protected-secrets.ts";
 import { validateSecretReach } from "../podtemplate/secret-reach.ts";
 import { validateTemplate } from "../podtemplate/validate-template.ts";
@@ -22,6 +23,7 @@ export function validateInstance({ spec }: Instance): Violation[] {
       : [invalid("spec.metadata.replicas", replicas, "must be 1: the metadata service is a single writer")]),
     ...validateTemplate("metadata", template, "spec.metadata.template"),
     ...validateTemplate("gateway", spec.gateway.template, "spec.gateway.template"),
+    ...validateMetricsPort(spec.gateway.metricsPort),
     ...(postgres !== undefined && !postgres.credentialsSecretRef.name
       ? [
           {
@@ -45,19 +47,27 @@ export function validateTemplates(instance: Instance): InstanceViolations {
       ...validateSecretReach(metadata.template, "spec.metadata.template", isProtected),
     ],
     gateway: [
+      ...validateMetricsPort(gateway.metricsPort),
       ...validateTemplate("gateway", gateway.template, "spec.gateway.template"),
       ...validateSecretReach(gateway.template, "spec.gateway.template", isProtected),
     ],
   };
 }
 
-/** Checked on a create by admission, and by the controller for what was stored without it. */
+/** For what is stored: names of new instances are held to more (validate-name.ts). */
 export function validateName(name: string): Violation[] {
   if (canHaveChildren(name)) return [];
   const detail =
     `must have at most ${LONGEST_NAME} characters and has ${name.length}: objects of the instance carry it as a label value; ` +
     "create the instance under a shorter name and delete this one";
   return [invalid("metadata.name", name, detail)];
+}
+
+/** The CRD says the same of every change; a stored object may have such a port from before. */
+function validateMetricsPort(metricsPort: number | undefined): Violation[] {
+  return metricsPort === undefined || !RESERVED_GATEWAY_PORTS.includes(metricsPort)
+    ? []
+    : [invalid("spec.gateway.metricsPort", metricsPort, RESERVED_PORT_MESSAGE)];
 }
 
 /** Any text will do as an account id, as long as a configuration file can hold it. */

@@ -9,6 +9,7 @@ const VARIANTS: readonly { readonly name: string; readonly config: GatewayConfig
   { name: "another metrics port", config: renderGatewayConfig({ namespace: "default", metricsPort: 19_090 }) },
   { name: "the lowest metrics port", config: renderGatewayConfig({ namespace: "default", metricsPort: 1 }) },
   { name: "the highest metrics port", config: renderGatewayConfig({ namespace: "default", metricsPort: 65_535 }) },
+  { name: "a memory limit", config: renderGatewayConfig({ namespace: "default", memoryLimitBytes: 1024 ** 3 }) },
   { name: "the longest namespace", config: renderGatewayConfig({ namespace: "n".repeat(63) }) },
   { name: "a namespace of digits", config: renderGatewayConfig({ namespace: "123" }) },
   {
@@ -25,8 +26,8 @@ const VARIANTS: readonly { readonly name: string; readonly config: GatewayConfig
   },
 ];
 
-/** Deprecated fields that are kept on purpose, and a limit that belongs to the pod's owner. Any other warning is news. */
-const EXPECTED_WARNINGS = ["max_requests_per_connection", "dns_refresh_rate", "global_downstream_max_connections"];
+/** Deprecated fields that are kept on purpose. Any other warning is news. */
+const EXPECTED_WARNINGS = ["max_requests_per_connection", "dns_refresh_rate"];
 
 test.each(VARIANTS)("Envoy loads: $name", async ({ config }) => {
   const said = await validateEnvoyConfig(serialiseGatewayConfig(config));

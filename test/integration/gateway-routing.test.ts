@@ -3,10 +3,12 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GatewayWorld, NAMESPACE, openGatewayWorld, serviceHost } from "../support/gateway-world.ts";
+import { type RecordingEngine, startRecordingEngine } from "../support/recording-engine.ts";
 import type { StandInEngine } from "../support/stand-in-engine.ts";
 
 let world: GatewayWorld;
 let first: StandInEngine;
+let recorder: RecordingEngine;
 
 beforeAll(async () => {
   world = await openGatewayWorld();
@@ -15,10 +17,13 @@ beforeAll(async () => {
   world.publish("e2", [await world.startEngine({ engine: "e2" })]);
   const longest = await world.startEngine({ engine: "a".repeat(54) });
   world.publish("a".repeat(54), [longest]);
+  recorder = await startRecordingEngine(world.nextAddress());
+  world.publish("rec", [recorder]);
 });
 afterAll(async () => {
   console.log(`gateway-routing: ${world.client.sent} requests sent, ${world.client.failed} failed`);
   expect(world.client.failed).toBe(0);
+  await recorder[Symbol.asyncDispose]();
   await world[Symbol.asyncDispose]();
 });
 
@@ -60,18 +65,54 @@ describe("an accepted request", () => {
   });
 
   test.each([
-    { sent: "/a?engine=e1", want: "/a" },
-    { sent: "/a2?x=%2F+1&&engine=e1&y", want: "/a2?x=%2F+1&&y" },
-    { sent: "/a3?engine=e1&", want: "/a3" },
-    { sent: "/a4?Engine=b&engines=c&engine=e1&engine%zz=d", want: "/a4?Engine=b&engines=c&engine%zz=d" },
+    { sent: "/a?engine=rec", want: "/a" },
+    { sent: "/a2?x=%2F+1&&engine=rec&y", want: "/a2?x=%2F+1&&y" },
+    { sent: "/a3?engine=rec&", want: "/a3" },
+    { sent: "/a4?Engine=b&engines=c&engine=rec&engine%zz=d", want: "/a4?Engine=b&engines=c&engine%zz=d" },
   ])("$sent becomes $want", async ({ sent, want }) => {
-    await world.client.send({ path: sent });
-    await world.envoy.logged(`"POST ${want} HTTP/1.1"`);
+    await world.client.query({ path: sent });
+    expect(recorder.requests.at(-1)?.path).toBe(want);
   });
 
   test("by header leaves the path as it came", async () => {
-    await world.client.send({ engine: "e1", path: "/b?x=%2F+1&&y=%zz" });
-    await world.envoy.logged(/"POST \/b\?x=%2F\+1&&y=%zz HTTP/);
+    await world.client.query({ engine: "rec", path: "/b?x=%2F+1&&y=%zz" });
+    expect(recorder.requests.at(-1)?.path).toBe("/b?x=%2F+1&&y=%zz");
+  });
+});
+
+describe("what a caller claims about itself", () => {
+  test("is replaced: the address by that of its connection, the request id by one of the gateway", async () => {
+    await world.client.query({
+      engine: "rec",
+      path: "/claims",
+      headers: {
+        "X-Forwarded-For": "203.0.113.7",
+        "X-Request-Id": "00000000-0000-4000-8000-000000000000",
+        "X-Envoy-External-Address": "203.0.113.7",
+        "X-Envoy-Original-Path": "/forged",
+      },
+    });
+    const headers = recorder.requests.at(-1)?.headers ?? {};
+    // What the caller wrote stays in front, as with every proxy: the last entry is the one that the gateway vouches for.
+    expect(headers["x-forwarded-for"]).toBe("203.0.113.7,127.0.0.1");
+    expect(headers["x-envoy-external-address"]).toBe("127.0.0.1");
+    expect(headers["x-request-id"]).toMatch(/^[-0-9a-f]{36}$/);
+    expect(headers["x-request-id"]).not.toBe("00000000-0000-4000-8000-000000000000");
+    const line = await world.envoy.logged('"POST /claims HTTP/1.1"');
+    expect(line).toContain(` client=127.0.0.1 request_id=${String(headers["x-request-id"])} `);
+    expect(line).not.toContain("forged");
+    expect(line).not.toContain("203.0.113.7");
+  });
+
+  test("cannot make the access log long, nor put a query's parameters into it", async () => {
+    const long = "x".repeat(5_000);
+    await world.client.query({ engine: "rec", path: `/long${long}?aws_secret_key=${long}&query_label=mine` });
+    const line = await world.envoy.logged("query_label=mine ");
+    expect(line).toMatch(/"POST \/longx+ HTTP\/1.1" 200 /);
+    expect(line).not.toContain("aws_secret_key");
+    await world.client.send({ engine: long, headers: { Host: long } });
+    await world.envoy.logged(/ 400 flags=- details=lua_response .*engine=x+$/);
+    expect(Math.max(...world.envoy.accessLog().map((one) => one.length))).toBeLessThan(1_200);
   });
 });
 
@@ -143,7 +184,7 @@ describe("an engine without pods", () => {
     world.publish("absent", pods);
     const { status, text } = await world.client.send({ engine: "absent", path: `/?query_label=${label}` });
     expect({ status, text }).toEqual({ status: 503, text: "no healthy upstream" });
-    const line = await world.envoy.logged(new RegExp(`query_label=${label} .* 503 flags=UH .*engine=absent$`));
+    const line = await world.envoy.logged(new RegExp(` 503 flags=UH .* query_label=${label} engine=absent$`));
     // By Envoy's own clock: no retry was waited for.
     expect(Number(/ duration=(\d+)ms /.exec(line)?.[1])).toBeLessThan(2_000);
   });
@@ -185,7 +226,7 @@ describe("the other pages", () => {
     await world.client.query({ engine: "e1", path: "/?query_label=logged" });
     const line = await world.envoy.logged(/query_label=logged/);
     expect(line).toMatch(
-      /^\[[-0-9T:.]+Z\] "POST \/\?query_label=logged HTTP\/1.1" 200 flags=- details=via_upstream tx_fail=- upstream=\S+ cluster=\S+ duration=\d+ms rx=9 tx=\d+ authority=\S+ engine=e1$/,
+      /^\[[-0-9T:.]+Z\] "POST \/ HTTP\/1.1" 200 flags=- details=via_upstream tx_fail=- upstream=\S+ cluster=\S+ duration=\d+ms rx=9 tx=\d+ authority=\S+ client=127.0.0.1 request_id=[-0-9a-f]{36} query_label=logged engine=e1$/,
     );
     expect(line).toContain(`upstream=${first.address}:3473 `);
     expect(line).toContain(`authority=${serviceHost("e1")}:3473 `);

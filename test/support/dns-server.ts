@@ -1,5 +1,5 @@
 // A name server on loopback with records that a test changes while it runs, as a cluster's name server follows its Services.
-// It answers address questions only and can be slow, silent or failing.
+// It answers address questions only, can be silent or failing, and can cache its answers as a cluster's name server does.
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { once } from "node:events";
 
@@ -8,10 +8,20 @@ export interface DnsServer {
   readonly port: number;
   /** What the server does with a question from now on. */
   behave(how: "answer" | "servfail" | "silent"): void;
-  /** The addresses of a name. An empty list is a name without addresses; undefined a name that does not exist. */
+  /**
+   * The addresses of a name. An empty list is a name without addresses; undefined a name that does not exist. `*.example.com` holds
+   * for every name below example.com that has no record of its own.
+   */
   set(name: string, addresses: readonly string[] | undefined): void;
+  /**
+   * From now on every answer, also that a name does not exist, is given for this long after it was first given, whatever has changed
+   * since: CoreDNS with `cache 30` is `cacheFor(30_000)`. 0, the default, forgets what was cached and follows every change at once.
+   */
+  cacheFor(ms: number): void;
   /** How many questions for the IPv4 addresses of this name came in. */
   asked(name: string): number;
+  /** Every question so far, in order, of every type. */
+  questions(): readonly Question[];
   close(): Promise<void>;
 }
 
@@ -28,28 +38,45 @@ const POINTER_TO_QUESTION = 0xc000 | HEADER_BYTES;
 /** As kubeadm's name server answers: far longer than any test waits, so a client that caches by it is seen. */
 const TTL_SECONDS = 30;
 
-interface Question {
+export interface Question {
   readonly name: string;
+  /** 1 asks for IPv4 addresses, 28 for IPv6 addresses. */
   readonly type: number;
   /** Where the question ends inside the message. */
   readonly end: number;
 }
 
-export async function startDnsServer(address = "127.0.0.1"): Promise<DnsServer> {
+export interface DnsServerOptions {
+  readonly address?: string;
+  /** Default: a free one. A resolv.conf can name no other port than 53. */
+  readonly port?: number;
+}
+
+export async function startDnsServer({ address = "127.0.0.1", port = 0 }: DnsServerOptions = {}): Promise<DnsServer> {
   const socket = createSocket("udp4");
   const records = new Map<string, readonly string[]>();
-  const counts = new Map<string, number>();
+  const cache = new Map<string, CachedAnswer>();
+  const questions: Question[] = [];
+  let cacheMs = 0;
   let behaviour: "answer" | "servfail" | "silent" = "answer";
+  const look = (name: string): CachedAnswer => {
+    const now = performance.now();
+    const cached = cache.get(name);
+    if (cached !== undefined && now < cached.staleAtMs) return cached;
+    const fresh = { addresses: records.get(name) ?? records.get(wildcardOf(name)), staleAtMs: now + cacheMs };
+    if (cacheMs > 0) cache.set(name, fresh);
+    return fresh;
+  };
   socket.on("message", (message, from) => {
     const question = readQuestion(message);
-    if (question.type === TYPE_A) counts.set(question.name, (counts.get(question.name) ?? 0) + 1);
+    questions.push(question);
     if (behaviour === "silent") return;
-    const addresses = records.get(question.name);
+    const { addresses } = look(question.name);
     if (behaviour === "servfail") reply({ socket, from }, renderAnswer(message, question, SERVER_FAILURE, []));
     else if (addresses === undefined) reply({ socket, from }, renderAnswer(message, question, NAME_ERROR, []));
     else reply({ socket, from }, renderAnswer(message, question, NO_ERROR, question.type === TYPE_A ? addresses : []));
   });
-  socket.bind(0, address);
+  socket.bind(port, address);
   await once(socket, "listening");
   return {
     address,
@@ -61,9 +88,24 @@ export async function startDnsServer(address = "127.0.0.1"): Promise<DnsServer> 
       if (addresses === undefined) records.delete(name);
       else records.set(name, addresses);
     },
-    asked: (name) => counts.get(name) ?? 0,
+    cacheFor(ms) {
+      cacheMs = ms;
+      cache.clear();
+    },
+    asked: (name) => questions.filter((question) => question.type === TYPE_A && question.name === name).length,
+    questions: () => questions,
     close: () => new Promise((resolve) => socket.close(() => resolve())),
   };
+}
+
+interface CachedAnswer {
+  readonly addresses: readonly string[] | undefined;
+  readonly staleAtMs: number;
+}
+
+/** The record that holds for a name without one of its own. Wildcards are for whole domains here: two labels at the end. */
+function wildcardOf(name: string): string {
+  return `*.${name.split(".").slice(-2).join(".")}`;
 }
 
 function reply(to: { readonly socket: Socket; readonly from: RemoteInfo }, message: Buffer): void {

@@ -51,20 +51,27 @@ export interface EnvoyOptions {
   readonly adminPort: number;
   /** Worker threads; by default one per core. */
   readonly concurrency?: number;
+  /** The text of /etc/resolv.conf as Envoy sees it; by default that of the machine. */
+  readonly resolvConf?: string;
 }
+
+/** Bind-mounts its first argument over /etc/resolv.conf in a mount namespace of its own, and becomes the rest. */
+const WITH_RESOLV_CONF = ["--mount", "sh", "-c", 'mount --bind "$0" /etc/resolv.conf && exec "$@"'];
 
 /** Started as in the pod, apart from the shared memory that several Envoys on one machine would fight over. */
 export async function startEnvoy(workspace: Workspace, options: EnvoyOptions): Promise<RunningEnvoy> {
   const { name = "envoy", adminPort } = options;
   const file = workspace.write(`${name}.yaml`, options.config);
-  const managed = startProcess(workspace, {
-    name,
-    binary: await envoyBinary(),
-    args: [
-      ...["-c", file, "--disable-hot-restart", "--log-level", "warning", "--file-flush-interval-msec", "50"],
-      ...(options.concurrency === undefined ? [] : ["--concurrency", String(options.concurrency)]),
-    ],
-  });
+  const program = [
+    ...[await envoyBinary(), "-c", file, "--disable-hot-restart"],
+    ...["--log-level", "warning", "--file-flush-interval-msec", "50"],
+    ...(options.concurrency === undefined ? [] : ["--concurrency", String(options.concurrency)]),
+  ];
+  const [binary = "", ...args] =
+    options.resolvConf === undefined
+      ? program
+      : ["unshare", ...WITH_RESOLV_CONF, workspace.write(`${name}.resolv.conf`, options.resolvConf), ...program];
+  const managed = startProcess(workspace, { name, binary, args });
   const admin = async (path: string, method: "GET" | "POST" = "GET"): Promise<string> => {
     const url = `http://127.0.0.1:${adminPort}${path}`;
     const response = await fetch(url, { method, signal: AbortSignal.timeout(5_000) });

@@ -1,5 +1,6 @@
 // One gateway as clients see it: the rendered configuration in a real Envoy, stand-in engines behind it, a name server between
-// them, and a client that counts every request. Everything is on loopback and gone when it is closed.
+// them, and a client that counts every request. Envoy finds the name server as in a pod, by resolv.conf: the configuration differs from
+// that of a pod by its ports alone. Everything is on loopback and gone when it is closed.
 import { randomInt } from "node:crypto";
 import { findFreePorts } from "../../dev/control-plane/ports.ts";
 import { openWorkspace, type Workspace } from "../../dev/control-plane/workspace.ts";
@@ -11,6 +12,18 @@ import { GatewayClient } from "./gateway-client.ts";
 import { type StandInEngine, type StandInEngineOptions, startStandInEngine } from "./stand-in-engine.ts";
 
 export const NAMESPACE = "ns1";
+/** A domain of the node's own search list, with an address for every name in it, as ingress wildcards have. */
+export const COMPANY_DOMAIN = "corp.example";
+
+/** As the kubelet writes it for a pod: the cluster's search list, then that of the node. */
+function podResolvConf(nameServer: string): string {
+  return [
+    `search ${NAMESPACE}.svc.cluster.local svc.cluster.local cluster.local ${COMPANY_DOMAIN}`,
+    `nameserver ${nameServer}`,
+    "options ndots:5",
+    "",
+  ].join("\n");
+}
 
 export interface Gateway {
   readonly envoy: RunningEnvoy;
@@ -30,30 +43,40 @@ export interface GatewayWorld extends Gateway {
   publish(engine: string, pods: readonly Pick<StandInEngine, "address">[] | undefined): void;
   /** An address of its own on loopback. */
   nextAddress(): string;
+  /** Where every name of the company's domain leads. Nothing listens there unless a test does. */
+  readonly strangerAddress: string;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 export interface GatewayWorldOptions {
   /** Changes the rendered configuration, to bring about in a second what takes minutes. */
   readonly adjust?: (config: GatewayConfig) => void;
+  /** The memory limit that the container would have. */
+  readonly memoryLimitBytes?: number;
 }
 
-export async function openGatewayWorld({ adjust }: GatewayWorldOptions = {}): Promise<GatewayWorld> {
+export async function openGatewayWorld({ adjust, memoryLimitBytes }: GatewayWorldOptions = {}): Promise<GatewayWorld> {
   const workspace = openWorkspace("gateway-");
-  const dns = await startDnsServer();
   // Not 127.0.0.x: everyday servers live there, and several runs may share a machine.
   const network = `127.${randomInt(16, 250)}.${randomInt(0, 250)}`;
+  const dns = await startDnsServer({ address: `${network}.253`, port: 53 });
+  dns.set(`*.${COMPANY_DOMAIN}`, [`${network}.254`]);
   let lastHost = 0;
   const nextAddress = (): string => `${network}.${++lastHost}`;
 
   const startGateway = async (name: string): Promise<Gateway> => {
     const [clientPort = 0, metricsPort = 0, adminPort = 0] = await findFreePorts(3);
     const config = renderGatewayConfig(
-      { namespace: NAMESPACE, metricsPort },
-      { address: "127.0.0.1", clientPort, adminPort, dnsResolvers: [dns] },
+      { namespace: NAMESPACE, metricsPort, memoryLimitBytes },
+      { address: "127.0.0.1", clientPort, adminPort },
     );
     adjust?.(config);
-    const envoy = await startEnvoy(workspace, { name, config: serialiseGatewayConfig(config), adminPort });
+    const envoy = await startEnvoy(workspace, {
+      name,
+      config: serialiseGatewayConfig(config),
+      adminPort,
+      resolvConf: podResolvConf(dns.address),
+    });
     return { envoy, clientPort, metricsPort };
   };
 
@@ -72,6 +95,7 @@ export async function openGatewayWorld({ adjust }: GatewayWorldOptions = {}): Pr
         pods?.map((pod) => pod.address),
       ),
     nextAddress,
+    strangerAddress: `${network}.254`,
     async [Symbol.asyncDispose]() {
       await dns.close();
       await workspace.close();

@@ -229,6 +229,12 @@ const INSTANCE_ROWS: readonly Omit<InvalidManifest, "kind">[] = [
     spec: { gateway: { metricsPort: 0 } },
     refuses: { "spec.gateway.metricsPort": /greater than or equal to 1/ },
   },
+  ...[8080, 9901, 9902, 9903, 9904].map((metricsPort) => ({
+    row: 51,
+    what: `port ${metricsPort}, which the gateway needs itself`,
+    spec: { gateway: { metricsPort } },
+    refuses: { "spec.gateway.metricsPort": /the gateway itself listens on .*: choose another port/ },
+  })),
   {
     row: 52,
     what: "an unknown scrape mode",

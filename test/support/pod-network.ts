@@ -20,3 +20,9 @@ export function requirePodNetwork(): void {
     );
   }
 }
+
+/** From now on what is sent to this pod address is swallowed, as if its node had vanished; nobody is told. */
+export function vanish(address: string): void {
+  requirePodNetwork();
+  execFileSync("ip", ["route", "add", "blackhole", `${address}/32`, "table", "local"]);
+}

@@ -2,6 +2,7 @@
 // the instance alone; no engine may reach it, or an engine event would roll the gateway.
 import { INSTANCE_DEFAULTS } from "../../api/defaults.ts";
 import type { V1Container, V1SeccompProfile } from "../../api/generated/kubernetes.ts";
+import { ONE, parseQuantity } from "../../api/quantity.ts";
 import { renderGatewayConfig } from "../../gateway/gateway-config.ts";
 import { GATEWAY_PORTS, resolveMetricsPort } from "../../gateway/ports.ts";
 import { GATEWAY_GRACE_SECONDS, renderPreStopCommand } from "../../gateway/pre-stop.ts";
@@ -45,10 +46,17 @@ export interface WakeAgentImage {
 /** The text of `envoy.yaml` for an instance in this namespace. Needs no cluster. */
 export function renderGatewayConfigText(
   namespace: string,
-  { gateway: { metricsPort } }: Instance["spec"],
+  { gateway: { metricsPort, template } }: Instance["spec"],
   wake = false,
 ): string {
-  return serialiseGatewayConfig(renderGatewayConfig({ namespace, metricsPort, wake }));
+  const memoryLimitBytes = memoryLimitOf(template);
+  return serialiseGatewayConfig(renderGatewayConfig({ namespace, metricsPort, wake, memoryLimitBytes }));
+}
+
+/** The memory limit of Envoy's container in bytes, when its template has one that is a quantity above zero. */
+function memoryLimitOf(template: Instance["spec"]["gateway"]["template"]): number | undefined {
+  const limit = parseQuantity(primaryOf(template, "gateway").resources?.limits?.["memory"]);
+  return limit === undefined || limit < ONE ? undefined : Number(limit / ONE);
 }
 
 export function renderGatewayConfigMap(identity: InstanceIdentity, config: string): Rendered<"ConfigMap"> {
