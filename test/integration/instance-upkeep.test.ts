@@ -85,6 +85,23 @@ describe("what rolls what", () => {
     expect(await versionsOf(room, others)).toEqual(before);
   });
 
+  test("a field that the Deployment was created with disappears with the template", async () => {
+    const tolerations = [{ key: "spot", operator: "Exists" }];
+    const room = await lab.provisioned({
+      metadata: { template: { metadata: { labels: { team: "a" } }, spec: { tolerations } } },
+    });
+    const pod = async (at: readonly string[]) =>
+      valueAt(await room.get("Deployment", "lakeside-metadata"), ["spec", "template", ...at]);
+    expect(await pod(["metadata", "labels", "team"])).toBe("a");
+    expect(await pod(["spec", "tolerations"])).toEqual(tolerations);
+    await room.patch("FireboltInstance", "lakeside", { spec: { metadata: { template: null } } });
+    await eventually(async () => {
+      expect(await pod(["metadata", "labels", "team"])).toBeUndefined();
+      expect(await pod(["spec", "tolerations"])).toBeUndefined();
+    });
+    await reaches(room, "Ready");
+  });
+
   test("I54: no engine event changes the gateway", async () => {
     const room = await lab.provisioned();
     const before = await versionsOf(room, GATEWAY);
