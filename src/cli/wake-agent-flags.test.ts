@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { STALLED_REQUEST_BYTES } from "../gateway/envoy-types.ts";
 import { renderWakeAgentContainer } from "../gateway/wake-container.ts";
 import { parseFlags, UsageError } from "./flags.ts";
 import { memoryLimitBytes, WAKE_AGENT_FLAGS } from "./wake-agent-flags.ts";
@@ -31,7 +32,7 @@ test.each([
   expect(subcommand).toBe("wake-agent");
   expect(parseFlags(WAKE_AGENT_FLAGS, flags)).toMatchObject({
     "stamp-annotation": stamps,
-    "per-hold-bytes": 2_097_152,
+    "per-hold-bytes": STALLED_REQUEST_BYTES,
   });
 });
 

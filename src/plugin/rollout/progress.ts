@@ -17,6 +17,7 @@ const STUCK: ReadonlySet<string> = new Set([
   "TemplateRejected",
   "ResourceBoundsExceeded",
   "ObjectRejected",
+  "NameInUse",
   "NameRejected",
   "InstanceNotReady",
   "DrainCheckFailing",

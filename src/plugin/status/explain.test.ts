@@ -66,6 +66,8 @@ describe("engines", () => {
     ],
     ["template", [condition("Ready", "False", "TemplateRejected", "spec.x")], /spec\.x/, /correct the field/],
     ["name", [condition("Ready", "False", "NameRejected", "too long")], /too long/, /another name/],
+    ["policy", [condition("Ready", "False", "ObjectRejected", "denied")], /denied/, /policy, quota or webhook/],
+    ["name taken", [condition("Ready", "False", "NameInUse", "ConfigMap a/b")], /ConfigMap a\/b/, /delete or rename/],
     [
       "drain, forbidden",
       [condition("Ready", "False", "DrainCheckFailing", "403 Forbidden")],

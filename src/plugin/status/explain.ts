@@ -70,8 +70,11 @@ export function explainEngine(facts: EngineFacts): Explanation | undefined {
     case "FireboltEngineClassUnready":
     case "TemplateRejected":
     case "ResourceBoundsExceeded":
-    case "ObjectRejected":
       return because("correct the field named and apply it again");
+    case "ObjectRejected":
+      return because("correct the field, policy, quota or webhook named; the operator tries again every 10 s");
+    case "NameInUse":
+      return because("delete or rename the object named, or create the engine under another name");
     case "NameRejected":
       return because("delete the engine and create it under another name");
     case "DrainCheckFailing":
