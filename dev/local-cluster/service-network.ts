@@ -75,7 +75,7 @@ export function renderProxySettings(kubeconfig: string, nodeName: string) {
   };
 }
 
-/** Nothing is cached: a Service that was made a moment ago has its name. */
+/** Nothing is cached: a Service that was made a moment ago has its name, and one that was switched has no old address. */
 export function renderCorefile(kubeconfig: string): string {
   return [
     `${CLUSTER_DOMAIN} in-addr.arpa ip6.arpa {`,

@@ -1,5 +1,6 @@
 // What the end-to-end platform consists of, as data: names, manifests, the operator's settings, and what the set-up of a run tells the
 // tests. It starts nothing and imports nothing of vitest: the set-up runs outside of it.
+import { UNCACHED_NAMES } from "../../dev/platform/values.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
 
 /** What the run's set-up tells the tests. */
@@ -35,6 +36,7 @@ export const ENGINE = "rolling";
  * leader that is killed every ten would never follow one that lasts fifteen.
  */
 export const OPERATOR_VALUES = {
+  ...UNCACHED_NAMES,
   replicaCount: 3,
   additionalArgs: [
     "--leader-election-lease-duration=4s",
