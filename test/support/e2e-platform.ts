@@ -1,6 +1,6 @@
 // What the end-to-end platform consists of, as data: names, manifests, the operator's settings, and what the set-up of a run tells the
 // tests. It starts nothing and imports nothing of vitest: the set-up runs outside of it.
-import { UNCACHED_NAMES } from "../../dev/platform/values.ts";
+import { UNCACHED_NAMES, UNCACHED_SETTLE_SECONDS } from "../../dev/platform/values.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
 
 /** What the run's set-up tells the tests. */
@@ -44,6 +44,9 @@ export const OPERATOR_VALUES = {
     "--leader-election-retry-period=500ms",
   ],
 };
+
+/** How long a generation is kept after the switch, with these values. */
+export const DRAIN_SETTLE_MS = 1_000 * UNCACHED_SETTLE_SECONDS;
 
 const API_VERSION = "compute.firebolt.io/v1alpha1";
 
