@@ -58,6 +58,9 @@ export const engineManifest = (name: string, spec: object): KubeObject =>
     ...spec,
   });
 
+export const instanceManifest = (name: string, spec: object): KubeObject =>
+  manifest("FireboltInstance", name, { metadata: {}, gateway: {}, ...spec });
+
 const CLASS_SPEC = {
   template: {
     spec: {
@@ -71,7 +74,7 @@ const CLASS_SPEC = {
 
 /** An instance with its gateway of two pods, a class and one engine. */
 export const platformManifests = (): readonly KubeObject[] => [
-  manifest("FireboltInstance", INSTANCE, { metadata: {}, gateway: {} }),
+  instanceManifest(INSTANCE, {}),
   manifest("FireboltEngineClass", CLASS, CLASS_SPEC),
   engineManifest(ENGINE, { replicas: 1 }),
 ];
