@@ -57,6 +57,8 @@ export interface LocalCluster extends AsyncDisposable, Pick<ControlPlane, Contro
   loadImage(archive: ImageArchive, signal?: AbortSignal): Promise<void>;
   /** Ends the kubelet (SIGTERM by default) and starts it again; pods keep running. */
   restartKubelet(signal?: NodeJS.Signals): Promise<void>;
+  /** Starts the name server again, with responses cached for this long. It starts with 0: nothing is cached. */
+  restartNameServer(cacheSeconds: number): Promise<void>;
   /** Process ids by name, for tests that look at memory or send signals. */
   readonly processes: Readonly<Record<string, number>>;
   /** Ends every pod and program and removes everything. Asked twice, it stops once. */
@@ -94,11 +96,12 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     serviceAccountKubeconfig: (namespace, name) => controlPlane.serviceAccountKubeconfig(namespace, name),
     loadImage: ({ file }, signal) => containerd.load(file, signal),
     restartKubelet: (signal) => node.kubelet.restart(signal),
+    restartNameServer: (cacheSeconds) => node.dns.restart(cacheSeconds),
     stopApiServer: (signal) => controlPlane.stopApiServer(signal),
     startApiServer: () => controlPlane.startApiServer(),
     restartEtcd: (signal) => controlPlane.restartEtcd(signal),
     get processes() {
-      const own = [containerd.process, node.kubelet.process(), node.proxy, node.dns];
+      const own = [containerd.process, node.kubelet.process(), node.proxy, node.dns.process()];
       return { ...controlPlane.processes, ...Object.fromEntries(own.map((one) => [one.name, one.pid])) };
     },
     stop,
@@ -174,7 +177,10 @@ async function startNode({ workspace, controlPlane, containerd, options, program
       return one;
     }),
     startKubeProxy({ ...common, binary: programs.proxy, nft: programs.nft }).then((one) => stopLater(started, one)),
-    startCoreDns({ ...common, binary: programs.dns }).then((one) => stopLater(started, one)),
+    startCoreDns({ ...common, binary: programs.dns }).then((one) => {
+      started.defer(() => one.process().stop());
+      return one;
+    }),
     startStorage({ api, nodeName: NODE_NAME, folder: workspace.folder }).then((one) => started.use(one)),
   ]);
   progress("waiting for the node, its names and its Services");

@@ -44,18 +44,34 @@ export async function startKubeProxy(
   return proxy;
 }
 
-export async function startCoreDns(options: Omit<ServiceNetworkOptions, "nodeName">): Promise<ManagedProcess> {
+export interface NameServer {
+  readonly process: () => ManagedProcess;
+  /** Ends it and starts it again, with responses cached for this long; 0 caches nothing. */
+  restart(cacheSeconds: number): Promise<void>;
+}
+
+export async function startCoreDns(options: Omit<ServiceNetworkOptions, "nodeName">): Promise<NameServer> {
   const { workspace, controlPlane, binary } = options;
   const kubeconfig = await controlPlane.userKubeconfig("coredns", ["system:masters"]);
-  const file = workspace.write("Corefile", renderCorefile(kubeconfig));
-  const dns = startProcess(workspace, { name: "coredns", binary, args: ["-conf", file] });
   const resolver = new Resolver({ timeout: LOOKUP_DEADLINE_MS, tries: 1 });
   resolver.setServers([NODE_ADDRESS]);
-  await dns.waitUntilReady(async () => {
-    const found = await resolver.resolve4(`kubernetes.default.svc.${CLUSTER_DOMAIN}`);
-    return found.includes(API_SERVICE_ADDRESS);
-  }, READY_DEADLINE_MS);
-  return dns;
+  const start = async (cacheSeconds: number) => {
+    const file = workspace.write("Corefile", renderCorefile(kubeconfig, cacheSeconds));
+    const dns = startProcess(workspace, { name: "coredns", binary, args: ["-conf", file] });
+    await dns.waitUntilReady(async () => {
+      const found = await resolver.resolve4(`kubernetes.default.svc.${CLUSTER_DOMAIN}`);
+      return found.includes(API_SERVICE_ADDRESS);
+    }, READY_DEADLINE_MS);
+    return dns;
+  };
+  let running = await start(0);
+  return {
+    process: () => running,
+    async restart(cacheSeconds) {
+      await running.stop();
+      running = await start(cacheSeconds);
+    },
+  };
 }
 
 export function renderProxySettings(kubeconfig: string, nodeName: string) {
@@ -75,15 +91,21 @@ export function renderProxySettings(kubeconfig: string, nodeName: string) {
   };
 }
 
-/** Nothing is cached: a Service that was made a moment ago has its name. */
-export function renderCorefile(kubeconfig: string): string {
+/**
+ * Without a cache a Service that was created a moment ago has its name, and one that was switched has no old address. With one, the
+ * lines are those of Kubernetes' add-on manifest (`ttl 30`, `cache 30`).
+ */
+export function renderCorefile(kubeconfig: string, cacheSeconds: number): string {
+  const isCached = cacheSeconds > 0;
   return [
     `${CLUSTER_DOMAIN} in-addr.arpa ip6.arpa {`,
     `  bind ${NODE_ADDRESS}`,
     "  errors",
     `  kubernetes ${CLUSTER_DOMAIN} in-addr.arpa ip6.arpa {`,
     `    kubeconfig ${kubeconfig}`,
+    ...(isCached ? [`    ttl ${cacheSeconds}`] : []),
     "  }",
+    ...(isCached ? [`  cache ${cacheSeconds}`] : []),
     `  ready 127.0.0.1:${DNS_READY_PORT}`,
     "}",
     "",

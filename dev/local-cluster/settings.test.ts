@@ -80,7 +80,7 @@ test("kube-proxy leaves the host's connection tracking as it is", () => {
 });
 
 test("CoreDNS serves the cluster's names on the node's address", () => {
-  expect(renderCorefile("/k")).toBe(`cluster.local in-addr.arpa ip6.arpa {
+  expect(renderCorefile("/k", 0)).toBe(`cluster.local in-addr.arpa ip6.arpa {
   bind 10.245.0.1
   errors
   kubernetes cluster.local in-addr.arpa ip6.arpa {
@@ -89,6 +89,11 @@ test("CoreDNS serves the cluster's names on the node's address", () => {
   ready 127.0.0.1:8181
 }
 `);
+});
+
+test("CoreDNS caches for as long as it is told to, and hands out the same time to live", () => {
+  const lines = renderCorefile("/k", 30).split("\n");
+  expect(lines.filter((line) => /ttl|cache/.test(line))).toEqual(["    ttl 30", "  cache 30"]);
 });
 
 test("a claim's volume is for this claim, on this node, below the folder", () => {

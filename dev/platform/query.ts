@@ -11,6 +11,8 @@ export interface Query {
   readonly gateway: string;
   readonly engine: string;
   readonly sql: string;
+  /** Shown by the gateway's access log and by the engine. */
+  readonly label?: string;
   /** Default: a connection of its own. */
   readonly agent?: Agent;
   readonly timeoutMs?: number;
@@ -25,12 +27,12 @@ export interface QueryAnswer {
 
 /** Every HTTP status is an answer; only a broken or missing connection is an error. */
 export function query(options: Query): Promise<QueryAnswer> {
-  const { gateway, engine, sql, agent, timeoutMs = DEADLINE_MS, signal } = options;
+  const { gateway, engine, sql, label, agent, timeoutMs = DEADLINE_MS, signal } = options;
   const startedMs = performance.now();
   const deadline = AbortSignal.timeout(timeoutMs);
   const { promise, resolve, reject } = Promise.withResolvers<QueryAnswer>();
   const call = request(
-    new URL("/", gateway),
+    new URL(label === undefined ? "/" : `/?query_label=${encodeURIComponent(label)}`, gateway),
     {
       method: "POST",
       agent: agent ?? false,

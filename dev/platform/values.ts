@@ -2,6 +2,13 @@
 
 export type Values = Readonly<Record<string, unknown>>;
 
+export const UNCACHED_SETTLE_SECONDS = 5;
+/**
+ * For a cluster whose name server caches nothing, as the local one's: gateways resolve names every 2 s, and after 5 s none of them
+ * has an address from before a switch. Elsewhere the chart's default holds.
+ */
+export const UNCACHED_NAMES = { controllers: { drainSettle: `${UNCACHED_SETTLE_SECONDS}s` } } as const satisfies Values;
+
 /** Objects merge, everything else is replaced. */
 export function mergeValues(base: Values, over: Values = {}): Values {
   const merged: Record<string, unknown> = { ...base };

@@ -7,7 +7,7 @@ import { openDoor } from "../local-cluster/doors.ts";
 import { installCharts, OPERATOR_NAMESPACE } from "../platform/charts.ts";
 import type { NamedImage } from "../platform/image-values.ts";
 import { SAMPLE } from "../platform/sample.ts";
-import type { Values } from "../platform/values.ts";
+import { UNCACHED_NAMES, type Values } from "../platform/values.ts";
 import { textOf } from "./calls.ts";
 import { type MachineOptions, startMachine } from "./machine.ts";
 import type { Place } from "./place.ts";
@@ -16,8 +16,11 @@ const UP_MS = 300_000;
 const CALL_MS = 120_000;
 const IMAGES_MS = 300_000;
 
-/** Nobody could reach a webhook in a simulated pod: the operator's own runs nothing, a process beside it does. */
-const SIMULATED_VALUES: Values = { webhook: { enabled: false } };
+/**
+ * Nobody could reach a webhook in a simulated pod: the operator's own runs nothing, a process beside it does. Queries never reach a
+ * simulated pod, so no old generation has to be kept for clients that still have its addresses.
+ */
+const SIMULATED_VALUES: Values = { webhook: { enabled: false }, controllers: { drainSettle: "0s" } };
 
 export interface PrivatePlaceOptions extends MachineOptions {
   readonly mode: "cluster" | "simulated";
@@ -44,7 +47,7 @@ export async function openPrivatePlace(options: PrivatePlaceOptions): Promise<Pl
     namespace: SAMPLE.namespace,
     async installOperator() {
       const isSimulated = mode === "simulated";
-      const values = isSimulated ? SIMULATED_VALUES : {};
+      const values = isSimulated ? SIMULATED_VALUES : UNCACHED_NAMES;
       const charts = installCharts({ kubeconfig, images, values, waitForNothing: isSimulated, progress, signal });
       // Images of what the operator will start are loaded while it starts itself.
       if (isSimulated) await charts.then(() => call("operator", { namespace: OPERATOR_NAMESPACE }, CALL_MS));

@@ -44,6 +44,7 @@ async function start(...flags: readonly string[]): Promise<{ operator: OperatorP
     `--kubeconfig=${cluster.adminKubeconfig}`,
     "--health-probe-bind-address=0",
     `--metrics-bind-address=127.0.0.1:${port}`,
+    "--drain-settle=0s",
     ...flags,
   ]);
   return { operator, port, url: `https://127.0.0.1:${port}/metrics` };

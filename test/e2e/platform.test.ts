@@ -42,7 +42,12 @@ beforeAll(async () => {
   [cluster] = await Promise.all([startControlPlane({ components, crds: join(ROOT, "config/crd") }), buildProgram()]);
   await addNodes(cluster.adminKubeconfig, { count: 2 });
   await request("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "analytics" } });
-  operator = startOperator([`--kubeconfig=${cluster.adminKubeconfig}`, "--health-probe-bind-address=0"]);
+  operator = startOperator([
+    `--kubeconfig=${cluster.adminKubeconfig}`,
+    "--health-probe-bind-address=0",
+    // Nobody queries these engines.
+    "--drain-settle=0s",
+  ]);
 }, 180_000);
 
 afterAll(async () => {

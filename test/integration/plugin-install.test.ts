@@ -124,7 +124,11 @@ async function engineOfOthers(): Promise<void> {
 }
 
 test("quickstart ends with an engine that serves and the way to ask it; uninstall refuses, then removes all of it", async () => {
-  await using operator = startOperator([`--kubeconfig=${cluster.adminKubeconfig}`, "--health-probe-bind-address=0"]);
+  await using operator = startOperator([
+    `--kubeconfig=${cluster.adminKubeconfig}`,
+    "--health-probe-bind-address=0",
+    "--drain-settle=0s",
+  ]);
   expect(await plugin("quickstart", "--skip-install")).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("--bucket"),
@@ -176,7 +180,11 @@ test("operations §9 row 11: the printed scripts install, start and remove the s
   expect((await plugin(...install)).code).toBe(0);
   expect(helm.calls()).toEqual(calls);
 
-  await using operator = startOperator([`--kubeconfig=${cluster.adminKubeconfig}`, "--health-probe-bind-address=0"]);
+  await using operator = startOperator([
+    `--kubeconfig=${cluster.adminKubeconfig}`,
+    "--health-probe-bind-address=0",
+    "--drain-settle=0s",
+  ]);
   const started = await script("quickstart", "--skip-install", "--bucket", "tables", "-n", "second");
   expect(started.code, `${started.stderr}${operator.stderr()}`).toBe(0);
   expect((await plugin("engine", "list", "-n", "second")).stdout).toContain("my-engine   quickstart   stable   true");

@@ -73,6 +73,8 @@ async function install(namespace: string, values: Values): Promise<Installed> {
     // What a pod knows from its service account's files.
     `--kubeconfig=${kubeconfig}`,
     `--leader-election-namespace=${namespace}`,
+    // Nobody queries these engines.
+    "--drain-settle=0s",
   ]);
   return {
     grants: grantsOf(objects, RELEASE),
@@ -110,6 +112,7 @@ async function live(namespace: string, account: string, life: Life = {}): Promis
   await scenario.giveUp();
   await scenario.stopAndStart();
   if (life.demand === true) await scenario.wake();
+  await scenario.orphan();
   await scenario.damage();
   await scenario.contend(() => audit.requestsOf(account).some(isLook));
   const needs = await scenario.needsOfChildren();

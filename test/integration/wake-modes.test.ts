@@ -65,6 +65,7 @@ function startProgram(mode: WakeMode): OperatorProcess {
     `--wake-mode=${mode}`,
     `--metrics-bind-address=127.0.0.1:${metricsPort}`,
     "--metrics-secure=false",
+    "--drain-settle=0s",
   ]);
 }
 

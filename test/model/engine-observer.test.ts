@@ -84,6 +84,33 @@ test("a good history breaks nothing", () => {
   expect(judge([...switched, ...cleaned])).toEqual([]);
 });
 
+/** The draining generation is wanted again. */
+const takenBack = [
+  ...switched,
+  pod(0, true),
+  service(0),
+  engine({
+    phase: "draining",
+    currentGeneration: 0,
+    activeGeneration: 0,
+    drainingGeneration: 1,
+    highestGeneration: 1,
+  }),
+];
+
+test("a draining generation that is taken back breaks nothing, and its successor's number is not used again", () => {
+  const rest = { currentGeneration: 0, activeGeneration: 0, highestGeneration: 1 };
+  const next = { currentGeneration: 2, activeGeneration: 0 };
+  const after = [
+    engine({ phase: "cleaning", ...rest, drainingGeneration: 1 }),
+    set(1, gone),
+    engine({ phase: "stable", ...rest }),
+  ];
+  expect(judge([...takenBack, ...after, engine({ phase: "creating", ...next }), set(2)])).toEqual([]);
+  const reused = { currentGeneration: 1, activeGeneration: 0 };
+  expect(judge([...takenBack, ...after, engine({ phase: "creating", ...reused })])[0]).toMatch(/^I2/);
+});
+
 test.each([
   ["I1", [engine({ phase: "creating", currentGeneration: -2, activeGeneration: -2 })]],
   ["I2", [...rolling, engine({ phase: "creating", currentGeneration: 0, activeGeneration: 0 })]],
@@ -109,6 +136,18 @@ test.each([
   ["I16", [...rolling, set(0, gone)]],
   ["I16", [...rolling, service(1), set(1, gone)]],
   ["I17", [...switched, service(0)]],
+  [
+    "I17",
+    [
+      ...switched,
+      service(0),
+      engine({ phase: "draining", currentGeneration: 1, activeGeneration: 1, drainingGeneration: 0 }),
+    ],
+  ],
+  [
+    "I3",
+    [...switched, engine({ phase: "draining", currentGeneration: 1, activeGeneration: 0, drainingGeneration: 1 })],
+  ],
 ] as const)("%s: a history that breaks it is found", (invariant, entries) => {
   const broken = judge(entries);
   expect(broken.length).toBeGreaterThan(0);

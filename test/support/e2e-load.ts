@@ -30,8 +30,17 @@ export interface Load {
   readonly tally: LoadTally;
   /** What the test does from now on: every failure says in which phase it happened. */
   phase(name: string): void;
+  /** Sends one more long query, on a connection of its own; returns its label. */
+  sendLong(query: KnownQuery): string;
   /** Sends nothing more, waits for what is on its way. */
   stop(): Promise<LoadFigures>;
+}
+
+interface Sent {
+  readonly type: QueryType;
+  readonly id: string;
+  readonly connection: "new" | "kept";
+  readonly query: KnownQuery;
 }
 
 const TICK_MS = 5;
@@ -47,10 +56,14 @@ export const sumQuery = (number: number): KnownQuery => {
   return { sql: `SELECT ${left} + ${right}`, value: left + right, takesMs: 0 };
 };
 
-export const sleepQuery = (number: number): KnownQuery => {
-  const takesMs = 1_000 * (LONG_SECONDS[number % LONG_SECONDS.length] ?? 5);
-  return { sql: `SELECT sleep(${takesMs})`, value: takesMs, takesMs };
-};
+export const sleepQuery = (number: number): KnownQuery =>
+  sleepFor(1_000 * (LONG_SECONDS[number % LONG_SECONDS.length] ?? 5));
+
+export const sleepFor = (takesMs: number): KnownQuery => ({
+  sql: `SELECT sleep(${takesMs})`,
+  value: takesMs,
+  takesMs,
+});
 
 export function startLoad(options: LoadOptions): Load {
   const tally = new LoadTally();
@@ -61,13 +74,15 @@ export function startLoad(options: LoadOptions): Load {
   const idle = Promise.withResolvers<void>();
   let phase = "start";
   let stopping = false;
-  const numbers = { short: 0, long: 0 };
+  const numbers = { short: 0, long: 0, extra: 0 };
 
-  const send = (type: QueryType, number: number): void => {
-    const query = type === "short" ? short(number) : long(number);
+  const sendNext = (type: QueryType, number: number): void => {
     const connection = number % 2 === 0 ? "new" : "kept";
-    const sentIn = phase;
     const id = `${options.engine}-${type}-${number}`;
+    send({ type, id, connection, query: type === "short" ? short(number) : long(number) });
+  };
+  const send = ({ type, id, connection, query }: Sent): void => {
+    const sentIn = phase;
     const sentMs = performance.now();
     tally.send(type, connection);
     const settle = (status: number | undefined, why: string | undefined): void => {
@@ -91,8 +106,8 @@ export function startLoad(options: LoadOptions): Load {
   const tick = (): void => {
     const elapsedMs = performance.now() - startedMs;
     const dueShort = Math.min(limit, (elapsedMs * options.perSecond) / 1000);
-    while (numbers.short < dueShort) send("short", numbers.short++);
-    while (options.longEveryMs > 0 && numbers.long < elapsedMs / options.longEveryMs) send("long", numbers.long++);
+    while (numbers.short < dueShort) sendNext("short", numbers.short++);
+    while (options.longEveryMs > 0 && numbers.long < elapsedMs / options.longEveryMs) sendNext("long", numbers.long++);
   };
   const timer = setInterval(tick, TICK_MS);
 
@@ -100,6 +115,11 @@ export function startLoad(options: LoadOptions): Load {
     tally,
     phase: (name) => {
       phase = name;
+    },
+    sendLong(query) {
+      const id = `${options.engine}-extra-${numbers.extra++}`;
+      send({ type: "long", id, connection: "new", query });
+      return id;
     },
     async stop() {
       clearInterval(timer);

@@ -4,12 +4,24 @@ import { once } from "node:events";
 import { createServer, request, type Server } from "node:http";
 import type { LocalCluster } from "../../dev/local-cluster/local-cluster.ts";
 
-const FAULTS = ["restart-kubelet", "stop-api-server", "start-api-server", "restart-etcd"] as const;
+const FAULTS = [
+  "restart-kubelet",
+  "stop-api-server",
+  "start-api-server",
+  "restart-etcd",
+  "cache-names",
+  "cache-no-names",
+] as const;
 export type Fault = (typeof FAULTS)[number];
 
 const DEADLINE_MS = 120_000;
+/** Of the Corefile in Kubernetes' add-on manifest. */
+export const NAME_CACHE_SECONDS = 30;
 
-type Faulty = Pick<LocalCluster, "restartKubelet" | "stopApiServer" | "startApiServer" | "restartEtcd">;
+type Faulty = Pick<
+  LocalCluster,
+  "restartKubelet" | "stopApiServer" | "startApiServer" | "restartEtcd" | "restartNameServer"
+>;
 
 export async function serveNodeControl(cluster: Faulty, socket: string): Promise<Server> {
   const actions: Readonly<Record<Fault, () => Promise<unknown>>> = {
@@ -17,6 +29,8 @@ export async function serveNodeControl(cluster: Faulty, socket: string): Promise
     "stop-api-server": () => cluster.stopApiServer(),
     "start-api-server": () => cluster.startApiServer(),
     "restart-etcd": () => cluster.restartEtcd(),
+    "cache-names": () => cluster.restartNameServer(NAME_CACHE_SECONDS),
+    "cache-no-names": () => cluster.restartNameServer(0),
   };
   const server = createServer((incoming, outgoing) => {
     incoming.resume();

@@ -1,5 +1,6 @@
 // What the end-to-end platform consists of, as data: names, manifests, the operator's settings, and what the set-up of a run tells the
 // tests. It starts nothing and imports nothing of vitest: the set-up runs outside of it.
+import { UNCACHED_NAMES, UNCACHED_SETTLE_SECONDS } from "../../dev/platform/values.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
 
 /** What the run's set-up tells the tests. */
@@ -35,6 +36,7 @@ export const ENGINE = "rolling";
  * leader that is killed every ten would never follow one that lasts fifteen.
  */
 export const OPERATOR_VALUES = {
+  ...UNCACHED_NAMES,
   replicaCount: 3,
   additionalArgs: [
     "--leader-election-lease-duration=4s",
@@ -42,6 +44,9 @@ export const OPERATOR_VALUES = {
     "--leader-election-retry-period=500ms",
   ],
 };
+
+/** How long a generation is kept after the switch, with these values. */
+export const DRAIN_SETTLE_MS = 1_000 * UNCACHED_SETTLE_SECONDS;
 
 const API_VERSION = "compute.firebolt.io/v1alpha1";
 
@@ -52,6 +57,9 @@ export const engineManifest = (name: string, spec: object): KubeObject =>
     drainCheckInterval: "1s",
     ...spec,
   });
+
+export const instanceManifest = (name: string, spec: object): KubeObject =>
+  manifest("FireboltInstance", name, { metadata: {}, gateway: {}, ...spec });
 
 const CLASS_SPEC = {
   template: {
@@ -66,7 +74,7 @@ const CLASS_SPEC = {
 
 /** An instance with its gateway of two pods, a class and one engine. */
 export const platformManifests = (): readonly KubeObject[] => [
-  manifest("FireboltInstance", INSTANCE, { metadata: {}, gateway: {} }),
+  instanceManifest(INSTANCE, {}),
   manifest("FireboltEngineClass", CLASS, CLASS_SPEC),
   engineManifest(ENGINE, { replicas: 1 }),
 ];

@@ -1,6 +1,7 @@
 // The safety invariants of behaviour §5 that can be seen from outside, checked over a recorded history: after every single stored
 // version, whoever wrote it. Answers what was broken, in words; an empty list is the only good answer.
 import type { FireboltEngine } from "../../src/api/engine.ts";
+import type { EngineStatus } from "../../src/api/engine-status.ts";
 import type { V1Pod, V1Service, V1StatefulSet } from "../../src/api/generated/kubernetes.ts";
 import { LABEL } from "../../src/api/labels.ts";
 import { isLegalMove, parsePhase } from "../../src/engine/phase.ts";
@@ -16,8 +17,12 @@ export interface OutsideEdits {
 export function brokenInvariants(history: EngineHistory, edits: OutsideEdits = {}): readonly string[] {
   const replay = new Replay(edits);
   for (const entry of history.all()) replay.step(entry);
+  replay.end();
   return replay.broken;
 }
+
+/** The highest number ever used: higher than the current one after a generation was taken back. */
+const highestOf = (status: EngineStatus): number => Math.max(status.currentGeneration, status.highestGeneration ?? 0);
 
 class Replay {
   readonly broken: string[] = [];
@@ -26,6 +31,8 @@ class Replay {
   readonly #sets = new Map<string, V1StatefulSet>();
   readonly #selectors = new Map<string, number>();
   readonly #pods = new Map<string, V1Pod>();
+  /** Selectors that went back to a draining generation: the next status must say that it was taken back. */
+  readonly #returns = new Map<string, { readonly target: number; readonly broken: () => void }>();
 
   constructor(edits: OutsideEdits) {
     this.#edits = edits;
@@ -53,6 +60,10 @@ class Replay {
     }
   }
 
+  end(): void {
+    for (const { broken } of this.#returns.values()) broken();
+  }
+
   #engine(name: string, engine: FireboltEngine, entry: Seen): void {
     const before = this.#engines.get(name);
     if (entry.change === "removed") {
@@ -65,20 +76,29 @@ class Replay {
     if (status === undefined || this.#edits.status === true) return;
     const { currentGeneration: current, activeGeneration: active, drainingGeneration: draining } = status;
     const phase = parsePhase(status.phase);
+    const returned = this.#returns.get(name);
+    this.#returns.delete(name);
+    if (returned !== undefined && returned.target !== active) returned.broken();
     const fail = (invariant: string) => this.#fail(entry, `${invariant} (${phase} ${current}/${active}/${draining})`);
     if (phase === "unknown" || current < 0 || active < -1 || (draining ?? 0) < 0) fail("I1 strange status");
     if (active > current) fail("I3 active is ahead of current");
     if ((phase === "stable" || phase === "stopped") && (current !== active || draining !== undefined))
       fail("I4 at rest with an open rollout");
     const drains = phase === "draining" || phase === "cleaning";
-    if (draining !== undefined && !(drains && draining < current && current === active)) fail("I5 draining misplaced");
+    const highest = highestOf(status);
+    if (draining !== undefined && !(drains && draining !== current && draining <= highest && current === active))
+      fail("I5 draining misplaced");
     const old = before?.metadata?.uid === engine.metadata?.uid ? before?.status : undefined;
     if (old !== undefined) {
-      const step = current - old.currentGeneration;
-      if (step !== 0 && step !== 1) fail(`I2 current went from ${old.currentGeneration} to ${current}`);
-      if (active < old.activeGeneration) fail("I3 active went down");
       const from = parsePhase(old.phase);
-      if (step === 1 && !["stable", "stopped", "creating"].includes(from)) fail(`I7 bump in ${from}`);
+      // A draining generation that is wanted again: numbers go back to it, and the highest one stays known.
+      const isTakenBack =
+        from === "draining" && phase === "draining" && current === old.drainingGeneration && highest === highestOf(old);
+      const isBump = current !== old.currentGeneration && !isTakenBack;
+      if (isBump && current !== highestOf(old) + 1) fail(`I2 current went from ${old.currentGeneration} to ${current}`);
+      if (highest < highestOf(old)) fail("I2 the highest number went down");
+      if (active < old.activeGeneration && !isTakenBack) fail("I3 active went down");
+      if (isBump && !["stable", "stopped", "creating"].includes(from)) fail(`I7 bump in ${from}`);
       if (!isLegalMove(from, phase === "uninitialised" || phase === "unknown" ? "creating" : phase))
         fail(`illegal move from ${from}`);
       if ((status.observedGeneration ?? 0) < (old.observedGeneration ?? 0)) fail("I10 observedGeneration went down");
@@ -118,8 +138,11 @@ class Replay {
     this.#selectors.set(engineName, target);
     this.#routed(engineName, entry);
     if (before === undefined || before === target || this.#edits.routing === true) return;
-    const { activeGeneration: active } = this.#engines.get(engineName)?.status ?? {};
-    if (target < before && target !== active) this.#fail(entry, `I17 selector went from ${before} to ${target}`);
+    const { activeGeneration: active, drainingGeneration: draining } = this.#engines.get(engineName)?.status ?? {};
+    // Back to a generation that drains: it is taken back, and all of its pods are ready.
+    const broken = () => this.#fail(entry, `I17 selector went from ${before} to ${target}`);
+    if (target === draining && this.#allReady(engineName, target)) this.#returns.set(engineName, { target, broken });
+    else if (target < before && target !== active) broken();
     if (target > before && !this.#allReady(engineName, target))
       this.#fail(entry, `I14 selector moved to ${target} before its pods were ready`);
   }
@@ -127,9 +150,9 @@ class Replay {
   #routed(engineName: string, entry: Seen): void {
     const target = this.#selectors.get(engineName);
     const engine = this.#engines.get(engineName);
-    const { currentGeneration: current, activeGeneration: active = -1 } = engine?.status ?? {};
+    const { currentGeneration: current, activeGeneration: active = -1, drainingGeneration } = engine?.status ?? {};
     if (target === undefined || active < 0 || this.#edits.routing === true || this.#edits.status === true) return;
-    if (target !== active && target !== current)
+    if (target !== active && target !== current && target !== drainingGeneration)
       this.#fail(entry, `I13 selector ${target} is neither active ${active} nor current ${current}`);
   }
 

@@ -9,7 +9,7 @@ import { type EngineLab, image } from "./engine-lab.ts";
 import type { EngineOperator } from "./operator-in-process.ts";
 
 /** The most requests per engine. */
-export const REQUEST_BUDGET = { create: 10, roll: 16, idle: 0, stop: 16, delete: 6 } as const;
+export const REQUEST_BUDGET = { create: 10, roll: 17, idle: 0, stop: 17, delete: 6 } as const;
 
 const IDLE_LOOKS = 10;
 const LOOK_MS = 10;

@@ -43,7 +43,7 @@ export async function startPluginCluster(): Promise<PluginCluster> {
   const nodes = await addNodes(kubeconfig, { count: 2 });
   const body = { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } };
   await requestAs(kubeconfig, { method: "POST", path: "/api/v1/namespaces", body });
-  const operator = startOperator([`--kubeconfig=${kubeconfig}`, "--health-probe-bind-address=0"]);
+  const operator = startOperator([`--kubeconfig=${kubeconfig}`, "--health-probe-bind-address=0", "--drain-settle=0s"]);
   const client = createKubeClient({ config: await clusterConfig(kubeconfig) });
   const kubectl = binaries.get("kubectl") ?? "";
   const complete = (args: readonly string[]): readonly string[] => [

@@ -35,6 +35,8 @@ export interface Scenario {
   stopAndStart(): Promise<void>;
   /** A stopped engine that somebody asks for at a gateway, until it runs. */
   wake(): Promise<void>;
+  /** A StatefulSet is deleted and its pods are orphaned: the manager deletes them once the next generation serves. */
+  orphan(): Promise<void>;
   /** Takes away what the manager must put back. */
   damage(): Promise<void>;
   /** Changes the instance under the manager's hands until it has looked again. */
@@ -114,6 +116,15 @@ export function openScenario(api: Api, namespace: string, { roles = true }: Scen
       await post("fireboltengines", engine({ namespace, name: SLEEPER, instanceRef: "main", replicas: 0, autoStop }));
       const running = { spec: { replicas: 1 }, status: { phase: "stable" } };
       await eventually(async () => expect(await read("fireboltengines", SLEEPER)).toMatchObject(running), PATIENCE);
+    },
+    async orphan() {
+      const active = valueAt(await read("fireboltengines", "alpha"), ["status", "activeGeneration"]);
+      const path = `${listPath("apis/apps/v1/statefulsets")}/alpha-g${active}`;
+      await api.expect({ method: "DELETE", path, body: { propagationPolicy: "Orphan" } });
+      await engineIs({ phase: "stable", activeGeneration: Number(active) + 1 });
+      const selector = encodeURIComponent(`firebolt.io/engine=alpha,firebolt.io/generation=${active}`);
+      const orphans = { path: `${listPath("api/v1/pods")}?labelSelector=${selector}` };
+      await eventually(async () => expect((await api.expect(orphans)).body).toMatchObject({ items: [] }), PATIENCE);
     },
     async damage() {
       const gone = [

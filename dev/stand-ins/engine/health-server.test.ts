@@ -24,7 +24,7 @@ beforeEach(async () => {
   const runSql = () => ({ columns: [], rows: [] });
   servers = [
     createHealthServer({ state, config, crash: () => undefined }),
-    createQueryServer({ state, identity, runSql, onMarker: () => undefined }),
+    createQueryServer({ state, identity, runSql, onMarker: () => undefined, onWait: () => undefined }),
   ];
   for (const server of servers) await once(server.listen(0, "127.0.0.1"), "listening");
 });

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { checkOwnNode, type EngineConfig, parseEngineConfig } from "./engine-config.ts";
 import { EngineState } from "./engine-state.ts";
 import { createHealthServer } from "./health-server.ts";
-import { createMetricsServer } from "./metrics-server.ts";
+import { createMetricsServer, type Gauges } from "./metrics-server.ts";
 import { createQueryServer } from "./query-server.ts";
 import { type EngineSettings, readEngineSettings } from "./settings.ts";
 import { openSqlEngine } from "./sql-engine.ts";
@@ -30,6 +30,9 @@ const log = (message: string, fields: object = {}): void => {
   process.stdout.write(`${JSON.stringify({ message, ...fields })}\n`);
 };
 
+/** With its time, as queries that take time: observers of a drain compare what was asked with what was running. */
+const logScrape = (gauges: Gauges): void => log("scraped", { atMs: Date.now(), ...gauges });
+
 async function listen(server: Server, port: number, address: string): Promise<void> {
   server.listen(port, address);
   await once(server, "listening");
@@ -47,11 +50,12 @@ async function main(settings: EngineSettings, config: EngineConfig): Promise<voi
     identity,
     runSql: openSqlEngine(),
     onMarker: (id) => log("marker", { id }),
+    onWait: (change, query) => log(`query ${change}`, { atMs: Date.now(), ...query }),
   });
   const health = createHealthServer({ state, config, crash: () => process.exit(1) });
   const terminated = once(process, "SIGTERM");
   await listen(health, PORTS.health, settings.bindAddress);
-  await listen(createMetricsServer(state), PORTS.metrics, settings.bindAddress);
+  await listen(createMetricsServer(state, logScrape), PORTS.metrics, settings.bindAddress);
   await listen(query, PORTS.query, settings.bindAddress);
   log("listening", { pod: settings.podName, address: settings.bindAddress });
   if (settings.exitAfterMs !== undefined) setTimeout(() => process.exit(1), settings.exitAfterMs).unref();

@@ -2,7 +2,13 @@
 import { createServer, type Server } from "node:http";
 import type { EngineState } from "./engine-state.ts";
 
-export function createMetricsServer(state: EngineState): Server {
+export interface Gauges {
+  readonly running: number;
+  readonly suspended: number;
+}
+
+/** `onScrape` is called with the gauges of every response. */
+export function createMetricsServer(state: EngineState, onScrape: (gauges: Gauges) => void): Server {
   return createServer((request, response) => {
     request.resume();
     if (state.metricsMode === "hang") return;
@@ -11,6 +17,7 @@ export function createMetricsServer(state: EngineState): Server {
       return;
     }
     response.writeHead(200, { "Content-Type": "text/plain; version=0.0.4" }).end(renderMetrics(state));
+    onScrape({ running: state.count("running"), suspended: state.count("suspended") });
   });
 }
 

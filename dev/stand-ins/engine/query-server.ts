@@ -20,6 +20,14 @@ export interface QueryServerOptions {
   readonly runSql: RunSql;
   /** Told every marker that ran, once per run. */
   readonly onMarker: (id: string) => void;
+  /** Called when a query that takes time begins, and when it ends, however it ends. */
+  readonly onWait: (change: "began" | "ended", query: WaitingQuery) => void;
+}
+
+export interface WaitingQuery {
+  /** The setting `query_label` of the request; empty without one. */
+  readonly label: string;
+  readonly durationMs: number;
 }
 
 interface Answer {
@@ -88,8 +96,16 @@ async function run(statement: Statement, options: QueryServerOptions, request: I
         const { pod, generation, configHash } = options.identity;
         return { rows: [[pod, generation, configHash]] };
       }
-      case "wait":
-        return await wait(statement.durationMs, { query, state: options.state, request });
+      case "wait": {
+        const { durationMs } = statement;
+        const waiting = { label: labelOf(request), durationMs };
+        options.onWait("began", waiting);
+        try {
+          return await wait(durationMs, { query, state: options.state, request });
+        } finally {
+          options.onWait("ended", waiting);
+        }
+      }
     }
   } catch (error) {
     if (error instanceof StatementError) return failure(400, error.message);
@@ -123,6 +139,9 @@ async function wait(durationMs: number, { query, state, request }: Waiting): Pro
     socket.off("close", onCut);
   }
 }
+
+const labelOf = ({ url = "/" }: IncomingMessage): string =>
+  new URL(url, "http://engine").searchParams.get("query_label") ?? "";
 
 function failure(status: number, description: string): Answer {
   return { status, body: { errors: [{ description }] } };

@@ -6,18 +6,23 @@ import { FireboltEngineClass } from "../../../src/api/engine-class.ts";
 import { FireboltInstance } from "../../../src/api/instance.ts";
 import { KINDS } from "../../../src/instance/kinds.ts";
 import { eventually } from "../../support/cluster.ts";
+import { judgeDrains } from "../../support/drain-invariants.ts";
 import { withAccessLog } from "../../support/e2e-access-log.ts";
 import { recordFigures } from "../../support/e2e-figures.ts";
-import { startLoad } from "../../support/e2e-load.ts";
+import { type Load, sleepFor, startLoad } from "../../support/e2e-load.ts";
 import { describeFailures, type LoadFigures } from "../../support/e2e-load-tally.ts";
 import { startOperatorKiller } from "../../support/e2e-operator-process.ts";
-import { CLASS, ENGINE, INSTANCE, NAMESPACE } from "../../support/e2e-platform.ts";
+import { CLASS, DRAIN_SETTLE_MS, ENGINE, INSTANCE, NAMESPACE } from "../../support/e2e-platform.ts";
 import { edit, editEngine, openWorld, settled, type World } from "../../support/e2e-world.ts";
 import { watchEngineHistory } from "../../support/engine-history.ts";
 import { brokenInvariants } from "../../support/engine-invariants.ts";
+import { type EngineReports, followEngineReports } from "../../support/engine-reports.ts";
 
 const KILL_EVERY_MS = 10_000;
 const GATEWAY_ROLLS_AT = 4;
+/** Rolls that begin with a query which no pod would finish once it was told to end: it waits for 55 s, and is gone after 60. */
+const OUTLASTED_AT: readonly number[] = [1, 3, 7];
+const OUTLASTING_MS = 80_000;
 
 let world: World;
 
@@ -83,6 +88,14 @@ async function answeredBy(generation: number): Promise<void> {
   if (answer.status === "rejected") throw answer.reason;
 }
 
+/** A query that the generation which is about to be replaced must finish. Resolves once one of its pods runs it. */
+async function sendOutlasting(load: Load, reports: EngineReports): Promise<void> {
+  const label = load.sendLong(sleepFor(OUTLASTING_MS));
+  await eventually(async () => (await reports.all()).some((one) => one.type === "began" && one.label === label), {
+    describe: `${label} running`,
+  });
+}
+
 /** A new pod for every pod of the gateway; resolves when no pod of the old kind serves any more. */
 async function rollGateway(): Promise<void> {
   const { client, call } = world.cluster;
@@ -100,8 +113,9 @@ async function rollGateway(): Promise<void> {
   );
 }
 
-test("I19, S4, S5, S6, S38: ten rolls, a new gateway and an operator killed every ten seconds lose no query", async () => {
+test("I19, I20, S4, S5, S6, S38: ten rolls, a new gateway and an operator killed every ten seconds lose no query", async () => {
   await using history = await watchEngineHistory(world.cluster.client, NAMESPACE);
+  await using reports = followEngineReports(world.context.folder, NAMESPACE);
   const before = await settled(world, ENGINE);
   const first = before.status?.activeGeneration ?? 0;
   const load = startLoad({ gateway: world.gateway, engine: ENGINE, perSecond: 205, longEveryMs: 2_000 });
@@ -114,6 +128,7 @@ test("I19, S4, S5, S6, S38: ten rolls, a new gateway and an operator killed ever
       load.phase(`roll ${index + 1}: ${roll.name}`);
       const startedMs = performance.now();
       if (index === GATEWAY_ROLLS_AT) gatewayRoll = rollGateway();
+      if (OUTLASTED_AT.includes(index)) await sendOutlasting(load, reports);
       const generation = first + index + 1;
       await roll.edit();
       await settled(world, ENGINE, { generation, timeoutMs: 240_000 });
@@ -146,4 +161,7 @@ test("I19, S4, S5, S6, S38: ten rolls, a new gateway and an operator killed ever
   // Not one generation more than there were edits, however often the operator began anew.
   expect(after.status?.currentGeneration).toBe(first + rolls().length);
   expect(brokenInvariants(history)).toEqual([]);
+  const drains = judgeDrains(history, await reports.all(), { settleMs: DRAIN_SETTLE_MS });
+  expect(drains.broken).toEqual([]);
+  expect(drains.checked).toHaveLength(rolls().length);
 }, 1_200_000);
