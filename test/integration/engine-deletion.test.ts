@@ -184,7 +184,7 @@ describe.concurrent("deletion", () => {
 
   test("S53, I34: an engine of the same name waits for the old one's objects, adopts none, and then takes their names", async () => {
     await using lab = await openLab("s53");
-    const operator = await lab.operator();
+    await lab.operator();
     await lab.createEngine("e");
     const old = await lab.settled("e", 0);
     const hold = { type: "merge", body: { metadata: { finalizers: ["example.com/hold"] } } } as const;
@@ -193,10 +193,14 @@ describe.concurrent("deletion", () => {
     await lab.client.delete(FireboltEngine, inLab(lab, "e"));
     await eventually(() => lab.history.present("FireboltEngine").length === 0);
     await lab.createEngine("e");
-    const failure = await eventually(
-      () => operator.log.find(({ error }) => error?.includes("e-g0-config") === true) ?? false,
+    const waiting = await lab.until(
+      "e",
+      ({ status }) => status?.conditions?.some(({ reason }) => reason === "NameInUse") === true,
+      "waits for a name",
     );
-    expect(failure.error).toContain("ConfigMap");
+    const ready = waiting.status?.conditions?.find(({ type }) => type === "Ready");
+    expect(ready).toMatchObject({ status: "False", message: expect.stringContaining("ConfigMap") });
+    expect(ready?.message).toContain("e-g0-config");
     expect(lab.history.latest("ConfigMap", "e-g0-config")?.metadata?.ownerReferences?.[0]?.uid).toBe(old.metadata?.uid);
     const release = { type: "merge", body: { metadata: { finalizers: null } } } as const;
     await lab.client.patch(configMaps, inLab(lab, "e-g0-config"), release);

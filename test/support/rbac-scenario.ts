@@ -119,8 +119,8 @@ export function openScenario(api: Api, namespace: string, { roles = true }: Scen
     },
     async orphan() {
       const active = valueAt(await read("fireboltengines", "alpha"), ["status", "activeGeneration"]);
-      const path = `${listPath("apis/apps/v1/statefulsets")}/alpha-g${active}`;
-      await api.expect({ method: "DELETE", path, body: { propagationPolicy: "Orphan" } });
+      const path = `${listPath("apis/apps/v1/statefulsets")}/alpha-g${active}?propagationPolicy=Orphan`;
+      await api.expect({ method: "DELETE", path });
       await engineIs({ phase: "stable", activeGeneration: Number(active) + 1 });
       const selector = encodeURIComponent(`firebolt.io/engine=alpha,firebolt.io/generation=${active}`);
       const orphans = { path: `${listPath("api/v1/pods")}?labelSelector=${selector}` };
