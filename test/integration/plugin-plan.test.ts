@@ -172,7 +172,7 @@ describe("what rolls and what does not", () => {
     apply(object("FireboltEngine", "classy-too", { ...ENGINE, engineClassRef: "base" }));
     await cluster.rested("classy-too");
     const base = object("FireboltEngineClass", "base", {
-      template: { spec: { terminationGracePeriodSeconds: 77, ...CLASS.template.spec } },
+      template: { spec: { tolerations: [{ key: "example.com/two", operator: "Exists" }], ...CLASS.template.spec } },
     });
     const lastLine = async (...objects: readonly object[]): Promise<string | undefined> =>
       (await cluster.plugin(["plan", "-f", "-"], { stdin: text(objects) })).stdout.trimEnd().split("\n").at(-1);
