@@ -3,7 +3,7 @@
 // the pass.
 import type { V1ConfigMap, V1Service } from "../api/generated/kubernetes.ts";
 import { InvariantError } from "../kube/errors.ts";
-import { type ChildKind, type Engine, isOwnedBy } from "./children.ts";
+import { type ChildKind, type Engine, isOwnedBy, type OwnedMetadata } from "./children.ts";
 import { type ConfirmedView, confirmView } from "./confirm-view.ts";
 import type {
   Apply,
@@ -56,9 +56,12 @@ export async function applyDecision(
 ): Promise<Applied> {
   if (decision.type === "broken") throw new InvariantError(`${decision.row}: ${decision.detail}`);
   guardMove(snapshot, decision.status);
-  const stale = await writeObjects(decision, snapshot, world);
-  if (stale !== undefined) return { type: "discarded", because: stale };
+  // Another number of replicas comes first: a repair that is refused must not keep a query from waking the engine.
   const { base, status, scaled } = await scale(decision, snapshot.engine, world);
+  if (scaled?.type !== "done") {
+    const stale = await writeObjects(decision, snapshot, world);
+    if (stale !== undefined) return { type: "discarded", because: stale };
+  }
   const recheck = scaled?.type === "done" ? "now" : recheckOf(decision);
   const outcome = await writeStatus(world, base, status, snapshot.nowMs);
   switch (outcome.type) {
@@ -125,39 +128,50 @@ async function ensureObjects(
   const unrouted = serves ? await route() : undefined;
   if (unrouted !== undefined) return unrouted;
   if (obstacle !== undefined) throw new ChildInTheWayError(identity.namespace, obstacle);
-  const stale =
-    (configMap && (await ensureConfigMap(configMap, identity, world))) ??
-    (headlessService && (await ensureService(headlessService, identity, world))) ??
-    (statefulSet && (await created("StatefulSet", world.createStatefulSet(statefulSet), statefulSet, identity, world)));
-  return stale ?? (serves ? undefined : await route());
+  if (configMap !== undefined) await ensureConfigMap(configMap, identity, world);
+  if (headlessService !== undefined) await ensureService(headlessService, identity, world);
+  if (statefulSet !== undefined) {
+    const request = world.createStatefulSet(statefulSet);
+    // It is never changed: the next pass, which has seen it, judges it.
+    if ((await created("StatefulSet", request, statefulSet, identity, world)) === "own")
+      return "the StatefulSet exists already";
+  }
+  return serves ? undefined : await route();
 }
 
 async function ensureConfigMap({ object, exists }: Apply<V1ConfigMap>, identity: EngineIdentity, world: EngineWorld) {
-  if (exists) await world.applyConfigMap(object);
-  else return created("ConfigMap", world.createConfigMap(object), object, identity, world);
-  return undefined;
+  const answer = exists ? "own" : await created("ConfigMap", world.createConfigMap(object), object, identity, world);
+  if (answer !== "created") await world.applyConfigMap(object);
 }
 
 async function ensureService({ object, exists }: Apply<V1Service>, identity: EngineIdentity, world: EngineWorld) {
-  if (exists) await world.applyService(object);
-  else return created("Service", world.createService(object), object, identity, world);
-  return undefined;
+  const answer = exists ? "own" : await created("Service", world.createService(object), object, identity, world);
+  if (answer !== "created") await world.applyService(object);
 }
 
-/** Undefined when it was created. Otherwise the cache was behind, or another owner holds the name and no cache will ever show it. */
+/**
+ * Whether it was created or is the engine's own already: the cache was behind, or the object lost its label and no cache will ever show
+ * it. What another owner holds, or is on its way out, stands in the way.
+ */
 async function created(
   kind: ChildKind,
   answer: Promise<CreateAnswer>,
   { metadata }: { readonly metadata?: { readonly name?: string } },
   { namespace, uid }: EngineIdentity,
   world: EngineWorld,
-): Promise<string | undefined> {
-  if ((await answer) === "created") return undefined;
+): Promise<"created" | "own"> {
+  if ((await answer) === "created") return "created";
   const name = metadata?.name ?? "";
   const found = await readChild(kind, { namespace, name }, world);
-  const isForeign = found !== undefined && !isOwnedBy(found.metadata, uid);
-  if (isForeign) throw new ChildInTheWayError(namespace, { kind, name, problem: "belongs to another owner" });
-  return `the ${kind} exists already`;
+  if (found === undefined) return "own";
+  const problem = obstacleOf(found.metadata, uid);
+  if (problem !== undefined) throw new ChildInTheWayError(namespace, { kind, name, problem });
+  return "own";
+}
+
+function obstacleOf(metadata: OwnedMetadata | undefined, uid: string): Obstacle["problem"] | undefined {
+  if (!isOwnedBy(metadata, uid)) return "belongs to another owner";
+  return metadata?.deletionTimestamp === undefined ? undefined : "is still being deleted";
 }
 
 function readChild(kind: ChildKind, key: EngineKey, world: EngineWorld) {

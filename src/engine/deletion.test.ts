@@ -128,3 +128,12 @@ test("deleted with --cascade=orphan nothing but the finalizer goes", async () =>
   expect(world.requests).toEqual(["unfinalize FireboltEngine e"]);
   expect(world.names("StatefulSet")).toEqual(["e-g0"]);
 });
+
+test("pods whose StatefulSet was deleted without them are deleted with the engine", async () => {
+  const world = await running();
+  world.drop("StatefulSet", "e-g0");
+  const pod = world.get("Pod", "e-g0-0");
+  world.put("Pod", { ...pod, metadata: { ...pod?.metadata, ownerReferences: [] } });
+  expect((await remove(world)).outcome).toBe("onChange");
+  expect(world.requests.filter((request) => request.startsWith("delete Pod"))).toEqual(["delete Pod e-g0-0"]);
+});

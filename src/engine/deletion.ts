@@ -8,7 +8,8 @@ import type { NextCheck } from "../kube/controller.ts";
 import { NotLeaderError } from "../kube/errors.ts";
 import type { EventSink } from "../kube/event-object.ts";
 import type { Logger } from "../kube/logger.ts";
-import { CHILD_KINDS, type ChildObject, type Engine, isOwnedBy } from "./children.ts";
+import { CHILD_KINDS, type ChildObject, controllerUid, type Engine, isOwnedBy } from "./children.ts";
+import type { Removal } from "./decision.ts";
 import { regarding } from "./events.ts";
 import { generationsOf, identityOf } from "./stored-state.ts";
 import type { EngineWorld } from "./world.ts";
@@ -35,6 +36,7 @@ export async function deleteEngine(world: EngineWorld, engine: Engine, deps: Del
   }
   const owned = (await childrenOf(world, engine, deps, errors)).filter(({ metadata }) => isOwnedBy(metadata, uid));
   for (const child of owned) await removeChild(world, child, deps, errors);
+  for (const pod of orphanedPods(world, engine)) await removeChild(world, pod, deps, errors);
   // All of them are tried before the first failure counts; the finalizer stays until none is left.
   if (errors.length > 0)
     throw new AggregateError(errors, `${errors.length} of the engine's objects could not be deleted`, {
@@ -69,9 +71,21 @@ async function childrenOf(
   }
 }
 
+/** Pods whose StatefulSet was deleted without them: nothing else would ever delete them. */
+function orphanedPods(world: EngineWorld, engine: Engine): readonly Doomed[] {
+  const { current, active, draining = -1 } = generationsOf(engine);
+  return [...new Set([current, active, draining])]
+    .flatMap((generation) => world.pods(identityOf(engine), generation))
+    .flatMap(({ metadata }) =>
+      metadata === undefined || controllerUid(metadata) !== undefined ? [] : [{ kind: "Pod" as const, metadata }],
+    );
+}
+
+type Doomed = { readonly kind: Removal["kind"]; readonly metadata: ChildObject["metadata"] };
+
 async function removeChild(
   world: EngineWorld,
-  { kind, metadata }: ChildObject,
+  { kind, metadata }: Doomed,
   { logger }: DeletionDeps,
   errors: unknown[],
 ): Promise<void> {

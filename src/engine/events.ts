@@ -6,7 +6,7 @@ import type { Condition } from "../api/conditions.ts";
 import { API_VERSION } from "../api/group.ts";
 import type { EventNote } from "../kube/event-object.ts";
 import type { Engine } from "./children.ts";
-import { rollingText } from "./compute/ready.ts";
+import { isBusyText } from "./compute/ready.ts";
 import type { Cause, WritableDecision } from "./decision.ts";
 import { statefulSetName } from "./names.ts";
 import { isAtRest } from "./phase.ts";
@@ -90,19 +90,21 @@ function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] 
 function heldEvents({ status: { heldRollout: held } }: Hold, s: EngineSnapshot): readonly Told[] {
   if (held?.until === undefined || held.until === s.status?.heldRollout?.until) return [];
   const editor = held.manager === undefined ? "" : ` by ${held.manager}`;
+  const what =
+    held.field === "statefulSet" || held.field === "metadata.deletionTimestamp"
+      ? "deleted"
+      : `edited${editor} (${held.field})`;
   const before =
     held.attempts === 0 ? "" : `, after ${held.attempts} such ${held.attempts === 1 ? "edit" : "edits"} in a row`;
-  const note = `StatefulSet ${statefulSetName(s.identity.name, s.generations.current)} was edited${editor} (${held.field}), not through the FireboltEngine: generation ${s.generations.highest + 1} starts at ${held.until}${before}`;
+  const note = `StatefulSet ${statefulSetName(s.identity.name, s.generations.current)} was ${what}, not through the FireboltEngine: generation ${s.generations.highest + 1} starts at ${held.until}${before}`;
   return [warning("RolloutHeld", "Rollout", note)];
 }
 
 /** A drain is worth an event when it takes time; that begins with the first check that does not end it. */
 function drainEvents(decision: Hold, s: EngineSnapshot): readonly Told[] {
   const [before, after] = [readyOf(s.status), readyOf(decision.status)];
-  const isFirst =
-    decision.row === "T17" &&
-    before?.reason === "Rolling" &&
-    before.message === rollingText(s.generations.current, "draining");
+  const isKnown = s.drainProbe.type === "busy" || s.drainProbe.type === "failing";
+  const isFirst = decision.row === "T17" && isKnown && before?.reason === "Rolling" && !isBusyText(before.message);
   const fails = after?.reason === "DrainCheckFailing" && before?.reason !== "DrainCheckFailing";
   return [
     ...(isFirst ? [rollout("DrainStarted", drainText(s))] : []),

@@ -4,6 +4,8 @@ import { describe, expect, test } from "vitest";
 import { image } from "../../test/support/engine-cluster.ts";
 import { MINUTE, pageOf, resting, type TimedCluster, text } from "../../test/support/timed-cluster.ts";
 import { ANNOTATION, LABEL } from "../api/labels.ts";
+import { KubeApiError } from "../kube/errors.ts";
+import type { EngineKey } from "./world.ts";
 
 const SETTLE_MS = 35_000;
 
@@ -238,4 +240,53 @@ describe("a generation that only a foreign edit explains", () => {
     expect(await world.pass()).toEqual({ afterMs: 1_000 });
     expect(world.status).toMatchObject({ phase: "stable" });
   });
+});
+
+describe("an object of the engine that lost its label", () => {
+  test.each([
+    ["ConfigMap", "e-g0-config", "configMap"],
+    ["Service", "e-g0-hl", "service"],
+  ] as const)("a %s gets it back, and holds up neither Ready nor a wake", async (kind, name, read) => {
+    const world = await resting({}, 0);
+    const { [read]: cached } = world;
+    // No cache shows it; the API server has it.
+    Object.assign(world, { [read]: (key: EngineKey) => (key.name === name ? undefined : cached(key)) });
+    world.stamp(world.nowMs);
+    await world.pass();
+    expect(world.replicas).toBe(2);
+    world.edit({ replicas: 0 });
+    world.stamp(world.nowMs - 10 * MINUTE);
+    world.taken();
+    await world.pass();
+    expect(world.taken()).toContain(`apply ${kind} ${name}`);
+  });
+});
+
+test("a repair that is refused does not keep a query from waking the engine", async () => {
+  const world = await resting({}, 0);
+  world.drop("ConfigMap", "e-g0-config");
+  world.intercept = (request) => {
+    if (request.startsWith("create ConfigMap")) throw new KubeApiError("create", 403, { reason: "Forbidden" });
+  };
+  world.stamp(world.nowMs);
+  await world.pass();
+  expect(world.replicas).toBe(2);
+});
+
+test("an engine is stopped only by a probe that began after its idle time was over", async () => {
+  const world = await resting({ idleTimeout: "10m", pollInterval: "10m" });
+  const began: number[] = [];
+  const { queries } = world;
+  const asked = (...args: Parameters<typeof queries>) => {
+    began.push(args[2]?.sinceMs ?? 0);
+    return queries.call(world, ...args);
+  };
+  Object.assign(world, { queries: asked });
+  const dueMs = Date.parse(world.status?.lastActivityTime ?? "") + 10 * MINUTE;
+  world.nowMs = dueMs - 1;
+  await world.pass();
+  world.nowMs = dueMs + 1_000;
+  await world.pass();
+  expect(world.replicas).toBe(0);
+  expect(began).toEqual([0, dueMs]);
 });

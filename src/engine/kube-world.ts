@@ -16,6 +16,7 @@ import { type EngineCaches, INDEX } from "./engine-caches.ts";
 import { configMaps, coreEvents, pods, services, statefulSets } from "./kinds.ts";
 import type { QueryProber } from "./probe/query-probe.ts";
 import { warningOf } from "./statefulset-warning.ts";
+import { isPodName } from "./names.ts";
 import { identityOf } from "./stored-state.ts";
 import type {
   CachedReads,
@@ -71,7 +72,10 @@ function cachedReads({ caches, demand }: KubeWorldOptions): CachedReads {
       children.flatMap(([kind, byEngine]) =>
         byEngine(`${namespace}/${name}`).flatMap((object) => childOf(kind, object)),
       ),
-    pods: (engine, generation) => caches.pods.byIndex(INDEX.generation, `${keyText(engineKey(engine))}/${generation}`),
+    pods: (engine, generation) =>
+      caches.pods
+        .byIndex(INDEX.generation, `${keyText(engineKey(engine))}/${generation}`)
+        .filter(({ metadata }) => isPodName(metadata?.name, engine.name, generation)),
     ...(demand === undefined ? {} : { wakeDemand: (engine) => demand.of(engineKey(engine)) }),
   };
 }
@@ -95,7 +99,8 @@ function directReads({ client, prober, signal }: KubeWorldOptions): DirectReads 
     },
     async listPods({ namespace, name }, generation) {
       const labelSelector = `${LABEL.engine}=${name},${LABEL.generation}=${generation}`;
-      return (await client.listAll(pods, { ...call, namespace, labelSelector })).items;
+      const { items } = await client.listAll(pods, { ...call, namespace, labelSelector });
+      return items.filter(({ metadata }) => isPodName(metadata?.name, name, generation));
     },
     async listWarnings(namespace, uid) {
       const fieldSelector = `involvedObject.uid=${uid},type=Warning`;

@@ -30,7 +30,8 @@ export async function nameEditor(
 
 function newestEditor(statefulSet: StatefulSet | undefined): string | undefined {
   const foreign = (statefulSet?.metadata?.managedFields ?? []).filter(
-    ({ manager, subresource }) => manager !== FIELD_MANAGER && (subresource ?? "") === "",
+    // Kubernetes itself writes the status; `kubectl scale` is an edit.
+    ({ manager, subresource }) => manager !== FIELD_MANAGER && subresource !== "status",
   );
   return foreign.toSorted((a, b) => Date.parse(b.time ?? "") - Date.parse(a.time ?? ""))[0]?.manager;
 }

@@ -3,6 +3,7 @@ import { violationsText } from "../podtemplate/violation.ts";
 import {
   configMapName,
   headlessServiceName,
+  isPodName,
   nodeHost,
   podName,
   routingServiceName,
@@ -31,4 +32,16 @@ test.each(["1st", "a.b", "-a", "a-", "Abc", "a_b", ""])("objects §2.10: %s is r
 
 test("objects §2.10: a name of 46 characters is refused and the reason is its length", () => {
   expect(violationsText(validateEngineName("a".repeat(46)))).toContain("has 46 characters, at most 45 are possible");
+});
+
+test.each([
+  ["e-g1-0", true],
+  ["e-g1-12", true],
+  ["e-g10-0", false],
+  ["e-g1-copy", false],
+  ["e-g1-00", false],
+  ["my-debug-copy", false],
+  [undefined, false],
+])("%s is a pod of generation 1 of e: %s", (pod, want) => {
+  expect(isPodName(pod, "e", 1)).toBe(want);
 });

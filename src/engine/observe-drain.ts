@@ -40,7 +40,8 @@ async function probeDrain(view: DrainView, { generation }: GenerationSet, replic
   const cached = world.pods(identity, generation);
   const settledMs = settledAtMs(view);
   // With neither pods nor replicas nothing was ever routed anywhere.
-  if (nowMs < settledMs && (replicas > 0 || cached.length > 0)) return { type: "settling", untilMs: settledMs };
+  if (drain.settleMs > 0 && nowMs < settledMs && (replicas > 0 || cached.length > 0))
+    return { type: "settling", untilMs: settledMs };
   const pods = await podsToProbe(view, { generation, replicas, cached });
   const probe = await world.queries(identity, pods, {
     mode: instance?.spec.metricScrapeMode ?? INSTANCE_DEFAULTS.metricScrapeMode,
@@ -56,9 +57,10 @@ async function probeDrain(view: DrainView, { generation }: GenerationSet, replic
  * ahead, because the clock was set back (the stored moment is rounded up to a second).
  */
 function settledAtMs({ engine, drain, nowMs }: DrainView): number {
-  if (drain.settleMs === 0) return 0;
   const switchedMs = Date.parse(engine.status?.drainingSince ?? "");
-  return (switchedMs <= nowMs + 1_000 ? switchedMs : nowMs) + drain.settleMs;
+  const knownMs = switchedMs <= nowMs + 1_000 ? switchedMs : nowMs;
+  // Without a settle time the second that the stored moment was rounded up by must not become one.
+  return drain.settleMs === 0 ? Math.min(knownMs, nowMs) - 1_000 : knownMs + drain.settleMs;
 }
 
 /**

@@ -8,7 +8,7 @@ import type { FireboltInstance } from "../../src/api/instance.ts";
 import { LABEL } from "../../src/api/labels.ts";
 import { CHILD_KINDS, type ChildKind, type Pod } from "../../src/engine/children.ts";
 import type { ScrapeAnswer } from "../../src/engine/pod-scrape.ts";
-import type { QueryProbe } from "../../src/engine/probe/query-probe.ts";
+import type { ProbeQuestion, QueryProbe } from "../../src/engine/probe/query-probe.ts";
 import type { EngineKey, EngineWorld, StatefulSetWarning } from "../../src/engine/world.ts";
 import { probeInOrder } from "./probe-in-order.ts";
 
@@ -77,13 +77,14 @@ export class MemoryEngineWorld implements EngineWorld {
       if (dying) this.drop("StatefulSet", name);
       for (const pod of this.names("Pod").filter((candidate) => candidate.startsWith(`${name}-`)))
         if (Number(pod.slice(name.length + 1)) >= wanted) this.drop("Pod", pod);
-      for (let index = 0; index < wanted; index++) this.#putPod(`${name}-${index}`, set?.metadata?.labels ?? {}, ready);
+      for (let index = 0; index < wanted; index++) this.#putPod(`${name}-${index}`, set?.metadata ?? {}, ready);
     }
   }
 
-  #putPod(name: string, labels: Record<string, string>, ready: boolean): void {
+  #putPod(name: string, { labels = {}, name: set = "", uid = "" }: V1ObjectMeta, ready: boolean): void {
     const conditions = [{ type: "Ready", status: ready ? "True" : "False" }];
-    this.put("Pod", { metadata: { name, labels }, status: { phase: "Running", conditions } });
+    const ownerReferences = [{ apiVersion: "apps/v1", kind: "StatefulSet", name: set, uid, controller: true }];
+    this.put("Pod", { metadata: { name, labels, ownerReferences }, status: { phase: "Running", conditions } });
   }
 
   #cached<K extends Kind>(kind: K, { name }: EngineKey): Stored[K] | undefined {
@@ -148,7 +149,7 @@ export class MemoryEngineWorld implements EngineWorld {
     return this.warnings;
   }
   /** Pods respond at once: a pass never has to wait for them. */
-  async queries(_engine: EngineKey, pods: readonly Pod[]): Promise<QueryProbe> {
+  async queries(_engine: EngineKey, pods: readonly Pod[], _question?: ProbeQuestion): Promise<QueryProbe> {
     return probeInOrder(pods, (name) => {
       this.#ask(`scrape Pod ${name}`);
       return this.metrics(name);

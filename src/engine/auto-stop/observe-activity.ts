@@ -12,7 +12,8 @@ export interface ActivityQuestion {
   readonly active: number;
   readonly replicas: number;
   readonly mode: MetricScrapeMode;
-  /** How long a result counts. */
+  /** From when on a probe counts, and for how long its result does. */
+  readonly sinceMs: number;
   readonly freshMs: number;
 }
 
@@ -20,14 +21,14 @@ type World = Pick<EngineWorld, "pods" | "listPods" | "queries" | "signal">;
 
 /** Pending: the pods are being probed. */
 export async function observeActivity(world: World, question: ActivityQuestion): Promise<Activity | "pending"> {
-  const { identity, active, replicas, mode, freshMs } = question;
+  const { identity, active, replicas, mode, sinceMs, freshMs } = question;
   if (replicas === 0) return { type: "notAsked" };
   if (active < 0) return { type: "failed", cause: "no generation has served yet" };
   const pods = await podsOf(world, question);
   if ("cause" in pods) return pods;
   const running = pods.filter(mayRunQueries);
   if (running.length === 0) return { type: "failed", cause: "no pod is running" };
-  const probe = await world.queries(identity, running, { mode, sinceMs: 0, freshMs });
+  const probe = await world.queries(identity, running, { mode, sinceMs, freshMs });
   switch (probe.type) {
     case "pending":
       return "pending";

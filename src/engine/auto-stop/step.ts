@@ -87,7 +87,11 @@ async function evaluate(decision: AtRest, s: EngineSnapshot, { policy, world }: 
   const mode = s.instance?.spec.metricScrapeMode ?? INSTANCE_DEFAULTS.metricScrapeMode;
   const lastActivityMs = storedMs(s.status?.lastActivityTime);
   const wake = wakeRequestOf(s, world);
-  const question = { identity, active: generations.active, replicas, mode, freshMs: pollMs(policy) / 2 };
+  // A stop needs pods that were idle after the idle time had passed, not some time before.
+  const dueMs = (lastActivityMs ?? Number.POSITIVE_INFINITY) + policy.idleTimeoutMs;
+  const freshness =
+    nowMs >= dueMs ? { sinceMs: dueMs, freshMs: SHORTEST_INTERVAL_MS } : { sinceMs: 0, freshMs: pollMs(policy) / 2 };
+  const question = { identity, active: generations.active, replicas, mode, ...freshness };
   const activity = await observeActivity(world, question);
   // The engine is enqueued when its pods have responded, and until then what was decided last stands.
   if (activity === "pending") return { ...decision, recheck: earlier(decision.recheck, pollMs(policy)) };

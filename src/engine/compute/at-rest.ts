@@ -3,7 +3,7 @@
 import { findCondition } from "../../api/condition-list.ts";
 import { type Cause, type EngineDecision, type NextStatus, RECHECK_MS } from "../decision.ts";
 import { restPhase } from "../phase.ts";
-import { renderGeneration } from "../render/generation.ts";
+import { type RenderedGeneration, renderGeneration } from "../render/generation.ts";
 import type { EngineSnapshot } from "../snapshot.ts";
 import { type Damping, dampRollout, rolloutAtRest } from "./damping.ts";
 import type { OpenGate } from "./gates.ts";
@@ -24,7 +24,7 @@ export function computeAtRest(s: EngineSnapshot, gate: OpenGate): EngineDecision
   const cause = mismatch(s.current.statefulSet, rendered.statefulSet);
   if (cause !== undefined) {
     const damping = dampRollout(s, gate, cause, rendered.statefulSet);
-    return damping.type === "start" ? bump(s, gate, cause, damping) : holdRollout(s, gate, damping);
+    return damping.type === "start" ? bump(s, gate, cause, damping) : holdRollout(s, gate, damping, rendered);
   }
   const ensure = { ...restoreMissing(s, rendered), ...routingRepair(s, active) };
   const status = advance(s, {
@@ -50,8 +50,9 @@ function holdRollout(
   s: EngineSnapshot,
   { instanceReady }: OpenGate,
   { rollout, afterMs }: Damping & { readonly type: "wait" },
+  rendered: RenderedGeneration,
 ): EngineDecision {
-  const ensure = routingRepair(s, s.generations.active);
+  const ensure = { ...restoreMissing(s, rendered), ...routingRepair(s, s.generations.active) };
   const status = advance(s, { phase: restPhase(s.engine.spec), instanceReady, rollout });
   return { type: "hold", row: "damped", status, ensure, recheck: { afterMs } };
 }

@@ -38,6 +38,7 @@ export function advance(s: EngineSnapshot, step: Advance): NextStatus {
     routing: s.routing,
     drainProbe: s.drainProbe,
     before: s.phase === step.phase ? findCondition(conditions, "Ready") : undefined,
+    settledAt: settledAt(s, { ...step, generations }),
   });
   const status = build(s, { ...step, generations }, withVerdict(conditions, ready, contextOf(s)));
   return step.observedGeneration === undefined ? status : { ...status, observedGeneration: step.observedGeneration };
@@ -90,6 +91,15 @@ function drainingSince(s: EngineSnapshot, { switched, generations: { draining } 
   const stored = s.phase === "draining" && s.generations.draining === draining ? s.status?.drainingSince : undefined;
   const isUsable = stored !== undefined && Date.parse(stored) <= Date.parse(now);
   return switched !== true && isUsable ? stored : now;
+}
+
+/** Undefined when the time is over, or there is none. */
+function settledAt(s: EngineSnapshot, step: Step): string | undefined {
+  const { required, settleMs } = s.drain;
+  // A generation without pods has nothing to be kept for.
+  const isKept = s.drainProbe.type === "settling" || (step.switched === true && s.pods.total > 0);
+  if (step.phase !== "draining" || !required || settleMs === 0 || !isKept) return undefined;
+  return timeText(Date.parse(drainingSince(s, step)) + settleMs);
 }
 
 function contextOf(s: EngineSnapshot) {

@@ -7,6 +7,7 @@ const calm: ReadyInput = {
   phase: "stable",
   generations: { current: 1, active: 1, draining: undefined, highest: 1 },
   before: undefined,
+  settledAt: undefined,
   instanceReady,
   pods: READY,
   routing: routingTo(1),

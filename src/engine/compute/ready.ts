@@ -15,6 +15,8 @@ export interface ReadyInput {
   readonly drainProbe: DrainProbe;
   /** The stored condition, if the phase stays. */
   readonly before: Readonly<Condition> | undefined;
+  /** In draining: until when the old generation is kept whatever it runs. */
+  readonly settledAt: string | undefined;
 }
 
 export function readyVerdict(input: ReadyInput): Verdict {
@@ -43,14 +45,18 @@ export function readyVerdict(input: ReadyInput): Verdict {
   }
 }
 
+const BUSY = "still runs queries";
+export const isBusyText = (message: string): boolean => message.endsWith(BUSY);
+
 /** Says neither which pod nor how many queries: every change of either would be a status write. */
-function drainingVerdict({ generations, drainProbe, before }: ReadyInput, rolling: string): Verdict {
-  const busy = `${rolling}: generation ${generations.draining} still runs queries`;
-  if (drainProbe.type === "busy") return notReady("Rolling", busy);
-  // Until the pods have responded again, what they reported last stands.
-  const isKnown = before?.reason === "DrainCheckFailing" || before?.message === busy;
-  if (drainProbe.type === "pending" && isKnown && before !== undefined) return notReady(before.reason, before.message);
-  return notReady("Rolling", rolling);
+function drainingVerdict(input: ReadyInput, rolling: string): Verdict {
+  const { generations, drainProbe, before, settledAt } = input;
+  if (drainProbe.type === "busy") return notReady("Rolling", `${rolling}: generation ${generations.draining} ${BUSY}`);
+  // Until the pods have responded again, what was known last stands.
+  const isKnown = before?.reason === "DrainCheckFailing" || before?.reason === "Rolling";
+  if (drainProbe.type === "pending" && isKnown) return notReady(before.reason, before.message);
+  const kept = `generation ${generations.draining} is kept until ${settledAt}, because clients may still use its addresses`;
+  return notReady("Rolling", settledAt === undefined ? rolling : `${rolling}: ${kept}`);
 }
 
 /** While nothing more is known than the phase; of a drain, until its first check. */

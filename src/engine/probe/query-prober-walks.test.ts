@@ -61,7 +61,7 @@ interface Ended {
 class Walk {
   readonly #places: number;
   readonly #ended = new Map<string, Ended>();
-  /** Whether a pod responded last time, until the prober may have forgotten it. */
+  /** Whether a pod responded last time; true once the prober may have forgotten it, because nothing is known of its lane then. */
   readonly #responded = new Map<string, boolean>();
   readonly #askedMs = new Map<string, number>();
   readonly #slow = new Set<RunningScrape>();
@@ -114,7 +114,7 @@ class Walk {
     const question = { mode: this.#mode, ...moment };
     const nowMs = this.harness.clock.now();
     for (const { metadata: { uid = "" } = {} } of pods) {
-      if (nowMs - (this.#askedMs.get(uid) ?? nowMs) >= FORGET_MS) this.#responded.delete(uid);
+      if (nowMs - (this.#askedMs.get(uid) ?? nowMs) >= FORGET_MS) this.#responded.set(uid, true);
       this.#askedMs.set(uid, nowMs);
     }
     this.#questions.set(engine, question);

@@ -2,6 +2,7 @@
 // operations §8.
 import { findCondition } from "../../api/condition-list.ts";
 import type { FireboltEngine } from "../../api/engine.ts";
+import type { HeldRollout } from "../../api/engine-status.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
 import { LABEL } from "../../api/labels.ts";
@@ -58,6 +59,8 @@ export function explainEngine(facts: EngineFacts): Explanation | undefined {
   const phase = parsePhase(status?.phase);
   if (phase === "uninitialised")
     return { reason: "NotSeen", why: "the operator has not looked at it yet", next: IS_OPERATOR_THERE };
+  const held = status?.heldRollout;
+  if (held?.until !== undefined) return heldExplanation(held, held.until);
   const ready = findCondition(status?.conditions, "Ready");
   const because = (next?: string): Explanation => ({
     reason: ready?.reason ?? "Unknown",
@@ -110,6 +113,9 @@ function movement(facts: EngineFacts): Explanation {
     case "switching":
       return { reason: "Switching", why: `traffic moves to generation ${current}`, next: undefined };
     case "draining": {
+      const ready = findCondition(status?.conditions, "Ready");
+      const kept = /: (generation \d+ is kept until .*)$/.exec(ready?.message ?? "")?.[1];
+      if (kept !== undefined) return { reason: "Draining", why: kept, next: "wait" };
       const draining = facts.generations.find(({ role }) => role === "draining");
       const why = draining === undefined ? "the old generation drains" : drainText(draining);
       return { reason: "Draining", why, next: "wait, or set spec.rollout: recreate to end the queries" };
@@ -119,6 +125,16 @@ function movement(facts: EngineFacts): Explanation {
     default:
       return { reason: "SpecChanged", why: "the operator has not acted on the last change yet", next: undefined };
   }
+}
+
+function heldExplanation({ field, manager, attempts }: HeldRollout, until: string): Explanation {
+  const editor = manager === undefined ? "somebody" : manager;
+  const again = attempts === 0 ? "" : ` (after ${attempts} more in a row)`;
+  return {
+    reason: "RolloutHeld",
+    why: `a new generation waits until ${until}, because ${editor} changed the StatefulSet: ${field}${again}`,
+    next: "find out what changes StatefulSets of engines, and make it stop",
+  };
 }
 
 function podsExplanation(
