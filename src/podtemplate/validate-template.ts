@@ -85,19 +85,50 @@ function operatorObjects({ refusesGatewayAccounts }: ComponentRules, spec: JsonO
       ),
     );
   }
-  entriesOf(spec["volumes"]).forEach(({ persistentVolumeClaim }, index) => {
-    const claim = isObject(persistentVolumeClaim) ? persistentVolumeClaim["claimName"] : undefined;
-    if (typeof claim === "string" && isOperatorClaim(claim)) {
+  entriesOf(spec["volumes"]).forEach((volume, index) => {
+    for (const { at, name, wayOut } of claimsOfVolume(volume)) {
+      if (typeof name !== "string" || !isOperatorClaim(name)) continue;
       violations.push(
         forbidden(
-          `${path}.volumes[${index}].persistentVolumeClaim.claimName`,
-          `${JSON.stringify(claim)} is the name of the claim of an instance's PostgreSQL, which belongs to the operator: use ` +
-            "another claim",
+          `${path}.volumes[${index}].${at}`,
+          `${JSON.stringify(name)} is the name of the claim of an instance's PostgreSQL, which belongs to the operator: ${wayOut}`,
         ),
       );
     }
   });
   return violations;
+}
+
+/**
+ * The claims that a volume mounts or is filled from. Of whatever kind a data source is: a clone has the data of its claim, and a
+ * snapshot that is named after a claim is most likely one of it.
+ */
+function claimsOfVolume({ persistentVolumeClaim, ephemeral }: JsonObject): readonly ClaimUse[] {
+  const template = fieldOf(ephemeral, "volumeClaimTemplate");
+  const claimSpec = fieldOf(template, "spec");
+  return [
+    {
+      at: "persistentVolumeClaim.claimName",
+      name: fieldOf(persistentVolumeClaim, "claimName"),
+      wayOut: "use another claim",
+    },
+    ...["dataSource", "dataSourceRef"].map((field) => ({
+      at: `ephemeral.volumeClaimTemplate.spec.${field}.name`,
+      name: fieldOf(fieldOf(claimSpec, field), "name"),
+      wayOut: "fill the volume from another source",
+    })),
+  ];
+}
+
+interface ClaimUse {
+  /** Below the volume. */
+  readonly at: string;
+  readonly name: unknown;
+  readonly wayOut: string;
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return isObject(value) ? value[name] : undefined;
 }
 
 function validatePrimary(rules: ComponentRules, container: JsonObject, path: string): Violation[] {

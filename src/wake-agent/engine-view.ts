@@ -18,14 +18,17 @@ export interface StandingChange {
 export class Sight {
   #listed = false;
   #lost = false;
+  #received = 0;
 
   readonly observer: CacheObserver = {
     relisted: () => {
       this.#listed = true;
       this.#lost = false;
+      this.#received++;
     },
     event: () => {
       this.#lost = false;
+      this.#received++;
     },
     failed: () => {
       this.#lost = true;
@@ -39,6 +42,11 @@ export class Sight {
 
   get lost(): boolean {
     return this.#lost;
+  }
+
+  /** Lists, events and bookmarks so far. */
+  get received(): number {
+    return this.#received;
   }
 }
 
@@ -116,6 +124,12 @@ export class EngineView {
   get blind(): boolean {
     const { engines, slices } = this.#options.sights;
     return engines.lost || slices.lost;
+  }
+
+  /** Changes whenever the watch by which engines are known receives anything. */
+  get progress(): number {
+    const { engines, sights } = this.#options;
+    return (engines === undefined ? sights.slices : sights.engines).received;
   }
 
   standing(engine: string): Standing {

@@ -61,6 +61,7 @@ beforeEach(() => {
     clock,
     logger: silentLogger,
     signal: here,
+    progress: () => view.progress,
     exists: async (name) => {
       confirmations.push(name);
       if (stored === "unreachable") throw new Error("no response within 1 s");
@@ -279,6 +280,15 @@ test("made-up names cost the API server ten requests in two seconds, however man
   expect(confirmations).toHaveLength(20);
 });
 
+test("a watch that has stalled unnoticed: of twenty engines that the API server has, none is unknown", async () => {
+  sync();
+  const names = Array.from({ length: 20 }, (_, index) => `real-${index}`);
+  stored = new Set(names);
+  for (const name of names) expect(await gatekeeper.check(name)).toEqual(UNSYNCED);
+  expect(await Promise.all(names.map((name) => hold(name)))).toEqual(names.map(() => UNSYNCED));
+  expect(confirmations).toHaveLength(10);
+});
+
 test("a flood for one engine takes every place that is free, and no place that another engine needs", async () => {
   putEngine("flooded", 0);
   putEngine("quiet", 0);
@@ -327,14 +337,20 @@ test("four engines that do not start leave a place for a fifth", async () => {
   room.releaseAll("closing");
 });
 
-test("capacity that has shrunk below what is held displaces nobody", async () => {
+test("capacity that has shrunk below what is held: the queue does not grow, and still has a place for an engine that has fewer", async () => {
   putEngine("a", 0);
   putEngine("b", 0);
   sync();
-  for (let count = 0; count < 4; count++) void hold("a");
+  const held = Array.from({ length: 4 }, () => hold("a"));
   capacity = 2;
-  expect((await hold("b")).decision).toBe("shed");
-  expect(room.countOf("a")).toBe(4);
+  expect((await hold("a")).decision).toBe("shed");
+  const waiting = hold("b");
+  expect((await held[3])?.decision).toBe("shed");
+  expect([room.countOf("a"), room.countOf("b")]).toEqual([3, 1]);
+  putEngine("b", 1);
+  putEndpoint("b", true);
+  await clock.advance(0);
+  expect(await waiting).toEqual({ status: 200, decision: "released" });
   room.releaseAll("closing");
 });
 

@@ -87,12 +87,14 @@ export class Gatekeeper {
     return this.#answerTo(engine, await waiting);
   }
 
-  /** A full queue still has a place for an engine that has fewer than another one: it takes one of those. */
+  /**
+   * A full queue still has a place for an engine that has fewer than another one: it takes one of those. So does a queue that holds
+   * more than its capacity, which shrinks when Envoy takes more memory: one goes for one that comes, and the queue does not grow.
+   */
   #hasPlaceFor(engine: string, isUp: boolean): boolean {
     const { room, capacity } = this.#options;
-    const places = capacity();
-    if (room.size < places) return true;
-    return room.size === places && !isUp && room.displaceFor(engine);
+    if (room.size < capacity()) return true;
+    return !isUp && room.displaceFor(engine);
   }
 
   #holdMs(engine: string): number {

@@ -89,7 +89,13 @@ export function createWakeAgent(options: WakeAgentOptions): WakeAgent {
       : attemptThroughEnvoy(options.probeUrl, engine, signal);
   const reach = new Reach({ clock, logger, view, room, attempt, signal: stop.signal });
   const gateway = new GatewayWatch({ clock, room, view, adminUrl: options.envoyAdminUrl });
-  const absence = new Absence({ clock, logger, exists: existence(options), signal: stop.signal });
+  const absence = new Absence({
+    clock,
+    logger,
+    exists: existence(options),
+    progress: () => view.progress,
+    signal: stop.signal,
+  });
   const gatekeeper = new Gatekeeper({
     view,
     absence,

@@ -20,6 +20,20 @@ const sidecar = (fields: object): PodSpec => ({ containers: [{ name: "side", ima
 const key = (name: string) => ({ env: [{ name: "P", valueFrom: { secretKeyRef: { name, key: "password" } } }] });
 const claim = (claimName: string): PodSpec => volume({ persistentVolumeClaim: { claimName } });
 
+const filledFrom = (field: "dataSource" | "dataSourceRef", kind: string, name: string, more: object = {}): PodSpec =>
+  volume({
+    ephemeral: {
+      volumeClaimTemplate: {
+        spec: {
+          accessModes: ["ReadWriteOnce"],
+          resources: { requests: { storage: "1Gi" } },
+          [field]: { kind, name, ...more },
+        },
+      },
+    },
+  });
+const SNAPSHOT = { apiGroup: "snapshot.storage.k8s.io" };
+
 const secretVolume = (name: string, source: object = { secret: { secretName: name } }): OperatorOwned => ({
   what: `a volume with Secret ${name}`,
   spec: volume(source),
@@ -48,6 +62,24 @@ export const OPERATOR_OWNED: readonly OperatorOwned[] = [
     path: "spec.volumes[0].persistentVolumeClaim.claimName",
     names: `"${name}"`,
   })),
+  ...(["dataSource", "dataSourceRef"] as const).flatMap((field) =>
+    [
+      { kind: "PersistentVolumeClaim", name: "data-lakeside-metadata-pg-0" },
+      { kind: "PersistentVolumeClaim", name: "data-other-metadata-pg-0" },
+      { kind: "VolumeSnapshot", name: "data-other-metadata-pg-0", more: SNAPSHOT },
+    ].map(({ kind, name, more }) => ({
+      what: `a copy of the ${kind} ${name}, by ${field}`,
+      spec: filledFrom(field, kind, name, more),
+      path: `spec.volumes[0].ephemeral.volumeClaimTemplate.spec.${field}.name`,
+      names: `"${name}"`,
+    })),
+  ),
+  {
+    what: "a copy of a claim of another namespace",
+    spec: filledFrom("dataSourceRef", "PersistentVolumeClaim", "data-other-metadata-pg-0", { namespace: "elsewhere" }),
+    path: "spec.volumes[0].ephemeral.volumeClaimTemplate.spec.dataSourceRef.name",
+    names: '"data-other-metadata-pg-0"',
+  },
   ...["lakeside-gateway", "other-gateway"].map((name) => ({
     what: `the account ${name}`,
     spec: { serviceAccountName: name },
@@ -79,6 +111,11 @@ export const LOOKS_OWNED: readonly { readonly what: string; readonly spec: PodSp
     what: `the claim ${name}`,
     spec: claim(name),
   })),
+  ...["data-metadata-pg-0", "seed"].map((name) => ({
+    what: `a copy of the claim ${name}`,
+    spec: filledFrom("dataSource", "PersistentVolumeClaim", name),
+  })),
+  { what: "a copy of the snapshot nightly", spec: filledFrom("dataSourceRef", "VolumeSnapshot", "nightly", SNAPSHOT) },
   ...["gateway", "other-gateways", "gateway-reader", "engines"].map((name) => ({
     what: `the account ${name}`,
     spec: { serviceAccountName: name },
