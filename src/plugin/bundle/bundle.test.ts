@@ -231,3 +231,17 @@ test("the Secrets that a spec refers to, in every form of a reference", () => {
   };
   expect(secretNamesIn(spec)).toEqual(["a", "b", "c", "d", "e"]);
 });
+
+test.each([
+  { args: ["--password", "-Hidden1", "--level=debug"], want: ["--password", REDACTED, "--level=debug"] },
+  { args: ["-p", "hidden", "--level=debug"], want: ["-p", REDACTED, "--level=debug"] },
+  { args: ["-p", "8080"], want: ["-p", "8080"] },
+  { args: ["mkdir", "-p", "/var/lib/data"], want: ["mkdir", "-p", "/var/lib/data"] },
+  { args: ["-u", "admin:hidden"], want: ["-u", `admin:${REDACTED}`] },
+  { args: ["--token", "--level=debug"], want: ["--token", "--level=debug"] },
+])("what follows a flag for a secret goes: $args", ({ args, want }) => {
+  expect(redactObject({ kind: "Pod", spec: { args } }, createScrubber([]))).toEqual({
+    kind: "Pod",
+    spec: { args: want },
+  });
+});

@@ -228,7 +228,7 @@ describe("work stays in proportion to the text", () => {
   ])("%j", { timeout: 120_000 }, (unit) => {
     expect(scrub(repeated(unit, FIVE_MIB)).length).toBeLessThan(20_000);
     const lines = `${repeated(unit, 8000)}\n`;
-    expect(scrub(repeated(lines, FIVE_MIB / 10)).length).toBeGreaterThan(0);
+    expect(scrub(repeated(lines, FIVE_MIB / 40)).length).toBeGreaterThan(0);
   });
 
   test("what is behind the cut of a long line is gone, and the lines around it stay", () => {

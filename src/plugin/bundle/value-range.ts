@@ -129,19 +129,16 @@ export function enclosingEnd(text: string, at: number, quotes: readonly string[]
   const lineStart = text.lastIndexOf("\n", at - 1) + 1;
   const lineEnd = lineEndOf(text, at);
   for (const quote of quotes) {
-    if (unescaped(text, quote, lineStart, at).length % 2 === 0) continue;
-    const [close] = unescaped(text, quote, at, lineEnd);
-    if (close !== undefined) return close;
+    const code = quote.charCodeAt(0);
+    let isOpen = false;
+    for (let i = lineStart; i < lineEnd; i++) {
+      if (text.charCodeAt(i) !== code || backslashesBefore(text, i, i < at ? lineStart : at) % 2 !== 0) continue;
+      if (i < at) isOpen = !isOpen;
+      else if (isOpen) return i;
+      else break;
+    }
   }
   return lineEnd;
-}
-
-function unescaped(text: string, quote: string, from: number, to: number): readonly number[] {
-  const found: number[] = [];
-  const line = text.slice(0, to);
-  for (let at = line.indexOf(quote, from); at >= 0; at = line.indexOf(quote, at + 1))
-    if (backslashesBefore(text, at, from) % 2 === 0) found.push(at);
-  return found;
 }
 
 export function lineEndOf(text: string, at: number): number {
