@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { secretNamesIn } from "./collect.ts";
 import { secretsOf } from "./known-secrets.ts";
-import { REDACTED } from "./redacted.ts";
 import { redactObject } from "./redact.ts";
+import { REDACTED } from "./redacted.ts";
 import { createScrubber } from "./scrub.ts";
 import { createTar } from "./tar.ts";
 
