@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { secretNamesIn } from "./collect.ts";
 import { secretsOf } from "./known-secrets.ts";
-import { REDACTED } from "./named-values.ts";
 import { redactObject } from "./redact.ts";
+import { REDACTED } from "./redacted.ts";
 import { createScrubber } from "./scrub.ts";
 import { createTar } from "./tar.ts";
 
@@ -230,4 +230,18 @@ test("the Secrets that a spec refers to, in every form of a reference", () => {
     },
   };
   expect(secretNamesIn(spec)).toEqual(["a", "b", "c", "d", "e"]);
+});
+
+test.each([
+  { args: ["--password", "-Hidden1", "--level=debug"], want: ["--password", REDACTED, "--level=debug"] },
+  { args: ["-p", "hidden", "--level=debug"], want: ["-p", REDACTED, "--level=debug"] },
+  { args: ["-p", "8080"], want: ["-p", "8080"] },
+  { args: ["mkdir", "-p", "/var/lib/data"], want: ["mkdir", "-p", "/var/lib/data"] },
+  { args: ["-u", "admin:hidden"], want: ["-u", `admin:${REDACTED}`] },
+  { args: ["--token", "--level=debug"], want: ["--token", "--level=debug"] },
+])("what follows a flag for a secret goes: $args", ({ args, want }) => {
+  expect(redactObject({ kind: "Pod", spec: { args } }, createScrubber([]))).toEqual({
+    kind: "Pod",
+    spec: { args: want },
+  });
 });

@@ -1,6 +1,8 @@
 // Credentials that are known by their shape, whatever stands before them. A table: one row per shape. Pure.
-import { REDACTED } from "./named-values.ts";
+import { REDACTED } from "./redacted.ts";
 import { isSecretName } from "./secret-names.ts";
+import { scrubAddresses } from "./url-credentials.ts";
+import { lineEndOf } from "./value-range.ts";
 
 export interface TextRule {
   readonly name: string;
@@ -19,6 +21,7 @@ export const CREDENTIAL_SHAPES: readonly TextRule[] = [
     REDACTED,
   ),
   // A log may begin in the middle of a key.
+  { name: "end of a private key", scrub: scrubKeyEnds },
   replacing("lines of base64", /^(\d{4}-\d\d-\d\dT\S+ )?[ \t]*[A-Za-z0-9+/]{60,}={0,2}[ \t]*$/gm, `$1${REDACTED}`),
   replacing("JSON Web Token", /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*/g, REDACTED),
   replacing("bearer token", /\b(bearer)(\s+|%20|\+)[^\s"'`,;\\]{6,}/gi, `$1$2${REDACTED}`),
@@ -27,24 +30,74 @@ export const CREDENTIAL_SHAPES: readonly TextRule[] = [
     /\b([Bb]asic|BASIC)(\s+|%20|\+)(?=\S*[\dA-Z=])[A-Za-z0-9+/=_-]{6,}/g,
     `$1$2${REDACTED}`,
   ),
-  replacing("AWS access key", /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, REDACTED),
+  replacing("AWS access key", /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b/g, REDACTED),
+  {
+    name: "AWS secret key",
+    scrub: replacingMixed(/(?<![A-Za-z0-9/+])[A-Za-z0-9+][A-Za-z0-9/+]{39}(?![A-Za-z0-9/+=])/g, /[a-z]{10}/),
+  },
   replacing(
     "token of a known service",
-    /\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[a-z]-[\w-]{10,}|AIza[\w-]{30,}|ya29\.[\w-]{20,})/g,
+    /\b(?:gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[a-z]-[\w-]{10,}|xapp-[\w-]{10,}|AIza[\w-]{30,}|ya29\.[\w-]{20,}|sk-(?:proj|ant|svcacct|admin)-[\w-]{10,}|sk-[A-Za-z0-9]{20,}|[rs]k_(?:live|test)_\w{10,}|whsec_\w{10,}|hv[sbr]\.[\w-]{10,}|npm_\w{20,}|dckr_pat_[\w-]{10,}|SG\.[\w-]{10,}\.[\w-]{10,}|pypi-[\w-]{30,}|dop_v1_\w{20,})/g,
     REDACTED,
   ),
+  replacing("webhook", /(\bhooks\.slack\.com\/[a-z-]+\/)[^\s"'`<>\\]+/gi, `$1${REDACTED}`),
+  // No name of Kubernetes has capitals, and no word of prose has all three kinds of characters and no syllables.
+  { name: "random word", scrub: replacingMixed(/(?<![A-Za-z0-9])[A-Za-z0-9]{16,}(?![A-Za-z0-9])/g) },
+  // The API server repeats what it refuses.
+  replacing(
+    "refused value of a variable",
+    /(\.value: Invalid value: \\*")(?:[^"\\\n]|\\(?!"(?:[:,\s]|$)).)*/g,
+    `$1${REDACTED}`,
+  ),
   replacing("user and password for curl", /((?:^|\s)(?:-u|--user)[ =]\s*["']?[^\s:"']+):[^\s"']+/gm, `$1:${REDACTED}`),
-  // A number before a slash is a port. A password may have an @ or a slash in it, so the last @ counts.
-  replacing("password in a URL", /(:\/\/[^\s/:@"'<>`]*):(?!\d{1,5}(?:[/?#\s"'`\\]|$))[^\s"<>`]*@/g, `$1:${REDACTED}@`),
+  replacing(
+    "password behind -p",
+    /((?:^|[\s"'`])-p[ \t]?)(?=[^\s"'`/=]*[A-Z\d])(?!\d{1,5}(?![^\s"'`:]))[^\s"'`/.$=-][^\s"'`=]{3,}/gm,
+    `$1${REDACTED}`,
+  ),
+  { name: "password in an address", scrub: scrubAddresses },
   { name: "query string", scrub: scrubQueryStrings },
   { name: "XML element", scrub: scrubElements },
 ];
 
-/** The metadata service is configured in XML, and says so in its logs. */
+/** Capitals, small letters and digits without a syllable: what a generator of passwords and keys makes. */
+function replacingMixed(pattern: RegExp, syllables = /[a-z]{6}/): (text: string) => string {
+  return (text) =>
+    text.replaceAll(pattern, (word) =>
+      /[A-Z]/.test(word) && /[a-z]/.test(word) && /\d/.test(word) && !syllables.test(word) ? REDACTED : word,
+    );
+}
+
+const KEY_LINE = /^(\d{4}-\d\d-\d\dT\S+ )?[ \t]*[A-Za-z0-9+/=]{1,100}[ \t]*$/;
+
+/** The last lines of a key whose first are not in the log: upwards from the end, as long as nothing else stands in a line. */
+function scrubKeyEnds(text: string): string {
+  if (!/-----END [A-Z0-9 ]*PRIVATE KEY/.test(text)) return text;
+  let inKey = false;
+  const lines = text.split("\n").reverse();
+  const scrubbed = lines.map((line) => {
+    const [found, time = ""] = (inKey ? KEY_LINE.exec(line) : undefined) ?? [];
+    inKey = found !== undefined || /-----END [A-Z0-9 ]*PRIVATE KEY/.test(line);
+    return found === undefined ? line : `${time}${REDACTED}`;
+  });
+  return scrubbed.reverse().join("\n");
+}
+
+const OPENING_TAG = /<([\w:.-]{1,100})(?=[\s>])[^<>]*>/g;
+
+/** The metadata service is configured in XML, and its logs show it. What an element has inside goes, over lines and CDATA. */
 function scrubElements(text: string): string {
-  return text.replaceAll(/<([\w:.-]+)([^<>]*)>[^<]+<\/\1>/g, (element, name: string, attributes: string) =>
-    isSecretName(name) ? `<${name}${attributes}>${REDACTED}</${name}>` : element,
-  );
+  let [result, done] = ["", 0];
+  for (const { 0: tag, 1: name = "", index } of text.matchAll(OPENING_TAG)) {
+    if (index < done || !isSecretName(name)) continue;
+    const start = index + tag.length;
+    const close = text.indexOf(`</${name}`, start);
+    const end = close < 0 ? lineEndOf(text, start) : close;
+    result += text.slice(done, start) + (text.slice(start, end).trim() === "" ? text.slice(start, end) : REDACTED);
+    done = end;
+    if (close < 0 && !text.includes("</", start)) break;
+  }
+  return result + text.slice(done);
 }
 
 /** Parameters of the gateway that say where a query went, not what it was. */

@@ -151,6 +151,56 @@ const NAMED: readonly Form[] = [
     write: (name, value) => `near ${name.replaceAll(/[-.]/g, "_")} ${sqlText(value)}`,
   },
   { name: "XML", secrets: plantedWith(["&amp;", "-", " "]), write: (name, value) => `<${name}>${value}</${name}>` },
+  {
+    name: "XML in CDATA",
+    secrets: plantedWith(["&", "-", " ", "<"]),
+    write: (name, value) => `<${name}><![CDATA[${value}]]></${name}>`,
+  },
+  {
+    name: "JSON over lines",
+    secrets: anything,
+    write: (name, value) => JSON.stringify({ level: "info", [name]: [value, { deep: value }], rows: 3 }, null, 2),
+  },
+  { name: "JSON pair, value first", secrets: anything, write: (name, value) => JSON.stringify({ value, name }) },
+  {
+    name: "JSON pairs over lines",
+    secrets: anything,
+    write: (name, value) =>
+      JSON.stringify(
+        [
+          { value, type: "text", name },
+          { name, value },
+        ],
+        null,
+        2,
+      ),
+  },
+  {
+    name: "JSON arguments over lines",
+    secrets: anything,
+    write: (name, value) => JSON.stringify({ args: [`--${name}`, value] }, null, 2),
+  },
+  {
+    name: "YAML pair",
+    secrets: anything,
+    write: (name, value) => stringify({ env: [{ name, value: JSON.stringify(value) }] }),
+  },
+  { name: "YAML list", secrets: word, write: (name, value) => `args:\n- --${name}\n- ${value}\nport: 1` },
+  { name: "value below its name", secrets: phrase, write: (name, value) => `  ${name}:\n    ${value}\n  port: 1` },
+  {
+    name: "quoted value below its name",
+    secrets: anything,
+    write: (name, value) => `"${name}":\n${JSON.stringify(value)}`,
+  },
+  { name: "arguments without quotes", secrets: word, write: (name, value) => `args=[--${name}, ${value}, --level]` },
+  {
+    name: "escaped quotes",
+    secrets: plantedWith(["-", " ", "=", "/"]),
+    write: (name, value) =>
+      `{${JSON.stringify({ [name]: value })
+        .slice(1, -1)
+        .replaceAll('"', "\\u0022")}}`,
+  },
 ];
 
 /** Secrets that no name announces. */
@@ -212,6 +262,34 @@ const NAMELESS: readonly Form[] = [
     name: "private key in JSON",
     secrets: plantedWith(["\n", "+"]),
     write: (_, value) => JSON.stringify({ pem: `-----BEGIN PRIVATE KEY-----\n${value}\n-----END PRIVATE KEY-----` }),
+  },
+  {
+    name: "literal in small letters",
+    secrets: anything,
+    write: (_, value) => `select ${sqlText(value)}, f(${sqlText(value)})`,
+  },
+  { name: "argument of a call", secrets: anything, write: (_, value) => `failed: call f(1, ${sqlText(value)})` },
+  { name: "pattern", secrets: anything, write: (_, value) => `SHOW TABLES LIKE ${sqlText(value)}` },
+  {
+    name: "sentence in quotes",
+    secrets: anything,
+    write: (_, value) => `using password ${JSON.stringify(value)} for bob`,
+  },
+  { name: "sentence", secrets: word, write: (_, value) => `the password is ${value} now` },
+  {
+    name: "user of a web address",
+    secrets: plantedWith(["-", "_", ".", "~"]),
+    write: (_, value) => `clone https://${value}@github.com/a and https://${value}:x-oauth-basic@github.com/b`,
+  },
+  {
+    name: "Oracle",
+    secrets: plantedWith(["-", "_", "#", "$"]),
+    write: (_, value) => `jdbc:oracle:thin:scott/${value}@//db:1521/x`,
+  },
+  {
+    name: "webhook",
+    secrets: plantedWith(["/", "-"]),
+    write: (_, value) => `https://hooks.slack.com/services/T0/${value} refused`,
   },
   {
     name: "JWT",
@@ -282,7 +360,7 @@ test("anything anywhere in the archive, among lines that help", async () => {
               {
                 name: "engine",
                 env: [{ name: "ANY", value: variable }],
-                args: [`--${name}`, argument.replace(/^-+/, ""), "--level=debug", ...text],
+                args: [`--${name}`, argument.startsWith("--") ? argument.slice(1) : argument, "--level=debug", ...text],
                 livenessProbe: { httpGet: { path: "/", httpHeaders: [{ name, value: header }] } },
                 extra: { [name]: field },
               },

@@ -1,7 +1,7 @@
 // Takes what may be secret out of Kubernetes objects before they leave the machine: data of Secrets and ConfigMaps, values of
 // variables and headers, engine configuration, and the copies of all these that tools leave in annotations. Keys and names stay.
 import { isObject, type JsonObject } from "../../podtemplate/shape.ts";
-import { REDACTED } from "./named-values.ts";
+import { REDACTED } from "./redacted.ts";
 import type { Scrubber } from "./scrub.ts";
 import { isSecretName } from "./secret-names.ts";
 
@@ -92,20 +92,26 @@ function withoutValue(entry: unknown, scrubber: Scrubber): unknown {
   return { ...entry, value: REDACTED };
 }
 
-/** `--password=x` keeps its name, and what follows a bare `--password` goes unless it is the next flag. */
+/** `--password=x` keeps its name, and what follows a bare `--password` goes unless it is the next long flag. */
 function redactArguments(list: readonly unknown[], scrubber: Scrubber): readonly unknown[] {
   return list.map((argument, index) => {
     if (typeof argument !== "string") return argument;
     const before = list[index - 1];
-    if (typeof before === "string" && /^-[^=\s]+$/.test(before) && isSecretName(before) && !argument.startsWith("-"))
-      return REDACTED;
+    if (typeof before === "string" && isSecretBehind(before, argument)) return REDACTED;
+    if (before === "-u" || before === "--user") return scrubber.text(argument.replace(/:[\s\S]+$/, `:${REDACTED}`));
     const [, name] = /^(-{0,2}[\w.-]+)=./s.exec(argument) ?? [];
     return name !== undefined && isSecretName(name) ? `${name}=${REDACTED}` : scrubber.text(argument);
   });
 }
 
+/** `-p` is a password, a port or a path: numbers and paths are kept. */
+function isSecretBehind(flag: string, argument: string): boolean {
+  if (flag === "-p") return !/^(?:\d{1,5}(?::\d{1,5})?|[./~$].*|--?[a-z][a-z-]*)$/s.test(argument);
+  return /^-[^=\s]+$/.test(flag) && isSecretName(flag) && !/^--[a-z][\w.-]*(?:=|$)/.test(argument);
+}
+
 /** Tools keep whole objects in annotations under names of their own. */
-const MANIFEST = /^\s*\{[\s\S]*"(?:kind|spec|data)"\s*:/;
+const MANIFEST = /^\s*[[{][\s\S]*"(?:kind|spec|data)"\s*:/;
 
 function redactMap(map: JsonObject, scrubber: Scrubber): JsonObject {
   const kept = Object.entries(map).filter(([key]) => !DROPPED_ANNOTATIONS.has(key));

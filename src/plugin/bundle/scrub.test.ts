@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { REDACTED } from "./named-values.ts";
+import { REDACTED } from "./redacted.ts";
 import { createScrubber } from "./scrub.ts";
 
 const { text: scrub } = createScrubber([]);
@@ -90,6 +90,84 @@ describe("what may be secret goes, wherever it stands", () => {
     ["-----BEGIN EC PRIVATE KEY-----\nhunter22\n-----END EC PRIVATE KEY-----\nend", /^REDACTED\nend$/],
     ['{"pem":"-----BEGIN PRIVATE KEY-----\\nhunter22\\n-----END PRIVATE KEY-----\\n"}', /^{"pem":"REDACTED\\n"}$/],
     [`${"hunter22".repeat(8)}\n-----END PRIVATE KEY-----`, /^REDACTED\n/],
+    // names and values as values, in either order and over lines
+    [
+      "- name: DB_PASSWORD\n  value: hunter22\n- name: LEVEL\n  value: debug",
+      /value: REDACTED\n- name: LEVEL\n {2}value: debug$/,
+    ],
+    ['{"value":"hunter22","name":"password"}', /^{"value":"REDACTED","name":"password"}$/],
+    ['{\n  "value": "hunter22",\n  "name": "password"\n}', /^{\n {2}"value": "REDACTED",\n {2}"name": "password"\n}$/],
+    ['{\n  "name": "password",\n  "type": "text",\n  "value": "hunter22"\n}', /"value": "REDACTED"\n}$/],
+    ['{"key":"password","val":"hunter22"}', /"val":"REDACTED"}$/],
+    ['{"Key":"password","Value":{"stringValue":"hunter22"}}', /"Value":REDACTED}$/],
+    [
+      String.raw`{"msg":"- name: DB_PASSWORD\n  value: hunter22\n"}`,
+      /^{"msg":"- name: DB_PASSWORD\\n {2}value: REDACTED/,
+    ],
+    // a value below its name
+    ["password:\n  hunter22\nuser: bob", /^password:\n {2}REDACTED\nuser: bob$/],
+    [
+      "2026-01-01T00:00:00Z password:\n2026-01-01T00:00:01Z   hunter22\n2026-01-01T00:00:01Z ready",
+      /REDACTED\n2026-01-01T00:00:01Z ready$/,
+    ],
+    ['"password":\n"hunter22",\n"user": "bob"', /^"password":\n"REDACTED",\n"user": "bob"$/],
+    [String.raw`{"msg":"password:\n  hunter22"}`, /^{"msg":"password:\\n {2}REDACTED"}$/],
+    ["passwords:\n- hunter22\nuser: bob", /^passwords:\nREDACTED\nuser: bob$/],
+    ['"tokens": [\n  "hunter22",\n  "b"\n],\n"n": 1', /^"tokens": REDACTED\n\],\n"n": 1$/],
+    ["password = \\\n  hunter22\nready", /^password = REDACTED\nready$/],
+    ["tool --password \\\n  hunter22 --level 3", /REDACTED --level 3$/],
+    ['"args": [\n  "--password",\n  "hunter22",\n  "--level"\n]', /"--password",\n {2}"REDACTED",\n {2}"--level"/],
+    // prose
+    ['using password "hunter22" for bob', /^using password "REDACTED" for bob$/],
+    ["password is hunter22, try again", /^password is REDACTED, try again$/],
+    ["set password to hunter22", /^set password to REDACTED$/],
+    ["login with password hunter22 failed", /^login with password REDACTED failed$/],
+    ['setPassword("hunter22")', /^setPassword\(REDACTED\)$/],
+    ["sent token Hunter22Hunter22x now", /^sent token REDACTED now$/],
+    ["bearer=hunter22", /^bearer=REDACTED$/],
+    ["found creds: admin:hunter22 end", /^found creds: REDACTED end$/],
+    ["cookie a=hunter22; b=1", /^cookie REDACTED$/],
+    ["got session=hunter22 rows=3", /^got session=REDACTED rows=3$/],
+    ["got client_assertion=hunter22&x=1", /^got client_assertion=REDACTED&x=1$/],
+    // addresses
+    ["jdbc:oracle:thin:scott/hunter22@//db:1521/x", /REDACTED@\/\/db:1521\/x$/],
+    ["dial admin:hunter22@db.example.com:5432/x", /^dial admin:REDACTED@db.example.com:5432\/x$/],
+    ["clone https://hunter22@github.com/x", /^clone https:\/\/REDACTED@github.com\/x$/],
+    ["clone https://hunter22:x-oauth-basic@github.com/x", /^clone https:\/\/REDACTED@github.com\/x$/],
+    [
+      "post https://hooks.slack.com/services/T0/B0/hunter22 failed",
+      /^post https:\/\/hooks.slack.com\/services\/REDACTED failed$/,
+    ],
+    // escapes and XML
+    ["<password><![CDATA[hunter22]]></password>", /^<password>REDACTED<\/password>$/],
+    ["<password\n>\n  hunter22\n</password> end", /^<password\n>REDACTED<\/password> end$/],
+    [String.raw`{\u0022password\u0022:\u0022hunter22\u0022}`, /^{\\"password\\":\\"REDACTED\\"}$/],
+    [String.raw`got passw\u006frd\u003dhunter22\u0026x=1`, /^got password=REDACTED&x=1$/],
+    ["got password%253Dhunter22 end", /^got password%253DREDACTED end$/],
+    // literals of statements
+    ["select 'hunter22'", /^select 'REDACTED'$/],
+    ["failed: call login('it''s hunter22', 1)", /^failed: call login\('REDACTED', 1\)$/],
+    ["SHOW TABLES LIKE 'hunter22'", /^SHOW TABLES LIKE 'REDACTED'$/],
+    ["execute p($$hunter22$$)", /^execute p\(\$\$REDACTED\$\$\)$/],
+    // arguments
+    ["args=[--password, hunter22, --level]", /^args=\[--password, REDACTED, --level\]$/],
+    ["tool --password -Hunter22 --level 3", /^tool --password REDACTED --level 3$/],
+    ["mysql -uroot -phunter22 db", /^mysql -uroot -pREDACTED db$/],
+    ["sshpass -p hunter22 ssh", /^sshpass -p REDACTED ssh$/],
+    // tokens of services
+    ...["sk-proj-", "sk_live_", "hvs.", "npm_", "ghp_", "xoxb-", "xoxp-", "xoxa-", "AIza", "dckr_pat_"].map(
+      (prefix): [string, RegExp] => [`saw ${prefix}${"hunter22".repeat(4)} end`, /^saw REDACTED end$/],
+    ),
+    ["key id AKIAHUNTER22HUNTER22 wJalrXUtnFEMI/K7MDENG/hunter22EXAMPLEKEY end", /^key id REDACTED REDACTED end$/],
+    [
+      "2026-01-01T00:00:00Z -----BEGIN PRIVATE KEY-----\n2026-01-01T00:00:00Z hunter22\n2026-01-01T00:00:01Z -----END PRIVATE KEY-----\nend",
+      /^2026-01-01T00:00:00Z REDACTED\nend$/,
+    ],
+    [
+      "2026-01-01T00:00:00Z aGVsbG8+\n2026-01-01T00:00:00Z hunter22==\n2026-01-01T00:00:01Z -----END PRIVATE KEY-----",
+      /Z REDACTED\n2026-01-01T00:00:00Z REDACTED\n/,
+    ],
+    ['spec.env[0].value: Invalid value: "hunter22": too short', /Invalid value: "REDACTED": too short$/],
   ])("%s", (text, want) => {
     const result = scrub(text);
     expect(result).toMatch(want);
@@ -110,5 +188,52 @@ test.each([
   "dial tcp 10.0.0.1:5432: connect: connection refused",
   "http://lake-gateway.analytics.svc:8080/?engine=adhoc",
   '[2026-01-01T00:00:00.000Z] "POST / HTTP/1.1" 503 flags=UF details=upstream_reset upstream=10.0.0.1:3473 authority=gateway engine=adhoc',
+  "password is required: set spec.auth.passwordSecretRef",
+  "password authentication failed for user bob",
+  "mkdir -p /var/lib/firebolt/data2",
+  "image registry.example.com/engine:1.2@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+  "at github.com/envoyproxy/go-control-plane@v0.13.4/pkg/cache/v3/simple.go:123",
+  "HorizontalPodAutoscalerV2Beta2 is deprecated",
+  "Service adhoc: sessionAffinity=None pod-template-hash=7d9f8b6c5",
+  "containers:\n- name: engine\n  value: debug\nready",
+  'Readiness probe failed: Get "http://10.0.0.1:3473/health": context deadline exceeded',
   "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 ])("what helps stays: %s", (text) => expect(scrub(text)).toBe(text));
+
+describe("work stays in proportion to the text", () => {
+  const FIVE_MIB = 5 * 1024 * 1024;
+  const repeated = (unit: string, length: number): string => unit.repeat(Math.ceil(length / unit.length));
+  /** As one line, and as lines just below the length at which a line is cut. */
+  test.each([
+    "password=",
+    "password ",
+    'password="',
+    '"',
+    "'",
+    "\\",
+    '\\"',
+    '"cookie: a" ',
+    '"select a from b" ',
+    "select ",
+    "select '",
+    "grant ",
+    "://a:",
+    "a:@",
+    "<password>",
+    "<a",
+    "name: password value: x ",
+    "token: [",
+    "-----BEGIN PRIVATE KEY",
+    "?a=b",
+  ])("%j", { timeout: 120_000 }, (unit) => {
+    expect(scrub(repeated(unit, FIVE_MIB)).length).toBeLessThan(20_000);
+    const lines = `${repeated(unit, 8000)}\n`;
+    expect(scrub(repeated(lines, FIVE_MIB / 40)).length).toBeGreaterThan(0);
+  });
+
+  test("what is behind the cut of a long line is gone, and the lines around it stay", () => {
+    const cut = scrub(`first\n${"word ".repeat(4000)}token hunter22\nlast`);
+    expect(cut).toMatch(/^first\nword [\s\S]*\[line cut here: 20014 characters\]\nlast$/);
+    expect(cut).not.toContain("hunter22");
+  });
+});

@@ -2,7 +2,10 @@
 // everything that looks like a credential or a query. The rules are a table; each has its own file and its own tests. Pure.
 import { CREDENTIAL_SHAPES, type TextRule } from "./credential-shapes.ts";
 import { formsOf } from "./known-secrets.ts";
-import { REDACTED, scrubNamedValues } from "./named-values.ts";
+import { scrubPairs } from "./name-value-pairs.ts";
+import { scrubNamedValues } from "./named-values.ts";
+import { plainText } from "./plain-text.ts";
+import { REDACTED } from "./redacted.ts";
 import { scrubStatements } from "./sql-text.ts";
 
 /** Shorter values (`1`, `true`, `s3`) are no secrets, and replacing them would make the text useless. */
@@ -19,6 +22,7 @@ export interface Scrubber {
 export const TEXT_RULES: readonly TextRule[] = [
   ...CREDENTIAL_SHAPES,
   { name: "statement", scrub: scrubStatements },
+  { name: "name and value as values", scrub: scrubPairs },
   { name: "named value", scrub: scrubNamedValues },
 ];
 
@@ -27,5 +31,5 @@ export function createScrubber(secrets: Iterable<string>): Scrubber {
   // The longest first: one secret may be part of another.
   const values = [...new Set(long.flatMap(formsOf))].sort((a, b) => b.length - a.length);
   const known = (text: string): string => values.reduce((rest, value) => rest.replaceAll(value, REDACTED), text);
-  return { known, text: (text) => TEXT_RULES.reduce((rest, rule) => rule.scrub(rest), known(text)) };
+  return { known, text: (text) => TEXT_RULES.reduce((rest, rule) => rule.scrub(rest), known(plainText(text))) };
 }

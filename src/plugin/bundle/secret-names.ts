@@ -14,6 +14,11 @@ const STRONG_PARTS = [
   "authentication",
   "cookie",
   "connectionstring",
+  "clientassertion",
+  "passwort",
+  "kennwort",
+  "motdepasse",
+  "privkey",
 ];
 /** These name counts and object keys as well, so that small numbers under them are kept. */
 const WEAK_PARTS = ["token", "key"];
@@ -30,6 +35,28 @@ const STRONG_WORDS: ReadonlySet<string> = new Set([
   "dsn",
   "pat",
   "jwt",
+  "cred",
+  "creds",
+  "bearer",
+]);
+/** Alone they name a value; as part of a name (`sessionAffinity`, `pod-template-hash`) they do not. */
+const WEAK_NAMES: ReadonlySet<string> = new Set([
+  "session",
+  "sessionid",
+  "jsessionid",
+  "phpsessid",
+  "sid",
+  "csrf",
+  "xsrf",
+  "samlresponse",
+  "samlrequest",
+  "nonce",
+  "salt",
+  "hash",
+  "hmac",
+  "private",
+  "accessid",
+  "awsaccess",
 ]);
 /** Headers whose value may have spaces in it. */
 const HEADERS: ReadonlySet<string> = new Set([
@@ -57,7 +84,7 @@ const QUERIES: ReadonlySet<string> = new Set([
 
 /** A log has many names: most of them are told apart by one look. */
 const WORTH_A_LOOK =
-  /pass|pwd|pw|secret|sig|cred|auth|cookie|conn|token|key|sas|pin|otp|dsn|pat|jwt|query|sql|statement|stmt|body/i;
+  /pass|pwd|pw|secret|sig|cred|auth|cookie|conn|token|key|sas|pin|otp|dsn|pat|jwt|bearer|assertion|wort|motdepasse|mot_de|session|sess|sid|[cx]srf|saml|nonce|salt|hash|hmac|private|privkey|access|query|sql|statement|stmt|body/i;
 
 export type NameMeaning = "secret" | "weak secret" | "header" | "query" | "harmless";
 
@@ -67,7 +94,7 @@ export function meaningOf(name: string): NameMeaning {
   if (HEADERS.has(plain)) return "header";
   if (STRONG_PARTS.some((part) => plain.includes(part)) || wordsOf(name).some((word) => STRONG_WORDS.has(word)))
     return "secret";
-  if (WEAK_PARTS.some((part) => plain.includes(part))) return "weak secret";
+  if (WEAK_NAMES.has(plain) || WEAK_PARTS.some((part) => plain.includes(part))) return "weak secret";
   return QUERIES.has(plain) ? "query" : "harmless";
 }
 

@@ -1,7 +1,7 @@
 // Takes statements out of a text: what stands in a query (names of customers, literals, credentials of an external table) is nobody
 // else's business, and no pattern knows all of it. The first words stay, so that a reader sees what kind of statement it was. Pure.
-import { REDACTED } from "./named-values.ts";
-import { enclosingEnd, LOG_TIME } from "./value-range.ts";
+import { REDACTED } from "./redacted.ts";
+import { enclosingEnd, LOG_TIME, quotedAt } from "./value-range.ts";
 
 const OBJECT =
   "(?:TABLE|VIEW|INDEX|USER|LOGIN|ROLE|DATABASE|SCHEMA|LOCATION|ENGINE|FUNCTION|SECRET|ACCOUNT|EXTENSION|SEQUENCE|TYPE)";
@@ -17,7 +17,7 @@ const ANY_CASE = [
   "UPDATE(?=\\s+\\S+\\s+SET\\s+\\S+\\s*=)",
   "COPY(?=\\s+(?:INTO\\s+)?\\S+\\s+(?:FROM|TO)\\s+')",
   "WITH(?=\\s+\\w+\\s+AS\\s*\\()",
-  "SELECT(?=\\s.*?\\sFROM\\s)",
+  "SELECT(?=\\s.{0,400}?\\sFROM\\s)",
   "VALUES(?=\\s*\\()",
   "WHERE(?=\\s+\\S+\\s*(?:=|<|>|!=|\\bIN\\b|\\bLIKE\\b))",
   "SET(?=\\s+\\w+\\s*=\\s*')",
@@ -29,8 +29,8 @@ const IN_CAPITALS = [
   "SELECT(?=\\s|$)",
   "COPY(?=\\s)",
   "EXPLAIN(?=\\s)",
-  "GRANT(?=\\s.*\\sTO\\s)",
-  "REVOKE(?=\\s.*\\sFROM\\s)",
+  "GRANT(?=\\s.{0,400}?\\sTO\\s)",
+  "REVOKE(?=\\s.{0,400}?\\sFROM\\s)",
 ];
 /** PostgreSQL's own lines about statements and rows. */
 const POSTGRES = [
@@ -58,7 +58,7 @@ export function scrubStatements(text: string): string {
       open = !said.trimEnd().endsWith(";");
       return `${time}${REDACTED}`;
     }
-    const scrubbed = scrubLine(said);
+    const scrubbed = scrubLiterals(scrubLine(said, MOST_STATEMENTS));
     // A statement in quotes ends with them.
     open = scrubbed !== said && scrubbed.endsWith(REDACTED) && !said.trimEnd().endsWith(";");
     return `${time}${scrubbed}`;
@@ -66,15 +66,39 @@ export function scrubStatements(text: string): string {
   return lines.join("\n");
 }
 
-function scrubLine(line: string): string {
+/** More than these in one line are no log for people: the rest goes. */
+const MOST_STATEMENTS = 10;
+
+function scrubLine(line: string, left: number): string {
   const [first] = HEADS.map((head) => head.exec(line))
     .filter((found) => found !== null)
     .sort((a, b) => a.index - b.index);
   if (first === undefined) return line;
+  if (left === 0) return line.slice(0, first.index) + REDACTED;
   const from = first.index + first[0].length;
   // Single quotes are the statement's own.
   const end = enclosingEnd(line, first.index, ['"']);
   const rest = line.slice(from, end);
   const kept = rest.trim() === "" || rest.trim() === REDACTED ? rest : ` ${REDACTED}`;
-  return line.slice(0, from) + kept + scrubLine(line.slice(end));
+  return line.slice(0, from) + kept + scrubLine(line.slice(end), left - 1);
+}
+
+/** Words after which a text in single quotes is a literal, whatever stands between: in prose they cost a quoted word. */
+const SQL_WORD =
+  /\b(?:select|show|call|exec|execute|prepare|explain|describe|declare|like|ilike|values|where|having|between|cast|returning)\b/i;
+const LITERAL_START = /(?<=[\s(,=|<>[:]|^)(?:[EeNnBbXx]|[Uu]&)?\\*'|\$\w{0,64}\$/g;
+
+function scrubLiterals(line: string): string {
+  const word = SQL_WORD.exec(line);
+  if (word === null) return line;
+  let [result, done] = ["", 0];
+  LITERAL_START.lastIndex = word.index;
+  for (let found = LITERAL_START.exec(line); found !== null; found = LITERAL_START.exec(line)) {
+    const literal = quotedAt(line, found.index);
+    if (literal === undefined) continue;
+    result += line.slice(done, literal.start) + REDACTED;
+    done = literal.end;
+    LITERAL_START.lastIndex = Math.max(literal.next, found.index + 1);
+  }
+  return result + line.slice(done);
 }

@@ -13,6 +13,11 @@ export interface ValueRange {
 /** The time that the log reader puts before every line. */
 export const LOG_TIME = /^\d{4}-\d\d-\d\dT\S+ /;
 
+/** Between a name and its value: a new line with the time of the log reader before it, or one that JSON has escaped. */
+const GAP = /(?:[ \t]|\\+[nrt]|\r?\n(?:\d{4}-\d\d-\d\dT\S+ )?)*/y;
+
+export const gapAt = (text: string, at: number): number => match(GAP, text, at)?.[0].length ?? 0;
+
 const OPENING = /(\\*)(["'`])/y;
 /** PostgreSQL's other ways to write a literal: `E'…'`, `U&'…'`, `$tag$…$tag$`. */
 const LITERAL_PREFIX = /(?:[EeNnBbXx]|[Uu]&)(?=')/y;
@@ -67,7 +72,9 @@ function quotedEnd(
   { quote, depth }: Quote,
 ): { readonly end: number; readonly next: number } {
   const lineEnd = lineEndOf(text, start);
-  for (let at = text.indexOf(quote, start); at >= 0 && at < lineEnd; at = text.indexOf(quote, at + 1)) {
+  // Of the line alone: a quote that is not in it would be looked for in the whole log.
+  const line = text.slice(0, lineEnd);
+  for (let at = line.indexOf(quote, start); at >= 0; at = line.indexOf(quote, at + 1)) {
     const run = backslashesBefore(text, at, start);
     if (run < depth) return { end: at - run, next: at - run };
     if (run % (2 * depth + 2) !== depth) continue;
@@ -122,18 +129,16 @@ export function enclosingEnd(text: string, at: number, quotes: readonly string[]
   const lineStart = text.lastIndexOf("\n", at - 1) + 1;
   const lineEnd = lineEndOf(text, at);
   for (const quote of quotes) {
-    if (unescaped(text, quote, lineStart, at).length % 2 === 0) continue;
-    const [close] = unescaped(text, quote, at, lineEnd);
-    if (close !== undefined) return close;
+    const code = quote.charCodeAt(0);
+    let isOpen = false;
+    for (let i = lineStart; i < lineEnd; i++) {
+      if (text.charCodeAt(i) !== code || backslashesBefore(text, i, i < at ? lineStart : at) % 2 !== 0) continue;
+      if (i < at) isOpen = !isOpen;
+      else if (isOpen) return i;
+      else break;
+    }
   }
   return lineEnd;
-}
-
-function unescaped(text: string, quote: string, from: number, to: number): readonly number[] {
-  const found: number[] = [];
-  for (let at = text.indexOf(quote, from); at >= 0 && at < to; at = text.indexOf(quote, at + 1))
-    if (backslashesBefore(text, at, from) % 2 === 0) found.push(at);
-  return found;
 }
 
 export function lineEndOf(text: string, at: number): number {

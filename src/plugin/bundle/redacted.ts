@@ -1,0 +1,2 @@
+/** What stands in a bundle where something was taken out. */
+export const REDACTED = "REDACTED";
