@@ -1,6 +1,7 @@
 // The access log: one line of text per client request on standard output. Flags and details tell an answer made by Envoy (the
 // query ran nowhere) from one made by an engine. Nothing of what a caller writes is logged at any length, and of the query string only the
-// query's own label: settings and parameters may hold credentials.
+// query's own label: settings and parameters may hold credentials. The label comes from routing.lua and not from Envoy's own
+// `QUERY_PARAM`, which decodes it, line breaks included: a caller could write lines of its own.
 
 const FIELDS = [
   "[%START_TIME%]",
@@ -17,7 +18,7 @@ const FIELDS = [
   "authority=%REQ(:AUTHORITY):256%",
   "client=%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%",
   "request_id=%REQ(X-REQUEST-ID):64%",
-  "query_label=%QUERY_PARAM(query_label):128%",
+  "query_label=%DYNAMIC_METADATA(envoy.filters.http.lua:query_label):128%",
   "engine=%REQ(X-FIREBOLT-ENGINE):64%",
 ];
 

@@ -4,6 +4,7 @@ import {
   CLUSTER_NAME,
   CONNECT_TIMEOUT,
   extension,
+  STATS_BUFFER_BYTES,
   socketAddress,
   TCP_KEEPALIVE,
 } from "./envoy-types.ts";
@@ -30,6 +31,11 @@ export function maxSubClusters(memoryLimitBytes: number | undefined): number {
   const fitting = Math.floor((memoryLimitBytes * SUB_CLUSTER_SHARE) / SUB_CLUSTER_BYTES);
   return Math.min(MOST_SUB_CLUSTERS, Math.max(FEWEST_SUB_CLUSTERS, fitting));
 }
+
+/** Queries of one engine that one gateway pod runs at a time; the next gets 503 at once. */
+const MOST_QUERIES = 1_024;
+/** Queries that wait for their connection: every query opens one, so a burst is this large. */
+const MOST_CONNECTING = 1_024;
 
 /** Envoy copies everything set here into one cluster per engine, with one host per address of the engine's Service. */
 export function renderEngineCluster(memoryLimitBytes: number | undefined) {
@@ -60,9 +66,11 @@ export function renderEngineCluster(memoryLimitBytes: number | undefined) {
       thresholds: [
         {
           priority: "DEFAULT",
-          max_connections: 1024,
-          max_pending_requests: 1024,
-          max_requests: 1024,
+          // So many that no query ever waits for another's connection: with fewer, queries would hang for as long as clients that send
+          // nothing hold the engine's places.
+          max_connections: MOST_QUERIES + MOST_CONNECTING,
+          max_pending_requests: MOST_CONNECTING,
+          max_requests: MOST_QUERIES,
           max_retries: 1024,
         },
       ],
@@ -84,11 +92,25 @@ export function renderEngineCluster(memoryLimitBytes: number | undefined) {
   };
 }
 
+/** Statistics pages that are made and read at the same time; one takes up to some MiB. */
+const MOST_STATS_PAGES = 8;
+
 export function renderAdminCluster(adminPort: number) {
   return {
     name: CLUSTER_NAME.admin,
     type: "STATIC",
     connect_timeout: CONNECT_TIMEOUT,
+    per_connection_buffer_limit_bytes: STATS_BUFFER_BYTES,
+    circuit_breakers: {
+      thresholds: [
+        {
+          priority: "DEFAULT",
+          max_connections: MOST_STATS_PAGES,
+          max_pending_requests: MOST_STATS_PAGES,
+          max_requests: MOST_STATS_PAGES,
+        },
+      ],
+    },
     load_assignment: {
       cluster_name: CLUSTER_NAME.admin,
       endpoints: [{ lb_endpoints: [{ endpoint: { address: socketAddress("127.0.0.1", adminPort) } }] }],

@@ -11,10 +11,17 @@ export function socketAddress(address: string, port: number) {
   return { socket_address: { address, port_value: port } };
 }
 
-/**
- * What Envoy holds of a body on either side of the proxy. It bounds the body that a retry can send again.
- */
+/** What Envoy holds of a body on its way to an engine. It bounds the body that a retry can send again. */
 export const BUFFER_LIMIT_BYTES = 2 * 1024 * 1024;
+
+/**
+ * What Envoy reads of one client at a time. Small, because it is read whatever the memory is: only between two reads a worker sees that
+ * the heap is full.
+ */
+export const CLIENT_BUFFER_BYTES = 256 * 1024;
+
+/** What Envoy holds of one connection that asks for statistics, on either side. */
+export const STATS_BUFFER_BYTES = 64 * 1024;
 
 /** What Envoy holds at most of one request that cannot be sent on: one buffer in the proxy, and one of what the client has sent meanwhile. */
 export const STALLED_REQUEST_BYTES = 2 * BUFFER_LIMIT_BYTES;

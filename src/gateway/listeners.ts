@@ -1,6 +1,13 @@
 // What a gateway listens on: client traffic, and the statistics together with the kubelet's probes.
 import { ACCESS_LOG_FORMAT } from "./access-log.ts";
-import { BUFFER_LIMIT_BYTES, CLUSTER_NAME, extension, socketAddress, TCP_KEEPALIVE } from "./envoy-types.ts";
+import {
+  CLIENT_BUFFER_BYTES,
+  CLUSTER_NAME,
+  extension,
+  STATS_BUFFER_BYTES,
+  socketAddress,
+  TCP_KEEPALIVE,
+} from "./envoy-types.ts";
 import { EXEMPT_FROM_OVERLOAD } from "./overload.ts";
 import { renderEngineRoutes } from "./route.ts";
 import { ROUTING_LUA } from "./routing-lua.ts";
@@ -31,6 +38,42 @@ const STREAM_IDLE_TIMEOUT = "300s";
 const REQUEST_TIMEOUT = "300s";
 const REQUEST_HEADERS_TIMEOUT = "60s";
 
+/** Envoy's own windows are many MiB: that much a client may send of every stream before Envoy can hold it back. */
+const HTTP2_LIMITS = {
+  max_concurrent_streams: 512,
+  initial_stream_window_size: 64 * 1024,
+  initial_connection_window_size: 1024 * 1024,
+} as const;
+
+/** A request that is ended for memory while it is being received: Envoy calls it an error of its own (500), new ones are refused with 503. */
+const OVERLOADED = {
+  filter: {
+    extension_filter: {
+      name: "envoy.access_loggers.extension_filters.cel",
+      typed_config: extension("access_loggers.filters.cel.v3.ExpressionFilter", {
+        expression: 'response.code_details == "overload"',
+      }),
+    },
+  },
+  status_code: 503,
+  body: { inline_string: "envoy overloaded" },
+} as const;
+
+/**
+ * Connections to the statistics and probes. The port is open to every pod and exempt from the overload manager, so it has its own limit:
+ * beyond it a connection is closed. Far more than the kubelet and every Prometheus together have.
+ */
+const MOST_STATS_CONNECTIONS = 256;
+
+/** A scrape and a probe are one small request: whoever takes longer is neither. */
+const STATS_TIMERS = {
+  request_timeout: "5s",
+  request_headers_timeout: "5s",
+  // Also for a client that does not read its page.
+  stream_idle_timeout: "10s",
+  common_http_protocol_options: { idle_timeout: "60s" },
+} as const;
+
 /**
  * Callers are strangers, wherever they come from: what Envoy would believe of a trusted proxy (addresses, request ids, its own headers for
  * retries and timeouts) is taken from the connection or made here.
@@ -50,7 +93,7 @@ export function renderClientListener(bind: Bind, { namespace, wake }: ClientTraf
   return {
     name: "listener",
     address: socketAddress(bind.address, bind.port),
-    per_connection_buffer_limit_bytes: BUFFER_LIMIT_BYTES,
+    per_connection_buffer_limit_bytes: CLIENT_BUFFER_BYTES,
     tcp_keepalive: TCP_KEEPALIVE,
     filter_chains: [
       connectionManager({
@@ -59,6 +102,8 @@ export function renderClientListener(bind: Bind, { namespace, wake }: ClientTraf
         request_timeout: REQUEST_TIMEOUT,
         request_headers_timeout: REQUEST_HEADERS_TIMEOUT,
         delayed_close_timeout: DELAYED_CLOSE_TIMEOUT,
+        http2_protocol_options: HTTP2_LIMITS,
+        local_reply_config: { mappers: [OVERLOADED] },
         access_log: [
           {
             name: "envoy.access_loggers.stdout",
@@ -81,28 +126,63 @@ export function renderClientListener(bind: Bind, { namespace, wake }: ClientTraf
 }
 
 export function renderStatsListener(bind: Bind) {
+  const { filters } = connectionManager({
+    stat_prefix: "stats",
+    codec_type: "HTTP1",
+    max_request_headers_kb: 8,
+    ...STATS_TIMERS,
+    // A path with ".." must not lead to another page of the administration.
+    normalize_path: true,
+    route_config: {
+      name: "stats",
+      virtual_hosts: [{ name: "stats", domains: ["*"], routes: renderStatsRoutes() }],
+    },
+    http_filters: [healthFilter(), noBodyFilter(), routerFilter()],
+  });
   return {
     name: "stats_listener",
     address: socketAddress(bind.address, bind.port),
+    per_connection_buffer_limit_bytes: STATS_BUFFER_BYTES,
     ...EXEMPT_FROM_OVERLOAD,
-    filter_chains: [
-      connectionManager({
-        stat_prefix: "stats",
-        // A path with ".." must not lead to another page of the administration.
-        normalize_path: true,
-        route_config: {
-          name: "stats",
-          virtual_hosts: [
-            {
-              name: "stats",
-              domains: ["*"],
-              routes: [{ match: { prefix: STATS_PATH }, route: { cluster: CLUSTER_NAME.admin } }],
-            },
-          ],
-        },
-        http_filters: [healthFilter(), routerFilter()],
-      }),
-    ],
+    filter_chains: [{ filters: [connectionLimitFilter(), ...filters] }],
+  };
+}
+
+const BODY_FILTER = "envoy.filters.http.buffer";
+
+/** Reading only: whatever else the administration may offer on this path, and any body, ends here. */
+function renderStatsRoutes() {
+  return [
+    {
+      match: {
+        prefix: STATS_PATH,
+        headers: [{ name: ":method", string_match: { safe_regex: { regex: "GET|HEAD" } } }],
+      },
+      route: { cluster: CLUSTER_NAME.admin },
+    },
+    {
+      match: { prefix: STATS_PATH },
+      direct_response: { status: 405 },
+      // The response does not wait for a body.
+      typed_per_filter_config: {
+        [BODY_FILTER]: extension("filters.http.buffer.v3.BufferPerRoute", { disabled: true }),
+      },
+    },
+  ];
+}
+
+/** Refuses a request with a body, with 413: one byte is the least that Envoy lets it have. */
+function noBodyFilter() {
+  return { name: BODY_FILTER, typed_config: extension("filters.http.buffer.v3.Buffer", { max_request_bytes: 1 }) };
+}
+
+function connectionLimitFilter() {
+  return {
+    name: "envoy.filters.network.connection_limit",
+    typed_config: extension("filters.network.connection_limit.v3.ConnectionLimit", {
+      stat_prefix: "stats",
+      max_connections: String(MOST_STATS_CONNECTIONS),
+    }),
   };
 }
 

@@ -18,8 +18,16 @@ const HEAP_SHARE = 0.8;
 const SHRINK_AT = 0.7;
 /** The quarter above is for uploads that have been accepted and still grow, to four MiB each. */
 const STOP_REQUESTS_AT = 0.75;
+/**
+ * Requests that were accepted small can grow together to any size: from here on those that are still being received are ended, with 503, as
+ * soon as their next bytes come. A query that has been received whole sends no more bytes, so it is never the one.
+ */
+const END_UPLOADS_AT = 0.85;
 /** Even a refusal takes memory. Connections are closed, not left waiting: a client must learn that it is not served. */
 const REJECT_CONNECTIONS_AT = 0.95;
+
+/** As a power of two: streams that hold 64 KiB and more. */
+const TRACK_STREAMS_FROM = 16;
 
 /** Bytes of heap that Envoy may use in a container with this memory limit. */
 export function heapBudgetBytes(memoryLimitBytes: number): number {
@@ -43,13 +51,22 @@ export function renderOverloadManager(memoryLimitBytes: number | undefined) {
   };
   return {
     // Often: what is accepted between two looks is accepted whatever it takes.
-    refresh_interval: "0.05s",
+    refresh_interval: "0.01s",
     resource_monitors: [connections, heap],
     actions: [
       { name: "envoy.overload_actions.shrink_heap", triggers: [above(SHRINK_AT)] },
       { name: "envoy.overload_actions.stop_accepting_requests", triggers: [above(STOP_REQUESTS_AT)] },
+      {
+        name: "envoy.overload_actions.reset_high_memory_stream",
+        triggers: [between(END_UPLOADS_AT, REJECT_CONNECTIONS_AT)],
+      },
       { name: "envoy.overload_actions.reject_incoming_connections", triggers: [above(REJECT_CONNECTIONS_AT)] },
     ],
+    loadshed_points: [
+      { name: "envoy.load_shed_points.http1_server_abort_dispatch", triggers: [above(END_UPLOADS_AT)] },
+    ],
+    // Only HTTP/2 keeps accounts of its streams; the load shed point is the same for HTTP/1.1.
+    buffer_factory_config: { minimum_account_to_track_power_of_two: TRACK_STREAMS_FROM },
   };
 }
 
@@ -57,5 +74,13 @@ function above(value: number) {
   return { name: HEAP_MONITOR, threshold: { value } };
 }
 
-/** For listeners that nobody but the pod's own side uses: probes, statistics and the wake agent work however busy clients are. */
+/** Grows with the pressure: Envoy ends more streams the nearer the heap is to the second value. */
+function between(scaling_threshold: number, saturation_threshold: number) {
+  return { name: HEAP_MONITOR, scaled: { scaling_threshold, saturation_threshold } };
+}
+
+/**
+ * For listeners whose own limits bound what they take: the kubelet's probes, which come to the pod's address, statistics, and the wake agent on
+ * loopback work however busy clients are. A probe that failed for want of memory would restart the gateway, and end every query.
+ */
 export const EXEMPT_FROM_OVERLOAD = { ignore_global_conn_limit: true, bypass_overload_manager: true } as const;

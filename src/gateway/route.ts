@@ -1,5 +1,5 @@
 // The one route of client traffic and when a query is sent again. A query that may have reached an engine is never repeated.
-import { CLUSTER_NAME, extension, WAKE_CHANGING_KEY } from "./envoy-types.ts";
+import { BUFFER_LIMIT_BYTES, CLUSTER_NAME, extension, WAKE_CHANGING_KEY } from "./envoy-types.ts";
 import { ENGINE_QUERY_PORT } from "./ports.ts";
 
 /** The header an engine sets when it refuses a query before any work because it is shutting down. */
@@ -55,6 +55,8 @@ function renderRoute(namespace: string, forwarding: object, only: { match?: obje
         },
       },
     },
+    // Without it only as much of a body could be sent again as is read of a client at a time.
+    request_body_buffer_limit: String(BUFFER_LIMIT_BYTES),
     route: { cluster: CLUSTER_NAME.engines, ...forwarding },
   };
 }

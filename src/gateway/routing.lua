@@ -5,6 +5,8 @@
 
 local SELECTOR_HEADER = "x-firebolt-engine"
 local SELECTOR_PARAMETER = "engine"
+local LABEL_PARAMETER = "query_label"
+local LABEL_LENGTH = 128
 
 local function decode_hex(digits)
   return string.char(tonumber(digits, 16))
@@ -55,6 +57,19 @@ local function take_parameter(path)
   return value, query == "" and base or base .. "?" .. query, nil
 end
 
+-- The label of a query as the access log may have it, or nil without one. Decoded it can hold anything, also a line break and a whole line
+-- of the log: of other characters than these only the number is kept.
+local function loggable_label(path)
+  local mark = path:find("?", 1, true)
+  for part in ((mark and path:sub(mark + 1) or "") .. "&"):gmatch("([^&]*)&") do
+    local key, text = part:match("^([^=]*)=(.+)$")
+    if key == LABEL_PARAMETER then
+      return ((decode(text) or text):sub(1, LABEL_LENGTH):gsub("[^%w._:-]", "_"))
+    end
+  end
+  return nil
+end
+
 -- Answers the engine and the path to send to it, or nil, nil and the text of the refusal.
 local function select_engine(header, path)
   local parameter, remaining, refusal = take_parameter(path)
@@ -79,6 +94,10 @@ end
 local function route(handle)
   local headers = handle:headers()
   local path = headers:get(":path") or ""
+  local label = loggable_label(path)
+  if label then
+    handle:streamInfo():dynamicMetadata():set("envoy.filters.http.lua", LABEL_PARAMETER, label)
+  end
   local engine, remaining, refusal = select_engine(headers:get(SELECTOR_HEADER), path)
   if refusal then
     return nil, refusal

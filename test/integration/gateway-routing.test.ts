@@ -116,6 +116,24 @@ describe("what a caller claims about itself", () => {
   });
 });
 
+describe("the label of a query", () => {
+  test.each([
+    {
+      name: "a line break and a whole line",
+      sent: '%0A[x] "POST / HTTP/1.1" 200 flags=- forged',
+      logged: "__x___POST___HTTP_1.1__200_flags_-_forged",
+    },
+    { name: "spaces and a field", sent: "a engine=other+x", logged: "a_engine_other_x" },
+    { name: "what labels have", sent: "dashboard-1:Part.2_b", logged: "dashboard-1:Part.2_b" },
+  ])("is one word of one line of the access log: $name", async ({ sent, logged }) => {
+    const label = sent.replaceAll(" ", "%20").replaceAll('"', "%22");
+    await world.client.query({ engine: "e1", path: `/?query_label=${label}` });
+    const line = await world.envoy.logged(`query_label=${logged} engine=e1`);
+    expect(line).toMatch(/^\[[-0-9T:.]+Z\] "POST \/ HTTP\/1.1" 200 /);
+    expect(world.envoy.accessLog().filter((one) => one.startsWith("[x]"))).toEqual([]);
+  });
+});
+
 describe("a refused request", () => {
   const E1 = "multiple engine query parameters";
   const E2 = "invalid engine query parameter encoding";

@@ -3,11 +3,13 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/cluster.ts";
-import { change, clientConnectionManager, limitEngines } from "../support/gateway-adjust.ts";
+import { change, clientConnectionManager, shrinkEngines } from "../support/gateway-adjust.ts";
 import { type GatewayWorld, openGatewayWorld } from "../support/gateway-world.ts";
 import { type RecordingEngine, startRecordingEngine } from "../support/recording-engine.ts";
 
-const LIMIT = 20;
+/** Queries that an engine runs at a time, after the rendered limits are divided. */
+const LIMIT = 16;
+const DIVISOR = 1_024 / LIMIT;
 
 /** A connection whose end, however it comes, is no error. What it received is in `received`. */
 async function open(port: number): Promise<{ readonly socket: Socket; received(): string }> {
@@ -22,14 +24,14 @@ async function open(port: number): Promise<{ readonly socket: Socket; received()
 }
 
 describe("clients that announce a body and never send it", () => {
-  const REQUEST_TIMEOUT_MS = 5_000;
+  const REQUEST_TIMEOUT_MS = 10_000;
   let world: GatewayWorld;
   let crowded: RecordingEngine;
 
   beforeAll(async () => {
     world = await openGatewayWorld({
       adjust: (config) => {
-        limitEngines(config, { max_connections: LIMIT });
+        shrinkEngines(config, DIVISOR);
         change(clientConnectionManager(config), { request_timeout: `${REQUEST_TIMEOUT_MS / 1_000}s` });
       },
     });
@@ -41,16 +43,22 @@ describe("clients that announce a body and never send it", () => {
     await world[Symbol.asyncDispose]();
   });
 
-  test("give the engine's places back, and another client's query is served", async () => {
-    // More than the engine has places for: the others wait for one, as the next query must.
+  test("do not let another client's query hang: it is refused at once, and served when they have lost their places", async () => {
+    // More than the engine has places for.
     const silent = await Promise.all(Array.from({ length: 2 * LIMIT }, () => open(world.clientPort)));
     for (const { socket } of silent)
       socket.write("POST / HTTP/1.1\r\nHost: x\r\nX-Firebolt-Engine: crowded\r\nContent-Length: 10\r\n\r\n");
     // Every place of the engine is taken by a request that never comes in whole.
     await eventually(() => crowded.requests.length >= LIMIT);
-    await world.client.query({ engine: "crowded" });
-    await eventually(() => silent.every(({ received }) => received().startsWith("HTTP/1.1 408 ")));
+    await eventually(() => silent.some(({ received }) => received().startsWith("HTTP/1.1 503 ")));
+    const { status } = await world.client.send({ engine: "crowded" });
+    expect(status).toBe(503);
+    // Not one of the silent clients had lost its place by then: the query did not wait for that.
+    expect(silent.filter(({ received }) => received().startsWith("HTTP/1.1 408 "))).toEqual([]);
+    await world.envoy.logged(/ 503 flags=UO .*engine=crowded$/);
+    await eventually(() => silent.every(({ received }) => /^HTTP\/1.1 (408|503) /.test(received())));
     await world.envoy.logged(/ 408 flags=\S+ details=request_overall_timeout .*engine=crowded$/);
+    await world.client.query({ engine: "crowded" });
     for (const { socket } of silent) socket.destroy();
   });
 
