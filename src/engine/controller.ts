@@ -4,9 +4,10 @@ import type { KubeClient } from "../kube/client.ts";
 import type { Clock } from "../kube/clock.ts";
 import { type Controller, type WatchSource, watch } from "../kube/controller.ts";
 import type { EventSink } from "../kube/event-object.ts";
+import { keyText } from "../kube/object.ts";
 import type { DemandSource } from "./auto-stop/demand-source.ts";
 import type { EngineCaches } from "./engine-caches.ts";
-import { kubeWorld } from "./kube-world.ts";
+import { kubeWorld, type StoredVersions } from "./kube-world.ts";
 import { type EngineMetrics, noEngineMetrics } from "./metrics-hooks.ts";
 import { runEnginePass } from "./pass.ts";
 import type { QueryProber } from "./probe/query-probe.ts";
@@ -46,6 +47,7 @@ export function engineController(deps: EngineControllerDeps): Controller {
   const { client, caches, clock, events, defaults, bounds, demand, prober, metrics = noEngineMetrics } = deps;
   const { drainSettleMs = DEFAULT_DRAIN_SETTLE_MS } = deps;
   const nowMs = () => clock.now();
+  const stored: StoredVersions = new Map();
   return {
     name: "fireboltengine",
     concurrency: deps.concurrency ?? DEFAULT_CONCURRENCY,
@@ -61,7 +63,9 @@ export function engineController(deps: EngineControllerDeps): Controller {
       ...(demand === undefined ? [] : [watchDemand(demand)]),
     ],
     reconcile({ namespace = "", name }, signal, { logger }) {
-      const world = kubeWorld({ client, caches, signal, prober, ...(demand === undefined ? {} : { demand }) });
+      // What is gone needs no memory; a new engine of the same name has other versions anyway.
+      if (caches.engines.get({ namespace, name }) === undefined) stored.delete(keyText({ namespace, name }));
+      const world = kubeWorld({ client, caches, signal, prober, stored, ...(demand === undefined ? {} : { demand }) });
       const settings = { defaults, bounds, drainSettleMs };
       return runEnginePass(world, { namespace, name }, { ...settings, nowMs, events, metrics, logger });
     },

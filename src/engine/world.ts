@@ -33,6 +33,11 @@ export interface CachedReads {
   children(engine: EngineKey): readonly ChildObject[];
   /** Pods labelled with the engine and the generation, in the order of their names. */
   pods(engine: EngineKey, generation: number): readonly Pod[];
+  /**
+   * Whether this process itself stored the version of the engine that it sees. It leads, so no other status has been stored since; of
+   * any other version it may not have seen the next one.
+   */
+  wroteLast(engine: Engine): boolean;
   /** What gateways showed when they were last asked; absent where they are not asked. */
   wakeDemand?(engine: EngineKey): WakeDemand | undefined;
 }
