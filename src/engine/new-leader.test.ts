@@ -77,3 +77,19 @@ test("a process that stored the status itself reads no engine before the switch"
   expect(world.taken()).toEqual(["route Service e-service to 1"]);
   expect(target(world)).toBe("1");
 });
+
+test("a generation that the stored spec asks for is not given up for an edit that was taken back", async () => {
+  const world = await stable(image("old:1"));
+  world.edit(image("new:1"));
+  await world.pass();
+  await world.pass();
+  const building = world.get("FireboltEngine", "e");
+  world.edit(image("other:1"));
+  const stale = world.get("FireboltEngine", "e");
+  world.edit(building?.spec ?? {});
+  world.engine = () => stale;
+  world.elect();
+  expect(await world.pass()).toEqual({ afterMs: 1_000 });
+  expect(world.get("StatefulSet", "e-g1")?.metadata?.deletionTimestamp).toBeUndefined();
+  expect(world.status).toMatchObject({ phase: "creating", currentGeneration: 1 });
+});

@@ -67,7 +67,7 @@ test("a routing Service that strays to the draining generation starts the settle
   expect(world.status).toMatchObject({ phase: "draining" });
 });
 
-test("a pod that fails its readiness probe under a query holds the drain", async () => {
+test("S13: a pod that fails its readiness probe under a query holds the drain", async () => {
   const world = await draining();
   changePod(world, "e-g0-1", { conditions: [{ type: "Ready", status: "False" }] });
   busy(world, "e-g0-1");
@@ -83,7 +83,7 @@ test("a pod of a phase that is not known holds the drain until it has been probe
   expect(world.status?.phase).toBe("draining");
 });
 
-test("a pod that is Pending in the cache and runs a query by now holds the drain", async () => {
+test("S17: a pod that is Pending in the cache and runs a query by now holds the drain", async () => {
   const world = await draining();
   changePod(world, "e-g0-1", { phase: "Pending" });
   world.freeze();
@@ -92,6 +92,31 @@ test("a pod that is Pending in the cache and runs a query by now holds the drain
   await world.pass();
   expect(world.taken()[0]).toBe("list Pod e");
   expect(world.status?.phase).toBe("draining");
+});
+
+test("S17: a pod that has not started runs no query", async () => {
+  const world = await draining();
+  changePod(world, "e-g0-1", { phase: "Pending" });
+  busy(world, "e-g0-1");
+  await world.pass();
+  expect(world.taken().filter((request) => request.startsWith("scrape"))).toEqual(["scrape Pod e-g0-0"]);
+  expect(world.status?.phase).toBe("cleaning");
+});
+
+test("S8: a generation without replicas has nothing to settle and nothing to probe", async () => {
+  const world = await timed();
+  world.edit({ replicas: 0 });
+  await world.run();
+  world.drainSettleMs = SETTLE_MS;
+  world.edit({ replicas: 1 });
+  while (world.status?.phase !== "draining") {
+    await world.pass();
+    world.settle();
+  }
+  world.taken();
+  await world.pass();
+  expect(world.status?.phase).toBe("cleaning");
+  expect(world.taken().filter((request) => request.startsWith("scrape"))).toEqual([]);
 });
 
 test("pods that lost their StatefulSet are probed, and deleted when they are idle", async () => {
@@ -121,6 +146,8 @@ test("a set that lost its label is deleted with its generation, by name", async 
   await world.pass();
   expect(world.status?.phase).toBe("cleaning");
   const { statefulSet, service, configMap } = world;
+  const set = world.get("StatefulSet", "e-g0");
+  world.put("StatefulSet", { ...set, metadata: { ...set?.metadata, labels: {} } });
   const hidden = ({ name }: { readonly name: string }) => name.startsWith("e-g0");
   Object.assign(world, {
     statefulSet: (key: Parameters<typeof statefulSet>[0]) => (hidden(key) ? undefined : statefulSet(key)),

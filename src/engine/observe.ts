@@ -121,7 +121,8 @@ async function observeCurrentSet(
   generation: number,
 ): Promise<GenerationSet> {
   const set = await observeSet(world, identity, generation, (seen) => absenceCounts(phase, seen));
-  const mayBeGivenUp = phase === "creating" && set.statefulSet.type === "live";
+  const isThere = set.statefulSet.type === "live" || set.statefulSet.type === "terminating";
+  const mayBeGivenUp = phase === "creating" && isThere;
   return mayBeGivenUp ? withUnlabelledParts(world, identity, set) : set;
 }
 
