@@ -1,15 +1,16 @@
-// What a mutant is, and the two kinds of test that kill one: an exploration that meets a broken invariant, and a test of one guard.
+// What a mutant is, and the kinds of test that kill one: an exploration that meets a broken invariant, a test of one guard, and a unit
+// test beside the code.
 
 export interface Mutant {
   readonly name: string;
-  /** Where, below src/engine. */
+  /** From the root of the repository (`src/kube/worker.ts`); without `src/` in front, below src/engine. */
   readonly file: string;
   /** Occurs exactly once. */
   readonly find: string;
   readonly replace: string;
   readonly killedBy: {
     readonly file: string;
-    /** Part of the test's name. */
+    /** Part of the test's full name (that of its `describe` blocks included), as it is: no pattern. */
     readonly test: string;
     /** What the failure must contain: for the explorer, the invariant. */
     readonly reason: string;
@@ -23,4 +24,9 @@ export function explored(profile: string, invariant: string): Mutant["killedBy"]
 
 export function guarded(test: string, reason: string): Mutant["killedBy"] {
   return { file: "test/model/engine-guards.test.ts", test, reason };
+}
+
+/** Killed by a unit test; the file is that of the test, from the root of the repository. */
+export function unit(file: string, test: string, reason: string): Mutant["killedBy"] {
+  return { file, test, reason };
 }
