@@ -2,9 +2,10 @@
 // last, so that a crash in between repeats the row instead of losing it. Every write is one awaited call; the first that fails ends
 // the pass.
 import type { V1ConfigMap, V1Service } from "../api/generated/kubernetes.ts";
+import { LABEL } from "../api/labels.ts";
 import { InvariantError } from "../kube/errors.ts";
-import { type ChildKind, type Engine, isOwnedBy, type OwnedMetadata } from "./children.ts";
-import { type ConfirmedView, confirmView } from "./confirm-view.ts";
+import { type ChildKind, type Engine, isOwnedBy } from "./children.ts";
+import { type ConfirmedEngine, type ConfirmedView, confirmEngine, confirmView } from "./confirm-view.ts";
 import type {
   Apply,
   EngineDecision,
@@ -54,15 +55,27 @@ export async function applyDecision(
   snapshot: EngineSnapshot,
   world: EngineWorld,
 ): Promise<Applied> {
-  if (decision.type === "broken") throw new InvariantError(`${decision.row}: ${decision.detail}`);
-  guardMove(snapshot, decision.status);
-  // Another number of replicas comes first: a repair that is refused must not keep a query from waking the engine.
-  const { base, status, scaled } = await scale(decision, snapshot.engine, world);
-  if (scaled?.type !== "done") {
-    const stale = await writeObjects(decision, snapshot, world);
-    if (stale !== undefined) return { type: "discarded", because: stale };
-  }
-  const recheck = scaled?.type === "done" ? "now" : recheckOf(decision);
+  return (await applyObjects(decision, snapshot, world)) ?? applyStatus(decision, snapshot, world);
+}
+
+/** Everything but the status; undefined when all of it was written, and the status may follow. */
+export async function applyObjects(
+  decision: EngineDecision,
+  snapshot: EngineSnapshot,
+  world: EngineWorld,
+): Promise<Applied | undefined> {
+  const because = await writeObjects(checked(decision, snapshot), snapshot, world);
+  return because === undefined ? undefined : { type: "discarded", because };
+}
+
+export async function applyStatus(
+  decision: EngineDecision,
+  snapshot: EngineSnapshot,
+  world: EngineWorld,
+): Promise<Applied> {
+  const step = checked(decision, snapshot);
+  const { base, status, scaled } = await scale(step, snapshot.engine, world);
+  const recheck = scaled?.type === "done" ? "now" : recheckOf(step);
   const outcome = await writeStatus(world, base, status, snapshot.nowMs);
   switch (outcome.type) {
     case "discarded":
@@ -76,6 +89,13 @@ export async function applyDecision(
     default:
       return outcome satisfies never;
   }
+}
+
+/** The last line before any write. */
+function checked(decision: EngineDecision, snapshot: EngineSnapshot): WritableDecision {
+  if (decision.type === "broken") throw new InvariantError(`${decision.row}: ${decision.detail}`);
+  guardMove(snapshot, decision.status);
+  return decision;
 }
 
 /** The spec before the status: a crash in between loses a time stamp, never the decision (B22). */
@@ -104,13 +124,18 @@ async function writeObjects(
     case "abandon": {
       // Giving a generation up on an old view could hit the one that serves by now.
       const view = await confirmView(world, snapshot.identity);
-      if (view === undefined || !isUnmoved(view, snapshot)) return MOVED_ON;
-      const { routing } = decision;
-      const stale = await ensureObjects(routing === undefined ? {} : { routing }, snapshot, world);
+      if (view === undefined || !isUnmoved(view, snapshot) || !isStillRouted(view, snapshot)) return MOVED_ON;
+      // The engine has just been read: the routing Service needs no confirmation of its own.
+      const answer = decision.routing && (await world.writeRoutingService(decision.routing));
+      const stale = answer === "conflict" ? "the routing Service has changed" : undefined;
       return stale ?? removeObjects(decision.remove, snapshot, world);
     }
-    case "clean":
-      return (await ensureObjects(decision.ensure, snapshot, world)) ?? removeObjects(decision.remove, snapshot, world);
+    case "clean": {
+      const stale = await ensureObjects(decision.ensure, snapshot, world);
+      // A process that has not seen the drain start again would delete a generation that runs queries.
+      const moved = stale ?? (world.wroteLast(snapshot.engine) ? undefined : await movedOn(snapshot, world));
+      return moved ?? removeObjects(decision.remove, snapshot, world);
+    }
     default:
       return decision satisfies never;
   }
@@ -128,50 +153,55 @@ async function ensureObjects(
   const unrouted = serves ? await route() : undefined;
   if (unrouted !== undefined) return unrouted;
   if (obstacle !== undefined) throw new ChildInTheWayError(identity.namespace, obstacle);
-  if (configMap !== undefined) await ensureConfigMap(configMap, identity, world);
-  if (headlessService !== undefined) await ensureService(headlessService, identity, world);
-  if (statefulSet !== undefined) {
-    const request = world.createStatefulSet(statefulSet);
-    // It is never changed: the next pass, which has seen it, judges it.
-    if ((await created("StatefulSet", request, statefulSet, identity, world)) === "own")
-      return "the StatefulSet exists already";
-  }
-  return serves ? undefined : await route();
+  const stale =
+    (configMap && (await ensureConfigMap(configMap, identity, world))) ??
+    (headlessService && (await ensureService(headlessService, identity, world))) ??
+    (statefulSet &&
+      (await created("StatefulSet", world.createStatefulSet(statefulSet), { object: statefulSet, identity, world })));
+  return stale ?? (serves ? undefined : await route());
 }
 
 async function ensureConfigMap({ object, exists }: Apply<V1ConfigMap>, identity: EngineIdentity, world: EngineWorld) {
-  const answer = exists ? "own" : await created("ConfigMap", world.createConfigMap(object), object, identity, world);
-  if (answer !== "created") await world.applyConfigMap(object);
+  const apply = () => world.applyConfigMap(object);
+  if (!exists) return created("ConfigMap", world.createConfigMap(object), { object, identity, world, apply });
+  await apply();
+  return undefined;
 }
 
 async function ensureService({ object, exists }: Apply<V1Service>, identity: EngineIdentity, world: EngineWorld) {
-  const answer = exists ? "own" : await created("Service", world.createService(object), object, identity, world);
-  if (answer !== "created") await world.applyService(object);
+  const apply = () => world.applyService(object);
+  if (!exists) return created("Service", world.createService(object), { object, identity, world, apply });
+  await apply();
+  return undefined;
+}
+
+interface Creation {
+  readonly object: { readonly metadata?: { readonly name?: string } };
+  readonly identity: EngineIdentity;
+  readonly world: EngineWorld;
+  /** Absent for a StatefulSet, which is never changed. */
+  readonly apply?: () => Promise<void>;
 }
 
 /**
- * Whether it was created or is the engine's own already: the cache was behind, or the object lost its label and no cache will ever show
- * it. What another owner holds, or is on its way out, stands in the way.
+ * Undefined when it was created. Otherwise the cache was behind, or it will never show the object: another owner holds the name, or the
+ * object is the engine's own and lost its label. That one gets the label back; creating it again would fail for ever.
  */
 async function created(
   kind: ChildKind,
   answer: Promise<CreateAnswer>,
-  { metadata }: { readonly metadata?: { readonly name?: string } },
-  { namespace, uid }: EngineIdentity,
-  world: EngineWorld,
-): Promise<"created" | "own"> {
-  if ((await answer) === "created") return "created";
-  const name = metadata?.name ?? "";
+  { object, identity: { namespace, name: engine, uid }, world, apply }: Creation,
+): Promise<string | undefined> {
+  if ((await answer) === "created") return undefined;
+  const name = object.metadata?.name ?? "";
   const found = await readChild(kind, { namespace, name }, world);
-  if (found === undefined) return "own";
-  const problem = obstacleOf(found.metadata, uid);
-  if (problem !== undefined) throw new ChildInTheWayError(namespace, { kind, name, problem });
-  return "own";
-}
-
-function obstacleOf(metadata: OwnedMetadata | undefined, uid: string): Obstacle["problem"] | undefined {
-  if (!isOwnedBy(metadata, uid)) return "belongs to another owner";
-  return metadata?.deletionTimestamp === undefined ? undefined : "is still being deleted";
+  const isForeign = found !== undefined && !isOwnedBy(found.metadata, uid);
+  if (isForeign) throw new ChildInTheWayError(namespace, { kind, name, problem: "belongs to another owner" });
+  const isHidden = found !== undefined && found.metadata?.labels?.[LABEL.engine] !== engine;
+  if (!isHidden || found.metadata?.deletionTimestamp !== undefined || apply === undefined)
+    return `the ${kind} exists already`;
+  await apply();
+  return undefined;
 }
 
 function readChild(kind: ChildKind, key: EngineKey, world: EngineWorld) {
@@ -188,23 +218,29 @@ function readChild(kind: ChildKind, key: EngineKey, world: EngineWorld) {
 }
 
 /**
- * A pass that has not seen the last step of a rollout would send queries back to a generation that drains or is gone. Forward is
- * harmless, because the switch is recorded only after it was read back; before traffic goes back, or a missing Service is put back,
- * the engine itself is read.
+ * A process that has not seen the last steps of a rollout would send queries to a generation that drains or is gone: back to the old one,
+ * or forward to one that was given up since. The write is bound to the version of the Service, so only the engine has to be read.
  */
 async function writeRouting(
   routing: RoutingWrite,
   snapshot: EngineSnapshot,
   world: EngineWorld,
 ): Promise<string | undefined> {
-  const target = snapshot.routing.type === "live" ? snapshot.routing.target : -1;
-  const isForward = target >= 0 && target <= routing.generation;
-  if (!isForward && snapshot.generations.active >= 0) {
-    const view = await confirmView(world, snapshot.identity);
-    if (view === undefined || !isUnmoved(view, snapshot)) return MOVED_ON;
-  }
+  const { routing: seen, generations } = snapshot;
+  // A selector that is no number of the engine's says nothing about where traffic was.
+  const isForward = seen.type === "live" && seen.target >= 0 && seen.target <= routing.generation;
+  // The regular switch follows a status that this process has just stored. Everything else is rare, and is confirmed in any case.
+  const isSure = generations.active < 0 || (isForward && world.wroteLast(snapshot.engine));
+  const stale = isSure ? undefined : await movedOn(snapshot, world);
+  if (stale !== undefined) return stale;
   const answer = await world.writeRoutingService(routing);
   return answer === "conflict" ? "the routing Service has changed" : undefined;
+}
+
+/** Reads the engine: whether the pass decides by a state that is no longer stored. */
+async function movedOn(snapshot: EngineSnapshot, world: EngineWorld): Promise<string | undefined> {
+  const engine = await confirmEngine(world, snapshot.identity);
+  return engine === undefined || !isUnmoved(engine, snapshot) ? MOVED_ON : undefined;
 }
 
 async function removeObjects(
@@ -225,16 +261,19 @@ async function removeObjects(
  * The phase too: when the switch to a generation has begun, a stale pass must not give it up (nor with queries going to it). And the
  * spec: a generation must not be given up for an edit that has been taken back.
  */
-function isUnmoved(view: ConfirmedView, { engine, phase, generations, routing }: EngineSnapshot): boolean {
+function isUnmoved(view: ConfirmedEngine, { engine, phase, generations }: EngineSnapshot): boolean {
   const { current, active, draining } = view.generations;
   return (
     view.specGeneration === engine.metadata?.generation &&
     view.phase === phase &&
     current === generations.current &&
     active === generations.active &&
-    draining === generations.draining &&
-    view.routingTarget === (routing.type === "absent" ? -1 : routing.target)
+    draining === generations.draining
   );
+}
+
+function isStillRouted({ routingTarget }: ConfirmedView, { routing }: EngineSnapshot): boolean {
+  return routingTarget === (routing.type === "absent" ? -1 : routing.target);
 }
 
 /** The table of moves and the arithmetic of generations, as the last line before any write. */

@@ -5,28 +5,43 @@ import type { SweepView } from "./compute/sweep.ts";
 import { type EngineIdentity, routingServiceName } from "./names.ts";
 import type { StoredPhase } from "./phase.ts";
 import { viewRouting } from "./routing.ts";
+import type { Generations } from "./snapshot.ts";
 import { generationsOf, storedPhase } from "./stored-state.ts";
 import type { EngineWorld } from "./world.ts";
 
-export interface ConfirmedView extends SweepView {
+/** What the API server has of the engine. */
+export interface ConfirmedEngine {
+  readonly uid: string;
   readonly phase: StoredPhase;
+  readonly generations: Generations;
   /** `metadata.generation` of the engine. */
   readonly specGeneration: number | undefined;
 }
 
+export interface ConfirmedView extends ConfirmedEngine, SweepView {}
+
 /** Undefined when the engine is gone, is another one of the same name, or is being deleted. */
+export async function confirmEngine(
+  world: Pick<EngineWorld, "readEngine">,
+  { namespace, name, uid }: EngineIdentity,
+): Promise<ConfirmedEngine | undefined> {
+  const engine = await world.readEngine({ namespace, name });
+  if (engine?.metadata?.uid !== uid || engine.metadata.deletionTimestamp !== undefined) return undefined;
+  const { generation: specGeneration } = engine.metadata;
+  return { uid, phase: storedPhase(engine), specGeneration, generations: generationsOf(engine) };
+}
+
+/** The engine as above, and where its routing Service sends queries. */
 export async function confirmView(
   world: Pick<EngineWorld, "readEngine" | "readService">,
   identity: EngineIdentity,
 ): Promise<ConfirmedView | undefined> {
-  const { namespace, name, uid } = identity;
+  const { namespace, name } = identity;
   const [engine, service] = await Promise.all([
-    world.readEngine({ namespace, name }),
+    confirmEngine(world, identity),
     world.readService({ namespace, name: routingServiceName(name) }),
   ]);
-  if (engine?.metadata?.uid !== uid || engine.metadata.deletionTimestamp !== undefined) return undefined;
+  if (engine === undefined) return undefined;
   const routing = viewRouting(service, identity);
-  const routingTarget = routing.type === "absent" ? -1 : routing.target;
-  const specGeneration = engine.metadata.generation;
-  return { uid, phase: storedPhase(engine), specGeneration, generations: generationsOf(engine), routingTarget };
+  return { ...engine, routingTarget: routing.type === "absent" ? -1 : routing.target };
 }

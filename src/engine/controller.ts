@@ -4,10 +4,11 @@ import type { KubeClient } from "../kube/client.ts";
 import type { Clock } from "../kube/clock.ts";
 import { type Controller, type WatchSource, watch } from "../kube/controller.ts";
 import type { EventSink } from "../kube/event-object.ts";
+import { keyText } from "../kube/object.ts";
 import type { DemandSource } from "./auto-stop/demand-source.ts";
 import { Evaluations } from "./auto-stop/evaluations.ts";
 import type { EngineCaches } from "./engine-caches.ts";
-import { kubeWorld } from "./kube-world.ts";
+import { kubeWorld, type StoredVersions } from "./kube-world.ts";
 import { type EngineMetrics, noEngineMetrics } from "./metrics-hooks.ts";
 import { runEnginePass } from "./pass.ts";
 import type { QueryProber } from "./probe/query-probe.ts";
@@ -48,6 +49,7 @@ export function engineController(deps: EngineControllerDeps): Controller {
   const { drainSettleMs = DEFAULT_DRAIN_SETTLE_MS } = deps;
   const nowMs = () => clock.now();
   const evaluations = new Evaluations();
+  const stored: StoredVersions = new Map();
   return {
     name: "fireboltengine",
     concurrency: deps.concurrency ?? DEFAULT_CONCURRENCY,
@@ -63,12 +65,15 @@ export function engineController(deps: EngineControllerDeps): Controller {
       ...(demand === undefined ? [] : [watchDemand(demand)]),
     ],
     reconcile({ namespace = "", name }, signal, { logger }) {
+      // What is gone needs no memory; a new engine of the same name has other versions anyway.
+      if (caches.engines.get({ namespace, name }) === undefined) stored.delete(keyText({ namespace, name }));
       const world = kubeWorld({
         client,
         caches,
         signal,
         prober,
         evaluations,
+        stored,
         ...(demand === undefined ? {} : { demand }),
       });
       const settings = { defaults, bounds, drainSettleMs };

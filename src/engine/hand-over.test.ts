@@ -5,7 +5,6 @@ import { image } from "../../test/support/engine-cluster.ts";
 import { MINUTE, pageOf, resting, type TimedCluster, text } from "../../test/support/timed-cluster.ts";
 import { ANNOTATION, LABEL } from "../api/labels.ts";
 import { KubeApiError } from "../kube/errors.ts";
-import type { EngineKey } from "./world.ts";
 
 const SETTLE_MS = 35_000;
 
@@ -239,26 +238,6 @@ describe("a generation that only a foreign edit explains", () => {
     world.put("StatefulSet", { ...set, metadata: { ...set?.metadata, annotations } });
     expect(await world.pass()).toEqual({ afterMs: 1_000 });
     expect(world.status).toMatchObject({ phase: "stable" });
-  });
-});
-
-describe("an object of the engine that lost its label", () => {
-  test.each([
-    ["ConfigMap", "e-g0-config", "configMap"],
-    ["Service", "e-g0-hl", "service"],
-  ] as const)("a %s gets it back, and holds up neither Ready nor a wake", async (kind, name, read) => {
-    const world = await resting({}, 0);
-    const { [read]: cached } = world;
-    // No cache shows it; the API server has it.
-    Object.assign(world, { [read]: (key: EngineKey) => (key.name === name ? undefined : cached(key)) });
-    world.stamp(world.nowMs);
-    await world.pass();
-    expect(world.replicas).toBe(2);
-    world.edit({ replicas: 0 });
-    world.stamp(world.nowMs - 10 * MINUTE);
-    world.taken();
-    await world.pass();
-    expect(world.taken()).toContain(`apply ${kind} ${name}`);
   });
 });
 

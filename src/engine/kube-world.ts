@@ -36,12 +36,17 @@ const KINDS = {
 } as const satisfies Record<ChildKind | "Pod", object>;
 const WARNING_LIMIT = 32;
 
+/** By `namespace/name`, the resourceVersion of the engine that this process stored last. */
+export type StoredVersions = Map<string, string>;
+
 export interface KubeWorldOptions {
   readonly client: KubeClient;
   readonly caches: EngineCaches;
   readonly signal: AbortSignal;
   readonly prober: Pick<QueryProber, "queries">;
   readonly evaluations: Evaluations;
+  /** Lives as long as the process: which version of an engine it stored last. */
+  readonly stored: StoredVersions;
   /** Absent: gateways are not asked for demand. */
   readonly demand?: Pick<DemandSource, "of">;
 }
@@ -52,7 +57,7 @@ export function kubeWorld(options: KubeWorldOptions): EngineWorld {
   return { signal, evaluations, ...cachedReads(options), ...directReads(options), ...writes(options) };
 }
 
-function cachedReads({ caches, demand }: KubeWorldOptions): CachedReads {
+function cachedReads({ caches, demand, stored }: KubeWorldOptions): CachedReads {
   const children: readonly (readonly [
     ChildKind,
     (key: string) => readonly { readonly metadata?: DeepReadonly<V1ObjectMeta> }[],
@@ -76,6 +81,10 @@ function cachedReads({ caches, demand }: KubeWorldOptions): CachedReads {
       caches.pods
         .byIndex(INDEX.generation, `${keyText(engineKey(engine))}/${generation}`)
         .filter(({ metadata }) => isPodName(metadata?.name, engine.name, generation)),
+    wroteLast: (engine) => {
+      const { resourceVersion } = engine.metadata ?? {};
+      return resourceVersion !== undefined && stored.get(keyText(engineKey(identityOf(engine)))) === resourceVersion;
+    },
     ...(demand === undefined ? {} : { wakeDemand: (engine) => demand.of(engineKey(engine)) }),
   };
 }
@@ -111,8 +120,16 @@ function directReads({ client, prober, signal }: KubeWorldOptions): DirectReads 
   };
 }
 
-function writes({ client, signal }: KubeWorldOptions): Writes {
+function writes({ client, signal, stored }: KubeWorldOptions): Writes {
   const write = { signal, fieldManager: FIELD_MANAGER };
+  // Forgotten until there is a response: a write that got none may have been stored.
+  const remembered = async (base: Engine, request: (key: EngineKey) => Promise<Engine>): Promise<Engine> => {
+    const key = engineKey(identityOf(base));
+    stored.delete(keyText(key));
+    const engine = await request(key);
+    stored.set(keyText(key), engine.metadata?.resourceVersion ?? "");
+    return engine;
+  };
   const patchFinalizers = async (engine: Engine, finalizers: readonly string[]): Promise<void> => {
     // A merge patch replaces the whole list, so it must be the list that was read.
     const body = { metadata: { resourceVersion: engine.metadata?.resourceVersion, finalizers } };
@@ -160,9 +177,11 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
     },
     async patchReplicas(engine, replicas) {
       const body = { metadata: { resourceVersion: engine.metadata?.resourceVersion }, spec: { replicas } };
-      const key = engineKey(identityOf(engine));
       try {
-        return { type: "patched", engine: await client.patch(FireboltEngine, key, { type: "merge", body }, write) };
+        const patched = await remembered(engine, (key) =>
+          client.patch(FireboltEngine, key, { type: "merge", body }, write),
+        );
+        return { type: "patched", engine: patched };
       } catch (error) {
         // The API server rejected the write (conflict, webhook, validation). A transport error stays an error: it may have happened.
         if (error instanceof KubeApiError) return { type: "refused", because: error };
@@ -174,15 +193,11 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
         metadata: { resourceVersion: engine.metadata?.resourceVersion },
         status: changedFields(engine.status, status),
       };
-      const key = engineKey(identityOf(engine));
       try {
-        const stored = await client.patch(
-          FireboltEngine,
-          key,
-          { type: "merge", body },
-          { ...write, subresource: "status" },
+        const patched = await remembered(engine, (key) =>
+          client.patch(FireboltEngine, key, { type: "merge", body }, { ...write, subresource: "status" }),
         );
-        return { type: "written", engine: stored };
+        return { type: "written", engine: patched };
       } catch (error) {
         if (isConflict(error)) return { type: "conflict" };
         if (isNotFound(error)) return { type: "gone" };

@@ -86,7 +86,8 @@ async function orphanedPods(
   { world, identity }: DrainView,
   { statefulSet, generation }: GenerationSet,
 ): Promise<readonly Pod[]> {
-  if (statefulSet.type !== "absent") return [];
+  // One of another owner under the name owns none of them either.
+  if (statefulSet.type === "live" || statefulSet.type === "terminating") return [];
   const pods = await world.listPods(identity, generation);
   return pods.filter(
     ({ metadata }) => metadata?.deletionTimestamp === undefined && controllerUid(metadata) === undefined,

@@ -49,7 +49,7 @@ export async function observeEngine(
   const engineClass = classOf(world, engine, namespace);
   const drain = { ...drainSettings(engine, engineClass), settleMs: options.drainSettleMs };
 
-  const current = await observeSet(world, identity, generations.current, (set) => absenceCounts(phase, set));
+  const current = await observeCurrentSet(world, identity, phase, generations.current);
   const draining = await observeDrainingSet(world, identity, phase, generations);
   const routing = await observeRouting(world, identity, { phase, isFirst: isFirstBuild(phase, generations, current) });
   const view = { world, engine, identity, phase, draining, drain, instance, nowMs };
@@ -111,6 +111,19 @@ async function observeSet(
  */
 function absenceCounts(phase: StoredPhase, { configMap }: GenerationSet): boolean {
   return isAtRest(phase) || phase === "switching" || (phase === "creating" && configMap.type !== "absent");
+}
+
+/** In `creating` the whole set may be given up, so what belongs to an existing StatefulSet is looked for by name. */
+async function observeCurrentSet(
+  world: EngineWorld,
+  identity: EngineIdentity,
+  phase: StoredPhase,
+  generation: number,
+): Promise<GenerationSet> {
+  const set = await observeSet(world, identity, generation, (seen) => absenceCounts(phase, seen));
+  const isThere = set.statefulSet.type === "live" || set.statefulSet.type === "terminating";
+  const mayBeGivenUp = phase === "creating" && isThere;
+  return mayBeGivenUp ? withUnlabelledParts(world, identity, set) : set;
 }
 
 async function observeDrainingSet(

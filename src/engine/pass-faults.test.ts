@@ -159,3 +159,32 @@ test("T19, S51: a rejected delete while cleaning keeps the phase and the rest of
   await world.run();
   expect(world.status).toMatchObject({ phase: "stable" });
 });
+
+test("a status that could not be written is not followed by another", async () => {
+  const world = await stable();
+  world.settle(false);
+  world.taken();
+  world.intercept = (request) => {
+    if (request.startsWith("status")) throw new Error("no response");
+  };
+  await expect(world.pass()).rejects.toThrow("no response");
+  expect(world.taken()).toEqual(["status FireboltEngine e"]);
+});
+
+test("after a crash the hash of the rollout follows the StatefulSet that was created", async () => {
+  const world = await stable();
+  world.edit({ replicas: 0 });
+  await world.pass();
+  world.edit({ replicas: 1 });
+  world.intercept = (request) => {
+    if (request.startsWith("status")) throw new InvariantError("the process dies");
+  };
+  await expect(world.pass()).rejects.toThrow("dies");
+  world.intercept = () => undefined;
+  await world.run();
+  expect(world.status).toMatchObject({ phase: "stable", activeGeneration: 1 });
+  world.edit({ replicas: 0 });
+  await world.pass();
+  expect(world.status).toMatchObject({ phase: "creating", currentGeneration: 2 });
+  expect(world.status?.heldRollout).toBeUndefined();
+});

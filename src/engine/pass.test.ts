@@ -156,3 +156,19 @@ test("a Service that lost its labels is found and labelled again", async () => {
   world.thaw();
   expect(world.get("Service", "e-service")?.metadata?.labels).toEqual({ "firebolt.io/engine": "e" });
 });
+
+test("the number of a generation that was taken back from is not used again", async () => {
+  const world = await stable(image("old:1"));
+  world.edit(image("new:1"));
+  while (world.status?.phase !== "draining") {
+    await world.pass();
+    world.settle();
+  }
+  world.edit(image("old:1"));
+  await world.run();
+  expect(world.status).toMatchObject({ phase: "stable", currentGeneration: 0, highestGeneration: 1 });
+  world.edit(image("newer:1"));
+  await world.run();
+  expect(world.status).toMatchObject({ phase: "stable", currentGeneration: 2 });
+  expect(world.status?.highestGeneration).toBeUndefined();
+});

@@ -6,7 +6,7 @@ import type { NextCheck } from "../kube/controller.ts";
 import { InvariantError, NotLeaderError } from "../kube/errors.ts";
 import type { EventSink } from "../kube/event-object.ts";
 import type { Logger } from "../kube/logger.ts";
-import { type Applied, applyDecision } from "./apply.ts";
+import { type Applied, applyObjects, applyStatus } from "./apply.ts";
 import { withAutoStop } from "./auto-stop/step.ts";
 import type { Engine } from "./children.ts";
 import { computeEngine } from "./compute/compute-engine.ts";
@@ -74,8 +74,9 @@ async function decideAndApply(world: EngineWorld, engine: Engine, deps: PassDeps
 }
 
 /**
- * A refused object is not tried again at once: then the refusal is what the pass comes to. After any other failure what was observed
- * is still stored, so that Ready does not stay True while a repair cannot be written.
+ * A refused object is not tried again at once: then the refusal is what the pass comes to. After any other failure to write an object
+ * what was observed is still stored, so that Ready does not stay True while a repair cannot be written. A failure to write the status is
+ * just that.
  */
 async function applyOrRefuse(
   decision: EngineDecision,
@@ -83,7 +84,8 @@ async function applyOrRefuse(
   { world, logger }: { readonly world: EngineWorld; readonly logger: Logger },
 ): Promise<readonly [EngineDecision, Applied]> {
   try {
-    return [decision, await applyDecision(decision, snapshot, world)];
+    const discarded = await applyObjects(decision, snapshot, world);
+    if (discarded !== undefined) return [decision, discarded];
   } catch (error) {
     const refusal = refuseRejected(error, decision, snapshot);
     if (refusal === undefined) {
@@ -91,8 +93,12 @@ async function applyOrRefuse(
         await storeConditions(decision, snapshot, { world, logger });
       throw error;
     }
-    return [refusal, await applyDecision(refusal, snapshot, world)];
+    // A query that wakes the engine does not wait for a repair: the generation that it starts needs none of it.
+    const isScaled = decision.type === "hold" && decision.scale !== undefined;
+    const outcome = isScaled ? decision : refusal;
+    return [outcome, await applyStatus(outcome, snapshot, world)];
   }
+  return [decision, await applyStatus(decision, snapshot, world)];
 }
 
 /** The conditions and nothing else: the step itself has not been taken. */

@@ -36,6 +36,11 @@ export interface CachedReads {
   pods(engine: EngineKey, generation: number): readonly Pod[];
   /** When auto-stop last evaluated each engine; absent where nothing is remembered between passes. */
   readonly evaluations?: Evaluations;
+  /**
+   * Whether this process itself stored the version of the engine that it sees. It leads, so no other status has been stored since; of
+   * any other version it may not have seen the next one.
+   */
+  wroteLast(engine: Engine): boolean;
   /** What gateways showed when they were last asked; absent where they are not asked. */
   wakeDemand?(engine: EngineKey): WakeDemand | undefined;
 }

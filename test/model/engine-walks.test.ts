@@ -19,6 +19,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   of("step", 6),
   of("disturb", 6),
   of("catchUp", 2),
+  of("later", 1),
   of("refused", 1),
   of("lost", 1),
   of("crashBefore", 1),

@@ -1,8 +1,10 @@
 // The pinned mutants: small, plausible mistakes in the engine's reconciler, each with the test that must notice and what it must
 // say. A mutant that survives means that a guard is not tested; a text that is no longer found means that the list needs care.
+import { ENGINE_MUTANTS } from "./engine-mutants.ts";
 import { explored, guarded, type Mutant } from "./mutant.ts";
 
 export const MUTANTS: readonly Mutant[] = [
+  ...ENGINE_MUTANTS,
   {
     name: "the selector moves although pods became unready (D16 removed)",
     file: "compute/switching.ts",
@@ -12,7 +14,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "one ready pod counts as all",
-    file: "observe.ts",
+    file: "pod-state.ts",
     find: "(total === wanted && ready === total)",
     replace: "ready > 0",
     killedBy: explored("rollout", "I39"),
@@ -27,8 +29,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "the old generation goes before it is drained",
     file: "compute/draining.ts",
-    find: 'if (s.drain.required && s.drainProbe.type !== "drained") {',
-    replace: 'if (s.drain.required && s.drainProbe.type === "notAsked") {',
+    find: '(s.drainProbe.type !== "drained" || isStray(s))',
+    replace: '(s.drainProbe.type === "notAsked" || isStray(s))',
     killedBy: explored("rollout", "I20"),
   },
   {
@@ -38,42 +40,17 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '!s.drain.required ? "draining" : "cleaning"',
     killedBy: explored("rollout", "I20"),
   },
-  {
-    name: "a failed scrape counts as zero",
-    file: "drain-check.ts",
-    find: "return failing(error instanceof Error ? error.message : String(error));",
-    replace: 'return { type: "drained" };',
-    killedBy: explored("rollout", "I20"),
-  },
-  {
-    name: "a missing gauge counts as zero",
-    file: "drain-check.ts",
-    find: 'if (metrics.type === "missing") return failing(',
-    replace:
-      'if (metrics.type === "missing" && pod.status !== undefined) return { type: "drained" };\n  if (metrics.type === "missing") return failing(',
-    killedBy: explored("rollout", "I20"),
-  },
-  {
-    name: "one drained pod counts as all",
-    file: "drain-check.ts",
-    find: 'if (probe.type !== "drained") return probe;',
-    replace: 'if (probe.type === "drained") return probe;',
-    killedBy: explored("rollout", "I20"),
-  },
-  {
-    name: "the absence of the draining StatefulSet is taken from the cache",
-    file: "observe.ts",
-    find: '() => phase === "draining");',
-    replace: "() => false);",
-    killedBy: explored("staleness", "I20"),
-  },
+
   {
     name: "objects are created before the intent is stored",
     file: "compute/at-rest.ts",
-    find: 'return { type: "bump", row: "T4", status, cause };',
+    find: "function bump(s: EngineSnapshot, { instanceReady }: OpenGate, cause: Cause, { rollout }: Damping): EngineDecision {",
     replace:
-      "const next = renderGeneration({ engine: s.identity, effective, generation: current + 1, instance });\n" +
-      '    return { type: "move", row: "T10", status, ensure: { statefulSet: next.statefulSet }, recheck: "now" };',
+      "function bump(s: EngineSnapshot, { instanceReady, effective, instance }: OpenGate, cause: Cause, { rollout }: Damping): EngineDecision {\n" +
+      "  const early = s.generations.highest + 1;\n" +
+      "  const { statefulSet } = renderGeneration({ engine: s.identity, effective, generation: early, instance });\n" +
+      '  const begun = advance(s, { phase: "creating", generations: { current: early, highest: early }, instanceReady, rollout });\n' +
+      '  if (early > 0) return { type: "move", row: "T10", status: begun, ensure: { statefulSet }, recheck: "now" };',
     killedBy: explored("rollout", "I8"),
   },
   {
@@ -85,13 +62,7 @@ export const MUTANTS: readonly Mutant[] = [
       '      return gate.type === "closed" ? gate.decision : computeAtRest(s, gate);\n    }',
     killedBy: explored("rollout", "legal moves"),
   },
-  {
-    name: "cleaning keeps the draining generation in the status",
-    file: "compute/next-status.ts",
-    find: "...(drains && generations.draining !== undefined",
-    replace: "...(generations.draining !== undefined",
-    killedBy: explored("rollout", "I4"),
-  },
+
   {
     name: "readiness is looked at before the spec in creating",
     file: "compute/creating.ts",
@@ -157,7 +128,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: "compute/mismatch.ts",
     find: 'case "terminating":\n      return {',
     replace: 'case "terminating":\n      if (child.object.metadata !== undefined) return undefined;\n      return {',
-    killedBy: explored("meddling", "I10"),
+    killedBy: explored("editing", "I12"),
   },
   {
     name: "the sweep forgets the serving generation",

@@ -37,6 +37,12 @@ export class MemoryEngineWorld implements EngineWorld {
   #objects = new Map<string, Stored[Kind]>();
   #cache: Map<string, Stored[Kind]> | undefined;
   #version = 100;
+  #stored: string | undefined;
+
+  /** Another process leads from here on: it has written nothing yet. */
+  elect(): void {
+    this.#stored = undefined;
+  }
 
   put<K extends Kind>(kind: K, object: Stored[K]): Stored[K] {
     const { namespace = "ns", name = "", uid = `${kind}-${name}-${this.#version}` } = object.metadata ?? {};
@@ -107,6 +113,7 @@ export class MemoryEngineWorld implements EngineWorld {
   statefulSet = (key: EngineKey) => this.#cached("StatefulSet", key);
   service = (key: EngineKey) => this.#cached("Service", key);
   configMap = (key: EngineKey) => this.#cached("ConfigMap", key);
+  wroteLast = ({ metadata }: Parameters<EngineWorld["wroteLast"]>[0]) => metadata?.resourceVersion === this.#stored;
   children = ({ name }: EngineKey) =>
     CHILD_KINDS.flatMap((kind) =>
       this.#labelled(kind, this.#cache ?? this.#objects, name).map(({ metadata = {} }) => ({ kind, metadata })),
@@ -219,6 +226,7 @@ export class MemoryEngineWorld implements EngineWorld {
       return { type: "refused", because: new Error("conflict") } as const;
     const metadata = { ...stored.metadata, generation: (stored.metadata?.generation ?? 0) + 1 };
     const patched = this.put("FireboltEngine", { ...stored, metadata, spec: { ...stored.spec, replicas } });
+    this.#stored = patched.metadata?.resourceVersion;
     return { type: "patched", engine: patched } as const;
   }
 
@@ -231,7 +239,9 @@ export class MemoryEngineWorld implements EngineWorld {
     const stored = this.get("FireboltEngine", name);
     if (stored === undefined) return { type: "gone" } as const;
     if (stored.metadata?.resourceVersion !== engine.metadata?.resourceVersion) return { type: "conflict" } as const;
-    return { type: "written", engine: this.put("FireboltEngine", { ...stored, status }) } as const;
+    const written = this.put("FireboltEngine", { ...stored, status });
+    this.#stored = written.metadata?.resourceVersion;
+    return { type: "written", engine: written } as const;
   }
 
   #changeEngine(engine: Parameters<EngineWorld["addFinalizer"]>[0], metadata: V1ObjectMeta): void {

@@ -91,3 +91,13 @@ export async function resting(autoStop: Partial<AutoStop> | undefined = {}, repl
   world.taken();
   return world;
 }
+
+/** An engine without a policy that has come to rest. */
+export async function timed(): Promise<TimedCluster> {
+  const world = new TimedCluster();
+  world.put("FireboltInstance", instance());
+  world.put("FireboltEngine", engine({ metadata: { finalizers: [] } }));
+  await world.run();
+  world.taken();
+  return world;
+}

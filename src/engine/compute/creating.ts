@@ -27,10 +27,10 @@ export function computeCreating(s: EngineSnapshot, gate: OpenGate): EngineDecisi
     const damping = dampRollout(s, gate, cause, rendered.statefulSet);
     return damping.type === "start" ? abandon(s, gate, cause, damping) : holdRollout(s, gate, damping);
   }
-  // The hash goes with the StatefulSet that is created: the spec may have moved on since the number was written down.
-  const rollout = isThere
-    ? rolloutAtRest(s)
-    : { rolloutHash: rolloutHashOf(s, gate), heldRollout: s.status?.heldRollout };
+  // The hash goes with the StatefulSet, which is created from or found equal to the present spec: that may have moved on since the number
+  // was written down, and the process may have died between the two.
+  const rolloutHash = rolloutHashOf(s, gate);
+  const rollout = { rolloutHash, heldRollout: isThere ? rolloutAtRest(s).heldRollout : s.status?.heldRollout };
   const ensure = { ...routingMeanwhile(s), ...ensureSet(s, rendered) };
   if (isThere && s.pods.allReady)
     return {

@@ -163,6 +163,12 @@ test("T20: deletes the old set in order and comes to rest", () => {
   expect(decision).not.toHaveProperty("status.drainingGeneration");
 });
 
+test("I4: cleaning comes to rest without a draining generation, though the spec asks for something else by now", () => {
+  const decision = compute(at("cleaning", [1, 1, 0], { replicas: 0 }), { current: liveSet(engine(), 1) });
+  expect(decision).toMatchObject({ status: { phase: "stopped" } });
+  expect(decision).not.toHaveProperty("status.drainingGeneration");
+});
+
 test("T20: replicas edited to zero meanwhile name the phase one pass early", () => {
   const current = liveSet(engine(), 1);
   expect(compute(at("cleaning", [1, 1, 0], { replicas: 0 }), { current })).toMatchObject({

@@ -27,11 +27,14 @@ export interface Plan {
 
 export type Request =
   | { readonly type: "read"; readonly what: string }
+  /** Beside the pass: no request of it. */
+  | { readonly type: "probe"; readonly set: string }
   | { readonly type: "finalizer"; readonly present: boolean }
   | { readonly type: "apply"; readonly map: "configMaps" | "services"; readonly object: V1ConfigMap | V1Service }
   | { readonly type: "create"; readonly map: ChildMap; readonly object: V1ConfigMap | V1Service | V1StatefulSet }
   | { readonly type: "route"; readonly write: RoutingWrite }
-  | { readonly type: "remove"; readonly map: ChildMap; readonly removal: Removal }
+  | { readonly type: "remove"; readonly map: ChildMap | "pods"; readonly removal: Removal }
+  | { readonly type: "scale"; readonly replicas: number }
   | { readonly type: "status"; readonly base: Engine; readonly status: EngineStatus };
 
 /** One call as it happened. */
@@ -44,3 +47,6 @@ export interface Call {
   /** What the process has not seen, after the call. */
   readonly lag: Lag;
 }
+
+/** Whether the call could change anything. */
+export const isWrite = ({ request: { type } }: Call): boolean => type !== "read" && type !== "probe";

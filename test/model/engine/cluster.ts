@@ -3,6 +3,7 @@
 
 import type { DeepReadonly } from "../../../src/api/deep-readonly.ts";
 import type { V1ConfigMap, V1ObjectMeta, V1Service, V1StatefulSet } from "../../../src/api/generated/kubernetes.ts";
+import { LABEL } from "../../../src/api/labels.ts";
 import type {
   ConfigMap,
   Engine,
@@ -12,15 +13,37 @@ import type {
   Service,
   StatefulSet,
 } from "../../../src/engine/children.ts";
+import { routingServiceName } from "../../../src/engine/names.ts";
 import { NAME, NAMESPACE } from "./fixtures.ts";
 
-/** A pod in one word: not started, started but not ready, ready with no query, ready with one, ready with no metrics. */
-export type Mood = "pending" | "unready" | "idle" | "busy" | "silent";
+/**
+ * A pod in one word: not started; ready with no query, with one, without metrics; the same three while its readiness probe fails, as
+ * it does under a heavy query; deleted by itself.
+ */
+export type Mood = "pending" | "idle" | "busy" | "silent" | "unready" | "unreadyBusy" | "unreadySilent" | "gone";
 
 /** Pods of one StatefulSet, by ordinal. */
 export interface PodGroup {
   readonly moods: readonly Mood[];
   readonly terminating: boolean;
+  /** Their StatefulSet was deleted without them: no controller owns them. */
+  readonly orphaned?: true;
+}
+
+/** What is the same for a whole exploration. */
+export interface Settings {
+  /** `--drain-settle`. */
+  readonly settleMs: number;
+  /** How far the clock goes in one step. */
+  readonly tickMs: number;
+  /** Whether results of probes are remembered, as the prober does, and clients use old addresses until the settle time is over. */
+  readonly remembers: boolean;
+}
+
+/** What the pods of a generation were found to run, and when they were asked. */
+export interface Probed {
+  readonly moods: readonly Mood[];
+  readonly atMs: number;
 }
 
 export interface Cluster {
@@ -31,6 +54,17 @@ export interface Cluster {
   readonly services: ReadonlyMap<string, Service>;
   readonly configMaps: ReadonlyMap<string, ConfigMap>;
   readonly pods: ReadonlyMap<string, PodGroup>;
+  readonly nowMs: number;
+  readonly settings: Settings;
+  /** A kind that may not be written: a policy, a quota. */
+  readonly forbidden: ChildMap | undefined;
+  /** Only where results are remembered: by StatefulSet, the last probe and the last moment at which queries were routed there. */
+  readonly probes: ReadonlyMap<string, Probed>;
+  readonly routedMs: ReadonlyMap<string, number>;
+  /** The version of the engine that the leading process stored last; undefined after another one was elected. */
+  readonly storedBy: string | undefined;
+  /** The highest generation number that this engine has ever had; no rule of the operator reads it. */
+  readonly used: number;
   /** The last resourceVersion; also the source of uids. */
   readonly version: number;
 }
@@ -53,10 +87,25 @@ export type ChildMap = "statefulSets" | "services" | "configMaps";
 
 export const NOW_MS = Date.UTC(2026, 0, 1);
 export const TIME = "2025-12-31T23:00:00Z";
+/** Longer than everything that anything waits for, and than anything is remembered. */
+export const LONG_MS = 11 * 60_000;
+/** How long the prober keeps a result that no pass has read. */
+export const PROBE_KEPT_MS = 60_000;
 
 /** A cluster in which one more thing has been written. */
 export function written(cluster: Cluster, change: Partial<Cluster>): Cluster {
-  return { ...cluster, ...change, version: cluster.version + 1 };
+  const next = { ...cluster, ...change, version: cluster.version + 1 };
+  if (!cluster.settings.remembers || change.services === undefined) return next;
+  const [before, now] = [routedSet(cluster), routedSet(next)];
+  return before === undefined || before === now
+    ? next
+    : { ...next, routedMs: withMap(cluster.routedMs, before, cluster.nowMs) };
+}
+
+/** The StatefulSet that the routing Service selects. */
+export function routedSet({ services }: Pick<Cluster, "services">): string | undefined {
+  const target = services.get(routingServiceName(NAME))?.spec?.selector?.[LABEL.generation];
+  return target === undefined ? undefined : `${NAME}-g${target}`;
 }
 
 export function nextVersion(cluster: Cluster): string {
@@ -71,7 +120,7 @@ export function created<T extends V1ConfigMap | V1Service | V1StatefulSet>(clust
     uid: `u${version}`,
     resourceVersion: version,
     generation: 1,
-    creationTimestamp: TIME,
+    creationTimestamp: new Date(cluster.nowMs).toISOString(),
   };
   return { ...object, metadata };
 }
@@ -88,17 +137,21 @@ export function touched<T extends Stored>(cluster: Cluster, object: T, metadata:
   return { ...object, metadata: { ...object.metadata, ...metadata, resourceVersion: nextVersion(cluster) } };
 }
 
+export type Propagation = "background" | "foreground" | "orphan";
+
 /** Deletes as the API server does: what holds finalizers stays, marked. */
-export function deleted(cluster: Cluster, map: ChildMap, name: string, foreground: boolean): Cluster {
+export function deleted(cluster: Cluster, map: ChildMap, name: string, propagation: Propagation): Cluster {
   switch (map) {
     case "statefulSets": {
       const set = cluster.statefulSets.get(name);
       if (set === undefined || set.metadata?.deletionTimestamp !== undefined) return cluster;
-      if (!foreground)
+      if (propagation !== "foreground") {
+        const left = propagation === "orphan" ? cluster.pods.get(name) : undefined;
         return written(cluster, {
           statefulSets: withMap(cluster.statefulSets, name, undefined),
-          pods: withMap(cluster.pods, name, undefined),
+          pods: withMap(cluster.pods, name, left === undefined ? undefined : { ...left, orphaned: true }),
         });
+      }
       const marked = touched(cluster, set, { deletionTimestamp: TIME, finalizers: ["foregroundDeletion"] });
       const group = cluster.pods.get(name);
       return written(cluster, {
@@ -124,29 +177,56 @@ function deletedFrom(cluster: Cluster, map: "services" | "configMaps", name: str
   return written(cluster, { [map]: withMap(objects, name, next) });
 }
 
+/** A pod that no controller owns is deleted by itself. */
+export function withoutPod(cluster: Cluster, pod: string): Cluster {
+  const [set, ordinal] = placeOf(pod);
+  const group = cluster.pods.get(set);
+  if (group === undefined || (group.moods[ordinal] ?? "gone") === "gone") return cluster;
+  const moods = group.moods.with(ordinal, "gone");
+  const left = moods.every((mood) => mood === "gone") ? undefined : { ...group, moods };
+  return written(cluster, { pods: withMap(cluster.pods, set, left) });
+}
+
+/** StatefulSet and ordinal of a pod. */
+export function placeOf(pod: string): readonly [string, number] {
+  const at = pod.lastIndexOf("-");
+  return [pod.slice(0, at), Number(pod.slice(at + 1))];
+}
+
 const POD_CONDITION = { True: [{ type: "Ready", status: "True" }], False: [{ type: "Ready", status: "False" }] };
 const podObjects = new Map<string, Pod>();
 
 /** Pods of a group as objects, each made once. */
-export function podObjectsOf(statefulSet: string, { moods, terminating }: PodGroup): readonly Pod[] {
-  return moods.map((mood, ordinal) => {
+export function podObjectsOf(statefulSet: string, { moods, terminating, orphaned }: PodGroup): readonly Pod[] {
+  return moods.flatMap((mood, ordinal) => {
+    if (mood === "gone") return [];
     const id = `${statefulSet}-${ordinal}`;
-    const key = `${id}/${mood}/${terminating}`;
+    const key = `${id}/${mood}/${terminating}/${orphaned}`;
     const known = podObjects.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) return [known];
+    const owner = { apiVersion: "apps/v1", kind: "StatefulSet", name: statefulSet, uid: "set", controller: true };
     const made: Pod = {
-      metadata: { name: id, namespace: NAMESPACE, ...(terminating ? { deletionTimestamp: TIME } : {}) },
+      metadata: {
+        name: id,
+        namespace: NAMESPACE,
+        uid: `pod-${id}`,
+        labels: { [LABEL.engine]: NAME, [LABEL.generation]: String(generationInName(statefulSet) ?? "") },
+        ...(terminating ? { deletionTimestamp: TIME } : {}),
+        ...(orphaned ? {} : { ownerReferences: [owner] }),
+      },
       status: {
         phase: mood === "pending" ? "Pending" : "Running",
-        conditions: mood === "pending" || mood === "unready" ? POD_CONDITION.False : POD_CONDITION.True,
+        conditions: isReadyMood(mood) ? POD_CONDITION.True : POD_CONDITION.False,
       },
     };
     podObjects.set(key, made);
-    return made;
+    return [made];
   });
 }
 
 export const isReadyMood = (mood: Mood): boolean => mood === "idle" || mood === "busy" || mood === "silent";
+/** Whether the pod runs a query, or could without anybody knowing. */
+export const isBusyMood = (mood: Mood): boolean => !["pending", "idle", "unready", "gone"].includes(mood);
 
 /** The generation in a child's name; undefined for the routing Service. */
 export function generationInName(name: string): number | undefined {

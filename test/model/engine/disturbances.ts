@@ -1,9 +1,13 @@
 // What may happen to an engine at any moment and needs no fairness: people edit, delete and meddle, pods fail, queries run, the
-// instance goes away, watches stand still. Each is one step of cost one.
-import { LABEL } from "../../../src/api/labels.ts";
-import { routingServiceName } from "../../../src/engine/names.ts";
+// instance goes away, writes are forbidden, watches stand still. Each is one step of cost one.
+import { timeText } from "../../../src/api/condition-list.ts";
+import { ANNOTATION, LABEL } from "../../../src/api/labels.ts";
+import { isOwnedBy } from "../../../src/engine/children.ts";
+import { configMapName, headlessServiceName, routingServiceName, statefulSetName } from "../../../src/engine/names.ts";
 import {
+  type ChildMap,
   type Cluster,
+  created,
   deleted,
   generationInName,
   isReadyMood,
@@ -14,13 +18,14 @@ import {
   withMap,
   written,
 } from "./cluster.ts";
-import { withMoods } from "./environment.ts";
+import { takesQueries, withMoods } from "./environment.ts";
 import {
   axesOf,
   CLASSES,
   CLOSED_INSTANCE,
   engineOf,
   NAME,
+  NAMESPACE,
   OPEN_INSTANCE,
   ROLLOUTS,
   SIZES,
@@ -34,6 +39,7 @@ import { type System, seenThrough, UNTOUCHED } from "./system.ts";
 
 export const DISTURBANCES = [
   "spec",
+  "template",
   "class",
   "instance",
   "pods",
@@ -43,6 +49,11 @@ export const DISTURBANCES = [
   "statefulSets",
   "deletion",
   "stall",
+  "orphans",
+  "strangers",
+  "labels",
+  "forbidden",
+  "wake",
 ] as const;
 export type Disturbance = (typeof DISTURBANCES)[number];
 
@@ -55,6 +66,8 @@ export function happenings(system: System, which: Disturbance): Iterable<Happeni
   switch (which) {
     case "spec":
       return specEdits(system);
+    case "template":
+      return specEdits(system, (axes) => TEMPLATES.map((template) => ({ ...axes, template })));
     case "class":
       return classEdits(system);
     case "instance":
@@ -73,6 +86,16 @@ export function happenings(system: System, which: Disturbance): Iterable<Happeni
       return endsAndBeginnings(system);
     case "stall":
       return stalls(system);
+    case "orphans":
+      return orphanings(system);
+    case "strangers":
+      return strangers(system);
+    case "labels":
+      return labelLosses(system);
+    case "forbidden":
+      return bans(system);
+    case "wake":
+      return wakes(system);
     default:
       return which satisfies never;
   }
@@ -83,16 +106,16 @@ const to = (system: System, label: string, change: Partial<Cluster>): Happening 
   system: { ...system, cluster: written(system.cluster, change) },
 });
 
-function* specEdits(system: System): Generator<Happening> {
+const allEdits = (axes: SpecAxes): readonly SpecAxes[] => [
+  ...TEMPLATES.map((template) => ({ ...axes, template })),
+  ...SIZES.map((replicas) => ({ ...axes, replicas })),
+  ...ROLLOUTS.map((rollout) => ({ ...axes, rollout })),
+];
+
+function* specEdits(system: System, editsOf = allEdits): Generator<Happening> {
   const { engine } = system.cluster;
   if (engine === undefined) return;
-  const axes = axesOf(engine);
-  const edits: SpecAxes[] = [
-    ...TEMPLATES.map((template) => ({ ...axes, template })),
-    ...SIZES.map((replicas) => ({ ...axes, replicas })),
-    ...ROLLOUTS.map((rollout) => ({ ...axes, rollout })),
-  ];
-  for (const edit of edits) {
+  for (const edit of editsOf(axesOf(engine))) {
     const spec = specOf(edit);
     if (spec === engine.spec) continue;
     const generation = (engine.metadata?.generation ?? 0) + 1;
@@ -114,6 +137,18 @@ function* instanceLoss(system: System): Generator<Happening> {
   yield to(system, "the instance is removed", { instance: undefined });
 }
 
+/** A pod that fails its readiness probe goes on with what it runs. */
+const UNREADY: Readonly<Record<Mood, Mood>> = {
+  pending: "pending",
+  idle: "unready",
+  busy: "unreadyBusy",
+  silent: "unreadySilent",
+  unready: "unready",
+  unreadyBusy: "unreadyBusy",
+  unreadySilent: "unreadySilent",
+  gone: "gone",
+};
+
 function* podFailures(system: System): Generator<Happening> {
   const { cluster } = system;
   for (const [name, set] of cluster.statefulSets) {
@@ -124,17 +159,20 @@ function* podFailures(system: System): Generator<Happening> {
       system: { ...system, cluster: withMoods(cluster, name, next) },
     });
     for (const [ordinal, mood] of moods.entries())
-      if (isReadyMood(mood)) yield change(`${name}-${ordinal} becomes unready`, moods.with(ordinal, "unready"));
+      if (isReadyMood(mood)) yield change(`${name}-${ordinal} becomes unready`, moods.with(ordinal, UNREADY[mood]));
     if (moods.length === 0 && (set.spec?.replicas ?? 1) > 0) yield change(`${name}-0 alone starts`, ["idle"]);
     if (moods.includes("idle")) yield change(`${name}-0 is replaced`, moods.with(0, "pending"));
   }
 }
 
+const RUNNING = ["busy", "silent", "unreadyBusy", "unreadySilent"] as const;
+
 function* queryStarts(system: System): Generator<Happening> {
   const { cluster } = system;
+  // A query may make a pod fail its readiness probe at once.
   for (const [name, { moods, terminating }] of cluster.pods)
-    for (const [ordinal, mood] of terminating ? [] : moods.entries())
-      for (const next of ["busy", "silent"] as const)
+    for (const [ordinal, mood] of terminating || !takesQueries(cluster, name) ? [] : moods.entries())
+      for (const next of cluster.settings.remembers ? (["busy"] as const) : RUNNING)
         if (mood === "idle")
           yield {
             label: `${name}-${ordinal} becomes ${next}`,
@@ -149,7 +187,12 @@ function* routingEdits(system: System): Generator<Happening> {
   if (service === undefined) return;
   const meddled = { ...system, touched: { ...system.touched, routing: true } };
   yield to(meddled, "somebody deletes the routing Service", { services: withMap(cluster.services, name, undefined) });
-  for (const target of ["x", String(Math.max(0, cluster.engine?.status?.currentGeneration ?? 0))]) {
+  const { currentGeneration = 0 } = cluster.engine?.status ?? {};
+  const uid = cluster.engine?.metadata?.uid ?? "";
+  const others = [...cluster.statefulSets].flatMap(([set, { metadata }]) =>
+    isOwnedBy(metadata, uid) ? [generationInName(set) ?? 0] : [],
+  );
+  for (const target of ["x", ...new Set([currentGeneration, ...others])].map(String)) {
     if (service.spec?.selector?.[LABEL.generation] === target) continue;
     const selector = { ...service.spec?.selector, [LABEL.generation]: target };
     const edited = touched(cluster, { ...service, spec: { ...service.spec, selector } });
@@ -165,7 +208,7 @@ function* childDeletions(system: System): Generator<Happening> {
       if (generationInName(name) !== undefined)
         yield {
           label: `somebody deletes ${name}`,
-          system: { ...system, cluster: deleted(system.cluster, map, name, false) },
+          system: { ...system, cluster: deleted(system.cluster, map, name, "background") },
         };
 }
 
@@ -173,22 +216,87 @@ function* statefulSetEdits(system: System): Generator<Happening> {
   const { cluster } = system;
   for (const [name, set] of cluster.statefulSets) {
     if (set.metadata?.deletionTimestamp !== undefined) continue;
-    const statefulSets = [...new Set([...system.touched.statefulSets, generationInName(name) ?? -1])].toSorted();
-    const meddled = { ...system, touched: { ...system.touched, statefulSets } };
-    for (const foreground of [false, true])
+    const meddled = withTouchedSet(system, name);
+    for (const propagation of ["background", "foreground"] as const)
       yield {
-        label: `somebody deletes ${name}${foreground ? " and waits for its pods" : ""}`,
-        system: { ...meddled, cluster: deleted(cluster, "statefulSets", name, foreground) },
+        label: `somebody deletes ${name}${propagation === "foreground" ? " and waits for its pods" : ""}`,
+        system: { ...meddled, cluster: deleted(cluster, "statefulSets", name, propagation) },
       };
     const { spec } = set;
     if (spec === undefined || set.metadata?.generation !== 1) continue;
     const scaled = touched(
       cluster,
       { ...set, spec: { ...spec, replicas: (spec.replicas ?? 1) + 1 } },
-      { generation: 2 },
+      { generation: 2, managedFields: [{ manager: "kubectl", operation: "Update", time: TIME }] },
     );
     yield to(system, `somebody scales ${name}`, { statefulSets: withMap(cluster.statefulSets, name, scaled) });
   }
+}
+
+function withTouchedSet(system: System, name: string): System {
+  const statefulSets = [...new Set([...system.touched.statefulSets, generationInName(name) ?? -1])].toSorted();
+  return { ...system, touched: { ...system.touched, statefulSets } };
+}
+
+/** `kubectl delete --cascade=orphan`: the pods stay, without an owner. */
+function* orphanings(system: System): Generator<Happening> {
+  const { cluster } = system;
+  for (const [name, { metadata }] of cluster.statefulSets)
+    if (metadata?.deletionTimestamp === undefined)
+      yield {
+        label: `somebody deletes ${name} and orphans its pods`,
+        system: { ...withTouchedSet(system, name), cluster: deleted(cluster, "statefulSets", name, "orphan") },
+      };
+}
+
+/** Objects of somebody else under names that the engine will need: without owner, with the engine's label or without. */
+function* strangers(system: System): Generator<Happening> {
+  const { cluster } = system;
+  const { currentGeneration = 0 } = cluster.engine?.status ?? {};
+  const names: (readonly [ChildMap, string])[] = [["services", routingServiceName(NAME)]];
+  for (const generation of [currentGeneration, cluster.used + 1])
+    names.push(
+      ["configMaps", configMapName(NAME, generation)],
+      ["services", headlessServiceName(NAME, generation)],
+      ["statefulSets", statefulSetName(NAME, generation)],
+    );
+  for (const [map, name] of names)
+    for (const labels of cluster[map].has(name) ? [] : [{}, { [LABEL.engine]: NAME }]) {
+      const metadata = { name, labels, namespace: NAMESPACE };
+      const spec = { replicas: 0, selector: {}, serviceName: "", template: {} };
+      const object = created(cluster, map === "statefulSets" ? { metadata, spec } : { metadata });
+      yield to(system, `a stranger creates ${name}${LABEL.engine in labels ? " with the engine's label" : ""}`, {
+        [map]: withMap<object>(cluster[map], name, object),
+      });
+    }
+}
+
+/** An object loses the label by which caches find it. */
+function* labelLosses(system: System): Generator<Happening> {
+  const { cluster } = system;
+  for (const map of ["statefulSets", "services", "configMaps"] as const)
+    for (const [name, object] of cluster[map]) {
+      const { [LABEL.engine]: label, ...labels } = object.metadata?.labels ?? {};
+      if (label === undefined || object.metadata?.deletionTimestamp !== undefined) continue;
+      yield to(system, `${name} loses its label`, {
+        [map]: withMap<object>(cluster[map], name, touched<typeof object>(cluster, object, { labels })),
+      });
+    }
+}
+
+function* bans(system: System): Generator<Happening> {
+  for (const forbidden of ["statefulSets", "services", "configMaps"] as const)
+    if (system.cluster.forbidden === undefined) yield to(system, `${forbidden} may not be written`, { forbidden });
+}
+
+/** A query for the engine arrives at a gateway. */
+function* wakes(system: System): Generator<Happening> {
+  const { cluster } = system;
+  const { engine } = cluster;
+  if (engine === undefined || axesOf(engine).autoStop === undefined) return;
+  const annotations = { ...engine.metadata?.annotations, [ANNOTATION.wakeRequested]: timeText(cluster.nowMs) };
+  if (engine.metadata?.annotations?.[ANNOTATION.wakeRequested] === timeText(cluster.nowMs)) return;
+  yield to(system, "a query asks for the engine", { engine: touched(cluster, engine, { annotations }) });
 }
 
 function* endsAndBeginnings(system: System): Generator<Happening> {
@@ -200,7 +308,7 @@ function* endsAndBeginnings(system: System): Generator<Happening> {
       `u${cluster.version + 1}`,
       cluster.version + 1,
     );
-    yield to({ ...system, touched: UNTOUCHED }, "an engine of the same name is created", { engine: again });
+    yield to({ ...system, touched: UNTOUCHED }, "an engine of the same name is created", { engine: again, used: -1 });
   } else if (engine.metadata?.deletionTimestamp === undefined) {
     const held = (engine.metadata?.finalizers ?? []).length > 0;
     const next = held ? touched(cluster, engine, { deletionTimestamp: TIME }) : undefined;

@@ -4,11 +4,11 @@ import type { EngineStatus } from "../../../src/api/engine-status.ts";
 import type { V1ConfigMap, V1Service, V1StatefulSet } from "../../../src/api/generated/kubernetes.ts";
 import type { Engine } from "../../../src/engine/children.ts";
 import type { Removal, RoutingWrite } from "../../../src/engine/decision.ts";
-import type { CreateAnswer, StatusWriteAnswer } from "../../../src/engine/world.ts";
+import type { CreateAnswer, ReplicasAnswer, StatusWriteAnswer } from "../../../src/engine/world.ts";
 import { KubeApiError } from "../../../src/kube/errors.ts";
 import type { Request } from "./calls.ts";
-import { type ChildMap, type Cluster, created, deleted, touched, withMap, written } from "./cluster.ts";
-import { FINALIZER } from "./fixtures.ts";
+import { type ChildMap, type Cluster, created, deleted, touched, withMap, withoutPod, written } from "./cluster.ts";
+import { axesOf, FINALIZER, SIZES, specOf } from "./fixtures.ts";
 
 export interface Effect<A> {
   readonly cluster: Cluster;
@@ -19,20 +19,35 @@ export interface Effect<A> {
 
 export const refusal = (status: number, reason: string): KubeApiError => new KubeApiError("model", status, { reason });
 
+/** Whatever a quota or a policy forbids is refused before the object is looked at. */
+function admit({ forbidden }: Cluster, map: ChildMap): void {
+  if (forbidden === map) throw refusal(403, "Forbidden");
+}
+
 export function createdChild(
   cluster: Cluster,
   map: ChildMap,
   object: V1ConfigMap | V1Service | V1StatefulSet,
 ): Effect<CreateAnswer> {
   const name = object.metadata?.name ?? "";
+  admit(cluster, map);
   if (cluster[map].has(name)) return { cluster, answer: "exists", refused: true };
   const stored = withMap<object>(cluster[map], name, created(cluster, object));
-  return { cluster: written(cluster, { [map]: stored }), answer: "created" };
+  return { cluster: adopted(written(cluster, { [map]: stored }), map, name), answer: "created" };
+}
+
+/** A StatefulSet takes over pods of its name that nobody owns. */
+function adopted(cluster: Cluster, map: ChildMap, name: string): Cluster {
+  const group = map === "statefulSets" ? cluster.pods.get(name) : undefined;
+  if (group?.orphaned !== true) return cluster;
+  const { orphaned: _, ...owned } = group;
+  return { ...cluster, pods: withMap(cluster.pods, name, owned) };
 }
 
 export function routed(cluster: Cluster, { service, observed }: RoutingWrite): Effect<"written" | "conflict"> {
   const name = service.metadata?.name ?? "";
   const found = cluster.services.get(name);
+  admit(cluster, "services");
   if (observed.type === "absent") {
     if (found !== undefined) return { cluster, answer: "conflict", refused: true };
     const services = withMap(cluster.services, name, created(cluster, service));
@@ -42,20 +57,26 @@ export function routed(cluster: Cluster, { service, observed }: RoutingWrite): E
   const bound = observed.service.metadata?.resourceVersion;
   if (found === undefined || (bound !== undefined && bound !== found.metadata?.resourceVersion))
     return { cluster, answer: "conflict", refused: true };
-  const changed = touched(cluster, { ...found, ...(service.spec === undefined ? {} : { spec: service.spec }) });
+  const labels = { ...found.metadata?.labels, ...service.metadata?.labels };
+  const changed = touched(
+    cluster,
+    { ...found, ...(service.spec === undefined ? {} : { spec: service.spec }) },
+    { labels },
+  );
   return { cluster: written(cluster, { services: withMap(cluster.services, name, changed) }), answer: "written" };
 }
 
 export function removed(
   cluster: Cluster,
-  map: ChildMap,
+  map: ChildMap | "pods",
   { name, uid, resourceVersion }: Removal,
 ): Effect<"accepted" | "conflict"> {
+  if (map === "pods") return { cluster: withoutPod(cluster, name), answer: "accepted" };
   const found = cluster[map].get(name)?.metadata;
   if (found === undefined) return { cluster, answer: "accepted" };
   const isSame = found.uid === uid && (resourceVersion === undefined || resourceVersion === found.resourceVersion);
   if (!isSame) return { cluster, answer: "conflict", refused: true };
-  return { cluster: deleted(cluster, map, name, map === "statefulSets"), answer: "accepted" };
+  return { cluster: deleted(cluster, map, name, "foreground"), answer: "accepted" };
 }
 
 export function withStatus(cluster: Cluster, base: Engine, status: EngineStatus): Effect<StatusWriteAnswer> {
@@ -64,7 +85,26 @@ export function withStatus(cluster: Cluster, base: Engine, status: EngineStatus)
   if (engine.metadata?.resourceVersion !== base.metadata?.resourceVersion)
     return { cluster, answer: { type: "conflict" }, refused: true };
   const stored = touched(cluster, { ...engine, status });
-  return { cluster: written(cluster, { engine: stored }), answer: { type: "written", engine: stored } };
+  const used = Math.max(cluster.used, status.currentGeneration);
+  return {
+    cluster: written(cluster, { engine: stored, used, storedBy: stored.metadata?.resourceVersion }),
+    answer: { type: "written", engine: stored },
+  };
+}
+
+export function withReplicas(cluster: Cluster, base: Engine, wanted: number): Effect<ReplicasAnswer> {
+  const { engine } = cluster;
+  const replicas = SIZES.find((size) => size === wanted);
+  if (
+    engine === undefined ||
+    replicas === undefined ||
+    engine.metadata?.resourceVersion !== base.metadata?.resourceVersion
+  )
+    return { cluster, answer: { type: "refused", because: refusal(409, "Conflict") }, refused: true };
+  const generation = (engine.metadata?.generation ?? 0) + 1;
+  const stored = touched(cluster, { ...engine, spec: specOf({ ...axesOf(engine), replicas }) }, { generation });
+  const storedBy = stored.metadata?.resourceVersion;
+  return { cluster: written(cluster, { engine: stored, storedBy }), answer: { type: "patched", engine: stored } };
 }
 
 export function withFinalizer(cluster: Cluster, base: Engine, present: boolean): Effect<undefined> {
@@ -87,8 +127,13 @@ export function applied(
 ): Effect<undefined> {
   const name = object.metadata?.name ?? "";
   const found = cluster[map].get(name);
+  admit(cluster, map);
   const store = (value: object) => written(cluster, { [map]: withMap<object>(cluster[map], name, value) });
   if (found === undefined) return { cluster: store(created(cluster, object)), answer: undefined };
-  const { metadata: _, ...content } = object;
-  return { cluster: store(touched(cluster, { ...found, ...content })), answer: undefined };
+  const bound = object.metadata?.resourceVersion;
+  if (bound !== undefined && bound !== found.metadata?.resourceVersion) throw refusal(409, "Conflict");
+  const { metadata, ...content } = object;
+  const labels = { ...found.metadata?.labels, ...metadata?.labels };
+  const ownerReferences = metadata?.ownerReferences ?? found.metadata?.ownerReferences ?? [];
+  return { cluster: store(touched(cluster, { ...found, ...content }, { labels, ownerReferences })), answer: undefined };
 }

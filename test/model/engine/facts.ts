@@ -1,8 +1,8 @@
 // What the invariants talk about, read from a cluster: phase and counters of the engine, where queries go, which pods are ready.
 import { LABEL } from "../../../src/api/labels.ts";
-import { type Engine, isOwnedBy } from "../../../src/engine/children.ts";
+import { type Engine, isOwnedBy, type StatefulSet } from "../../../src/engine/children.ts";
 import { routingServiceName, statefulSetName } from "../../../src/engine/names.ts";
-import { type Cluster, isReadyMood } from "./cluster.ts";
+import { type Cluster, generationInName, isBusyMood, isReadyMood } from "./cluster.ts";
 import { axesOf, NAME, OPEN_INSTANCE } from "./fixtures.ts";
 
 export interface Counters {
@@ -11,6 +11,8 @@ export interface Counters {
   readonly current: number;
   readonly active: number;
   readonly draining: number | undefined;
+  /** The highest number that the status knows of. */
+  readonly highest: number;
 }
 
 export function countersOf(status: Engine["status"]): Counters {
@@ -19,6 +21,7 @@ export function countersOf(status: Engine["status"]): Counters {
     current: status?.currentGeneration ?? 0,
     active: status?.activeGeneration ?? -1,
     draining: status?.drainingGeneration,
+    highest: Math.max(status?.currentGeneration ?? 0, status?.highestGeneration ?? 0),
   };
 }
 
@@ -41,15 +44,22 @@ export function isComplete(cluster: Cluster, generation: number, wanted?: number
   const name = statefulSetName(NAME, generation);
   const set = cluster.statefulSets.get(name);
   if (set === undefined || set.metadata?.deletionTimestamp !== undefined) return false;
+  if (!isOwnedBy(set.metadata, cluster.engine?.metadata?.uid ?? "")) return false;
   const moods = cluster.pods.get(name)?.moods ?? [];
   const count = wanted ?? set.spec?.replicas ?? 1;
   return count === 0 || (moods.length === count && moods.every(isReadyMood));
 }
 
-/** Whether every Running pod of the generation would report no query. */
+/** Whether no pod of the generation runs a query, ready or not. */
 export function isQuiet(cluster: Cluster, generation: number): boolean {
   const moods = cluster.pods.get(statefulSetName(NAME, generation))?.moods ?? [];
-  return moods.every((mood) => mood === "pending" || mood === "unready" || mood === "idle");
+  return !moods.some(isBusyMood);
+}
+
+/** Whether queries may go from the generation that serves back to the one that drains: it is complete, and is what the spec asks for. */
+export function mayTakeBack(seen: Cluster, { phase, current, active, draining }: Counters): boolean {
+  if (phase !== "draining" || draining === undefined || current !== active || !isGateOpen(seen)) return false;
+  return isComplete(seen, draining) && runsSpec(seen, draining) && !runsSpec(seen, current);
 }
 
 export function isGateOpen({ instance, engineClass }: Cluster): boolean {
@@ -63,12 +73,32 @@ export function colorOf(engineClass: Cluster["engineClass"]): string | undefined
 /** Whether a generation is what engine and class ask for, as far as this cluster (or view of one) shows. */
 export function runsSpec(cluster: Cluster, generation: number): boolean {
   const { metadata, spec } = cluster.statefulSets.get(statefulSetName(NAME, generation)) ?? {};
-  if (cluster.engine === undefined || spec === undefined || metadata?.deletionTimestamp !== undefined) return false;
-  const { template, replicas } = axesOf(cluster.engine);
+  if (metadata?.deletionTimestamp !== undefined || metadata?.labels?.[LABEL.engine] === undefined) return false;
+  return isRunBy(spec, spec?.replicas, cluster);
+}
+
+/** Whether a generation was built for what engine and class ask for, whatever became of its StatefulSet since. */
+export function isBuiltFor(
+  { statefulSets }: Cluster,
+  { engine, engineClass }: Pick<Cluster, "engine" | "engineClass">,
+  generation: number,
+): boolean {
+  const { metadata, spec } = statefulSets.get(statefulSetName(NAME, generation)) ?? {};
+  // People of the model scale by one, and once.
+  return isRunBy(spec, (spec?.replicas ?? 1) - (metadata?.generation === 1 ? 0 : 1), { engine, engineClass });
+}
+
+function isRunBy(
+  spec: StatefulSet["spec"],
+  size: number | undefined,
+  { engine, engineClass }: Pick<Cluster, "engine" | "engineClass">,
+): boolean {
+  if (engine === undefined || spec === undefined) return false;
+  const { template, replicas } = axesOf(engine);
   return (
-    spec.replicas === replicas &&
+    size === replicas &&
     spec.template.spec?.containers[0]?.image?.endsWith(`:${template}`) === true &&
-    spec.template.metadata?.labels?.["color"] === colorOf(cluster.engineClass)
+    spec.template.metadata?.labels?.["color"] === colorOf(engineClass)
   );
 }
 
@@ -77,10 +107,17 @@ export function liveGenerations(cluster: Cluster): ReadonlySet<number> {
   const uid = cluster.engine?.metadata?.uid ?? "";
   const live = new Set<number>();
   for (const map of [cluster.statefulSets, cluster.services, cluster.configMaps])
-    for (const { metadata } of map.values()) {
-      const generation = Number(metadata?.labels?.[LABEL.generation] ?? Number.NaN);
-      if (!Number.isNaN(generation) && metadata?.deletionTimestamp === undefined && isOwnedBy(metadata, uid))
+    for (const [name, { metadata }] of map) {
+      const generation = generationInName(name);
+      if (generation !== undefined && metadata?.deletionTimestamp === undefined && isOwnedBy(metadata, uid))
         live.add(generation);
     }
   return live;
+}
+
+/** Every object has the label by which caches find it. */
+export function isPlain({ statefulSets, services, configMaps }: Cluster): boolean {
+  return [statefulSets, services, configMaps].every((map) =>
+    [...map.values()].every(({ metadata }) => metadata?.labels?.[LABEL.engine] !== undefined),
+  );
 }

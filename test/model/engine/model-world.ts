@@ -5,22 +5,32 @@ import type { V1ConfigMap, V1Service, V1StatefulSet } from "../../../src/api/gen
 import type { ChildKind, ChildObject, Engine, Pod } from "../../../src/engine/children.ts";
 import type { Removal, RoutingWrite } from "../../../src/engine/decision.ts";
 import { statefulSetName } from "../../../src/engine/names.ts";
-import type { QueryProbe } from "../../../src/engine/probe/query-probe.ts";
+import type { ProbeQuestion, QueryProbe } from "../../../src/engine/probe/query-probe.ts";
 import type { EngineKey, EngineWorld } from "../../../src/engine/world.ts";
 import { KubeTimeoutError } from "../../../src/kube/errors.ts";
-import { probeInOrder } from "../../support/probe-in-order.ts";
 import { type Call, CrashError, type Plan, type Request } from "./calls.ts";
-import { type ChildMap, type Cluster, KINDS, type Kind, withMap } from "./cluster.ts";
-import { applied, createdChild, type Effect, refusal, removed, routed, withFinalizer, withStatus } from "./effects.ts";
-import { childrenIn, metricsOf, podsIn } from "./readings.ts";
+import { type ChildMap, type Cluster, KINDS, type Kind, placeOf, withMap } from "./cluster.ts";
+import {
+  applied,
+  createdChild,
+  type Effect,
+  refusal,
+  removed,
+  routed,
+  withFinalizer,
+  withReplicas,
+  withStatus,
+} from "./effects.ts";
+import { childrenIn, labelled, podsIn, queriesIn } from "./readings.ts";
 import { type Lag, seenThrough } from "./system.ts";
 
 const NEVER = new AbortController().signal;
-const MAP_OF: Record<ChildKind, ChildMap> = {
+const MAP_OF = {
   StatefulSet: "statefulSets",
   Service: "services",
   ConfigMap: "configMaps",
-};
+  Pod: "pods",
+} as const satisfies Record<ChildKind | "Pod", ChildMap | "pods">;
 
 export class ModelWorld implements EngineWorld {
   readonly calls: Call[] = [];
@@ -54,13 +64,16 @@ export class ModelWorld implements EngineWorld {
     return this.#seen.instance;
   }
   statefulSet({ name }: EngineKey) {
-    return this.#seen.statefulSets.get(name);
+    return labelled(this.#seen.statefulSets.get(name));
   }
   service({ name }: EngineKey) {
-    return this.#seen.services.get(name);
+    return labelled(this.#seen.services.get(name));
   }
   configMap({ name }: EngineKey) {
-    return this.#seen.configMaps.get(name);
+    return labelled(this.#seen.configMaps.get(name));
+  }
+  wroteLast({ metadata }: Engine) {
+    return metadata?.resourceVersion !== undefined && metadata.resourceVersion === this.cluster.storedBy;
   }
   children(_engine: EngineKey): readonly ChildObject[] {
     const seen = this.#seen;
@@ -93,10 +106,15 @@ export class ModelWorld implements EngineWorld {
     return this.#read("list of warnings", () => []);
   }
   /** Pods respond at once, unless the call itself goes wrong: then they have not responded yet. */
-  async queries(_engine: EngineKey, pods: readonly Pod[]): Promise<QueryProbe> {
+  async queries(_engine: EngineKey, pods: readonly Pod[], question: ProbeQuestion): Promise<QueryProbe> {
+    const [first] = pods;
+    if (first === undefined) return { type: "idle" };
+    const request = { type: "probe", set: placeOf(first.metadata?.name ?? "")[0] } as const;
     try {
-      const names = pods.map(({ metadata }) => metadata?.name ?? "").join(", ");
-      return await this.#read(`metrics of ${names}`, (cluster) => probeInOrder(pods, (pod) => metricsOf(cluster, pod)));
+      return await this.#call(request, undefined, (cluster) => ({
+        cluster,
+        answer: queriesIn(cluster, pods, question) ?? { type: "pending" },
+      }));
     } catch (error) {
       if (error instanceof CrashError) throw error;
       return { type: "pending" };
@@ -130,14 +148,15 @@ export class ModelWorld implements EngineWorld {
     return this.#call({ type: "route", write }, target, (cluster) => routed(cluster, write));
   }
   remove(_namespace: string, removal: Removal) {
-    if (removal.kind === "Pod") throw new Error("no pod of the model loses its StatefulSet");
     const map = MAP_OF[removal.kind];
     return this.#call({ type: "remove", map, removal }, { kind: map, name: removal.name }, (cluster) =>
       removed(cluster, map, removal),
     );
   }
-  patchReplicas(): Promise<never> {
-    return Promise.reject(new Error("no engine of the model has auto-stop"));
+  patchReplicas(base: Engine, replicas: number) {
+    return this.#call({ type: "scale", replicas }, { kind: "engine" }, (cluster) =>
+      withReplicas(cluster, base, replicas),
+    );
   }
   writeStatus(base: Engine, status: EngineStatus) {
     return this.#call({ type: "status", base, status }, { kind: "engine" }, (cluster) =>
@@ -173,7 +192,8 @@ export class ModelWorld implements EngineWorld {
     const at = this.calls.length;
     if (interrupt?.at === at) {
       if (interrupt.blind) for (const kind of KINDS) this.lag = { ...stalled(this.cluster, kind), ...this.lag };
-      this.cluster = interrupt.cluster;
+      // What another leader stored is not its own.
+      this.cluster = { ...interrupt.cluster, storedBy: this.cluster.storedBy };
     }
     const failure = fault?.at === at ? fault.kind : undefined;
     if (failure === "crashBefore") this.#crash();
@@ -194,6 +214,7 @@ export class ModelWorld implements EngineWorld {
     this.cluster = done.cluster;
     if (failure === "lost" && target !== undefined) {
       // The watch has not told either: the process knows nothing of what it did.
+      if (done.cluster !== before) this.cluster = { ...done.cluster, storedBy: undefined };
       this.lag = { ...stalled(before, target.kind), ...this.lag };
       record(true);
       throw new KubeTimeoutError("no answer");

@@ -1,24 +1,32 @@
 // Invariants of behaviour §5 about whole passes: how many writes, in which order, and what must be put right by a pass that saw
 // everything and was not disturbed.
 import { isDeepStrictEqual } from "node:util";
+import { ANNOTATION } from "../../../src/api/labels.ts";
 import { routingServiceName, statefulSetName } from "../../../src/engine/names.ts";
-import type { Call } from "./calls.ts";
+import { type Call, isWrite } from "./calls.ts";
+import type { Cluster } from "./cluster.ts";
 import {
   countersOf,
   isBeingDeleted,
   isComplete,
   isGatedPhase,
   isGateOpen,
+  isBuiltFor,
+  isPlain,
   isRest,
   liveGenerations,
+  runsSpec,
   targetOf,
 } from "./facts.ts";
-import { FINALIZER, NAME } from "./fixtures.ts";
+import { axesOf, FINALIZER, NAME } from "./fixtures.ts";
 import type { PassRecord } from "./run-pass.ts";
 
 type PassInvariant = (pass: PassRecord) => string | undefined;
 
-const isWrite = ({ request }: Call): boolean => request.type !== "read";
+/** A generation that lived for this long ends a row of unexplained ones. */
+const FORGET_MS = 10 * 60_000;
+const WAKE_FRESH_MS = 5 * 60_000;
+
 const hasEffect = ({ before, after }: Call): boolean => before !== after;
 const isCreation = ({ request }: Call): boolean =>
   request.type === "apply" ||
@@ -26,13 +34,26 @@ const isCreation = ({ request }: Call): boolean =>
   (request.type === "route" && request.write.observed.type === "absent");
 
 /** A pass that saw the cluster as it was, and to which nothing happened. */
-export function isUndisturbed({ start, seen, plan, outcome, calls }: PassRecord): boolean {
+export function isUndisturbed(pass: PassRecord): boolean {
+  return sawAll(pass) && pass.calls.every(({ accepted }) => accepted);
+}
+
+/** Like `isUndisturbed`, though the API server may have refused objects of a generation. */
+function sawAll({ start, lag, plan, outcome, calls }: PassRecord): boolean {
+  const isRouted = calls.every(({ request: { type }, accepted }) => accepted || type === "create" || type === "apply");
   return (
     Object.keys(plan).length === 0 &&
     !(outcome instanceof Error) &&
-    (Object.keys(start) as (keyof typeof start)[]).every((kind) => start[kind] === seen[kind]) &&
-    calls.every(({ accepted }) => accepted)
+    Object.keys(lag).length === 0 &&
+    isRouted &&
+    isPlain(start)
   );
+}
+
+/** Something stands in the way of the engine's objects. */
+function isRefused({ engine }: Cluster): boolean {
+  const reason = engine?.status?.conditions?.find(({ type }) => type === "Ready")?.reason;
+  return reason === "NameInUse" || reason === "ObjectRejected";
 }
 
 /** Of an engine that has a finalizer and a phase and is not on its way out. */
@@ -64,6 +85,8 @@ function changesNothing({ request, before }: Call): boolean {
     case "create":
     case "remove":
     case "read":
+    case "probe":
+    case "scale":
     case "finalizer":
       return false;
     default:
@@ -94,11 +117,15 @@ export const PASS_INVARIANTS: Readonly<Record<string, PassInvariant>> = {
     if (!isRest(before.phase) || !isRest(after.phase) || !isGateOpen(pass.start)) return undefined;
     const set = pass.cluster.statefulSets.get(statefulSetName(NAME, after.active));
     const isThere = set !== undefined && set.metadata?.deletionTimestamp === undefined;
+    // A StatefulSet that keeps being deleted is replaced later each time.
+    if (pass.cluster.engine?.status?.heldRollout?.until !== undefined) return undefined;
     return isThere ? undefined : `the pass stays in ${after.phase} although its StatefulSet is gone or going`;
   },
   I18(pass) {
-    if (!isUndisturbed(pass) || !isOrdinary(pass)) return undefined;
+    if (!sawAll(pass) || !isOrdinary(pass)) return undefined;
     const [before, after] = [countersOf(pass.start.engine?.status), countersOf(pass.cluster.engine?.status)];
+    // Before anything has served, the Service comes last.
+    if (before.active < 0 && (!isUndisturbed(pass) || isRefused(pass.cluster))) return undefined;
     const [was, is] = [targetOf(pass.start), targetOf(pass.cluster)];
     if (isGatedPhase(before.phase) && !isGateOpen(pass.start)) return undefined;
     // What is another's, or still going away, has to go first.
@@ -108,7 +135,7 @@ export const PASS_INVARIANTS: Readonly<Record<string, PassInvariant>> = {
       return undefined;
     if (before.phase === "creating")
       return was === undefined && is === undefined ? "a missing routing Service stays missing" : undefined;
-    const wanted = before.phase === "switching" ? before.current : before.active;
+    const wanted = before.phase === "switching" ? before.current : after.active;
     return is === wanted ? undefined : `after a pass in ${before.phase} queries go to ${is} instead of ${wanted}`;
   },
   I25_I26(pass) {
@@ -116,10 +143,41 @@ export const PASS_INVARIANTS: Readonly<Record<string, PassInvariant>> = {
     const { current, active, draining } = countersOf(pass.cluster.engine?.status);
     const live = liveGenerations(pass.cluster);
     const named = new Set([current, active, draining, targetOf(pass.cluster)]);
-    const stray = [...live].filter((generation) => !named.has(generation) && generation < Math.max(current, active));
+    const stray = [...live].filter((generation) => !named.has(generation) && generation <= pass.cluster.used);
     return stray.length === 0 && live.size <= 2
       ? undefined
       : `after the sweep there are generations ${[...live].join()}`;
+  },
+  "damping at rest"(pass) {
+    if (!isUndisturbed(pass) || !isGateOpen(pass.start)) return undefined;
+    const [before, after] = [countersOf(pass.start.engine?.status), countersOf(pass.cluster.engine?.status)];
+    if (!isRest(before.phase) || !isRest(after.phase)) return undefined;
+    const set = pass.start.statefulSets.get(statefulSetName(NAME, before.active));
+    const isAsked = runsSpec(pass.start, before.active) || isBuiltFor(pass.start, pass.start, before.active);
+    if (set !== undefined && !isAsked) return "a change of the spec waits";
+    const held = pass.cluster.engine?.status?.heldRollout;
+    // What waited until now is forgotten by the next pass.
+    if (pass.start.engine?.status?.heldRollout?.until !== undefined) return undefined;
+    const ageMs = pass.start.nowMs - Date.parse(set?.metadata?.creationTimestamp ?? "");
+    return runsSpec(pass.start, before.active) && ageMs >= FORGET_MS && held !== undefined
+      ? "edits of long ago are not forgotten"
+      : undefined;
+  },
+  wake(pass) {
+    const { start, cluster } = pass;
+    if (!isUndisturbed(pass) || !isOrdinary(pass) || start.engine === undefined) return undefined;
+    const wake = Date.parse(start.engine.metadata?.annotations?.[ANNOTATION.wakeRequested] ?? "");
+    const { phase } = countersOf(start.engine.status);
+    const scaledMs = Date.parse(start.engine.status?.lastScaledAt ?? "");
+    const isFresh = start.nowMs - wake < WAKE_FRESH_MS && !(wake < scaledMs);
+    if (axesOf(start.engine).autoStop === undefined || start.engine.spec?.replicas !== 0 || !isFresh) return undefined;
+    const isDue =
+      phase === "stopped"
+        ? isGateOpen(start) && phase === countersOf(cluster.engine?.status).phase
+        : phase === "draining" && countersOf(cluster.engine?.status).phase === phase;
+    return isDue && cluster.engine?.spec?.replicas === 0
+      ? `a query that asks for the engine is ignored in ${phase}`
+      : undefined;
   },
   I28({ calls, seen }) {
     if (isBeingDeleted(seen)) return undefined;

@@ -2,7 +2,17 @@
 import { LABEL } from "../../../src/api/labels.ts";
 import type { ChildKind, ChildObject, Pod } from "../../../src/engine/children.ts";
 import type { ScrapeAnswer } from "../../../src/engine/pod-scrape.ts";
-import { type ChildMap, type Cluster, podObjectsOf } from "./cluster.ts";
+import type { ProbeQuestion, QueryProbe } from "../../../src/engine/probe/query-probe.ts";
+import { probeInOrder } from "../../support/probe-in-order.ts";
+import {
+  type ChildMap,
+  type Cluster,
+  type Metadata,
+  type Mood,
+  PROBE_KEPT_MS,
+  placeOf,
+  podObjectsOf,
+} from "./cluster.ts";
 
 const KIND_OF = { statefulSets: "StatefulSet", services: "Service", configMaps: "ConfigMap" } as const satisfies Record<
   ChildMap,
@@ -22,13 +32,31 @@ export function podsIn(cluster: Cluster, statefulSet: string): readonly Pod[] {
   return group === undefined ? [] : podObjectsOf(statefulSet, group);
 }
 
-export function metricsOf(cluster: Cluster, pod: string): ScrapeAnswer {
-  const at = pod.lastIndexOf("-");
-  const ordinal = Number(pod.slice(at + 1));
-  const mood = cluster.pods.get(pod.slice(0, at))?.moods[ordinal];
-  if (mood === "busy") return { status: 200, body: BUSY };
+/** What a label selector lets into a cache. */
+export function labelled<T extends { readonly metadata?: Metadata }>(object: T | undefined): T | undefined {
+  return object?.metadata?.labels?.[LABEL.engine] === undefined ? undefined : object;
+}
+
+/**
+ * What the pods run now, or what they were last found to run if results are remembered. Undefined: there is no result that counts.
+ */
+export function queriesIn(cluster: Cluster, pods: readonly Pod[], { sinceMs }: ProbeQuestion): QueryProbe | undefined {
+  const { remembers } = cluster.settings;
+  const moodOf = (pod: string): Mood | undefined => {
+    const [set, ordinal] = placeOf(pod);
+    if (!remembers) return cluster.pods.get(set)?.moods[ordinal];
+    const { moods = [], atMs = 0 } = cluster.probes.get(set) ?? {};
+    return atMs >= sinceMs && cluster.nowMs - atMs <= PROBE_KEPT_MS ? moods[ordinal] : undefined;
+  };
+  const names = pods.map(({ metadata }) => metadata?.name ?? "");
+  if (remembers && names.some((name) => moodOf(name) === undefined)) return undefined;
+  return probeInOrder(pods, (pod) => metricsOf(pod, moodOf(pod)));
+}
+
+function metricsOf(pod: string, mood: Mood | undefined): ScrapeAnswer {
+  if (mood === "busy" || mood === "unreadyBusy") return { status: 200, body: BUSY };
   if (mood === "idle" || mood === "unready") return { status: 200, body: IDLE };
   // Two ways of saying nothing.
-  if (mood === "silent" && ordinal === 1) return { status: 200, body: "firebolt_running_queries 0\n" };
+  if (mood === "silent" && pod.endsWith("-1")) return { status: 200, body: "firebolt_running_queries 0\n" };
   throw new Error(`no metrics from ${pod}`);
 }

@@ -4,8 +4,8 @@ import { noEngineMetrics } from "../../../src/engine/metrics-hooks.ts";
 import { type PassDeps, runEnginePass } from "../../../src/engine/pass.ts";
 import type { NextCheck } from "../../../src/kube/controller.ts";
 import { silentLogger } from "../../../src/kube/logger.ts";
-import type { Call, Plan } from "./calls.ts";
-import { type Cluster, NOW_MS, withMap } from "./cluster.ts";
+import { type Call, isWrite, type Plan } from "./calls.ts";
+import { type Cluster, withMap } from "./cluster.ts";
 import { countersOf } from "./facts.ts";
 import { KEY } from "./fixtures.ts";
 import { ModelWorld } from "./model-world.ts";
@@ -23,11 +23,9 @@ export interface PassRecord {
   readonly plan: Plan;
 }
 
-const DEPS: PassDeps = {
+const DEPS: Omit<PassDeps, "drainSettleMs" | "nowMs"> = {
   defaults: OPERATOR_DEFAULTS,
   bounds: {},
-  drainSettleMs: 0,
-  nowMs: () => NOW_MS,
   events: { record: () => undefined },
   metrics: noEngineMetrics,
   logger: silentLogger,
@@ -38,7 +36,8 @@ export async function runPass(start: Cluster, lag: Lag, plan: Plan = {}): Promis
   const seen = seenThrough(start, lag);
   let outcome: NextCheck | Error;
   try {
-    outcome = await runEnginePass(world, KEY, DEPS);
+    const { settleMs: drainSettleMs } = start.settings;
+    outcome = await runEnginePass(world, KEY, { ...DEPS, drainSettleMs, nowMs: () => world.cluster.nowMs });
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     outcome = error;
@@ -57,13 +56,16 @@ export async function runPass(start: Cluster, lag: Lag, plan: Plan = {}): Promis
 /** Objects that no cache showed, but the API server did. */
 function withAnswers(seen: Cluster, calls: readonly Call[]): Cluster {
   let more = seen;
-  for (const { request, accepted, before } of calls) {
+  for (const call of calls) {
+    const { request, accepted, before } = call;
+    // What is read after a write decides nothing any more.
+    if (isWrite(call)) break;
     if (request.type !== "read" || !accepted) continue;
     const [set, service] = [before.statefulSets.get(request.what), before.services.get(request.what)];
     if (set !== undefined && !more.statefulSets.has(request.what))
       more = { ...more, statefulSets: withMap(more.statefulSets, request.what, set) };
-    if (service !== undefined && !more.services.has(request.what))
-      more = { ...more, services: withMap(more.services, request.what, service) };
+    // The Service that decides a deletion is taken from the API server, whatever the cache shows.
+    if (service !== undefined) more = { ...more, services: withMap(more.services, request.what, service) };
   }
   return more;
 }
@@ -75,6 +77,10 @@ export function describePass({ calls, outcome }: PassRecord, count = calls.lengt
     switch (request.type) {
       case "read":
         return `read ${request.what}${mark}`;
+      case "probe":
+        return `probe ${request.set}${mark}`;
+      case "scale":
+        return `scale to ${request.replicas}${mark}`;
       case "finalizer":
         return `${request.present ? "add" : "remove"} finalizer${mark}`;
       case "apply":

@@ -1,5 +1,7 @@
 // Invariants of behaviour §5 that any stored state must satisfy, whatever happened before. Each says what is wrong, or nothing.
-import { statefulSetName } from "../../../src/engine/names.ts";
+import { isOwnedBy } from "../../../src/engine/children.ts";
+import { configMapName, statefulSetName } from "../../../src/engine/names.ts";
+import { generationInName } from "./cluster.ts";
 import { countersOf, isBeingDeleted, isRest, targetOf } from "./facts.ts";
 import { NAME } from "./fixtures.ts";
 import type { System } from "./system.ts";
@@ -10,13 +12,14 @@ const PHASES: ReadonlySet<string> = new Set(["", "creating", "switching", "drain
 
 /** Reasons that Ready may have in a phase besides those that a closed gate sets. */
 const READY_REASONS: Readonly<Record<string, readonly string[]>> = {
-  creating: ["Initializing", "Rolling", "InstanceNotReady"],
-  switching: ["Rolling", "InstanceNotReady"],
-  draining: ["Rolling", "DrainCheckFailing", "InstanceNotReady"],
-  cleaning: ["Rolling", "InstanceNotReady"],
-  stable: ["PodsNotReady", "EngineReady", "InstanceNotReady"],
-  stopped: ["Stopped", "InstanceNotReady"],
+  creating: ["Initializing", "Rolling"],
+  switching: ["Rolling"],
+  draining: ["Rolling", "DrainCheckFailing"],
+  cleaning: ["Rolling"],
+  stable: ["PodsNotReady", "EngineReady"],
+  stopped: ["Stopped"],
 };
+const REASONS_OF_ANY_PHASE: readonly string[] = ["InstanceNotReady", "ObjectRejected", "NameInUse"];
 
 export const STATE_INVARIANTS: Readonly<Record<string, StateInvariant>> = {
   I1({ cluster }) {
@@ -34,10 +37,11 @@ export const STATE_INVARIANTS: Readonly<Record<string, StateInvariant>> = {
     return `${phase} with current ${current}, active ${active}, draining ${draining}`;
   },
   I5({ cluster }) {
-    const { phase, current, active, draining } = countersOf(cluster.engine?.status);
+    const { phase, current, active, draining, highest } = countersOf(cluster.engine?.status);
     if (draining === undefined) return undefined;
     const isPlace = phase === "draining" || phase === "cleaning";
-    if (isPlace && draining < current && current === active) return undefined;
+    if (isPlace && draining !== current && Math.max(draining, current) <= highest && current === active)
+      return undefined;
     return `${phase} with current ${current}, active ${active}, draining ${draining}`;
   },
   I6({ cluster }) {
@@ -59,13 +63,39 @@ export const STATE_INVARIANTS: Readonly<Record<string, StateInvariant>> = {
     if (target === active || target === current) return undefined;
     return `queries go to generation ${target}, while active is ${active} and current ${current}`;
   },
+  /** Pods start with the configuration of their own generation: as many nodes in it as the StatefulSet has replicas. */
+  configuration({ cluster, touched }) {
+    for (const [name, { metadata, spec }] of cluster.statefulSets) {
+      const generation = generationInName(name) ?? -1;
+      const nodes = nodesIn(cluster.configMaps.get(configMapName(NAME, generation))?.data);
+      const isOwn = isOwnedBy(metadata, cluster.engine?.metadata?.uid ?? "");
+      if (!isOwn || metadata?.generation !== 1 || nodes === undefined || touched.statefulSets.includes(generation))
+        continue;
+      if (nodes !== spec?.replicas)
+        return `${name} has ${spec?.replicas} replicas, and its configuration names ${nodes}`;
+    }
+    return undefined;
+  },
   I40({ cluster }) {
     const { phase } = countersOf(cluster.engine?.status);
     if (phase === "" || isBeingDeleted(cluster)) return undefined;
     const ready = (cluster.engine?.status?.conditions ?? []).filter(({ type }) => type === "Ready");
     const reason = ready[0]?.reason ?? "";
     const isGate = reason === "FireboltEngineClassUnready" && (isRest(phase) || phase === "creating");
-    if (ready.length === 1 && (isGate || READY_REASONS[phase]?.includes(reason) === true)) return undefined;
+    const isOfPhase = REASONS_OF_ANY_PHASE.includes(reason) || READY_REASONS[phase]?.includes(reason) === true;
+    if (ready.length === 1 && (isGate || isOfPhase)) return undefined;
     return `${phase} with ${ready.length} Ready conditions, reason ${reason}`;
   },
 };
+
+const nodeCounts = new WeakMap<object, number>();
+
+/** Undefined where there is no configuration of the operator's. */
+function nodesIn(data: Readonly<Record<string, string>> | undefined): number | undefined {
+  if (data === undefined) return undefined;
+  const known = nodeCounts.get(data);
+  if (known !== undefined) return known;
+  const count = Object.values(data).join("").split("host").length - 1;
+  nodeCounts.set(data, count);
+  return count;
+}

@@ -3,10 +3,11 @@
 
 import type { Plan } from "./calls.ts";
 import { checkPass } from "./checks.ts";
+import type { Cluster, Kind } from "./cluster.ts";
 import { type Disturbance, happenings } from "./disturbances.ts";
-import { fairSteps } from "./environment.ts";
+import { fairSteps, later } from "./environment.ts";
 import { describePass, type PassRecord, runPass } from "./run-pass.ts";
-import { type Lag, type System, touchedAfter } from "./system.ts";
+import { type Lag, type System, seenThrough, touchedAfter } from "./system.ts";
 
 export interface Menu {
   readonly disturbances: readonly Disturbance[];
@@ -16,6 +17,10 @@ export interface Menu {
   readonly faults: boolean;
   /** A pass may halt before any call, and go on later with all it had left to do, as if nobody led in between. */
   readonly pauses: boolean;
+  /** Watches that may stand still for nothing, one or one group at a time. */
+  readonly freeStalls?: readonly (readonly Kind[])[];
+  /** Watches of a standby that may stand still together before it is elected. */
+  readonly standbys?: readonly (readonly Kind[])[];
 }
 
 export interface Successor {
@@ -38,10 +43,48 @@ export async function visitSuccessors(system: System, key: string, menu: Menu, v
     await visit({ ...step, cost: 0, system: { ...system, cluster: step.cluster } });
   for (const kind of Object.keys(lag))
     await visit({ label: `the watch of ${kind} catches up`, cost: 0, system: { ...system, lag: without(lag, kind) } });
+  if (waitsForTime(cluster))
+    await visit({ label: "time passes", cost: 0, system: { ...system, cluster: later(cluster) } });
+  for (const next of processSteps(system, menu)) await visit(next);
   await visitPass(system, key, menu, visit);
   if (system.paused !== undefined) await visitResumed(system, visit);
   for (const which of menu.disturbances)
     for (const happening of happenings(system, which)) await visit({ ...happening, cost: 1 });
+}
+
+/** Whether the clock matters to the next pass. */
+export function waitsForTime({ engine, settings }: Cluster): boolean {
+  const { heldRollout, drainingSince, autoStopReason } = engine?.status ?? {};
+  return (
+    heldRollout !== undefined ||
+    (drainingSince !== undefined && settings.settleMs > 0) ||
+    (autoStopReason !== undefined && autoStopReason !== "Disabled")
+  );
+}
+
+function* processSteps(system: System, menu: Menu): Generator<Successor> {
+  const { cluster, lag, standby } = system;
+  const stalledAt = (view: Cluster, kinds: readonly Kind[]): Lag =>
+    Object.fromEntries(kinds.map((kind) => [kind, view[kind]]));
+  for (const kinds of Object.keys(lag).length === 0 ? (menu.freeStalls ?? []) : [])
+    yield {
+      label: `the watches of ${kinds.join(", ")} stand still`,
+      cost: 0,
+      system: { ...system, lag: stalledAt(seenThrough(cluster, lag), kinds) },
+    };
+  for (const kinds of standby === undefined ? (menu.standbys ?? []) : [])
+    yield {
+      label: `the watches of ${kinds.join(", ")} of a standby stand still`,
+      cost: 0,
+      system: { ...system, standby: stalledAt(cluster, kinds) },
+    };
+  if (standby === undefined) return;
+  const { standby: _, ...led } = system;
+  yield {
+    label: "the standby is elected",
+    cost: 0,
+    system: { ...led, cluster: { ...cluster, storedBy: undefined }, lag: standby },
+  };
 }
 
 async function visitPass(system: System, key: string, menu: Menu, visit: Visit): Promise<void> {
@@ -56,7 +99,7 @@ async function visitPass(system: System, key: string, menu: Menu, visit: Visit):
         cost: 1,
         system: {
           ...system,
-          cluster: call.after,
+          cluster: { ...call.after, storedBy: undefined },
           lag: {},
           touched: touchedAfter(system.touched, call.after, pass.calls.slice(0, at + 1)),
         },
@@ -71,7 +114,7 @@ async function visitPass(system: System, key: string, menu: Menu, visit: Visit):
         cost: 1,
         system: {
           ...system,
-          cluster: call.before,
+          cluster: { ...call.before, storedBy: undefined },
           lag: {},
           touched: touchedAfter(system.touched, call.before, pass.calls.slice(0, at)),
           paused: {
@@ -105,7 +148,7 @@ async function visitResumed(system: System, visit: Visit): Promise<void> {
     await visit({
       label: `the halted pass goes on${blind ? " with its old view" : ""}: ${describePass(pass)}`,
       cost: 0,
-      system: { ...system, cluster: pass.cluster, paused: undefined, touched },
+      system: { ...system, cluster: { ...pass.cluster, storedBy: cluster.storedBy }, paused: undefined, touched },
     });
   }
 }

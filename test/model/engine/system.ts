@@ -28,6 +28,8 @@ export interface System {
   readonly lag: Lag;
   readonly touched: Touched;
   readonly paused: PausedPass | undefined;
+  /** A process that does not lead yet, some of whose watches stand still. Those that are not listed are up to date. */
+  readonly standby?: Lag;
 }
 
 export const UNTOUCHED: Touched = { routing: false, statefulSets: [] };
@@ -39,9 +41,26 @@ export function seenThrough(cluster: Cluster, lag: Lag): Cluster {
 
 /** What the operator has written is its own again. */
 export function touchedAfter(touched: Touched, cluster: Cluster, calls: readonly Call[]): Touched {
-  if (!touched.routing && touched.statefulSets.length === 0) return touched;
-  const routed = calls.some(({ request, before, after }) => request.type === "route" && before !== after);
+  const routes = calls.flatMap(({ request, before, after }) =>
+    request.type === "route" && before !== after ? [{ to: request.write.generation, before }] : [],
+  );
+  const last = routes.at(-1);
+  if (!touched.routing && touched.statefulSets.length === 0 && last === undefined) return touched;
   const { current, active, draining } = countersOf(cluster.engine?.status);
   const statefulSets = touched.statefulSets.filter((generation) => [current, active, draining].includes(generation));
-  return { routing: touched.routing && !routed, statefulSets };
+  // A generation that is taken back serves before the status says so.
+  const isTakeBack = last !== undefined && last.to === countersOf(last.before.engine?.status).draining;
+  return {
+    routing: last === undefined ? touched.routing && !tookBack(calls) : isTakeBack && !tookBack(calls),
+    statefulSets,
+  };
+}
+
+/** The status follows the Service to the generation that was taken back. */
+function tookBack(calls: readonly Call[]): boolean {
+  return calls.some(({ request, before, after }) => {
+    if (request.type !== "status" || before === after) return false;
+    const from = countersOf(before.engine?.status);
+    return from.draining !== undefined && request.status.activeGeneration === from.draining;
+  });
 }

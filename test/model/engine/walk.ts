@@ -4,14 +4,14 @@ import { isDeepStrictEqual } from "node:util";
 import { CrashError, type Fault, type Plan } from "./calls.ts";
 import { checkPass, checkState, Violation, withPrologue } from "./checks.ts";
 import { DISTURBANCES, happenings } from "./disturbances.ts";
-import { fairSteps } from "./environment.ts";
+import { fairSteps, later } from "./environment.ts";
 import { FairRuns } from "./fair-run.ts";
 import { describePass, runPass } from "./run-pass.ts";
 import { afterPass, without } from "./successors.ts";
 import type { System } from "./system.ts";
 
 export interface Move {
-  readonly type: "pass" | Fault | "step" | "disturb" | "catchUp";
+  readonly type: "pass" | Fault | "step" | "disturb" | "catchUp" | "later";
   readonly pick: number;
 }
 
@@ -58,6 +58,8 @@ async function moved(system: System, { type, pick }: Move): Promise<Moved | unde
         ? undefined
         : picked([...happenings(system, which)], Math.floor(pick / DISTURBANCES.length));
     }
+    case "later":
+      return { label: "time passes", system: { ...system, cluster: later(system.cluster) } };
     case "catchUp": {
       const kind = picked(Object.keys(system.lag), pick);
       return kind === undefined
@@ -79,7 +81,7 @@ async function passed(system: System, plan: Plan): Promise<Moved> {
   const { fault } = plan;
   const label = fault === undefined ? describePass(pass) : `${describePass(pass)}, call ${fault.at} ${fault.kind}`;
   // A process that starts anew lists everything first.
-  return { label, system: isDead ? { ...after, lag: {} } : after };
+  return { label, system: isDead ? { ...after, cluster: { ...after.cluster, storedBy: undefined }, lag: {} } : after };
 }
 
 function picked<T>(list: readonly T[], pick: number): T | undefined {

@@ -3,21 +3,26 @@
 import { isDeepStrictEqual } from "node:util";
 import { LABEL } from "../../../src/api/labels.ts";
 import { isOwnedBy } from "../../../src/engine/children.ts";
+import { statefulSetName } from "../../../src/engine/names.ts";
 import type { Call, Request } from "./calls.ts";
+import { type Cluster, generationInName, isBusyMood, placeOf } from "./cluster.ts";
 import {
   type Counters,
   countersOf,
   isBeingDeleted,
+  isBuiltFor,
   isComplete,
   isGatedPhase,
   isGateOpen,
   isQuiet,
   isRest,
   liveGenerations,
+  isPlain,
+  mayTakeBack,
   runsSpec,
   targetOf,
 } from "./facts.ts";
-import { axesOf } from "./fixtures.ts";
+import { axesOf, IDLE_TIMEOUT_MS, NAME } from "./fixtures.ts";
 import type { PassRecord } from "./run-pass.ts";
 
 type Of<T extends Request["type"]> = Call & { readonly request: Extract<Request, { readonly type: T }> };
@@ -28,7 +33,7 @@ const MOVES: Readonly<Record<string, readonly string[]>> = {
   creating: ["creating", "switching"],
   switching: ["switching", "creating", "draining", "cleaning", "stable", "stopped"],
   draining: ["draining", "cleaning"],
-  cleaning: ["cleaning", "stable", "stopped"],
+  cleaning: ["cleaning", "stable", "stopped", "draining"],
   stable: ["stable", "stopped", "creating"],
   stopped: ["stable", "stopped", "creating"],
 };
@@ -55,17 +60,25 @@ function onStatus(check: (step: StatusStep) => string | undefined): WriteInvaria
   );
 }
 
-/** A StatefulSet of a generation is about to go. */
+/** A StatefulSet of a generation, or a pod that none owns any more, is about to go. */
 function onSetRemoval(
-  check: (generation: number, at: Counters, call: Of<"remove">) => string | undefined,
+  check: (generation: number, at: Counters, call: Of<"remove">, pass: PassRecord) => string | undefined,
 ): WriteInvariant {
-  return on("remove", (call) => {
+  return on("remove", (call, pass) => {
     const { map, removal } = call.request;
-    if (map !== "statefulSets" || isBeingDeleted(call.before)) return undefined;
-    const generation = Number(call.before.statefulSets.get(removal.name)?.metadata?.labels?.[LABEL.generation]);
-    return check(generation, countersOf(call.before.engine?.status), call);
+    if ((map !== "statefulSets" && map !== "pods") || isBeingDeleted(call.before)) return undefined;
+    return check(generationInName(removal.name) ?? -1, countersOf(call.before.engine?.status), call, pass);
   });
 }
+
+/** The draining generation and the one that was to replace it change places. */
+function isTakenBack(from: Counters, to: Counters): boolean {
+  const isSwap = to.current === from.draining && to.draining === from.current && to.active === to.current;
+  return from.phase === "draining" && to.phase === "draining" && isSwap;
+}
+
+/** A new generation begins. */
+const begins = (from: Counters, to: Counters): boolean => to.current > from.current && !isTakenBack(from, to);
 
 /** The routing Service is created or pointed elsewhere. */
 function onRoute(check: (target: number, call: Of<"route">, pass: PassRecord) => string | undefined): WriteInvariant {
@@ -82,16 +95,74 @@ export const WRITE_INVARIANTS: Readonly<Record<string, WriteInvariant>> = {
       ? undefined
       : `from "${from.phase}" to "${to.phase}"`,
   ),
-  I2: onStatus(({ from, to }) => {
-    const step = to.current - from.current;
-    return step === 0 || step === 1 ? undefined : `current goes from ${from.current} to ${to.current}`;
+  I2: onStatus(({ from, to, call: { before } }) => {
+    if (to.current === from.current || isTakenBack(from, to)) return undefined;
+    return to.current === before.used + 1
+      ? undefined
+      : `current goes from ${from.current} to ${to.current}, and ${before.used} was the highest ever`;
   }),
   I3: onStatus(({ from, to }) =>
-    to.active >= from.active ? undefined : `active goes from ${from.active} to ${to.active}`,
+    to.active >= from.active || isTakenBack(from, to) ? undefined : `active goes from ${from.active} to ${to.active}`,
   ),
   I7: onStatus(({ from, to }) =>
-    to.current === from.current || isGatedPhase(from.phase) ? undefined : `a new generation in ${from.phase}`,
+    to.current === from.current || isGatedPhase(from.phase) || isTakenBack(from, to)
+      ? undefined
+      : `a new generation in ${from.phase}`,
   ),
+  "take-back": onStatus(({ from, to, pass: { seen } }) =>
+    !isTakenBack(from, to) || mayTakeBack(seen, from)
+      ? undefined
+      : `generation ${to.current} is taken back although it is not complete, or not what the spec asks for, or ${from.current} is`,
+  ),
+  // A generation that is what the spec asks for is not replaced, whatever a cache shows.
+  I32: onStatus(({ from, to, call: { before }, pass: { seen } }) => {
+    const name = statefulSetName(NAME, from.current);
+    const { metadata } = before.statefulSets.get(name) ?? {};
+    const isIntact =
+      metadata?.generation === 1 &&
+      metadata.deletionTimestamp === undefined &&
+      metadata.labels?.[LABEL.engine] !== undefined &&
+      isOwnedBy(metadata, before.engine?.metadata?.uid ?? "");
+    return begins(from, to) && isIntact && isBuiltFor(before, seen, from.current)
+      ? `generation ${to.current} begins although ${from.current} is what the spec asks for`
+      : undefined;
+  }),
+  "given up": onSetRemoval((generation, { phase, current }, { before }, { seen, plan }) =>
+    phase === "creating" &&
+    generation === current &&
+    plan.interrupt === undefined &&
+    runsSpec({ ...before, engineClass: seen.engineClass }, generation)
+      ? `generation ${generation} is given up although it is what the spec asks for`
+      : undefined,
+  ),
+  damping: onStatus(({ from, to, call: { before, request }, pass: { seen } }) => {
+    const [held, next] = [before.engine?.status?.heldRollout, request.status.heldRollout];
+    const { nowMs } = before;
+    if (next?.until !== undefined && held?.until === undefined) {
+      const waitMs = Date.parse(next.until) - nowMs;
+      return waitMs >= Math.min(1_000 * 2 ** next.attempts, 300_000)
+        ? undefined
+        : `attempt ${next.attempts} waits only ${waitMs} ms`;
+    }
+    const set = seen.statefulSets.get(statefulSetName(NAME, from.current));
+    if (!begins(from, to) || set === undefined || !isBuiltFor(seen, seen, from.current)) return undefined;
+    const isMissing =
+      set.metadata?.deletionTimestamp !== undefined || !isOwnedBy(set.metadata, before.engine?.metadata?.uid ?? "");
+    const isDue = held?.until !== undefined && Date.parse(held.until) <= nowMs;
+    if (!isDue && !(isMissing && (held?.attempts ?? 0) === 0))
+      return `generation ${to.current} begins at once, and nothing explains it`;
+    return next?.attempts === (held?.attempts ?? 0) + 1
+      ? undefined
+      : `attempt ${held?.attempts} is followed by ${next?.attempts}`;
+  }),
+  // Where queries may go at all, whatever the pass has seen.
+  I13: onRoute((target, { before }, { seen }) => {
+    const { active, current, draining } = countersOf(before.engine?.status);
+    if (active < 0 || target === active || target === current) return undefined;
+    return target === draining && mayTakeBack(seen, countersOf(before.engine?.status))
+      ? undefined
+      : `queries are sent to generation ${target}, while active is ${active} and current ${current}`;
+  }),
   I10: onStatus(({ from, to, call, pass: { seen } }) => {
     const [before, after] = [call.before.engine?.status?.observedGeneration, call.request.status.observedGeneration];
     if (before === after) return undefined;
@@ -120,19 +191,32 @@ export const WRITE_INVARIANTS: Readonly<Record<string, WriteInvariant>> = {
   ),
   I17: onRoute((target, { before }, { seen }) => {
     const old = targetOf(before);
-    if (old === undefined || !(target < old)) return undefined;
+    // Before the first cut-over nothing serves, and the Service merely names what will.
+    if (old === undefined || !(target < old) || countersOf(before.engine?.status).active < 0) return undefined;
     const { phase, active } = countersOf(seen.engine?.status);
     const isProtective = phase === "creating" && target === countersOf(before.engine?.status).active;
     // Somebody's edit is undone wherever active serves.
     const isRepair = target === active && active === countersOf(before.engine?.status).active;
-    return isProtective || isRepair ? undefined : `queries go back from generation ${old} to ${target}`;
+    const isTakeBack =
+      target === countersOf(before.engine?.status).draining && mayTakeBack(seen, countersOf(before.engine?.status));
+    return isProtective || isRepair || isTakeBack ? undefined : `queries go back from generation ${old} to ${target}`;
   }),
   I20: onStatus(({ from, to, call, pass }) => {
     if (to.phase !== "cleaning" || from.phase === "cleaning" || to.draining === undefined) return undefined;
     if (!isDrainRequired(pass)) return undefined;
     if (from.phase !== "draining") return `${from.phase} leads to cleaning although a drain is required`;
+    // Where queries of clients with old addresses are followed, the deletion itself is what counts (I21).
+    if (call.before.settings.remembers) return undefined;
     const isProven = isQuiet(call.before, to.draining) || isQuiet(pass.start, to.draining);
     return isProven ? undefined : `generation ${to.draining} counts as drained while a pod is busy or silent`;
+  }),
+  I21: onSetRemoval((generation, { draining }, { before, request }, pass) => {
+    const { remembers } = before.settings;
+    if (!remembers || generation !== draining || !isDrainRequired(pass)) return undefined;
+    const [set, ordinal] = request.map === "pods" ? placeOf(request.removal.name) : [request.removal.name, undefined];
+    const moods = before.pods.get(set)?.moods ?? [];
+    const isLost = ordinal === undefined ? moods.some(isBusyMood) : isBusyMood(moods[ordinal] ?? "gone");
+    return isLost ? `${request.removal.name} is deleted while it runs a query` : undefined;
   }),
   I22: onSetRemoval((generation, { phase, draining }) =>
     generation === draining && phase !== "cleaning"
@@ -149,16 +233,19 @@ export const WRITE_INVARIANTS: Readonly<Record<string, WriteInvariant>> = {
   I24: on("remove", ({ before, request }, pass) => {
     const { removal, map } = request;
     if (before.engine === undefined || isBeingDeleted(before)) return undefined;
+    if (map === "pods") {
+      const isDrained = countersOf(before.engine.status).phase === "cleaning";
+      const ofDraining = generationInName(removal.name) === countersOf(before.engine.status).draining;
+      return isDrained && ofDraining ? undefined : `${removal.name} goes, which is not of a drained generation`;
+    }
     // A former leader may still take a Service or ConfigMap of a number that is being built again; at rest it is put back.
     if (pass.plan.interrupt !== undefined && map !== "statefulSets") return undefined;
-    const label = before[map].get(removal.name)?.metadata?.labels?.[LABEL.generation];
-    const generation = Number(label ?? Number.NaN);
+    const generation = generationInName(removal.name) ?? Number.NaN;
     const { phase, current, active, draining } = countersOf(before.engine.status);
     if (phase === "cleaning" && generation === draining) return undefined;
     if (phase === "creating" && generation === current && generation !== active) return undefined;
-    const floor = Math.max(current, active, draining ?? -1);
     const kept = [current, active, draining, targetOf(before)];
-    return generation < floor && !kept.includes(generation)
+    return generation <= before.used && !kept.includes(generation)
       ? undefined
       : `${removal.name} goes in ${phase} with current ${current}, active ${active}, draining ${draining}`;
   }),
@@ -168,10 +255,14 @@ export const WRITE_INVARIANTS: Readonly<Record<string, WriteInvariant>> = {
       return "the finalizer goes although a delete was not accepted";
     const uid = before.engine?.metadata?.uid ?? "";
     const running = [...before.statefulSets.values()].some(
-      ({ metadata }) => isOwnedBy(metadata, uid) && metadata?.deletionTimestamp === undefined,
+      // One without its label is collected with its owner.
+      ({ metadata }) =>
+        isOwnedBy(metadata, uid) &&
+        metadata?.deletionTimestamp === undefined &&
+        metadata?.labels?.[LABEL.engine] !== undefined,
     );
     const isStale = Object.keys(pass.lag).length > 0 || pass.plan.interrupt !== undefined;
-    return running || (!isStale && liveGenerations(before).size > 0)
+    return running || (!isStale && isPlain(before) && liveGenerations(before).size > 0)
       ? "the finalizer goes while an object of the engine is not on its way out"
       : undefined;
   }),
@@ -181,6 +272,13 @@ export const WRITE_INVARIANTS: Readonly<Record<string, WriteInvariant>> = {
       : "a status is written over one that the pass did not start from",
   ),
   I34: (call) => foreignWrite(call),
+  I43: on("scale", ({ before, request }, { start, seen }) => {
+    const { active } = countersOf(before.engine?.status);
+    if (request.replicas >= (before.engine?.spec?.replicas ?? 0)) return undefined;
+    const idleMs = before.nowMs - Date.parse(seen.engine?.status?.lastActivityTime ?? "");
+    if (!(idleMs >= IDLE_TIMEOUT_MS)) return `the engine is stopped after ${idleMs} ms`;
+    return isQuiet(start, active) ? undefined : "the engine is stopped while a pod is busy or silent";
+  }),
   I36: (call, { seen }) => {
     const { request, accepted } = call;
     const makesConfig = request.type === "create" || (request.type === "apply" && request.map === "configMaps");
@@ -188,15 +286,19 @@ export const WRITE_INVARIANTS: Readonly<Record<string, WriteInvariant>> = {
       ? "configuration is written without a metadata endpoint"
       : undefined;
   },
-  I39: onStatus(({ from, to, call: { request }, pass: { seen } }) => {
+  I39: onStatus(({ from, to, call: { before, request }, pass: { seen, plan } }) => {
     const conditions = request.status.conditions ?? [];
     if (conditions.find(({ type }) => type === "Ready")?.status !== "True") return undefined;
-    const isPromised =
+    const isPromised = (view: Cluster): boolean =>
       to.phase === "stable" &&
-      isComplete(seen, to.active, from.phase === "switching" ? undefined : seen.engine?.spec?.replicas) &&
+      isComplete(view, to.active, from.phase === "switching" ? undefined : view.engine?.spec?.replicas) &&
       conditions.find(({ type }) => type === "InstanceReady")?.status === "True" &&
-      targetOf(seen) === to.active;
-    return isPromised ? undefined : `Ready in ${to.phase} with active ${to.active}, queries to ${targetOf(seen)}`;
+      targetOf(view) === to.active;
+    // A pass that halted may have gone on looking afterwards.
+    const views = plan.interrupt?.blind === false ? [seen, before] : [seen];
+    return views.some(isPromised)
+      ? undefined
+      : `Ready in ${to.phase} with active ${to.active}, queries to ${targetOf(seen)}`;
   }),
 };
 
@@ -216,6 +318,10 @@ function foreignWrite({ request, before, after }: Call): string | undefined {
         : `${metadata.name} of another owner is taken over`;
     }
     case "remove": {
+      if (request.map === "pods")
+        return before.pods.get(placeOf(request.removal.name)[0])?.orphaned === true
+          ? undefined
+          : `pod ${request.removal.name} is deleted, which has an owner`;
       const found = before[request.map].get(request.removal.name);
       return uid === undefined || isOwnedBy(found?.metadata, uid)
         ? undefined
@@ -229,6 +335,8 @@ function foreignWrite({ request, before, after }: Call): string | undefined {
         : "a routing Service of another owner is changed";
     }
     case "read":
+    case "probe":
+    case "scale":
     case "finalizer":
     case "status":
       return undefined;

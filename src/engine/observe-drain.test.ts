@@ -1,0 +1,184 @@
+// What counts as drained: which pods are probed, whether the cache is enough to know them, and from which moment on a probe counts.
+import { expect, test } from "vitest";
+import { image } from "../../test/support/engine-cluster.ts";
+import { type TimedCluster, timed } from "../../test/support/timed-cluster.ts";
+import type { ProbeQuestion } from "./probe/query-probe.ts";
+
+const SETTLE_MS = 35_000;
+
+async function draining(settleMs = 0): Promise<TimedCluster> {
+  const world = await timed();
+  world.drainSettleMs = settleMs;
+  world.edit(image("new:1"));
+  while (world.status?.phase !== "draining") {
+    await world.pass();
+    world.settle();
+  }
+  world.taken();
+  return world;
+}
+
+function changePod(world: TimedCluster, name: string, status: object): void {
+  const pod = world.get("Pod", name);
+  world.put("Pod", { ...pod, status: { ...pod?.status, ...status } });
+}
+
+const busy = (world: TimedCluster, name: string) => {
+  world.metrics = (pod) => {
+    const queries = pod === name ? 1 : 0;
+    return { status: 200, body: `firebolt_running_queries ${queries}\nfirebolt_suspended_queries 0\n` };
+  };
+};
+
+test("no probe counts before the settle time is over, and the engine is enqueued when it is", async () => {
+  const world = await draining(SETTLE_MS);
+  expect(await world.pass()).toEqual({ afterMs: SETTLE_MS });
+  world.nowMs += SETTLE_MS - 1;
+  expect(await world.pass()).toEqual({ afterMs: 1 });
+  expect(world.taken()).toEqual([]);
+  world.nowMs += 1;
+  await world.pass();
+  expect(world.status?.phase).toBe("cleaning");
+});
+
+test("only a probe that began after the settle time counts", async () => {
+  const world = await draining(SETTLE_MS);
+  const asked: ProbeQuestion[] = [];
+  world.nowMs += SETTLE_MS;
+  Object.assign(world, {
+    queries: async (_engine: unknown, _pods: unknown, question: ProbeQuestion) => {
+      asked.push(question);
+      return { type: "idle" };
+    },
+  });
+  await world.pass();
+  expect(asked.map(({ sinceMs }) => sinceMs)).toEqual([world.nowMs]);
+});
+
+test("a routing Service that strays to the draining generation starts the settle time again", async () => {
+  const world = await draining(SETTLE_MS);
+  world.nowMs += SETTLE_MS;
+  const service = world.get("Service", "e-service");
+  const selector = { ...service?.spec?.selector, "firebolt.io/generation": "0" };
+  world.put("Service", { ...service, spec: { ...service?.spec, selector } });
+  await world.pass();
+  expect(world.get("Service", "e-service")?.spec?.selector?.["firebolt.io/generation"]).toBe("1");
+  expect(await world.pass()).toEqual({ afterMs: SETTLE_MS });
+  expect(world.status).toMatchObject({ phase: "draining" });
+});
+
+test("S13: a pod that fails its readiness probe under a query holds the drain", async () => {
+  const world = await draining();
+  changePod(world, "e-g0-1", { conditions: [{ type: "Ready", status: "False" }] });
+  busy(world, "e-g0-1");
+  await world.pass();
+  expect(world.status?.phase).toBe("draining");
+});
+
+test("a pod of a phase that is not known holds the drain until it has been probed", async () => {
+  const world = await draining();
+  changePod(world, "e-g0-1", { phase: "Unknown" });
+  busy(world, "e-g0-1");
+  await world.pass();
+  expect(world.status?.phase).toBe("draining");
+});
+
+test("S17: a pod that is Pending in the cache and runs a query by now holds the drain", async () => {
+  const world = await draining();
+  changePod(world, "e-g0-1", { phase: "Pending" });
+  world.freeze();
+  changePod(world, "e-g0-1", { phase: "Running" });
+  busy(world, "e-g0-1");
+  await world.pass();
+  expect(world.taken()[0]).toBe("list Pod e");
+  expect(world.status?.phase).toBe("draining");
+});
+
+test("S17: a pod that has not started runs no query", async () => {
+  const world = await draining();
+  changePod(world, "e-g0-1", { phase: "Pending" });
+  busy(world, "e-g0-1");
+  await world.pass();
+  expect(world.taken().filter((request) => request.startsWith("scrape"))).toEqual(["scrape Pod e-g0-0"]);
+  expect(world.status?.phase).toBe("cleaning");
+});
+
+test("S8: a generation without replicas has nothing to settle and nothing to probe", async () => {
+  const world = await timed();
+  world.edit({ replicas: 0 });
+  await world.run();
+  world.drainSettleMs = SETTLE_MS;
+  world.edit({ replicas: 1 });
+  while (world.status?.phase !== "draining") {
+    await world.pass();
+    world.settle();
+  }
+  world.taken();
+  await world.pass();
+  expect(world.status?.phase).toBe("cleaning");
+  expect(world.taken().filter((request) => request.startsWith("scrape"))).toEqual([]);
+});
+
+/** What the garbage collector does to the pods of a StatefulSet that is deleted with --cascade=orphan. */
+function orphan(world: TimedCluster): void {
+  for (const name of ["e-g0-0", "e-g0-1"]) {
+    const pod = world.get("Pod", name);
+    world.put("Pod", { ...pod, metadata: { ...pod?.metadata, ownerReferences: [] } });
+  }
+}
+
+test("pods that lost their StatefulSet are probed, and deleted when they are idle", async () => {
+  const world = await draining();
+  world.drop("StatefulSet", "e-g0");
+  orphan(world);
+  busy(world, "e-g0-1");
+  await world.pass();
+  expect(world.status?.phase).toBe("draining");
+  busy(world, "none");
+  await world.pass();
+  await world.pass();
+  expect(world.names("Pod")).toEqual(["e-g1-0", "e-g1-1"]);
+  expect(world.status?.phase).toBe("stable");
+});
+
+test("pods that lost their StatefulSet go, though another owner has one of its name", async () => {
+  const world = await draining();
+  world.put("StatefulSet", { metadata: { name: "e-g0" } });
+  orphan(world);
+  await world.pass();
+  await world.pass();
+  expect(world.names("Pod")).toEqual(["e-g1-0", "e-g1-1"]);
+  expect(world.names("StatefulSet")).toContain("e-g0");
+});
+
+test("a set that lost its label is deleted with its generation, by name", async () => {
+  const world = await draining();
+  await world.pass();
+  expect(world.status?.phase).toBe("cleaning");
+  const { statefulSet, service, configMap } = world;
+  const set = world.get("StatefulSet", "e-g0");
+  world.put("StatefulSet", { ...set, metadata: { ...set?.metadata, labels: {} } });
+  const hidden = ({ name }: { readonly name: string }) => name.startsWith("e-g0");
+  Object.assign(world, {
+    statefulSet: (key: Parameters<typeof statefulSet>[0]) => (hidden(key) ? undefined : statefulSet(key)),
+    service: (key: Parameters<typeof service>[0]) => (hidden(key) ? undefined : service(key)),
+    configMap: (key: Parameters<typeof configMap>[0]) => (hidden(key) ? undefined : configMap(key)),
+  });
+  await world.pass();
+  world.settle();
+  expect([...world.names("StatefulSet"), ...world.names("ConfigMap")]).toEqual(["e-g1", "e-g1-config"]);
+  expect(world.names("Service")).not.toContain("e-g0-hl");
+});
+
+test("a Service that the cache shows at the new generation, and that selects the old one, holds up the deletion", async () => {
+  const world = await draining();
+  await world.pass();
+  expect(world.status?.phase).toBe("cleaning");
+  world.freeze();
+  const service = world.get("Service", "e-service");
+  const selector = { ...service?.spec?.selector, "firebolt.io/generation": "0" };
+  world.put("Service", { ...service, spec: { ...service?.spec, selector } });
+  await world.pass();
+  expect(world.status?.phase).toBe("draining");
+  expect(world.get("StatefulSet", "e-g0")?.metadata?.deletionTimestamp).toBeUndefined();
+});

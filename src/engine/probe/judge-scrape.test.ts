@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { KubeApiError } from "../../kube/errors.ts";
+import { judgeFailure, judgeResponse } from "./judge-scrape.ts";
+
+const page = (...lines: readonly string[]) => ({ status: 200, body: `${lines.join("\n")}\n` });
+
+test("only two gauges that say zero are idle", () => {
+  const { queries, responded } = judgeResponse(page("firebolt_running_queries 0", "firebolt_suspended_queries 0"));
+  expect([queries, responded]).toEqual([{ type: "idle" }, true]);
+});
+
+test.each([
+  ["S13: a running query", page("firebolt_running_queries 2", "firebolt_suspended_queries 0"), 2],
+  ["S14: a suspended query", page("firebolt_running_queries 0", "firebolt_suspended_queries 1"), 1],
+] as const)("%s is busy", (_, response, queries) => {
+  expect(judgeResponse(response).queries).toEqual({ type: "busy", queries });
+});
+
+test.each([
+  ["S16: a gauge with labels only", page('firebolt_running_queries{a="b"} 0', "firebolt_suspended_queries 0")],
+  ["S15: a gauge that is missing", page("firebolt_running_queries 0")],
+  ["S15: a response that is no page", { status: 503, body: "" }],
+] as const)("%s is not zero", (_, response) => {
+  expect(judgeResponse(response).queries).toMatchObject({ type: "failing" });
+});
+
+test("S15: a pod that does not respond is not idle, and neither is one that the API server does not reach", () => {
+  const unreached = judgeFailure(new KubeApiError("get pods/proxy", 503, { reason: "ServiceUnavailable" }));
+  const silent = judgeFailure(new Error("connect ECONNREFUSED 10.0.0.1:9090"));
+  for (const { queries, responded } of [unreached, silent]) {
+    expect(queries).toMatchObject({ type: "failing" });
+    expect(responded).toBe(false);
+  }
+});

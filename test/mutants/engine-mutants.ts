@@ -1,0 +1,504 @@
+// Mutants of what a rollout promises to clients and to other people's objects: settle time, taking back, confirmed views, creation
+// without adoption, damping, triggers. Where a unit test and the explorer must both notice, the mutant stands here twice.
+import { explored, type Mutant, unit } from "./mutant.ts";
+
+type Change = Omit<Mutant, "killedBy">;
+
+/** One change, and every test that must notice it. */
+const noticed = (change: Change, ...tests: readonly Mutant["killedBy"][]): readonly Mutant[] =>
+  tests.map((killedBy) => ({ ...change, killedBy }));
+
+const DRAIN = "src/engine/observe-drain.test.ts";
+const LEADER = "src/engine/new-leader.test.ts";
+const DAMPING = "src/engine/compute/damping.test.ts";
+const LABELS = "src/engine/lost-label.test.ts";
+const FAULTS = "src/engine/pass-faults.test.ts";
+const triggered = (profile: string): Mutant["killedBy"] => ({
+  file: "test/model/engine-triggers.test.ts",
+  test: `${profile}:`,
+  reason: "Violation: trigger:",
+});
+
+const DRAINED: readonly Mutant[] = [
+  noticed(
+    {
+      name: "pods that fail their readiness probe are not probed",
+      file: "pod-state.ts",
+      find: 'return status?.phase !== "Pending" &&',
+      replace:
+        'if (status?.conditions?.some(({ type, status: value }) => type === "Ready" && value !== "True")) return false;\n' +
+        '  return status?.phase !== "Pending" &&',
+    },
+    explored("rollout", "I20"),
+    unit(DRAIN, "a pod that fails its readiness probe", "cleaning"),
+  ),
+  noticed(
+    {
+      name: "pods of an unknown phase are not probed",
+      file: "pod-state.ts",
+      find: 'return status?.phase !== "Pending" && status?.phase !== "Succeeded" && status?.phase !== "Failed";',
+      replace: 'return status?.phase === "Running";',
+    },
+    unit(DRAIN, "a pod of a phase that is not known", "cleaning"),
+  ),
+  noticed(
+    {
+      name: "the drain trusts the cached list of pods",
+      file: "observe-drain.ts",
+      find: "const pods = isSure ? cached : await world.listPods(identity, generation);",
+      replace: "const pods = isSure || cached.length >= 0 ? cached : await world.listPods(identity, generation);",
+    },
+    explored("drain", "I20"),
+    unit(DRAIN, "a pod that is Pending in the cache", "list Pod e"),
+  ),
+  noticed(
+    {
+      name: "the settle time is ignored",
+      file: "observe-drain.ts",
+      find: "if (drain.settleMs === 0) return 0;",
+      replace: "if (drain.settleMs >= 0) return 0;",
+    },
+    explored("settle", "I21"),
+    unit(DRAIN, "no probe counts before the settle time is over", "35000"),
+  ),
+  noticed(
+    {
+      name: "a probe from before the settle time counts",
+      file: "observe-drain.ts",
+      find: "sinceMs: settledMs,",
+      replace: "sinceMs: 0,",
+    },
+    explored("settle", "I21"),
+    unit(DRAIN, "only a probe that began after the settle time counts", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "a stray Service does not start the settle time again",
+      file: "compute/draining.ts",
+      find: 'const step = isStray(s) ? ({ phase: "draining", switched: true } as const)',
+      replace: 'const step = s.nowMs < 0 ? ({ phase: "draining", switched: true } as const)',
+    },
+    explored("settle", "I21"),
+    unit(DRAIN, "a routing Service that strays", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "cleaning goes by the cached routing Service",
+      file: "observe.ts",
+      find: 'const mustRead = phase === "cleaning" || (cached === undefined && !isFirst);',
+      replace: "const mustRead = cached === undefined && !isFirst;",
+    },
+    explored("routing", "I16"),
+    unit(DRAIN, "a Service that the cache shows at the new generation", "stable"),
+  ),
+  noticed(
+    {
+      name: "cleaning takes the absence of a StatefulSet from the cache",
+      file: "observe.ts",
+      find: '() => phase === "draining" || phase === "cleaning");',
+      replace: '() => phase === "draining");',
+    },
+    explored("strangers", "I47"),
+    unit(DRAIN, "a set that lost its label is deleted with its generation", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "pods without a StatefulSet are left",
+      file: "compute/repair.ts",
+      find: '[{ kind: "Pod" as const, name, uid }],',
+      replace: "[],",
+    },
+    explored("editing", "I47"),
+    unit(DRAIN, "pods that lost their StatefulSet are probed", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "pods without a StatefulSet are left where another owner has one of its name",
+      file: "observe-drain.ts",
+      find: 'if (statefulSet.type === "live" || statefulSet.type === "terminating") return [];',
+      replace: 'if (statefulSet.type !== "absent") return [];',
+    },
+    unit(DRAIN, "pods that lost their StatefulSet go, though another owner", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "a pod that does not respond counts as idle",
+      file: "probe/judge-scrape.ts",
+      find: 'return { queries: { type: "failing", cause: causeOf(error) }, responded: hasResponded(error) };',
+      replace: 'return { queries: { type: "idle" }, responded: hasResponded(error) };',
+    },
+    explored("rollout", "I20"),
+    unit("src/engine/probe/judge-scrape.test.ts", "S15: a pod that does not respond", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "a missing gauge counts as zero",
+      file: "probe/judge-scrape.ts",
+      find: 'if (metrics.type === "missing")\n    return',
+      replace:
+        'if (metrics.type === "missing") return { type: "idle" };\n  if (metrics.type === "missing")\n    return',
+    },
+    explored("rollout", "I20"),
+    unit("src/engine/probe/judge-scrape.test.ts", "S15: a gauge that is missing", "AssertionError"),
+  ),
+].flat();
+
+const TAKEN_BACK: readonly Mutant[] = [
+  noticed(
+    {
+      name: "a generation is taken back with pods that are not ready",
+      file: "compute/draining.ts",
+      find: "s.draining === undefined || !s.drainingPods.allReady || s.drainingPods.wanted === 0)",
+      replace: "s.draining === undefined || s.drainingPods.wanted === 0)",
+    },
+    explored("rollout", "I13"),
+    unit("src/engine/compute/draining.test.ts", "not when one of its pods is not ready", "take-back"),
+  ),
+  noticed(
+    {
+      name: "a generation is taken back from one that the spec asks for",
+      file: "compute/draining.ts",
+      find: "if (differs(s.draining) || !differs(s.current)) return undefined;",
+      replace: "if (differs(s.draining)) return undefined;",
+    },
+    unit("src/engine/compute/draining.test.ts", "not when the serving one is what the spec asks for", "take-back"),
+  ),
+  noticed(
+    {
+      name: "a generation is taken back that the spec does not ask for",
+      file: "compute/draining.ts",
+      find: "if (differs(s.draining) || !differs(s.current)) return undefined;",
+      replace: "if (!differs(s.current)) return undefined;",
+    },
+    explored("rollout", "I13"),
+    unit("src/engine/compute/draining.test.ts", "not when the spec asks for something else", "take-back"),
+  ),
+  noticed(
+    {
+      name: "the number of a generation that was taken back from is used again",
+      file: "compute/next-status.ts",
+      find: "...(highest > current ? { highestGeneration: highest } : {}),",
+      replace: "...(highest > current && drains ? { highestGeneration: highest } : {}),",
+    },
+    explored("rollout", "I2"),
+    unit("src/engine/pass.test.ts", "the number of a generation that was taken back from", "AssertionError"),
+  ),
+].flat();
+
+const CONFIRMED: readonly Mutant[] = [
+  noticed(
+    {
+      name: "the routing Service is moved by a status that is no longer stored",
+      file: "apply.ts",
+      find: "const isSure = generations.active < 0 ||",
+      replace: "const isSure = generations.active >= -1 ||",
+    },
+    explored("newLeader", "I13"),
+    unit(LEADER, "queries are not sent back to a generation that drains", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "the switch is made by a status that another process stored",
+      file: "apply.ts",
+      find: "(isForward && world.wroteLast(snapshot.engine))",
+      replace: "isForward",
+    },
+    explored("newLeader", "I13"),
+    unit(LEADER, "queries are not sent forward to a generation that was given up", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "a generation is deleted by a status that is no longer stored",
+      file: "apply.ts",
+      find: "(world.wroteLast(snapshot.engine) ? undefined : await movedOn(snapshot, world))",
+      replace: "undefined",
+    },
+    explored("newLeader", "I22"),
+    unit(LEADER, "nothing is deleted by a status that says drained", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "a generation is given up for an edit that was taken back",
+      file: "apply.ts",
+      find: "view.specGeneration === engine.metadata?.generation &&",
+      replace: "engine.metadata !== undefined &&",
+    },
+    explored("newLeader", "given up"),
+    unit(LEADER, "a generation that the stored spec asks for is not given up", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "the sweep acts on the cached view",
+      file: "sweep.ts",
+      find: "view = await confirmView(world, identity);",
+      replace: "view = cached;",
+    },
+    explored("routing", "I16"),
+    unit("src/engine/sweep.test.ts", "the confirmed view decides", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "a StatefulSet that only the cache misses is replaced",
+      file: "observe.ts",
+      find: 'return isAtRest(phase) || phase === "switching" ||',
+      replace: 'return phase === "switching" ||',
+    },
+    explored("staleness", "I32"),
+    unit(FAULTS, "S24", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "the sweep takes the draining generation",
+      file: "compute/sweep.ts",
+      find: "new Set([current, active, draining, view.routingTarget])",
+      replace: "new Set([current, active, view.routingTarget])",
+    },
+    explored("rollout", "I22"),
+    unit("src/engine/compute/sweep.test.ts", "kept because it is", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "cleaning leaves the draining generation in the status",
+      file: "compute/next-status.ts",
+      find: 'const drains = (phase === "draining" || phase === "cleaning") && draining !== undefined;',
+      replace: "const drains = draining !== undefined;",
+    },
+    explored("rollout", "I4"),
+    unit(
+      "src/engine/compute/draining.test.ts",
+      "cleaning comes to rest without a draining generation",
+      "drainingGeneration",
+    ),
+  ),
+].flat();
+
+const BUILT: readonly Mutant[] = [
+  noticed(
+    {
+      name: "creating goes on with pods that are not ready",
+      file: "compute/creating.ts",
+      find: "if (isThere && s.pods.allReady)",
+      replace: "if (isThere)",
+    },
+    unit("src/engine/compute/creating.test.ts", "T9: waits for pods", "T10"),
+  ),
+  noticed(
+    {
+      name: "creating goes on without a StatefulSet",
+      file: "compute/creating.ts",
+      find: "if (isThere && s.pods.allReady)",
+      replace:
+        "if (!isThere && s.engine.spec?.replicas === 0)\n" +
+        '    return { type: "move", row: "T10", status: advance(s, { phase: "switching", instanceReady, rollout }), ensure: {}, recheck: "now" };\n' +
+        "  if (isThere && s.pods.allReady)",
+    },
+    explored("rollout", "I46"),
+    unit("src/engine/pass.test.ts", "S2", "not at rest"),
+  ),
+  noticed(
+    {
+      name: "objects are applied where none was seen",
+      file: "apply.ts",
+      find: 'if (!exists) return created("ConfigMap"',
+      replace: 'if (!exists && object.metadata === undefined) return created("ConfigMap"',
+    },
+    explored("strangers", "I34"),
+    unit(FAULTS, "S53", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "an own object without its label is created again for ever",
+      file: "apply.ts",
+      find: "const isHidden = found !== undefined &&",
+      replace: "const isHidden = found === undefined && object !== undefined &&",
+    },
+    explored("strangers", "I46"),
+    unit(LABELS, "at rest a", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "an object without its label outlives a generation that is given up",
+      file: "observe.ts",
+      find: 'const mayBeGivenUp = phase === "creating" && isThere;',
+      replace: 'const mayBeGivenUp = phase === "unknown" && isThere;',
+    },
+    explored("strangers", "I47"),
+    unit(LABELS, "goes with the generation that is given up", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "the routing Service is repaired after the new generation is built",
+      file: "apply.ts",
+      find: "const serves = snapshot.generations.active >= 0;",
+      replace: "const serves = snapshot.generations.active >= 1_000;",
+    },
+    explored("strangers", "I18"),
+    unit("src/engine/rejected-child.test.ts", "restored while a new generation cannot be written", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "a status that could not be written is written again",
+      file: "pass.ts",
+      find: "return [decision, await applyStatus(decision, snapshot, world)];\n}",
+      replace:
+        "try {\n    return [decision, await applyStatus(decision, snapshot, world)];\n  } catch (error) {\n" +
+        '    if (decision.type === "hold") await storeConditions(decision, snapshot, { world, logger });\n    throw error;\n  }\n}',
+    },
+    explored("crashes", "I28"),
+    unit(FAULTS, "a status that could not be written is not followed by another", "AssertionError"),
+  ),
+].flat();
+
+const DAMPED: readonly Mutant[] = [
+  noticed(
+    {
+      name: "generations that nothing explains wait equally long",
+      file: "compute/damping.ts",
+      find: "FIRST_WAIT_MS * 2 ** attempts",
+      replace: "FIRST_WAIT_MS",
+    },
+    explored("editing", "damping"),
+    unit(DAMPING, "waits a second, and each one after it twice as long", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "generations that nothing explains do not wait",
+      file: "compute/damping.ts",
+      find: "if (s.nowMs >= dueMs)",
+      replace: "if (s.nowMs >= 0)",
+    },
+    explored("editing", "damping"),
+    unit(DAMPING, "while it waits nothing is created", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "foreign edits are never forgotten",
+      file: "compute/damping.ts",
+      find: "s.nowMs - createdMs >= FORGET_MS",
+      replace: "s.nowMs - createdMs >= 1_000 * FORGET_MS",
+    },
+    explored("editing", "damping at rest"),
+    unit(DAMPING, "edits are forgotten", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "changes of the spec wait too",
+      file: "compute/damping.ts",
+      find: "if (isExplained(s, rolloutHash, wanted))",
+      replace: "if (s.nowMs < 0 && isExplained(s, rolloutHash, wanted))",
+    },
+    explored("rollout", "damping at rest"),
+    unit(DAMPING, "a change of the spec starts at once", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "after a crash the hash of the rollout is that of an older spec",
+      file: "compute/creating.ts",
+      find: "const rollout = { rolloutHash, heldRollout: isThere",
+      replace: "const rollout = { ...(isThere ? {} : { rolloutHash }), heldRollout: isThere",
+    },
+    unit(FAULTS, "after a crash the hash of the rollout follows", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "a query that meets a stop is ignored while the old generation drains",
+      file: "auto-stop/step.ts",
+      find: 'if (decision.type === "hold" && decision.row === "T17") return',
+      replace: 'if (decision.type === "hold" && decision.row === "T17" && snapshot.nowMs < 0) return',
+    },
+    explored("autoStop", "wake"),
+  ),
+].flat();
+
+const TRIGGERED: readonly Mutant[] = [
+  noticed(
+    {
+      name: "the end of an object of the current generation starts no pass",
+      file: "triggers.ts",
+      find: "generation <= highest && generation !== current && generation !== active && generation !== draining;",
+      replace: "generation <= highest && generation !== active && generation !== draining;",
+    },
+    triggered("editing"),
+  ),
+  noticed(
+    {
+      name: "the end of an object of the serving generation starts no pass",
+      file: "triggers.ts",
+      find: "generation <= highest && generation !== current && generation !== active && generation !== draining;",
+      replace: "generation <= highest && generation !== draining;",
+    },
+    triggered("meddling"),
+  ),
+  noticed(
+    {
+      name: "a pod that becomes ready starts no pass",
+      file: "triggers.ts",
+      find: 'status?.conditions?.find(({ type }) => type === "Ready")?.status,',
+      replace: "",
+    },
+    triggered("rollout"),
+  ),
+  noticed(
+    {
+      name: "other people's changes of Services and ConfigMaps start no pass",
+      file: "triggers.ts",
+      find: 'return event.origin === "write" ? [] :',
+      replace: 'return event.origin === "watch" ? [] :',
+    },
+    triggered("meddling"),
+  ),
+  noticed(
+    {
+      name: "a new StatefulSet without replicas starts no pass",
+      file: "triggers.ts",
+      find: 'event.origin === "write" && event.object.spec?.replicas !== 0) return [];',
+      replace: 'event.origin === "write") return [];',
+    },
+    unit("src/engine/triggers.test.ts", "what a pass wrote starts no other", "AssertionError"),
+  ),
+  noticed(
+    {
+      name: "an edited StatefulSet starts no pass",
+      file: "triggers.ts",
+      find: "metadata?.uid,\n    metadata?.generation,",
+      replace: "metadata?.uid,",
+    },
+    triggered("editing"),
+  ),
+  noticed(
+    {
+      name: "an instance that loses its endpoint starts no pass",
+      file: "triggers.ts",
+      find: "status?.metadataEndpoint,",
+      replace: "",
+    },
+    triggered("rollout"),
+  ),
+  noticed(
+    {
+      name: "an edited class starts no pass",
+      file: "triggers.ts",
+      find: "[metadata?.uid, metadata?.generation, ready?.status, ready?.reason, ready?.message]",
+      replace: "[metadata?.uid, ready?.status, ready?.reason, ready?.message]",
+    },
+    triggered("rollout"),
+  ),
+  noticed(
+    {
+      name: "a wake request starts no pass",
+      file: "triggers.ts",
+      find: "    metadata?.annotations,\n    metadata?.labels,\n    metadata?.finalizers,",
+      replace: "    metadata?.labels,\n    metadata?.finalizers,",
+    },
+    triggered("autoStop"),
+  ),
+].flat();
+
+export const ENGINE_MUTANTS: readonly Mutant[] = [
+  ...DRAINED,
+  ...TAKEN_BACK,
+  ...CONFIRMED,
+  ...BUILT,
+  ...DAMPED,
+  ...TRIGGERED,
+];
