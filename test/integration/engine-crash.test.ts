@@ -24,8 +24,8 @@ const STATUS = "patch FireboltEngine e status";
 const CREATION = [
   "patch FireboltEngine e",
   STATUS,
-  "apply ConfigMap e-g0-config",
-  "apply Service e-g0-hl",
+  "create ConfigMap e-g0-config",
+  "create Service e-g0-hl",
   "create StatefulSet e-g0",
   "create Service e-service",
   STATUS,
@@ -34,8 +34,8 @@ const CREATION = [
 ];
 const ROLL = [
   STATUS,
-  "apply ConfigMap e-g1-config",
-  "apply Service e-g1-hl",
+  "create ConfigMap e-g1-config",
+  "create Service e-g1-hl",
   "create StatefulSet e-g1",
   STATUS,
   "patch Service e-service",
@@ -51,8 +51,8 @@ const ABANDONMENT = [
   "delete Service e-g1-hl",
   "delete ConfigMap e-g1-config",
   STATUS,
-  "apply ConfigMap e-g2-config",
-  "apply Service e-g2-hl",
+  "create ConfigMap e-g2-config",
+  "create Service e-g2-hl",
   "create StatefulSet e-g2",
 ];
 const DELETION = [

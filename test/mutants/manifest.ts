@@ -68,7 +68,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: "compute/creating.ts",
     find: "const cause = isThere ? mismatch",
     replace: "const cause = isThere && s.pods.allReady ? mismatch",
-    killedBy: explored("rollout", "I47"),
+    killedBy: explored("rollout", "configuration"),
   },
   {
     name: "switching waits for the instance",
@@ -128,7 +128,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: "compute/mismatch.ts",
     find: 'case "terminating":\n      return {',
     replace: 'case "terminating":\n      if (child.object.metadata !== undefined) return undefined;\n      return {',
-    killedBy: explored("editing", "I12"),
+    killedBy: explored("editing", "I10"),
   },
   {
     name: "the sweep forgets the serving generation",

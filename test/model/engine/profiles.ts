@@ -1,6 +1,7 @@
 // Which explorations are made. Each mixes the disturbances that can interact, and starts before the first pass, in the middle of
 // a rollout and in the middle of a start and a stop, so that few disturbances reach far.
 import { canonicalKey } from "./canonical.ts";
+import { Violation } from "./checks.ts";
 import { type Cluster, LONG_MS, NOW_MS, type Settings, touched, written } from "./cluster.ts";
 import { later, settled } from "./environment.ts";
 import type { Exploration } from "./explorer.ts";
@@ -134,8 +135,12 @@ async function startsOf(name: ProfileName): Promise<readonly System[]> {
       const banned = { ...rolling, cluster: { ...rolling.cluster, forbidden: "statefulSets" } } as const;
       return [created(a1), rolling, doomed, banned];
     }
-    case "newLeader":
-      return [await edited(a1, b1)];
+    case "newLeader": {
+      const rolling = await edited(a1, b1);
+      // A standby has seen an edit, and not that it is taken back.
+      const doomed = withSpec(await passed(await passed(rolling)), a1);
+      return [rolling, { ...withSpec(doomed, b1), standby: { engine: doomed.cluster.engine } }];
+    }
     case "settle":
       return [await edited(a1, b1), await edited(a1, a0)];
     case "drain":
@@ -210,13 +215,15 @@ async function passed(system: System): Promise<System> {
 }
 
 async function atRest(system: System): Promise<System> {
-  for (let now = system; ; ) {
+  let now = system;
+  for (let passes = 0; passes < 60; passes += 1) {
     const { cluster, outcome } = await runPass(now.cluster, {});
     const waitMs = outcome instanceof Error || typeof outcome === "string" ? 0 : outcome.afterMs;
     const next = { ...now, cluster: settled(later(cluster, waitMs)) };
     if (canonicalKey(next) === canonicalKey(now)) return next;
     now = next;
   }
+  throw new Violation("I46", `no rest after 60 passes in ${now.cluster.engine?.status?.phase}`);
 }
 
 function withSpec(system: System, axes: SpecAxes): System {

@@ -72,7 +72,7 @@ function* processSteps(system: System, menu: Menu): Generator<Successor> {
       cost: 0,
       system: { ...system, lag: stalledAt(seenThrough(cluster, lag), kinds) },
     };
-  for (const kinds of standby === undefined ? (menu.standbys ?? []) : [])
+  for (const kinds of standby === undefined && Object.keys(lag).length === 0 ? (menu.standbys ?? []) : [])
     yield {
       label: `the watches of ${kinds.join(", ")} of a standby stand still`,
       cost: 0,
