@@ -42,9 +42,7 @@ export function takenProblem(metadata: ChildMetadata | undefined, { name, uid }:
 /** The API server understood the object and will not have it: only another spec, or another cluster, can change that. */
 export function isPermanentRefusal(error: unknown): boolean {
   const { status, message = "" } = apiErrorOf(error) ?? {};
-  // A policy refuses with 422 unless it names a reason, and it can be lifted.
-  const isPolicy = /ValidatingAdmissionPolicy .* denied request|admission webhook .* denied the request/.test(message);
-  return (status === 422 && !isPolicy) || (status === 400 && /\bimmutable\b/.test(message));
+  return status === 422 || (status === 400 && /\bimmutable\b/.test(message));
 }
 
 /** What the API server returns for this one object: a policy, a quota, a missing right, a webhook or an apply that fails. */
