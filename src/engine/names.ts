@@ -52,5 +52,5 @@ export function validateEngineName(name: string): Violation[] {
 /** Whether a pod of the generation's StatefulSet has this name. A copy with the same labels, made by hand, is somebody else's. */
 export function isPodName(pod: string | undefined, engine: string, generation: number): boolean {
   const prefix = `${statefulSetName(engine, generation)}-`;
-  return pod !== undefined && pod.startsWith(prefix) && /^(?:0|[1-9][0-9]*)$/.test(pod.slice(prefix.length));
+  return pod?.startsWith(prefix) === true && /^(?:0|[1-9][0-9]*)$/.test(pod.slice(prefix.length));
 }
