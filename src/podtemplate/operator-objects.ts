@@ -1,6 +1,6 @@
 // What the operator makes for the instances of a namespace, told by the shape of a name: Secrets, claims and accounts that no user
 // template may use. By shape and not by a look at the instances: a template that is stored before an instance would otherwise get
-// what is made for it later (docs/adr/0028). Says nothing about templates.
+// what is made for it later (docs/adr/0017). Says nothing about templates.
 import type { OperatorIdentity } from "../api/operator-defaults.ts";
 
 /** `<something>-auth-signing`, alone or followed by `-…`. */
