@@ -155,13 +155,13 @@ function renderStatsRoutes() {
   return [
     {
       match: {
-        prefix: STATS_PATH,
+        path: STATS_PATH,
         headers: [{ name: ":method", string_match: { safe_regex: { regex: "GET|HEAD" } } }],
       },
       route: { cluster: CLUSTER_NAME.admin },
     },
     {
-      match: { prefix: STATS_PATH },
+      match: { path: STATS_PATH },
       direct_response: { status: 405 },
       // The response does not wait for a body.
       typed_per_filter_config: {
