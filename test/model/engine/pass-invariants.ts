@@ -2,6 +2,7 @@
 // everything and was not disturbed.
 import { isDeepStrictEqual } from "node:util";
 import { ANNOTATION } from "../../../src/api/labels.ts";
+import { isOwnedBy } from "../../../src/engine/children.ts";
 import { routingServiceName, statefulSetName } from "../../../src/engine/names.ts";
 import { type Call, isWrite } from "./calls.ts";
 import type { Cluster } from "./cluster.ts";
@@ -154,7 +155,8 @@ export const PASS_INVARIANTS: Readonly<Record<string, PassInvariant>> = {
     if (!isRest(before.phase) || !isRest(after.phase)) return undefined;
     const set = pass.start.statefulSets.get(statefulSetName(NAME, before.active));
     const isAsked = runsSpec(pass.start, before.active) || isBuiltFor(pass.start, pass.start, before.active);
-    if (set !== undefined && !isAsked) return "a change of the spec waits";
+    const isOwn = isOwnedBy(set?.metadata, pass.start.engine?.metadata?.uid ?? "");
+    if (isOwn && !isAsked) return "a change of the spec waits";
     const held = pass.cluster.engine?.status?.heldRollout;
     // What waited until now is forgotten by the next pass.
     if (pass.start.engine?.status?.heldRollout?.until !== undefined) return undefined;
