@@ -120,6 +120,7 @@ async function startsOf(name: ProfileName): Promise<readonly System[]> {
     case "deletion":
       return [created(a1), await edited(a2, b2), recreated(await atRest(created(a1)))];
     case "editing":
+      return [await edited(a1, b1)];
     case "formerLeader":
       return [created(a1), await edited(a1, b1)];
     case "strangers": {
