@@ -96,9 +96,10 @@ function changesNothing({ request, before }: Call): boolean {
 }
 
 export const PASS_INVARIANTS: Readonly<Record<string, PassInvariant>> = {
-  I8({ calls, seen }) {
-    const { current } = countersOf(seen.engine?.status);
-    const bumps = calls.some(({ request }) => request.type === "status" && request.status.currentGeneration > current);
+  I8({ calls, start }) {
+    const bumps = calls.some(
+      ({ request }) => request.type === "status" && request.status.currentGeneration > start.used && start.used >= 0,
+    );
     return bumps && calls.some((call) => isCreation(call) && hasEffect(call))
       ? "a pass that begins a new generation creates something"
       : undefined;

@@ -23,7 +23,7 @@ export const PROFILES = {
   /** People delete and edit what belongs to the operator. */
   meddling: { ...QUIET, crashes: true, disturbances: ["spec", "pods", "routing", "children"] },
   /** People and policies delete and scale StatefulSets, and new generations that nothing explains wait. */
-  editing: { ...QUIET, crashes: true, disturbances: ["spec", "statefulSets", "orphans"] },
+  editing: { ...QUIET, disturbances: ["spec", "statefulSets", "orphans"] },
   /** The caches show an old cluster. */
   staleness: { ...QUIET, disturbances: ["spec", "pods", "queries", "statefulSets", "stall"] },
   /** Engines are deleted, and created again before their objects are gone. */
@@ -114,18 +114,13 @@ async function startsOf(name: ProfileName): Promise<readonly System[]> {
     case "rollout":
     case "crashes":
     case "meddling":
-    case "editing":
       return [created(a1), await edited(a2, b2), await edited(a0, a1), await edited(a1, a0)];
     case "staleness":
-      return [
-        created(a1),
-        await edited(a2, b2),
-        await edited(a1, a0),
-        unseen(await edited(a1, b1)),
-        unseen(await atRest(created(a1))),
-      ];
+      return [created(a1), await edited(a2, b2), unseen(await atRest(created(a1)))];
     case "deletion":
       return [created(a1), await edited(a2, b2), recreated(await atRest(created(a1)))];
+    case "editing":
+      return [await edited(a1, b1)];
     case "formerLeader":
       return [created(a1), await edited(a1, b1)];
     case "strangers": {

@@ -1,4 +1,5 @@
 // Invariants of behaviour §5 that any stored state must satisfy, whatever happened before. Each says what is wrong, or nothing.
+import { LABEL } from "../../../src/api/labels.ts";
 import { isOwnedBy } from "../../../src/engine/children.ts";
 import { configMapName, statefulSetName } from "../../../src/engine/names.ts";
 import { generationInName } from "./cluster.ts";
@@ -68,7 +69,8 @@ export const STATE_INVARIANTS: Readonly<Record<string, StateInvariant>> = {
     for (const [name, { metadata, spec }] of cluster.statefulSets) {
       const generation = generationInName(name) ?? -1;
       const nodes = nodesIn(cluster.configMaps.get(configMapName(NAME, generation))?.data);
-      const isOwn = isOwnedBy(metadata, cluster.engine?.metadata?.uid ?? "");
+      const isOwn =
+        isOwnedBy(metadata, cluster.engine?.metadata?.uid ?? "") && metadata?.labels?.[LABEL.engine] !== undefined;
       if (!isOwn || metadata?.generation !== 1 || nodes === undefined || touched.statefulSets.includes(generation))
         continue;
       if (nodes !== spec?.replicas)

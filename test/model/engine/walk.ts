@@ -10,6 +10,9 @@ import { describePass, runPass } from "./run-pass.ts";
 import { afterPass, without } from "./successors.ts";
 import type { System } from "./system.ts";
 
+/** Labels that get lost several times in one story are beyond what is promised (docs/verification.md). */
+const MIXED = DISTURBANCES.filter((which) => which !== "labels");
+
 export interface Move {
   readonly type: "pass" | Fault | "step" | "disturb" | "catchUp" | "later";
   readonly pick: number;
@@ -53,10 +56,8 @@ async function moved(system: System, { type, pick }: Move): Promise<Moved | unde
       return step === undefined ? undefined : { label: step.label, system: { ...system, cluster: step.cluster } };
     }
     case "disturb": {
-      const which = DISTURBANCES[pick % DISTURBANCES.length];
-      return which === undefined
-        ? undefined
-        : picked([...happenings(system, which)], Math.floor(pick / DISTURBANCES.length));
+      const which = MIXED[pick % MIXED.length];
+      return which === undefined ? undefined : picked([...happenings(system, which)], Math.floor(pick / MIXED.length));
     }
     case "later":
       return { label: "time passes", system: { ...system, cluster: later(system.cluster) } };
