@@ -55,8 +55,8 @@ const DRAINED: readonly Mutant[] = [
     {
       name: "the settle time is ignored",
       file: "observe-drain.ts",
-      find: "if (drain.settleMs === 0) return 0;",
-      replace: "if (drain.settleMs >= 0) return 0;",
+      find: "return drain.settleMs === 0 ? Math.min(knownMs, nowMs)",
+      replace: "return drain.settleMs >= 0 ? Math.min(knownMs, nowMs)",
     },
     explored("settle", "I21"),
     unit(DRAIN, "no probe counts before the settle time is over", "35000"),

@@ -205,7 +205,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "the end of a rollout confirms a spec that has moved on",
     file: "compute/verified.ts",
-    find: 'return next.type === "hold" && Object.keys(next.ensure).length === 0 ? next.status : status;',
+    find: 'return next.type === "hold" && next.row === "T6" && Object.keys(next.ensure).length === 0 ? next.status : status;',
     replace:
       'return next.type === "broken" ? status : { ...status, observedGeneration: s.engine.metadata?.generation ?? 0 };',
     killedBy: explored("rollout", "I10"),
