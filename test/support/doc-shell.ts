@@ -12,6 +12,8 @@ export interface ShellAnswer {
 }
 
 export interface DocShell extends AsyncDisposable {
+  /** What the running script has printed so far. */
+  readonly printed: string;
   run(script: string, timeoutMs: number): Promise<ShellAnswer>;
 }
 
@@ -30,6 +32,9 @@ export function openDocShell({ folder, env }: DocShellOptions): DocShell {
   });
   const output = readerOf(shell);
   return {
+    get printed() {
+      return output.text;
+    },
     async run(script, timeoutMs) {
       const mark = `--${randomBytes(8).toString("hex")}--`;
       // Braces, not a subshell: what the script sets is there for the next one. Its input is empty, or it would read our commands.
@@ -61,6 +66,9 @@ function readerOf(shell: ChildProcessByStdio<Writable, Readable, null>) {
   });
   shell.once("close", () => look());
   return {
+    get text() {
+      return text;
+    },
     async until(pattern: RegExp, { script, timeoutMs }: Waiting): Promise<string> {
       const { promise, resolve, reject } = Promise.withResolvers<string>();
       const giveUp = (why: string): void => reject(new Error(`${why}: ${script}\n${text}`));

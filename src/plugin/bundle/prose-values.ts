@@ -5,7 +5,7 @@ import { enclosingEnd, match, quotedAt, type ValueRange, valueAt } from "./value
 
 /** Names that are never those of objects: `secret "lake-tls" not found` is about an object, `password "x"` is not. */
 const PASSWORD = /pass(?:word|wd|phrase|code|wort)|pwd|^creds?$|credential/i;
-const LINK = /["'`]?(?:[ \t]+(?:is|was|are|to|as|set to|equals)[ \t]+(?:now[ \t]+)?|[ \t]*(?:->|→|\|)[ \t]*)/iy;
+const LINK = /["'`]?(?:[ \t]+(?:is|was|are|to|as|set to|equals)[ \t]+(?:now[ \t]+)?|[ \t]*(?:->|\u2192|\|)[ \t]*)/iy;
 const GAP = /[ \t]+/y;
 /** What may follow `password is` without being one. */
 const NO_PASSWORD =
