@@ -16,6 +16,7 @@ export const RUN_PAGES = [
   "docs/monitoring.md",
   "docs/security.md",
   "docs/troubleshooting.md",
+  "docs/operations/backup-and-restore.md",
   "docs/upgrade.md",
 ] as const;
 
