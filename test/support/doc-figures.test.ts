@@ -91,3 +91,32 @@ test("README.md says on its first screen what is a stand-in", () => {
   expect(first).toMatch(/\| stand-in \| the \*\*engine\*\*/);
   expect(first).toContain("No real engine or metadata image has been run with this operator");
 });
+
+test.each(["docs/admission.md", "docs/auto-stop-and-wake.md", "docs/gateway.md"])(
+  "%s is a user's guide down to its last part",
+  (page) => {
+    const [guide = "", built] = read(page).split("\n## How it is built\n");
+    expect(built).toBeDefined();
+    expect(guide.match(/\b(?:src|test)\/[\w/.*-]+/g) ?? []).toEqual([]);
+  },
+);
+
+test("alerts and series that pages outside docs/monitoring.md name are there", () => {
+  const alerts = globSync("charts/firebolt-operator/alerts/*.yaml", { cwd: ROOT }).map(read).join("\n");
+  const source = globSync("src/**/*.ts", { cwd: ROOT }).map(read).join("\n");
+  const adopters = pages
+    .filter((page) => /^docs\/(?:adopt|operations)\//.test(page))
+    .map(read)
+    .join("\n");
+  const words = (pattern: RegExp): readonly string[] => [...new Set(adopters.match(pattern))];
+  const named = words(/`Firebolt(?:Operator|Engine|Instance|Gateway|Wake|Reconcile|Webhook)[A-Z]\w+`/g);
+  expect(named.length).toBeGreaterThan(12);
+  expect(named.filter((alert) => !alerts.includes(`alert: ${alert.replaceAll("`", "")}\n`) && !isKind(alert))).toEqual(
+    [],
+  );
+  expect(words(/\bfirebolt_(?:engine|instance|gateway)_[a-z_]+/g).filter((series) => !source.includes(series))).toEqual(
+    [],
+  );
+});
+
+const isKind = (word: string): boolean => /^`FireboltEngineClass/.test(word);
