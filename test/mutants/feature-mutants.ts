@@ -74,7 +74,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
     killedBy: unit(
       "src/engine/auto-stop/step.test.ts",
       "a stop by a person stands",
-      "expected [ 2, 'WakeRequested' ] to deeply equal [ +0, 'Stopped' ]",
+      "expected [ 2, 'ActivityObserved' ] to deeply equal [ +0, 'Stopped' ]",
     ),
   },
   {
