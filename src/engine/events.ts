@@ -5,6 +5,7 @@ import { findCondition } from "../api/condition-list.ts";
 import type { Condition } from "../api/conditions.ts";
 import { API_VERSION } from "../api/group.ts";
 import type { EventNote } from "../kube/event-object.ts";
+import { troubleText } from "../pods/pod-trouble.ts";
 import type { Engine } from "./children.ts";
 import { isBusyText } from "./compute/ready.ts";
 import type { Cause, WritableDecision } from "./decision.ts";
@@ -20,7 +21,9 @@ const SWITCHES: ReadonlySet<WritableDecision["row"]> = new Set(["T13", "T14", "t
 
 /** To be recorded once the decision's status is stored. */
 export function eventsOf(decision: WritableDecision, s: EngineSnapshot): readonly EventNote[] {
-  return [...toldBy(decision, s), ...readyEvents(decision, s)].map((told) => about(told, s));
+  return [...toldBy(decision, s), ...troubleEvents(decision, s), ...readyEvents(decision, s)].map((told) =>
+    about(told, s),
+  );
 }
 
 /** To be recorded once the decision's StatefulSet is created. */
@@ -116,6 +119,16 @@ function drainText({ generations: { draining }, drainProbe }: EngineSnapshot): s
   if (drainProbe.type !== "busy") return `Generation ${draining} stays until it can be asked for its queries`;
   const { pod, queries } = drainProbe;
   return `Generation ${draining} stays until its queries have ended (${queries} on pod ${pod})`;
+}
+
+/** Once per cause: not again while Ready names it, nor for the next pod that fails in the same way. */
+function troubleEvents(decision: WritableDecision, s: EngineSnapshot): readonly Told[] {
+  const { trouble } = s.pods;
+  const [before, after] = [readyOf(s.status), readyOf(decision.status)];
+  if (trouble === undefined || after?.message.includes(troubleText(trouble)) !== true) return [];
+  return before?.message.endsWith(trouble.cause) === true
+    ? []
+    : [warning("PodFailing", "Reconcile", `${troubleText(trouble)}; next: ${trouble.next}`)];
 }
 
 function readyEvents(decision: WritableDecision, s: EngineSnapshot): readonly Told[] {

@@ -1,4 +1,5 @@
 // What the pods of a generation are worth: how many there are, how many are ready, and which of them may run queries. Pure.
+import { firstTrouble, isPodReady, troubleDueMs } from "../pods/pod-trouble.ts";
 import type { Pod, StatefulSet } from "./children.ts";
 import type { PodCount } from "./snapshot.ts";
 
@@ -6,17 +7,20 @@ export const NO_PODS: PodCount = { wanted: 0, total: 0, ready: 0, allReady: fals
 
 export function podCount(pods: readonly Pod[], wanted: number, isLive: boolean): PodCount {
   const total = pods.length;
-  const ready = pods.filter(isReady).length;
+  const ready = pods.filter(isPodReady).length;
   const complete = wanted === 0 || (total === wanted && ready === total);
   return { wanted, total, ready, allReady: isLive && complete };
 }
 
-function isReady({ metadata, status }: Pod): boolean {
-  return (
-    status?.phase === "Running" &&
-    metadata?.deletionTimestamp === undefined &&
-    (status.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false)
-  );
+/** What keeps pods from being ready, and when to look again at those that are only starting. */
+export function podTroubles(pods: readonly Pod[], nowMs: number): Pick<PodCount, "trouble" | "troubleInMs"> {
+  if (pods.every(isPodReady)) return {};
+  const trouble = firstTrouble(pods, nowMs);
+  const dueMs = Math.min(...pods.map((pod) => troubleDueMs(pod, nowMs) ?? Number.POSITIVE_INFINITY));
+  return {
+    ...(trouble === undefined ? {} : { trouble }),
+    ...(dueMs === Number.POSITIVE_INFINITY ? {} : { troubleInMs: dueMs - nowMs }),
+  };
 }
 
 export function replicasOf(statefulSet: StatefulSet): number {
