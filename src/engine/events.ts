@@ -7,6 +7,7 @@ import { API_VERSION } from "../api/group.ts";
 import type { EventNote } from "../kube/event-object.ts";
 import { troubleText } from "../pods/pod-trouble.ts";
 import type { Engine } from "./children.ts";
+import { withoutFailure } from "./compute/failure-suffix.ts";
 import { isBusyText } from "./compute/ready.ts";
 import type { Cause, WritableDecision } from "./decision.ts";
 import { statefulSetName } from "./names.ts";
@@ -126,7 +127,7 @@ function troubleEvents(decision: WritableDecision, s: EngineSnapshot): readonly 
   const { trouble } = s.pods;
   const [before, after] = [readyOf(s.status), readyOf(decision.status)];
   if (trouble === undefined || after?.message.includes(troubleText(trouble)) !== true) return [];
-  return before?.message.endsWith(trouble.cause) === true
+  return withoutFailure(before?.message ?? "").endsWith(trouble.cause)
     ? []
     : [warning("PodFailing", "Reconcile", `${troubleText(trouble)}; next: ${trouble.next}`)];
 }

@@ -6,6 +6,7 @@ import type { Condition } from "../../api/conditions.ts";
 import { troubleText } from "../../pods/pod-trouble.ts";
 import type { EnginePhase } from "../phase.ts";
 import type { DrainProbe, Generations, PodCount, Routing } from "../snapshot.ts";
+import { withoutFailure } from "./failure-suffix.ts";
 
 export interface ReadyInput {
   readonly phase: EnginePhase;
@@ -50,7 +51,7 @@ export function readyVerdict(input: ReadyInput): Verdict {
 }
 
 const BUSY = "still runs queries";
-export const isBusyText = (message: string): boolean => message.endsWith(BUSY);
+export const isBusyText = (message: string): boolean => withoutFailure(message).endsWith(BUSY);
 
 /** Says neither which pod nor how many queries: every change of either would be a status write. */
 function drainingVerdict(input: ReadyInput, rolling: string): Verdict {
@@ -58,7 +59,7 @@ function drainingVerdict(input: ReadyInput, rolling: string): Verdict {
   if (drainProbe.type === "busy") return notReady("Rolling", `${rolling}: generation ${generations.draining} ${BUSY}`);
   // Until the pods have responded again, what was known last stands.
   const isKnown = before?.reason === "DrainCheckFailing" || before?.reason === "Rolling";
-  if (drainProbe.type === "pending" && isKnown) return notReady(before.reason, before.message);
+  if (drainProbe.type === "pending" && isKnown) return notReady(before.reason, withoutFailure(before.message));
   const kept = `generation ${generations.draining} is kept until ${settledAt}, because clients may still use its addresses`;
   return notReady("Rolling", settledAt === undefined ? rolling : `${rolling}: ${kept}`);
 }
