@@ -9,13 +9,18 @@ import { troubleText } from "../pods/pod-trouble.ts";
 import type { Engine } from "./children.ts";
 import { withoutFailure } from "./compute/failure-suffix.ts";
 import { isBusyText } from "./compute/ready.ts";
-import type { Cause, WritableDecision } from "./decision.ts";
+import type { WritableDecision } from "./decision.ts";
 import { statefulSetName } from "./names.ts";
 import { isAtRest } from "./phase.ts";
 import type { EngineSnapshot } from "./snapshot.ts";
 
 type Told = Pick<EventNote, "type" | "reason" | "action" | "note">;
 type Hold = WritableDecision & { readonly type: "hold" };
+/** A decision that starts a generation. */
+type Started = WritableDecision & { readonly type: "bump" | "abandon" };
+
+/** Causes by which a StatefulSet was not edited but deleted. */
+const MISSING_SET: ReadonlySet<string> = new Set(["statefulSet", "metadata.deletionTimestamp"]);
 
 /** The rows that end with other pods serving. */
 const SWITCHES: ReadonlySet<WritableDecision["row"]> = new Set(["T13", "T14", "take-back"]);
@@ -56,13 +61,13 @@ function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] 
       return [
         rollout(
           "GenerationCreated",
-          `Generation ${currentGeneration} replaces ${activeGeneration}: ${causeText(decision.cause)}`,
+          `Generation ${currentGeneration} replaces ${activeGeneration}: ${causeText(decision, s)}`,
         ),
       ];
     case "abandon": {
       // The sweep takes what this pass leaves.
       const removed = decision.remove.length > 0 ? " and removed" : "";
-      const note = `Generation ${decision.generation} is given up for ${currentGeneration}${removed}: ${causeText(decision.cause)}`;
+      const note = `Generation ${decision.generation} is given up for ${currentGeneration}${removed}: ${causeText(decision, s)}`;
       return [rollout("GenerationAbandoned", note)];
     }
     case "move":
@@ -94,10 +99,7 @@ function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] 
 function heldEvents({ status: { heldRollout: held } }: Hold, s: EngineSnapshot): readonly Told[] {
   if (held?.until === undefined || held.until === s.status?.heldRollout?.until) return [];
   const editor = held.manager === undefined ? "" : ` by ${held.manager}`;
-  const what =
-    held.field === "statefulSet" || held.field === "metadata.deletionTimestamp"
-      ? "deleted"
-      : `edited${editor} (${held.field})`;
+  const what = MISSING_SET.has(held.field) ? "deleted" : `edited${editor} (${held.field})`;
   const before =
     held.attempts === 0 ? "" : `, after ${held.attempts} such ${held.attempts === 1 ? "edit" : "edits"} in a row`;
   const note = `StatefulSet ${statefulSetName(s.identity.name, s.generations.current)} was ${what}, not through the FireboltEngine: generation ${s.generations.highest + 1} starts at ${held.until}${before}`;
@@ -161,7 +163,11 @@ function removalText({ generations: { draining } }: EngineSnapshot): string {
 }
 
 /** Names the field and never its values, which may be somebody's credentials. */
-function causeText({ path }: Cause): string {
+function causeText({ cause: { path }, status }: Started, s: EngineSnapshot): string {
+  const { heldRollout } = status;
+  // Set only where nothing of the engine explains the difference.
+  if (heldRollout?.field === path && !MISSING_SET.has(path))
+    return `${heldRollout.manager ?? "somebody"} changed ${path} of StatefulSet ${statefulSetName(s.identity.name, s.generations.current)}, not the FireboltEngine`;
   switch (path) {
     case "statefulSet":
       return "its StatefulSet is gone";
