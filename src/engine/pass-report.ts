@@ -6,6 +6,7 @@ import { scaleEventsOf } from "./auto-stop/events.ts";
 import type { EngineDecision, WritableDecision } from "./decision.ts";
 import { aliasEventsOf, eventsOf } from "./events.ts";
 import type { EngineMetrics } from "./metrics-hooks.ts";
+import { recordFailure, scaleFailureText } from "./pass-failure.ts";
 import { isAtRest } from "./phase.ts";
 import type { EngineSnapshot } from "./snapshot.ts";
 
@@ -42,6 +43,8 @@ function tellScaled({ decision, snapshot }: PassFacts, scaled: Scaled, { logger,
   const { from, to, reason } = decision.scale;
   if (scaled.type === "refused") {
     logger.error("auto-stop could not change the number of replicas", scaled.because, { from, to, reason });
+    const text = scaleFailureText(decision.scale, scaled.because);
+    if (text !== undefined) recordFailure(snapshot.engine, text, events);
     return;
   }
   logger.info("auto-stop changed the number of replicas", { from, to, reason });

@@ -126,7 +126,7 @@ test("a refused write changes nothing; the next pass decides afresh", async () =
   expect(world.replicas).toBe(0);
 });
 
-test("B22: dying between the spec and the status loses the audit stamp and nothing else", async () => {
+test("B22: dying between the spec and the status loses nothing but the exact time", async () => {
   const world = await resting();
   world.nowMs += 30 * MINUTE;
   world.intercept = (request) => {
@@ -138,7 +138,7 @@ test("B22: dying between the spec and the status loses the audit stamp and nothi
   await world.rest();
   await world.rest();
   expect(world.status).toMatchObject({ phase: "stopped", autoStopReason: "Stopped" });
-  expect(world.status?.lastScaledAt).toBeUndefined();
+  expect(world.status?.lastScaledAt).toBe(text(world.nowMs - 1_000));
 });
 
 test("the next look comes when the idle time is over, if the poll is later", async () => {
@@ -212,3 +212,82 @@ test("an engine that nobody observed for longer than its idle time gets a full o
   }
   expect(world.replicas).toBe(0);
 });
+
+test("the request that woke an engine does not keep it up past its idle time", async () => {
+  const world = await resting({ idleTimeout: "30s", pollInterval: "5s" }, 0);
+  world.nowMs += MINUTE;
+  world.stamp(world.nowMs);
+  await world.rest();
+  expect(world.replicas).toBe(2);
+  for (let seconds = 0; seconds < 40; seconds += 5) {
+    world.nowMs += 5_000;
+    await world.rest();
+  }
+  expect([world.replicas, world.status?.phase, world.status?.autoStopReason]).toEqual([0, "stopped", "Stopped"]);
+});
+
+test.each([
+  ["by which it was woken", 0, 0],
+  ["of a gateway that had not seen yet that the engine starts", 0, 2_000],
+  ["of a gateway whose clock is ahead", 30_000, 30_000],
+])("a stop by a person stands: an earlier request does not undo it (a request %s)", async (_, firstMs, lastMs) => {
+  const world = await resting({}, 0);
+  world.nowMs += MINUTE;
+  const wokenMs = world.nowMs;
+  world.stamp(wokenMs + firstMs);
+  await world.pass();
+  expect(world.replicas).toBe(2);
+  world.stamp(wokenMs + lastMs);
+  world.nowMs = wokenMs + 20_000;
+  await world.rest();
+  world.edit({ replicas: 0 });
+  await world.rest();
+  for (let seconds = 0; seconds < 60; seconds += 5) {
+    world.nowMs += 5_000;
+    await world.rest();
+    expect([world.replicas, world.status?.autoStopReason]).toEqual([0, "Stopped"]);
+  }
+  // And a query from then on wakes it.
+  world.stamp(world.nowMs);
+  await world.rest();
+  expect(world.replicas).toBe(2);
+});
+
+test("a stop by a person that nobody saw for a while, because the operator was away, stands too", async () => {
+  const world = await resting({}, 0);
+  world.stamp(world.nowMs);
+  await world.rest();
+  world.nowMs += 10_000;
+  world.edit({ replicas: 0 });
+  world.nowMs += 2 * MINUTE;
+  await world.rest();
+  await world.rest();
+  expect([world.replicas, world.status?.phase]).toEqual([0, "stopped"]);
+});
+
+test("a query that meets a stop wakes the engine: its stamp is newer than the scaling", async () => {
+  const world = await resting({ idleTimeout: "30s", pollInterval: "5s" }, 0);
+  world.stamp(world.nowMs);
+  await world.rest();
+  world.nowMs += 31_000;
+  await world.pass();
+  expect([world.replicas, world.status?.lastScaledAt]).toEqual([0, text(world.nowMs)]);
+  // What the agent writes: the second after the scaling, although it is still the same second.
+  world.stamp(world.nowMs + 1_000);
+  await world.rest();
+  expect(world.replicas).toBe(2);
+});
+
+test.each(["", "yes", "2026-01-01", "1767268800", "9999-12-31T00:00:00Z"])(
+  "a wake request of %j neither wakes nor keeps up nor hides the next one",
+  async (garbage) => {
+    const world = await resting({}, 0);
+    world.stamp(garbage);
+    world.nowMs += MINUTE;
+    await world.rest();
+    expect([world.replicas, world.status?.autoStopReason]).toEqual([0, "Stopped"]);
+    world.stamp(world.nowMs);
+    await world.rest();
+    expect(world.replicas).toBe(2);
+  },
+);
