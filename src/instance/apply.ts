@@ -1,9 +1,11 @@
 // Carries a decision out: the writes of every step in order, the status last. A rejected write never hides what the pass observed:
 // the status shows both. Every write is one awaited call; a crash between any two repeats the pass.
 import type { InstanceStatus } from "../api/instance-status.ts";
+import { ANNOTATION } from "../api/labels.ts";
 import { isForbidden, NotLeaderError } from "../kube/errors.ts";
 import type { Logger } from "../kube/logger.ts";
 import { type Instance, viewChild } from "./children.ts";
+import { retainedFor } from "./database/retention.ts";
 import { nextStatus } from "./compute/next-status.ts";
 import { type Finding, type InstanceDecision, RECHECK_MS, type Step, type Write } from "./decision.ts";
 import type { InstanceMemory } from "./memory.ts";
@@ -13,7 +15,7 @@ import { renderCredentialsSecret } from "./render/credentials-secret.ts";
 import type { InstanceSnapshot } from "./snapshot.ts";
 import { type StatusOutcome, writeStatus } from "./status-write.ts";
 import type { InstanceWorld } from "./world.ts";
-import { createObject, type Made, rehearse, updateObject } from "./write-object.ts";
+import { createObject, type Made, orWrapped, rehearse, updateObject } from "./write-object.ts";
 
 export interface ApplyDeps {
   readonly world: InstanceWorld;
@@ -85,11 +87,28 @@ async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Pr
   const { identity } = s;
   switch (write.type) {
     case "createCredentials": {
-      const outcome = await world.createSecret(renderCredentialsSecret(identity, deps.newPassword()));
+      const retained = retainedFor(s.instance.spec);
+      const outcome = await world.createSecret(renderCredentialsSecret(identity, deps.newPassword(), retained));
       // Another writer was faster: its Secret must be verified before anything is built on it.
       if (outcome === "exists") return "stale";
       logger.info("credentials created", { secret: credentialsSecretName(identity.name) });
       deps.onCredentialsCreated();
+      return "made";
+    }
+    case "retainCredentials": {
+      const annotations = { [ANNOTATION.accountId]: retainedFor(s.instance.spec) ?? "" };
+      const key = { namespace: identity.namespace, name: credentialsSecretName(identity.name) };
+      const outcome = await world.patchSecret(key, { uid: write.uid, ownerReferences: null, annotations });
+      if (outcome === "conflict") return "stale";
+      logger.info("credentials retained", { secret: key.name });
+      return "made";
+    }
+    case "growClaim": {
+      const { name, uid, size } = write;
+      const key = { namespace: identity.namespace, name };
+      const outcome = await orWrapped("PersistentVolumeClaim", name, world.growClaim(key, uid, size));
+      if (outcome === "conflict") return "stale";
+      logger.info("claim grown", { claim: name, size });
       return "made";
     }
     case "create":

@@ -37,6 +37,8 @@ export function instanceController(deps: InstanceControllerDeps): Controller {
     concurrency: deps.concurrency ?? DEFAULT_CONCURRENCY,
     watches: [
       watch(caches.instances, instanceOfInstanceEvent),
+      watch(caches.claims, instanceOfChildEvent),
+      watch(caches.secrets, instanceOfChildEvent),
       watch(children.StatefulSet, instanceOfChildEvent),
       watch(children.Deployment, instanceOfChildEvent),
       watch(children.Service, instanceOfChildEvent),

@@ -11,6 +11,9 @@ export type Finding =
 /** One write. A step's writes are made in order; after one that is rejected, those that build on it are left out. */
 export type Write =
   | { readonly type: "createCredentials" }
+  /** Takes the Secret out of the instance's ownership, so that it survives it, and notes whose catalogue it opens. */
+  | { readonly type: "retainCredentials"; readonly uid: string }
+  | { readonly type: "growClaim"; readonly name: string; readonly uid: string; readonly size: string | number }
   /** Never changes an object that exists and is not the instance's. */
   | { readonly type: "create"; readonly object: Rendered }
   /** Only for an object that the instance owns: takes fields over from other managers. */

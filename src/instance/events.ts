@@ -6,12 +6,13 @@ import { API_VERSION, INSTANCE_NAMES } from "../api/group.ts";
 import type { InstanceStatus } from "../api/instance-status.ts";
 import type { EventNote } from "../kube/event-object.ts";
 import type { Instance } from "./children.ts";
-import { credentialsSecretName } from "./names.ts";
+import { claimName, credentialsSecretName, gatewayName } from "./names.ts";
 import { wakeOffBegins } from "./wake-off.ts";
 
 type Told = Pick<EventNote, "type" | "reason" | "note">;
 type Status = DeepReadonly<InstanceStatus> | undefined;
 
+const LOSS = "MetadataReady";
 const COMPONENTS = ["MetadataReady", "GatewayReady"] as const;
 
 /** To be recorded once the status is stored. */
@@ -19,6 +20,8 @@ export function eventsOf(before: Instance, after: Status): readonly EventNote[] 
   const told = [
     ...COMPONENTS.flatMap((type) => componentEvent(type, before.status, after)),
     ...phaseEvent(before.status, after),
+    ...catalogueEvents(before, after),
+    ...accountEvent(before, after),
     ...wakeEvent(before.status, after),
   ];
   return told.map((event) => noteOf(before, event));
@@ -51,8 +54,33 @@ function componentEvent(type: (typeof COMPONENTS)[number], before: Status, after
   if (is === undefined || (was?.status === is.status && was.reason === is.reason)) return [];
   const component = type === "MetadataReady" ? "Metadata" : "Gateway";
   if (is.status === "True") return [{ type: "Normal", reason: "ComponentReady", note: `${component}: ${is.message}` }];
+  if (is.reason === "CatalogueLost") return [];
   if (is.reason === "Provisioning" && was?.status !== "True") return [];
   return [{ type: "Warning", reason: "ComponentUnready", note: `${component}: ${is.reason}: ${is.message}` }];
+}
+
+/** Each stage of the loss is told: what can still be saved, and what no longer can. */
+function catalogueEvents({ metadata, status }: Instance, after: Status): readonly Told[] {
+  const [was, is] = [findCondition(status?.conditions, LOSS), findCondition(after?.conditions, LOSS)];
+  const isNews = is?.reason === "CatalogueLost" && (was?.reason !== is.reason || was.message !== is.message);
+  const [from, to] = [status?.builtInPostgres?.claimUID, after?.builtInPostgres?.claimUID];
+  const claim = claimName(metadata?.name ?? "");
+  const note = `The catalogue is in PersistentVolumeClaim ${claim} with uid ${to} from now on, in place of uid ${from}, as accepted`;
+  return [
+    ...(isNews ? [{ type: "Warning" as const, reason: "CatalogueLost", note: is.message }] : []),
+    ...(from !== undefined && to !== undefined && from !== to
+      ? [{ type: "Warning" as const, reason: "CatalogueReplaced", note }]
+      : []),
+  ];
+}
+
+function accountEvent({ metadata, status }: Instance, after: Status): readonly Told[] {
+  const [from, to] = [status?.gatewayAccount?.uid, after?.gatewayAccount?.uid];
+  if (from === undefined || to === undefined || from === to) return [];
+  const note =
+    `ServiceAccount ${gatewayName(metadata?.name ?? "")} was deleted and created again: the gateway's pods are replaced, because ` +
+    "the API server rejects the tokens of the running ones";
+  return [{ type: "Warning", reason: "GatewayRestarted", note }];
 }
 
 function wakeEvent(before: Status, after: Status): readonly Told[] {

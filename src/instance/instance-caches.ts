@@ -1,13 +1,13 @@
 // The caches that the instance controller reads: objects that carry the instance label, reduced to what is compared or decided
-// by. Secrets and claims are not among them.
-import type { V1ConfigMap, V1Deployment } from "../api/generated/kubernetes.ts";
+// by. Of Secrets only the metadata is watched: their contents never reach this process that way.
+import type { V1ConfigMap, V1Deployment, V1PersistentVolumeClaim } from "../api/generated/kubernetes.ts";
 import { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
 import type { CacheOptions, ObjectCache } from "../kube/cache.ts";
 import type { KubeObject } from "../kube/object.ts";
 import type { AppliedKind, ChildTypes } from "./children.ts";
 import { digestData } from "./drift/config-map-digest.ts";
-import { KINDS } from "./kinds.ts";
+import { KINDS, SECRET_METADATA } from "./kinds.ts";
 
 export type ChildCaches = { readonly [K in Exclude<AppliedKind, "Role">]: ObjectCache<ChildTypes[K]> } & {
   /** Absent where gateways are bound to a ClusterRole: the operator then has no right on Roles. */
@@ -17,6 +17,10 @@ export type ChildCaches = { readonly [K in Exclude<AppliedKind, "Role">]: Object
 export interface InstanceCaches {
   readonly instances: ObjectCache<FireboltInstance>;
   readonly children: ChildCaches;
+  /** Of the built-in PostgreSQL. */
+  readonly claims: ObjectCache<V1PersistentVolumeClaim>;
+  /** Credentials of the built-in PostgreSQL, without contents. */
+  readonly secrets: ObjectCache<KubeObject>;
 }
 
 /** What a cache of this feature asks for; the caller adds the client, the logger and the namespaces. */
@@ -38,6 +42,9 @@ export function createInstanceCaches(
     create<ChildTypes[K]>({ type: KINDS[kind], labelSelector: LABEL.instance, trim });
   return {
     instances,
+    claims: create({ type: KINDS.PersistentVolumeClaim, labelSelector: LABEL.instance, trim: withoutStatus }),
+    // The operator's own writes come back whole, and are merged into caches.
+    secrets: create({ type: SECRET_METADATA, labelSelector: LABEL.instance, trim: metadataAlone }),
     children: {
       StatefulSet: child("StatefulSet", withoutStatus),
       Deployment: child("Deployment", trimDeployment),
@@ -52,6 +59,10 @@ export function createInstanceCaches(
 }
 
 const same = <T>(object: T): T => object;
+
+function metadataAlone({ metadata }: KubeObject): KubeObject {
+  return metadata === undefined ? {} : { metadata };
+}
 
 /** Nobody decides by it, and it is what changes most. */
 function withoutStatus<T extends { status?: unknown }>(object: T): T {

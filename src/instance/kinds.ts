@@ -1,4 +1,5 @@
 // The addresses of the Kubernetes kinds that an instance is made of.
+import type { KubeObject } from "../kube/object.ts";
 import { defineResource, type ResourceType } from "../kube/resource.ts";
 import type { ChildKind, ChildTypes } from "./children.ts";
 
@@ -23,4 +24,12 @@ export const KINDS: { readonly [K in ChildKind]: ResourceType<ChildTypes[K]> } =
   ServiceAccount: defineResource({ ...core, kind: "ServiceAccount", plural: "serviceaccounts" }),
   RoleBinding: defineResource({ ...rbac, kind: "RoleBinding", plural: "rolebindings" }),
   Role: defineResource({ ...rbac, kind: "Role", plural: "roles" }),
+};
+
+/** Secrets without their contents. */
+export const SECRET_METADATA: ResourceType<KubeObject> = {
+  ...core,
+  kind: "Secret",
+  plural: "secrets",
+  metadataOnly: true,
 };

@@ -38,6 +38,8 @@ function cachedReads({ caches }: KubeWorldOptions): CachedReads {
   return {
     instance: (key) => caches.instances.get(key),
     child: <K extends AppliedKind>(kind: K, key: InstanceKey) => cacheOf(caches, kind)?.get(key),
+    claim: (key) => caches.claims.get(key),
+    secretMetadata: (key) => caches.secrets.get(key)?.metadata,
   };
 }
 
@@ -56,6 +58,7 @@ function directReads({ client, signal }: KubeWorldOptions): DirectReads {
     },
     readConfigMap: (key) => client.find(KINDS.ConfigMap, keyOnly(key), call),
     readSecret: (key) => client.find(KINDS.Secret, keyOnly(key), call),
+    readClaim: (key) => client.find(KINDS.PersistentVolumeClaim, keyOnly(key), call),
     async listLabelled(kind, { namespace, name }) {
       const { items } = await client.listAll(typeOf(kind), {
         ...call,
@@ -83,6 +86,15 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
       throw error;
     }
   };
+  const patchOwn = async (type: ResourceType<KubeObject>, key: InstanceKey, body: object) => {
+    try {
+      await client.patch(type, keyOnly(key), { type: "merge", body }, write);
+      return "patched" as const;
+    } catch (error) {
+      if (isNotFound(error) || isConflict(error)) return "conflict" as const;
+      throw error;
+    }
+  };
   const finalizersOf = ({ metadata }: Instance) => metadata?.finalizers ?? [];
   const own = FireboltInstance.finalizer;
   return {
@@ -91,7 +103,14 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
     removeFinalizer: (instance) =>
       patch(instance, { finalizers: finalizersOf(instance).filter((finalizer) => finalizer !== own) }),
     writeId: (instance, id) => patch(instance, {}, { spec: { id } }),
+    removeAnnotation: (instance, annotation) => patch(instance, { annotations: { [annotation]: null } }),
     createSecret: (secret) => createOnly(KINDS.Secret, secret),
+    patchSecret: (key, metadata) => patchOwn(typeOf("Secret"), key, { metadata }),
+    growClaim: (key, uid, size) =>
+      patchOwn(typeOf("PersistentVolumeClaim"), key, {
+        metadata: { uid },
+        spec: { resources: { requests: { storage: size } } },
+      }),
     create: (object) => createOnly(typeOf(object.kind), asKubeObject(object)),
     async update(object, uid) {
       const type = typeOf(object.kind);

@@ -5,7 +5,13 @@ import type { ChildKey } from "./snapshot.ts";
 
 export interface InstanceMemory {
   /** The Secret that was found usable, for which version of the spec and when. */
-  credentials?: { readonly secret: string; readonly generation: number; readonly checkedMs: number };
+  credentials?: {
+    readonly secret: string;
+    readonly generation: number;
+    /** As the watch showed it; of a Secret that the operator makes. */
+    readonly version: string | undefined;
+    readonly checkedMs: number;
+  };
   /** Passes in a row that ended with the API server refusing a write for good, for one version of the spec. */
   refusals?: { readonly generation: number; readonly count: number };
   /** What writes came to where that is not what was asked for. */

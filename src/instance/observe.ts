@@ -3,8 +3,16 @@
 import type { AppliedKind, Instance } from "./children.ts";
 import { identityOf, viewChild } from "./children.ts";
 import { needsCredentials } from "./compute/compute-instance.ts";
+import { observeClaim } from "./database/observe-claim.ts";
 import type { InstanceMemory } from "./memory.ts";
-import { gatewayConfigName, gatewayName, metadataConfigName, metadataName, postgresName } from "./names.ts";
+import {
+  credentialsSecretName,
+  gatewayConfigName,
+  gatewayName,
+  metadataConfigName,
+  metadataName,
+  postgresName,
+} from "./names.ts";
 import { observeCredentials } from "./observe-credentials.ts";
 import type { RenderSettings } from "./render/instance-objects.ts";
 import { childKey, type InstanceSnapshot } from "./snapshot.ts";
@@ -30,10 +38,24 @@ export async function observeInstance(
     ]),
   );
   const phase = instance.status?.phase;
-  const credentials = needsCredentials({ phase, instance })
+  const needed = needsCredentials({ phase, instance });
+  const claim = await observeClaim(world, instance, identity);
+  const credentials = needed
     ? await observeCredentials(world, { instance, identity, children, memory, nowMs })
     : ({ type: "usable" } as const);
-  return { nowMs, instance, identity, phase, settings, credentials, children, outcomes: memory.outcomes };
+  const secret = world.secretMetadata({ namespace, name: credentialsSecretName(identity.name) });
+  return {
+    nowMs,
+    instance,
+    identity,
+    phase,
+    settings,
+    credentials,
+    claim,
+    secret,
+    children,
+    outcomes: memory.outcomes,
+  };
 }
 
 function childNames(instance: string): readonly (readonly [AppliedKind, string])[] {

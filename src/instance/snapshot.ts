@@ -1,6 +1,6 @@
 // Everything one decision about an instance depends on, read beforehand. Plain data.
 import type { InstancePhase } from "../api/phases.ts";
-import type { AppliedKind, Child, Instance, LiveObject } from "./children.ts";
+import type { AppliedKind, Child, ChildMetadata, Instance, LiveObject } from "./children.ts";
 import type { InstanceIdentity } from "./names.ts";
 import type { RenderSettings } from "./render/instance-objects.ts";
 
@@ -15,6 +15,16 @@ export type Credentials =
       readonly message: string;
     };
 
+/** The claim of the built-in PostgreSQL. */
+export interface ClaimView {
+  readonly uid: string;
+  readonly isLeaving: boolean;
+  readonly volumeName: string | undefined;
+  /** The size that it requests. */
+  readonly size: string | number | undefined;
+  readonly storageClassName: string | undefined;
+}
+
 export interface InstanceSnapshot {
   readonly nowMs: number;
   readonly instance: Instance;
@@ -23,6 +33,10 @@ export interface InstanceSnapshot {
   readonly phase: InstancePhase | undefined;
   readonly settings: RenderSettings;
   readonly credentials: Credentials;
+  /** Undefined with an external database: nobody looks. */
+  readonly claim: ClaimView | undefined;
+  /** Of the Secret with the credentials of the built-in PostgreSQL, as the watch shows it. */
+  readonly secret: ChildMetadata | undefined;
   readonly children: ReadonlyMap<ChildKey, Child<LiveObject>>;
   /** What earlier writes of this process came to where that is not what was asked for, by child. */
   readonly outcomes: ReadonlyMap<ChildKey, string>;

@@ -2,7 +2,7 @@
 // that names what has the name. Nothing is ever adopted.
 import { isInvalid, isNotFound } from "../kube/errors.ts";
 import type { Logger } from "../kube/logger.ts";
-import { type Rendered, viewChild } from "./children.ts";
+import { type ChildKind, type Rendered, viewChild } from "./children.ts";
 import { isAsRendered, outcomeOf } from "./drift/as-rendered.ts";
 import type { InstanceMemory } from "./memory.ts";
 import type { InstanceIdentity } from "./names.ts";
@@ -20,10 +20,12 @@ export interface WriteObjectDeps {
 export type Made = "made" | "stale" | "early";
 
 export async function createObject(object: Rendered, identity: InstanceIdentity, deps: WriteObjectDeps): Promise<Made> {
-  const outcome = await orWrapped(object, deps.world.create(object)).catch((error: unknown) => {
-    if (error instanceof Error && isNotFound(error.cause) && bindsOwnRole(object)) return "early" as const;
-    throw error;
-  });
+  const outcome = await orWrapped(object.kind, object.metadata.name, deps.world.create(object)).catch(
+    (error: unknown) => {
+      if (error instanceof Error && isNotFound(error.cause) && bindsOwnRole(object)) return "early" as const;
+      throw error;
+    },
+  );
   if (outcome === "exists") return takeExisting(object, identity, deps);
   if (outcome === "early") return "early";
   noteWrite("object created", object, deps);
@@ -57,16 +59,16 @@ export async function updateObject(object: Rendered, uid: string, deps: WriteObj
     // A watch that lags behind must not make the operator repeat the pass without a pause.
     if ((await world.update(object, uid)) === "conflict") return "early";
   } catch (error) {
-    if (!isInvalid(error)) throw wrapped(object, error);
+    if (!isInvalid(error)) throw wrapped(object.kind, object.metadata.name, error);
     // An apply adds to keyed lists: entries of other writers (a port of the same name, say) can make the sum invalid.
-    await orWrapped(object, world.overwrite(object, uid));
+    await orWrapped(object.kind, object.metadata.name, world.overwrite(object, uid));
   }
   noteWrite("object updated", object, deps);
   return "made";
 }
 
 export async function rehearse(object: Rendered, world: Pick<InstanceWorld, "rehearse">): Promise<void> {
-  await orWrapped(object, world.rehearse(object));
+  await orWrapped(object.kind, object.metadata.name, world.rehearse(object));
 }
 
 /**
@@ -87,14 +89,15 @@ function noteWrite(message: string, object: Rendered, { world, memory, logger }:
   else memory.outcomes.set(key, outcomeOf(live, object));
 }
 
-function wrapped({ kind, metadata }: Rendered, error: unknown): Error {
-  return new ChildWriteError(kind, metadata.name, problemOf(error), error);
+function wrapped(kind: ChildKind, name: string, error: unknown): Error {
+  return new ChildWriteError(kind, name, problemOf(error), error);
 }
 
-async function orWrapped<T>(object: Rendered, call: Promise<T>): Promise<T> {
+/** A failure names the object. */
+export async function orWrapped<T>(kind: ChildKind, name: string, call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
-    throw wrapped(object, error);
+    throw wrapped(kind, name, error);
   }
 }

@@ -2,9 +2,11 @@
 // the snapshot holds.
 import { violationsText } from "../../podtemplate/violation.ts";
 import { type Finding, type InstanceDecision, RECHECK_MS } from "../decision.ts";
-import { metadataName } from "../names.ts";
+import { validateVolume } from "../database/storage.ts";
+import { claimName, metadataName } from "../names.ts";
 import { childOf, type InstanceSnapshot } from "../snapshot.ts";
 import { validateId, validateName, validateTemplates } from "../validate.ts";
+import { catalogueOf, postgresRun } from "./catalogue.ts";
 import { initialStatus, nextStatus } from "./next-status.ts";
 import { isReleased } from "./phase.ts";
 import { isServing } from "./readiness.ts";
@@ -36,9 +38,16 @@ export function needsCredentials({ phase, instance }: Pick<InstanceSnapshot, "ph
   return phase !== undefined && (phase !== "Failed" || isReleased(instance)) && specRefusal(instance) === undefined;
 }
 
-function refusal({ instance, credentials }: InstanceSnapshot): Finding | undefined {
+function refusal(s: InstanceSnapshot): Finding | undefined {
+  const { instance, identity, credentials, claim } = s;
   const found = specRefusal(instance);
-  if (found !== undefined || credentials.type !== "unusable") return found;
+  if (found !== undefined) return found;
+  // Before the credentials: without its catalogue a database needs no new password, and must not get one.
+  if (postgresRun(catalogueOf(s)) !== "running") return undefined;
+  const volume = validateVolume(instance.spec.metadata.builtInPostgres, claim, claimName(identity.name));
+  if (volume.length > 0)
+    return { component: "metadata", reason: "PostgresEnsureFailed", message: violationsText(volume) };
+  if (credentials.type !== "unusable") return undefined;
   return { component: "metadata", reason: credentials.reason, message: credentials.message };
 }
 

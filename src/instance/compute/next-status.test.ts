@@ -34,6 +34,8 @@ function snapshot(
     identity: { namespace: "ns", name: "lakeside", uid: "u" },
     phase,
     settings: { images: OPERATOR_DEFAULTS.images, metadataConfigFormat: "xml" },
+    claim: undefined,
+    secret: undefined,
     credentials: { type: "usable" },
     children,
     outcomes: new Map(),

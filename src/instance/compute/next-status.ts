@@ -9,6 +9,8 @@ import type { Finding } from "../decision.ts";
 import { gatewayEndpoint, gatewayName, metadataEndpoint, metadataName } from "../names.ts";
 import { childOf, type InstanceSnapshot } from "../snapshot.ts";
 import { wakeOffHint } from "../wake-off.ts";
+import { catalogueFinding, catalogueOf, rememberedClaim } from "./catalogue.ts";
+import { gatewayAccountOf } from "./gateway-account.ts";
 import { nextPhase, resetHint } from "./phase.ts";
 import { isServing } from "./readiness.ts";
 
@@ -31,10 +33,14 @@ const DISABLED: readonly InstanceVerdict[] = (["AuthReady", "EngineTLSReady", "G
 
 export function nextStatus(
   s: InstanceSnapshot,
-  { findings = [], isFinal = false }: StatusOptions = {},
+  { findings: found = [], isFinal = false }: StatusOptions = {},
 ): InstanceStatus {
+  const catalogue = catalogueOf(s);
+  const lost = catalogueFinding(catalogue, s.identity);
+  // Whatever else is wrong: nothing is as bad, and nothing helps before it.
+  const findings = lost === undefined ? found : [lost, ...found];
   // Without its database the service is of no use, whatever its pods say.
-  const cutOff = findings.some(({ reason }) => reason === "PostgresSecretPreflightFailed");
+  const cutOff = catalogue.type === "lost" || findings.some(({ reason }) => reason === "PostgresSecretPreflightFailed");
   const metadataReady = !cutOff && isServing(childOf(s, "Deployment", metadataName(s.identity.name)));
   const gatewayReady = isServing(childOf(s, "Deployment", gatewayName(s.identity.name)));
   const judged = [
@@ -45,9 +51,15 @@ export function nextStatus(
   const components = applied(s.instance.status?.conditions, judged, s);
   const ready = rollUp(components);
   const hint = isFinal ? resetHint(s.instance.metadata?.annotations?.[ANNOTATION.resetFailed]) : "";
-  const { metadataEndpoint: _, gatewayEndpoint: __, ...kept } = copyOf<InstanceStatus>(s.instance.status ?? {});
+  const stored = copyOf<InstanceStatus>(s.instance.status ?? {});
+  const { metadataEndpoint: _, gatewayEndpoint: __, gatewayAccount: ___, ...kept } = stored;
+  const claimUID = rememberedClaim(catalogue);
+  const gatewayAccount = gatewayAccountOf(s);
   return {
     ...kept,
+    // With an external database the last one stays: its claim is the way back.
+    ...(claimUID === undefined ? {} : { builtInPostgres: { claimUID } }),
+    ...(gatewayAccount === undefined ? {} : { gatewayAccount }),
     phase: isFinal ? "Failed" : nextPhase(s.phase, ready.status === "True"),
     metadataReady,
     gatewayReady,
