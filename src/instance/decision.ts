@@ -40,6 +40,8 @@ export type Step = { readonly writes: readonly Write[] } & (
 
 export type InstanceDecision =
   | { readonly type: "initialise"; readonly status: InstanceStatus }
+  /** Being deleted, held by its engines, and nothing can be kept up. */
+  | { readonly type: "hold"; readonly status: InstanceStatus }
   /** Failed, and nothing has happened that would leave it. */
   | { readonly type: "rest" }
   | { readonly type: "refuse"; readonly finding: Finding; readonly status: InstanceStatus }

@@ -20,6 +20,7 @@ export function eventsOf(before: Instance, after: Status): readonly EventNote[] 
   const told = [
     ...COMPONENTS.flatMap((type) => componentEvent(type, before.status, after)),
     ...phaseEvent(before.status, after),
+    ...heldEvent(before.status, after),
     ...catalogueEvents(before, after),
     ...accountEvent(before, after),
     ...wakeEvent(before.status, after),
@@ -86,6 +87,12 @@ function accountEvent({ metadata, status }: Instance, after: Status): readonly T
 function wakeEvent(before: Status, after: Status): readonly Told[] {
   const note = wakeOffBegins(before, after);
   return note === undefined ? [] : [{ type: "Warning", reason: "WakeOnZeroDisabled", note }];
+}
+
+function heldEvent(before: Status, after: Status): readonly Told[] {
+  const [was, is] = [findCondition(before?.conditions, "Ready"), findCondition(after?.conditions, "Ready")];
+  if (is?.reason !== "DeletionBlocked" || was?.reason === is.reason) return [];
+  return [{ type: "Warning", reason: "DeletionBlocked", note: is.message }];
 }
 
 function phaseEvent(before: Status, after: Status): readonly Told[] {

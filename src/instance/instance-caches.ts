@@ -1,5 +1,6 @@
 // The caches that the instance controller reads: objects that carry the instance label, reduced to what is compared or decided
 // by. Of Secrets only the metadata is watched: their contents never reach this process that way.
+import { FireboltEngine } from "../api/engine.ts";
 import type { V1ConfigMap, V1Deployment, V1PersistentVolumeClaim } from "../api/generated/kubernetes.ts";
 import { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
@@ -17,6 +18,8 @@ export type ChildCaches = { readonly [K in Exclude<AppliedKind, "Role">]: Object
 export interface InstanceCaches {
   readonly instances: ObjectCache<FireboltInstance>;
   readonly children: ChildCaches;
+  /** Only whether there are any that name an instance which is being deleted. */
+  readonly engines: ObjectCache<FireboltEngine>;
   /** Of the built-in PostgreSQL. */
   readonly claims: ObjectCache<V1PersistentVolumeClaim>;
   /** Credentials of the built-in PostgreSQL, without contents. */
@@ -30,18 +33,21 @@ export type CreateCache = <T extends KubeObject>(wish: CacheWish<T>) => ObjectCa
 export interface InstanceCachesOptions {
   /** Default true. */
   readonly roles?: boolean;
+  /** Shared with whoever else reads engines. */
+  readonly engines?: ObjectCache<FireboltEngine>;
 }
 
 /** `instances` is shared with whoever else reads instances; the others are this controller's alone. */
 export function createInstanceCaches(
   create: CreateCache,
   instances: ObjectCache<FireboltInstance> = create<FireboltInstance>({ type: FireboltInstance }),
-  { roles = true }: InstanceCachesOptions = {},
+  { roles = true, engines = create<FireboltEngine>({ type: FireboltEngine }) }: InstanceCachesOptions = {},
 ): InstanceCaches {
   const child = <K extends AppliedKind>(kind: K, trim: (object: ChildTypes[K]) => ChildTypes[K]) =>
     create<ChildTypes[K]>({ type: KINDS[kind], labelSelector: LABEL.instance, trim });
   return {
     instances,
+    engines,
     claims: create({ type: KINDS.PersistentVolumeClaim, labelSelector: LABEL.instance, trim: withoutStatus }),
     // The operator's own writes come back whole, and are merged into caches.
     secrets: create({ type: SECRET_METADATA, labelSelector: LABEL.instance, trim: metadataAlone }),

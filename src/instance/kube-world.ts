@@ -1,5 +1,7 @@
 // The instance's world over a cluster: cached reads from the caches, everything else one request each. Knows how things are
 // written (fields, preconditions, propagation) and nothing about why.
+import type { DeepReadonly } from "../api/deep-readonly.ts";
+import { FireboltEngine } from "../api/engine.ts";
 import { FIELD_MANAGER } from "../api/group.ts";
 import { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
@@ -38,9 +40,16 @@ function cachedReads({ caches }: KubeWorldOptions): CachedReads {
   return {
     instance: (key) => caches.instances.get(key),
     child: <K extends AppliedKind>(kind: K, key: InstanceKey) => cacheOf(caches, kind)?.get(key),
+    engines: ({ namespace, name }) => namesOf(caches.engines.list(namespace), name),
     claim: (key) => caches.claims.get(key),
     secretMetadata: (key) => caches.secrets.get(key)?.metadata,
   };
+}
+
+function namesOf(engines: readonly DeepReadonly<FireboltEngine>[], instance: string): readonly string[] {
+  return engines
+    .filter(({ spec }) => spec?.instanceRef === instance)
+    .flatMap(({ metadata }) => (metadata?.name === undefined ? [] : [metadata.name]));
 }
 
 function cacheOf<K extends AppliedKind>({ children }: InstanceCaches, kind: K): ObjectCache<ChildTypes[K]> | undefined {
@@ -58,6 +67,10 @@ function directReads({ client, signal }: KubeWorldOptions): DirectReads {
     },
     readConfigMap: (key) => client.find(KINDS.ConfigMap, keyOnly(key), call),
     readSecret: (key) => client.find(KINDS.Secret, keyOnly(key), call),
+    async listEngines({ namespace, name }) {
+      const { items } = await client.listAll(FireboltEngine, { ...call, namespace });
+      return namesOf(items, name);
+    },
     readClaim: (key) => client.find(KINDS.PersistentVolumeClaim, keyOnly(key), call),
     async listLabelled(kind, { namespace, name }) {
       const { items } = await client.listAll(typeOf(kind), {

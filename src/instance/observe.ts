@@ -22,12 +22,13 @@ export interface ObserveOptions {
   readonly settings: RenderSettings;
   readonly memory: InstanceMemory;
   readonly nowMs: number;
+  readonly heldBy?: readonly string[];
 }
 
 export async function observeInstance(
   world: InstanceWorld,
   instance: Instance,
-  { settings, memory, nowMs }: ObserveOptions,
+  { settings, memory, nowMs, heldBy = [] }: ObserveOptions,
 ): Promise<InstanceSnapshot> {
   const identity = identityOf(instance);
   const { namespace, uid } = identity;
@@ -46,6 +47,7 @@ export async function observeInstance(
   const secret = world.secretMetadata({ namespace, name: credentialsSecretName(identity.name) });
   return {
     nowMs,
+    heldBy,
     instance,
     identity,
     phase,

@@ -12,7 +12,8 @@ import { type Instance, identityOf } from "./children.ts";
 import { isConsentUsed } from "./compute/catalogue.ts";
 import { computeInstance, refuseLostId } from "./compute/compute-instance.ts";
 import { type InstanceDecision, RECHECK_MS } from "./decision.ts";
-import { deleteInstance } from "./deletion.ts";
+import { deleteInstance } from "./deletion/delete-instance.ts";
+import { observeHold } from "./deletion/hold.ts";
 import { credentialsEvent, eventsOf } from "./events.ts";
 import type { InstanceMemories } from "./memory.ts";
 import type { InstanceMetrics } from "./metrics-hooks.ts";
@@ -34,19 +35,37 @@ export interface PassDeps {
 
 export async function runInstancePass(world: InstanceWorld, key: InstanceKey, deps: PassDeps): Promise<NextCheck> {
   const instance = world.instance(key);
-  if (instance === undefined || instance.metadata?.deletionTimestamp !== undefined) {
-    const { logger, settings } = deps;
-    const managesRoles = settings.gatewayClusterRole === undefined;
-    const next = instance === undefined ? "onChange" : await deleteInstance(world, instance, { logger, managesRoles });
-    deps.memories.forget(key);
-    deps.metrics.removed(key);
-    return next;
-  }
-  if (instance.metadata?.finalizers?.includes(INSTANCE_NAMES.finalizer) !== true) {
+  if (instance === undefined || instance.metadata?.deletionTimestamp !== undefined)
+    return endInstance(world, key, instance, deps);
+  if (!isOurs(instance)) {
     await world.addFinalizer(instance);
     return "now";
   }
   return (instance.spec.id ?? "") === "" ? identify(world, instance, deps) : decideAndApply(world, instance, deps);
+}
+
+async function endInstance(
+  world: InstanceWorld,
+  key: InstanceKey,
+  instance: Instance | undefined,
+  deps: PassDeps,
+): Promise<NextCheck> {
+  const heldBy = isOurs(instance) ? await observeHold(world, instance) : [];
+  if (instance !== undefined && heldBy.length > 0) {
+    const next = await decideAndApply(world, instance, { ...deps, heldBy });
+    // Engines that the watch selector hides are not announced.
+    return typeof next === "object" ? { afterMs: Math.min(next.afterMs, RECHECK_MS.refused) } : next;
+  }
+  const { logger, settings } = deps;
+  const managesRoles = settings.gatewayClusterRole === undefined;
+  const next = instance === undefined ? "onChange" : await deleteInstance(world, instance, { logger, managesRoles });
+  deps.memories.forget(key);
+  deps.metrics.removed(key);
+  return next;
+}
+
+function isOurs(instance: Instance | undefined): instance is Instance {
+  return instance?.metadata?.finalizers?.includes(INSTANCE_NAMES.finalizer) === true;
 }
 
 async function identify(world: InstanceWorld, instance: Instance, deps: PassDeps): Promise<NextCheck> {
@@ -60,15 +79,17 @@ async function identify(world: InstanceWorld, instance: Instance, deps: PassDeps
 interface DecideDeps extends PassDeps {
   /** Why nothing can be decided about an instance whose account is not known any more. */
   readonly lostId?: string;
+  /** Engines that hold its deletion. */
+  readonly heldBy?: readonly string[];
 }
 
 async function decideAndApply(world: InstanceWorld, instance: Instance, deps: DecideDeps): Promise<NextCheck> {
-  const { settings, nowMs, logger, events, lostId } = deps;
+  const { settings, nowMs, logger, events, lostId, heldBy = [] } = deps;
   const memory = deps.memories.of(identityOf(instance));
   let stored = instance;
   let succeeded = false;
   try {
-    const snapshot = await observeInstance(world, instance, { settings, memory, nowMs: nowMs() });
+    const snapshot = await observeInstance(world, instance, { settings, memory, nowMs: nowMs(), heldBy });
     if (isConsentUsed(snapshot)) {
       await world.removeAnnotation(instance, ANNOTATION.acceptEmptyCatalogue);
       succeeded = true;
@@ -130,6 +151,7 @@ function nextCheck(
   switch (decision.type) {
     case "initialise":
       return "now";
+    case "hold":
     case "refuse":
       return { afterMs: RECHECK_MS.refused };
     case "provision":

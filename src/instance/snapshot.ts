@@ -31,6 +31,8 @@ export interface InstanceSnapshot {
   readonly identity: InstanceIdentity;
   /** Undefined before the first status. */
   readonly phase: InstancePhase | undefined;
+  /** Engines that hold its deletion; empty when it is not being deleted. */
+  readonly heldBy: readonly string[];
   readonly settings: RenderSettings;
   readonly credentials: Credentials;
   /** Undefined with an external database: nobody looks. */

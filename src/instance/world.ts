@@ -25,6 +25,8 @@ export interface CachedReads {
   instance(key: InstanceKey): Instance | undefined;
   /** ConfigMaps hold digests in place of their texts; objects without the instance label are not seen. */
   child<K extends AppliedKind>(kind: K, key: InstanceKey): DeepReadonly<ChildTypes[K]> | undefined;
+  /** Names of the engines of the namespace that name the instance, as far as the watch selector shows them. */
+  engines(instance: InstanceKey): readonly string[];
   claim(key: InstanceKey): DeepReadonly<V1PersistentVolumeClaim> | undefined;
   /** Of a Secret with the instance's label: contents are neither watched nor kept. */
   secretMetadata(key: InstanceKey): ChildMetadata | undefined;
@@ -38,6 +40,7 @@ export interface DirectReads {
   /** With its texts. */
   readConfigMap(key: InstanceKey): Promise<DeepReadonly<V1ConfigMap> | undefined>;
   readSecret(key: InstanceKey): Promise<Secret | undefined>;
+  listEngines(instance: InstanceKey): Promise<readonly string[]>;
   readClaim(key: InstanceKey): Promise<DeepReadonly<V1PersistentVolumeClaim> | undefined>;
   /** Everything of this kind that carries the instance's label, whoever owns it. */
   listLabelled(kind: ChildKind, instance: InstanceKey): Promise<readonly ChildReference[]>;

@@ -103,6 +103,20 @@ export class MemoryInstanceWorld implements InstanceWorld {
     return cached as DeepReadonly<ChildTypes[K]>;
   };
 
+  engines = ({ name }: InstanceKey) => this.#enginesOf(name).filter((engine) => !this.unseen.has(`engine ${engine}`));
+
+  listEngines = async ({ name }: InstanceKey) => {
+    this.#ask("list FireboltEngine");
+    return this.#enginesOf(name);
+  };
+
+  /** Engines of the namespace, by the instance that they name. */
+  readonly enginesByName = new Map<string, string>();
+
+  #enginesOf(instance: string): readonly string[] {
+    return [...this.enginesByName].flatMap(([engine, named]) => (named === instance ? [engine] : []));
+  }
+
   claim = ({ name }: InstanceKey) => this.#labelled("PersistentVolumeClaim", name);
 
   secretMetadata = ({ name }: InstanceKey) => this.#labelled("Secret", name)?.metadata;

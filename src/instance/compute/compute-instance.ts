@@ -3,18 +3,21 @@
 import { violationsText } from "../../podtemplate/violation.ts";
 import { type Finding, type InstanceDecision, RECHECK_MS } from "../decision.ts";
 import { validateVolume } from "../database/storage.ts";
+import { isForeground } from "../deletion/hold.ts";
 import { claimName, metadataName } from "../names.ts";
 import { childOf, type InstanceSnapshot } from "../snapshot.ts";
 import { validateId, validateName, validateTemplates } from "../validate.ts";
 import { catalogueOf, postgresRun } from "./catalogue.ts";
-import { initialStatus, nextStatus } from "./next-status.ts";
+import { heldStatus, initialStatus, nextStatus } from "./next-status.ts";
 import { isReleased } from "./phase.ts";
 import { isServing } from "./readiness.ts";
 import { computeSteps } from "./steps.ts";
 
 export function computeInstance(s: InstanceSnapshot): InstanceDecision {
   if (s.phase === undefined) return { type: "initialise", status: initialStatus(s) };
-  if (s.phase === "Failed" && !isReleased(s.instance)) return { type: "rest" };
+  const isAtRest = s.phase === "Failed" && !isReleased(s.instance);
+  if (s.heldBy.length > 0 && (isAtRest || isForeground(s.instance))) return { type: "hold", status: heldStatus(s) };
+  if (isAtRest) return { type: "rest" };
   const finding = refusal(s);
   if (finding !== undefined) return { type: "refuse", finding, status: nextStatus(s, { findings: [finding] }) };
   const metadataServes = isServing(childOf(s, "Deployment", metadataName(s.identity.name)));

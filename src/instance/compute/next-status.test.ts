@@ -34,6 +34,7 @@ function snapshot(
     identity: { namespace: "ns", name: "lakeside", uid: "u" },
     phase,
     settings: { images: OPERATOR_DEFAULTS.images, metadataConfigFormat: "xml" },
+    heldBy: [],
     claim: undefined,
     secret: undefined,
     credentials: { type: "usable" },

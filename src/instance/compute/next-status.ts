@@ -7,6 +7,7 @@ import type { InstanceStatus } from "../../api/instance-status.ts";
 import { ANNOTATION } from "../../api/labels.ts";
 import type { Finding } from "../decision.ts";
 import { gatewayEndpoint, gatewayName, metadataEndpoint, metadataName } from "../names.ts";
+import { heldMessage } from "../deletion/hold.ts";
 import { childOf, type InstanceSnapshot } from "../snapshot.ts";
 import { wakeOffHint } from "../wake-off.ts";
 import { catalogueFinding, catalogueOf, rememberedClaim } from "./catalogue.ts";
@@ -49,7 +50,7 @@ export function nextStatus(
     ...DISABLED,
   ];
   const components = applied(s.instance.status?.conditions, judged, s);
-  const ready = rollUp(components);
+  const ready = heldVerdict(s) ?? rollUp(components);
   const hint = isFinal ? resetHint(s.instance.metadata?.annotations?.[ANNOTATION.resetFailed]) : "";
   const stored = copyOf<InstanceStatus>(s.instance.status ?? {});
   const { metadataEndpoint: _, gatewayEndpoint: __, gatewayAccount: ___, ...kept } = stored;
@@ -74,6 +75,21 @@ export function initialStatus(s: InstanceSnapshot): InstanceStatus {
   const components = applied(s.instance.status?.conditions, DISABLED, s);
   const kept = copyOf<InstanceStatus>(s.instance.status ?? {});
   return { ...kept, phase: "Provisioning", conditions: applied(components, [rollUp(components)], s) };
+}
+
+/** The components are left as they were last seen. */
+export function heldStatus(s: InstanceSnapshot): InstanceStatus {
+  const kept = copyOf<InstanceStatus>(s.instance.status ?? {});
+  const { resetFailed } = ANNOTATION;
+  const hint = s.phase === "Failed" ? resetHint(s.instance.metadata?.annotations?.[resetFailed]) : "";
+  const held = heldVerdict(s) ?? rollUp(s.instance.status?.conditions ?? []);
+  const conditions = applied(s.instance.status?.conditions, [{ ...held, message: `${held.message}${hint}` }], s);
+  return { ...kept, phase: s.phase === "Failed" ? s.phase : nextPhase(s.phase, false), conditions };
+}
+
+function heldVerdict({ heldBy, identity }: InstanceSnapshot): InstanceVerdict | undefined {
+  if (heldBy.length === 0) return undefined;
+  return { type: "Ready", status: "False", reason: "DeletionBlocked", message: heldMessage(heldBy, identity) };
 }
 
 /** Counts of replicas stay out of the messages: they would make a write of every pod that comes and goes. */
