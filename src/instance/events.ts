@@ -5,21 +5,30 @@ import type { DeepReadonly } from "../api/deep-readonly.ts";
 import { API_VERSION, INSTANCE_NAMES } from "../api/group.ts";
 import type { InstanceStatus } from "../api/instance-status.ts";
 import type { EventNote } from "../kube/event-object.ts";
+import { troubleText } from "../pods/pod-trouble.ts";
 import type { Instance } from "./children.ts";
-import { claimName, credentialsSecretName, gatewayName } from "./names.ts";
+import { claimName, credentialsSecretName, gatewayName, postgresName } from "./names.ts";
+import { POSTGRES_DATABASE, POSTGRES_USER } from "./render/credentials-secret.ts";
+import type { Troubles } from "./snapshot.ts";
 import { wakeOffBegins } from "./wake-off.ts";
 
 type Told = Pick<EventNote, "type" | "reason" | "note">;
 type Status = DeepReadonly<InstanceStatus> | undefined;
 
+const TROUBLED = [
+  ["postgres", "MetadataReady"],
+  ["metadata", "MetadataReady"],
+  ["gateway", "GatewayReady"],
+] as const;
 const LOSS = "MetadataReady";
 const COMPONENTS = ["MetadataReady", "GatewayReady"] as const;
 
 /** To be recorded once the status is stored. */
-export function eventsOf(before: Instance, after: Status): readonly EventNote[] {
+export function eventsOf(before: Instance, after: Status, troubles: Troubles): readonly EventNote[] {
   const told = [
     ...COMPONENTS.flatMap((type) => componentEvent(type, before.status, after)),
     ...phaseEvent(before.status, after),
+    ...troubleEvents(before, after, troubles),
     ...heldEvent(before.status, after),
     ...catalogueEvents(before, after),
     ...accountEvent(before, after),
@@ -87,6 +96,29 @@ function accountEvent({ metadata, status }: Instance, after: Status): readonly T
 function wakeEvent(before: Status, after: Status): readonly Told[] {
   const note = wakeOffBegins(before, after);
   return note === undefined ? [] : [{ type: "Warning", reason: "WakeOnZeroDisabled", note }];
+}
+
+/** The first time that a condition names a cause. */
+function troubleEvents({ metadata, status }: Instance, after: Status, troubles: Troubles): readonly Told[] {
+  const { namespace = "", name = "" } = metadata ?? {};
+  return TROUBLED.flatMap(([component, type]): readonly Told[] => {
+    const trouble = troubles[component];
+    const [was, is] = [findCondition(status?.conditions, type), findCondition(after?.conditions, type)];
+    if (trouble === undefined || is?.message.includes(troubleText(trouble)) !== true) return [];
+    // The name of a pod changes whenever it is replaced; the cause does not.
+    if (was?.message.includes(trouble.cause) === true) return [];
+    const login = component === "metadata" ? loginHint({ namespace, name }) : "";
+    const note = `${troubleText(trouble)}; next: ${trouble.next}${login}`;
+    return [{ type: "Warning", reason: "PodFailing", note }];
+  });
+}
+
+/** What a metadata service that starts and never gets ready most often has in its log. */
+function loginHint({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return (
+    `; if PostgreSQL rejects its password there, restore Secret ${credentialsSecretName(name)}, or set that password in the database: ` +
+    `kubectl exec -n ${namespace} ${postgresName(name)}-0 -- psql -U ${POSTGRES_USER} -d ${POSTGRES_DATABASE} -c "ALTER ROLE ..."`
+  );
 }
 
 function heldEvent(before: Status, after: Status): readonly Told[] {

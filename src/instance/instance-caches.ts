@@ -1,7 +1,7 @@
 // The caches that the instance controller reads: objects that carry the instance label, reduced to what is compared or decided
 // by. Of Secrets only the metadata is watched: their contents never reach this process that way.
 import { FireboltEngine } from "../api/engine.ts";
-import type { V1ConfigMap, V1Deployment, V1PersistentVolumeClaim } from "../api/generated/kubernetes.ts";
+import type { V1ConfigMap, V1Deployment, V1PersistentVolumeClaim, V1StatefulSet } from "../api/generated/kubernetes.ts";
 import { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
 import type { CacheOptions, ObjectCache } from "../kube/cache.ts";
@@ -52,7 +52,7 @@ export function createInstanceCaches(
     // The operator's own writes come back whole, and are merged into caches.
     secrets: create({ type: SECRET_METADATA, labelSelector: LABEL.instance, trim: metadataAlone }),
     children: {
-      StatefulSet: child("StatefulSet", withoutStatus),
+      StatefulSet: child("StatefulSet", trimStatefulSet),
       Deployment: child("Deployment", trimDeployment),
       Service: child("Service", withoutStatus),
       ConfigMap: child("ConfigMap", trimConfigMap),
@@ -74,6 +74,13 @@ function metadataAlone({ metadata }: KubeObject): KubeObject {
 function withoutStatus<T extends { status?: unknown }>(object: T): T {
   const { status: _, ...rest } = object;
   return rest as T;
+}
+
+/** Whether its pod is ready, and nothing that changes more often. */
+export function trimStatefulSet(statefulSet: V1StatefulSet): V1StatefulSet {
+  if (statefulSet.status === undefined) return statefulSet;
+  const { replicas, readyReplicas = 0 } = statefulSet.status;
+  return { ...statefulSet, status: { replicas, readyReplicas } };
 }
 
 /** The numbers that readiness goes by. */

@@ -1,4 +1,5 @@
 // The addresses of the Kubernetes kinds that an instance is made of.
+import type { V1Pod } from "../api/generated/kubernetes.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { defineResource, type ResourceType } from "../kube/resource.ts";
 import type { ChildKind, ChildTypes } from "./children.ts";
@@ -33,3 +34,6 @@ export const SECRET_METADATA: ResourceType<KubeObject> = {
   plural: "secrets",
   metadataOnly: true,
 };
+
+/** Of the components; listed only while one is not as it should be. */
+export const PODS: ResourceType<V1Pod> = defineResource({ ...core, kind: "Pod", plural: "pods" });

@@ -21,7 +21,7 @@ import {
   type Rendered,
 } from "./children.ts";
 import type { InstanceCaches } from "./instance-caches.ts";
-import { KINDS } from "./kinds.ts";
+import { KINDS, PODS } from "./kinds.ts";
 import { claimCreatedFields } from "./own-fields.ts";
 import type { CachedReads, DirectReads, InstanceKey, InstanceWorld, StatusWriteAnswer, Writes } from "./world.ts";
 
@@ -67,6 +67,10 @@ function directReads({ client, signal }: KubeWorldOptions): DirectReads {
     },
     readConfigMap: (key) => client.find(KINDS.ConfigMap, keyOnly(key), call),
     readSecret: (key) => client.find(KINDS.Secret, keyOnly(key), call),
+    async listPods({ namespace, name }) {
+      const labelSelector = `${LABEL.instance}=${name},${LABEL.component}`;
+      return (await client.listAll(PODS, { ...call, namespace, labelSelector })).items;
+    },
     async listEngines({ namespace, name }) {
       const { items } = await client.listAll(FireboltEngine, { ...call, namespace });
       return namesOf(items, name);

@@ -14,6 +14,7 @@ import {
   postgresName,
 } from "./names.ts";
 import { observeCredentials } from "./observe-credentials.ts";
+import { observeTroubles } from "./pods/observe-troubles.ts";
 import type { RenderSettings } from "./render/instance-objects.ts";
 import { childKey, type InstanceSnapshot } from "./snapshot.ts";
 import type { InstanceWorld } from "./world.ts";
@@ -45,8 +46,10 @@ export async function observeInstance(
     ? await observeCredentials(world, { instance, identity, children, memory, nowMs })
     : ({ type: "usable" } as const);
   const secret = world.secretMetadata({ namespace, name: credentialsSecretName(identity.name) });
+  const troubles = await observeTroubles(world, { children, identity, phase, nowMs, memory });
   return {
     nowMs,
+    troubles,
     heldBy,
     instance,
     identity,

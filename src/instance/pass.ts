@@ -20,6 +20,7 @@ import type { InstanceMetrics } from "./metrics-hooks.ts";
 import { observeInstance } from "./observe.ts";
 import { PASSWORD_BYTES } from "./render/credentials-secret.ts";
 import type { RenderSettings } from "./render/instance-objects.ts";
+import type { InstanceSnapshot, Troubles } from "./snapshot.ts";
 import type { StatusOutcome } from "./status-write.ts";
 import { makeUlid, ULID_RANDOM_BYTES } from "./ulid.ts";
 import type { InstanceKey, InstanceWorld } from "./world.ts";
@@ -88,8 +89,10 @@ async function decideAndApply(world: InstanceWorld, instance: Instance, deps: De
   const memory = deps.memories.of(identityOf(instance));
   let stored = instance;
   let succeeded = false;
+  let troubles: Troubles = {};
   try {
     const snapshot = await observeInstance(world, instance, { settings, memory, nowMs: nowMs(), heldBy });
+    troubles = snapshot.troubles;
     if (isConsentUsed(snapshot)) {
       await world.removeAnnotation(instance, ANNOTATION.acceptEmptyCatalogue);
       succeeded = true;
@@ -109,18 +112,18 @@ async function decideAndApply(world: InstanceWorld, instance: Instance, deps: De
       newPassword,
       onCredentialsCreated,
     });
-    stored = report(instance, decision, applied, deps);
+    stored = report(snapshot, decision, applied, deps);
     if (applied.type === "failed") throw applied.error;
     succeeded = applied.type !== "refused";
     return nextCheck(decision, applied);
   } finally {
-    recordPass(stored, succeeded, deps);
+    recordPass(stored, { succeeded, troubles }, deps);
   }
 }
 
 /** Logs and events of what was stored; returns the instance as it is stored now. */
 function report(
-  before: Instance,
+  { instance: before, troubles }: InstanceSnapshot,
   decision: InstanceDecision,
   applied: Applied,
   { events, logger }: PassDeps,
@@ -136,7 +139,7 @@ function report(
     logger.info("instance refused", { reason: decision.finding.reason, cause: decision.finding.message });
   if (before.status?.phase !== after.status?.phase)
     logger.info("phase changed", { from: before.status?.phase ?? "", to: after.status?.phase });
-  for (const event of eventsOf(before, after.status)) events.record(event);
+  for (const event of eventsOf(before, after.status, troubles)) events.record(event);
   return after;
 }
 
@@ -165,13 +168,21 @@ function isDiscarded({ type }: StatusOutcome): boolean {
   return type === "discarded";
 }
 
-function recordPass(instance: Instance, succeeded: boolean, { metrics, nowMs }: PassDeps): void {
+interface PassEnd {
+  readonly succeeded: boolean;
+  readonly troubles: Troubles;
+}
+
+const COMPONENTS = ["postgres", "metadata", "gateway"] as const;
+
+function recordPass(instance: Instance, { succeeded, troubles }: PassEnd, { metrics, nowMs }: PassDeps): void {
   const { namespace, name } = identityOf(instance);
   metrics.passEnded({
     instance: { namespace, name },
     id: instance.spec.id ?? "",
     postgresMode: instance.spec.metadata.postgres === undefined ? "internal" : "external",
     status: instance.status,
+    stuck: COMPONENTS.filter((component) => troubles[component] !== undefined),
     succeeded,
     nowMs: nowMs(),
   });

@@ -1,5 +1,6 @@
 // Everything one decision about an instance depends on, read beforehand. Plain data.
 import type { InstancePhase } from "../api/phases.ts";
+import type { TroubledPod } from "../pods/pod-trouble.ts";
 import type { AppliedKind, Child, ChildMetadata, Instance, LiveObject } from "./children.ts";
 import type { InstanceIdentity } from "./names.ts";
 import type { RenderSettings } from "./render/instance-objects.ts";
@@ -25,6 +26,13 @@ export interface ClaimView {
   readonly storageClassName: string | undefined;
 }
 
+/** What keeps pods of a component from being ready, where something does. */
+export interface Troubles {
+  readonly postgres?: TroubledPod;
+  readonly metadata?: TroubledPod;
+  readonly gateway?: TroubledPod;
+}
+
 export interface InstanceSnapshot {
   readonly nowMs: number;
   readonly instance: Instance;
@@ -39,6 +47,7 @@ export interface InstanceSnapshot {
   readonly claim: ClaimView | undefined;
   /** Of the Secret with the credentials of the built-in PostgreSQL, as the watch shows it. */
   readonly secret: ChildMetadata | undefined;
+  readonly troubles: Troubles;
   readonly children: ReadonlyMap<ChildKey, Child<LiveObject>>;
   /** What earlier writes of this process came to where that is not what was asked for, by child. */
   readonly outcomes: ReadonlyMap<ChildKey, string>;

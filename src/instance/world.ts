@@ -13,6 +13,7 @@ import type {
   Rendered,
   Secret,
 } from "./children.ts";
+import type { Pod } from "../pods/pod-trouble.ts";
 import type { Removal } from "./decision.ts";
 
 export interface InstanceKey {
@@ -40,6 +41,8 @@ export interface DirectReads {
   /** With its texts. */
   readConfigMap(key: InstanceKey): Promise<DeepReadonly<V1ConfigMap> | undefined>;
   readSecret(key: InstanceKey): Promise<Secret | undefined>;
+  /** Of all components. */
+  listPods(instance: InstanceKey): Promise<readonly Pod[]>;
   listEngines(instance: InstanceKey): Promise<readonly string[]>;
   readClaim(key: InstanceKey): Promise<DeepReadonly<V1PersistentVolumeClaim> | undefined>;
   /** Everything of this kind that carries the instance's label, whoever owns it. */

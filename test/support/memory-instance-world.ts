@@ -11,6 +11,7 @@ import type { AppliedKind, ChildKind, ChildTypes, Instance, Rendered } from "../
 import type { Removal } from "../../src/instance/decision.ts";
 import { trimConfigMap } from "../../src/instance/instance-caches.ts";
 import type { InstanceKey, InstanceWorld, SecretChange, StatusWriteAnswer } from "../../src/instance/world.ts";
+import type { Pod } from "../../src/pods/pod-trouble.ts";
 import { KubeApiError } from "../../src/kube/errors.ts";
 
 interface Stored extends ChildTypes {
@@ -108,6 +109,14 @@ export class MemoryInstanceWorld implements InstanceWorld {
   listEngines = async ({ name }: InstanceKey) => {
     this.#ask("list FireboltEngine");
     return this.#enginesOf(name);
+  };
+
+  /** What the kubelet reports of the components' pods. */
+  pods: readonly Pod[] = [];
+
+  listPods = async () => {
+    this.#ask("list Pod");
+    return this.pods;
   };
 
   /** Engines of the namespace, by the instance that they name. */

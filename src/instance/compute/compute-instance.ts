@@ -3,14 +3,14 @@
 import { violationsText } from "../../podtemplate/violation.ts";
 import { type Finding, type InstanceDecision, RECHECK_MS } from "../decision.ts";
 import { validateVolume } from "../database/storage.ts";
-import { isForeground } from "../deletion/hold.ts";
-import { claimName, metadataName } from "../names.ts";
+import { claimName, gatewayName, metadataName } from "../names.ts";
 import { childOf, type InstanceSnapshot } from "../snapshot.ts";
 import { validateId, validateName, validateTemplates } from "../validate.ts";
 import { catalogueOf, postgresRun } from "./catalogue.ts";
+import { isForeground } from "./held.ts";
 import { heldStatus, initialStatus, nextStatus } from "./next-status.ts";
 import { isReleased } from "./phase.ts";
-import { isServing } from "./readiness.ts";
+import { isComplete, isServing } from "./readiness.ts";
 import { computeSteps } from "./steps.ts";
 
 export function computeInstance(s: InstanceSnapshot): InstanceDecision {
@@ -20,12 +20,14 @@ export function computeInstance(s: InstanceSnapshot): InstanceDecision {
   if (isAtRest) return { type: "rest" };
   const finding = refusal(s);
   if (finding !== undefined) return { type: "refuse", finding, status: nextStatus(s, { findings: [finding] }) };
-  const metadataServes = isServing(childOf(s, "Deployment", metadataName(s.identity.name)));
+  const metadata = childOf(s, "Deployment", metadataName(s.identity.name));
+  const gateway = childOf(s, "Deployment", gatewayName(s.identity.name));
+  const metadataServes = isServing(metadata);
   return {
     type: "provision",
     steps: computeSteps(s),
     status: nextStatus(s),
-    recheckMs: metadataServes ? RECHECK_MS.ready : RECHECK_MS.waiting,
+    recheckMs: metadataServes && isComplete(gateway) && isComplete(metadata) ? RECHECK_MS.ready : RECHECK_MS.waiting,
   };
 }
 

@@ -5,15 +5,16 @@ import type { Condition, InstanceConditionType } from "../../api/conditions.ts";
 import { copyOf } from "../../api/deep-readonly.ts";
 import type { InstanceStatus } from "../../api/instance-status.ts";
 import { ANNOTATION } from "../../api/labels.ts";
+import { troubleText } from "../../pods/pod-trouble.ts";
 import type { Finding } from "../decision.ts";
 import { gatewayEndpoint, gatewayName, metadataEndpoint, metadataName } from "../names.ts";
-import { heldMessage } from "../deletion/hold.ts";
 import { childOf, type InstanceSnapshot } from "../snapshot.ts";
 import { wakeOffHint } from "../wake-off.ts";
 import { catalogueFinding, catalogueOf, rememberedClaim } from "./catalogue.ts";
 import { gatewayAccountOf } from "./gateway-account.ts";
+import { heldMessage } from "./held.ts";
 import { nextPhase, resetHint } from "./phase.ts";
-import { isServing } from "./readiness.ts";
+import { isRolledOut, isServing } from "./readiness.ts";
 
 export interface StatusOptions {
   /** What keeps components from being ready, besides what their Deployments say. The first of a component counts. */
@@ -45,8 +46,8 @@ export function nextStatus(
   const metadataReady = !cutOff && isServing(childOf(s, "Deployment", metadataName(s.identity.name)));
   const gatewayReady = isServing(childOf(s, "Deployment", gatewayName(s.identity.name)));
   const judged = [
-    verdictOf("metadata", metadataReady, findings, metadataName(s.identity.name)),
-    withHint(verdictOf("gateway", gatewayReady, findings, gatewayName(s.identity.name)), wakeOffHint(s)),
+    verdictOf("metadata", metadataReady, findings, s),
+    withHint(verdictOf("gateway", gatewayReady, findings, s), wakeOffHint(s)),
     ...DISABLED,
   ];
   const components = applied(s.instance.status?.conditions, judged, s);
@@ -93,19 +94,31 @@ function heldVerdict({ heldBy, identity }: InstanceSnapshot): InstanceVerdict | 
 }
 
 /** Counts of replicas stay out of the messages: they would make a write of every pod that comes and goes. */
-function verdictOf(component: Component, serving: boolean, findings: readonly Finding[], deployment: string) {
+function verdictOf(
+  component: Component,
+  serving: boolean,
+  findings: readonly Finding[],
+  s: InstanceSnapshot,
+): InstanceVerdict {
   const type = component === "metadata" ? "MetadataReady" : "GatewayReady";
   const finding = findings.find((candidate) => candidate.component === component);
-  if (finding !== undefined)
-    return { type, status: "False", reason: finding.reason, message: finding.message } as const;
-  return serving
-    ? ({ type, status: "True", reason: "Ready", message: `Deployment ${deployment} has a ready replica` } as const)
-    : ({
-        type,
-        status: "False",
-        reason: "Provisioning",
-        message: `Deployment ${deployment} has no ready replica`,
-      } as const);
+  if (finding !== undefined) return { type, status: "False", reason: finding.reason, message: finding.message };
+  const deployment = component === "metadata" ? metadataName(s.identity.name) : gatewayName(s.identity.name);
+  const trouble = troubleOf(component, s);
+  if (!serving) {
+    const message = `Deployment ${deployment} has no ready replica${trouble === undefined ? "" : `: ${trouble}`}`;
+    return { type, status: "False", reason: "Provisioning", message };
+  }
+  const isStuck = trouble !== undefined && !isRolledOut(childOf(s, "Deployment", deployment));
+  const but = isStuck ? ", but its rollout is stuck" : ", but something is wrong";
+  const message = `Deployment ${deployment} has a ready replica${trouble === undefined ? "" : `${but}: ${trouble}`}`;
+  return { type, status: "True", reason: "Ready", message };
+}
+
+/** A metadata service waits for its database, so what is wrong there comes first. */
+function troubleOf(component: Component, { troubles }: InstanceSnapshot): string | undefined {
+  const found = component === "metadata" ? (troubles.postgres ?? troubles.metadata) : troubles.gateway;
+  return found === undefined ? undefined : troubleText(found);
 }
 
 function withHint(verdict: InstanceVerdict, hint: string): InstanceVerdict {
