@@ -54,6 +54,8 @@ export type GatewayTlsReadyReason = ListenerReason | "StagingFailClosed" | "Secu
 export type InstanceReadyReason =
   | "AllComponentsReady"
   | "Initializing"
+  /** The last pass failed, before anything could be said about the components. */
+  | "ReconcileFailed"
   /** Somebody deleted the instance while engines use it. */
   | "DeletionBlocked"
   | MetadataReadyReason

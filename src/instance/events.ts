@@ -10,6 +10,7 @@ import type { Instance } from "./children.ts";
 import { claimName, credentialsSecretName, gatewayName, postgresName } from "./names.ts";
 import { POSTGRES_DATABASE, POSTGRES_USER } from "./render/credentials-secret.ts";
 import type { Troubles } from "./snapshot.ts";
+import type { Restored } from "./write-object.ts";
 import { wakeOffBegins } from "./wake-off.ts";
 
 type Told = Pick<EventNote, "type" | "reason" | "note">;
@@ -41,6 +42,19 @@ export function eventsOf(before: Instance, after: Status, troubles: Troubles): r
 export function credentialsEvent(instance: Instance): EventNote {
   const note = `Secret ${credentialsSecretName(instance.metadata?.name ?? "")} holds the generated database credentials`;
   return noteOf(instance, { type: "Normal", reason: "PostgresCredentialsCreated", note });
+}
+
+export function restoredEvent(instance: Instance, { kind, name, damage }: Restored): EventNote {
+  const what =
+    damage.type === "deleted"
+      ? "was deleted and has been created again"
+      : `was changed by ${damage.by ?? "another writer"} and has been put back`;
+  return noteOf(instance, { type: "Normal", reason: "ChildRestored", note: `${kind} ${name} ${what}` });
+}
+
+/** In the error's own words. */
+export function failureEvent(instance: Instance, text: string): EventNote {
+  return noteOf(instance, { type: "Warning", reason: "ReconcileFailed", note: text });
 }
 
 function noteOf(instance: Instance, told: Told): EventNote {

@@ -134,11 +134,11 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
       // An apply would otherwise merge into whatever has the name by now, and create it where nothing has.
       const bound = { ...asKubeObject(object), metadata: { ...object.metadata, uid } };
       try {
-        await claimCreatedFields(client, type, bound.metadata, write);
+        const editor = await claimCreatedFields(client, type, bound.metadata, write);
         await client.apply(type, bound, { ...write, force: true });
-        return "updated";
+        return { type: "updated", editor };
       } catch (error) {
-        if (isNotFound(error) || (isConflict(error) && !isFieldConflict(error))) return "conflict";
+        if (isNotFound(error) || (isConflict(error) && !isFieldConflict(error))) return { type: "conflict" };
         throw error;
       }
     },

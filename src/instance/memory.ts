@@ -16,6 +16,10 @@ export interface InstanceMemory {
   pods?: { readonly sinceMs: number; readonly listedMs: number; readonly troubles: Troubles };
   /** Passes in a row that ended with the API server refusing a write for good, for one version of the spec. */
   refusals?: { readonly generation: number; readonly count: number };
+  /** Children that were there, to tell a repair from the first writing. */
+  readonly seen: Set<ChildKey>;
+  /** Why the last pass failed; a success forgets it. */
+  failure?: { readonly text: string; readonly count: number };
   /** What writes came to where that is not what was asked for. */
   readonly outcomes: Map<ChildKey, string>;
 }
@@ -29,7 +33,7 @@ export class InstanceMemories {
     const key = `${namespace}/${name}`;
     if (this.#uidByKey.get(key) !== uid) this.forget({ namespace, name });
     this.#uidByKey.set(key, uid);
-    const memory = this.#byUid.get(uid) ?? { outcomes: new Map() };
+    const memory = this.#byUid.get(uid) ?? { outcomes: new Map(), seen: new Set() };
     this.#byUid.set(uid, memory);
     return memory;
   }

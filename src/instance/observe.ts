@@ -1,5 +1,6 @@
 // Reads everything one decision depends on: children from caches, the database's Secret only when it must be known. Writes
 // nothing and decides nothing.
+import type { Logger } from "../kube/logger.ts";
 import type { AppliedKind, Instance } from "./children.ts";
 import { identityOf, viewChild } from "./children.ts";
 import { needsCredentials } from "./compute/compute-instance.ts";
@@ -24,12 +25,13 @@ export interface ObserveOptions {
   readonly memory: InstanceMemory;
   readonly nowMs: number;
   readonly heldBy?: readonly string[];
+  readonly logger: Logger;
 }
 
 export async function observeInstance(
   world: InstanceWorld,
   instance: Instance,
-  { settings, memory, nowMs, heldBy = [] }: ObserveOptions,
+  { settings, memory, nowMs, heldBy = [], logger }: ObserveOptions,
 ): Promise<InstanceSnapshot> {
   const identity = identityOf(instance);
   const { namespace, uid } = identity;
@@ -39,6 +41,7 @@ export async function observeInstance(
       viewChild(world.child(kind, { namespace, name }), uid),
     ]),
   );
+  for (const [key, child] of children) if (child.type === "live") memory.seen.add(key);
   const phase = instance.status?.phase;
   const needed = needsCredentials({ phase, instance });
   const claim = await observeClaim(world, instance, identity);
@@ -46,7 +49,7 @@ export async function observeInstance(
     ? await observeCredentials(world, { instance, identity, children, memory, nowMs })
     : ({ type: "usable" } as const);
   const secret = world.secretMetadata({ namespace, name: credentialsSecretName(identity.name) });
-  const troubles = await observeTroubles(world, { children, identity, phase, nowMs, memory });
+  const troubles = await observeTroubles(world, { children, identity, phase, nowMs, memory, logger });
   return {
     nowMs,
     troubles,
@@ -59,6 +62,7 @@ export async function observeInstance(
     claim,
     secret,
     children,
+    seen: memory.seen,
     outcomes: memory.outcomes,
   };
 }

@@ -14,7 +14,9 @@ import { computeInstance, refuseLostId } from "./compute/compute-instance.ts";
 import { type InstanceDecision, RECHECK_MS } from "./decision.ts";
 import { deleteInstance } from "./deletion/delete-instance.ts";
 import { observeHold } from "./deletion/hold.ts";
-import { credentialsEvent, eventsOf } from "./events.ts";
+import { credentialsEvent, eventsOf, restoredEvent } from "./events.ts";
+import { noteFailure, showFailure } from "./failure.ts";
+import { isNotLeader } from "./refusal.ts";
 import type { InstanceMemories } from "./memory.ts";
 import type { InstanceMetrics } from "./metrics-hooks.ts";
 import { observeInstance } from "./observe.ts";
@@ -59,7 +61,14 @@ async function endInstance(
   }
   const { logger, settings } = deps;
   const managesRoles = settings.gatewayClusterRole === undefined;
-  const next = instance === undefined ? "onChange" : await deleteInstance(world, instance, { logger, managesRoles });
+  const next =
+    instance === undefined
+      ? "onChange"
+      : await deleteInstance(world, instance, { logger, managesRoles }).catch((error: unknown) => {
+          if (!world.signal.aborted && !isNotLeader(error))
+            noteFailure(instance, error, deps.memories.of(identityOf(instance)), deps);
+          throw error;
+        });
   deps.memories.forget(key);
   deps.metrics.removed(key);
   return next;
@@ -89,9 +98,10 @@ async function decideAndApply(world: InstanceWorld, instance: Instance, deps: De
   const memory = deps.memories.of(identityOf(instance));
   let stored = instance;
   let succeeded = false;
+  let isShown = false;
   let troubles: Troubles = {};
   try {
-    const snapshot = await observeInstance(world, instance, { settings, memory, nowMs: nowMs(), heldBy });
+    const snapshot = await observeInstance(world, instance, { settings, memory, nowMs: nowMs(), heldBy, logger });
     troubles = snapshot.troubles;
     if (isConsentUsed(snapshot)) {
       await world.removeAnnotation(instance, ANNOTATION.acceptEmptyCatalogue);
@@ -111,11 +121,21 @@ async function decideAndApply(world: InstanceWorld, instance: Instance, deps: De
       logger,
       newPassword,
       onCredentialsCreated,
+      onRestored: (restored) => events.record(restoredEvent(instance, restored)),
     });
+    isShown = true;
+    if (applied.type === "refused") noteFailure(stored, applied.errors[0], memory, deps);
+    else if (applied.type === "done") delete memory.failure;
     stored = report(snapshot, decision, applied, deps);
     if (applied.type === "failed") throw applied.error;
     succeeded = applied.type !== "refused";
     return nextCheck(decision, applied);
+  } catch (error) {
+    if (world.signal.aborted || isNotLeader(error)) throw error;
+    const isNews = noteFailure(stored, error, memory, deps);
+    // One that failed while it wrote has shown it; before that nothing is known about the components.
+    if (isNews && !isShown) stored = await showFailure(world, instance, memory, deps);
+    throw error;
   } finally {
     recordPass(stored, { succeeded, troubles }, deps);
   }

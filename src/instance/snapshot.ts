@@ -49,6 +49,8 @@ export interface InstanceSnapshot {
   readonly secret: ChildMetadata | undefined;
   readonly troubles: Troubles;
   readonly children: ReadonlyMap<ChildKey, Child<LiveObject>>;
+  /** Children that this process has seen, and has not deleted itself. */
+  readonly seen: ReadonlySet<ChildKey>;
   /** What earlier writes of this process came to where that is not what was asked for, by child. */
   readonly outcomes: ReadonlyMap<ChildKey, string>;
 }

@@ -68,7 +68,7 @@ export interface Writes {
    * Makes an object of the instance's own what is rendered: takes fields over from other managers, and removes what an earlier
    * rendering had and this one has not. Conflict: the object changed meanwhile, or another one has the name by now.
    */
-  update(object: Rendered, uid: string): Promise<"updated" | "conflict">;
+  update(object: Rendered, uid: string): Promise<Update>;
   /** Asks whether the object would be stored, and stores nothing. Rejects with the refusal. */
   rehearse(object: Rendered): Promise<void>;
   /** Puts whole lists back where an apply, which merges them, is refused because of what others put in. */
@@ -78,6 +78,9 @@ export interface Writes {
   /** Stores the status over the one in `instance`, if that is still the stored version. */
   writeStatus(instance: Instance, status: InstanceStatus): Promise<StatusWriteAnswer>;
 }
+
+/** `editor` is the field manager that wrote to the object last, besides the operator. */
+export type Update = { readonly type: "updated"; readonly editor?: string | undefined } | { readonly type: "conflict" };
 
 export interface SecretChange {
   readonly uid: string;

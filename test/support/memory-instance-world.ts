@@ -10,7 +10,7 @@ import { LABEL } from "../../src/api/labels.ts";
 import type { AppliedKind, ChildKind, ChildTypes, Instance, Rendered } from "../../src/instance/children.ts";
 import type { Removal } from "../../src/instance/decision.ts";
 import { trimConfigMap } from "../../src/instance/instance-caches.ts";
-import type { InstanceKey, InstanceWorld, SecretChange, StatusWriteAnswer } from "../../src/instance/world.ts";
+import type { InstanceKey, InstanceWorld, SecretChange, StatusWriteAnswer, Update } from "../../src/instance/world.ts";
 import type { Pod } from "../../src/pods/pod-trouble.ts";
 import { KubeApiError } from "../../src/kube/errors.ts";
 
@@ -254,12 +254,12 @@ export class MemoryInstanceWorld implements InstanceWorld {
     return "created";
   };
 
-  update = async (object: Rendered, uid: string): Promise<"updated" | "conflict"> => {
+  update = async (object: Rendered, uid: string): Promise<Update> => {
     const { kind, metadata } = object;
     this.#ask(`update ${kind} ${metadata.name}`);
-    if (this.get(kind, metadata.name)?.metadata?.uid !== uid) return "conflict";
+    if (this.get(kind, metadata.name)?.metadata?.uid !== uid) return { type: "conflict" };
     this.#store(object, "update");
-    return "updated";
+    return { type: "updated", editor: "kubectl-edit" };
   };
 
   rehearse = async ({ kind, metadata }: Rendered) => {

@@ -35,6 +35,7 @@ function snapshot(
     phase,
     settings: { images: OPERATOR_DEFAULTS.images, metadataConfigFormat: "xml" },
     heldBy: [],
+    seen: new Set(),
     troubles: {},
     claim: undefined,
     secret: undefined,

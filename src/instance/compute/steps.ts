@@ -6,7 +6,7 @@ import { type AppliedKind, type Child, isOwnedBy, type LiveObject, type Rendered
 import { retainedFor } from "../database/retention.ts";
 import { claimTemplateOf, growth, isWantedTemplate } from "../database/storage.ts";
 import type { Removal, Step, Write } from "../decision.ts";
-import { isAsRendered, outcomeOf, withRenderedHash } from "../drift/as-rendered.ts";
+import { hasRenderedHashOf, isAsRendered, outcomeOf, withRenderedHash } from "../drift/as-rendered.ts";
 import { claimName, gatewayName, metadataName, postgresName } from "../names.ts";
 import { takenProblem } from "../refusal.ts";
 import { gatewayAccountName, ownsGatewayIdentity } from "../render/gateway-identity.ts";
@@ -80,7 +80,7 @@ function writesFor(s: InstanceSnapshot, object: Rendered): readonly Write[] {
   const child = childOf(s, kind, metadata.name);
   switch (child.type) {
     case "absent":
-      return [{ type: "create", object }];
+      return [{ type: "create", object, isRepair: s.seen.has(childKey(kind, metadata.name)) }];
     case "foreign":
     case "terminating":
       return [{ type: "blocked", kind, name: metadata.name, problem: takenProblem(child.object.metadata, s.identity) }];
@@ -88,7 +88,14 @@ function writesFor(s: InstanceSnapshot, object: Rendered): readonly Write[] {
       if (isSettled(s, child.object, object)) return [];
       return object.kind === "RoleBinding" && boundTo(child.object) !== boundTo(object)
         ? rebinding(object, child)
-        : [{ type: "update", object, uid: child.object.metadata?.uid ?? "" }];
+        : [
+            {
+              type: "update",
+              object,
+              uid: child.object.metadata?.uid ?? "",
+              isRepair: hasRenderedHashOf(child.object, object),
+            },
+          ];
     default:
       return child satisfies never;
   }
@@ -107,7 +114,7 @@ function rebinding(object: Rendered, live: Child<LiveObject>): readonly Write[] 
     // Before the binding, which is all that tells of it: a crash in between repeats both.
     ...(formerRole === "" ? [] : [{ type: "retire", kind: "Role", name: formerRole } as const]),
     ...(removal === undefined ? [] : [{ type: "remove", removal } as const]),
-    { type: "create", object },
+    { type: "create", object, isRepair: false },
   ];
 }
 

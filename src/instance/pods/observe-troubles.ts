@@ -2,6 +2,7 @@
 // should be, and not at every event. An instance at rest sends no request for it.
 import { LABEL } from "../../api/labels.ts";
 import { firstTrouble, type Pod, type TroubledPod } from "../../pods/pod-trouble.ts";
+import type { Logger } from "../../kube/logger.ts";
 import { isComplete } from "../compute/readiness.ts";
 import type { InstanceMemory } from "../memory.ts";
 import { gatewayName, type InstanceIdentity, metadataName, postgresName } from "../names.ts";
@@ -16,11 +17,12 @@ const START_GRACE_MS = 5_000;
 export interface TroublesQuestion extends Pick<InstanceSnapshot, "children" | "phase" | "nowMs"> {
   readonly identity: InstanceIdentity;
   readonly memory: InstanceMemory;
+  readonly logger: Logger;
 }
 
 export async function observeTroubles(
-  world: Pick<InstanceWorld, "listPods">,
-  { children, identity, phase, nowMs, memory }: TroublesQuestion,
+  world: Pick<InstanceWorld, "listPods" | "signal">,
+  { children, identity, phase, nowMs, memory, logger }: TroublesQuestion,
 ): Promise<Troubles> {
   const incomplete = (Object.keys(WORKLOADS) as Component[]).filter((component) => {
     const [kind, nameOf] = WORKLOADS[component];
@@ -35,7 +37,12 @@ export async function observeTroubles(
   const isStarting = phase === undefined || phase === "Provisioning";
   if (isStarting && nowMs - known.sinceMs < START_GRACE_MS) return {};
   if (nowMs - known.listedMs < TRUSTED_MS) return known.troubles;
-  const pods = await world.listPods(identity);
+  // Without the pods a cause is missing, and nothing else: the pass goes on.
+  const pods = await world.listPods(identity).catch((error: unknown) => {
+    if (world.signal.aborted) throw error;
+    logger.error("pods of the instance could not be listed", error);
+    return [];
+  });
   const troubles = Object.fromEntries(
     incomplete.flatMap((component): [Component, TroubledPod][] => {
       const found = firstTrouble(pods.filter(isOf(component)), nowMs);
