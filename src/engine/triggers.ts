@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { FireboltEngine } from "../api/engine.ts";
 import type { FireboltEngineClass } from "../api/engine-class.ts";
 import type { V1Pod, V1StatefulSet } from "../api/generated/kubernetes.ts";
+import { isEnding } from "../api/held-deletion.ts";
 import type { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
 import type { CacheEvent, ObjectCache } from "../kube/cache.ts";
@@ -91,11 +92,11 @@ function isLeftBehind(engine: DeepReadonly<FireboltEngine>, generation: number):
 export const enginesOfInstanceEvent =
   (engines: Engines) =>
   (event: CacheEvent<FireboltInstance>): Keys => {
-    const read = ({ metadata, spec, status }: DeepReadonly<FireboltInstance>) => [
-      metadata?.deletionTimestamp === undefined,
-      spec?.id,
-      spec?.metricScrapeMode,
-      status?.metadataEndpoint,
+    const read = (instance: DeepReadonly<FireboltInstance>) => [
+      isEnding(instance),
+      instance.spec?.id,
+      instance.spec?.metricScrapeMode,
+      instance.status?.metadataEndpoint,
     ];
     return differs(event, read) ? enginesBy(engines, INDEX.instance, event.object) : [];
   };

@@ -41,6 +41,7 @@ test("names and types are those of the contract", async () => {
     "firebolt_engine_status_phase gauge",
     "firebolt_engineclass_bound_engines gauge",
     "firebolt_engineclass_status_condition gauge",
+    "firebolt_instance_component_rollout_stuck gauge",
     "firebolt_instance_condition_reason gauge",
     "firebolt_instance_info gauge",
     "firebolt_instance_last_reconciled_timestamp gauge",

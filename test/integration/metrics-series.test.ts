@@ -40,6 +40,7 @@ const CONTRACT: Readonly<Record<string, readonly string[]>> = {
   firebolt_instance_status_phase: [...INSTANCE, "phase"],
   firebolt_instance_status_condition: [...INSTANCE, "type"],
   firebolt_instance_info: [...INSTANCE, "id", "postgres_mode"],
+  firebolt_instance_component_rollout_stuck: [...INSTANCE, "component"],
   firebolt_instance_last_reconciled_timestamp: INSTANCE,
   firebolt_instance_signing_key_generation: INSTANCE,
   firebolt_instance_signing_keys: [...INSTANCE, "phase"],
