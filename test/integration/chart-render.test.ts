@@ -159,6 +159,7 @@ describe("what is rendered", () => {
       mutatingName: "fo-firebolt-operator",
       validatingName: "fo-firebolt-operator",
       target: { type: "service", namespace: NAMESPACE, name: "fo-firebolt-operator-webhook", port: 9443 },
+      operatorAccount: { namespace: NAMESPACE, name: "fo-firebolt-operator" },
     });
     expect(find(name, "MutatingWebhookConfiguration")).toMatchObject(want.mutating);
     expect(find(name, "ValidatingWebhookConfiguration")).toMatchObject(want.validating);
