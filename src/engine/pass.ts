@@ -3,7 +3,7 @@
 import { FireboltEngine } from "../api/engine.ts";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
 import type { NextCheck } from "../kube/controller.ts";
-import { InvariantError, NotLeaderError } from "../kube/errors.ts";
+import { InvariantError, isConflict, isNotFound, NotLeaderError } from "../kube/errors.ts";
 import type { EventSink } from "../kube/event-object.ts";
 import type { Logger } from "../kube/logger.ts";
 import { type Applied, applyObjects, applyStatus } from "./apply.ts";
@@ -70,7 +70,15 @@ async function decideAndApply(world: EngineWorld, engine: Engine, deps: PassDeps
   const decision = await withAutoStop(attributed, snapshot, world);
   const [carriedOut, applied] = await applyOrRefuse(decision, snapshot, { world, logger });
   tell({ decision: carriedOut, snapshot, applied }, deps);
+  throwRejectedScaling(applied);
   return { applied, pods: snapshot.pods };
+}
+
+/** A wake or a stop that was not written is a failed pass, though all else is stored. Only a newer version of the engine is none. */
+function throwRejectedScaling(applied: Applied): void {
+  if (applied.type !== "done" || applied.scaled?.type !== "refused") return;
+  const { because } = applied.scaled;
+  if (!isConflict(because) && !isNotFound(because)) throw because;
 }
 
 /**
