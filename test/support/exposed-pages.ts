@@ -69,5 +69,9 @@ export async function envoyAndEnginePages(): Promise<string> {
 }
 
 export function agentPage(): string {
-  return renderDemandPage({ rows: [{ engine: "e", lastMs: 1, parked: 1, shed: 1 }], dropped: 0 });
+  return renderDemandPage({
+    rows: [{ engine: "e", lastMs: 1, parked: 1, shed: 1 }],
+    dropped: 0,
+    apiErrors: { write: 0, watch: 0 },
+  });
 }
