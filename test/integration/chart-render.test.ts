@@ -165,6 +165,10 @@ describe("what is rendered", () => {
     expect(find(name, "ValidatingWebhookConfiguration")).toMatchObject(want.validating);
   });
 
+  test("objects of one's own are rendered as templates", () => {
+    expect(find("objects of one's own", "ConfigMap", "extra")).toMatchObject({ metadata: { namespace: NAMESPACE } });
+  });
+
   test("with watched namespaces the webhooks see only those", () => {
     const webhooks = valueAt(find("everything", "ValidatingWebhookConfiguration"), ["webhooks"]);
     const watched = { key: "kubernetes.io/metadata.name", operator: "In", values: ["tenant-a"] };
