@@ -4,7 +4,7 @@ import type { Condition } from "../api/conditions.ts";
 import { FireboltEngine } from "../api/engine.ts";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
 import type { NextCheck } from "../kube/controller.ts";
-import { InvariantError, NotLeaderError } from "../kube/errors.ts";
+import { InvariantError, isConflict, isNotFound, NotLeaderError } from "../kube/errors.ts";
 import type { EventSink } from "../kube/event-object.ts";
 import type { Logger } from "../kube/logger.ts";
 import { type Applied, applyObjects, applyStatus } from "./apply.ts";
@@ -68,6 +68,7 @@ async function decideAndApply(world: EngineWorld, engine: Engine, deps: PassDeps
   const { snapshot, decision } = await decide(world, engine, deps);
   const [carriedOut, applied] = await applyOrRefuse(decision, snapshot, { world, deps });
   tell({ decision: carriedOut, snapshot, applied }, deps);
+  throwRejectedScaling(applied, deps);
   return { applied, pods: snapshot.pods };
 }
 
@@ -82,6 +83,16 @@ async function decide(world: EngineWorld, engine: Engine, deps: PassDeps) {
     await showFailure(error, { engine, conditions: engine.status?.conditions }, { world, deps });
     throw error;
   }
+}
+
+/** A wake or a stop that was not written is a failed pass, though all else is stored. Only a newer version of the engine is none. */
+function throwRejectedScaling(applied: Applied, { events }: PassDeps): void {
+  if (applied.type !== "done" || applied.scaled?.type !== "refused") return;
+  const { because } = applied.scaled;
+  if (isConflict(because) || isNotFound(because)) return;
+  const text = failureText(because);
+  if (text !== undefined) recordFailure(applied.engine, text, events);
+  throw because;
 }
 
 /**

@@ -103,6 +103,7 @@ test("S81, I60: a stamp that fails is tried again although nobody waits any more
   await clock.advance(30_000);
   expect(written).toEqual([]);
   expect(errors).toBe(1);
+  expect(stamper.failures).toBeGreaterThan(20);
   answer = () => Promise.resolve();
   await clock.advance(1_000);
   expect(written).toHaveLength(1);

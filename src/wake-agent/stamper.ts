@@ -32,11 +32,17 @@ export class Stamper {
   readonly #stampedMs = new Map<string, number>();
   readonly #writing = new Set<string>();
   #complainedMs = Number.NEGATIVE_INFINITY;
+  #failures = 0;
   #signal: AbortSignal | undefined;
   #cancelTick: (() => void) | undefined;
 
   constructor(options: StamperOptions) {
     this.#options = options;
+  }
+
+  /** Wake requests that could not be written, so far. */
+  get failures(): number {
+    return this.#failures;
   }
 
   /** Nothing is written before this, nor after the signal. */
@@ -89,6 +95,7 @@ export class Stamper {
 
   /** The requests stay held: another gateway, or a later attempt, may wake the engine. */
   #complain(engine: string, error: unknown): void {
+    this.#failures++;
     const now = this.#options.clock.monotonicMs();
     if (now - this.#complainedMs < COMPLAIN_EVERY_MS) return;
     this.#complainedMs = now;

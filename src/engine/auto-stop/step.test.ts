@@ -114,12 +114,12 @@ test("the class's policy counts for an engine without one, as a whole", async ()
   expect(world.status).toMatchObject({ autoStopReason: "ActivityObserved", lastActivityTime: text(NOW_MS) });
 });
 
-test("a refused write changes nothing; the next pass decides afresh", async () => {
+test("a refused write is a failed pass that changes nothing; the next pass decides afresh", async () => {
   const world = await resting();
   world.nowMs += 30 * MINUTE;
   const before = structuredClone(world.status);
   world.patchReplicas = () => Promise.resolve({ type: "refused", because: new Error("a webhook says no") } as const);
-  await world.pass();
+  await expect(world.pass()).rejects.toThrow("a webhook says no");
   expect(world.status).toEqual(before);
   Reflect.deleteProperty(world, "patchReplicas");
   await world.pass();
