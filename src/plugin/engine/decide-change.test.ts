@@ -31,7 +31,7 @@ const facts = (
     apiVersion: "compute.firebolt.io/v1alpha1",
     kind: "FireboltEngine",
     metadata: { name: "e", annotations },
-    spec: { instanceRef: "i", replicas },
+    spec: { instanceRef: "i", replicas, storage: {} },
   };
   return { engine, policy: OFF, wanted: undefined, nowMs: NOW, ...rest };
 };
