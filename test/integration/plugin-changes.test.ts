@@ -97,7 +97,7 @@ test("create never changes an engine that exists, unless told to", async () => {
       'error: FireboltEngine "existing" already exists in namespace "analytics" and differs in:',
       "  spec.replicas: 0 \u2192 1",
       "  spec.customEngineConfig",
-      "change its size with: kubectl firebolt engine scale existing --replicas N",
+      "change its size with: kubectl firebolt engine scale existing --replicas 1",
       "change it with kubectl edit or kubectl apply, or add --overwrite to set these fields",
       "",
     ].join("\n"),

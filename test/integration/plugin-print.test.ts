@@ -100,12 +100,18 @@ function left({ metadata, spec }: FireboltEngine): object {
 describe("changes: twins, one changed by the plugin and one by its script, stay alike", () => {
   test.each(CHANGES)("%s", { timeout: 300_000 }, async (_, { args, ends, gone, autoStop }) => {
     const find = (name: string) => world.cluster.client.find(FireboltEngine, { namespace: NAMESPACE, name });
-    for (const name of autoStop === true ? ["by-script", "by-plugin"] : [])
-      await world.cluster.client.patch(
-        FireboltEngine,
-        { namespace: NAMESPACE, name },
-        { type: "merge", body: { spec: { autoStop: { enabled: true, activeReplicas: 2 } } } },
+    for (const name of autoStop === true ? ["by-script", "by-plugin"] : []) {
+      const body = { spec: { autoStop: { enabled: true, activeReplicas: 2, pollInterval: "1h" } } };
+      await world.cluster.client.patch(FireboltEngine, { namespace: NAMESPACE, name }, { type: "merge", body });
+      // Until auto-stop has looked at it once, and is quiet for an hour.
+      await eventually(async () =>
+        expect((await find(name))?.status).toMatchObject({
+          autoStopReason: "ActivityObserved",
+          lastActivityTime: expect.any(String),
+        }),
       );
+      await world.cluster.rested(name);
+    }
     const before = await find("by-script");
     const script = asAdministrator(await print(args("by-script")));
     expect((await find("by-script"))?.metadata?.resourceVersion).toBe(before?.metadata?.resourceVersion);

@@ -35,7 +35,7 @@ export const createEngine: Run = async (context) => {
   const existing = await client.find(FireboltEngine, { namespace, name }, call);
   const object = manifestOf(context, name, { namespace, replicas });
   const differences = existing === undefined ? [] : differencesFrom(existing.spec, object.spec);
-  if (differences.length > 0 && !flags.on("overwrite")) throw alreadyExists({ name, namespace, differences });
+  if (differences.length > 0 && !flags.on("overwrite")) throw alreadyExists({ name, namespace, replicas, differences });
   const engineClass = await checkReferences(cluster, context);
   if (flags.text("bucket") === "" && !namesBucket(engineClass?.spec?.customEngineConfig)) terminal.warn(NO_BUCKET);
   terminal.line(`fireboltengine.compute.firebolt.io/${name} ${await write(context, cluster, { object, existing })}`);
@@ -74,7 +74,7 @@ async function write({ flags }: CommandContext, cluster: Cluster, { object, exis
     await client.create<KubeObject>(FireboltEngine, object, { ...call, fieldManager: FIELD_MANAGER });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    throw alreadyExists({ name, namespace, differences: [] });
+    throw alreadyExists({ name, namespace, replicas: object.spec.replicas, differences: [] });
   }
   return "created";
 }
@@ -82,14 +82,15 @@ async function write({ flags }: CommandContext, cluster: Cluster, { object, exis
 interface Existing {
   readonly name: string;
   readonly namespace: string;
+  readonly replicas: number;
   readonly differences: readonly string[];
 }
 
-function alreadyExists({ name, namespace, differences }: Existing): CommandError {
+function alreadyExists({ name, namespace, replicas, differences }: Existing): CommandError {
   const fields = differences.length === 0 ? "" : ` and differs in:${differences.map((line) => `\n  ${line}`).join("")}`;
   const scales = differences.some((line) => line.startsWith("spec.replicas:"));
   const ways = [
-    ...(scales ? [`change its size with: kubectl firebolt engine scale ${name} --replicas N`] : []),
+    ...(scales ? [`change its size with: kubectl firebolt engine scale ${name} --replicas ${replicas}`] : []),
     "change it with kubectl edit or kubectl apply, or add --overwrite to set these fields",
   ];
   return new CommandError(
