@@ -71,17 +71,18 @@ export async function listObjects<T extends KubeObject>(
 }
 
 async function whereElse<T extends KubeObject>(cluster: Cluster, type: ResourceType<T>, name: string): Promise<string> {
-  const { items } = await listObjects(cluster, type, { namespace: cluster.namespace });
-  const near = suggestion(name, items.map(nameOf));
-  if (near !== "") return near;
+  let items: readonly T[] = [];
   try {
+    ({ items } = await listObjects(cluster, type, { namespace: cluster.namespace }));
+    const near = suggestion(name, items.map(nameOf));
+    if (near !== "") return near;
     const everywhere = await listObjects(cluster, type, { namespace: undefined });
     const namespaces = everywhere.items.filter((object) => nameOf(object) === name).map(namespaceOf);
-    if (namespaces.length > 0) return ` (there is one in ${namespaces.join(", ")}: use -n)`;
+    if (namespaces.length > 0) return ` (it exists in namespace ${namespaces.join(", ")}: use -n)`;
   } catch (error) {
-    // Looking into other namespaces is a courtesy that not everybody may be granted.
+    // Listing is a courtesy that not everybody may be granted: that the object is missing is known without it.
     if (!isForbidden(error)) throw error;
   }
   const names = items.map(nameOf).sort();
-  return names.length === 0 ? "" : ` (there: ${names.slice(0, 10).join(", ")}${names.length > 10 ? ", …" : ""})`;
+  return names.length === 0 ? "" : ` (existing: ${names.slice(0, 10).join(", ")}${names.length > 10 ? ", …" : ""})`;
 }

@@ -93,7 +93,8 @@ describe("what is not there, not clear or not allowed", () => {
     {
       args: ["engine", "stop", "adhoc", "-n", "default"],
       code: 3,
-      stderr: 'error: FireboltEngine "adhoc" not found in namespace "default" (there is one in analytics: use -n)\n',
+      stderr:
+        'error: FireboltEngine "adhoc" not found in namespace "default" (it exists in namespace analytics: use -n)\n',
     },
     {
       args: ["class", "show", "nothing"],
