@@ -7,6 +7,7 @@ import { API_VERSION } from "../api/group.ts";
 import type { EventNote } from "../kube/event-object.ts";
 import { troubleText } from "../pods/pod-trouble.ts";
 import type { Engine } from "./children.ts";
+import { scrapeFailureOf } from "./auto-stop/scrape-failure.ts";
 import { withoutFailure } from "./compute/failure-suffix.ts";
 import { isBusyText } from "./compute/ready.ts";
 import type { WritableDecision } from "./decision.ts";
@@ -27,9 +28,12 @@ const SWITCHES: ReadonlySet<WritableDecision["row"]> = new Set(["T13", "T14", "t
 
 /** To be recorded once the decision's status is stored. */
 export function eventsOf(decision: WritableDecision, s: EngineSnapshot): readonly EventNote[] {
-  return [...toldBy(decision, s), ...troubleEvents(decision, s), ...readyEvents(decision, s)].map((told) =>
-    about(told, s),
-  );
+  return [
+    ...toldBy(decision, s),
+    ...troubleEvents(decision, s),
+    ...scrapeEvents(decision, s),
+    ...readyEvents(decision, s),
+  ].map((told) => about(told, s));
 }
 
 /** To be recorded once the decision's StatefulSet is created. */
@@ -132,6 +136,13 @@ function troubleEvents(decision: WritableDecision, s: EngineSnapshot): readonly 
   return withoutFailure(before?.message ?? "").endsWith(trouble.cause)
     ? []
     : [warning("PodFailing", "Reconcile", `${troubleText(trouble)}; next: ${trouble.next}`)];
+}
+
+/** Once per cause, and again after a recovery. */
+function scrapeEvents(decision: WritableDecision, s: EngineSnapshot): readonly Told[] {
+  const [before, after] = [scrapeFailureOf(s.status?.conditions), scrapeFailureOf(decision.status.conditions)];
+  if (after === undefined || after === before) return [];
+  return [warning("AutoStopScrapeFailed", "Scale", `Auto-stop cannot see whether queries run: ${after}`)];
 }
 
 function readyEvents(decision: WritableDecision, s: EngineSnapshot): readonly Told[] {
