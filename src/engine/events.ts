@@ -63,6 +63,7 @@ function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] 
   switch (decision.type) {
     case "bump":
       return [
+        ...missingSetEvents(decision, s),
         rollout(
           "GenerationCreated",
           `Generation ${currentGeneration} replaces ${activeGeneration}: ${causeText(decision, s)}`,
@@ -72,7 +73,7 @@ function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] 
       // The sweep takes what this pass leaves.
       const removed = decision.remove.length > 0 ? " and removed" : "";
       const note = `Generation ${decision.generation} is given up for ${currentGeneration}${removed}: ${causeText(decision, s)}`;
-      return [rollout("GenerationAbandoned", note)];
+      return [...missingSetEvents(decision, s), rollout("GenerationAbandoned", note)];
     }
     case "move":
       return SWITCHES.has(decision.row)
@@ -97,6 +98,14 @@ function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] 
     default:
       return decision satisfies never;
   }
+}
+
+/** A StatefulSet that somebody deleted is not created again: the next generation takes its place. */
+function missingSetEvents({ cause, status }: Started, s: EngineSnapshot): readonly Told[] {
+  if (!MISSING_SET.has(cause.path) || status.heldRollout === undefined) return [];
+  const name = statefulSetName(s.identity.name, s.generations.current);
+  const note = `StatefulSet ${name} was deleted; generation ${status.currentGeneration} takes its place`;
+  return [{ type: "Normal", reason: "ChildRestored", action: "Reconcile", note }];
 }
 
 /** Once per wait: who edited what, and when the generation that follows from it starts. */
