@@ -7,6 +7,7 @@ import { API_VERSION } from "../api/group.ts";
 import type { EventNote } from "../kube/event-object.ts";
 import { troubleText } from "../pods/pod-trouble.ts";
 import type { Engine } from "./children.ts";
+import { scrapeFailureOf } from "./auto-stop/scrape-failure.ts";
 import { withoutFailure } from "./compute/failure-suffix.ts";
 import { isBusyText } from "./compute/ready.ts";
 import type { WritableDecision } from "./decision.ts";
@@ -27,9 +28,12 @@ const SWITCHES: ReadonlySet<WritableDecision["row"]> = new Set(["T13", "T14", "t
 
 /** To be recorded once the decision's status is stored. */
 export function eventsOf(decision: WritableDecision, s: EngineSnapshot): readonly EventNote[] {
-  return [...toldBy(decision, s), ...troubleEvents(decision, s), ...readyEvents(decision, s)].map((told) =>
-    about(told, s),
-  );
+  return [
+    ...toldBy(decision, s),
+    ...troubleEvents(decision, s),
+    ...scrapeEvents(decision, s),
+    ...readyEvents(decision, s),
+  ].map((told) => about(told, s));
 }
 
 /** To be recorded once the decision's StatefulSet is created. */
@@ -59,6 +63,7 @@ function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] 
   switch (decision.type) {
     case "bump":
       return [
+        ...missingSetEvents(decision, s),
         rollout(
           "GenerationCreated",
           `Generation ${currentGeneration} replaces ${activeGeneration}: ${causeText(decision, s)}`,
@@ -68,7 +73,7 @@ function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] 
       // The sweep takes what this pass leaves.
       const removed = decision.remove.length > 0 ? " and removed" : "";
       const note = `Generation ${decision.generation} is given up for ${currentGeneration}${removed}: ${causeText(decision, s)}`;
-      return [rollout("GenerationAbandoned", note)];
+      return [...missingSetEvents(decision, s), rollout("GenerationAbandoned", note)];
     }
     case "move":
       return SWITCHES.has(decision.row)
@@ -93,6 +98,14 @@ function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] 
     default:
       return decision satisfies never;
   }
+}
+
+/** A StatefulSet that somebody deleted is not created again: the next generation takes its place. */
+function missingSetEvents({ cause, status }: Started, s: EngineSnapshot): readonly Told[] {
+  if (!MISSING_SET.has(cause.path) || status.heldRollout === undefined) return [];
+  const name = statefulSetName(s.identity.name, s.generations.current);
+  const note = `StatefulSet ${name} was deleted; generation ${status.currentGeneration} takes its place`;
+  return [{ type: "Normal", reason: "ChildRestored", action: "Reconcile", note }];
 }
 
 /** Once per wait: who edited what, and when the generation that follows from it starts. */
@@ -132,6 +145,13 @@ function troubleEvents(decision: WritableDecision, s: EngineSnapshot): readonly 
   return withoutFailure(before?.message ?? "").endsWith(trouble.cause)
     ? []
     : [warning("PodFailing", "Reconcile", `${troubleText(trouble)}; next: ${trouble.next}`)];
+}
+
+/** Once per cause, and again after a recovery. */
+function scrapeEvents(decision: WritableDecision, s: EngineSnapshot): readonly Told[] {
+  const [before, after] = [scrapeFailureOf(s.status?.conditions), scrapeFailureOf(decision.status.conditions)];
+  if (after === undefined || after === before) return [];
+  return [warning("AutoStopScrapeFailed", "Scale", `Auto-stop cannot see whether queries run: ${after}`)];
 }
 
 function readyEvents(decision: WritableDecision, s: EngineSnapshot): readonly Told[] {

@@ -25,6 +25,7 @@ test("names and types are those of the contract", async () => {
     "certwatcher_read_certificate_errors_total counter",
     "certwatcher_read_certificate_total counter",
     "firebolt_engine_active_generation gauge",
+    "firebolt_engine_auto_stop_scrape_failing gauge",
     "firebolt_engine_autostop_scale_total counter",
     "firebolt_engine_condition_reason gauge",
     "firebolt_engine_current_generation gauge",

@@ -29,6 +29,7 @@ const CONTRACT: Readonly<Record<string, readonly string[]>> = {
   firebolt_engine_draining_generation: ENGINE,
   firebolt_engine_pods_ready: ENGINE,
   firebolt_engine_pods_total: ENGINE,
+  firebolt_engine_auto_stop_scrape_failing: ENGINE,
   firebolt_engine_last_reconciled_timestamp: ENGINE,
   firebolt_engine_drain_check_errors_total: ENGINE,
   firebolt_engine_current_generation: ENGINE,

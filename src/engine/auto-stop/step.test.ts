@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { engine, engineClass, instance, NOW_MS } from "../../../test/support/engine-fixtures.ts";
 import { MINUTE, POLICY, pageOf, resting, TimedCluster, text } from "../../../test/support/timed-cluster.ts";
+import { KubeApiError } from "../../kube/errors.ts";
 import { Evaluations } from "./evaluations.ts";
 
 test("off: Disabled, no clock, no scrape", async () => {
@@ -291,3 +292,28 @@ test.each(["", "yes", "2026-01-01", "1767268800", "9999-12-31T00:00:00Z"])(
     expect(world.replicas).toBe(2);
   },
 );
+
+test("pods that cannot be asked: Ready and one event name pod, cause and remedy, until they can", async () => {
+  const world = await resting();
+  const notes: string[] = [];
+  world.note = (reason, note) => void notes.push(`${reason}: ${note}`);
+  world.metrics = () => {
+    throw new KubeApiError("GET pods/proxy", 403, { reason: "Forbidden", message: "cannot get resource pods/proxy" });
+  };
+  for (let minutes = 0; minutes < 3; minutes++) {
+    world.nowMs += MINUTE;
+    await world.pass();
+  }
+  const cause = "pod e-g0-0: GET pods/proxy: 403 Forbidden: cannot get resource pods/proxy";
+  expect(world.ready).toMatchObject({
+    status: "True",
+    message: expect.stringContaining(`so the engine stays up: ${cause}; next: allow the operator to get pods/proxy`),
+  });
+  expect(notes).toEqual([
+    expect.stringContaining(`AutoStopScrapeFailed: Auto-stop cannot see whether queries run: ${cause}`),
+  ]);
+  world.metrics = () => ({ status: 200, body: pageOf(0) });
+  world.nowMs += MINUTE;
+  await world.pass();
+  expect([world.ready?.message, world.status?.autoStopReason]).toEqual(["Generation 0 is serving", "ActivityObserved"]);
+});

@@ -10,6 +10,7 @@ import type { EngineWorld } from "../world.ts";
 import { type AutoStopVerdict, decideAutoStop } from "./decide.ts";
 import { observeActivity } from "./observe-activity.ts";
 import { type AutoStopPolicy, resolvePolicy } from "./policy.ts";
+import { scrapeFailureOf, scrapeFailureText, withScrapeFailure } from "./scrape-failure.ts";
 import { newestWakeRequest, type WakeRequest } from "./wake-request.ts";
 import { parseRfc3339 } from "./wake-stamp.ts";
 
@@ -123,12 +124,17 @@ async function evaluate(decision: AtRest, s: EngineSnapshot, { policy, world }: 
   const question = { identity, active: generations.active, replicas, mode, ...freshness };
   const activity = await observeActivity(world, question);
   // The engine is enqueued when its pods have responded, and until then what was decided last stands.
-  if (activity === "pending") return { ...decision, recheck: earlier(decision.recheck, pollMs(policy)) };
+  if (activity === "pending") {
+    const known = withScrapeFailure(decision.status, scrapeFailureOf(s.status?.conditions));
+    return { ...decision, status: known, recheck: earlier(decision.recheck, pollMs(policy)) };
+  }
   const lastEvaluated = world.evaluations?.lastOf(identity.uid);
   world.evaluations?.note(identity.uid, nowMs);
   const wakeStampMs = wake?.atMs;
   const verdict = decideAutoStop({ policy, replicas, wakeStampMs, activity, lastActivityMs, lastEvaluated, nowMs });
-  const status = folded(decision.status, verdict, lastActivityMs);
+  const cause = verdict.reason === "ScrapeFailed" && activity.type === "failed" ? activity.cause : undefined;
+  const shown = withScrapeFailure(decision.status, cause === undefined ? undefined : scrapeFailureText(cause));
+  const status = folded(shown, verdict, lastActivityMs);
   const recheck = earlier(decision.recheck, nextLookMs(verdict, policy, nowMs));
   if (verdict.replicas === replicas) return { ...decision, status, recheck };
   const scaled = { ...status, lastScaledAt: scaledText(s.status, nowMs, wake) };
