@@ -2,6 +2,7 @@
 // spec is new, when the process is, while metadata does not serve and, of those that the operator makes, when their metadata changed.
 // An instance at rest costs no request with the database that the operator runs, and one per minute with an external one.
 
+import { ANNOTATION } from "../api/labels.ts";
 import type { ChildReference, Instance } from "./children.ts";
 import { isServing } from "./compute/readiness.ts";
 import type { InstanceMemory } from "./memory.ts";
@@ -38,7 +39,9 @@ export async function observeCredentials(world: InstanceWorld, question: Credent
     ? undefined
     : world.secretMetadata({ namespace: identity.namespace, name: secret })?.resourceVersion;
   if (isTrusted(question, { secret, generation, version })) return { type: "usable" };
-  const found = external ? await observeExternal(world, identity, secret) : await observeInternal(world, identity);
+  const found = external
+    ? await observeExternal(world, identity, secret)
+    : await observeInternal(world, identity, instance.spec.id);
   if (found.type === "usable") memory.credentials = { secret, generation, version, checkedMs: nowMs };
   else delete memory.credentials;
   return found;
@@ -74,11 +77,21 @@ async function observeExternal(
   return problem === undefined ? { type: "usable" } : unusable(`Secret ${name} ${problem}`);
 }
 
-async function observeInternal(world: InstanceWorld, identity: InstanceIdentity): Promise<Credentials> {
+async function observeInternal(
+  world: InstanceWorld,
+  identity: InstanceIdentity,
+  id: string | undefined,
+): Promise<Credentials> {
   const name = credentialsSecretName(identity.name);
   const secret = await world.readSecret({ namespace: identity.namespace, name });
   if (secret === undefined) return observeMissing(world, identity, name);
   if (secret.metadata?.deletionTimestamp !== undefined) return broken(`Secret ${name} is still being deleted`);
+  const account = secret.metadata?.annotations?.[ANNOTATION.accountId] ?? id;
+  if (account !== id)
+    return broken(
+      `Secret ${name} and its database were retained for account ${account}, and spec.id is ${id}: delete the instance and ` +
+        `create it with spec.id ${account}, or under another name`,
+    );
   const problem = internalSecretProblem(secret);
   // It is never repaired: the database was made with what it once said.
   return problem === undefined ? { type: "usable" } : broken(`Secret ${name} ${problem}; restore it from a backup`);

@@ -47,6 +47,16 @@ export function withQuery(path: string, query: Query): string {
   return text;
 }
 
+export function getCall(type: ResourceType, key: ObjectKey): Call {
+  return {
+    method: "GET",
+    path: objectPath(type, key),
+    verb: "get",
+    resource: resourceText(type),
+    ...(type.metadataOnly ? { accept: METADATA_TYPES.watch } : {}),
+  };
+}
+
 export function listCall(type: ResourceType, options: ListOptions): Call {
   const { labelSelector, fieldSelector, limit, resourceVersion, resourceVersionMatch } = options;
   const query = {

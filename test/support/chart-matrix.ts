@@ -84,7 +84,7 @@ const everything: Values = {
   metadata: { configFormat: "yaml" },
   wakeAgent: { mode: "demand" },
   gatewayWakeClusterRole: { create: true, name: "firebolt:gateways" },
-  podSecurity: { componentSeccomp: "none", engineSeccomp: "Localhost:profiles/engine.json" },
+  podSecurity: { componentSeccomp: "none", componentUserIds: false, engineSeccomp: "Localhost:profiles/engine.json" },
   controllers: { concurrency: { engine: 24, instance: 4, engineclass: 1 } },
   kubeApi: { qps: 12.5, burst: 40 },
   logging: { encoder: "console", level: 3, stacktraceLevel: "panic" },

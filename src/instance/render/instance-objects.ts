@@ -13,6 +13,7 @@ import {
 } from "./gateway.ts";
 import { ownsGatewayIdentity, renderGatewayIdentity } from "./gateway-identity.ts";
 import { type ComponentSeccomp, seccompOf } from "./hardening.ts";
+import { withoutUserIds } from "./user-ids.ts";
 import { renderMetadataDeployment, renderMetadataService } from "./metadata.ts";
 import { type MetadataConfigFormat, renderMetadataConfig, renderMetadataConfigMap } from "./metadata-config.ts";
 import { type PostgresInput, renderPostgresService, renderPostgresStatefulSet } from "./postgres.ts";
@@ -27,6 +28,8 @@ export interface RenderSettings {
   readonly wakeMode?: WakeMode;
   /** The ClusterRole that gateways are bound to; without it every instance has a Role of its own. */
   readonly gatewayClusterRole?: string;
+  /** Default true. False: users and groups of pods are the cluster's to assign. */
+  readonly componentUserIds?: boolean;
   /** Default RuntimeDefault. */
   readonly componentSeccomp?: ComponentSeccomp;
 }
@@ -56,7 +59,7 @@ export function renderInstanceObjects(
   const metadataConfig = renderMetadataConfig({ identity, spec, format });
   const wakeAgent = ownsGatewayIdentity(spec) ? settings.wakeAgent : undefined;
   const envoyConfig = renderGatewayConfigText(identity.namespace, spec, wakeAgent !== undefined);
-  return {
+  const objects: InstanceObjects = {
     postgres:
       spec.metadata.postgres === undefined
         ? [
@@ -97,4 +100,5 @@ export function renderInstanceObjects(
       renderGatewayBudget(identity),
     ],
   };
+  return settings.componentUserIds === false ? withoutUserIds(objects) : objects;
 }
