@@ -63,7 +63,7 @@ afterAll(async () => {
 test("before it is installed, commands say so", async () => {
   expect(await plugin("engine", "list")).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("this cluster does not know fireboltengines.compute.firebolt.io"),
+    stderr: expect.stringContaining("the cluster has no resource type fireboltengines.compute.firebolt.io"),
   });
   expect(await plugin("install")).toMatchObject({
     code: 2,
