@@ -101,7 +101,7 @@ function refusedTemplate({ metadata, spec, status }: EngineClass): string | unde
 function instanceFor(
   s: EngineSnapshot,
 ): { readonly info: InstanceInfo; readonly object: DeepReadonly<FireboltInstance> } | string {
-  const { instance, identity, engine } = s;
+  const { instance, identity, engine, generations } = s;
   const name = engine.spec?.instanceRef;
   if (name === undefined || name === "") return "spec.instanceRef names no FireboltInstance";
   const quoted = `FireboltInstance ${JSON.stringify(name)}`;
@@ -109,7 +109,10 @@ function instanceFor(
     return `${quoted} not found in namespace ${identity.namespace} (instances are looked up in the engine's own namespace)`;
   if (instance.metadata?.deletionTimestamp !== undefined) return `${quoted} is being deleted`;
   const metadataEndpoint = instance.status?.metadataEndpoint;
-  if (metadataEndpoint === undefined || metadataEndpoint === "") return `${quoted} has no metadata endpoint yet`;
+  if (metadataEndpoint === undefined || metadataEndpoint === "")
+    return generations.active < 0
+      ? `${quoted} has no metadata endpoint yet`
+      : `${quoted} has no metadata endpoint any more: its condition MetadataReady says why`;
   const { id } = instance.spec;
   if (id === undefined || id === "") return `${quoted} has no id yet (spec.id)`;
   return { info: { id, metadataEndpoint }, object: instance };
