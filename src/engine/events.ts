@@ -183,7 +183,7 @@ function removalText({ generations: { draining } }: EngineSnapshot): string {
 }
 
 /** Names the field and never its values, which may be somebody's credentials. */
-function causeText({ cause: { path }, status }: Started, s: EngineSnapshot): string {
+function causeText({ cause: { path, classChanged }, status }: Started, s: EngineSnapshot): string {
   const { heldRollout } = status;
   // Set only where nothing of the engine explains the difference.
   if (heldRollout?.field === path && !MISSING_SET.has(path))
@@ -194,8 +194,13 @@ function causeText({ cause: { path }, status }: Started, s: EngineSnapshot): str
     case "metadata.deletionTimestamp":
       return "its StatefulSet is being deleted";
     default:
-      return `${path} differs`;
+      return `${path} differs${classChanged === true ? classText(s) : ""}`;
   }
+}
+
+function classText({ engine }: EngineSnapshot): string {
+  const name = engine.spec?.engineClassRef ?? "";
+  return name === "" ? " (the engine has no class any more)" : ` (class ${JSON.stringify(name)} changed)`;
 }
 
 /** Another cause is another refusal, also where both have the same reason. */
