@@ -114,6 +114,7 @@ async function live(namespace: string, account: string, life: Life = {}): Promis
   if (life.demand === true) await scenario.wake();
   await scenario.orphan();
   await scenario.damage();
+  await scenario.reshape();
   await scenario.contend(() => audit.requestsOf(account).some(isLook));
   const needs = await scenario.needsOfChildren();
   await scenario.remove();
