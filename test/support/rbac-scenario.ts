@@ -40,7 +40,7 @@ export interface Scenario {
   /** Takes away what the manager must put back. */
   damage(): Promise<void>;
   /** Grows the volume of the built-in PostgreSQL, retains its password, and takes the label off its claim for a while. */
-  reshape(): Promise<void>;
+  reshape(hasLooked: () => boolean): Promise<void>;
   /** Changes the instance under the manager's hands until it has looked again. */
   contend(hasLooked: () => boolean): Promise<void>;
   /** What the objects that the manager has made tell about the rights it needed. */
@@ -166,7 +166,7 @@ export function openScenario(api: Api, namespace: string, { roles = true }: Scen
           ]);
       }, PATIENCE);
     },
-    async reshape() {
+    async reshape(hasLooked) {
       const at = `${ours}/fireboltinstances/main`;
       const set = (builtInPostgres: object) =>
         api.expect({
@@ -190,8 +190,7 @@ export function openScenario(api: Api, namespace: string, { roles = true }: Scen
       // A claim without its label is looked for, and is still the catalogue.
       const body = { metadata: { labels: { [LABEL.instance]: null } } };
       await api.expect({ method: "PATCH", path: claim, body, contentType: MERGE });
-      const annotations = { "example.com/look": "again" };
-      await api.expect({ method: "PATCH", path: at, body: { metadata: { annotations } }, contentType: MERGE });
+      await eventually(() => hasLooked(), { ...PATIENCE, describe: "a direct read of the claim" });
       await eventually(async () => {
         expect(readyOf(await read("fireboltinstances", "main"))).toMatchObject({ status: "True" });
       }, PATIENCE);
