@@ -9,10 +9,10 @@ import type { Cluster } from "./cluster.ts";
 import {
   countersOf,
   isBeingDeleted,
+  isBuiltFor,
   isComplete,
   isGatedPhase,
   isGateOpen,
-  isBuiltFor,
   isPlain,
   isRest,
   liveGenerations,
