@@ -13,6 +13,11 @@ export class ChildWriteError extends Error {
   }
 }
 
+/** The engines that would hold a deletion could not be listed. */
+export class UnknownHoldError extends Error {
+  override readonly name = "UnknownHoldError";
+}
+
 /** Longer texts hide the end of the message, where it says what to do. */
 const LONGEST_PROBLEM = 1_000;
 
@@ -59,7 +64,7 @@ export function isRefusal(error: unknown): boolean {
 }
 
 function apiErrorOf(error: unknown): KubeApiError | undefined {
-  const cause = error instanceof ChildWriteError ? error.cause : error;
+  const cause = error instanceof ChildWriteError || error instanceof UnknownHoldError ? error.cause : error;
   return cause instanceof KubeApiError ? cause : undefined;
 }
 
