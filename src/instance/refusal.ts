@@ -21,12 +21,16 @@ export class UnknownHoldError extends Error {
 /** Longer texts hide the end of the message, where it says what to do. */
 const LONGEST_PROBLEM = 1_000;
 
+/** In "read tcp 10.0.0.1:41234->10.0.0.2:443": another one with each attempt, which would make each one news. */
+const SOURCE_PORT = /:\d{1,5}(?=->)/g;
+
 /** The rejected fields and why, or whatever else the error says. */
 export function problemOf(error: unknown): string {
   const fields =
     error instanceof KubeApiError ? error.causes.filter(({ field, message }) => (field ?? "") !== "" && message) : [];
-  const text =
+  const words =
     fields.length > 0 ? fields.map(({ field, message }) => `${field}: ${message}`).join("; ") : String(error);
+  const text = words.replace(SOURCE_PORT, "");
   return text.length > LONGEST_PROBLEM ? `${text.slice(0, LONGEST_PROBLEM - 3)}...` : text;
 }
 
