@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
 import { KubeApiError } from "../kube/errors.ts";
+import { problemOf } from "./refusal.ts";
 
 const notes = (run: InstanceRun, reason: string) =>
   run.events.filter((event) => event.reason === reason).map(({ type, note }) => `${type} ${note}`);
@@ -41,6 +42,10 @@ describe("repairs", () => {
 });
 
 describe("a pass that fails", () => {
+  test.each(["", "x"])("is told in whole characters, wherever a long message is cut (%s)", (start) => {
+    expect(problemOf(new Error(`${start}${"\u{1F525}".repeat(600)}`)).isWellFormed()).toBe(true);
+  });
+
   test("for the same cause from another port each time is told and stored once", async () => {
     const run = new InstanceRun();
     await run.settle();

@@ -31,7 +31,9 @@ export function problemOf(error: unknown): string {
   const words =
     fields.length > 0 ? fields.map(({ field, message }) => `${field}: ${message}`).join("; ") : String(error);
   const text = words.replace(SOURCE_PORT, "");
-  return text.length > LONGEST_PROBLEM ? `${text.slice(0, LONGEST_PROBLEM - 3)}...` : text;
+  if (text.length <= LONGEST_PROBLEM) return text;
+  // Half of a character would be stored as another one, and differ from then on.
+  return `${text.slice(0, LONGEST_PROBLEM - 3).replace(/[\ud800-\udbff]$/, "")}...`;
 }
 
 /** Why an object that exists under a name of the instance is not written, and what the user can do about it. */
