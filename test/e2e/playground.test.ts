@@ -34,7 +34,9 @@ test("--check brings a real cluster up, sends 50 queries and leaves nothing behi
   await lab.untilNothingIsLeft();
 });
 
-test("the printed address goes on working when the gateway's Service gets another address", async () => {
+test("the printed address goes on working when the gateway's Service gets another address", {
+  timeout: 900_000,
+}, async () => {
   const run = lab.npm(["start"]);
   const text = await run.said("Ctrl-C here", UP_MS);
   const exported = (name: string): string => new RegExp(`export ${name}=(\\S+)`).exec(text)?.[1] ?? "";
@@ -50,9 +52,11 @@ test("the printed address goes on working when the gateway's Service gets anothe
   const before = address();
   // As when the instance is deleted and created again. The operator puts it back, with an address of its own.
   kubectl("delete", "service", "lakeside-gateway");
-  await eventually(() => !["", before].includes(address()), { timeoutMs: 60_000, describe: "another Service" });
+  const patience = { timeoutMs: 240_000 };
+  await eventually(() => !["", before].includes(address()), { ...patience, describe: "another Service" });
   await eventually(async () => expect(await queryRows({ gateway, engine: "adhoc", sql })).toEqual([[42]]), {
-    timeoutMs: 60_000,
+    ...patience,
+    describe: "an answer at the printed address",
   });
   expect(text).toContain("No image of Firebolt is used");
   expect(await lab.npm(["run", "stop"]).exit).toBe(0);
