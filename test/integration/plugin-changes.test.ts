@@ -197,7 +197,7 @@ describe("an engine that auto-stop looks after", () => {
     expect(await stopping).toMatchObject({
       code: 5,
       stderr: expect.stringMatching(
-        /error: sleeper is not stopped: it was started again with 1 replica.*engine status sleeper\n$/s,
+        /error: sleeper is not stopped: it was started again with 1 replica.*engine status sleeper -n analytics\n$/s,
       ),
     });
     await world.cluster.plugin(["engine", "delete", "sleeper"]);

@@ -86,9 +86,12 @@ export async function waitForRest(
 
 const BECOME = { "at rest": "become ready", serving: "become ready", stopped: "stop" } as const;
 
+/** Why auto-stop starts an engine. */
+const STARTS: ReadonlySet<string> = new Set(["WakeRequested", "ScheduleActive"]);
+
 /** Somebody, most likely auto-stop, has set replicas again since. */
 function startedAgain({ namespace, name, replicas, autoStopReason }: EngineView): CommandError {
-  const why = autoStopReason === undefined || autoStopReason === "Disabled" ? "" : ` (auto-stop: ${autoStopReason})`;
+  const why = autoStopReason !== undefined && STARTS.has(autoStopReason) ? ` (auto-stop: ${autoStopReason})` : "";
   return new CommandError(
     `${name} is not stopped: it was started again with ${replicasText(replicas)}${why}; see: kubectl firebolt engine status ${name} -n ${namespace}`,
     EXIT.notYet,
