@@ -1,0 +1,93 @@
+// Runs one fault from its making until it has healed. Whatever does not come true within its time fails with what was waited for and
+// what was seen instead.
+import { expect } from "vitest";
+import { withAccessLog } from "../../../support/e2e-access-log.ts";
+import { type Load, startLoad } from "../../../support/e2e-load.ts";
+import { describeFailures } from "../../../support/e2e-load-tally.ts";
+import { gatewayOf } from "../../../support/e2e-world.ts";
+import { eventually } from "../../../support/cluster.ts";
+import type { Fault, Made, Scene } from "./fault.ts";
+import { look, missingSigns, PASSING, type Seen, showSeen } from "./signs.ts";
+
+/** The promise: whoever looks finds the cause within two minutes. */
+const SEEN_MS = 120_000;
+const HEALED_MS = 120_000;
+/** Enough to notice a gap of a second, few enough for thirty faults side by side. */
+const QUERIES_PER_SECOND = 5;
+/** Answers before a fault is made: the engine serves and the gateways know it. */
+const WARM = 5;
+
+export interface Times {
+  readonly seenMs: number;
+  readonly healedMs: number;
+}
+
+export async function runFault(fault: Fault, scene: Scene): Promise<Times> {
+  const load = fault.load === true ? await startQueries(scene) : undefined;
+  try {
+    load?.phase("made");
+    const startedMs = performance.now();
+    const made = await fault.make(scene);
+    await untilSeen(fault, scene, made);
+    const seenMs = performance.now() - startedMs;
+    await made.outlast?.();
+    if (made.outlast !== undefined) await untilSeen(fault, scene, made);
+    load?.phase("mended");
+    const mendedMs = performance.now();
+    await made.mend?.();
+    await untilHealed(fault, scene, made);
+    const healedMs = performance.now() - mendedMs;
+    if (load !== undefined) await expectAnswered(load, scene);
+    return { seenMs: Math.round(seenMs), healedMs: Math.round(healedMs) };
+  } finally {
+    await load?.stop();
+  }
+}
+
+const subjectOf = ({ subject = "engine" }: Fault) => subject;
+
+async function untilSeen(fault: Fault, scene: Scene, made: Made): Promise<void> {
+  let seen: Seen | undefined;
+  await eventually(
+    async () => {
+      seen = await look(scene, subjectOf(fault), made.refusal ?? "");
+      const missing = missingSigns(fault.signs, seen);
+      if (missing.length > 0) throw new Error(`missing: ${missing.join("; ")}`);
+    },
+    { timeoutMs: SEEN_MS, describe: `the signs of ${fault.name}` },
+  ).catch((error: unknown) => fail(error, seen));
+}
+
+/** Healed means that neither the conditions nor the tree speak of it any longer, as well. */
+async function untilHealed(fault: Fault, scene: Scene, made: Made): Promise<void> {
+  let seen: Seen | undefined;
+  await eventually(
+    async () => {
+      await made.healed();
+      seen = await look(scene, subjectOf(fault), "");
+      const passing = PASSING.filter((sign) => fault.signs[sign] !== undefined);
+      const gone = missingSigns(fault.signs, seen, passing);
+      if (gone.length < passing.length) throw new Error("its signs are still there");
+    },
+    { timeoutMs: HEALED_MS, describe: `the end of ${fault.name}` },
+  ).catch(async (error: unknown) => fail(error, await look(scene, subjectOf(fault), "")));
+}
+
+function fail(error: unknown, seen: Seen | undefined): never {
+  const why = error instanceof Error ? error.message : String(error);
+  throw new Error(`${why}\n${seen === undefined ? "(nothing could be read)" : showSeen(seen)}`, { cause: error });
+}
+
+async function startQueries({ cluster, namespace, instance, engine }: Scene): Promise<Load> {
+  const gateway = await gatewayOf(cluster, { namespace, instance });
+  const load = startLoad({ gateway, engine, perSecond: QUERIES_PER_SECOND, longEveryMs: 0 });
+  await eventually(() => load.tally.succeeded >= WARM, { timeoutMs: 60_000, describe: `answers of ${engine}` });
+  return load;
+}
+
+async function expectAnswered(load: Load, { api, namespace, instance }: Scene): Promise<void> {
+  const { sent, succeeded } = await load.stop();
+  const failures = await withAccessLog({ api, namespace, instance }, load.tally.failures);
+  expect(failures.length, describeFailures(failures)).toBe(0);
+  expect(succeeded).toBe(sent);
+}
