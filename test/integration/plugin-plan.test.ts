@@ -374,9 +374,9 @@ test("what cannot be scheduled is explained, with the next step", async () => {
   await eventually(async () => {
     const { stdout } = await cluster.plugin(["engine", "status", "stuck"]);
     expect(stdout).toMatch(
-      /waits: generation 0 starts: 0 of 1 pods ready; pod stuck-g0-0 cannot be scheduled: 0\/2 nodes are available/,
+      /waits: generation 0 starts: 0 of 1 pods ready; pod stuck-g0-0: cannot be scheduled: node\(s\) didn't match/,
     );
-    expect(stdout).toMatch(/next: {2}add room on the nodes/);
+    expect(stdout).toMatch(/next: {2}correct nodeSelector or affinity/);
   });
   expect((await cluster.plugin(["rollout", "status", "stuck", "--watch", "--timeout", "1s"])).code).toBe(5);
   await cluster.plugin(["engine", "delete", "stuck"]);

@@ -7,11 +7,12 @@ import { LABEL } from "../../api/labels.ts";
 import { generationLabel } from "../../engine/children.ts";
 import { routingServiceName } from "../../engine/names.ts";
 import { routingTarget } from "../../engine/routing.ts";
+import { isPodReady } from "../../pods/pod-trouble.ts";
 import { nameOf, namespaceOf } from "../find-object.ts";
 import { type Explanation, explainEngine } from "./explain.ts";
 import type { GenerationRole, GenerationView, PodView } from "./generation-view.ts";
 import type { ObservedPlatform } from "./observe-platform.ts";
-import { isPodReady, podProblem } from "./pod-problem.ts";
+import { podProblem } from "./pod-problem.ts";
 
 export interface EngineView {
   readonly namespace: string;

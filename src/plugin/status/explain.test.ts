@@ -118,11 +118,28 @@ describe("pods", () => {
     },
   });
 
+  const starting: V1Pod = {
+    ...pod("p", 0, false),
+    status: {
+      phase: "Pending",
+      containerStatuses: [
+        {
+          name: "engine",
+          image: "",
+          imageID: "",
+          ready: false,
+          restartCount: 0,
+          state: { waiting: { reason: "ContainerCreating" } },
+        },
+      ],
+    },
+  };
+
   test("a crash says its last words, starting says nothing bad", () => {
     expect(podProblem(waiting("CrashLoopBackOff"))?.text).toBe(
-      "pod p: container engine: CrashLoopBackOff: ended with 1: io_uring_register_buffers failed",
+      "pod p: container engine crashes (CrashLoopBackOff): exit code 1: io_uring_register_buffers failed",
     );
-    expect(podProblem(waiting("ContainerCreating"))?.type).toBe("notReady");
+    expect(podProblem(starting)?.type).toBe("notReady");
     expect(podProblem(pod("p", 0, true))).toBeUndefined();
   });
 

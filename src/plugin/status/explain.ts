@@ -43,7 +43,7 @@ export function explainInstance(instance: FireboltInstance, pods: readonly V1Pod
   return {
     reason: failing?.reason ?? status.phase,
     why: [failing?.message, problem?.text].filter((text) => text !== undefined && text !== "").join("; "),
-    next: problem === undefined ? `kubectl get pods -n ${namespace} -l ${LABEL.instance}=${name}` : podRemedy(problem),
+    next: problem === undefined ? `kubectl get pods -n ${namespace} -l ${LABEL.instance}=${name}` : problem.next,
   };
 }
 
@@ -144,22 +144,13 @@ function podsExplanation(
 ): Pick<Explanation, "why" | "next"> {
   const problem = firstProblem(pods.filter(({ metadata }) => generationLabel(metadata) === generation));
   if (problem === undefined || problem.type === "notReady") return { why: counted, next: undefined };
-  return { why: `${counted}; ${problem.text}`, next: podRemedy(problem) };
+  return { why: `${counted}; ${problem.text}`, next: problem.next };
 }
 
 /** The kind of problem that says most. */
 function firstProblem(pods: readonly V1Pod[]): PodProblem | undefined {
   const problems = pods.flatMap((pod) => podProblem(pod) ?? []);
   return problems.find(({ type }) => type !== "notReady") ?? problems[0];
-}
-
-function podRemedy({ type, text }: PodProblem): string | undefined {
-  if (type === "unschedulable")
-    return "add room on the nodes (old and new generation run side by side), or stop the engine and start it with the new spec";
-  if (/io_uring/.test(text))
-    return "the node needs Linux 6.1 or newer and memlock of at least 8 GiB for its containers";
-  if (/ImagePull|ErrImage|InvalidImageName/.test(text)) return "check the image reference and the pull secrets";
-  return type === "container" ? "look at its last words: kubectl firebolt logs --previous" : undefined;
 }
 
 function drainRemedy(message: string): string {

@@ -3,11 +3,11 @@
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
 import { COMPONENTS, LABEL } from "../../api/labels.ts";
+import { isPodReady } from "../../pods/pod-trouble.ts";
 import { nameOf, namespaceOf } from "../find-object.ts";
 import { type EngineView, viewEngine } from "./engine-view.ts";
 import { type Explanation, explainInstance } from "./explain.ts";
 import type { ObservedPlatform } from "./observe-platform.ts";
-import { isPodReady } from "./pod-problem.ts";
 
 export interface ComponentView {
   readonly name: string;

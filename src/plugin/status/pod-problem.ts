@@ -1,45 +1,24 @@
-// What keeps a pod from being ready, as a sentence: the scheduler's word, the kubelet's word, or nothing better than "not ready".
-import type { V1ContainerStatus, V1Pod } from "../../api/generated/kubernetes.ts";
+// What keeps a pod from being ready, as a sentence and with the next step: the same words as the operator's conditions.
+import type { V1Pod } from "../../api/generated/kubernetes.ts";
+import { isPodReady, podTrouble, troubleText } from "../../pods/pod-trouble.ts";
 import { nameOf } from "../find-object.ts";
 
 export interface PodProblem {
-  readonly type: "unschedulable" | "container" | "notReady";
+  /** A pod that is only not ready has no cause that anybody has reported. */
+  readonly type: "trouble" | "notReady";
   readonly text: string;
+  readonly next: string | undefined;
 }
 
-/** States that every pod passes through. */
-const PASSING: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing"]);
-
-export function isPodReady({ metadata, status }: V1Pod): boolean {
-  const ready = status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false;
-  return status?.phase === "Running" && ready && metadata?.deletionTimestamp === undefined;
-}
-
-export function podProblem(pod: V1Pod): PodProblem | undefined {
+export function podProblem(pod: V1Pod, nowMs = Date.now()): PodProblem | undefined {
   if (isPodReady(pod)) return undefined;
   const name = nameOf(pod);
-  if (pod.metadata?.deletionTimestamp !== undefined) return { type: "notReady", text: `pod ${name} is being deleted` };
-  const scheduled = pod.status?.conditions?.find(({ type }) => type === "PodScheduled");
-  if (scheduled?.status === "False")
-    return {
-      type: "unschedulable",
-      text: `pod ${name} cannot be scheduled: ${scheduled.message ?? scheduled.reason ?? ""}`,
-    };
-  const states = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
-  for (const status of states) {
-    const text = containerProblem(status);
-    if (text !== undefined) return { type: "container", text: `pod ${name}: container ${status.name}: ${text}` };
-  }
-  return { type: "notReady", text: `pod ${name} is not ready yet (${pod.status?.phase ?? "no phase"})` };
-}
-
-/** The last words of a container that keeps dying say more than that it is being restarted. */
-function containerProblem({ state, lastState }: V1ContainerStatus): string | undefined {
-  const { waiting, terminated = lastState?.terminated } = state ?? {};
-  const ended = terminated !== undefined && terminated.exitCode !== 0 ? terminated : undefined;
-  const death =
-    ended === undefined ? "" : `ended with ${ended.exitCode}${ended.message ? `: ${ended.message.trim()}` : ""}`;
-  if (waiting?.reason !== undefined && !PASSING.has(waiting.reason))
-    return [waiting.reason, death || waiting.message || ""].filter((text) => text !== "").join(": ");
-  return state?.terminated === undefined || death === "" ? undefined : death;
+  const trouble = podTrouble(pod, nowMs);
+  if (trouble !== undefined)
+    return { type: "trouble", text: troubleText({ pod: name, cause: trouble.cause }), next: trouble.next };
+  const text =
+    pod.metadata?.deletionTimestamp === undefined
+      ? `pod ${name} is not ready yet (${pod.status?.phase ?? "no phase"})`
+      : `pod ${name} is being deleted`;
+  return { type: "notReady", text, next: undefined };
 }

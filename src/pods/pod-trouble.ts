@@ -1,0 +1,116 @@
+// Why a pod is not ready, and the next step: read from the pod's status alone, so that the conditions of the operator and the tree of
+// the plugin say the same. Pure. A cause is stable: it contains no counter and no time, and reads the same through all the states
+// that one fault passes through (a crash loop is waiting, then running, then terminated), because every change of it is a status
+// write. What healthy pods pass through as well is a cause only once it has lasted.
+import type { DeepReadonly } from "../api/deep-readonly.ts";
+import type { V1Pod } from "../api/generated/kubernetes.ts";
+import { containerTrouble } from "./container-trouble.ts";
+import { type Lasting, ms, transitionMs } from "./lasting.ts";
+import { stableText } from "./stable-text.ts";
+import { unschedulable } from "./unschedulable.ts";
+
+export type Pod = DeepReadonly<V1Pod>;
+
+export interface PodTrouble {
+  /** A clause to follow `pod NAME: `. */
+  readonly cause: string;
+  /** What a person can do about it. */
+  readonly next: string;
+}
+
+export interface TroubledPod extends PodTrouble {
+  readonly pod: string;
+}
+
+const SCHEDULING_GRACE_MS = 3_000;
+const VOLUMES_GRACE_MS = 30_000;
+const NODE_GRACE_MS = 10_000;
+
+export function isPodReady({ metadata, status }: Pod): boolean {
+  const ready = status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false;
+  return status?.phase === "Running" && ready && metadata?.deletionTimestamp === undefined;
+}
+
+/** Undefined for a pod that is ready, that is being deleted, or that is only starting. */
+export function podTrouble(pod: Pod, nowMs: number): PodTrouble | undefined {
+  const found = judge(pod);
+  return found === undefined || found.dueMs > nowMs ? undefined : { cause: found.cause, next: found.next };
+}
+
+/** When a pod that only starts will be in trouble if nothing changes: the time to look again. */
+export function troubleDueMs(pod: Pod, nowMs: number): number | undefined {
+  const found = judge(pod);
+  return found === undefined || found.dueMs <= nowMs ? undefined : found.dueMs;
+}
+
+/** Of several pods the first by name, so that the choice does not move with the order of a list. */
+export function firstTrouble(pods: readonly Pod[], nowMs: number): TroubledPod | undefined {
+  const troubled = pods.flatMap((pod) => {
+    const trouble = podTrouble(pod, nowMs);
+    return trouble === undefined ? [] : [{ pod: pod.metadata?.name ?? "", ...trouble }];
+  });
+  return troubled.sort((a, b) => a.pod.localeCompare(b.pod, "en", { numeric: true }))[0];
+}
+
+/** `pod NAME: CAUSE`, as conditions, events and the status tree write it. */
+export function troubleText({ pod, cause }: Pick<TroubledPod, "pod" | "cause">): string {
+  return `pod ${pod}: ${cause}`;
+}
+
+function judge(pod: Pod): Lasting | undefined {
+  const { metadata, status } = pod;
+  if (isPodReady(pod) || metadata?.deletionTimestamp !== undefined) return undefined;
+  return (
+    terminalTrouble(pod) ??
+    schedulingTrouble(pod) ??
+    containerTrouble(pod) ??
+    volumesTrouble(pod) ??
+    nodeTrouble(pod, status)
+  );
+}
+
+/** A pod that is over: evicted, or rejected by its node. Its controller replaces it. */
+function terminalTrouble({ metadata, status }: Pod): Lasting | undefined {
+  if (status?.phase !== "Failed" || status.reason === undefined) return undefined;
+  const words = stableText(status.message ?? "");
+  return {
+    cause: `failed (${status.reason})${words === "" ? "" : `: ${words}`}`,
+    next: `free what the node ran out of, or delete the pod: ${command("delete pod", metadata)}`,
+    dueMs: 0,
+  };
+}
+
+function schedulingTrouble(pod: Pod): Lasting | undefined {
+  const scheduled = pod.status?.conditions?.find(({ type }) => type === "PodScheduled");
+  if (scheduled?.status !== "False") return undefined;
+  const dueMs = ms(scheduled.lastTransitionTime) + SCHEDULING_GRACE_MS;
+  return { ...unschedulable(scheduled.message ?? scheduled.reason ?? ""), dueMs };
+}
+
+/** Without volumes and a network no container starts, and the pod's status does not say which of them is missing. */
+function volumesTrouble(pod: Pod): Lasting | undefined {
+  const { metadata, status } = pod;
+  const sandbox = status?.conditions?.find(({ type }) => type === "PodReadyToStartContainers");
+  const scheduled = status?.conditions?.find(({ type }) => type === "PodScheduled");
+  if (sandbox?.status !== "False" || scheduled?.status !== "True") return undefined;
+  return {
+    cause: "its volumes or its network cannot be set up: no container has started",
+    next: `see which volume, Secret or ConfigMap is missing: ${command("describe pod", metadata)}`,
+    dueMs: ms(scheduled.lastTransitionTime) + VOLUMES_GRACE_MS,
+  };
+}
+
+/** The kubelet last reported containers that are ready: it was the node controller that took readiness away. */
+function nodeTrouble(pod: Pod, status: Pod["status"]): Lasting | undefined {
+  const containers = status?.containerStatuses ?? [];
+  if (containers.length === 0 || !containers.every(({ ready }) => ready)) return undefined;
+  return {
+    cause: "its containers are ready but the pod is not: its node does not respond, or a readiness gate is closed",
+    next: `check the pod's node: ${command("describe pod", pod.metadata)}`,
+    dueMs: transitionMs(pod, "Ready") + NODE_GRACE_MS,
+  };
+}
+
+function command(verb: string, metadata: Pod["metadata"]): string {
+  return `kubectl ${verb} ${metadata?.name ?? ""} -n ${metadata?.namespace ?? ""}`;
+}
