@@ -10,8 +10,9 @@ import { credentialsSecretName, postgresName } from "../../../../src/instance/na
 import { eventually } from "../../../support/cluster.ts";
 import { asNew, editInstance, editObject, expectInstanceReady, read, remove, removeForGood } from "./expect.ts";
 import type { Fault, Scene } from "./fault.ts";
-import { CLAIM, DATABASE } from "./places.ts";
+import { CLAIM, DATABASE, FULL } from "./places.ts";
 import { look } from "./signs.ts";
+import { fill, makeRoom } from "./small-volume.ts";
 
 const base = { place: DATABASE, engine: {}, subject: "instance", load: true } as const;
 const PROGRAM_MS = 60_000;
@@ -27,11 +28,11 @@ async function deleteMetadataPods(scene: Scene): Promise<void> {
 }
 
 /** As the page tells it: the socket inside the pod asks for no password. */
-async function alterRole(scene: Scene, password: string): Promise<void> {
+async function psql(scene: Scene, ...statements: readonly string[]): Promise<void> {
   const { context, namespace } = scene;
   const kubectl = (await resolveAssets(["kubectl"])).get("kubectl") ?? "";
-  const sql = `ALTER ROLE firebolt PASSWORD '${password}'`;
-  const inside = ["psql", "-q", "-U", "firebolt", "-d", "firebolt_metadata", "-c", sql];
+  const commands = statements.flatMap((sql) => ["-c", sql]);
+  const inside = ["psql", "-q", "-U", "firebolt", "-d", "firebolt_metadata", ...commands];
   await runProgram({
     program: kubectl,
     args: [`--kubeconfig=${context.kubeconfig}`, "-n", namespace, "exec", postgresPod(scene), "--", ...inside],
@@ -88,7 +89,10 @@ export const DATABASE_FAULTS: readonly Fault[] = [
       const password = "not-what-it-was";
       await editObject(scene, KINDS.Secret, { name, body: { data: { password: base64(password) } } });
       await deleteMetadataPods(scene);
-      return { mend: () => alterRole(scene, password), healed: () => expectInstanceReady(scene) };
+      return {
+        mend: () => psql(scene, `ALTER ROLE firebolt PASSWORD '${password}'`),
+        healed: () => expectInstanceReady(scene),
+      };
     },
   },
   {
@@ -145,6 +149,26 @@ export const DATABASE_FAULTS: readonly Fault[] = [
         },
         healed: () => expectInstanceReady(scene),
       };
+    },
+  },
+  {
+    name: "postgres-volume-full",
+    place: FULL,
+    engine: {},
+    subject: "instance",
+    load: true,
+    signs: {
+      condition: /^MetadataReady=False .*pod full-metadata-pg-0: container postgresql crashes/m,
+      event: /^Warning \w+: .*container postgresql crashes/m,
+      status: /full .*[\s\S]*?container postgresql crashes.*\n.*next: .*kubectl logs full-metadata-pg-0 .*--previous/,
+    },
+    async make(scene) {
+      fill(scene.context);
+      // The next write needs a new file, and the server ends rather than lose it.
+      const many = "CREATE TABLE filler AS SELECT generate_series(1, 1000000)";
+      const [outcome] = await Promise.allSettled([psql(scene, "SELECT pg_switch_wal()", many)]);
+      expect(outcome.status).toBe("rejected");
+      return { mend: async () => makeRoom(scene.context), healed: () => expectInstanceReady(scene) };
     },
   },
 ];

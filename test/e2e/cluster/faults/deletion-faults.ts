@@ -1,14 +1,14 @@
 // Deletions that take more with them than somebody meant: an instance whose engines serve, and a whole namespace.
 import { expect } from "vitest";
 import { namespaces } from "../../../../dev/platform/namespace.ts";
+import { query } from "../../../../dev/platform/query.ts";
 import { FireboltEngine } from "../../../../src/api/engine.ts";
 import { FireboltInstance } from "../../../../src/api/instance.ts";
+import { eventually } from "../../../support/cluster.ts";
+import { gatewayOf } from "../../../support/e2e-world.ts";
 import { editContainer, engineOf, remove } from "./expect.ts";
 import type { Fault } from "./fault.ts";
 import { DELETED, ENDING } from "./places.ts";
-import { query } from "../../../../dev/platform/query.ts";
-import { eventually } from "../../../support/cluster.ts";
-import { gatewayOf } from "../../../support/e2e-world.ts";
 
 export const DELETION_FAULTS: readonly Fault[] = [
   {

@@ -6,7 +6,7 @@ import { LABEL } from "../../../../src/api/labels.ts";
 import { pods } from "../../../../src/engine/kinds.ts";
 import type { KubeObject } from "../../../../src/kube/object.ts";
 import type { ResourceType } from "../../../../src/kube/resource.ts";
-import { isPodReady } from "../../../../src/plugin/status/pod-problem.ts";
+import { isPodReady } from "../../../../src/pods/pod-trouble.ts";
 import type { Scene } from "./fault.ts";
 
 type Where = Pick<Scene, "cluster" | "namespace" | "instance">;

@@ -10,6 +10,8 @@ export interface Place {
   readonly instance: string;
   /** Fields of the instance's spec. */
   readonly spec?: object;
+  /** What must be there before the instance is created. */
+  readonly prepare?: (where: { readonly cluster: Connection; readonly context: E2eContext }) => Promise<unknown>;
   /** Faults of a place wait for one another, unless each has an engine of its own and touches nothing else. */
   readonly together?: true;
 }

@@ -5,11 +5,12 @@ import { type Connection, connect } from "../../../../dev/platform/connection.ts
 import { applyManifests } from "../../../../dev/platform/manifests.ts";
 import { applyNamespace } from "../../../../dev/platform/namespace.ts";
 import type { KubeObject } from "../../../../src/kube/object.ts";
-import { CLASS, engineManifest, instanceManifest, platformManifests } from "../../../support/e2e-platform.ts";
-import type { E2eContext } from "../../../support/e2e-platform.ts";
-import { expectInstanceReady, expectSettled } from "./expect.ts";
 import { eventually } from "../../../support/cluster.ts";
+import type { E2eContext } from "../../../support/e2e-platform.ts";
+import { CLASS, engineManifest, instanceManifest, platformManifests } from "../../../support/e2e-platform.ts";
+import { expectInstanceReady, expectSettled } from "./expect.ts";
 import type { Fault, Place, Scene } from "./fault.ts";
+import { prepareSmallVolume } from "./small-volume.ts";
 
 const ONE_GATEWAY = { gateway: { replicas: 1 } };
 
@@ -18,35 +19,42 @@ export const GATEWAY: Place = { namespace: "faults", instance: "doors" };
 export const DATABASE: Place = { namespace: "faults", instance: "books", spec: ONE_GATEWAY };
 export const CLAIM: Place = { namespace: "faults", instance: "lost", spec: ONE_GATEWAY };
 export const DELETED: Place = { namespace: "faults", instance: "held", spec: ONE_GATEWAY };
-export const FULL: Place = { namespace: "faults", instance: "full", spec: ONE_GATEWAY };
+export const FULL: Place = { namespace: "faults", instance: "full", spec: ONE_GATEWAY, prepare: prepareSmallVolume };
 export const LIMITED: Place = { namespace: "faults-limited", instance: "main", spec: ONE_GATEWAY };
 export const ENDING: Place = { namespace: "faults-ending", instance: "main", spec: ONE_GATEWAY };
 export const OPERATED: Place = { namespace: "faults-operated", instance: "main", spec: ONE_GATEWAY };
 
 const READY_MS = 240_000;
 
-/** Makes namespaces, classes and instances; returns when all instances are ready. */
-export async function preparePlaces(context: E2eContext, faults: readonly Fault[]): Promise<void> {
-  const places = [...new Set(faults.map(({ place }) => place))];
-  using cluster = await connect({ kubeconfig: context.kubeconfig });
-  for (const namespace of new Set(places.map((place) => place.namespace))) {
-    await applyNamespace(cluster, namespace);
-    await applyManifests(cluster, [inNamespace(classManifest(), namespace)]);
-  }
-  for (const { namespace, instance, spec = {} } of places)
-    await applyManifests(cluster, [inNamespace(instanceManifest(instance, spec), namespace)]);
-  await Promise.all(
-    places.map((place) =>
-      eventually(() => expectInstanceReady({ ...place, cluster }), {
-        timeoutMs: READY_MS,
-        describe: `instance ${place.instance} of ${place.namespace}`,
-      }),
-    ),
-  );
+const prepared = new Map<Place, Promise<void>>();
+
+/** Once per place: namespace, class and instance, ready. */
+function preparePlace(context: E2eContext, place: Place): Promise<void> {
+  const known = prepared.get(place);
+  if (known !== undefined) return known;
+  const preparing = createPlace(context, place);
+  prepared.set(place, preparing);
+  return preparing;
 }
 
-/** The fault's own engine, serving. */
+async function createPlace(context: E2eContext, place: Place): Promise<void> {
+  const { namespace, instance, spec = {}, prepare } = place;
+  using cluster = await connect({ kubeconfig: context.kubeconfig, namespace });
+  await applyNamespace(cluster, namespace);
+  await prepare?.({ cluster, context });
+  await applyManifests(cluster, [
+    inNamespace(classManifest(), namespace),
+    inNamespace(instanceManifest(instance, spec), namespace),
+  ]);
+  await eventually(() => expectInstanceReady({ cluster, namespace, instance }), {
+    timeoutMs: READY_MS,
+    describe: `instance ${instance} of ${namespace}`,
+  });
+}
+
+/** The fault's place, with its own engine serving. */
 export async function setScene(context: E2eContext, { name, place, engine }: Fault): Promise<Scene & Disposable> {
+  await preparePlace(context, place);
   const { kubeconfig } = context;
   const { namespace, instance } = place;
   const cluster: Connection = await connect({ kubeconfig, namespace });

@@ -1,11 +1,11 @@
 // Runs one fault from its making until it has healed. Whatever does not come true within its time fails with what was waited for and
 // what was seen instead.
 import { expect } from "vitest";
+import { eventually } from "../../../support/cluster.ts";
 import { withAccessLog } from "../../../support/e2e-access-log.ts";
 import { type Load, startLoad } from "../../../support/e2e-load.ts";
 import { describeFailures } from "../../../support/e2e-load-tally.ts";
 import { gatewayOf } from "../../../support/e2e-world.ts";
-import { eventually } from "../../../support/cluster.ts";
 import type { Fault, Made, Scene } from "./fault.ts";
 import { look, missingSigns, PASSING, type Seen, showSeen } from "./signs.ts";
 

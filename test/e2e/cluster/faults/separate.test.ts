@@ -1,15 +1,12 @@
 // Thirty things that go wrong with engines and instances, side by side: each shows its cause where people look within two minutes, and
 // heals when it is mended.
-import { afterAll, beforeAll, describe, inject, test } from "vitest";
+import { afterAll, describe, inject, test } from "vitest";
 import { connect } from "../../../../dev/platform/connection.ts";
 import { namespaces } from "../../../../dev/platform/namespace.ts";
 import { SEPARATE_FAULTS } from "./all-faults.ts";
-import { preparePlaces } from "./places.ts";
 import { recordTimes, takeTurn } from "./run-place.ts";
 
 const TEST_MS = 480_000;
-
-beforeAll(() => preparePlaces(inject("e2e"), SEPARATE_FAULTS));
 
 /** Whoever comes next need not share the node with them. */
 afterAll(async () => {
