@@ -80,9 +80,9 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     ...base,
     name: "postgres-wrong-password",
     signs: {
-      condition: /^MetadataReady=False .*pod books-metadata-/m,
-      event: /^Warning \w+: .*pod books-metadata-/m,
-      status: /books .*[\s\S]*?pod books-metadata-.*\n.*next: .*kubectl logs/,
+      condition: /^MetadataReady=False .*pod books-metadata-(?!pg)/m,
+      event: /^Warning \w+: .*pod books-metadata-(?!pg)/m,
+      status: /books .*[\s\S]*?pod books-metadata-(?!pg).*\n.*next: .*kubectl logs/,
     },
     async make(scene) {
       const name = credentialsSecretName(scene.instance);

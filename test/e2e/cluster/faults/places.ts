@@ -3,7 +3,7 @@
 import { openApiFromKubeconfig } from "../../../../dev/control-plane/api-request.ts";
 import { type Connection, connect } from "../../../../dev/platform/connection.ts";
 import { applyManifests } from "../../../../dev/platform/manifests.ts";
-import { applyNamespace } from "../../../../dev/platform/namespace.ts";
+import { applyNamespace, namespaces } from "../../../../dev/platform/namespace.ts";
 import type { KubeObject } from "../../../../src/kube/object.ts";
 import { eventually } from "../../../support/cluster.ts";
 import type { E2eContext } from "../../../support/e2e-platform.ts";
@@ -35,6 +35,17 @@ function preparePlace(context: E2eContext, place: Place): Promise<void> {
   const preparing = createPlace(context, place);
   prepared.set(place, preparing);
   return preparing;
+}
+
+/** Whoever comes next need not share the node with them. Does not wait for the end of their pods. */
+export async function removePlaces({ kubeconfig }: E2eContext): Promise<void> {
+  using cluster = await connect({ kubeconfig });
+  const { client, call } = cluster;
+  for (const name of new Set([...prepared.keys()].map(({ namespace }) => namespace))) {
+    const found = await client.find(namespaces, { name }, call);
+    const isLeaving = found === undefined || found.metadata?.deletionTimestamp !== undefined;
+    if (!isLeaving) await client.delete(namespaces, { name }, call);
+  }
 }
 
 async function createPlace(context: E2eContext, place: Place): Promise<void> {
