@@ -31,8 +31,9 @@ export default defineConfig({
           include: ["test/integration/**/*.test.ts"],
           globalSetup: ["test/support/shared-control-plane.ts"],
           fileParallelism: false,
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+          // As above: several steps of Helm or of a control plane on a machine that does other things too.
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
         },
       },
       {
