@@ -7,12 +7,12 @@ import { LABEL } from "../../../../src/api/labels.ts";
 import { pods } from "../../../../src/engine/kinds.ts";
 import { KINDS } from "../../../../src/instance/kinds.ts";
 import { credentialsSecretName, postgresName } from "../../../../src/instance/names.ts";
-import { eventually } from "../../../support/cluster.ts";
 import { asNew, editInstance, editObject, expectInstanceReady, read, remove, removeForGood } from "./expect.ts";
 import type { Fault, Scene } from "./fault.ts";
 import { CLAIM, DATABASE, FULL } from "./places.ts";
 import { look } from "./signs.ts";
 import { fill, makeRoom } from "./small-volume.ts";
+import { until } from "./wait.ts";
 
 const base = { place: DATABASE, engine: {}, subject: "instance", load: true } as const;
 const PROGRAM_MS = 60_000;
@@ -128,15 +128,14 @@ export const DATABASE_FAULTS: readonly Fault[] = [
       const seen = /CatalogueLost/;
       await remove(scene, KINDS.PersistentVolumeClaim, claimName(scene));
       // The claim ends with the last pod that uses it: there is still time to copy everything.
-      await eventually(async () => expect((await look(scene, "instance", "")).condition).toMatch(seen), {
-        timeoutMs: 120_000,
-        describe: "a condition about a claim that is being deleted",
-      });
+      await until("a condition about a claim that is being deleted", async () =>
+        expect((await look(scene, "instance", "")).condition).toMatch(seen),
+      );
       await remove(scene, pods, postgresPod(scene));
       return {
         async outlast() {
           // Nothing takes its place by itself.
-          await eventually(async () => {
+          await until("no pod in its place", async () => {
             const { client, call } = scene.cluster;
             const key = { namespace: scene.namespace, name: postgresPod(scene) };
             const pod = await client.find(pods, key, call);

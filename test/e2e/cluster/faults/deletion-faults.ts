@@ -4,11 +4,11 @@ import { namespaces } from "../../../../dev/platform/namespace.ts";
 import { query } from "../../../../dev/platform/query.ts";
 import { FireboltEngine } from "../../../../src/api/engine.ts";
 import { FireboltInstance } from "../../../../src/api/instance.ts";
-import { eventually } from "../../../support/cluster.ts";
 import { gatewayOf } from "../../../support/e2e-world.ts";
 import { editContainer, engineOf, remove } from "./expect.ts";
 import type { Fault } from "./fault.ts";
 import { DELETED, ENDING } from "./places.ts";
+import { until } from "./wait.ts";
 
 export const DELETION_FAULTS: readonly Fault[] = [
   {
@@ -48,7 +48,7 @@ export const DELETION_FAULTS: readonly Fault[] = [
       const { cluster, namespace } = scene;
       const slow = [{ name: "FAKE_START_DELAY_MS", value: "600000" }];
       await editContainer(scene, { env: slow });
-      await eventually(async () => expect((await engineOf(scene)).status?.phase).toBe("creating"));
+      await until("a roll", async () => expect((await engineOf(scene)).status?.phase).toBe("creating"));
       await cluster.client.delete(namespaces, { name: namespace }, cluster.call);
       return {
         // Gone, but for what its pods' grace periods still hold, which is minutes.

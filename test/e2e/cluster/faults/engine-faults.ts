@@ -5,10 +5,10 @@ import { FireboltEngine } from "../../../../src/api/engine.ts";
 import { pods } from "../../../../src/engine/kinds.ts";
 import type { KubeObject } from "../../../../src/kube/object.ts";
 import { defineResource } from "../../../../src/kube/resource.ts";
-import { eventually } from "../../../support/cluster.ts";
 import { editContainer, expectSettled, read, remove } from "./expect.ts";
 import type { Fault, Scene } from "./fault.ts";
 import { ENGINES, faultEngine, LIMITED } from "./places.ts";
+import { until } from "./wait.ts";
 
 const core = { group: "", version: "v1", namespaced: true } as const;
 const quotas = defineResource<KubeObject>({ ...core, kind: "ResourceQuota", plural: "resourcequotas" });
@@ -55,10 +55,7 @@ export const ENGINE_FAULTS: readonly Fault[] = [
         // Between two crashes the container runs, and the cause is the same.
         async outlast() {
           const before = await restartsOf(scene);
-          await eventually(async () => expect(await restartsOf(scene)).toBeGreaterThan(before), {
-            timeoutMs: 120_000,
-            describe: "one more restart",
-          });
+          await until("one more restart", async () => expect(await restartsOf(scene)).toBeGreaterThan(before));
         },
         mend: asBefore(scene),
         healed: healed(scene),
@@ -110,7 +107,7 @@ export const ENGINE_FAULTS: readonly Fault[] = [
         // The reference cannot be changed.
         async mend() {
           await remove(scene, FireboltEngine, engine);
-          await eventually(async () =>
+          await until("the end of the engine", async () =>
             expect(
               await cluster.client.find(FireboltEngine, { namespace, name: engine }, cluster.call),
             ).toBeUndefined(),

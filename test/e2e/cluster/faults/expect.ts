@@ -8,6 +8,7 @@ import type { KubeObject } from "../../../../src/kube/object.ts";
 import type { ResourceType } from "../../../../src/kube/resource.ts";
 import { isPodReady } from "../../../../src/pods/pod-trouble.ts";
 import type { Scene } from "./fault.ts";
+import { until } from "./wait.ts";
 
 type Where = Pick<Scene, "cluster" | "namespace" | "instance">;
 
@@ -46,12 +47,14 @@ export const editContainer = (scene: Scene, container: object): Promise<Firebolt
 export const editInstance = (scene: Scene, spec: object): Promise<FireboltInstance> =>
   editObject(scene, FireboltInstance, { name: scene.instance, body: { spec } });
 
-export function editObject<T extends KubeObject>(
+export async function editObject<T extends KubeObject>(
   { cluster: { client, call }, namespace }: Scene,
   type: ResourceType<T>,
   { name, body }: { readonly name: string; readonly body: object },
 ): Promise<T> {
-  return client.patch(type, { namespace, name }, { type: "merge", body }, { ...call, fieldManager: HAND });
+  const write = () => client.patch(type, { namespace, name }, { type: "merge", body }, { ...call, fieldManager: HAND });
+  // On a busy machine a webhook may be too slow once: people try again.
+  return until(`an edit of ${type.kind} ${name}`, write);
 }
 
 export async function remove(scene: Scene, type: ResourceType, name: string): Promise<void> {

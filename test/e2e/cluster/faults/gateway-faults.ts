@@ -7,7 +7,6 @@ import { pods } from "../../../../src/engine/kinds.ts";
 import { KINDS } from "../../../../src/instance/kinds.ts";
 import { gatewayConfigName, gatewayName } from "../../../../src/instance/names.ts";
 import type { ResourceType } from "../../../../src/kube/resource.ts";
-import { eventually } from "../../../support/cluster.ts";
 import { gatewayOf } from "../../../support/e2e-world.ts";
 import {
   editEngine,
@@ -23,6 +22,7 @@ import {
 } from "./expect.ts";
 import type { Fault, Scene } from "./fault.ts";
 import { GATEWAY } from "./places.ts";
+import { until } from "./wait.ts";
 
 const base = { place: GATEWAY, engine: {}, subject: "instance", load: true } as const;
 
@@ -54,7 +54,7 @@ export async function wakeByQuery(scene: Scene): Promise<void> {
 
 export async function stopEngine(scene: Scene): Promise<void> {
   await editEngine(scene, { replicas: 0, autoStop: { enabled: true, activeReplicas: 1, idleTimeout: "1h" } });
-  await eventually(() => expectStopped(scene), { timeoutMs: 120_000, describe: `${scene.engine} stopped` });
+  await until(`${scene.engine} stopped`, () => expectStopped(scene));
 }
 
 export const GATEWAY_FAULTS: readonly Fault[] = [

@@ -8,12 +8,12 @@ import { pods, services, statefulSets } from "../../../../src/engine/kinds.ts";
 import { KINDS } from "../../../../src/instance/kinds.ts";
 import type { KubeObject } from "../../../../src/kube/object.ts";
 import { defineResource } from "../../../../src/kube/resource.ts";
-import { eventually } from "../../../support/cluster.ts";
 import { causeFault } from "../../../support/e2e-node-control.ts";
 import { asNew, editContainer, editEngine, engineOf, expectSettled } from "./expect.ts";
 import type { Fault, Scene } from "./fault.ts";
 import { stopEngine, wakeByQuery } from "./gateway-faults.ts";
 import { OPERATED } from "./places.ts";
+import { until } from "./wait.ts";
 
 interface Rule {
   readonly apiGroups?: readonly string[];
@@ -162,12 +162,9 @@ export const OPERATOR_FAULTS: readonly Fault[] = [
       const { client, call } = scene.cluster;
       await editContainer(scene, { env: [{ name: "FAKE_START_DELAY_MS", value: "3000" }] });
       const key = { namespace: scene.namespace, name: `${scene.engine}-g1` };
-      await eventually(() => client.get(statefulSets, key, call), {
-        timeoutMs: 60_000,
-        describe: "the new generation",
-      });
+      await until("the new generation", () => client.get(statefulSets, key, call));
       await scaleManager(scene, 0);
-      await eventually(async () => expect(await managerPods(scene)).toEqual([]), { timeoutMs: 60_000 });
+      await until("an operator without pods", async () => expect(await managerPods(scene)).toEqual([]));
       return {
         mend: () => scaleManager(scene, REPLICAS),
         async healed() {
@@ -202,17 +199,11 @@ export const OPERATOR_FAULTS: readonly Fault[] = [
 /** The response to an edit, as soon as the API server calls the webhook anew. */
 function refusedEdit(scene: Scene): Promise<string> {
   const path = `/apis/${FireboltEngine.group}/${FireboltEngine.version}/namespaces/${scene.namespace}/fireboltengines/${scene.engine}`;
-  return eventually(
-    async () => {
-      const { status, body } = await scene.api.send({
-        method: "PATCH",
-        path,
-        contentType: "application/merge-patch+json",
-        body: { spec: { drainCheckInterval: "3s" } },
-      });
-      expect(status).toBe(500);
-      return `${status}: ${valueAt(body, ["message"])}`;
-    },
-    { timeoutMs: 60_000, describe: "an edit that is refused" },
-  );
+  return until("an edit that is rejected", async () => {
+    const contentType = "application/merge-patch+json";
+    const body = { spec: { drainCheckInterval: "3s" } };
+    const response = await scene.api.send({ method: "PATCH", path, contentType, body });
+    expect(response.status).toBe(500);
+    return `${response.status}: ${valueAt(response.body, ["message"])}`;
+  });
 }

@@ -5,12 +5,12 @@ import { type Connection, connect } from "../../../../dev/platform/connection.ts
 import { applyManifests } from "../../../../dev/platform/manifests.ts";
 import { applyNamespace, namespaces } from "../../../../dev/platform/namespace.ts";
 import type { KubeObject } from "../../../../src/kube/object.ts";
-import { eventually } from "../../../support/cluster.ts";
 import type { E2eContext } from "../../../support/e2e-platform.ts";
 import { CLASS, engineManifest, instanceManifest, platformManifests } from "../../../support/e2e-platform.ts";
 import { expectInstanceReady, expectSettled } from "./expect.ts";
 import type { Fault, Place, Scene } from "./fault.ts";
 import { prepareSmallVolume } from "./small-volume.ts";
+import { createGate, until } from "./wait.ts";
 
 const ONE_GATEWAY = { gateway: { replicas: 1 } };
 
@@ -25,6 +25,8 @@ export const ENDING: Place = { namespace: "faults-ending", instance: "main", spe
 export const OPERATED: Place = { namespace: "faults-operated", instance: "main", spec: ONE_GATEWAY };
 
 const READY_MS = 240_000;
+/** Instances and engines that start at the same time: all of them at once would keep two processors busy for minutes. */
+const gate = createGate(4);
 
 const prepared = new Map<Place, Promise<void>>();
 
@@ -32,7 +34,7 @@ const prepared = new Map<Place, Promise<void>>();
 function preparePlace(context: E2eContext, place: Place): Promise<void> {
   const known = prepared.get(place);
   if (known !== undefined) return known;
-  const preparing = createPlace(context, place);
+  const preparing = gate(() => createPlace(context, place));
   prepared.set(place, preparing);
   return preparing;
 }
@@ -57,10 +59,8 @@ async function createPlace(context: E2eContext, place: Place): Promise<void> {
     inNamespace(classManifest(), namespace),
     inNamespace(instanceManifest(instance, spec), namespace),
   ]);
-  await eventually(() => expectInstanceReady({ cluster, namespace, instance }), {
-    timeoutMs: READY_MS,
-    describe: `instance ${instance} of ${namespace}`,
-  });
+  const ready = () => expectInstanceReady({ cluster, namespace, instance });
+  await until(`instance ${instance} of ${namespace}`, ready, READY_MS);
 }
 
 /** The fault's place, with its own engine serving. */
@@ -72,8 +72,10 @@ export async function setScene(context: E2eContext, { name, place, engine }: Fau
   const api = openApiFromKubeconfig(kubeconfig);
   const scene: Scene = { context, cluster, api, namespace, instance, engine: name };
   if (engine !== undefined) {
-    await applyManifests(cluster, [faultEngine(scene, engine)]);
-    await eventually(() => expectSettled(scene), { timeoutMs: READY_MS, describe: `engine ${name}` });
+    await gate(async () => {
+      await applyManifests(cluster, [faultEngine(scene, engine)]);
+      await until(`engine ${name}`, () => expectSettled(scene), READY_MS);
+    });
   }
   return {
     ...scene,

@@ -8,6 +8,7 @@ import { describeFailures } from "../../../support/e2e-load-tally.ts";
 import { gatewayOf } from "../../../support/e2e-world.ts";
 import type { Fault, Made, Scene } from "./fault.ts";
 import { look, missingSigns, PASSING, type Seen, showSeen } from "./signs.ts";
+import { until } from "./wait.ts";
 
 /** The promise: whoever looks finds the cause within two minutes. */
 const SEEN_MS = 120_000;
@@ -48,29 +49,26 @@ const subjectOf = ({ subject = "engine" }: Fault) => subject;
 
 async function untilSeen(fault: Fault, scene: Scene, made: Made): Promise<void> {
   let seen: Seen | undefined;
-  await eventually(
-    async () => {
-      seen = await look(scene, subjectOf(fault), made.refusal ?? "");
-      const missing = missingSigns(fault.signs, seen);
-      if (missing.length > 0) throw new Error(`missing: ${missing.join("; ")}`);
-    },
-    { timeoutMs: SEEN_MS, describe: `the signs of ${fault.name}` },
-  ).catch((error: unknown) => fail(error, seen));
+  const check = async (): Promise<void> => {
+    seen = await look(scene, subjectOf(fault), made.refusal ?? "");
+    const missing = missingSigns(fault.signs, seen);
+    if (missing.length > 0) throw new Error(`missing: ${missing.join("; ")}`);
+  };
+  await until(`the signs of ${fault.name}`, check, SEEN_MS).catch((error: unknown) => fail(error, seen));
 }
 
 /** Healed means that neither the conditions nor the tree speak of it any longer, as well. */
 async function untilHealed(fault: Fault, scene: Scene, made: Made): Promise<void> {
-  let seen: Seen | undefined;
-  await eventually(
-    async () => {
-      await made.healed();
-      seen = await look(scene, subjectOf(fault), "");
-      const passing = PASSING.filter((sign) => fault.signs[sign] !== undefined);
-      const gone = missingSigns(fault.signs, seen, passing);
-      if (gone.length < passing.length) throw new Error("its signs are still there");
-    },
-    { timeoutMs: HEALED_MS, describe: `the end of ${fault.name}` },
-  ).catch(async (error: unknown) => fail(error, await look(scene, subjectOf(fault), "")));
+  const lookNow = (): Promise<Seen> => look(scene, subjectOf(fault), "");
+  const check = async (): Promise<void> => {
+    await made.healed();
+    const passing = PASSING.filter((sign) => fault.signs[sign] !== undefined);
+    const gone = missingSigns(fault.signs, await lookNow(), passing);
+    if (gone.length < passing.length) throw new Error("its signs are still there");
+  };
+  await until(`the end of ${fault.name}`, check, HEALED_MS).catch(async (error: unknown) =>
+    fail(error, await lookNow()),
+  );
 }
 
 function fail(error: unknown, seen: Seen | undefined): never {

@@ -23,19 +23,37 @@ export async function takeTurn(fault: Fault): Promise<void> {
 }
 
 async function runInScene(fault: Fault): Promise<void> {
-  const context = inject("e2e");
-  using scene = await setScene(context, fault);
-  times.set(fault.name, await runFault(fault, scene));
+  const startedMs = performance.now();
+  try {
+    const { seenMs, healedMs } = await runOnce(fault);
+    tell(`${fault.name}: seen after ${seconds(seenMs)} s, healed after ${seconds(healedMs)} s`);
+  } catch (error) {
+    tell(`${fault.name}: failed after ${seconds(performance.now() - startedMs)} s: ${error}`);
+    throw error;
+  }
+}
+
+async function runOnce(fault: Fault): Promise<Times> {
+  using scene = await setScene(inject("e2e"), fault);
+  const took = await runFault(fault, scene);
+  times.set(fault.name, took);
   // Its pods have no more to do, and the node has other faults to run.
-  if (fault.place.together === true || fault.engine === undefined) return;
+  if (fault.place.together === true || fault.engine === undefined) return took;
   const { client, call } = scene.cluster;
   const key = { namespace: scene.namespace, name: scene.engine };
   if ((await client.find(FireboltEngine, key, call)) !== undefined) await client.delete(FireboltEngine, key, call);
+  return took;
 }
+
+const seconds = (ms: number): number => Math.round(ms / 100) / 10;
+
+/** Minutes pass: say where it is. */
+const tell = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
 
 /** Seconds until each fault was seen, and until it had healed. */
 export function recordTimes(scenario: string): void {
-  const seconds = (ms: number): number => Math.round(ms / 100) / 10;
   const shown = [...times].map(([name, { seenMs, healedMs }]) => `${name} ${seconds(seenMs)}/${seconds(healedMs)}`);
   recordFigures(inject("e2e").figures, scenario, { faults: times.size, seenAndHealedSeconds: shown.join(", ") });
 }

@@ -1,0 +1,28 @@
+// How faults wait: rarely enough that thirty of them do not keep the API server busy, and only so many at a time begin with what costs
+// the node most.
+import { eventually } from "../../../support/cluster.ts";
+
+const POLL_MS = 1_000;
+const PATIENCE_MS = 120_000;
+
+/** Runs `check` every second until it does not throw; returns what it returned. */
+export function until<T>(describe: string, check: () => Promise<T>, timeoutMs = PATIENCE_MS) {
+  return eventually(check, { describe, timeoutMs, pollMs: POLL_MS });
+}
+
+/** Runs tasks in the order in which they come, so many at a time. */
+export function createGate(places: number): <T>(task: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let free = places;
+  return async (task) => {
+    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+    else free -= 1;
+    try {
+      return await task();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+}
