@@ -1,5 +1,6 @@
 // Bundles the operator and the kubectl plugin, each with all it needs at run time, into one file: dist/*.mjs. The plugin also as
-// archives to install from, with a manifest for krew; $FIREBOLT_RELEASE_URL says where they will be downloaded from.
+// archives to install from, with a manifest for krew. The project's address is `homepage` in package.json, and nowhere else: until the
+// project is published there is none, and no link is made up. $FIREBOLT_RELEASE_URL says where the archives will be downloaded from.
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { bundleProgram, OPERATOR_BUNDLE, versionDefinitions } from "../dev/image/bundle.ts";
@@ -8,10 +9,10 @@ import { packPlugin } from "./plugin-archives.ts";
 
 const PLUGIN = { entry: "src/plugin/main.ts", outFile: "dist/kubectl-firebolt.mjs" };
 const PROGRAMS = [{ entry: OPERATOR_BUNDLE.entry, outFile: "dist/firebolt-operator.mjs" }, PLUGIN];
-const HOMEPAGE = "https://github.com/firebolt-db/firebolt-operator";
 
 const root = join(import.meta.dirname, "..");
 const source = readSourceVersion(root);
+const { homepage } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { readonly homepage?: string };
 for (const { entry, outFile } of PROGRAMS) {
   const define = versionDefinitions(source);
   const program = await bundleProgram({ ...OPERATOR_BUNDLE, root, entry, define });
@@ -25,8 +26,8 @@ const archives = packPlugin({
   program: readFileSync(join(root, PLUGIN.outFile)),
   licence: readFileSync(join(root, "LICENSE")),
   version: source.version,
-  url: process.env["FIREBOLT_RELEASE_URL"] ?? `${HOMEPAGE}/releases/download/v${source.version}`,
-  homepage: HOMEPAGE,
+  url: process.env["FIREBOLT_RELEASE_URL"] ?? (homepage && `${homepage}/releases/download/v${source.version}`),
+  homepage,
 });
 for (const { path, content } of archives) {
   const file = join(root, "dist", path);

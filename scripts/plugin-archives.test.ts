@@ -55,6 +55,13 @@ test("operations §6: the manifest has the checksums of the archives it names", 
   }
 });
 
+test("a build without a place to download from names no address", () => {
+  const files = packPlugin({ ...release, url: undefined, homepage: undefined });
+  const manifest = files.find(({ path }) => path === "krew/firebolt.yaml")?.content.toString("utf8") ?? "";
+  expect(manifest).not.toMatch(/https?:|homepage/);
+  expect(manifest).toContain("uri: kubectl-firebolt_linux_amd64.tar.gz\n");
+});
+
 test("what a Unix archive holds runs as it is", () => {
   const archive = join(folder, "linux.tar.gz");
   writeFileSync(archive, contentOf("kubectl-firebolt_linux_amd64.tar.gz"));

@@ -20,9 +20,9 @@ export interface PluginRelease {
   readonly licence: Buffer;
   /** Without the leading v. */
   readonly version: string;
-  /** Where the archives will be downloaded from. */
-  readonly url: string;
-  readonly homepage: string;
+  /** Where the archives will be downloaded from. Unset: nowhere yet, and krew is given the archive by hand (`--archive`). */
+  readonly url: string | undefined;
+  readonly homepage: string | undefined;
 }
 
 export interface ReleaseFile {
@@ -75,7 +75,7 @@ function krewManifest({ version, url, homepage }: PluginRelease, archives: reado
     metadata: { name: "firebolt" },
     spec: {
       version: `v${version}`,
-      homepage,
+      ...(homepage !== undefined && { homepage }),
       shortDescription: "See, plan, change and diagnose Firebolt engines",
       description:
         "Shows instances, engines, generations and pods as a tree and why whatever waits does so; says what a change would do before\n" +
@@ -85,7 +85,7 @@ function krewManifest({ version, url, homepage }: PluginRelease, archives: reado
         .filter(({ platform }) => platform.os !== "windows")
         .map(({ platform, path, content }) => ({
           selector: { matchLabels: { os: platform.os, arch: platform.arch } },
-          uri: `${url.replace(/\/+$/, "")}/${path}`,
+          uri: url === undefined ? path : `${url.replace(/\/+$/, "")}/${path}`,
           sha256: sha256(content),
           files: ["kubectl-firebolt", "LICENSE"].map((from) => ({ from, to: "." })),
           bin: "kubectl-firebolt",

@@ -88,3 +88,20 @@ test("a file that a dead door left is replaced; a path too long for a socket is 
   expect(await ask(outside.port, "hello")).toBe("HELLO");
   await expect(publish({ folder, name: "n".repeat(100), target })).rejects.toThrow("give a folder with a shorter path");
 });
+
+test("a target that moves is followed: asked for every connection, and none is like one that refuses", async () => {
+  const first = await listen(shouting());
+  const second = await listen(
+    createServer({ allowHalfOpen: true }, (socket) => void text(socket).then((words) => socket.end(`${words}!`))),
+  );
+  let target: typeof first | undefined = first;
+  const where = () => (target === undefined ? Promise.reject(new Error("no Service")) : Promise.resolve(target));
+  await using inside = await publish({ folder, name: "moving", target: where });
+  await using outside = await openDoor({ socket: inside.socket });
+  expect(await ask(outside.port, "one")).toBe("ONE");
+  target = undefined;
+  // Reset or just ended: nothing comes back.
+  expect(await ask(outside.port, "nobody").catch(() => "")).toBe("");
+  target = second;
+  expect(await ask(outside.port, "two")).toBe("two!");
+});

@@ -8,11 +8,17 @@ import { join } from "node:path";
 /** Linux keeps no longer paths for sockets. */
 const MAX_PATH_BYTES = 107;
 
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
 export interface PublishOptions {
   /** A folder that the host sees, too. */
   readonly folder: string;
   readonly name: string;
-  readonly target: { readonly host: string; readonly port: number };
+  /** As a function: asked for every connection, because the address may change meanwhile. */
+  readonly target: Target | (() => Promise<Target>);
 }
 
 export interface PublishedDoor extends AsyncDisposable {
@@ -32,7 +38,7 @@ export async function publish({ folder, name, target }: PublishOptions): Promise
     throw new Error(`${socket} is too long for a socket: give a folder with a shorter path`);
   // A socket that nobody serves any more stays as a file and would be in the way.
   rmSync(socket, { force: true });
-  const { server, close } = forward(target);
+  const { server, close } = forward(typeof target === "function" ? target : () => Promise.resolve(target));
   await once(server.listen(socket), "listening");
   return { socket, [Symbol.asyncDispose]: close };
 }
@@ -45,14 +51,17 @@ export async function openDoor({
   readonly socket: string;
   readonly port?: number;
 }): Promise<OpenDoor> {
-  const { server, close } = forward({ path: socket });
+  const { server, close } = forward(() => Promise.resolve({ path: socket }));
   await once(server.listen({ port, host: "127.0.0.1" }), "listening");
   const address = server.address();
   if (typeof address !== "object" || address === null) throw new Error(`no port was opened for ${socket}`);
   return { port: address.port, [Symbol.asyncDispose]: close };
 }
 
-function forward(target: NetConnectOpts): { readonly server: Server; readonly close: () => Promise<void> } {
+function forward(target: () => Promise<NetConnectOpts>): {
+  readonly server: Server;
+  readonly close: () => Promise<void>;
+} {
   const open = new Set<Socket>();
   const track = (socket: Socket): void => {
     open.add(socket);
@@ -60,10 +69,19 @@ function forward(target: NetConnectOpts): { readonly server: Server; readonly cl
   };
   // Each direction ends by itself: one side may be done sending and still wait for the answer.
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (near) => {
-    const far = connect({ ...target, allowHalfOpen: true, noDelay: true });
     track(near);
-    track(far);
-    connectBoth(near, far);
+    near.once("error", () => near.destroy());
+    // Nothing is read from it before it is piped.
+    target().then(
+      (where) => {
+        if (near.destroyed) return;
+        const far = connect({ ...where, allowHalfOpen: true, noDelay: true });
+        track(far);
+        connectBoth(near, far);
+      },
+      // No target is like one that refuses.
+      () => near.destroy(),
+    );
   });
   return {
     server,

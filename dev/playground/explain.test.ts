@@ -31,6 +31,17 @@ test("a person gets the answer, the way in, and things to try that can be pasted
   expect(text).toContain("no process, mount, namespace or file stays behind");
 });
 
+test("it says what is real and what stands in, so that nobody takes the answer for one of a Firebolt engine", () => {
+  const text = explainText(facts);
+  expect(text).toMatch(/Real: +Kubernetes, the operator, the gateway .*PostgreSQL/);
+  expect(text).toMatch(/Stand-ins: the engines and the metadata service/);
+  expect(text).toContain("No image of Firebolt is used");
+  const simulated = explainText({ ...facts, mode: "simulated" });
+  expect(simulated).toMatch(/Simulated: nodes and pods/);
+  expect(simulated).toMatch(/Stand-in: +one process answers for the pods of all engines/);
+  expect(explainText({ ...facts, mode: "existing" })).not.toContain("tand-in");
+});
+
 test("in somebody's own cluster the context is named, another image is not made up, and the cluster stays", () => {
   const text = explainText({
     ...facts,

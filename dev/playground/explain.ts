@@ -24,6 +24,24 @@ export interface Explanation {
 
 const [ADHOC, REPORTING] = SAMPLE.engines;
 
+/** So that nobody takes the answer for one of a Firebolt engine. */
+const REALITY: Readonly<Record<Mode, readonly string[]>> = {
+  cluster: [
+    "Real:      Kubernetes, the operator, the gateway (Envoy and wake agent), PostgreSQL.",
+    "Stand-ins: the engines and the metadata service. A stand-in engine computes simple SQL itself and stores nothing: the",
+    "           answer above is its own. No image of Firebolt is used; docs/stand-ins.md says what stand-ins can do.",
+  ],
+  simulated: [
+    "Real:      the control plane of Kubernetes, the operator, the gateway (Envoy and wake agent).",
+    "Simulated: nodes and pods, and with them PostgreSQL and the metadata service, which exist as objects only.",
+    "Stand-in:  one process answers for the pods of all engines. It computes simple SQL itself and stores nothing: the answer",
+    "           above is its own. No image of Firebolt is used; docs/stand-ins.md says what stand-ins can do.",
+  ],
+  existing: [
+    "Everything runs in your cluster, with the images that you named, or else those that the operator has by default.",
+  ],
+};
+
 export function explainText(facts: Explanation): string {
   const { style, gateway, sql } = facts;
   const note = (text: string): string => style.dim(`# ${text}`);
@@ -36,11 +54,16 @@ export function explainText(facts: Explanation): string {
     `  $ ${query(ADHOC)}`,
     `  ${facts.answer.trim()}`,
     "",
+    style.bold("What is real here, and what is not"),
+    "",
+    ...REALITY[facts.mode].map((line) => `  ${line}`),
+    "",
     style.bold("In another terminal"),
     "",
     `  export PATH=${facts.tools}:$PATH`,
     ...(facts.kubeconfig === undefined ? [] : [`  export KUBECONFIG=${facts.kubeconfig}`]),
     `  kubectl firebolt ${where(facts)} status --watch   ${note("the tree above, live")}`,
+    `  kubectl firebolt ${where(facts)} logs ${ADHOC}`,
     "",
     style.bold("Try"),
     "",

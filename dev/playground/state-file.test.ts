@@ -1,17 +1,23 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   birthOf,
+  CLONE,
   claimState,
   FOLDER_PREFIX,
   isRunning,
+  othersRunning,
   ownState,
   type PlaygroundState,
   parseState,
   readState,
   releaseState,
+  stateFile,
 } from "./state-file.ts";
 
 let home: string;
@@ -74,4 +80,53 @@ test("an unreadable claim is an error, not a free place", async () => {
   mkdirSync(join(home, "cache"));
   writeFileSync(file, "{}");
   await expect(claimState(file, own, quiet)).rejects.toThrow("was not written by `npm start`");
+});
+
+describe("two clones of one user", () => {
+  const script = join(import.meta.dirname, "stop.ts");
+  let env: NodeJS.ProcessEnv;
+  let sleeper: ChildProcess;
+
+  beforeEach(() => {
+    env = { ...process.env, XDG_STATE_HOME: home };
+    // Stands for a playground: `npm run stop` ends its process.
+    sleeper = spawn("sleep", ["600"], { stdio: "ignore" });
+  });
+  afterEach(() => void sleeper.kill("SIGKILL"));
+
+  async function running(clone: string): Promise<PlaygroundState> {
+    const pid = sleeper.pid ?? 0;
+    const state = { ...own, pid, born: birthOf(pid) ?? "", clone };
+    expect(await claimState(stateFile(env, clone), state, quiet)).toBeUndefined();
+    return state;
+  }
+  async function stop(): Promise<readonly [unknown, string]> {
+    const child = spawn(process.execPath, [script], { env, stdio: ["ignore", "ignore", "pipe"] });
+    const said = text(child.stderr);
+    return [(await once(child, "close"))[0], await said];
+  }
+
+  test("`npm run stop` leaves the other's platform alone, and names it", async () => {
+    const other = await running("/home/somebody/other-clone");
+    expect(await othersRunning(env)).toEqual([other]);
+    const [code, said] = await stop();
+    expect([code, sleeper.exitCode, sleeper.signalCode]).toEqual([0, null, null]);
+    expect(said).toContain(`no playground is running that was started from ${CLONE}`);
+    expect(said).toContain(`process ${other.pid}): to end it, run this in /home/somebody/other-clone`);
+  });
+
+  test("it ends the one of its own clone", async () => {
+    const closed = once(sleeper, "close");
+    await running(CLONE);
+    const [code, said] = await stop();
+    await closed;
+    expect([code, sleeper.signalCode]).toEqual([0, "SIGTERM"]);
+    expect(said).toContain("stopped after");
+  });
+
+  test("one that runs is no reason to refuse the other", async () => {
+    await running("/home/somebody/other-clone");
+    expect(await claimState(stateFile(env), own, quiet)).toBeUndefined();
+    expect(await othersRunning(env, "/home/somebody/other-clone")).toEqual([own]);
+  });
 });

@@ -1,8 +1,8 @@
-// Which playground runs for this user: one small file, so that `npm run stop` finds it and a second `npm start` knows of it. A process
+// Which playground runs for this clone of the project: one small file each, so that `npm run stop` finds it and a second `npm start` knows of it. A process
 // number alone means nothing (numbers are reused): the time it started and the boot it belongs to count too.
-import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createHash, randomUUID } from "node:crypto";
+import { readFileSync, realpathSync } from "node:fs";
+import { link, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { cacheFolder } from "../assets/cache.ts";
 import { sweepFolder } from "./sweep.ts";
@@ -16,19 +16,40 @@ export interface PlaygroundState {
   readonly born: string;
   /** Everything it writes is below. */
   readonly folder: string;
+  /** Of the project that it was started from. */
+  readonly clone: string;
+}
+
+/** The folder of this copy of the project. */
+export const CLONE = realpathSync(join(import.meta.dirname, "../.."));
+
+const FILE = /^playground-[0-9a-f]{12}\.json$/;
+
+/** Two clones of one user run side by side, and neither ends the other's platform. */
+export function stateFile(env: NodeJS.ProcessEnv, clone = CLONE): string {
+  const hash = createHash("sha256").update(clone).digest("hex").slice(0, 12);
+  return join(stateFolder(env), `playground-${hash}.json`);
 }
 
 /** Where programs keep what they know between runs, if the user has said so; else beside the cached programs. */
-export function stateFile(env: NodeJS.ProcessEnv): string {
+function stateFolder(env: NodeJS.ProcessEnv): string {
   const home = env["XDG_STATE_HOME"];
-  return join(home?.startsWith("/") ? join(home, "firebolt-operator") : cacheFolder(env), "playground.json");
+  return home?.startsWith("/") ? join(home, "firebolt-operator") : cacheFolder(env);
+}
+
+/** Playgrounds of this user that run from other clones. */
+export async function othersRunning(env: NodeJS.ProcessEnv, clone = CLONE): Promise<readonly PlaygroundState[]> {
+  const own = stateFile(env, clone);
+  const files = (await namesIn(dirname(own))).filter((name) => FILE.test(name)).map((name) => join(dirname(own), name));
+  const states = await Promise.all(files.filter((file) => file !== own).map(readState));
+  return states.filter((state) => state !== undefined).filter(isRunning);
 }
 
 /** What this process writes about itself. */
-export function ownState(folder: string): PlaygroundState {
+export function ownState(folder: string, clone = CLONE): PlaygroundState {
   const born = birthOf(process.pid);
   if (born === undefined) throw new Error("/proc tells nothing about this process: the playground needs Linux");
-  return { pid: process.pid, born, folder };
+  return { pid: process.pid, born, folder, clone };
 }
 
 /** Boot and start time of a living process; undefined for a dead one. */
@@ -66,11 +87,11 @@ export function parseState(text: string, file: string): PlaygroundState {
 
 function isState(value: unknown): value is PlaygroundState {
   if (typeof value !== "object" || value === null) return false;
-  if (!("pid" in value && "born" in value && "folder" in value)) return false;
-  const { pid, born, folder } = value;
+  if (!("pid" in value && "born" in value && "folder" in value && "clone" in value)) return false;
+  const { pid, born, folder, clone } = value;
   // The folder will be removed one day: nothing else may be named here.
   const isOurs = typeof folder === "string" && basename(folder).startsWith(FOLDER_PREFIX);
-  return typeof pid === "number" && typeof born === "string" && isOurs;
+  return typeof pid === "number" && typeof born === "string" && typeof clone === "string" && isOurs;
 }
 
 /** Writes the file unless a living playground has one; answers the living one. What a dead one left behind is removed. */
@@ -116,6 +137,15 @@ async function linked(draft: string, file: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
     throw error;
   }
 }

@@ -1,6 +1,7 @@
-// `npm run stop`: ends the playground of this user from another terminal and waits until nothing is left of it.
+// `npm run stop`: ends the playground of this clone from another terminal and waits until nothing is left of it. Playgrounds of other clones
+// are named and left alone.
 import { setTimeout as sleep } from "node:timers/promises";
-import { isRunning, readState, removeLeftovers, stateFile } from "./state-file.ts";
+import { CLONE, isRunning, othersRunning, readState, removeLeftovers, stateFile } from "./state-file.ts";
 
 const DEADLINE_MS = 120_000;
 const POLL_MS = 100;
@@ -14,12 +15,14 @@ async function main(): Promise<number> {
   const file = stateFile(process.env);
   const state = await readState(file);
   if (state === undefined) {
-    say("no playground is running");
+    say(`no playground is running that was started from ${CLONE}`);
+    for (const { pid, clone } of await othersRunning(process.env))
+      say(`one of another clone is (process ${pid}): to end it, run this in ${clone}`);
     return 0;
   }
   if (!isRunning(state)) {
     await removeLeftovers(file, state, say);
-    say("no playground is running any more");
+    say("no playground of this clone is running any more");
     return 0;
   }
   say(`stopping the playground (process ${state.pid}) …`);

@@ -14,7 +14,12 @@ import { HOOKS, type HookId } from "./hooks.ts";
 import { createJudges } from "./judges.ts";
 
 const judges = createJudges({
-  lookups: { engineClass: async () => undefined, instance: async () => undefined, enginesOfClass: async () => [] },
+  lookups: {
+    engineClass: async () => undefined,
+    instance: async () => undefined,
+    enginesOfClass: async () => [],
+    retainedId: async () => undefined,
+  },
   bounds: {},
   clock: systemClock,
   logger: silentLogger,

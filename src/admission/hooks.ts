@@ -21,6 +21,8 @@ export interface Hook {
   /** What happens when the webhook cannot be reached. */
   readonly failurePolicy: FailurePolicy;
   readonly matchConditions: readonly MatchCondition[];
+  /** The field of the spec that the operator's own account changes without a call. */
+  readonly operatorField?: string;
 }
 
 const pathOf = (verb: "mutate" | "validate", { singular }: KindNames): string =>
@@ -49,10 +51,13 @@ export const HOOKS: readonly Hook[] = [
     failurePolicy: "Ignore",
     matchConditions: [],
   },
-  validating("validate-instance", FireboltInstance, "CREATE", "UPDATE"),
+  // The id of an instance that was created without one.
+  { ...validating("validate-instance", FireboltInstance, "CREATE", "UPDATE"), operatorField: "id" },
   {
     ...validating("validate-engine", FireboltEngine, "CREATE", "UPDATE"),
     matchConditions: [SPEC_IS_NEW_OR_GATEWAY],
+    // Auto-stop and wake.
+    operatorField: "replicas",
   },
   validating("validate-engine-class", FireboltEngineClass, "CREATE", "UPDATE", "DELETE"),
 ];

@@ -11,6 +11,7 @@ import { validateSecretReach } from "../podtemplate/secret-reach.ts";
 import { decodeInstance, isBeingDeleted } from "./decode.ts";
 import { ignoredFields } from "./ignored-fields.ts";
 import { type Judge, verdictOf } from "./judge.ts";
+import type { AdmissionLookups } from "./lookups.ts";
 import { ALLOW, isObject } from "./review.ts";
 
 export interface IdSource {
@@ -18,12 +19,20 @@ export interface IdSource {
   randomBytes(count: number): Uint8Array;
 }
 
-export function instanceMutator(source: IdSource): Judge {
-  return async ({ object }) => {
+/** `lookups` absent: volumes that were retained are for the controller to find. */
+export function instanceMutator(source: IdSource, lookups?: Pick<AdmissionLookups, "retainedId">): Judge {
+  return async ({ object, namespace, name }, signal) => {
     const spec = object?.["spec"];
     // Without a spec there is nothing to put an id into; the schema refuses it next.
     if (!isObject(spec) || !isUnset(spec["id"])) return ALLOW;
-    const value = makeUlid(source.now(), source.randomBytes(ULID_RANDOM_BYTES));
+    let retained: string | undefined;
+    try {
+      retained = name === "" ? undefined : await lookups?.retainedId({ namespace, name }, signal);
+    } catch (error) {
+      // An id of its own would cut the instance off from a volume that it takes up: the controller looks again.
+      return { type: "allow", warnings: [`spec.id will be set by the controller: ${String(error)}`] };
+    }
+    const value = retained || makeUlid(source.now(), source.randomBytes(ULID_RANDOM_BYTES));
     return { type: "allow", warnings: [], patch: [{ op: "add", path: "/spec/id", value }] };
   };
 }

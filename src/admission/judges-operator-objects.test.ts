@@ -11,7 +11,12 @@ import type { AdmissionRequest, JsonObject, Verdict } from "./review.ts";
 
 const OPERATOR = { namespace: "system", account: { namespace: "system", name: "operator" }, secrets: ["hooks"] };
 const judges = createJudges({
-  lookups: { engineClass: async () => undefined, instance: async () => undefined, enginesOfClass: async () => [] },
+  lookups: {
+    engineClass: async () => undefined,
+    instance: async () => undefined,
+    enginesOfClass: async () => [],
+    retainedId: async () => undefined,
+  },
   bounds: {},
   clock: systemClock,
   logger: silentLogger,

@@ -26,6 +26,7 @@ function judge(
     engineClass: async () => undefined,
     instance: async () => undefined,
     enginesOfClass: async () => [],
+    retainedId: async () => undefined,
     ...lookups,
   };
   const judges = createJudges({ lookups: all, bounds, clock: systemClock, logger: silentLogger });
@@ -192,6 +193,59 @@ describe("engines", () => {
         'spec.template.spec.volumes[0] is ignored: the operator has a volume of the name "data" itself',
       ],
     });
+  });
+});
+
+describe("the built-in PostgreSQL of an instance", () => {
+  const of = (builtInPostgres: object, more: object = {}) =>
+    json(instance({ name: "i", metadata: { builtInPostgres, ...more } }));
+  const create = (builtInPostgres: object, more: object = {}) =>
+    judge("validate-instance", { operation: "CREATE", name: "i", object: of(builtInPostgres, more) });
+  const external = { host: "db", database: "meta", credentialsSecretRef: { name: "login" } };
+
+  test.each([
+    [{}, { postgres: external }, /spec.metadata.builtInPostgres: Forbidden: cannot be set together with/],
+    [{ storage: { size: "0" } }, {}, /storage.size: Invalid value: "0": must be a quantity above zero/],
+    [{ imagePullSecrets: [{ name: "" }] }, {}, /imagePullSecrets\[0\].name: Required value/],
+    [
+      { resources: { requests: { memory: "2Gi" }, limits: { memory: "1Gi" } } },
+      {},
+      /resources.requests.memory: Invalid value: "2Gi": must not be above the limit, 1Gi/,
+    ],
+  ])("%j %j is rejected", async (settings, more, message) => {
+    expect(await create(settings, more)).toMatchObject({ type: "deny", message: expect.stringMatching(message) });
+  });
+
+  test.each([
+    [{}, { storage: { size: "5Gi" } }, /storage.size: Invalid value: "5Gi": a volume cannot shrink: .* 10Gi/],
+    [
+      { storage: { storageClassName: "a" } },
+      { storage: { storageClassName: "b" } },
+      /storageClassName: Invalid value: "b": cannot change from "a" once the volume exists/,
+    ],
+  ])("from %j to %j is rejected once the volume exists, and only then", async (before, after, message) => {
+    const update = (status: object) =>
+      judge("validate-instance", {
+        operation: "UPDATE",
+        name: "i",
+        object: of(after),
+        oldObject: { ...of(before), status },
+      });
+    expect(await update({ builtInPostgres: { claimUID: "u" } })).toMatchObject({
+      type: "deny",
+      message: expect.stringMatching(message),
+    });
+    expect(await update({})).toMatchObject({ type: "allow" });
+  });
+
+  test("a new instance gets the id of the volume that it takes up; unless that is unknown, then none", async () => {
+    const request = { operation: "CREATE", name: "i", object: of({}) } as const;
+    const patchOf = (retainedId: () => Promise<string | undefined>) =>
+      judge("mutate-instance", request, { lookups: { retainedId } });
+    expect(await patchOf(async () => "01OLD")).toMatchObject({ patch: [{ path: "/spec/id", value: "01OLD" }] });
+    const unknown = await patchOf(away);
+    expect(unknown).toMatchObject({ type: "allow", warnings: [expect.stringContaining("set by the controller")] });
+    expect(unknown).not.toHaveProperty("patch");
   });
 });
 

@@ -28,7 +28,7 @@ export function createJudges({
   operator,
 }: JudgesOptions): Readonly<Record<HookId, Judge>> {
   return {
-    "mutate-instance": instanceMutator({ now: () => clock.now(), randomBytes }),
+    "mutate-instance": instanceMutator({ now: () => clock.now(), randomBytes }, lookups),
     "validate-instance": instanceJudge(operator),
     "validate-engine": engineJudge({ lookups, bounds, logger, operator }),
     "validate-engine-class": engineClassJudge(lookups, operator),

@@ -3,6 +3,9 @@
 import { FireboltEngine } from "../api/engine.ts";
 import { FireboltEngineClass } from "../api/engine-class.ts";
 import { FireboltInstance } from "../api/instance.ts";
+import { ANNOTATION } from "../api/labels.ts";
+import { credentialsSecretName } from "../api/secret-names.ts";
+import { SECRET_METADATA } from "../instance/kinds.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { keyText } from "../kube/object.ts";
 import { untilAborted } from "../kube/until-aborted.ts";
@@ -17,6 +20,8 @@ export interface LookupKey {
 export interface AdmissionLookups {
   engineClass(key: LookupKey, signal: AbortSignal): Promise<FireboltEngineClass | undefined>;
   instance(key: LookupKey, signal: AbortSignal): Promise<FireboltInstance | undefined>;
+  /** The account id of a catalogue that an instance of this name left behind, and will take up again. */
+  retainedId(key: LookupKey, signal: AbortSignal): Promise<string | undefined>;
   /** Names of the engines that name this class, in alphabetical order. */
   enginesOfClass(key: LookupKey, signal: AbortSignal): Promise<readonly string[]>;
 }
@@ -39,6 +44,14 @@ export function kubeLookups(client: KubeClient): AdmissionLookups {
         instances.read(keyText(key), () => client.find(FireboltInstance, key, call)),
         signal,
       ),
+    async retainedId({ namespace, name }, signal) {
+      const secret = await client.find(
+        SECRET_METADATA,
+        { namespace, name: credentialsSecretName(name) },
+        { ...call, signal },
+      );
+      return secret?.metadata?.annotations?.[ANNOTATION.accountId];
+    },
     async enginesOfClass({ namespace, name }, signal) {
       const { items } = await client.listAll(FireboltEngine, { ...call, signal, namespace });
       return items

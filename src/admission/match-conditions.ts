@@ -47,3 +47,26 @@ export const SPEC_IS_NEW_OR_GATEWAY: MatchCondition = {
   name: "spec-is-new-or-gateway",
   expression: `request.operation != 'UPDATE' || ${JUDGED_CHANGE} || (${BY_GATEWAY} && (${MORE_THAN_A_STAMP}))`,
 };
+
+export interface OwnWrite {
+  /** As the API server names the account: `system:serviceaccount:<namespace>:<name>`. */
+  readonly username: string;
+  /** Of the spec. Finalizers and status never reach a webhook. */
+  readonly field: string;
+}
+
+/**
+ * The operator's own writes (an engine's replicas when a query wakes it, an instance's id) must not depend on its own webhook: engines
+ * wake while it cannot be reached. Only this field, and only by exactly this account: whatever else it writes is judged like anybody's
+ * change, so the exception lets nothing pass that the rules are about.
+ */
+export function notTheOperator({ username, field }: OwnWrite): MatchCondition {
+  return {
+    name: "not-the-operator",
+    expression:
+      `request.operation != 'UPDATE' || request.userInfo.username != '${username}' || ` +
+      "!has(object.spec) || !has(oldObject.spec) || " +
+      `object.spec.exists(k, k != '${field}' && (!(k in oldObject.spec) || object.spec[k] != oldObject.spec[k])) || ` +
+      `oldObject.spec.exists(k, k != '${field}' && !(k in object.spec))`,
+  };
+}

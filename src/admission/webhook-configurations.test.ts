@@ -88,6 +88,22 @@ test("validating webhooks are called for a spec that is new, and not for changes
   expect(validating).toMatchObject({ webhooks: [specIsNew, orGateway, specIsNew] });
 });
 
+test("the operator's own account changes replicas and ids without a call, by its full name and nobody else", () => {
+  const operatorAccount = { namespace: "system", name: "operator" };
+  const { validating, mutating } = renderWebhookConfigurations({ ...names, target: service, operatorAccount });
+  const own = (field: string) => ({
+    name: "not-the-operator",
+    expression: expect.stringMatching(
+      new RegExp(`request\\.userInfo\\.username != 'system:serviceaccount:system:operator' .* k != '${field}' `),
+    ),
+  });
+  const specIsNew = expect.objectContaining({ name: "spec-is-new" });
+  const orGateway = expect.objectContaining({ name: "spec-is-new-or-gateway" });
+  const conditions = [[specIsNew, own("id")], [orGateway, own("replicas")], [specIsNew]];
+  expect(validating).toMatchObject({ webhooks: conditions.map((matchConditions) => ({ matchConditions })) });
+  expect(JSON.stringify(mutating)).not.toContain("matchConditions");
+});
+
 test("policies and timeouts can be set per configuration", () => {
   const { validating } = renderWebhookConfigurations({
     ...names,

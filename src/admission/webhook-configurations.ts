@@ -1,5 +1,7 @@
 // The two objects that register the webhooks with the API server, as data. Who writes them (the chart, a test) is not decided here.
+import { SERVICE_ACCOUNT_PREFIX } from "./gateway-account.ts";
 import { type FailurePolicy, HOOKS, type Hook } from "./hooks.ts";
+import { type MatchCondition, notTheOperator } from "./match-conditions.ts";
 
 /** How the API server reaches the server: a Service of the cluster, or an address. */
 export type WebhookTarget =
@@ -10,6 +12,8 @@ export interface WebhookConfigurationOptions {
   readonly mutatingName: string;
   readonly validatingName: string;
   readonly target: WebhookTarget;
+  /** The operator's service account, whose own writes need no webhook. Left out: they are judged like anybody's. */
+  readonly operatorAccount?: { readonly namespace: string; readonly name: string };
   /** PEM. Left out: somebody else fills it in. */
   readonly caBundle?: string;
   readonly failurePolicy?: Partial<Record<Hook["type"], FailurePolicy>>;
@@ -49,6 +53,7 @@ function renderConfiguration(type: Hook["type"], name: string, options: WebhookC
 
 function renderWebhook(hook: Hook, options: WebhookConfigurationOptions): object {
   const { group, version, plural } = hook.kind;
+  const matchConditions = matchConditionsOf(hook, options);
   return {
     name: hook.name,
     clientConfig: renderClientConfig(hook.path, options),
@@ -67,10 +72,19 @@ function renderWebhook(hook: Hook, options: WebhookConfigurationOptions): object
     sideEffects: "None",
     timeoutSeconds: options.timeoutSeconds ?? TIMEOUT_SECONDS,
     admissionReviewVersions: ["v1"],
-    ...(hook.matchConditions.length === 0 ? {} : { matchConditions: hook.matchConditions }),
+    ...(matchConditions.length === 0 ? {} : { matchConditions }),
     // Another mutating webhook may have changed the spec since; the id is still made once only.
     ...(hook.type === "mutating" ? { reinvocationPolicy: "Never" } : {}),
   };
+}
+
+function matchConditionsOf(
+  { matchConditions, operatorField: field }: Hook,
+  { operatorAccount }: WebhookConfigurationOptions,
+): readonly MatchCondition[] {
+  if (operatorAccount === undefined || field === undefined) return matchConditions;
+  const username = `${SERVICE_ACCOUNT_PREFIX}${operatorAccount.namespace}:${operatorAccount.name}`;
+  return [...matchConditions, notTheOperator({ username, field })];
 }
 
 function renderClientConfig(path: string, { target, caBundle }: WebhookConfigurationOptions): object {

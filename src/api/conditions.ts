@@ -20,6 +20,8 @@ export type MetadataReadyReason =
   | ComponentReason
   | "PostgresEnsureFailed"
   | "PostgresSecretPreflightFailed"
+  /** The claim of the built-in PostgreSQL is being deleted, was deleted, or is another one. */
+  | "CatalogueLost"
   /** The name is too long for the objects made of it. */
   | "NameRejected";
 export type GatewayReadyReason = ComponentReason | "CRLSecretPreflightFailed";
@@ -52,6 +54,10 @@ export type GatewayTlsReadyReason = ListenerReason | "StagingFailClosed" | "Secu
 export type InstanceReadyReason =
   | "AllComponentsReady"
   | "Initializing"
+  /** The last pass failed, before anything could be said about the components. */
+  | "ReconcileFailed"
+  /** Somebody deleted the instance while engines use it. */
+  | "DeletionBlocked"
   | MetadataReadyReason
   | GatewayReadyReason
   | EngineTlsReadyReason

@@ -30,6 +30,12 @@ export const INSTANCE_DEFAULTS = {
   signingCertificate: { duration: "8760h", renewBefore: "2880h" },
 } as const;
 
+/** The PostgreSQL that the operator runs, where `spec.metadata.builtInPostgres` says nothing. */
+export const BUILT_IN_POSTGRES = {
+  size: "10Gi",
+  resources: { requests: { cpu: "25m", memory: "64Mi" }, limits: { cpu: "250m", memory: "256Mi" } },
+} as const;
+
 /** What an engine process assumes by itself when its configuration leaves these out. */
 export const ENGINE_AUTH_DEFAULTS = {
   tokenExpiry: "1h",

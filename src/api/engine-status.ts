@@ -37,7 +37,10 @@ export const engineStatus = object(
       description:
         "Last time the engine was seen busy, could not be asked, or was first seen quiet. Absent while auto-stop is off.",
     }),
-    lastScaledAt: time({ description: "Last time auto-stop changed spec.replicas." }),
+    lastScaledAt: time({
+      description:
+        "Last time auto-stop changed spec.replicas, or saw that somebody else had set them to 0. Only wake requests after it count.",
+    }),
     autoStopReason: string({ description: `Last decision of auto-stop: ${AUTO_STOP_REASONS.join(", ")}.` }),
     observedAuthHash: string({
       description: "Hash of the authentication settings confirmed on the stable generation.",

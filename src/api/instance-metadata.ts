@@ -1,5 +1,6 @@
 // The metadata service of an instance and its PostgreSQL: `spec.metadata`.
 import { INSTANCE_DEFAULTS, SCHEMA_DEFAULTS } from "./defaults.ts";
+import { builtInPostgres } from "./instance-postgres.ts";
 import { podTemplate } from "./pod-template.ts";
 import { localRef } from "./references.ts";
 import type { Infer } from "./schema.ts";
@@ -44,6 +45,7 @@ export const instanceMetadata = object(
     ),
     engineRegistration: boolean({ description: "Reserved. Has no effect.", default: false }),
     postgres,
+    builtInPostgres,
   },
   {
     description: "The metadata service.",
@@ -52,6 +54,12 @@ export const instanceMetadata = object(
         rule: "has(self.replicas) ? self.replicas == 1 : true",
         message: "metadata replicas must be 1",
         fieldPath: ".replicas",
+      },
+      {
+        rule: "!(has(self.postgres) && has(self.builtInPostgres))",
+        message:
+          "cannot be set together with spec.metadata.postgres: with an external database the operator runs none; remove one of the two",
+        fieldPath: ".builtInPostgres",
       },
     ],
   },

@@ -43,6 +43,23 @@ export const instanceStatus = object(
     gatewayReady: boolean({ description: "Whether a gateway pod is ready." }),
     metadataEndpoint: string({ description: "Address of the metadata service; absent while it is not ready." }),
     gatewayEndpoint: string({ description: "Address of the gateway; absent while it is not ready." }),
+    builtInPostgres: object(
+      {
+        claimUID: required(
+          string({
+            description: "UID of the PersistentVolumeClaim that holds the catalogue, as first seen or accepted.",
+          }),
+        ),
+      },
+      { description: "The PostgreSQL that the operator runs; absent before its claim exists." },
+    ),
+    gatewayAccount: object(
+      {
+        uid: required(string({ description: "UID of the gateway's ServiceAccount, as last seen." })),
+        replaced: boolean({ description: "Whether the account was ever deleted and created again." }),
+      },
+      { description: "The ServiceAccount that the operator made for the gateway." },
+    ),
     auth: authStatus,
     engineTLS: object(
       {

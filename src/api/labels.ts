@@ -23,6 +23,12 @@ export const ANNOTATION = {
   wakeRequested: "firebolt.io/wake-requested",
   /** On FireboltInstance, read: a new value leaves the phase `Failed`. */
   resetFailed: "firebolt.io/reset-failed",
+  /** On FireboltInstance, read: the uid of the claim, or "true", with which a lost catalogue may be replaced. */
+  acceptEmptyCatalogue: "firebolt.io/accept-empty-catalogue",
+  /** On FireboltInstance, read: "true" deletes it although engines use it. */
+  deleteWithEngines: "firebolt.io/delete-with-engines",
+  /** On the gateway's pod template, once its ServiceAccount was replaced: the uid of the account whose tokens are valid. */
+  accountUid: "firebolt.io/service-account-uid",
   /** On the engine StatefulSet: `spec.metadataEndpointOverride`; absent when unset. */
   metadataOverride: "firebolt.io/metadata-override",
   /** On the engine StatefulSet: hash of the class template; absent without a class. */
@@ -34,6 +40,8 @@ export const ANNOTATION = {
   engineTlsHash: "firebolt.io/engine-tls-hash",
   /** On the gateway and metadata pod templates: hash of the rendered configuration. */
   configHash: "firebolt.io/config-hash",
+  /** On the Secret with the credentials of a built-in PostgreSQL that is retained: `spec.id` of the instance whose catalogue it is. */
+  accountId: "firebolt.io/account-id",
   /** On the engine CA bundle Secret: fingerprints of the CAs in it. */
   engineTrustCas: "firebolt.io/engine-trust-cas",
 } as const;

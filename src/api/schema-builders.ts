@@ -108,6 +108,21 @@ export const quantity = <const O extends CommonOptions & { readonly default?: st
     }),
   );
 
+/** Quantities by name, as in the requests and limits of a container. */
+export const quantityMap = (
+  options: CommonOptions,
+): Node<Record<string, string | number>, Record<string, string | number>, "optional"> =>
+  node(
+    toSchema(options, {
+      type: "object",
+      additionalProperties: {
+        anyOf: [{ type: "integer" }, { type: "string" }],
+        pattern: QUANTITY_PATTERN,
+        "x-kubernetes-int-or-string": true,
+      },
+    }),
+  );
+
 export const array = <S, W, const O extends ArrayOptions>(
   items: Node<S, W>,
   options: O,

@@ -91,7 +91,7 @@ export function addControllers(options: ControllersOptions): void {
     }),
   );
   const roles = rendering.gatewayClusterRole === undefined;
-  const instanceCaches = createInstanceCaches(createFor("instance"), instances, { roles });
+  const instanceCaches = createInstanceCaches(createFor("instance"), instances, { roles, engines });
   add(
     instanceController({
       ...shared,

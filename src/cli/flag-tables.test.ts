@@ -54,6 +54,7 @@ const MANAGER: Readonly<Record<string, string>> = {
   "default-image-postgres": images.postgres,
   "default-image-engine-web": images.engineWeb,
   "component-seccomp": "RuntimeDefault",
+  "component-user-ids": "true",
   "engine-seccomp": "none",
   "max-concurrent-reconciles": "engine=8,instance=2,engineclass=2",
   "kube-api-qps": "0",

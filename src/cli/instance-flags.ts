@@ -41,6 +41,11 @@ export const INSTANCE_FLAGS = {
     help: "seccomp profile of gateways and wake agents that have none: none or RuntimeDefault; a change rolls gateways",
     check: oneOf("none", "RuntimeDefault"),
   },
+  "component-user-ids": {
+    type: "boolean",
+    default: "true",
+    help: "pods of instances run as the user that their image was built for; false leaves user and groups to the cluster, as OpenShift's restricted-v2 requires; a change rolls them, PostgreSQL included",
+  },
 } as const satisfies FlagTable;
 
 type InstanceFlags = FlagValues<typeof INSTANCE_FLAGS>;
@@ -55,6 +60,7 @@ export function renderingOf(flags: InstanceFlags): Rendering {
     metadataConfigFormat: flags["metadata-config-format"] === "yaml" ? "yaml" : "xml",
     wakeMode: wakeModeOf(flags),
     componentSeccomp: flags["component-seccomp"] === "none" ? "none" : "RuntimeDefault",
+    ...(flags["component-user-ids"] ? {} : { componentUserIds: false }),
     ...(image === "" ? {} : { wakeAgent: { image, pullPolicy } }),
     ...(clusterRole === "" ? {} : { gatewayClusterRole: clusterRole }),
   };

@@ -5,6 +5,7 @@ import type { V1ConfigMap, V1Service } from "../api/generated/kubernetes.ts";
 import { LABEL } from "../api/labels.ts";
 import { InvariantError } from "../kube/errors.ts";
 import { type ChildKind, type Engine, isOwnedBy } from "./children.ts";
+import { withFailure } from "./compute/failure-suffix.ts";
 import { type ConfirmedEngine, type ConfirmedView, confirmEngine, confirmView } from "./confirm-view.ts";
 import type {
   Apply,
@@ -18,6 +19,7 @@ import type {
   WritableDecision,
 } from "./decision.ts";
 import type { EngineIdentity } from "./names.ts";
+import { scaleFailureText } from "./pass-failure.ts";
 import { isLegalMove, type StoredPhase } from "./phase.ts";
 import type { EngineSnapshot, Generations } from "./snapshot.ts";
 import { writeStatus } from "./status-write.ts";
@@ -103,7 +105,13 @@ async function scale(decision: WritableDecision, engine: Engine, world: EngineWo
   const unscaled = { base: engine, status: decision.status, scaled: undefined };
   if (decision.type !== "hold" || decision.scale === undefined) return unscaled;
   const answer = await world.patchReplicas(engine, decision.scale.to);
-  if (answer.type === "refused") return { ...unscaled, scaled: answer };
+  if (answer.type === "refused") {
+    const text = scaleFailureText(decision.scale, answer.because);
+    const conditions = decision.status.conditions ?? [];
+    const status =
+      text === undefined ? decision.status : { ...decision.status, conditions: withFailure(conditions, text) };
+    return { ...unscaled, status, scaled: answer };
+  }
   return { base: answer.engine, status: decision.scale.status, scaled: { type: "done" } as const };
 }
 

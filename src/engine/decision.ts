@@ -121,6 +121,8 @@ export type EngineDecision =
       readonly scale?: Scale;
       /** With a new StatefulSet only: what it lacks of the templates. */
       readonly leftOut?: readonly SecretAlias[];
+      /** Where the routing Service is written over: the field manager that edited it, as far as it is known. */
+      readonly editor?: string;
     }
   | {
       readonly type: "move";

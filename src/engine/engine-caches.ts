@@ -2,11 +2,19 @@
 // the engine label, and pods to the few fields that readiness and draining need.
 import { FireboltEngine } from "../api/engine.ts";
 import { FireboltEngineClass } from "../api/engine-class.ts";
-import type { V1ConfigMap, V1Pod, V1Service, V1StatefulSet } from "../api/generated/kubernetes.ts";
+import type {
+  V1ConfigMap,
+  V1ContainerStatus,
+  V1Pod,
+  V1PodStatus,
+  V1Service,
+  V1StatefulSet,
+} from "../api/generated/kubernetes.ts";
 import { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
 import type { CacheOptions, ObjectCache } from "../kube/cache.ts";
 import type { DeepReadonly, KubeObject } from "../kube/object.ts";
+import { isPodReady } from "../pods/pod-trouble.ts";
 import { configMaps, pods, services, statefulSets } from "./kinds.ts";
 
 export interface EngineCaches {
@@ -82,8 +90,12 @@ function trimService({ status: _, ...rest }: V1Service): V1Service {
   return rest;
 }
 
-/** Labels, identity, owner and deletion; phase, address and conditions. Annotations alone can be larger than all of that. */
-function trimPod({ spec: _, metadata = {}, status = {}, ...rest }: V1Pod): V1Pod {
+/**
+ * Labels, identity, owner and deletion; phase, address and conditions; of a pod that is not ready, what says why. Annotations alone can
+ * be larger than all of that.
+ */
+function trimPod(pod: V1Pod): V1Pod {
+  const { spec: _, metadata = {}, status = {}, ...rest } = pod;
   const { annotations: __, managedFields: ___, finalizers: ____, generateName: _____, ...identity } = metadata;
   const { phase, podIP, conditions } = status;
   return {
@@ -93,6 +105,35 @@ function trimPod({ spec: _, metadata = {}, status = {}, ...rest }: V1Pod): V1Pod
       ...(phase === undefined ? {} : { phase }),
       ...(podIP === undefined ? {} : { podIP }),
       ...(conditions === undefined ? {} : { conditions }),
+      ...(isPodReady(pod) ? {} : troubleFields(status)),
     },
+  };
+}
+
+function troubleFields({
+  reason,
+  message,
+  containerStatuses,
+  initContainerStatuses,
+}: V1PodStatus): Pick<V1PodStatus, "reason" | "message" | "containerStatuses" | "initContainerStatuses"> {
+  return {
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+    ...(containerStatuses === undefined ? {} : { containerStatuses: containerStatuses.map(trimContainer) }),
+    ...(initContainerStatuses === undefined ? {} : { initContainerStatuses: initContainerStatuses.map(trimContainer) }),
+  };
+}
+
+function trimContainer(status: V1ContainerStatus): V1ContainerStatus {
+  const { name, image, ready, restartCount, started, state, lastState } = status;
+  return {
+    name,
+    image,
+    imageID: "",
+    ready,
+    restartCount,
+    ...(started === undefined ? {} : { started }),
+    ...(state === undefined ? {} : { state }),
+    ...(lastState === undefined ? {} : { lastState }),
   };
 }

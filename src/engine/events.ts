@@ -5,22 +5,35 @@ import { findCondition } from "../api/condition-list.ts";
 import type { Condition } from "../api/conditions.ts";
 import { API_VERSION } from "../api/group.ts";
 import type { EventNote } from "../kube/event-object.ts";
+import { troubleText } from "../pods/pod-trouble.ts";
 import type { Engine } from "./children.ts";
+import { scrapeFailureOf } from "./auto-stop/scrape-failure.ts";
+import { withoutFailure } from "./compute/failure-suffix.ts";
 import { isBusyText } from "./compute/ready.ts";
-import type { Cause, WritableDecision } from "./decision.ts";
+import type { WritableDecision } from "./decision.ts";
 import { statefulSetName } from "./names.ts";
 import { isAtRest } from "./phase.ts";
 import type { EngineSnapshot } from "./snapshot.ts";
 
 type Told = Pick<EventNote, "type" | "reason" | "action" | "note">;
 type Hold = WritableDecision & { readonly type: "hold" };
+/** A decision that starts a generation. */
+type Started = WritableDecision & { readonly type: "bump" | "abandon" };
+
+/** Causes by which a StatefulSet was not edited but deleted. */
+const MISSING_SET: ReadonlySet<string> = new Set(["statefulSet", "metadata.deletionTimestamp"]);
 
 /** The rows that end with other pods serving. */
 const SWITCHES: ReadonlySet<WritableDecision["row"]> = new Set(["T13", "T14", "take-back"]);
 
 /** To be recorded once the decision's status is stored. */
 export function eventsOf(decision: WritableDecision, s: EngineSnapshot): readonly EventNote[] {
-  return [...toldBy(decision, s), ...readyEvents(decision, s)].map((told) => about(told, s));
+  return [
+    ...toldBy(decision, s),
+    ...troubleEvents(decision, s),
+    ...scrapeEvents(decision, s),
+    ...readyEvents(decision, s),
+  ].map((told) => about(told, s));
 }
 
 /** To be recorded once the decision's StatefulSet is created. */
@@ -50,16 +63,17 @@ function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] 
   switch (decision.type) {
     case "bump":
       return [
+        ...missingSetEvents(decision, s),
         rollout(
           "GenerationCreated",
-          `Generation ${currentGeneration} replaces ${activeGeneration}: ${causeText(decision.cause)}`,
+          `Generation ${currentGeneration} replaces ${activeGeneration}: ${causeText(decision, s)}`,
         ),
       ];
     case "abandon": {
       // The sweep takes what this pass leaves.
       const removed = decision.remove.length > 0 ? " and removed" : "";
-      const note = `Generation ${decision.generation} is given up for ${currentGeneration}${removed}: ${causeText(decision.cause)}`;
-      return [rollout("GenerationAbandoned", note)];
+      const note = `Generation ${decision.generation} is given up for ${currentGeneration}${removed}: ${causeText(decision, s)}`;
+      return [...missingSetEvents(decision, s), rollout("GenerationAbandoned", note)];
     }
     case "move":
       return SWITCHES.has(decision.row)
@@ -86,14 +100,19 @@ function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] 
   }
 }
 
+/** A StatefulSet that somebody deleted is not created again: the next generation takes its place. */
+function missingSetEvents({ cause, status }: Started, s: EngineSnapshot): readonly Told[] {
+  if (!MISSING_SET.has(cause.path) || status.heldRollout === undefined) return [];
+  const name = statefulSetName(s.identity.name, s.generations.current);
+  const note = `StatefulSet ${name} was deleted; generation ${status.currentGeneration} takes its place`;
+  return [{ type: "Normal", reason: "ChildRestored", action: "Reconcile", note }];
+}
+
 /** Once per wait: who edited what, and when the generation that follows from it starts. */
 function heldEvents({ status: { heldRollout: held } }: Hold, s: EngineSnapshot): readonly Told[] {
   if (held?.until === undefined || held.until === s.status?.heldRollout?.until) return [];
   const editor = held.manager === undefined ? "" : ` by ${held.manager}`;
-  const what =
-    held.field === "statefulSet" || held.field === "metadata.deletionTimestamp"
-      ? "deleted"
-      : `edited${editor} (${held.field})`;
+  const what = MISSING_SET.has(held.field) ? "deleted" : `edited${editor} (${held.field})`;
   const before =
     held.attempts === 0 ? "" : `, after ${held.attempts} such ${held.attempts === 1 ? "edit" : "edits"} in a row`;
   const note = `StatefulSet ${statefulSetName(s.identity.name, s.generations.current)} was ${what}, not through the FireboltEngine: generation ${s.generations.highest + 1} starts at ${held.until}${before}`;
@@ -116,6 +135,23 @@ function drainText({ generations: { draining }, drainProbe }: EngineSnapshot): s
   if (drainProbe.type !== "busy") return `Generation ${draining} stays until it can be asked for its queries`;
   const { pod, queries } = drainProbe;
   return `Generation ${draining} stays until its queries have ended (${queries} on pod ${pod})`;
+}
+
+/** Once per cause: not again while Ready names it, nor for the next pod that fails in the same way. */
+function troubleEvents(decision: WritableDecision, s: EngineSnapshot): readonly Told[] {
+  const { trouble } = s.pods;
+  const [before, after] = [readyOf(s.status), readyOf(decision.status)];
+  if (trouble === undefined || after?.message.includes(troubleText(trouble)) !== true) return [];
+  return withoutFailure(before?.message ?? "").endsWith(trouble.cause)
+    ? []
+    : [warning("PodFailing", "Reconcile", `${troubleText(trouble)}; next: ${trouble.next}`)];
+}
+
+/** Once per cause, and again after a recovery. */
+function scrapeEvents(decision: WritableDecision, s: EngineSnapshot): readonly Told[] {
+  const [before, after] = [scrapeFailureOf(s.status?.conditions), scrapeFailureOf(decision.status.conditions)];
+  if (after === undefined || after === before) return [];
+  return [warning("AutoStopScrapeFailed", "Scale", `Auto-stop cannot see whether queries run: ${after}`)];
 }
 
 function readyEvents(decision: WritableDecision, s: EngineSnapshot): readonly Told[] {
@@ -147,7 +183,11 @@ function removalText({ generations: { draining } }: EngineSnapshot): string {
 }
 
 /** Names the field and never its values, which may be somebody's credentials. */
-function causeText({ path }: Cause): string {
+function causeText({ cause: { path }, status }: Started, s: EngineSnapshot): string {
+  const { heldRollout } = status;
+  // Set only where nothing of the engine explains the difference.
+  if (heldRollout?.field === path && !MISSING_SET.has(path))
+    return `${heldRollout.manager ?? "somebody"} changed ${path} of StatefulSet ${statefulSetName(s.identity.name, s.generations.current)}, not the FireboltEngine`;
   switch (path) {
     case "statefulSet":
       return "its StatefulSet is gone";

@@ -189,6 +189,39 @@ describe("a generation that only a foreign edit explains", () => {
     expect(notes[0]).toContain("edited by stamper (spec.template.metadata.annotations");
   });
 
+  test("a StatefulSet scaled by hand: the event names who did it and what, and pods that never served hold nothing", async () => {
+    const world = await resting(undefined);
+    const notes: string[] = [];
+    world.note = (reason, note) => void (reason === "GenerationCreated" && notes.push(note));
+    const set = world.get("StatefulSet", "e-g0");
+    if (set?.spec === undefined) throw new Error("no e-g0");
+    const managedFields = [{ manager: "kubectl", operation: "Update", subresource: "scale", time: text(world.nowMs) }];
+    const metadata = { ...set.metadata, generation: 2, managedFields };
+    world.put("StatefulSet", { ...set, metadata, spec: { ...set.spec, replicas: 4 } });
+    world.settle();
+    await world.pass();
+    world.nowMs += 1_000;
+    await reach(world, "draining");
+    for (const name of ["e-g0-2", "e-g0-3"]) {
+      const pod = world.get("Pod", name);
+      const crashing = { name: "engine", image: "", imageID: "", ready: false, restartCount: 3 };
+      const state = { waiting: { reason: "CrashLoopBackOff" } };
+      const conditions = [{ type: "Ready", status: "False" }];
+      world.put("Pod", {
+        ...pod,
+        status: { phase: "Running", conditions, containerStatuses: [{ ...crashing, state }] },
+      });
+    }
+    world.metrics = (pod) => (/-g0-[23]$/.test(pod) ? { status: 500, body: "" } : { status: 200, body: pageOf(0) });
+    await world.pass();
+    expect(world.status?.phase).toBe("cleaning");
+    await world.rest();
+    expect(world.status).toMatchObject({ phase: "stable", activeGeneration: 1 });
+    expect(notes).toEqual([
+      "Generation 1 replaces 0: kubectl changed spec.replicas of StatefulSet e-g0, not the FireboltEngine",
+    ]);
+  });
+
   test("is not started when the edit is undone, and is forgotten after ten quiet minutes", async () => {
     const world = await resting(undefined);
     const set = world.get("StatefulSet", "e-g0");

@@ -1,16 +1,45 @@
-// Names who edited a StatefulSet whose next generation is held: the field manager of the newest change that is not the operator's. Best
-// effort: a failed look-up is logged and changes nothing.
+// Names who edited a StatefulSet whose next generation is held, or a routing Service that is about to be written over: the field manager
+// of the newest change that is not the operator's. Best effort: a failed look-up is logged and changes nothing.
 import { FIELD_MANAGER } from "../api/group.ts";
 import type { Logger } from "../kube/logger.ts";
-import type { StatefulSet } from "./children.ts";
+import type { Service, StatefulSet } from "./children.ts";
 import type { EngineDecision } from "./decision.ts";
 import type { EngineSnapshot } from "./snapshot.ts";
 import type { EngineWorld } from "./world.ts";
 
-export async function nameEditor(
+interface Io {
+  readonly world: EngineWorld;
+  readonly logger: Logger;
+}
+
+export async function nameEditor(decision: EngineDecision, s: EngineSnapshot, io: Io): Promise<EngineDecision> {
+  return nameServiceEditor(await nameStatefulSetEditor(decision, s, io), s, io);
+}
+
+async function nameServiceEditor(
+  decision: EngineDecision,
+  { phase, identity: { namespace } }: EngineSnapshot,
+  { world, logger }: Io,
+): Promise<EngineDecision> {
+  // The switch itself is no repair.
+  if (phase === "switching") return decision;
+  if (decision.type !== "hold" || decision.ensure.routing?.observed.type !== "live") return decision;
+  const { name } = decision.ensure.routing.service.metadata ?? {};
+  if (name === undefined) return decision;
+  try {
+    const editor = newestEditor(await world.readService({ namespace, name }));
+    return editor === undefined ? decision : { ...decision, editor };
+  } catch (error) {
+    if (world.signal.aborted) throw error;
+    logger.error("the editor of the Service could not be looked up", error, { service: name });
+    return decision;
+  }
+}
+
+async function nameStatefulSetEditor(
   decision: EngineDecision,
   { current, identity: { namespace } }: EngineSnapshot,
-  { world, logger }: { readonly world: EngineWorld; readonly logger: Logger },
+  { world, logger }: Io,
 ): Promise<EngineDecision> {
   if (decision.type !== "hold" || decision.row !== "damped" || current.statefulSet.type !== "live") return decision;
   const { heldRollout } = decision.status;
@@ -28,8 +57,8 @@ export async function nameEditor(
   }
 }
 
-function newestEditor(statefulSet: StatefulSet | undefined): string | undefined {
-  const foreign = (statefulSet?.metadata?.managedFields ?? []).filter(
+function newestEditor(object: StatefulSet | Service | undefined): string | undefined {
+  const foreign = (object?.metadata?.managedFields ?? []).filter(
     // Kubernetes itself writes the status; `kubectl scale` is an edit.
     ({ manager, subresource }) => manager !== FIELD_MANAGER && subresource !== "status",
   );

@@ -5,6 +5,7 @@ import { type TimedCluster, timed } from "../../test/support/timed-cluster.ts";
 import type { ProbeQuestion } from "./probe/query-probe.ts";
 
 const SETTLE_MS = 35_000;
+const IDLE = "firebolt_running_queries 0\nfirebolt_suspended_queries 0\n";
 
 async function draining(settleMs = 0): Promise<TimedCluster> {
   const world = await timed();
@@ -70,6 +71,44 @@ test("a routing Service that strays to the draining generation starts the settle
 test("S13: a pod that fails its readiness probe under a query holds the drain", async () => {
   const world = await draining();
   changePod(world, "e-g0-1", { conditions: [{ type: "Ready", status: "False" }] });
+  busy(world, "e-g0-1");
+  await world.pass();
+  expect(world.status?.phase).toBe("draining");
+});
+
+const container = (more: object) => ({
+  conditions: [{ type: "Ready", status: "False" }],
+  containerStatuses: [{ name: "engine", image: "", imageID: "", ready: false, restartCount: 4, ...more }],
+});
+
+test.each([
+  ["crashes, between two attempts", { state: { waiting: { reason: "CrashLoopBackOff" } } }],
+  ["crashes, right after an attempt", { state: { terminated: { exitCode: 1 } } }],
+  ["has never passed its startup probe", { started: false, state: { running: {} } }],
+])("a pod whose engine %s has no query, and holds no drain", async (_, more) => {
+  const world = await draining();
+  changePod(world, "e-g0-1", container(more));
+  world.metrics = (pod) => (pod === "e-g0-1" ? { status: 500, body: "" } : { status: 200, body: IDLE });
+  await world.pass();
+  expect(world.status?.phase).toBe("cleaning");
+});
+
+test.each([
+  ["was ready and fails its readiness probe", { started: true, state: { running: {} } }],
+  ["runs, and nothing more is known", { state: { running: {} } }],
+])("a pod whose engine %s may run a query, and holds the drain while it does not respond", async (_, more) => {
+  const world = await draining();
+  changePod(world, "e-g0-1", container(more));
+  world.metrics = (pod) => (pod === "e-g0-1" ? { status: 500, body: "" } : { status: 200, body: IDLE });
+  await world.pass();
+  expect(world.ready?.reason).toBe("DrainCheckFailing");
+});
+
+test("that a pod has no query is confirmed by the API server: the cache may not have seen it start", async () => {
+  const world = await draining();
+  changePod(world, "e-g0-1", container({ started: false, state: { running: {} } }));
+  world.freeze();
+  changePod(world, "e-g0-1", container({ started: true, state: { running: {} } }));
   busy(world, "e-g0-1");
   await world.pass();
   expect(world.status?.phase).toBe("draining");

@@ -3,7 +3,7 @@ import { INSTANCE_DEFAULTS } from "../api/defaults.ts";
 import { controllerUid, type Engine, type Pod } from "./children.ts";
 import type { EngineIdentity } from "./names.ts";
 import type { StoredPhase } from "./phase.ts";
-import { mayRunQueries, NO_PODS, podCount, replicasOf } from "./pod-state.ts";
+import { mayDrain, NO_PODS, podCount, replicasOf } from "./pod-state.ts";
 import type { DrainProbe, DrainSettings, EngineSnapshot, GenerationSet } from "./snapshot.ts";
 import type { EngineWorld } from "./world.ts";
 
@@ -76,9 +76,9 @@ async function podsToProbe(
   }: { readonly generation: number; readonly replicas: number; readonly cached: readonly Pod[] },
 ): Promise<readonly Pod[]> {
   const isOwned = draining?.statefulSet.type === "live" || draining?.statefulSet.type === "terminating";
-  const isSure = isOwned && cached.length >= replicas && cached.every(mayRunQueries);
+  const isSure = isOwned && cached.length >= replicas && cached.every(mayDrain);
   const pods = isSure ? cached : await world.listPods(identity, generation);
-  return pods.filter(mayRunQueries);
+  return pods.filter(mayDrain);
 }
 
 /** A StatefulSet deleted with its pods orphaned leaves them without an owner, and nothing else would ever delete them. */

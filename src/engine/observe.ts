@@ -11,7 +11,7 @@ import {
 } from "./names.ts";
 import { observeDrain } from "./observe-drain.ts";
 import { isAtRest, type StoredPhase } from "./phase.ts";
-import { NO_PODS, podCount, replicasOf } from "./pod-state.ts";
+import { NO_PODS, podCount, podTroubles, replicasOf } from "./pod-state.ts";
 import { resolveSettings } from "./resolve/settings.ts";
 import { viewRouting } from "./routing.ts";
 import type {
@@ -66,7 +66,7 @@ export async function observeEngine(
     defaults,
     drain,
     current,
-    pods: countPods(world, { identity, phase, current, engine }),
+    pods: countPods(world, { identity, phase, current, engine, nowMs }),
     routing,
     draining,
     ...(await observeDrain(view)),
@@ -182,13 +182,15 @@ interface PodInput {
   readonly phase: StoredPhase;
   readonly current: GenerationSet;
   readonly engine: Engine;
+  readonly nowMs: number;
 }
 
-function countPods(world: EngineWorld, { identity, phase, current, engine }: PodInput): PodCount {
+function countPods(world: EngineWorld, { identity, phase, current, engine, nowMs }: PodInput): PodCount {
   const { statefulSet, generation } = current;
   const specified = engine.spec?.replicas ?? 0;
   if (statefulSet.type === "absent" || statefulSet.type === "foreign") return { ...NO_PODS, wanted: specified };
   // The spec may have moved on while switching; what was promised then is the StatefulSet's own number.
   const wanted = phase === "switching" ? replicasOf(statefulSet.object) : specified;
-  return podCount(world.pods(identity, generation), wanted, statefulSet.type === "live");
+  const pods = world.pods(identity, generation);
+  return { ...podCount(pods, wanted, statefulSet.type === "live"), ...podTroubles(pods, nowMs) };
 }

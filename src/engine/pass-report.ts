@@ -6,7 +6,9 @@ import { scaleEventsOf } from "./auto-stop/events.ts";
 import type { EngineDecision, WritableDecision } from "./decision.ts";
 import { aliasEventsOf, eventsOf } from "./events.ts";
 import type { EngineMetrics } from "./metrics-hooks.ts";
+import { recordFailure, scaleFailureText } from "./pass-failure.ts";
 import { isAtRest } from "./phase.ts";
+import { restoredEventsOf } from "./restored-children.ts";
 import type { EngineSnapshot } from "./snapshot.ts";
 
 export interface PassFacts {
@@ -28,7 +30,8 @@ export function tell({ decision, snapshot, applied }: PassFacts, { logger, event
   if (applied.type === "done" && applied.scaled !== undefined)
     tellScaled({ decision, snapshot, applied }, applied.scaled, { logger, events, metrics });
   if (applied.type !== "done") return;
-  for (const event of aliasEventsOf(decision, snapshot)) events.record(event);
+  for (const event of [...aliasEventsOf(decision, snapshot), ...restoredEventsOf(decision, snapshot)])
+    events.record(event);
   // No new status: whatever there is to tell of it has been told.
   if (!applied.statusWritten) return;
   for (const event of eventsOf(decision, snapshot)) events.record(event);
@@ -42,6 +45,8 @@ function tellScaled({ decision, snapshot }: PassFacts, scaled: Scaled, { logger,
   const { from, to, reason } = decision.scale;
   if (scaled.type === "refused") {
     logger.error("auto-stop could not change the number of replicas", scaled.because, { from, to, reason });
+    const text = scaleFailureText(decision.scale, scaled.because);
+    if (text !== undefined) recordFailure(snapshot.engine, text, events);
     return;
   }
   logger.info("auto-stop changed the number of replicas", { from, to, reason });

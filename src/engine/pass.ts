@@ -1,24 +1,27 @@
 // One pass over one engine, a straight line (behaviour §1.1): entry, deletion, finalizer, observe, compute, apply, sweep,
 // metrics. Knows the outside only through its world, so the model test runs it as it is.
+import type { Condition } from "../api/conditions.ts";
 import { FireboltEngine } from "../api/engine.ts";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
 import type { NextCheck } from "../kube/controller.ts";
-import { InvariantError, NotLeaderError } from "../kube/errors.ts";
+import { InvariantError, isConflict, isNotFound, NotLeaderError } from "../kube/errors.ts";
 import type { EventSink } from "../kube/event-object.ts";
 import type { Logger } from "../kube/logger.ts";
 import { type Applied, applyObjects, applyStatus } from "./apply.ts";
 import { withAutoStop } from "./auto-stop/step.ts";
 import type { Engine } from "./children.ts";
 import { computeEngine } from "./compute/compute-engine.ts";
+import { withFailure } from "./compute/failure-suffix.ts";
 import { type EngineDecision, RECHECK_MS } from "./decision.ts";
 import { deleteEngine } from "./deletion.ts";
 import type { EngineMetrics } from "./metrics-hooks.ts";
 import { observeEngine } from "./observe.ts";
+import { failureText, recordFailure } from "./pass-failure.ts";
 import { tell } from "./pass-report.ts";
 import { nameEditor } from "./name-editor.ts";
 import { refuseRejected } from "./rejected-child.ts";
 import type { EngineSnapshot, PodCount } from "./snapshot.ts";
-import { identityOf, storedPhase } from "./stored-state.ts";
+import { generationsOf, identityOf, storedPhase } from "./stored-state.ts";
 import { writeStatus } from "./status-write.ts";
 import { sweepOrphans } from "./sweep.ts";
 import type { ResourceBounds } from "./validate.ts";
@@ -62,15 +65,34 @@ interface Outcome {
 }
 
 async function decideAndApply(world: EngineWorld, engine: Engine, deps: PassDeps): Promise<Outcome> {
-  const { defaults, bounds, logger } = deps;
-  const { drainSettleMs } = deps;
-  const snapshot = await observeEngine(world, engine, { defaults, bounds, drainSettleMs, nowMs: deps.nowMs() });
-  const decided = await decorateReady(computeEngine(snapshot), snapshot, { world, logger });
-  const attributed = await nameEditor(decided, snapshot, { world, logger });
-  const decision = await withAutoStop(attributed, snapshot, world);
-  const [carriedOut, applied] = await applyOrRefuse(decision, snapshot, { world, logger });
+  const { snapshot, decision } = await decide(world, engine, deps);
+  const [carriedOut, applied] = await applyOrRefuse(decision, snapshot, { world, deps });
   tell({ decision: carriedOut, snapshot, applied }, deps);
+  throwRejectedScaling(applied, deps);
   return { applied, pods: snapshot.pods };
+}
+
+async function decide(world: EngineWorld, engine: Engine, deps: PassDeps) {
+  const { defaults, bounds, logger, drainSettleMs } = deps;
+  try {
+    const snapshot = await observeEngine(world, engine, { defaults, bounds, drainSettleMs, nowMs: deps.nowMs() });
+    const decided = await decorateReady(computeEngine(snapshot), snapshot, { world, logger });
+    const attributed = await nameEditor(decided, snapshot, { world, logger });
+    return { snapshot, decision: await withAutoStop(attributed, snapshot, world) };
+  } catch (error) {
+    await showFailure(error, { engine, conditions: engine.status?.conditions }, { world, deps });
+    throw error;
+  }
+}
+
+/** A wake or a stop that was not written is a failed pass, though all else is stored. Only a newer version of the engine is none. */
+function throwRejectedScaling(applied: Applied, { events }: PassDeps): void {
+  if (applied.type !== "done" || applied.scaled?.type !== "refused") return;
+  const { because } = applied.scaled;
+  if (isConflict(because) || isNotFound(because)) return;
+  const text = failureText(because);
+  if (text !== undefined) recordFailure(applied.engine, text, events);
+  throw because;
 }
 
 /**
@@ -81,7 +103,7 @@ async function decideAndApply(world: EngineWorld, engine: Engine, deps: PassDeps
 async function applyOrRefuse(
   decision: EngineDecision,
   snapshot: EngineSnapshot,
-  { world, logger }: { readonly world: EngineWorld; readonly logger: Logger },
+  { world, deps }: PassIo,
 ): Promise<readonly [EngineDecision, Applied]> {
   try {
     const discarded = await applyObjects(decision, snapshot, world);
@@ -89,8 +111,9 @@ async function applyOrRefuse(
   } catch (error) {
     const refusal = refuseRejected(error, decision, snapshot);
     if (refusal === undefined) {
-      if (decision.type === "hold" && !isFatal(error, world))
-        await storeConditions(decision, snapshot, { world, logger });
+      const { engine } = snapshot;
+      const { conditions } = (decision.type === "hold" ? decision : engine).status ?? {};
+      await showFailure(error, { engine, conditions }, { world, deps });
       throw error;
     }
     // A query that wakes the engine does not wait for a repair: the generation that it starts needs none of it.
@@ -101,20 +124,34 @@ async function applyOrRefuse(
   return [decision, await applyStatus(decision, snapshot, world)];
 }
 
-/** The conditions and nothing else: the step itself has not been taken. */
-async function storeConditions(
-  { status: { conditions } }: EngineDecision & { readonly type: "hold" },
-  { engine, generations, nowMs }: EngineSnapshot,
-  { world, logger }: { readonly world: EngineWorld; readonly logger: Logger },
+interface PassIo {
+  readonly world: EngineWorld;
+  readonly deps: PassDeps;
+}
+
+interface Observed {
+  readonly engine: Engine;
+  readonly conditions: readonly Readonly<Condition>[] | undefined;
+}
+
+/** The conditions, with the failure if it is one that lasts, and nothing else: the step itself has not been taken. */
+async function showFailure(
+  error: unknown,
+  { engine, conditions = [] }: Observed,
+  { world, deps }: PassIo,
 ): Promise<void> {
-  const counters = { currentGeneration: generations.current, activeGeneration: generations.active };
-  const observed = { ...counters, ...engine.status, conditions: [...(conditions ?? [])] };
+  if (isFatal(error, world) || storedPhase(engine) === "uninitialised") return;
+  const { current, active } = generationsOf(engine);
+  const text = failureText(error);
+  const shown = text === undefined ? conditions.map((condition) => ({ ...condition })) : withFailure(conditions, text);
+  const counters = { currentGeneration: current, activeGeneration: active };
   try {
-    await writeStatus(world, engine, observed, nowMs);
-  } catch (error) {
+    await writeStatus(world, engine, { ...counters, ...engine.status, conditions: shown }, deps.nowMs());
+  } catch (second) {
     // The failure that led here is the one that the pass reports.
-    logger.error("conditions could not be stored after a failed write", error);
+    deps.logger.error("conditions could not be stored after a failed pass", second);
   }
+  if (text !== undefined) recordFailure(engine, text, deps.events);
 }
 
 /** A defect, a lost lease or the end of the process: nothing more is written. */
@@ -133,8 +170,19 @@ async function sweptPass(world: EngineWorld, engine: Engine, deps: PassDeps): Pr
   } finally {
     recordPass(engine, outcome, deps);
   }
-  const backlog = (await sweep(world, engine, deps)) === "backlog";
+  const backlog = (await sweptOrTold(world, engine, deps)) === "backlog";
   return backlog ? earliest(nextOf(outcome.applied), RECHECK_MS.sweepBacklog) : nextOf(outcome.applied);
+}
+
+/** The status has been written by then, and would be written twice in every pass: an event has to do. */
+async function sweptOrTold(world: EngineWorld, engine: Engine, deps: PassDeps) {
+  try {
+    return await sweep(world, engine, deps);
+  } catch (error) {
+    const text = isFatal(error, world) ? undefined : failureText(error);
+    if (text !== undefined) recordFailure(engine, text, deps.events);
+    throw error;
+  }
 }
 
 function sweep(world: EngineWorld, engine: Engine, { logger, metrics }: PassDeps) {

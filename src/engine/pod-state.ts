@@ -1,22 +1,27 @@
 // What the pods of a generation are worth: how many there are, how many are ready, and which of them may run queries. Pure.
+import { firstTrouble, isPodReady, troubleDueMs } from "../pods/pod-trouble.ts";
 import type { Pod, StatefulSet } from "./children.ts";
+import { ENGINE_CONTAINER } from "./pod-contract.ts";
 import type { PodCount } from "./snapshot.ts";
 
 export const NO_PODS: PodCount = { wanted: 0, total: 0, ready: 0, allReady: false };
 
 export function podCount(pods: readonly Pod[], wanted: number, isLive: boolean): PodCount {
   const total = pods.length;
-  const ready = pods.filter(isReady).length;
+  const ready = pods.filter(isPodReady).length;
   const complete = wanted === 0 || (total === wanted && ready === total);
   return { wanted, total, ready, allReady: isLive && complete };
 }
 
-function isReady({ metadata, status }: Pod): boolean {
-  return (
-    status?.phase === "Running" &&
-    metadata?.deletionTimestamp === undefined &&
-    (status.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false)
-  );
+/** What keeps pods from being ready, and when to look again at those that are only starting. */
+export function podTroubles(pods: readonly Pod[], nowMs: number): Pick<PodCount, "trouble" | "troubleInMs"> {
+  if (pods.every(isPodReady)) return {};
+  const trouble = firstTrouble(pods, nowMs);
+  const dueMs = Math.min(...pods.map((pod) => troubleDueMs(pod, nowMs) ?? Number.POSITIVE_INFINITY));
+  return {
+    ...(trouble === undefined ? {} : { trouble }),
+    ...(dueMs === Number.POSITIVE_INFINITY ? {} : { troubleInMs: dueMs - nowMs }),
+  };
 }
 
 export function replicasOf(statefulSet: StatefulSet): number {
@@ -26,4 +31,16 @@ export function replicasOf(statefulSet: StatefulSet): number {
 /** A pod that has not started, or has ended, runs no query. Of every other phase nothing is known. */
 export function mayRunQueries({ status }: Pod): boolean {
   return status?.phase !== "Pending" && status?.phase !== "Succeeded" && status?.phase !== "Failed";
+}
+
+/**
+ * Whether a pod of a generation that queries are routed away from may run one. A query runs in the engine's process, and reaches only a
+ * process that has been ready: one that is not running, or whose startup probe has not succeeded since its start, has none. That says
+ * nothing about a process that was ready and is not any more, and nothing by the pod's number: an extra pod that became ready has served.
+ */
+export function mayDrain(pod: Pod): boolean {
+  const engine = pod.status?.containerStatuses?.find(({ name }) => name === ENGINE_CONTAINER);
+  if (!mayRunQueries(pod) || engine === undefined || engine.ready || isPodReady(pod)) return mayRunQueries(pod);
+  const isDown = engine.state?.waiting !== undefined || engine.state?.terminated !== undefined;
+  return !isDown && engine.started !== false;
 }

@@ -3,6 +3,7 @@
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { EngineStatus } from "../api/engine-status.ts";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
+import type { TroubledPod } from "../pods/pod-trouble.ts";
 import type { Child, ConfigMap, Engine, EngineClass, Instance, Pod, Service, StatefulSet } from "./children.ts";
 import type { EngineIdentity } from "./names.ts";
 import type { StoredPhase } from "./phase.ts";
@@ -37,6 +38,10 @@ export interface PodCount {
   readonly total: number;
   readonly ready: number;
   readonly allReady: boolean;
+  /** Why the first pod that is in trouble is not ready. */
+  readonly trouble?: TroubledPod;
+  /** In how long a pod that is only starting will count as being in trouble. */
+  readonly troubleInMs?: number;
 }
 
 /** The routing Service and the generation it selects: -1 when the selector is not one that the operator would write. */

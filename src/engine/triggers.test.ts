@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { EARLIER, engine, engineClass, instance } from "../../test/support/engine-fixtures.ts";
 import type { FireboltEngine } from "../api/engine.ts";
-import type { V1Pod, V1StatefulSet } from "../api/generated/kubernetes.ts";
+import type { V1ContainerState, V1Pod, V1StatefulSet } from "../api/generated/kubernetes.ts";
 import { LABEL } from "../api/labels.ts";
 import type { CacheEvent, ObjectCache } from "../kube/cache.ts";
 import type { KubeObject } from "../kube/object.ts";
@@ -99,12 +99,34 @@ test.each([
 });
 
 const pod = (status: V1Pod["status"] = {}, metadata = {}): V1Pod => ({ ...child("e", metadata), status });
+const container = (state: V1ContainerState, restartCount = 0): V1Pod["status"] => ({
+  phase: "Running",
+  containerStatuses: [
+    {
+      name: "engine",
+      image: "",
+      imageID: "",
+      ready: false,
+      restartCount,
+      state,
+      ...(restartCount > 0 ? { lastState: { terminated: { exitCode: 1 } } } : {}),
+    },
+  ],
+});
 const isReady = (status: string) => ({ conditions: [{ type: "Ready", status }] });
 
 test.each([
   ["readiness", pod(isReady("False")), pod(isReady("True")), 1],
   ["phase", pod({ phase: "Pending" }), pod({ phase: "Running" }), 1],
   ["deletion", pod(), pod({}, { deletionTimestamp: EARLIER }), 1],
+  ["a crash", pod(container({ running: {} })), pod(container({ waiting: { reason: "CrashLoopBackOff" } }, 1)), 1],
+  [
+    "its restart",
+    pod(container({ waiting: { reason: "CrashLoopBackOff" } }, 1)),
+    pod(container({ running: {} }, 1)),
+    0,
+  ],
+  ["a start", pod(container({ waiting: { reason: "ContainerCreating" } })), pod(container({ running: {} })), 0],
   ["an address", pod({ phase: "Running" }), pod({ phase: "Running", podIP: "10.0.0.1" }), 0],
   [
     "another condition",

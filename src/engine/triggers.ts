@@ -4,10 +4,12 @@ import { isDeepStrictEqual } from "node:util";
 import type { FireboltEngine } from "../api/engine.ts";
 import type { FireboltEngineClass } from "../api/engine-class.ts";
 import type { V1Pod, V1StatefulSet } from "../api/generated/kubernetes.ts";
+import { isEnding } from "../api/held-deletion.ts";
 import type { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
 import type { CacheEvent, ObjectCache } from "../kube/cache.ts";
 import { type DeepReadonly, type KubeObject, keyText, type ObjectKey } from "../kube/object.ts";
+import { podTrouble } from "../pods/pod-trouble.ts";
 import { generationLabel } from "./children.ts";
 import { INDEX } from "./engine-caches.ts";
 import { generationsOf } from "./stored-state.ts";
@@ -54,12 +56,14 @@ export function engineOfStatefulSetEvent(event: CacheEvent<V1StatefulSet>): Keys
 }
 
 export function engineOfPodEvent(event: CacheEvent<V1Pod>): Keys {
-  const read = ({ metadata, status }: DeepReadonly<V1Pod>) => [
-    metadata?.uid,
-    metadata?.labels,
-    metadata?.deletionTimestamp === undefined,
-    status?.phase,
-    status?.conditions?.find(({ type }) => type === "Ready")?.status,
+  const read = ({ metadata = {}, status = {} }: DeepReadonly<V1Pod>) => [
+    metadata.uid,
+    metadata.labels,
+    metadata.deletionTimestamp === undefined,
+    status.phase,
+    status.conditions?.find(({ type }) => type === "Ready")?.status,
+    // Not what a healthy pod passes through while it starts: a pass sets the time for that by itself.
+    podTrouble({ metadata, status }, 0)?.cause,
   ];
   return differs(event, read) ? engineOfChildEvent(event) : [];
 }
@@ -88,11 +92,11 @@ function isLeftBehind(engine: DeepReadonly<FireboltEngine>, generation: number):
 export const enginesOfInstanceEvent =
   (engines: Engines) =>
   (event: CacheEvent<FireboltInstance>): Keys => {
-    const read = ({ metadata, spec, status }: DeepReadonly<FireboltInstance>) => [
-      metadata?.deletionTimestamp === undefined,
-      spec?.id,
-      spec?.metricScrapeMode,
-      status?.metadataEndpoint,
+    const read = (instance: DeepReadonly<FireboltInstance>) => [
+      isEnding(instance),
+      instance.spec?.id,
+      instance.spec?.metricScrapeMode,
+      instance.status?.metadataEndpoint,
     ];
     return differs(event, read) ? enginesBy(engines, INDEX.instance, event.object) : [];
   };

@@ -1,7 +1,8 @@
 // The account id of an instance that has none (no mutating webhook, or somebody removed it): the one that its metadata already
-// runs with, else a new one. Never a second id for one instance: its data would belong to another account.
+// runs with, else that of a volume which was retained, else a new one. Never a second id for one instance: its data would belong to another account.
+import { ANNOTATION } from "../api/labels.ts";
 import { type Instance, identityOf, isOwnedBy } from "./children.ts";
-import { metadataConfigName } from "./names.ts";
+import { credentialsSecretName, metadataConfigName } from "./names.ts";
 import { accountIdOf } from "./render/metadata-config.ts";
 import type { InstanceWorld } from "./world.ts";
 
@@ -11,7 +12,7 @@ export type AccountId =
   | { readonly type: "lost"; readonly message: string };
 
 export async function resolveAccountId(
-  world: Pick<InstanceWorld, "readConfigMap">,
+  world: Pick<InstanceWorld, "readConfigMap" | "readSecret">,
   instance: Instance,
   newId: () => string,
 ): Promise<AccountId> {
@@ -19,7 +20,11 @@ export async function resolveAccountId(
   const configMap = metadataConfigName(name);
   // Asked of the API server itself: an absence that a cache merely has not noticed would cost the account.
   const stored = await world.readConfigMap({ namespace, name: configMap });
-  if (stored === undefined || !isOwnedBy(stored.metadata, uid)) return { type: "known", id: newId() };
+  if (stored === undefined || !isOwnedBy(stored.metadata, uid)) {
+    // A volume that was retained is taken up again, and its catalogue belongs to one account.
+    const secret = await world.readSecret({ namespace, name: credentialsSecretName(name) });
+    return { type: "known", id: secret?.metadata?.annotations?.[ANNOTATION.accountId] || newId() };
+  }
   const id = accountIdOf(stored.data);
   if (id !== undefined) return { type: "known", id };
   const message = `spec.id is missing and ConfigMap ${configMap} does not say which one it was; set spec.id to the former id`;

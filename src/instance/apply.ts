@@ -1,19 +1,21 @@
 // Carries a decision out: the writes of every step in order, the status last. A rejected write never hides what the pass observed:
 // the status shows both. Every write is one awaited call; a crash between any two repeats the pass.
 import type { InstanceStatus } from "../api/instance-status.ts";
-import { isForbidden, NotLeaderError } from "../kube/errors.ts";
+import { ANNOTATION } from "../api/labels.ts";
+import { isForbidden } from "../kube/errors.ts";
 import type { Logger } from "../kube/logger.ts";
 import { type Instance, viewChild } from "./children.ts";
+import { retainedFor } from "./database/retention.ts";
 import { nextStatus } from "./compute/next-status.ts";
 import { type Finding, type InstanceDecision, RECHECK_MS, type Step, type Write } from "./decision.ts";
 import type { InstanceMemory } from "./memory.ts";
 import { credentialsSecretName } from "./names.ts";
-import { ChildWriteError, isPermanentRefusal, isRefusal, problemOf } from "./refusal.ts";
+import { ChildWriteError, isNotLeader, isPermanentRefusal, isRefusal, problemOf } from "./refusal.ts";
 import { renderCredentialsSecret } from "./render/credentials-secret.ts";
 import type { InstanceSnapshot } from "./snapshot.ts";
 import { type StatusOutcome, writeStatus } from "./status-write.ts";
 import type { InstanceWorld } from "./world.ts";
-import { createObject, type Made, rehearse, updateObject } from "./write-object.ts";
+import { createObject, type Made, orWrapped, type Restored, rehearse, updateObject } from "./write-object.ts";
 
 export interface ApplyDeps {
   readonly world: InstanceWorld;
@@ -21,6 +23,7 @@ export interface ApplyDeps {
   readonly logger: Logger;
   readonly newPassword: () => string;
   readonly onCredentialsCreated: () => void;
+  readonly onRestored: (restored: Restored) => void;
 }
 
 export type Applied =
@@ -85,21 +88,39 @@ async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Pr
   const { identity } = s;
   switch (write.type) {
     case "createCredentials": {
-      const outcome = await world.createSecret(renderCredentialsSecret(identity, deps.newPassword()));
+      const retained = retainedFor(s.instance.spec);
+      const outcome = await world.createSecret(renderCredentialsSecret(identity, deps.newPassword(), retained));
       // Another writer was faster: its Secret must be verified before anything is built on it.
       if (outcome === "exists") return "stale";
       logger.info("credentials created", { secret: credentialsSecretName(identity.name) });
       deps.onCredentialsCreated();
       return "made";
     }
+    case "retainCredentials": {
+      const annotations = { [ANNOTATION.accountId]: retainedFor(s.instance.spec) ?? "" };
+      const key = { namespace: identity.namespace, name: credentialsSecretName(identity.name) };
+      const outcome = await world.patchSecret(key, { uid: write.uid, ownerReferences: null, annotations });
+      if (outcome === "conflict") return "stale";
+      logger.info("credentials retained", { secret: key.name });
+      return "made";
+    }
+    case "growClaim": {
+      const { name, uid, size } = write;
+      const key = { namespace: identity.namespace, name };
+      const outcome = await orWrapped("PersistentVolumeClaim", name, world.growClaim(key, uid, size));
+      if (outcome === "conflict") return "stale";
+      logger.info("claim grown", { claim: name, size });
+      return "made";
+    }
     case "create":
-      return createObject(write.object, identity, deps);
+      return createObject(write, identity, deps);
     case "update":
-      return updateObject(write.object, write.uid, deps);
+      return updateObject(write, deps);
     case "remove": {
       const { kind, name } = write.removal;
       const outcome = await world.remove(identity.namespace, write.removal);
       if (outcome === "conflict") return "stale";
+      for (const key of deps.memory.seen) if (key === `${kind}/${name}`) deps.memory.seen.delete(key);
       logger.info("unused object deleted", { kind, object: name });
       return "made";
     }
@@ -184,8 +205,4 @@ async function bestEffort(
     logger.error("status not written", error);
     return undefined;
   }
-}
-
-function isNotLeader(error: unknown): boolean {
-  return error instanceof NotLeaderError || (error instanceof Error && error.cause instanceof NotLeaderError);
 }

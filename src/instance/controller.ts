@@ -10,7 +10,7 @@ import { InstanceMemories } from "./memory.ts";
 import { type InstanceMetrics, noInstanceMetrics } from "./metrics-hooks.ts";
 import { runInstancePass } from "./pass.ts";
 import type { RenderSettings } from "./render/instance-objects.ts";
-import { instanceOfChildEvent, instanceOfInstanceEvent } from "./triggers.ts";
+import { instanceOfChildEvent, instanceOfInstanceEvent, instanceReleasedBy } from "./triggers.ts";
 
 export interface InstanceControllerDeps {
   readonly client: KubeClient;
@@ -37,6 +37,9 @@ export function instanceController(deps: InstanceControllerDeps): Controller {
     concurrency: deps.concurrency ?? DEFAULT_CONCURRENCY,
     watches: [
       watch(caches.instances, instanceOfInstanceEvent),
+      watch(caches.engines, (event) => instanceReleasedBy(event, caches)),
+      watch(caches.claims, instanceOfChildEvent),
+      watch(caches.secrets, instanceOfChildEvent),
       watch(children.StatefulSet, instanceOfChildEvent),
       watch(children.Deployment, instanceOfChildEvent),
       watch(children.Service, instanceOfChildEvent),

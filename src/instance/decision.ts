@@ -8,13 +8,16 @@ export type Finding =
   | { readonly component: "metadata"; readonly reason: MetadataReadyReason; readonly message: string }
   | { readonly component: "gateway"; readonly reason: GatewayReadyReason; readonly message: string };
 
-/** One write. A step's writes are made in order; after one that is rejected, those that build on it are left out. */
+/** One write. `isRepair`: somebody else deleted or changed the object. A step's writes are made in order; after one that is rejected, those that build on it are left out. */
 export type Write =
   | { readonly type: "createCredentials" }
+  /** Takes the Secret out of the instance's ownership, so that it survives it, and notes whose catalogue it opens. */
+  | { readonly type: "retainCredentials"; readonly uid: string }
+  | { readonly type: "growClaim"; readonly name: string; readonly uid: string; readonly size: string | number }
   /** Never changes an object that exists and is not the instance's. */
-  | { readonly type: "create"; readonly object: Rendered }
+  | { readonly type: "create"; readonly object: Rendered; readonly isRepair: boolean }
   /** Only for an object that the instance owns: takes fields over from other managers. */
-  | { readonly type: "update"; readonly object: Rendered; readonly uid: string }
+  | { readonly type: "update"; readonly object: Rendered; readonly uid: string; readonly isRepair: boolean }
   | { readonly type: "remove"; readonly removal: Removal }
   /** Would it be stored? Asked before what stands in its place is removed. */
   | { readonly type: "rehearse"; readonly object: Rendered }
@@ -37,6 +40,8 @@ export type Step = { readonly writes: readonly Write[] } & (
 
 export type InstanceDecision =
   | { readonly type: "initialise"; readonly status: InstanceStatus }
+  /** Being deleted, held by its engines, and nothing can be kept up. */
+  | { readonly type: "hold"; readonly status: InstanceStatus }
   /** Failed, and nothing has happened that would leave it. */
   | { readonly type: "rest" }
   | { readonly type: "refuse"; readonly finding: Finding; readonly status: InstanceStatus }

@@ -5,20 +5,34 @@ import type { DeepReadonly } from "../api/deep-readonly.ts";
 import { API_VERSION, INSTANCE_NAMES } from "../api/group.ts";
 import type { InstanceStatus } from "../api/instance-status.ts";
 import type { EventNote } from "../kube/event-object.ts";
+import { troubleText } from "../pods/pod-trouble.ts";
 import type { Instance } from "./children.ts";
-import { credentialsSecretName } from "./names.ts";
+import { claimName, credentialsSecretName, gatewayName, postgresName } from "./names.ts";
+import { POSTGRES_DATABASE, POSTGRES_USER } from "./render/credentials-secret.ts";
+import type { Troubles } from "./snapshot.ts";
+import type { Restored } from "./write-object.ts";
 import { wakeOffBegins } from "./wake-off.ts";
 
 type Told = Pick<EventNote, "type" | "reason" | "note">;
 type Status = DeepReadonly<InstanceStatus> | undefined;
 
+const TROUBLED = [
+  ["postgres", "MetadataReady"],
+  ["metadata", "MetadataReady"],
+  ["gateway", "GatewayReady"],
+] as const;
+const LOSS = "MetadataReady";
 const COMPONENTS = ["MetadataReady", "GatewayReady"] as const;
 
 /** To be recorded once the status is stored. */
-export function eventsOf(before: Instance, after: Status): readonly EventNote[] {
+export function eventsOf(before: Instance, after: Status, troubles: Troubles): readonly EventNote[] {
   const told = [
     ...COMPONENTS.flatMap((type) => componentEvent(type, before.status, after)),
     ...phaseEvent(before.status, after),
+    ...troubleEvents(before, after, troubles),
+    ...heldEvent(before.status, after),
+    ...catalogueEvents(before, after),
+    ...accountEvent(before, after),
     ...wakeEvent(before.status, after),
   ];
   return told.map((event) => noteOf(before, event));
@@ -28,6 +42,19 @@ export function eventsOf(before: Instance, after: Status): readonly EventNote[] 
 export function credentialsEvent(instance: Instance): EventNote {
   const note = `Secret ${credentialsSecretName(instance.metadata?.name ?? "")} holds the generated database credentials`;
   return noteOf(instance, { type: "Normal", reason: "PostgresCredentialsCreated", note });
+}
+
+export function restoredEvent(instance: Instance, { kind, name, damage }: Restored): EventNote {
+  const what =
+    damage.type === "deleted"
+      ? "was deleted and has been created again"
+      : `was changed by ${damage.by ?? "another writer"} and has been put back`;
+  return noteOf(instance, { type: "Normal", reason: "ChildRestored", note: `${kind} ${name} ${what}` });
+}
+
+/** In the error's own words. */
+export function failureEvent(instance: Instance, text: string): EventNote {
+  return noteOf(instance, { type: "Warning", reason: "ReconcileFailed", note: text });
 }
 
 function noteOf(instance: Instance, told: Told): EventNote {
@@ -51,13 +78,67 @@ function componentEvent(type: (typeof COMPONENTS)[number], before: Status, after
   if (is === undefined || (was?.status === is.status && was.reason === is.reason)) return [];
   const component = type === "MetadataReady" ? "Metadata" : "Gateway";
   if (is.status === "True") return [{ type: "Normal", reason: "ComponentReady", note: `${component}: ${is.message}` }];
+  if (is.reason === "CatalogueLost") return [];
   if (is.reason === "Provisioning" && was?.status !== "True") return [];
   return [{ type: "Warning", reason: "ComponentUnready", note: `${component}: ${is.reason}: ${is.message}` }];
+}
+
+/** Each stage of the loss is told: what can still be saved, and what no longer can. */
+function catalogueEvents({ metadata, status }: Instance, after: Status): readonly Told[] {
+  const [was, is] = [findCondition(status?.conditions, LOSS), findCondition(after?.conditions, LOSS)];
+  const isNews = is?.reason === "CatalogueLost" && (was?.reason !== is.reason || was.message !== is.message);
+  const [from, to] = [status?.builtInPostgres?.claimUID, after?.builtInPostgres?.claimUID];
+  const claim = claimName(metadata?.name ?? "");
+  const note = `The catalogue is in PersistentVolumeClaim ${claim} with uid ${to} from now on, in place of uid ${from}, as accepted`;
+  return [
+    ...(isNews ? [{ type: "Warning" as const, reason: "CatalogueLost", note: is.message }] : []),
+    ...(from !== undefined && to !== undefined && from !== to
+      ? [{ type: "Warning" as const, reason: "CatalogueReplaced", note }]
+      : []),
+  ];
+}
+
+function accountEvent({ metadata, status }: Instance, after: Status): readonly Told[] {
+  const [from, to] = [status?.gatewayAccount?.uid, after?.gatewayAccount?.uid];
+  if (from === undefined || to === undefined || from === to) return [];
+  const note =
+    `ServiceAccount ${gatewayName(metadata?.name ?? "")} was deleted and created again: the gateway's pods are replaced, because ` +
+    "the API server rejects the tokens of the running ones";
+  return [{ type: "Warning", reason: "GatewayRestarted", note }];
 }
 
 function wakeEvent(before: Status, after: Status): readonly Told[] {
   const note = wakeOffBegins(before, after);
   return note === undefined ? [] : [{ type: "Warning", reason: "WakeOnZeroDisabled", note }];
+}
+
+/** The first time that a condition names a cause. */
+function troubleEvents({ metadata, status }: Instance, after: Status, troubles: Troubles): readonly Told[] {
+  const { namespace = "", name = "" } = metadata ?? {};
+  return TROUBLED.flatMap(([component, type]): readonly Told[] => {
+    const trouble = troubles[component];
+    const [was, is] = [findCondition(status?.conditions, type), findCondition(after?.conditions, type)];
+    if (trouble === undefined || is?.message.includes(troubleText(trouble)) !== true) return [];
+    // The name of a pod changes whenever it is replaced; the cause does not.
+    if (was?.message.includes(trouble.cause) === true) return [];
+    const login = component === "metadata" ? loginHint({ namespace, name }) : "";
+    const note = `${troubleText(trouble)}; next: ${trouble.next}${login}`;
+    return [{ type: "Warning", reason: "PodFailing", note }];
+  });
+}
+
+/** What a metadata service that starts and never gets ready most often has in its log. */
+function loginHint({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return (
+    `; if PostgreSQL rejects its password there, restore Secret ${credentialsSecretName(name)}, or set that password in the database: ` +
+    `kubectl exec -n ${namespace} ${postgresName(name)}-0 -- psql -U ${POSTGRES_USER} -d ${POSTGRES_DATABASE} -c "ALTER ROLE ..."`
+  );
+}
+
+function heldEvent(before: Status, after: Status): readonly Told[] {
+  const [was, is] = [findCondition(before?.conditions, "Ready"), findCondition(after?.conditions, "Ready")];
+  if (is?.reason !== "DeletionBlocked" || was?.reason === is.reason) return [];
+  return [{ type: "Warning", reason: "DeletionBlocked", note: is.message }];
 }
 
 function phaseEvent(before: Status, after: Status): readonly Told[] {

@@ -1,4 +1,6 @@
 // The addresses of the Kubernetes kinds that an instance is made of.
+import type { V1Pod } from "../api/generated/kubernetes.ts";
+import type { KubeObject } from "../kube/object.ts";
 import { defineResource, type ResourceType } from "../kube/resource.ts";
 import type { ChildKind, ChildTypes } from "./children.ts";
 
@@ -24,3 +26,14 @@ export const KINDS: { readonly [K in ChildKind]: ResourceType<ChildTypes[K]> } =
   RoleBinding: defineResource({ ...rbac, kind: "RoleBinding", plural: "rolebindings" }),
   Role: defineResource({ ...rbac, kind: "Role", plural: "roles" }),
 };
+
+/** Secrets without their contents. */
+export const SECRET_METADATA: ResourceType<KubeObject> = {
+  ...core,
+  kind: "Secret",
+  plural: "secrets",
+  metadataOnly: true,
+};
+
+/** Of the components; listed only while one is not as it should be. */
+export const PODS: ResourceType<V1Pod> = defineResource({ ...core, kind: "Pod", plural: "pods" });

@@ -1,5 +1,7 @@
 // The instance's world over a cluster: cached reads from the caches, everything else one request each. Knows how things are
 // written (fields, preconditions, propagation) and nothing about why.
+import type { DeepReadonly } from "../api/deep-readonly.ts";
+import { FireboltEngine } from "../api/engine.ts";
 import { FIELD_MANAGER } from "../api/group.ts";
 import { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
@@ -19,7 +21,7 @@ import {
   type Rendered,
 } from "./children.ts";
 import type { InstanceCaches } from "./instance-caches.ts";
-import { KINDS } from "./kinds.ts";
+import { KINDS, PODS } from "./kinds.ts";
 import { claimCreatedFields } from "./own-fields.ts";
 import type { CachedReads, DirectReads, InstanceKey, InstanceWorld, StatusWriteAnswer, Writes } from "./world.ts";
 
@@ -38,7 +40,16 @@ function cachedReads({ caches }: KubeWorldOptions): CachedReads {
   return {
     instance: (key) => caches.instances.get(key),
     child: <K extends AppliedKind>(kind: K, key: InstanceKey) => cacheOf(caches, kind)?.get(key),
+    engines: ({ namespace, name }) => namesOf(caches.engines.list(namespace), name),
+    claim: (key) => caches.claims.get(key),
+    secretMetadata: (key) => caches.secrets.get(key)?.metadata,
   };
+}
+
+function namesOf(engines: readonly DeepReadonly<FireboltEngine>[], instance: string): readonly string[] {
+  return engines
+    .filter(({ spec }) => spec?.instanceRef === instance)
+    .flatMap(({ metadata }) => (metadata?.name === undefined ? [] : [metadata.name]));
 }
 
 function cacheOf<K extends AppliedKind>({ children }: InstanceCaches, kind: K): ObjectCache<ChildTypes[K]> | undefined {
@@ -56,6 +67,15 @@ function directReads({ client, signal }: KubeWorldOptions): DirectReads {
     },
     readConfigMap: (key) => client.find(KINDS.ConfigMap, keyOnly(key), call),
     readSecret: (key) => client.find(KINDS.Secret, keyOnly(key), call),
+    async listPods({ namespace, name }) {
+      const labelSelector = `${LABEL.instance}=${name},${LABEL.component}`;
+      return (await client.listAll(PODS, { ...call, namespace, labelSelector })).items;
+    },
+    async listEngines({ namespace, name }) {
+      const { items } = await client.listAll(FireboltEngine, { ...call, namespace });
+      return namesOf(items, name);
+    },
+    readClaim: (key) => client.find(KINDS.PersistentVolumeClaim, keyOnly(key), call),
     async listLabelled(kind, { namespace, name }) {
       const { items } = await client.listAll(typeOf(kind), {
         ...call,
@@ -83,6 +103,15 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
       throw error;
     }
   };
+  const patchOwn = async (type: ResourceType<KubeObject>, key: InstanceKey, body: object) => {
+    try {
+      await client.patch(type, keyOnly(key), { type: "merge", body }, write);
+      return "patched" as const;
+    } catch (error) {
+      if (isNotFound(error) || isConflict(error)) return "conflict" as const;
+      throw error;
+    }
+  };
   const finalizersOf = ({ metadata }: Instance) => metadata?.finalizers ?? [];
   const own = FireboltInstance.finalizer;
   return {
@@ -91,18 +120,25 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
     removeFinalizer: (instance) =>
       patch(instance, { finalizers: finalizersOf(instance).filter((finalizer) => finalizer !== own) }),
     writeId: (instance, id) => patch(instance, {}, { spec: { id } }),
+    removeAnnotation: (instance, annotation) => patch(instance, { annotations: { [annotation]: null } }),
     createSecret: (secret) => createOnly(KINDS.Secret, secret),
+    patchSecret: (key, metadata) => patchOwn(typeOf("Secret"), key, { metadata }),
+    growClaim: (key, uid, size) =>
+      patchOwn(typeOf("PersistentVolumeClaim"), key, {
+        metadata: { uid },
+        spec: { resources: { requests: { storage: size } } },
+      }),
     create: (object) => createOnly(typeOf(object.kind), asKubeObject(object)),
     async update(object, uid) {
       const type = typeOf(object.kind);
       // An apply would otherwise merge into whatever has the name by now, and create it where nothing has.
       const bound = { ...asKubeObject(object), metadata: { ...object.metadata, uid } };
       try {
-        await claimCreatedFields(client, type, bound.metadata, write);
+        const editor = await claimCreatedFields(client, type, bound.metadata, write);
         await client.apply(type, bound, { ...write, force: true });
-        return "updated";
+        return { type: "updated", editor };
       } catch (error) {
-        if (isNotFound(error) || (isConflict(error) && !isFieldConflict(error))) return "conflict";
+        if (isNotFound(error) || (isConflict(error) && !isFieldConflict(error))) return { type: "conflict" };
         throw error;
       }
     },

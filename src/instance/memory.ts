@@ -1,13 +1,25 @@
 // What the controller remembers of an instance between passes, and may lose at any time: nothing here is needed to be right, only
 // to be cheap (a Secret is not read in every pass) or patient (three refusals in a row). A new process starts with none of it.
 import type { InstanceIdentity } from "./names.ts";
-import type { ChildKey } from "./snapshot.ts";
+import type { ChildKey, Troubles } from "./snapshot.ts";
 
 export interface InstanceMemory {
   /** The Secret that was found usable, for which version of the spec and when. */
-  credentials?: { readonly secret: string; readonly generation: number; readonly checkedMs: number };
+  credentials?: {
+    readonly secret: string;
+    readonly generation: number;
+    /** As the watch showed it; of a Secret that the operator makes. */
+    readonly version: string | undefined;
+    readonly checkedMs: number;
+  };
+  /** What the pods said when they were last listed, for as long as a component is not complete. */
+  pods?: { readonly sinceMs: number; readonly listedMs: number; readonly troubles: Troubles };
   /** Passes in a row that ended with the API server refusing a write for good, for one version of the spec. */
   refusals?: { readonly generation: number; readonly count: number };
+  /** Children that were there, to tell a repair from the first writing. */
+  readonly seen: Set<ChildKey>;
+  /** Why the last pass failed; a success forgets it. */
+  failure?: { readonly text: string; readonly count: number };
   /** What writes came to where that is not what was asked for. */
   readonly outcomes: Map<ChildKey, string>;
 }
@@ -21,7 +33,7 @@ export class InstanceMemories {
     const key = `${namespace}/${name}`;
     if (this.#uidByKey.get(key) !== uid) this.forget({ namespace, name });
     this.#uidByKey.set(key, uid);
-    const memory = this.#byUid.get(uid) ?? { outcomes: new Map() };
+    const memory = this.#byUid.get(uid) ?? { outcomes: new Map(), seen: new Set() };
     this.#byUid.set(uid, memory);
     return memory;
   }

@@ -25,6 +25,8 @@ const CLUSTER_DOMAIN = "cluster.local";
 
 /** StatefulSet and headless Service of the internal PostgreSQL. */
 export const postgresName = (instance: string): string => `${instance}-metadata-pg`;
+/** The claim of its one pod, as the StatefulSet controller names it. */
+export const claimName = (instance: string): string => `data-${postgresName(instance)}-0`;
 export const metadataConfigName = (instance: string): string => `${instance}-metadata-config`;
 /** Deployment and Service of the metadata service. */
 export const metadataName = (instance: string): string => `${instance}-metadata`;

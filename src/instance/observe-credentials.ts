@@ -1,12 +1,18 @@
-// The Secret with which metadata logs in to its database. Secrets are neither cached nor watched: one is read when the spec is
-// new, when the process is, and while metadata does not serve. An instance at rest costs no request with the database that the
-// operator runs, and one request per minute with an external one, whose Secret users may delete.
+// The Secret with which metadata logs in to its database. Contents of Secrets are neither cached nor watched: one is read when the
+// spec is new, when the process is, while metadata does not serve and, of those that the operator makes, when their metadata changed.
+// An instance at rest costs no request with the database that the operator runs, and one per minute with an external one.
 
+import { ANNOTATION } from "../api/labels.ts";
 import type { ChildReference, Instance } from "./children.ts";
 import { isServing } from "./compute/readiness.ts";
 import type { InstanceMemory } from "./memory.ts";
-import { credentialsSecretName, type InstanceIdentity, metadataName } from "./names.ts";
-import { externalSecretProblem, internalSecretProblem } from "./render/credentials-secret.ts";
+import { credentialsSecretName, type InstanceIdentity, metadataName, postgresName } from "./names.ts";
+import {
+  externalSecretProblem,
+  internalSecretProblem,
+  POSTGRES_DATABASE,
+  POSTGRES_USER,
+} from "./render/credentials-secret.ts";
 import { databaseSecretName } from "./render/metadata.ts";
 import { type Credentials, childOf, type InstanceSnapshot } from "./snapshot.ts";
 import type { InstanceWorld } from "./world.ts";
@@ -28,21 +34,25 @@ export async function observeCredentials(world: InstanceWorld, question: Credent
   const { instance, identity, memory, nowMs } = question;
   const secret = databaseSecretName(identity.name, instance.spec);
   const generation = instance.metadata?.generation ?? 0;
-  if (isTrusted(question, secret, generation)) return { type: "usable" };
   const external = instance.spec.metadata.postgres !== undefined;
-  const found = external ? await observeExternal(world, identity, secret) : await observeInternal(world, identity);
-  if (found.type === "usable") memory.credentials = { secret, generation, checkedMs: nowMs };
+  const version = external
+    ? undefined
+    : world.secretMetadata({ namespace: identity.namespace, name: secret })?.resourceVersion;
+  if (isTrusted(question, { secret, generation, version })) return { type: "usable" };
+  const found = external
+    ? await observeExternal(world, identity, secret)
+    : await observeInternal(world, identity, instance.spec.id);
+  if (found.type === "usable") memory.credentials = { secret, generation, version, checkedMs: nowMs };
   else delete memory.credentials;
   return found;
 }
 
 function isTrusted(
   { instance, identity, children, memory, nowMs }: CredentialsQuestion,
-  secret: string,
-  generation: number,
+  { secret, generation, version }: Omit<NonNullable<InstanceMemory["credentials"]>, "checkedMs">,
 ): boolean {
   const known = memory.credentials;
-  if (known?.secret !== secret || known.generation !== generation) return false;
+  if (known?.secret !== secret || known.generation !== generation || known.version !== version) return false;
   const serves = isServing(childOf({ children }, "Deployment", metadataName(identity.name)));
   if (serves && instance.spec.metadata.postgres === undefined) return true;
   const ageMs = nowMs - known.checkedMs;
@@ -67,14 +77,24 @@ async function observeExternal(
   return problem === undefined ? { type: "usable" } : unusable(`Secret ${name} ${problem}`);
 }
 
-async function observeInternal(world: InstanceWorld, identity: InstanceIdentity): Promise<Credentials> {
+async function observeInternal(
+  world: InstanceWorld,
+  identity: InstanceIdentity,
+  id: string | undefined,
+): Promise<Credentials> {
   const name = credentialsSecretName(identity.name);
   const secret = await world.readSecret({ namespace: identity.namespace, name });
   if (secret === undefined) return observeMissing(world, identity, name);
   if (secret.metadata?.deletionTimestamp !== undefined) return broken(`Secret ${name} is still being deleted`);
+  const account = secret.metadata?.annotations?.[ANNOTATION.accountId] ?? id;
+  if (account !== id)
+    return broken(
+      `Secret ${name} and its database were retained for account ${account}, and spec.id is ${id}: delete the instance and ` +
+        `create it with spec.id ${account}, or under another name`,
+    );
   const problem = internalSecretProblem(secret);
   // It is never repaired: the database was made with what it once said.
-  return problem === undefined ? { type: "usable" } : broken(`Secret ${name} ${problem}; restore it or delete it`);
+  return problem === undefined ? { type: "usable" } : broken(`Secret ${name} ${problem}; restore it from a backup`);
 }
 
 /** A new password would lock everybody out of data that was made with the old one. */
@@ -83,13 +103,19 @@ async function observeMissing(world: InstanceWorld, identity: InstanceIdentity, 
   const isLeaving = ({ metadata }: ChildReference) => metadata.deletionTimestamp !== undefined;
   const names = (list: readonly ChildReference[]) => list.map(({ metadata }) => metadata.name).join(", ");
   const kept = claims.filter((claim) => !isLeaving(claim));
-  if (kept.length > 0)
-    return broken(
-      `Secret ${secret} is gone, but its database still exists in PersistentVolumeClaim ${names(kept)}; ` +
-        "restore the Secret, or delete the claim to start with an empty database",
-    );
+  if (kept.length > 0) return broken(missingText(identity, secret, names(kept)));
   if (claims.length > 0) return broken(`PersistentVolumeClaim ${names(claims)} is still being deleted`);
   return { type: "toCreate" };
+}
+
+function missingText({ namespace, name }: InstanceIdentity, secret: string, claim: string): string {
+  return (
+    `Secret ${secret} is gone, but its database still exists in PersistentVolumeClaim ${claim}; the metadata service cannot start ` +
+    "again without it. Restore the Secret from a backup; or create it with the keys username " +
+    `(${POSTGRES_USER}), database (${POSTGRES_DATABASE}) and a new password, and set that one in the database: kubectl exec -n ` +
+    `${namespace} ${postgresName(name)}-0 -- psql -U ${POSTGRES_USER} -d ${POSTGRES_DATABASE} -c "ALTER ROLE ${POSTGRES_USER} ` +
+    `PASSWORD 'NEW'". Deleting the claim instead destroys the catalogue, with every database, table and user of the instance`
+  );
 }
 
 function broken(message: string): Credentials {

@@ -1,11 +1,21 @@
 // Reads everything one decision depends on: children from caches, the database's Secret only when it must be known. Writes
 // nothing and decides nothing.
+import type { Logger } from "../kube/logger.ts";
 import type { AppliedKind, Instance } from "./children.ts";
 import { identityOf, viewChild } from "./children.ts";
 import { needsCredentials } from "./compute/compute-instance.ts";
+import { observeClaim } from "./database/observe-claim.ts";
 import type { InstanceMemory } from "./memory.ts";
-import { gatewayConfigName, gatewayName, metadataConfigName, metadataName, postgresName } from "./names.ts";
+import {
+  credentialsSecretName,
+  gatewayConfigName,
+  gatewayName,
+  metadataConfigName,
+  metadataName,
+  postgresName,
+} from "./names.ts";
 import { observeCredentials } from "./observe-credentials.ts";
+import { observeTroubles } from "./pods/observe-troubles.ts";
 import type { RenderSettings } from "./render/instance-objects.ts";
 import { childKey, type InstanceSnapshot } from "./snapshot.ts";
 import type { InstanceWorld } from "./world.ts";
@@ -14,12 +24,14 @@ export interface ObserveOptions {
   readonly settings: RenderSettings;
   readonly memory: InstanceMemory;
   readonly nowMs: number;
+  readonly heldBy?: readonly string[];
+  readonly logger: Logger;
 }
 
 export async function observeInstance(
   world: InstanceWorld,
   instance: Instance,
-  { settings, memory, nowMs }: ObserveOptions,
+  { settings, memory, nowMs, heldBy = [], logger }: ObserveOptions,
 ): Promise<InstanceSnapshot> {
   const identity = identityOf(instance);
   const { namespace, uid } = identity;
@@ -29,11 +41,30 @@ export async function observeInstance(
       viewChild(world.child(kind, { namespace, name }), uid),
     ]),
   );
+  for (const [key, child] of children) if (child.type === "live") memory.seen.add(key);
   const phase = instance.status?.phase;
-  const credentials = needsCredentials({ phase, instance })
+  const needed = needsCredentials({ phase, instance });
+  const claim = await observeClaim(world, instance, identity);
+  const credentials = needed
     ? await observeCredentials(world, { instance, identity, children, memory, nowMs })
     : ({ type: "usable" } as const);
-  return { nowMs, instance, identity, phase, settings, credentials, children, outcomes: memory.outcomes };
+  const secret = world.secretMetadata({ namespace, name: credentialsSecretName(identity.name) });
+  const troubles = await observeTroubles(world, { children, identity, phase, nowMs, memory, logger });
+  return {
+    nowMs,
+    troubles,
+    heldBy,
+    instance,
+    identity,
+    phase,
+    settings,
+    credentials,
+    claim,
+    secret,
+    children,
+    seen: memory.seen,
+    outcomes: memory.outcomes,
+  };
 }
 
 function childNames(instance: string): readonly (readonly [AppliedKind, string])[] {

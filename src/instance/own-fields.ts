@@ -7,20 +7,39 @@ import type { KubeObject, ObjectKey } from "../kube/object.ts";
 import type { ResourceType } from "../kube/resource.ts";
 import { isObject } from "../podtemplate/shape.ts";
 
-/** Rejects with a conflict when the object changed between the read and the write. One with another uid is left alone. */
+/**
+ * Rejects with a conflict when the object changed between the read and the write. One with another uid is left alone. Returns who wrote
+ * it last, besides the operator and Kubernetes itself.
+ */
 export async function claimCreatedFields(
   client: Pick<KubeClient, "get" | "patch">,
   type: ResourceType<KubeObject>,
   { namespace, name, uid }: ObjectKey & { readonly uid: string },
   write: WriteOptions,
-): Promise<void> {
+): Promise<string | undefined> {
   const key = namespace === undefined ? { name } : { namespace, name };
   const call = write.signal === undefined ? {} : { signal: write.signal };
   const { metadata } = await client.get(type, key, call);
   const managedFields = claimedFields(metadata?.managedFields ?? [], FIELD_MANAGER);
-  if (managedFields === undefined || metadata?.uid !== uid) return;
+  const editor = newestEditor(metadata?.managedFields ?? []);
+  if (managedFields === undefined || metadata?.uid !== uid) return editor;
   const body = { metadata: { resourceVersion: metadata.resourceVersion, managedFields } };
   await client.patch(type, key, { type: "merge", body }, write);
+  return editor;
+}
+
+const KUBERNETES = "kube-controller-manager";
+
+/** The field manager of the newest change that is neither the operator's nor of a controller of Kubernetes. */
+export function newestEditor(managedFields: readonly unknown[]): string | undefined {
+  const foreign = managedFields
+    .filter(isObject)
+    .flatMap(({ manager, subresource, time }) =>
+      typeof manager !== "string" || manager === FIELD_MANAGER || manager === KUBERNETES || subresource === "status"
+        ? []
+        : [{ manager, ms: typeof time === "string" ? Date.parse(time) : 0 }],
+    );
+  return foreign.toSorted((a, b) => b.ms - a.ms)[0]?.manager;
 }
 
 /** The list with what the manager wrote by other operations recorded as applied; undefined when there is nothing to change. */

@@ -150,8 +150,39 @@ describe("the generated credentials (I53)", () => {
     );
     expect(run.world.get("Secret", SECRET)).toBeUndefined();
     run.world.drop("PersistentVolumeClaim", "data-lakeside-metadata-pg-0");
+    await run.tryPass();
+    expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
+    const { metadata, ...rest } = run.instance;
+    const annotations = { "firebolt.io/accept-empty-catalogue": "true" };
+    run.world.put("FireboltInstance", { ...rest, metadata: { ...metadata, annotations } });
     await run.settle();
     expect(run.status.phase).toBe("Ready");
+    expect(run.world.get("Secret", SECRET)).toBeDefined();
+  });
+
+  test("a Secret that is deleted while everything runs is told at once, with every way out, and heals when it is back", async () => {
+    const run = new InstanceRun();
+    await run.settle();
+    const stored = run.world.get("Secret", SECRET);
+    run.world.drop("Secret", SECRET);
+    await run.pass();
+    expect(run.condition("Ready")).toBe("False/PostgresEnsureFailed");
+    expect(run.message("Ready")).toMatch(/Restore the Secret from a backup.*ALTER ROLE firebolt PASSWORD/);
+    expect(run.message("Ready")).toMatch(/Deleting the claim instead destroys the catalogue/);
+    expect(run.events.filter(({ type }) => type === "Warning").map(({ reason }) => reason)).toContain(
+      "ComponentUnready",
+    );
+    // What runs goes on: the service has read its password long ago.
+    expect(run.status.metadataEndpoint).toBeDefined();
+    run.world.put("Secret", { ...stored });
+    await run.pass();
+    expect(run.status.phase).toBe("Ready");
+    run.forgetRequests();
+    for (let pass = 0; pass < 20; pass++) {
+      run.nowMs += 30_000;
+      await run.pass();
+    }
+    expect(run.world.requests).toEqual([]);
   });
 
   test("a Secret that appears at the last moment is looked at before anything is built on it", async () => {

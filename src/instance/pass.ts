@@ -2,21 +2,27 @@
 // the outside only through its world.
 import { randomBytes } from "node:crypto";
 import { INSTANCE_NAMES } from "../api/group.ts";
+import { ANNOTATION } from "../api/labels.ts";
 import type { NextCheck } from "../kube/controller.ts";
 import type { EventSink } from "../kube/event-object.ts";
 import type { Logger } from "../kube/logger.ts";
 import { resolveAccountId } from "./account-id.ts";
 import { type Applied, applyDecision } from "./apply.ts";
 import { type Instance, identityOf } from "./children.ts";
+import { isConsentUsed } from "./compute/catalogue.ts";
 import { computeInstance, refuseLostId } from "./compute/compute-instance.ts";
 import { type InstanceDecision, RECHECK_MS } from "./decision.ts";
-import { deleteInstance } from "./deletion.ts";
-import { credentialsEvent, eventsOf } from "./events.ts";
+import { deleteInstance } from "./deletion/delete-instance.ts";
+import { observeHold } from "./deletion/hold.ts";
+import { credentialsEvent, eventsOf, restoredEvent } from "./events.ts";
+import { noteFailure, showFailure } from "./failure.ts";
+import { isNotLeader } from "./refusal.ts";
 import type { InstanceMemories } from "./memory.ts";
 import type { InstanceMetrics } from "./metrics-hooks.ts";
 import { observeInstance } from "./observe.ts";
 import { PASSWORD_BYTES } from "./render/credentials-secret.ts";
 import type { RenderSettings } from "./render/instance-objects.ts";
+import type { InstanceSnapshot, Troubles } from "./snapshot.ts";
 import type { StatusOutcome } from "./status-write.ts";
 import { makeUlid, ULID_RANDOM_BYTES } from "./ulid.ts";
 import type { InstanceKey, InstanceWorld } from "./world.ts";
@@ -32,19 +38,44 @@ export interface PassDeps {
 
 export async function runInstancePass(world: InstanceWorld, key: InstanceKey, deps: PassDeps): Promise<NextCheck> {
   const instance = world.instance(key);
-  if (instance === undefined || instance.metadata?.deletionTimestamp !== undefined) {
-    const { logger, settings } = deps;
-    const managesRoles = settings.gatewayClusterRole === undefined;
-    const next = instance === undefined ? "onChange" : await deleteInstance(world, instance, { logger, managesRoles });
-    deps.memories.forget(key);
-    deps.metrics.removed(key);
-    return next;
-  }
-  if (instance.metadata?.finalizers?.includes(INSTANCE_NAMES.finalizer) !== true) {
+  if (instance === undefined || instance.metadata?.deletionTimestamp !== undefined)
+    return endInstance(world, key, instance, deps);
+  if (!isOurs(instance)) {
     await world.addFinalizer(instance);
     return "now";
   }
   return (instance.spec.id ?? "") === "" ? identify(world, instance, deps) : decideAndApply(world, instance, deps);
+}
+
+async function endInstance(
+  world: InstanceWorld,
+  key: InstanceKey,
+  instance: Instance | undefined,
+  deps: PassDeps,
+): Promise<NextCheck> {
+  const heldBy = isOurs(instance) ? await observeHold(world, instance) : [];
+  if (instance !== undefined && heldBy.length > 0) {
+    const next = await decideAndApply(world, instance, { ...deps, heldBy });
+    // Engines that the watch selector hides are not announced.
+    return typeof next === "object" ? { afterMs: Math.min(next.afterMs, RECHECK_MS.refused) } : next;
+  }
+  const { logger, settings } = deps;
+  const managesRoles = settings.gatewayClusterRole === undefined;
+  const next =
+    instance === undefined
+      ? "onChange"
+      : await deleteInstance(world, instance, { logger, managesRoles }).catch((error: unknown) => {
+          if (!world.signal.aborted && !isNotLeader(error))
+            noteFailure(instance, error, deps.memories.of(identityOf(instance)), deps);
+          throw error;
+        });
+  deps.memories.forget(key);
+  deps.metrics.removed(key);
+  return next;
+}
+
+function isOurs(instance: Instance | undefined): instance is Instance {
+  return instance?.metadata?.finalizers?.includes(INSTANCE_NAMES.finalizer) === true;
 }
 
 async function identify(world: InstanceWorld, instance: Instance, deps: PassDeps): Promise<NextCheck> {
@@ -58,15 +89,25 @@ async function identify(world: InstanceWorld, instance: Instance, deps: PassDeps
 interface DecideDeps extends PassDeps {
   /** Why nothing can be decided about an instance whose account is not known any more. */
   readonly lostId?: string;
+  /** Engines that hold its deletion. */
+  readonly heldBy?: readonly string[];
 }
 
 async function decideAndApply(world: InstanceWorld, instance: Instance, deps: DecideDeps): Promise<NextCheck> {
-  const { settings, nowMs, logger, events, lostId } = deps;
+  const { settings, nowMs, logger, events, lostId, heldBy = [] } = deps;
   const memory = deps.memories.of(identityOf(instance));
   let stored = instance;
   let succeeded = false;
+  let isShown = false;
+  let troubles: Troubles = {};
   try {
-    const snapshot = await observeInstance(world, instance, { settings, memory, nowMs: nowMs() });
+    const snapshot = await observeInstance(world, instance, { settings, memory, nowMs: nowMs(), heldBy, logger });
+    troubles = snapshot.troubles;
+    if (isConsentUsed(snapshot)) {
+      await world.removeAnnotation(instance, ANNOTATION.acceptEmptyCatalogue);
+      succeeded = true;
+      return "now";
+    }
     const decision = lostId === undefined ? computeInstance(snapshot) : refuseLostId(snapshot, lostId);
     if (decision.type === "rest") {
       succeeded = true;
@@ -80,19 +121,29 @@ async function decideAndApply(world: InstanceWorld, instance: Instance, deps: De
       logger,
       newPassword,
       onCredentialsCreated,
+      onRestored: (restored) => events.record(restoredEvent(instance, restored)),
     });
-    stored = report(instance, decision, applied, deps);
+    isShown = true;
+    if (applied.type === "refused") noteFailure(stored, applied.errors[0], memory, deps);
+    else if (applied.type === "done") delete memory.failure;
+    stored = report(snapshot, decision, applied, deps);
     if (applied.type === "failed") throw applied.error;
     succeeded = applied.type !== "refused";
     return nextCheck(decision, applied);
+  } catch (error) {
+    if (world.signal.aborted || isNotLeader(error)) throw error;
+    const isNews = noteFailure(stored, error, memory, deps);
+    // One that failed while it wrote has shown it; before that nothing is known about the components.
+    if (isNews && !isShown) stored = await showFailure(world, instance, memory, deps);
+    throw error;
   } finally {
-    recordPass(stored, succeeded, deps);
+    recordPass(stored, { succeeded, troubles }, deps);
   }
 }
 
 /** Logs and events of what was stored; returns the instance as it is stored now. */
 function report(
-  before: Instance,
+  { instance: before, troubles }: InstanceSnapshot,
   decision: InstanceDecision,
   applied: Applied,
   { events, logger }: PassDeps,
@@ -108,7 +159,7 @@ function report(
     logger.info("instance refused", { reason: decision.finding.reason, cause: decision.finding.message });
   if (before.status?.phase !== after.status?.phase)
     logger.info("phase changed", { from: before.status?.phase ?? "", to: after.status?.phase });
-  for (const event of eventsOf(before, after.status)) events.record(event);
+  for (const event of eventsOf(before, after.status, troubles)) events.record(event);
   return after;
 }
 
@@ -123,6 +174,7 @@ function nextCheck(
   switch (decision.type) {
     case "initialise":
       return "now";
+    case "hold":
     case "refuse":
       return { afterMs: RECHECK_MS.refused };
     case "provision":
@@ -136,13 +188,21 @@ function isDiscarded({ type }: StatusOutcome): boolean {
   return type === "discarded";
 }
 
-function recordPass(instance: Instance, succeeded: boolean, { metrics, nowMs }: PassDeps): void {
+interface PassEnd {
+  readonly succeeded: boolean;
+  readonly troubles: Troubles;
+}
+
+const COMPONENTS = ["postgres", "metadata", "gateway"] as const;
+
+function recordPass(instance: Instance, { succeeded, troubles }: PassEnd, { metrics, nowMs }: PassDeps): void {
   const { namespace, name } = identityOf(instance);
   metrics.passEnded({
     instance: { namespace, name },
     id: instance.spec.id ?? "",
     postgresMode: instance.spec.metadata.postgres === undefined ? "internal" : "external",
     status: instance.status,
+    stuck: COMPONENTS.filter((component) => troubles[component] !== undefined),
     succeeded,
     nowMs: nowMs(),
   });

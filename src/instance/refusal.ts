@@ -1,7 +1,7 @@
 // Rejected writes: what the condition shows of them, and whether a retry, another spec or another cluster can change the outcome.
 
 import { API_VERSION, INSTANCE_NAMES } from "../api/group.ts";
-import { isFieldConflict, KubeApiError } from "../kube/errors.ts";
+import { isFieldConflict, KubeApiError, NotLeaderError } from "../kube/errors.ts";
 import { type ChildKind, type ChildMetadata, controllerOf } from "./children.ts";
 import type { InstanceIdentity } from "./names.ts";
 
@@ -61,4 +61,9 @@ export function isRefusal(error: unknown): boolean {
 function apiErrorOf(error: unknown): KubeApiError | undefined {
   const cause = error instanceof ChildWriteError ? error.cause : error;
   return cause instanceof KubeApiError ? cause : undefined;
+}
+
+/** A process that no longer leads reports nothing. */
+export function isNotLeader(error: unknown): boolean {
+  return error instanceof NotLeaderError || (error instanceof Error && error.cause instanceof NotLeaderError);
 }

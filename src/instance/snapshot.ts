@@ -1,6 +1,7 @@
 // Everything one decision about an instance depends on, read beforehand. Plain data.
 import type { InstancePhase } from "../api/phases.ts";
-import type { AppliedKind, Child, Instance, LiveObject } from "./children.ts";
+import type { TroubledPod } from "../pods/pod-trouble.ts";
+import type { AppliedKind, Child, ChildMetadata, Instance, LiveObject } from "./children.ts";
 import type { InstanceIdentity } from "./names.ts";
 import type { RenderSettings } from "./render/instance-objects.ts";
 
@@ -15,15 +16,41 @@ export type Credentials =
       readonly message: string;
     };
 
+/** The claim of the built-in PostgreSQL. */
+export interface ClaimView {
+  readonly uid: string;
+  readonly isLeaving: boolean;
+  readonly volumeName: string | undefined;
+  /** The size that it requests. */
+  readonly size: string | number | undefined;
+  readonly storageClassName: string | undefined;
+}
+
+/** What keeps pods of a component from being ready, where something does. */
+export interface Troubles {
+  readonly postgres?: TroubledPod;
+  readonly metadata?: TroubledPod;
+  readonly gateway?: TroubledPod;
+}
+
 export interface InstanceSnapshot {
   readonly nowMs: number;
   readonly instance: Instance;
   readonly identity: InstanceIdentity;
   /** Undefined before the first status. */
   readonly phase: InstancePhase | undefined;
+  /** Engines that hold its deletion; empty when it is not being deleted. */
+  readonly heldBy: readonly string[];
   readonly settings: RenderSettings;
   readonly credentials: Credentials;
+  /** Undefined with an external database: nobody looks. */
+  readonly claim: ClaimView | undefined;
+  /** Of the Secret with the credentials of the built-in PostgreSQL, as the watch shows it. */
+  readonly secret: ChildMetadata | undefined;
+  readonly troubles: Troubles;
   readonly children: ReadonlyMap<ChildKey, Child<LiveObject>>;
+  /** Children that this process has seen, and has not deleted itself. */
+  readonly seen: ReadonlySet<ChildKey>;
   /** What earlier writes of this process came to where that is not what was asked for, by child. */
   readonly outcomes: ReadonlyMap<ChildKey, string>;
 }

@@ -1,10 +1,12 @@
 // Which instance an event concerns. Changes that no decision reads start no pass: otherwise the operator's own writes would keep
 // it busy for ever.
 import { isDeepStrictEqual } from "node:util";
+import type { FireboltEngine } from "../api/engine.ts";
 import type { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
 import type { CacheEvent } from "../kube/cache.ts";
 import { type DeepReadonly, type KubeObject, keyText, type ObjectKey } from "../kube/object.ts";
+import type { InstanceCaches } from "./instance-caches.ts";
 
 type Keys = readonly ObjectKey[];
 
@@ -29,6 +31,19 @@ export function instanceOfChildEvent<T extends KubeObject>(event: CacheEvent<T>)
     object === undefined ? [] : instanceOfLabels(object),
   );
   return keys.filter((key, index) => keys.findIndex((other) => keyText(other) === keyText(key)) === index);
+}
+
+/** Engines matter to an instance that is being deleted alone, when the last one that the cache knows no longer names it. */
+export function instanceReleasedBy(
+  { type, object, previous }: CacheEvent<FireboltEngine>,
+  { instances, engines }: Pick<InstanceCaches, "instances" | "engines">,
+): Keys {
+  const [namespace = "", name] = [object.metadata?.namespace, (previous ?? object).spec?.instanceRef];
+  const isLeft = type === "deleted" || object.spec?.instanceRef !== name;
+  if (!isLeft || name === undefined || name === "") return [];
+  const key = { namespace, name };
+  if (instances.get(key)?.metadata?.deletionTimestamp === undefined) return [];
+  return engines.list(namespace).some(({ spec }) => spec?.instanceRef === name) ? [] : [key];
 }
 
 /** Whether the event changes what `read` sees. Objects that come or go always do. */

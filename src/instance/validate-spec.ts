@@ -2,6 +2,7 @@
 // an update what may not change while a feature is on. Pure.
 import type { Violation } from "../podtemplate/violation.ts";
 import type { Instance } from "./children.ts";
+import { validateBuiltIn, validateVolumeChange } from "./database/validate-built-in.ts";
 import { validateInstance } from "./validate.ts";
 import { validateAuth } from "./validate-auth.ts";
 import { validateTls } from "./validate-tls.ts";
@@ -10,9 +11,10 @@ import { validateTls } from "./validate-tls.ts";
 export function validateInstanceSpec(instance: Instance, before?: Instance): Violation[] {
   return [
     ...validateInstance(instance),
+    ...validateBuiltIn(instance.spec.metadata),
     ...validateAuth(instance.spec.auth),
     ...validateTls(instance),
-    ...(before === undefined ? [] : validateChange(instance, before)),
+    ...(before === undefined ? [] : [...validateVolumeChange(instance, before), ...validateChange(instance, before)]),
   ];
 }
 

@@ -2,8 +2,9 @@
 // that names what has the name. Nothing is ever adopted.
 import { isInvalid, isNotFound } from "../kube/errors.ts";
 import type { Logger } from "../kube/logger.ts";
-import { type Rendered, viewChild } from "./children.ts";
+import { type ChildKind, type Rendered, viewChild } from "./children.ts";
 import { isAsRendered, outcomeOf } from "./drift/as-rendered.ts";
+import type { Write } from "./decision.ts";
 import type { InstanceMemory } from "./memory.ts";
 import type { InstanceIdentity } from "./names.ts";
 import { ChildWriteError, problemOf, takenProblem } from "./refusal.ts";
@@ -14,19 +15,35 @@ export interface WriteObjectDeps {
   readonly world: InstanceWorld;
   readonly memory: InstanceMemory;
   readonly logger: Logger;
+  /** An object that somebody else deleted or changed is as it should be again. */
+  readonly onRestored: (restored: Restored) => void;
+}
+
+export interface Restored {
+  readonly kind: ChildKind;
+  readonly name: string;
+  /** Deleted, or changed by a field manager, where it is known. */
+  readonly damage: { readonly type: "deleted" } | { readonly type: "changed"; readonly by: string | undefined };
 }
 
 /** Stale: what was read is no longer so. Early: what was stored a moment ago is not known everywhere yet. */
 export type Made = "made" | "stale" | "early";
 
-export async function createObject(object: Rendered, identity: InstanceIdentity, deps: WriteObjectDeps): Promise<Made> {
-  const outcome = await orWrapped(object, deps.world.create(object)).catch((error: unknown) => {
-    if (error instanceof Error && isNotFound(error.cause) && bindsOwnRole(object)) return "early" as const;
-    throw error;
-  });
-  if (outcome === "exists") return takeExisting(object, identity, deps);
+export async function createObject(
+  { object, isRepair }: Pick<Extract<Write, { type: "create" }>, "object" | "isRepair">,
+  identity: InstanceIdentity,
+  deps: WriteObjectDeps,
+): Promise<Made> {
+  const outcome = await orWrapped(object.kind, object.metadata.name, deps.world.create(object)).catch(
+    (error: unknown) => {
+      if (error instanceof Error && isNotFound(error.cause) && bindsOwnRole(object)) return "early" as const;
+      throw error;
+    },
+  );
+  if (outcome === "exists") return takeExisting({ object, isRepair }, identity, deps);
   if (outcome === "early") return "early";
   noteWrite("object created", object, deps);
+  if (isRepair) deps.onRestored({ kind: object.kind, name: object.metadata.name, damage: { type: "deleted" } });
   return "made";
 }
 
@@ -34,7 +51,11 @@ export async function createObject(object: Rendered, identity: InstanceIdentity,
  * The cache shows no object of this name, and there is one: the cache lags behind, the object lost its label, or it is a
  * stranger's. Only its owner tells which.
  */
-async function takeExisting(object: Rendered, identity: InstanceIdentity, deps: WriteObjectDeps): Promise<Made> {
+async function takeExisting(
+  { object, isRepair }: Pick<Extract<Write, { type: "create" }>, "object" | "isRepair">,
+  identity: InstanceIdentity,
+  deps: WriteObjectDeps,
+): Promise<Made> {
   const { kind, metadata } = object;
   const { namespace, name } = metadata;
   const found = viewChild(await deps.world.readChild(kind, { namespace, name }), identity.uid);
@@ -42,7 +63,7 @@ async function takeExisting(object: Rendered, identity: InstanceIdentity, deps: 
     case "absent":
       return "stale";
     case "live":
-      return updateObject(object, found.object.metadata.uid ?? "", deps);
+      return updateObject({ object, uid: found.object.metadata.uid ?? "", isRepair }, deps);
     case "foreign":
     case "terminating":
       throw new ChildWriteError(kind, name, takenProblem(found.object.metadata, identity));
@@ -51,22 +72,29 @@ async function takeExisting(object: Rendered, identity: InstanceIdentity, deps: 
   }
 }
 
-export async function updateObject(object: Rendered, uid: string, deps: WriteObjectDeps): Promise<Made> {
+export async function updateObject(
+  { object, uid, isRepair }: Omit<Extract<Write, { type: "update" }>, "type">,
+  deps: WriteObjectDeps,
+): Promise<Made> {
   const { world } = deps;
+  let by: string | undefined;
   try {
+    const update = await world.update(object, uid);
     // A watch that lags behind must not make the operator repeat the pass without a pause.
-    if ((await world.update(object, uid)) === "conflict") return "early";
+    if (update.type === "conflict") return "early";
+    by = update.editor;
   } catch (error) {
-    if (!isInvalid(error)) throw wrapped(object, error);
+    if (!isInvalid(error)) throw wrapped(object.kind, object.metadata.name, error);
     // An apply adds to keyed lists: entries of other writers (a port of the same name, say) can make the sum invalid.
-    await orWrapped(object, world.overwrite(object, uid));
+    await orWrapped(object.kind, object.metadata.name, world.overwrite(object, uid));
   }
   noteWrite("object updated", object, deps);
+  if (isRepair) deps.onRestored({ kind: object.kind, name: object.metadata.name, damage: { type: "changed", by } });
   return "made";
 }
 
 export async function rehearse(object: Rendered, world: Pick<InstanceWorld, "rehearse">): Promise<void> {
-  await orWrapped(object, world.rehearse(object));
+  await orWrapped(object.kind, object.metadata.name, world.rehearse(object));
 }
 
 /**
@@ -87,14 +115,15 @@ function noteWrite(message: string, object: Rendered, { world, memory, logger }:
   else memory.outcomes.set(key, outcomeOf(live, object));
 }
 
-function wrapped({ kind, metadata }: Rendered, error: unknown): Error {
-  return new ChildWriteError(kind, metadata.name, problemOf(error), error);
+function wrapped(kind: ChildKind, name: string, error: unknown): Error {
+  return new ChildWriteError(kind, name, problemOf(error), error);
 }
 
-async function orWrapped<T>(object: Rendered, call: Promise<T>): Promise<T> {
+/** A failure names the object. */
+export async function orWrapped<T>(kind: ChildKind, name: string, call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
-    throw wrapped(object, error);
+    throw wrapped(kind, name, error);
   }
 }

@@ -32,6 +32,8 @@ export interface Call {
   /** Encoded once, however often it is sent. */
   readonly body?: string;
   readonly contentType?: string;
+  /** Default `application/json`. */
+  readonly accept?: string;
   /** Changes something in the cluster, so it must be fenced. */
   readonly write?: boolean;
   /** The answer may come from a pod: only an API Status counts as the API server's own word. */
@@ -64,13 +66,14 @@ type StreamLimits = Required<Pick<OpenOptions, "headersTimeoutMs">>;
 type Opened = ApiAnswer & { readonly response: IncomingMessage };
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+const JSON_TYPE = "application/json";
 
 /** `GET /api/v1/pods`: how errors name a call. Without the query, which only lengthens it. */
 export const requestText = (call: Call): string => `${call.method} ${call.path.split("?", 1)[0]}`;
 
 export class ClientCalls {
   readonly #options: CallsOptions;
-  /** Header objects by content type, for as long as the identity stays the same. */
+  /** Header objects by content type and accepted type, for as long as the identity stays the same. */
   readonly #headers = new Map<string, OutgoingHttpHeaders>();
   #headersOf: string | undefined;
   #closed = false;
@@ -163,7 +166,7 @@ export class ClientCalls {
         {
           method: call.method,
           path: call.path,
-          headers: this.#headersFor(identity, call.contentType ?? ""),
+          headers: this.#headersFor(identity, call),
           body: call.body,
           pool: stream === undefined ? "calls" : "watches",
           beforeSend: call.write ? guardWrite : undefined,
@@ -190,21 +193,22 @@ export class ClientCalls {
     onRequest?.({ method: call.method, code, host, verb: call.verb, resource: call.resource, durationMs });
   }
 
-  #headersFor(identity: Identity, contentType: string): OutgoingHttpHeaders {
+  #headersFor(identity: Identity, { contentType = "", accept = JSON_TYPE }: Call): OutgoingHttpHeaders {
+    const key = `${contentType} ${accept}`;
     if (this.#headersOf !== identity.authorization) {
       this.#headersOf = identity.authorization;
       this.#headers.clear();
     }
-    let headers = this.#headers.get(contentType);
+    let headers = this.#headers.get(key);
     if (headers === undefined) {
       headers = {
-        accept: "application/json",
+        accept,
         "user-agent": this.#options.userAgent,
         ...(identity.authorization !== undefined && { authorization: identity.authorization }),
         ...(contentType !== "" && { "content-type": contentType }),
         ...impersonationHeaders(this.#options.impersonate),
       };
-      this.#headers.set(contentType, headers);
+      this.#headers.set(key, headers);
     }
     return headers;
   }

@@ -44,6 +44,15 @@ test("list and watch", () => {
   );
 });
 
+test("of a kind that is read for its metadata alone nothing else is requested", () => {
+  const type = { ...ConfigMap, metadataOnly: true } as const;
+  expect(listCall(type, {}).accept).toBe("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1");
+  expect(watchCall(type, { signal, timeoutSeconds: 300, idleTimeoutMs: 1 }).accept).toBe(
+    "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+  );
+  expect(listCall(ConfigMap, {}).accept).toBeUndefined();
+});
+
 test("apply sends the object with its type, the manager and force", () => {
   const call = writeCall("apply", ConfigMap, { object, options: { fieldManager: "me", force: true } });
   expect(call).toMatchObject({

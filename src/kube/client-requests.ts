@@ -27,6 +27,11 @@ const WRITES = {
   // JSON is YAML, so the apply type takes it as it is.
   apply: { method: "PATCH", contentType: "application/apply-patch+yaml" },
 } as const;
+/** What a list and an event of a watch are to be reduced to. */
+const METADATA_TYPES = {
+  list: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+  watch: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+} as const;
 const DEFAULT_PROXY_BYTES = 1024 * 1024;
 
 /** The path with those query parameters that have a value. */
@@ -40,6 +45,16 @@ export function withQuery(path: string, query: Query): string {
     separator = "&";
   }
   return text;
+}
+
+export function getCall(type: ResourceType, key: ObjectKey): Call {
+  return {
+    method: "GET",
+    path: objectPath(type, key),
+    verb: "get",
+    resource: resourceText(type),
+    ...(type.metadataOnly ? { accept: METADATA_TYPES.watch } : {}),
+  };
 }
 
 export function listCall(type: ResourceType, options: ListOptions): Call {
@@ -57,6 +72,7 @@ export function listCall(type: ResourceType, options: ListOptions): Call {
     path: withQuery(collectionPath(type, options.namespace), query),
     verb: "list",
     resource: resourceText(type),
+    ...(type.metadataOnly ? { accept: METADATA_TYPES.list } : {}),
   };
 }
 
@@ -78,6 +94,7 @@ export function watchCall(type: ResourceType, options: WatchOptions): Call {
     path: withQuery(collectionPath(type, options.namespace), query),
     verb: "watch",
     resource: resourceText(type),
+    ...(type.metadataOnly ? { accept: METADATA_TYPES.watch } : {}),
   };
 }
 

@@ -18,7 +18,16 @@ import type {
 } from "./client.ts";
 import { type Call, ClientCalls, type RequestInfo, requestText } from "./client-calls.ts";
 import { listAllPages } from "./client-pages.ts";
-import { deleteCall, listCall, patchCall, proxyCall, rawCall, watchCall, writeCall } from "./client-requests.ts";
+import {
+  deleteCall,
+  listCall,
+  patchCall,
+  proxyCall,
+  rawCall,
+  watchCall,
+  writeCall,
+  getCall,
+} from "./client-requests.ts";
 import { watchEvents } from "./client-watch.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
@@ -27,7 +36,7 @@ import { endedByDelete, endedByUpdate } from "./deletion.ts";
 import { isNotFound, KubeConnectionError, KubeTimeoutError } from "./errors.ts";
 import { type Logger, silentLogger } from "./logger.ts";
 import { type KubeList, type KubeObject, keyOf, type ObjectKey } from "./object.ts";
-import { objectPath, type ResourceType, resourceText } from "./resource.ts";
+import { type ResourceType, resourceText } from "./resource.ts";
 import { TokenBucket } from "./token-bucket.ts";
 import { Transport } from "./transport.ts";
 import { parseServer, TransportAgents } from "./transport-agents.ts";
@@ -93,7 +102,7 @@ class HttpKubeClient implements KubeClient {
   }
 
   async get<T extends KubeObject>(type: ResourceType<T>, key: ObjectKey, options: CallOptions = {}): Promise<T> {
-    const call: Call = { method: "GET", path: objectPath(type, key), verb: "get", resource: resourceText(type) };
+    const call = getCall(type, key);
     return decodeObject(await this.#json(call, options), type, requestText(call));
   }
 

@@ -8,6 +8,8 @@ export interface ResourceType<T extends KubeObject = KubeObject> {
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
+  /** Reads and watches return the metadata alone: the server does not send the rest, and T has nothing else. */
+  readonly metadataOnly?: true;
   /** Carries T for inference; never present at run time. */
   readonly objectType?: T;
 }

@@ -108,6 +108,11 @@ export function declareEngineFamilies(registry: Registry, source: EngineSource):
     ({ pods }) => pods?.total,
   );
   number(
+    "firebolt_engine_auto_stop_scrape_failing",
+    "1 while auto-stop cannot see whether queries run, so that the engine is never stopped; else 0.",
+    ({ status }) => (status?.autoStopReason === "ScrapeFailed" ? 1 : 0),
+  );
+  number(
     "firebolt_engine_last_reconciled_timestamp",
     "When the last pass without an error ended, in seconds since the epoch.",
     ({ lastReconciledMs }) => (lastReconciledMs === undefined ? undefined : lastReconciledMs / 1000),

@@ -65,6 +65,7 @@ test("a pass writes every gauge, and every value of an enumeration", async () =>
     `firebolt_engine_draining_generation{${WHO}} -1`,
     `firebolt_engine_pods_ready{${WHO}} 1`,
     `firebolt_engine_pods_total{${WHO}} 2`,
+    `firebolt_engine_auto_stop_scrape_failing{${WHO}} 0`,
     `firebolt_engine_last_reconciled_timestamp{${WHO}} 1700000000.5`,
     `firebolt_engine_drain_check_errors_total{${WHO}} 0`,
   ]);
@@ -172,4 +173,12 @@ test("an engine that moves to another instance is not counted twice", async () =
 
 test("without a registry nothing is recorded", () => {
   expect(createEngineRecorder(undefined, new ManualClock())).toBe(noEngineMetrics);
+});
+
+test("auto-stop that cannot see whether queries run is a series of its own", async () => {
+  const { recorder, about } = setup();
+  recorder.passEnded(ended({ status: { ...STABLE, autoStopReason: "ScrapeFailed" } }));
+  expect(await about("firebolt_engine_auto_stop_scrape_failing")).toEqual([`{${WHO}} 1`]);
+  recorder.passEnded(ended({ status: { ...STABLE, autoStopReason: "Idle" } }));
+  expect(await about("firebolt_engine_auto_stop_scrape_failing")).toEqual([`{${WHO}} 0`]);
 });

@@ -32,6 +32,7 @@ const ended = (changes: Partial<InstancePassRecord> = {}): InstancePassRecord =>
   id: "01J",
   postgresMode: "internal",
   status: READY,
+  stuck: [],
   succeeded: true,
   nowMs: NOW_MS,
   ...changes,
@@ -59,6 +60,9 @@ test("a pass writes every gauge; without authentication the key series are flat 
     ...types.map((type) => `firebolt_instance_status_condition{${WHO},type="${type}"} 1`),
     ...types.map((type, i) => `firebolt_instance_condition_reason{${WHO},type="${type}",reason="${reasons[i]}"} 1`),
     `firebolt_instance_info{${WHO},id="01J",postgres_mode="internal"} 1`,
+    ...["postgres", "metadata", "gateway"].map(
+      (component) => `firebolt_instance_component_rollout_stuck{${WHO},component="${component}"} 0`,
+    ),
     `firebolt_instance_last_reconciled_timestamp{${WHO}} ${NOW_MS / 1000}`,
     `firebolt_instance_signing_key_generation{${WHO}} 0`,
     ...["Active", "ValidationOnly", "Removing"].map(

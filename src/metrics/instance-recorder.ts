@@ -18,6 +18,8 @@ const CONDITIONS = [
   "GatewayTLSReady",
 ] as const;
 
+const COMPONENTS = ["postgres", "metadata", "gateway"] as const;
+
 type InstanceFamilies = ReturnType<typeof instanceFamilies>;
 type AuthStatus = DeepReadonly<InstanceStatus>["auth"];
 
@@ -37,6 +39,11 @@ function instanceFamilies(registry: Registry) {
       "reason",
     ),
     info: gauge("firebolt_instance_info", "1, with what is known about the instance.", "id", "postgres_mode"),
+    stuck: gauge(
+      "firebolt_instance_component_rollout_stuck",
+      "1 while pods of the component cannot become ready for a cause that their status names, whether or not others serve, else 0.",
+      "component",
+    ),
     lastReconciled: gauge(
       "firebolt_instance_last_reconciled_timestamp",
       "When the last pass without an error ended, in seconds since the epoch.",
@@ -86,6 +93,10 @@ function showPass(families: InstanceFamilies, series: ObjectSeries, record: Inst
   series.show(families.condition, conditionRows(identity, CONDITIONS, conditions));
   series.show(families.reason, reasonRows(identity, CONDITIONS, conditions));
   series.show(families.info, [[{ ...identity, id, postgres_mode: postgresMode }, 1]]);
+  series.show(
+    families.stuck,
+    COMPONENTS.map((component) => [{ ...identity, component }, record.stuck.includes(component) ? 1 : 0]),
+  );
   if (record.succeeded) series.show(families.lastReconciled, [[identity, record.nowMs / 1000]]);
   showKeys(families, series, { identity, auth: status?.auth, nowMs: record.nowMs });
 }

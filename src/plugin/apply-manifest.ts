@@ -1,6 +1,6 @@
 // Applies a manifest under the plugin's own name. Fields that others have set are theirs: unless told otherwise a conflict is refused,
 // with the fields, their managers and the way out.
-import { isConflict, KubeApiError } from "../kube/errors.ts";
+import { isFieldConflict, KubeApiError } from "../kube/errors.ts";
 import type { KubeObject } from "../kube/object.ts";
 import type { ResourceType } from "../kube/resource.ts";
 import type { Cluster } from "./cluster.ts";
@@ -24,12 +24,12 @@ export async function applyManifest(
   try {
     return await client.apply<KubeObject>(type, manifest, { ...call, fieldManager: FIELD_MANAGER, force });
   } catch (error) {
-    if (!(error instanceof KubeApiError) || !isConflict(error)) throw error;
+    if (!(error instanceof KubeApiError) || !isFieldConflict(error)) throw error;
     const { name, namespace } = manifest.metadata ?? {};
     const where = namespace === undefined ? "" : ` in namespace ${JSON.stringify(namespace)}`;
     const fields = error.causes.map(({ field, message }) => `\n  ${field ?? ""}: ${message ?? ""}`).join("");
     throw new CommandError(
-      `${type.kind} ${JSON.stringify(name)} is there already${where}, and others have set fields that this would change:${fields}\n${wayOut}`,
+      `${type.kind} ${JSON.stringify(name)} already exists${where}, and others manage fields that this would change:${fields}\n${wayOut}`,
       EXIT.refused,
     );
   }

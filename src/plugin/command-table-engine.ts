@@ -22,14 +22,14 @@ export const ENGINE_COMMANDS: readonly Command[] = [
   },
   {
     words: ["engine", "status"],
-    summary: "Show one engine in full: conditions, generations, pods, events, and why it waits",
+    summary: "Show one engine: conditions, generations, pods, events, and the reason it is waiting",
     arguments: ENGINE,
     flags: [TREE_OUTPUT],
     load: async () => (await import("./status/describe.ts")).engineStatus,
   },
   {
     words: ["engine", "create"],
-    summary: "Create an engine and wait until it serves",
+    summary: "Create an engine and wait until it is ready; an engine that exists is not changed",
     arguments: [{ name: "engine" }],
     flags: [
       { name: "instance", type: "text", placeholder: "NAME", help: "the instance it belongs to (required)" },
@@ -46,7 +46,7 @@ export const ENGINE_COMMANDS: readonly Command[] = [
         help: "what kind of bucket: s3, gcs or abs",
       },
       { name: "host-path", type: "text", placeholder: "PATH", help: "directory on the node for the data volume" },
-      { name: "overwrite", type: "switch", help: "change an engine that is there, even fields that others have set" },
+      { name: "overwrite", type: "switch", help: "change an existing engine, including fields that others manage" },
       { name: "timeout", type: "duration", default: "5m", placeholder: "DURATION", help: "how long to wait" },
     ],
     examples: [
@@ -63,10 +63,10 @@ export const ENGINE_COMMANDS: readonly Command[] = [
   },
   {
     words: ["engine", "delete"],
-    summary: "Delete an engine; one that is not there counts as deleted",
+    summary: "Delete an engine; succeeds if it does not exist",
     arguments: ENGINE,
     flags: [
-      { name: "wait", type: "switch", default: "true", help: "wait until it is gone" },
+      { name: "wait", type: "switch", default: "true", help: "wait until it is deleted" },
       { name: "timeout", type: "duration", default: "5m", placeholder: "DURATION", help: "how long to wait" },
     ],
     load: async () => (await import("./engine/delete.ts")).deleteEngine,
@@ -74,8 +74,7 @@ export const ENGINE_COMMANDS: readonly Command[] = [
   {
     words: ["engine", "scale"],
     summary: "Change the number of nodes of an engine",
-    about:
-      "Every change of the number is a new generation: old and new nodes run side by side until the new ones are ready.",
+    about: "Every change starts a new generation: old and new nodes run side by side until the new ones are ready.",
     arguments: ENGINE,
     flags: [REPLICAS, ...WAIT],
     load: async () => (await import("./engine/change.ts")).scaleEngine,
@@ -83,7 +82,9 @@ export const ENGINE_COMMANDS: readonly Command[] = [
   {
     words: ["engine", "stop"],
     aliases: [["stop"]],
-    summary: "Stop an engine: its queries end, its nodes go, its definition stays",
+    summary: "Stop an engine: running queries finish, then its pods are deleted; the engine can be started again",
+    about:
+      "A wake request of the last minutes is withdrawn. With auto-stop enabled, a query, a schedule or a new wake request starts the engine again: --wait exits with 5 if that happens before it is stopped.",
     arguments: ENGINE,
     flags: WAIT,
     load: async () => (await import("./engine/change.ts")).stopEngine,
@@ -92,14 +93,14 @@ export const ENGINE_COMMANDS: readonly Command[] = [
     words: ["engine", "start"],
     aliases: [["start"]],
     summary: "Start a stopped engine",
-    about: "With as many nodes as it had when it was stopped here, else as many as auto-stop keeps active, else one.",
+    about: "Starts as many nodes as the engine had before `engine stop`, else autoStop.activeReplicas, else 1.",
     arguments: ENGINE,
     flags: [REPLICAS, ...WAIT],
     load: async () => (await import("./engine/change.ts")).startEngine,
   },
   {
     words: ["engine", "restart"],
-    summary: "Replace all nodes of an engine by a new generation of the same",
+    summary: "Replace all nodes of an engine with a new generation of the same spec",
     arguments: ENGINE,
     flags: WAIT,
     load: async () => (await import("./engine/change.ts")).restartEngine,
@@ -107,7 +108,7 @@ export const ENGINE_COMMANDS: readonly Command[] = [
   {
     words: ["engine", "wake"],
     aliases: [["wake"]],
-    summary: "Ask for an engine that auto-stop has stopped, as a query would",
+    summary: "Request the start of an engine that auto-stop has stopped, as a query would",
     arguments: ENGINE,
     flags: WAIT,
     load: async () => (await import("./engine/change.ts")).wakeEngine,
@@ -115,10 +116,10 @@ export const ENGINE_COMMANDS: readonly Command[] = [
   {
     words: ["engine", "logs"],
     aliases: [["logs"]],
-    summary: "Show the logs of an engine's pods as one",
+    summary: "Show the logs of all pods of an engine, merged by time",
     arguments: ENGINE,
     flags: [{ name: "generation", type: "text", placeholder: "N", help: "only pods of this generation" }, ...LOG_FLAGS],
-    examples: [["what the new generation says while it starts", "kubectl firebolt logs adhoc --generation 3 -f"]],
+    examples: [["follow a new generation while it starts", "kubectl firebolt logs adhoc --generation 3 -f"]],
     load: async () => (await import("./logs/logs.ts")).engineLogs,
   },
   {
@@ -127,14 +128,20 @@ export const ENGINE_COMMANDS: readonly Command[] = [
     arguments: [...ENGINE, { name: "statement" }],
     flags: [
       LOCAL_PORT,
-      { name: "timeout", type: "duration", default: "5m", placeholder: "DURATION", help: "how long it may take" },
+      {
+        name: "timeout",
+        type: "duration",
+        default: "5m",
+        placeholder: "DURATION",
+        help: "how long the query may take",
+      },
     ],
-    examples: [["the answer to everything", 'kubectl firebolt engine query adhoc "SELECT 42"']],
+    examples: [["one statement", 'kubectl firebolt engine query adhoc "SELECT 42"']],
     load: async () => (await import("./forward/query.ts")).queryEngine,
   },
   {
     words: ["engine", "port-forward"],
-    summary: "Make an engine reachable on this machine, past the gateway",
+    summary: "Forward a local port to an engine, bypassing the gateway",
     arguments: ENGINE,
     flags: [LOCAL_PORT],
     load: async () => (await import("./forward/port-forward.ts")).forwardEngine,

@@ -5,13 +5,13 @@ import { ALL_NAMESPACES, TREE_OUTPUT, WATCH } from "./global-flags.ts";
 export const PLATFORM_COMMANDS: readonly Command[] = [
   {
     words: ["status"],
-    summary: "Show instances, engines, generations and pods as a tree, and why whatever waits does so",
+    summary: "Show instances, engines, generations and pods as a tree, with the reason for anything that is waiting",
     arguments: [{ name: "instance", optional: true, kind: "instance" }],
-    flags: [ALL_NAMESPACES, WATCH, { name: "no-pods", type: "switch", help: "leave pods out" }, TREE_OUTPUT],
+    flags: [ALL_NAMESPACES, WATCH, { name: "no-pods", type: "switch", help: "do not show pods" }, TREE_OUTPUT],
     examples: [
       ["everything, live", "kubectl firebolt status -A --watch"],
       [
-        "engines that wait, for a script",
+        "engines that are waiting, for a script",
         "kubectl firebolt status -o json | jq '.instances[].engines[] | select(.waits)'",
       ],
     ],
@@ -19,16 +19,21 @@ export const PLATFORM_COMMANDS: readonly Command[] = [
   },
   {
     words: ["plan"],
-    summary: "Say what applying a file would do: what rolls, what is refused, what takes effect at once",
+    summary: "Show what applying a file would do: what rolls, what is rejected, what takes effect at once",
     about:
-      "Asks the API server by a dry run and the operator's own functions for the rest. Nothing is written. Values of variables and of\nthe engine configuration are never shown. The bounds are those of the operator's command line, when it has any.",
+      "Uses a dry run of the API server and the operator's own functions. Nothing is written. Values of variables, commands, annotations, volumes and the engine configuration are never shown. Give the resource bounds of the operator if it has any.",
     flags: [
       { name: "filename", short: "f", type: "text", placeholder: "FILE", help: "manifest; - reads standard input" },
-      { name: "server-side", type: "switch", help: "as kubectl apply --server-side would write it" },
-      { name: "detailed-exit-code", type: "switch", help: "exit with 10 when something would roll" },
-      { name: "engine-max-cpu", type: "text", placeholder: "QUANTITY", help: "the operator's bound" },
-      { name: "engine-max-memory", type: "text", placeholder: "QUANTITY", help: "the operator's bound" },
-      { name: "engine-max-ephemeral-storage", type: "text", placeholder: "QUANTITY", help: "the operator's bound" },
+      { name: "server-side", type: "switch", help: "plan for kubectl apply --server-side" },
+      { name: "detailed-exit-code", type: "switch", help: "exit with 10 if something would roll" },
+      { name: "engine-max-cpu", type: "text", placeholder: "QUANTITY", help: "resource bound of the operator" },
+      { name: "engine-max-memory", type: "text", placeholder: "QUANTITY", help: "resource bound of the operator" },
+      {
+        name: "engine-max-ephemeral-storage",
+        type: "text",
+        placeholder: "QUANTITY",
+        help: "resource bound of the operator",
+      },
       TREE_OUTPUT,
     ],
     examples: [
@@ -39,16 +44,16 @@ export const PLATFORM_COMMANDS: readonly Command[] = [
   },
   {
     words: ["rollout", "status"],
-    summary: "Show how far the rollout of an engine is; exits with 5 while it is not done",
+    summary: "Show the progress of an engine's rollout; exits with 5 until it is complete",
     arguments: [{ name: "engine", kind: "engine" }],
     flags: [
-      { ...WATCH, help: "draw a progress bar until it is done" },
+      { ...WATCH, help: "show a progress bar until it is complete" },
       {
         name: "timeout",
         type: "duration",
         default: "0",
         placeholder: "DURATION",
-        help: "with --watch: how long; 0 for no limit",
+        help: "with --watch: how long to wait; 0 for no limit",
       },
       TREE_OUTPUT,
     ],
@@ -57,9 +62,9 @@ export const PLATFORM_COMMANDS: readonly Command[] = [
   {
     words: ["support-bundle"],
     aliases: [["report"]],
-    summary: "Collect objects, events, logs and versions of an instance in one archive, without anything secret",
+    summary: "Collect objects, events, logs and versions of an instance in one archive, with secrets removed",
     about:
-      "Left out: data of Secrets and ConfigMaps, values of variables, engine configuration, manifests in annotations. Their values, query\ntext and what looks like a credential are taken out of logs and events as well.",
+      "Left out: data of Secrets and ConfigMaps, values of variables, engine configuration, manifests in annotations. Their values, query text and what looks like a credential are removed from logs and events as well.",
     arguments: [{ name: "instance", optional: true, kind: "instance" }],
     flags: [
       {
@@ -68,7 +73,7 @@ export const PLATFORM_COMMANDS: readonly Command[] = [
         placeholder: "FILE",
         help: "where to write it; default: a name with the time in it",
       },
-      { name: "no-logs", type: "switch", help: "leave logs out" },
+      { name: "no-logs", type: "switch", help: "do not include logs" },
       {
         name: "tail",
         type: "integer",

@@ -1,6 +1,7 @@
 // The commands that are needed once: installing, removing, completing.
 import type { Command } from "./command.ts";
 import type { Flag } from "./flags.ts";
+import { TREE_OUTPUT } from "./global-flags.ts";
 
 const TIMEOUT: Flag = {
   name: "timeout",
@@ -34,18 +35,18 @@ const INSTALL: readonly Flag[] = [
 export const SETUP_COMMANDS: readonly Command[] = [
   {
     words: ["install"],
-    summary: "Install or upgrade the operator with Helm: definitions first, then the operator",
+    summary: "Install or upgrade the custom resource definitions and the operator with Helm",
     flags: INSTALL,
     load: async () => (await import("./install/install.ts")).runInstall,
   },
   {
     words: ["quickstart"],
-    summary: "Install everything and bring up a first instance and engine",
+    summary: "Install the operator and create a first instance and engine",
     about:
-      "In namespace firebolt, or that of -n. Fields of an instance or engine of that name that others have set are not changed.",
+      "The instance and the engine are created in namespace firebolt, or in that of -n. If they exist, fields that others manage are not changed.",
     flags: [
       ...INSTALL,
-      { name: "skip-install", type: "switch", help: "the operator is there already" },
+      { name: "skip-install", type: "switch", help: "do not install the operator: it is already installed" },
       { name: "instance", type: "text", default: "quickstart", placeholder: "NAME", help: "name of the instance" },
       { name: "engine", type: "text", default: "my-engine", placeholder: "NAME", help: "name of the engine" },
       { name: "bucket", type: "text", placeholder: "NAME", help: "bucket for managed tables (required)" },
@@ -62,9 +63,9 @@ export const SETUP_COMMANDS: readonly Command[] = [
   },
   {
     words: ["uninstall"],
-    summary: "Remove the operator; refuses while there are instances or engines",
+    summary: "Uninstall the operator; refuses while instances or engines exist",
     about:
-      "Lists what goes and asks first. Only what this release watches is touched, and nothing that another operator watches as well.\nWith -n only the objects of one namespace are deleted, and the operator stays as long as it has others.",
+      "Lists what will be deleted and asks for confirmation. Objects that this release does not watch, or that another operator watches as well, are never touched. With -n only the objects of one namespace are deleted, and the operator stays while it watches others.",
     flags: [
       OPERATOR_NAMESPACE,
       {
@@ -77,10 +78,10 @@ export const SETUP_COMMANDS: readonly Command[] = [
       {
         name: "delete-resources",
         type: "switch",
-        help: "delete the engines, instances and classes that it watches first, or those of -n",
+        help: "first delete the engines, instances and classes that it watches, or those of -n",
       },
       { name: "crds", type: "switch", help: "remove the custom resource definitions too" },
-      { name: "yes", short: "y", type: "switch", help: "do not ask; needed where there is no terminal" },
+      { name: "yes", short: "y", type: "switch", help: "do not ask for confirmation; required without a terminal" },
       TIMEOUT,
     ],
     examples: [
@@ -91,13 +92,19 @@ export const SETUP_COMMANDS: readonly Command[] = [
   },
   {
     words: ["completion"],
-    summary: "Print a completion script: bash, zsh, fish, or kubectl for kubectl's own",
+    summary: "Print a shell completion script for bash, zsh or fish, or for kubectl's own completion",
     arguments: [{ name: "shell", kind: "shell" }],
     load: async () => (await import("./completion.ts")).printCompletion,
   },
   {
     words: ["version"],
-    summary: "Print the version",
+    summary: "Print the versions of this plugin, of the operator and of the custom resource definitions",
+    about:
+      "A cluster that cannot be reached is a warning: the plugin's own version is printed, and the exit code is 0.",
+    flags: [
+      { name: "client", type: "switch", help: "the plugin's own version only; no cluster is contacted" },
+      TREE_OUTPUT,
+    ],
     load: async () => (await import("./print-version.ts")).printVersion,
   },
   {

@@ -7,10 +7,10 @@ import { ALL_NAMESPACES, LIST_OUTPUT, SELECTOR, TREE_OUTPUT, WATCH } from "./glo
 import { LOCAL_PORT, LOG_FLAGS } from "./shared-flags.ts";
 
 export const GROUPS: readonly CommandGroup[] = [
-  { word: "engine", summary: "Engines: list, create, change, query, diagnose" },
-  { word: "instance", summary: "Instances: list, diagnose, reach" },
-  { word: "class", summary: "Engine classes: list them, and see what they come to" },
-  { word: "rollout", summary: "Rollouts of engines" },
+  { word: "engine", summary: "List, create, change, query and diagnose engines" },
+  { word: "instance", summary: "List and diagnose instances, read their logs, forward ports" },
+  { word: "class", summary: "List engine classes and show the resulting engine configuration" },
+  { word: "rollout", summary: "Show the progress of engine rollouts" },
 ];
 
 const INSTANCE_COMMANDS: readonly Command[] = [
@@ -22,14 +22,14 @@ const INSTANCE_COMMANDS: readonly Command[] = [
   },
   {
     words: ["instance", "status"],
-    summary: "Show one instance in full: conditions, engines, events, and why it waits",
+    summary: "Show one instance: conditions, engines, events, and the reason it is waiting",
     arguments: [{ name: "instance", optional: true, kind: "instance" }],
     flags: [TREE_OUTPUT],
     load: async () => (await import("./status/describe.ts")).instanceStatus,
   },
   {
     words: ["instance", "logs"],
-    summary: "Show the logs of an instance's pods as one",
+    summary: "Show the logs of all pods of an instance, merged by time",
     arguments: [{ name: "instance", optional: true, kind: "instance" }],
     flags: [
       {
@@ -45,7 +45,7 @@ const INSTANCE_COMMANDS: readonly Command[] = [
   },
   {
     words: ["instance", "port-forward"],
-    summary: "Make the gateway of an instance reachable on this machine",
+    summary: "Forward a local port to the gateway of an instance",
     arguments: [{ name: "instance", optional: true, kind: "instance" }],
     flags: [LOCAL_PORT],
     load: async () => (await import("./forward/port-forward.ts")).forwardInstance,
@@ -61,9 +61,12 @@ const CLASS_COMMANDS: readonly Command[] = [
   },
   {
     words: ["class", "show"],
-    summary: "Show the engines of a class, and what class and engine come to together",
+    summary: "Show the engines of a class and the resulting configuration of one of them",
     arguments: [{ name: "class", kind: "class" }],
-    flags: [{ name: "engine", type: "text", placeholder: "NAME", help: "the engine to show it for" }, TREE_OUTPUT],
+    flags: [
+      { name: "engine", type: "text", placeholder: "NAME", help: "show the resulting configuration of this engine" },
+      TREE_OUTPUT,
+    ],
     load: async () => (await import("./engine/class-show.ts")).showClass,
   },
 ];

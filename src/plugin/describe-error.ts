@@ -12,10 +12,10 @@ import { CommandError } from "./exit-codes.ts";
 export function describeError(error: unknown): string {
   if (error instanceof CommandError || error instanceof KubeConfigError || error instanceof CredentialsError)
     return error.message;
-  if (error instanceof KubeTimeoutError) return `${error.message} (--request-timeout allows more)`;
-  if (error instanceof KubeConnectionError) return `the cluster cannot be reached: ${error.message}`;
+  if (error instanceof KubeTimeoutError) return `${error.message} (use --request-timeout to allow more time)`;
+  if (error instanceof KubeConnectionError) return `cannot reach the cluster: ${error.message}`;
   if (error instanceof KubeApiError)
-    return isForbidden(error) ? `not allowed: ${apiMessage(error)}` : apiMessage(error);
+    return isForbidden(error) ? `permission denied: ${apiMessage(error)}` : apiMessage(error);
   if (error instanceof Error) return error.stack ?? error.message;
   return String(error);
 }

@@ -13,15 +13,15 @@ export const EXIT = {
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
-  [EXIT.ok, "done"],
-  [EXIT.failed, "failed: the cluster cannot be reached, or it refused the call"],
-  [EXIT.usage, "the command line is wrong, or does not say which of several"],
-  [EXIT.notFound, "the object named does not exist"],
+  [EXIT.ok, "success"],
+  [EXIT.failed, "failure: the cluster cannot be reached or rejected the request"],
+  [EXIT.usage, "wrong usage: an unknown flag or argument, or a name is needed to choose one of several"],
+  [EXIT.notFound, "the object does not exist"],
   [
     EXIT.refused,
-    "refused: something in the file of plan would be; objects are left, or nobody said yes (uninstall); others own the fields (create)",
+    "refused: plan found something that would be rejected; create found an existing engine; wake without auto-stop; uninstall was not confirmed or objects remain",
   ],
-  [EXIT.notYet, "not (yet) in the wanted state, or not within --timeout"],
+  [EXIT.notYet, "not in the wanted state, or not within --timeout"],
   [EXIT.rolls, "plan --detailed-exit-code: something would roll"],
   [EXIT.interrupted, "interrupted by Ctrl+C"],
 ];

@@ -30,7 +30,8 @@ export async function requireOne<T extends KubeObject>(
   const { items } = await listObjects(cluster, type, { namespace: cluster.namespace });
   const [only, ...others] = items;
   const where = `in namespace ${JSON.stringify(cluster.namespace)}`;
-  if (only === undefined) throw new CommandError(`there is no ${type.kind} ${where}`, EXIT.notFound);
+  if (only === undefined)
+    throw new CommandError(`no ${type.kind} found ${where}: use -n to name another namespace`, EXIT.notFound);
   if (others.length === 0) return only;
   const names = items.map(nameOf).sort();
   throw new CommandError(
@@ -65,23 +66,29 @@ export async function listObjects<T extends KubeObject>(
   } catch (error) {
     if (!isNotFound(error)) throw error;
     throw new CommandError(
-      `this cluster does not know ${resourceText(type)}: the custom resource definitions of the operator are not installed`,
+      `the cluster has no resource type ${resourceText(type)}: install the operator and its custom resource definitions`,
     );
   }
 }
 
-async function whereElse<T extends KubeObject>(cluster: Cluster, type: ResourceType<T>, name: string): Promise<string> {
-  const { items } = await listObjects(cluster, type, { namespace: cluster.namespace });
-  const near = suggestion(name, items.map(nameOf));
-  if (near !== "") return near;
+/** Where an object that was not found is, or what it may be called: ` (did you mean "x"?)`, or nothing. */
+export async function whereElse<T extends KubeObject>(
+  cluster: Cluster,
+  type: ResourceType<T>,
+  name: string,
+): Promise<string> {
+  let items: readonly T[] = [];
   try {
+    ({ items } = await listObjects(cluster, type, { namespace: cluster.namespace }));
+    const near = suggestion(name, items.map(nameOf));
+    if (near !== "") return near;
     const everywhere = await listObjects(cluster, type, { namespace: undefined });
     const namespaces = everywhere.items.filter((object) => nameOf(object) === name).map(namespaceOf);
-    if (namespaces.length > 0) return ` (there is one in ${namespaces.join(", ")}: use -n)`;
+    if (namespaces.length > 0) return ` (it exists in namespace ${namespaces.join(", ")}: use -n)`;
   } catch (error) {
-    // Looking into other namespaces is a courtesy that not everybody may be granted.
+    // Listing is a courtesy that not everybody may be granted: that the object is missing is known without it.
     if (!isForbidden(error)) throw error;
   }
   const names = items.map(nameOf).sort();
-  return names.length === 0 ? "" : ` (there: ${names.slice(0, 10).join(", ")}${names.length > 10 ? ", …" : ""})`;
+  return names.length === 0 ? "" : ` (existing: ${names.slice(0, 10).join(", ")}${names.length > 10 ? ", …" : ""})`;
 }

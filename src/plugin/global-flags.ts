@@ -21,9 +21,9 @@ export const GLOBAL_FLAGS: readonly Flag[] = [
     name: "print-commands",
     alias: "debug",
     type: "switch",
-    help: "print the kubectl commands that do the same, and touch nothing",
+    help: "print the equivalent kubectl commands and change nothing",
   },
-  { name: "help", short: "h", type: "switch", help: "explain the command" },
+  { name: "help", short: "h", type: "switch", help: "show the help of the command" },
   { name: "version", type: "switch", help: "print the version" },
 ];
 
@@ -31,7 +31,7 @@ export const ALL_NAMESPACES: Flag = {
   name: "all-namespaces",
   short: "A",
   type: "switch",
-  help: "look at all namespaces",
+  help: "all namespaces",
 };
 
 export const SELECTOR: Flag = {
@@ -62,9 +62,9 @@ export const TREE_OUTPUT: Flag = {
   help: "text for people, json or yaml for programs",
 };
 
-export const WATCH: Flag = { name: "watch", short: "w", type: "switch", help: "keep showing changes until Ctrl+C" };
+export const WATCH: Flag = { name: "watch", short: "w", type: "switch", help: "keep watching until Ctrl+C" };
 
 export const WAIT: readonly Flag[] = [
-  { name: "wait", type: "switch", help: "wait until the engine has come to rest" },
+  { name: "wait", type: "switch", help: "wait until the change is complete" },
   { name: "timeout", type: "duration", default: "5m", placeholder: "DURATION", help: "how long to wait" },
 ];

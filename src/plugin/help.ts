@@ -4,22 +4,25 @@ import { EXIT_MEANINGS } from "./exit-codes.ts";
 import type { Flag } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
 import type { Style } from "./terminal/style.ts";
+import { wrapBehind, wrapLines } from "./terminal/wrap.ts";
 
 export interface HelpInput {
   readonly commands: readonly Command[];
   readonly groups: readonly CommandGroup[];
   readonly words: readonly string[];
   readonly style: Style;
+  /** Where lines are broken; undefined: nowhere. */
+  readonly width?: number | undefined;
 }
 
 export function helpText(input: HelpInput): string {
   const { commands, words } = input;
   const command = commands.find(({ words: own }) => own.join(" ") === words.join(" "));
-  const sections = command === undefined ? groupHelp(input) : commandHelp(command, input.style);
+  const sections = command === undefined ? groupHelp(input) : commandHelp(command, input);
   return `${sections.filter((section) => section !== "").join("\n\n")}\n`;
 }
 
-function groupHelp({ commands, groups, words, style }: HelpInput): readonly string[] {
+function groupHelp({ commands, groups, words, style, width }: HelpInput): readonly string[] {
   const depth = words.length;
   const below = commands.filter(
     ({ words: own, hidden }) => hidden === undefined && own.length > depth && words.every((word, i) => own[i] === word),
@@ -32,27 +35,36 @@ function groupHelp({ commands, groups, words, style }: HelpInput): readonly stri
   }
   const about =
     depth === 0
-      ? "Firebolt on Kubernetes: see, plan, change and diagnose instances and engines."
+      ? "Inspect, plan, change and diagnose Firebolt instances and engines on Kubernetes."
       : (groups.find(({ word }) => word === words[0])?.summary ?? "");
   return [
     about,
     section("Usage", `  ${["kubectl firebolt", ...words].join(" ")} COMMAND [flags]`, style),
-    section("Commands", columns([...rows]), style),
-    depth === 0 ? section("Shortcuts", shortcuts(commands), style) : "",
-    depth === 0 ? section("Flags of every command", flagRows(GLOBAL_FLAGS), style) : "",
-    depth === 0 ? section("Exit codes", columns(EXIT_MEANINGS.map(([code, text]) => [String(code), text])), style) : "",
+    section("Commands", columns([...rows], width), style),
+    depth === 0 ? section("Shortcuts", shortcuts(commands, width), style) : "",
+    depth === 0 ? section("Flags of every command", flagRows(GLOBAL_FLAGS, width), style) : "",
+    depth === 0
+      ? section(
+          "Exit codes",
+          columns(
+            EXIT_MEANINGS.map(([code, text]) => [String(code), text]),
+            width,
+          ),
+          style,
+        )
+      : "",
     `Run ${style.bold([...["kubectl firebolt", ...words], "COMMAND --help"].join(" "))} for the flags and examples of one command.`,
   ];
 }
 
-function commandHelp(command: Command, style: Style): readonly string[] {
+function commandHelp(command: Command, { style, width }: HelpInput): readonly string[] {
   const { words, aliases = [], summary, about = "", flags = [], examples = [] } = command;
   const args = (command.arguments ?? []).map(({ name, optional }) =>
     optional === undefined ? name.toUpperCase() : `[${name.toUpperCase()}]`,
   );
   return [
-    `${summary}.`,
-    about,
+    wrapLines(`${summary}.`, width).join("\n"),
+    wrapLines(about, width).join("\n"),
     section("Usage", `  ${["kubectl firebolt", ...words, ...args, "[flags]"].join(" ")}`, style),
     aliases.length === 0
       ? ""
@@ -64,22 +76,22 @@ function commandHelp(command: Command, style: Style): readonly string[] {
     examples.length === 0
       ? ""
       : section("Examples", examples.map(([why, line]) => `  ${style.dim(`# ${why}`)}\n  ${line}`).join("\n"), style),
-    flags.length === 0 ? "" : section("Flags", flagRows(flags), style),
-    section("Flags of every command", flagRows(GLOBAL_FLAGS), style),
+    flags.length === 0 ? "" : section("Flags", flagRows(flags, width), style),
+    section("Flags of every command", flagRows(GLOBAL_FLAGS, width), style),
   ];
 }
 
 /** Commands that can be called by one word, too. */
-function shortcuts(commands: readonly Command[]): string {
+function shortcuts(commands: readonly Command[], width: number | undefined): string {
   const rows = commands.flatMap(({ words, aliases = [] }) =>
     aliases.map((alias) => [alias.join(" "), `the same as ${words.join(" ")}`] as const),
   );
-  return columns(rows);
+  return columns(rows, width);
 }
 
 const section = (title: string, body: string, style: Style): string => `${style.bold(`${title}:`)}\n${body}`;
 
-function flagRows(flags: readonly Flag[]): string {
+function flagRows(flags: readonly Flag[], width: number | undefined): string {
   return columns(
     flags.map((flag) => {
       const short = flag.short === undefined ? "    " : `-${flag.short}, `;
@@ -87,10 +99,14 @@ function flagRows(flags: readonly Flag[]): string {
       const shown = flag.default === undefined || flag.default === "" ? "" : ` (default ${flag.default})`;
       return [`${short}--${flag.name}${value}`, `${flag.help}${shown}`];
     }),
+    width,
   );
 }
 
-function columns(rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}   ${right}`).join("\n");
+function columns(rows: readonly (readonly [string, string])[], width: number | undefined): string {
+  const left = Math.max(...rows.map(([text]) => text.length));
+  const rest = " ".repeat(left + 5);
+  return rows
+    .flatMap(([name, text]) => wrapBehind(text, { first: `  ${name.padEnd(left)}   `, rest, width }))
+    .join("\n");
 }

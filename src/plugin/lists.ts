@@ -112,7 +112,7 @@ const nameText = <T extends KubeObject>({ type }: Listing<T>, object: T): string
   `${type.singular}/${nameOf(object)}`;
 
 const nothingText = <T extends KubeObject>({ type }: Listing<T>, { namespace }: Scope): string =>
-  `No objects of kind ${type.kind}${namespace === undefined ? "" : ` in namespace ${namespace}`}.\n`;
+  `No ${type.plural} found ${namespace === undefined ? "in this cluster" : `in namespace ${namespace}. Use -A to search all namespaces`}.\n`;
 
 function rowOf<T extends KubeObject>({ columns }: Listing<T>, format: string, everywhere: boolean) {
   const shown = columns.filter(({ wide }) => wide === undefined || format === "wide");

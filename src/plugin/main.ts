@@ -15,7 +15,15 @@ async function run(argv: readonly string[], terminal: Terminal, signal: AbortSig
       terminal.line(VERSION);
       return EXIT.ok;
     case "help":
-      terminal.out(helpText({ commands: COMMANDS, groups: GROUPS, words: parsed.words, style: terminal.style }));
+      terminal.out(
+        helpText({
+          commands: COMMANDS,
+          groups: GROUPS,
+          words: parsed.words,
+          style: terminal.style,
+          width: terminal.width,
+        }),
+      );
       return EXIT.ok;
     case "run": {
       const { command, args, flags } = parsed;

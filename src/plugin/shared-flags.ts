@@ -11,7 +11,7 @@ export const LOCAL_PORT: Flag = {
 
 export const LOG_FLAGS: readonly Flag[] = [
   { name: "container", short: "c", type: "text", placeholder: "NAME", help: "the container to read" },
-  { name: "follow", short: "f", type: "switch", help: "go on until Ctrl+C" },
+  { name: "follow", short: "f", type: "switch", help: "follow the logs until Ctrl+C" },
   {
     name: "tail",
     type: "integer",
@@ -19,8 +19,8 @@ export const LOG_FLAGS: readonly Flag[] = [
     placeholder: "N",
     help: "the last N lines of every container; -1 for all",
   },
-  { name: "since", type: "duration", placeholder: "DURATION", help: "only lines that are not older" },
-  { name: "previous", short: "p", type: "switch", help: "the container that ran before the last restart" },
+  { name: "since", type: "duration", placeholder: "DURATION", help: "only lines newer than this" },
+  { name: "previous", short: "p", type: "switch", help: "logs of the container before its last restart" },
   { name: "timestamps", type: "switch", help: "print the time of every line" },
-  { name: "prefix", type: "switch", help: "say where a line comes from, even with one pod" },
+  { name: "prefix", type: "switch", help: "prefix every line with its pod, even if there is only one" },
 ];

@@ -57,7 +57,11 @@ test("the longest names, all of them refused and waited for: the page stays belo
   const rows = demand.rows();
   expect(rows.length).toBeGreaterThan(2_500);
   expect(rows.length + demand.dropped).toBe(5_000);
-  expect(Buffer.byteLength(renderDemandPage({ rows, dropped: demand.dropped }))).toBeLessThanOrEqual(1_048_576);
+  expect(
+    Buffer.byteLength(
+      renderDemandPage({ rows, dropped: demand.dropped, apiErrors: { write: 999_999, watch: 999_999 } }),
+    ),
+  ).toBeLessThanOrEqual(1_048_576);
 });
 
 test("the page", () => {
@@ -66,12 +70,14 @@ test("the page", () => {
   demand.shed("a");
   demand.shed("nobody");
   parked.set("a", 7);
-  const page = renderDemandPage({ rows: demand.rows(), dropped: demand.dropped });
+  const page = renderDemandPage({ rows: demand.rows(), dropped: demand.dropped, apiErrors: { write: 3, watch: 1 } });
   expect(page.split("\n").filter((line) => !line.startsWith("#"))).toEqual([
     `firebolt_gateway_wake_last_demand_timestamp_seconds{engine="a"} ${Date.UTC(2026, 0, 1) / 1_000}`,
     'firebolt_gateway_wake_pending_holds{engine="a"} 7',
     'firebolt_gateway_wake_shed_total{engine="a"} 1',
     "firebolt_gateway_wake_demand_dropped_total 0",
+    'firebolt_gateway_wake_api_errors_total{operation="write"} 3',
+    'firebolt_gateway_wake_api_errors_total{operation="watch"} 1',
     "",
   ]);
 });

@@ -82,14 +82,22 @@ export class Demand {
   }
 }
 
-/** The page of /demand, in the text format of Prometheus. Names of engines need no escaping: they are DNS labels. */
-export function renderDemandPage({
-  rows,
-  dropped,
-}: {
+/** Requests of the agent to the API server that failed, by what they were for. */
+export interface ApiErrors {
+  /** Wake requests that could not be written: engines are not woken. */
+  readonly write: number;
+  /** Lists and watches: the agent does not know which engines there are. */
+  readonly watch: number;
+}
+
+export interface DemandPage {
   readonly rows: readonly DemandRow[];
   readonly dropped: number;
-}): string {
+  readonly apiErrors: ApiErrors;
+}
+
+/** The page of /demand, in the text format of Prometheus. Names of engines need no escaping: they are DNS labels. */
+export function renderDemandPage({ rows, dropped, apiErrors }: DemandPage): string {
   const per = (name: string, type: string, help: string, value: (row: DemandRow) => number): readonly string[] => [
     `# HELP ${PREFIX}${name} ${help}`,
     `# TYPE ${PREFIX}${name} ${type}`,
@@ -107,6 +115,10 @@ export function renderDemandPage({
     `# HELP ${PREFIX}demand_dropped_total Requests for more engines than are remembered.`,
     `# TYPE ${PREFIX}demand_dropped_total counter`,
     `${PREFIX}demand_dropped_total ${dropped}`,
+    `# HELP ${PREFIX}api_errors_total Requests of the wake agent to the API server that failed.`,
+    `# TYPE ${PREFIX}api_errors_total counter`,
+    `${PREFIX}api_errors_total{operation="write"} ${apiErrors.write}`,
+    `${PREFIX}api_errors_total{operation="watch"} ${apiErrors.watch}`,
     "",
   ].join("\n");
 }

@@ -19,6 +19,7 @@ export class Sight {
   #listed = false;
   #lost = false;
   #received = 0;
+  #failures = 0;
 
   readonly observer: CacheObserver = {
     relisted: () => {
@@ -32,6 +33,7 @@ export class Sight {
     },
     failed: () => {
       this.#lost = true;
+      this.#failures++;
     },
   };
 
@@ -47,6 +49,11 @@ export class Sight {
   /** Lists, events and bookmarks so far. */
   get received(): number {
     return this.#received;
+  }
+
+  /** Lists and watches that failed, so far. */
+  get failures(): number {
+    return this.#failures;
   }
 }
 

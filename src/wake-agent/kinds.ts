@@ -26,7 +26,10 @@ export const EndpointSlice = defineResource<EndpointSlice>({
 /** The engine as the agent knows it. */
 export interface WatchedEngine extends KubeObject {
   spec?: Pick<NonNullable<FireboltEngine["spec"]>, "replicas">;
-  status?: Pick<NonNullable<FireboltEngine["status"]>, "phase" | "activeGeneration" | "autoStopReason">;
+  status?: Pick<
+    NonNullable<FireboltEngine["status"]>,
+    "phase" | "activeGeneration" | "autoStopReason" | "lastScaledAt"
+  >;
 }
 
 /** The address of FireboltEngines. Only plain names are imported: the schemas would cost memory for nothing. */
@@ -76,7 +79,7 @@ export function generationOfPod(name: string): number | undefined {
   return match === null ? undefined : Number(match[1]);
 }
 
-/** Keeps what a standing is made of, and the stamp. */
+/** Keeps what a standing is made of, the stamp, and the scaling that a stamp must be newer than. */
 export function trimEngine(engine: WatchedEngine): WatchedEngine {
   const { metadata, spec, status } = engine;
   const stamp = metadata?.annotations?.[ANNOTATION.wakeRequested];
@@ -88,11 +91,12 @@ export function trimEngine(engine: WatchedEngine): WatchedEngine {
   };
 }
 
-function trimStatus({ phase, activeGeneration, autoStopReason }: NonNullable<WatchedEngine["status"]>) {
+function trimStatus({ phase, activeGeneration, autoStopReason, lastScaledAt }: NonNullable<WatchedEngine["status"]>) {
   return {
     activeGeneration,
     ...(phase === undefined ? {} : { phase }),
     ...(autoStopReason === undefined ? {} : { autoStopReason }),
+    ...(lastScaledAt === undefined ? {} : { lastScaledAt }),
   };
 }
 

@@ -103,6 +103,7 @@ test("S81, I60: a stamp that fails is tried again although nobody waits any more
   await clock.advance(30_000);
   expect(written).toEqual([]);
   expect(errors).toBe(1);
+  expect(stamper.failures).toBeGreaterThan(20);
   answer = () => Promise.resolve();
   await clock.advance(1_000);
   expect(written).toHaveLength(1);
@@ -127,4 +128,37 @@ test("nothing is written after the end", async () => {
   stamper.want("e");
   await clock.advance(60_000);
   expect(written).toEqual([]);
+});
+
+test("a stamp that the engine was scaled after is made again at once, with a time after the scaling", async () => {
+  const scaled = (stamp: string, lastScaledAt: string): WatchedEngine => ({
+    ...stopped(stamp),
+    status: { activeGeneration: 0, lastScaledAt },
+  });
+  // Stamped by another gateway a moment ago, and the engine has been woken and stopped since.
+  engines.set("e", scaled("2025-12-31T23:59:58Z", "2026-01-01T00:00:00Z"));
+  wait("e");
+  stamper.want("e");
+  await clock.advance(0);
+  expect(written).toEqual(["e 2026-01-01T00:00:01Z"]);
+  // The operator's clock is 40 s ahead of this node's.
+  engines.set("e", scaled("2026-01-01T00:00:01Z", "2026-01-01T00:00:40Z"));
+  stamper.consider("e");
+  await clock.advance(0);
+  expect(written).toEqual(["e 2026-01-01T00:00:01Z", "e 2026-01-01T00:00:41Z"]);
+  // That one counts, and is not written again every second.
+  engines.set("e", scaled("2026-01-01T00:00:41Z", "2026-01-01T00:00:40Z"));
+  await clock.advance(30_000);
+  expect(written).toHaveLength(2);
+});
+
+test("a stamp that cannot be read is written over", async () => {
+  for (const garbage of ["", "yes", "9999-12-31T00:00:00Z"]) {
+    written.length = 0;
+    engines.set("e", stopped(garbage));
+    stamper.want("e");
+    await clock.advance(0);
+    expect(written).toHaveLength(1);
+    await clock.advance(2 * RESTAMP_MS);
+  }
 });

@@ -32,11 +32,17 @@ export class Stamper {
   readonly #stampedMs = new Map<string, number>();
   readonly #writing = new Set<string>();
   #complainedMs = Number.NEGATIVE_INFINITY;
+  #failures = 0;
   #signal: AbortSignal | undefined;
   #cancelTick: (() => void) | undefined;
 
   constructor(options: StamperOptions) {
     this.#options = options;
+  }
+
+  /** Wake requests that could not be written, so far. */
+  get failures(): number {
+    return this.#failures;
   }
 
   /** Nothing is written before this, nor after the signal. */
@@ -59,14 +65,14 @@ export class Stamper {
     if (found === undefined) this.#forget(name);
     if (found === undefined || !isWakeable(found) || this.#writing.has(name)) return;
     if (!this.#owed.has(name) && waiting.countOf(name) === 0) return;
-    const now = clock.now();
-    // Another gateway's stamp is as good as one's own.
+    const stampMs = stampMsFor(found, clock.now());
+    // Another gateway's stamp is as good as one's own, unless the engine has been scaled since.
     const newest = Math.max(this.#stampedMs.get(name) ?? 0, stampOf(found));
-    if (now - newest < RESTAMP_MS && newest <= now + RESTAMP_MS) {
+    if (newest > scaledMsOf(found) && Math.abs(stampMs - newest) < RESTAMP_MS) {
       this.#owed.delete(name);
       return;
     }
-    void this.#write(name, now);
+    void this.#write(name, stampMs);
   }
 
   async #write(name: string, now: number): Promise<void> {
@@ -89,6 +95,7 @@ export class Stamper {
 
   /** The requests stay held: another gateway, or a later attempt, may wake the engine. */
   #complain(engine: string, error: unknown): void {
+    this.#failures++;
     const now = this.#options.clock.monotonicMs();
     if (now - this.#complainedMs < COMPLAIN_EVERY_MS) return;
     this.#complainedMs = now;
@@ -123,6 +130,20 @@ export class Stamper {
 function stampOf({ metadata }: DeepReadonly<WatchedEngine>): number {
   const ms = Date.parse(metadata?.annotations?.[ANNOTATION.wakeRequested] ?? "");
   return Number.isNaN(ms) ? 0 : ms;
+}
+
+/** When the operator last scaled the engine, by its own clock. */
+function scaledMsOf({ status }: DeepReadonly<WatchedEngine>): number {
+  const ms = Date.parse(status?.lastScaledAt ?? "");
+  return Number.isNaN(ms) ? 0 : ms;
+}
+
+/**
+ * The operator ignores requests from before the last scaling. One that is made now is newer, whatever the clock of this node says, so
+ * its stamp is too; stamps have whole seconds.
+ */
+function stampMsFor(engine: DeepReadonly<WatchedEngine>, nowMs: number): number {
+  return Math.max(nowMs, scaledMsOf(engine) + 1_000);
 }
 
 function timeText(ms: number): string {

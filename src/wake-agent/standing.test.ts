@@ -64,12 +64,12 @@ test("of an engine only what the agent reads stays", () => {
       labels: { x: "y" },
     },
     spec: { replicas: 0, template: {}, instanceRef: "main" },
-    status: { phase: "stopped", activeGeneration: 3, currentGeneration: 3, conditions: [] },
+    status: { phase: "stopped", activeGeneration: 3, currentGeneration: 3, lastScaledAt: "s", conditions: [] },
   };
   expect(trimEngine(stored)).toEqual({
     metadata: { name: "e", namespace: "ns", annotations: { "firebolt.io/wake-requested": "t" } },
     spec: { replicas: 0 },
-    status: { phase: "stopped", activeGeneration: 3 },
+    status: { phase: "stopped", activeGeneration: 3, lastScaledAt: "s" },
   });
 });
 

@@ -115,7 +115,11 @@ export function createWakeAgent(options: WakeAgentOptions): WakeAgent {
   });
   const holdDoor = createHoldDoor({ port: options.holdPort, gatekeeper, epoch: () => view.epoch, logger });
   const demandDoor = createDemandDoor(options.demandPort, () =>
-    renderDemandPage({ rows: demand.rows(), dropped: demand.dropped }),
+    renderDemandPage({
+      rows: demand.rows(),
+      dropped: demand.dropped,
+      apiErrors: { write: stamper.failures, watch: sights.engines.failures + sights.slices.failures },
+    }),
   );
 
   return {

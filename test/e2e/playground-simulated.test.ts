@@ -63,6 +63,13 @@ test("what is printed works in another terminal; a second start is refused; npm 
   kubectl("firebolt", "stop", "reporting", "-n", "analytics", "--wait");
   expect(await queryRows({ gateway, engine: "reporting", sql: "SELECT 6 * 7" })).toEqual([[42]]);
 
+  // What the quickstart suggests: the plugin finds the gateway by itself, and pods have logs.
+  const queried = kubectl("firebolt", "-n", "analytics", "engine", "query", "adhoc", "SELECT 6 * 7 AS answer");
+  expect(queried).toContain('"data":[[42]]');
+  expect(kubectl("firebolt", "-n", "analytics", "logs", "adhoc")).toContain('"message":"listening"');
+  expect(kubectl("-n", "analytics", "logs", "deploy/lakeside-gateway", "-c", "wake-agent")).toContain('"level":"info"');
+  expect(kubectl("-n", "analytics", "logs", "deploy/lakeside-metadata")).toContain("nothing runs in this container");
+
   const second = lab.npm(["start", "--", "--simulated"]);
   expect(await second.exit).toBe(1);
   expect(second.stderr()).toContain(`a playground is running already (process ${lab.state()?.pid}`);

@@ -1,6 +1,10 @@
 // `npm start` on a real node, as a process: the whole platform comes up, queries are answered through the doors of the host, and nothing is
 // left of it. Runs on the host's side; the node is on a private machine of its own.
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { queryRows } from "../../dev/platform/query.ts";
+import { eventually } from "../support/cluster.ts";
 import { openPlaygroundLab, type PlaygroundLab } from "../support/playground-run.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -27,6 +31,31 @@ test("--check brings a real cluster up, sends 50 queries and leaves nothing behi
     failures: [],
   });
   expect(lab.clusters.size).toBe(isRoot ? 1 : 0);
+  await lab.untilNothingIsLeft();
+});
+
+test("the printed address goes on working when the gateway's Service gets another address", async () => {
+  const run = lab.npm(["start"]);
+  const text = await run.said("Ctrl-C here", UP_MS);
+  const exported = (name: string): string => new RegExp(`export ${name}=(\\S+)`).exec(text)?.[1] ?? "";
+  const env = { ...process.env, KUBECONFIG: exported("KUBECONFIG") };
+  const program = join(exported("PATH").replace(":$PATH", ""), "kubectl");
+  const kubectl = (...args: readonly string[]): string =>
+    execFileSync(program, ["-n", "analytics", ...args], { env, encoding: "utf8" });
+  const address = (): string =>
+    kubectl("get", "service", "lakeside-gateway", "--ignore-not-found", "-o", "jsonpath={.spec.clusterIP}");
+  const gateway = /the gateway is at (\S+)/.exec(text)?.[1] ?? "";
+  const sql = "SELECT 6 * 7";
+  expect(await queryRows({ gateway, engine: "adhoc", sql })).toEqual([[42]]);
+  const before = address();
+  // As when the instance is deleted and created again. The operator puts it back, with an address of its own.
+  kubectl("delete", "service", "lakeside-gateway");
+  await eventually(() => !["", before].includes(address()), { timeoutMs: 60_000, describe: "another Service" });
+  await eventually(async () => expect(await queryRows({ gateway, engine: "adhoc", sql })).toEqual([[42]]), {
+    timeoutMs: 60_000,
+  });
+  expect(text).toContain("No image of Firebolt is used");
+  expect(await lab.npm(["run", "stop"]).exit).toBe(0);
   await lab.untilNothingIsLeft();
 });
 

@@ -159,9 +159,14 @@ describe("what is rendered", () => {
       mutatingName: "fo-firebolt-operator",
       validatingName: "fo-firebolt-operator",
       target: { type: "service", namespace: NAMESPACE, name: "fo-firebolt-operator-webhook", port: 9443 },
+      operatorAccount: { namespace: NAMESPACE, name: "fo-firebolt-operator" },
     });
     expect(find(name, "MutatingWebhookConfiguration")).toMatchObject(want.mutating);
     expect(find(name, "ValidatingWebhookConfiguration")).toMatchObject(want.validating);
+  });
+
+  test("objects of one's own are rendered as templates", () => {
+    expect(find("objects of one's own", "ConfigMap", "extra")).toMatchObject({ metadata: { namespace: NAMESPACE } });
   });
 
   test("with watched namespaces the webhooks see only those", () => {

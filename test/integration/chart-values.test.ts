@@ -33,7 +33,15 @@ describe("refused by the schema", () => {
       values: { readinessProbe: { periodSeconds: 0 } },
       want: /\/readinessProbe\/periodSeconds.*minimum: got 0, want 1/,
     },
-    { values: { livenessProbe: { timeoutSeconds: 1 } }, want: /\/livenessProbe.*'timeoutSeconds' not allowed/ },
+    { values: { livenessProbe: { successThreshold: 1 } }, want: /\/livenessProbe.*'successThreshold' not allowed/ },
+    { values: { openshift: true }, want: /\/openshift/ },
+    { values: { updateStrategy: { type: "OnDelete" } }, want: /\/updateStrategy\/type.*'RollingUpdate', 'Recreate'/ },
+    { values: { podDisruptionBudget: { minAvailable: "half" } }, want: /\/podDisruptionBudget\/minAvailable/ },
+    {
+      values: { serviceMonitor: { operator: { scrapeTimeout: "soon" } } },
+      want: /\/serviceMonitor\/operator\/scrapeTimeout/,
+    },
+    { values: { extraObjects: [{ kind: "ConfigMap" }] }, want: /\/extraObjects\/0.*'apiVersion'/ },
     { values: { webhook: { certMode: "vault" } }, want: /\/webhook\/certMode.*'self-managed'/ },
     {
       values: { webhook: { validatingWebhookConfiguration: { timeoutSeconds: 31 } } },
@@ -112,6 +120,104 @@ describe("schema and values", () => {
   });
 });
 
+describe("the manager's pod", () => {
+  const podOf = async (values: Values, args: readonly string[] = []) => {
+    const objects = await helm.render({ ...release(values), args });
+    return valueAt(
+      objects.find(({ kind }) => kind === "Deployment"),
+      ["spec", "template", "spec"],
+    );
+  };
+  const ids = ["runAsUser", "runAsGroup", "fsGroup", "supplementalGroups"] as const;
+  const fixed = { podSecurityContext: { runAsUser: 7, supplementalGroups: [7] }, securityContext: { runAsGroup: 7 } };
+  const idsIn = async (values: Values, args?: readonly string[]) => {
+    const text = JSON.stringify(await podOf(values, args));
+    return ids.filter((id) => text.includes(`"${id}"`));
+  };
+
+  test("fixes no ids on OpenShift, or where it is told not to", async () => {
+    const openshift = ["--api-versions=security.openshift.io/v1"];
+    expect(await idsIn(fixed)).toEqual(ids);
+    expect(await idsIn(fixed, openshift)).toEqual([]);
+    expect(await idsIn({ ...fixed, openshift: "always" })).toEqual([]);
+    expect(await idsIn({ ...fixed, openshift: "never" }, openshift)).toEqual(ids);
+    // The rest stays, so that the pod still passes the Pod Security level restricted.
+    expect(await podOf({}, openshift)).toMatchObject({
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
+    });
+  });
+
+  test("a key of a security context is unset with null", async () => {
+    expect(await idsIn({ podSecurityContext: { fsGroup: null } })).toEqual([]);
+  });
+
+  test("has room for thousands of engines by default, and no CPU limit", async () => {
+    const resources = { requests: { cpu: "100m", memory: "128Mi" }, limits: { memory: "512Mi" } };
+    expect(valueAt(await podOf({}), ["containers", 0, "resources"])).toEqual(resources);
+    const bare = await podOf({ resources: { requests: null, limits: null } });
+    expect(valueAt(bare, ["containers", 0])).not.toHaveProperty("resources");
+  });
+
+  test("runs in the node's network where it is told to", async () => {
+    expect(await podOf({ hostNetwork: true, dnsPolicy: "ClusterFirstWithHostNet" })).toMatchObject({
+      hostNetwork: true,
+      dnsPolicy: "ClusterFirstWithHostNet",
+    });
+    expect(await podOf({})).not.toHaveProperty("hostNetwork");
+  });
+});
+
+describe("the budget of the manager", () => {
+  const budgetOf = async (podDisruptionBudget: Values) => {
+    const objects = await helm.render(release({ podDisruptionBudget: { enabled: true, ...podDisruptionBudget } }));
+    const { selector: _, ...spec } = valueAt(
+      objects.find(({ kind }) => kind === "PodDisruptionBudget"),
+      ["spec"],
+    ) as { readonly selector: unknown };
+    return spec;
+  };
+
+  test("lets a single replica go by default, so that its node can be drained", async () => {
+    expect(await budgetOf({})).toEqual({ maxUnavailable: 1 });
+    expect(await budgetOf({ minAvailable: 1 })).toEqual({ minAvailable: 1 });
+    expect(await budgetOf({ minAvailable: 0 })).toEqual({ minAvailable: 0 });
+    expect(await budgetOf({ maxUnavailable: "50%" })).toEqual({ maxUnavailable: "50%" });
+  });
+
+  test.each([
+    { replicaCount: 1, minAvailable: 1, warns: true },
+    { replicaCount: 1, minAvailable: "50%", warns: true },
+    { replicaCount: 1, minAvailable: "", warns: false },
+    { replicaCount: 1, minAvailable: 0, warns: false },
+    { replicaCount: 2, minAvailable: 1, warns: false },
+  ])("minAvailable=$minAvailable with $replicaCount replicas: warns $warns", async (one) => {
+    const { replicaCount, minAvailable, warns } = one;
+    const said = await helm.notes(release({ replicaCount, podDisruptionBudget: { enabled: true, minAvailable } }));
+    expect(said.includes("the budget keeps the only pod")).toBe(warns);
+  });
+});
+
+test("monitors carry the labels by which Prometheus finds them, and what else their users set", async () => {
+  const endpoint = { scrapeTimeout: "5s", relabelings: [{ action: "drop" }], metricRelabelings: [{ action: "keep" }] };
+  const monitor = { enabled: true, labels: { release: "prometheus" }, ...endpoint };
+  const objects = await helm.render(
+    release({ podMonitor: { engines: monitor, gateway: monitor }, serviceMonitor: { operator: monitor } }),
+  );
+  const monitors = objects.filter(({ kind }) => kind.endsWith("Monitor"));
+  expect(monitors).toHaveLength(3);
+  for (const { metadata, spec } of monitors) {
+    expect(metadata).toMatchObject({ labels: { release: "prometheus", "app.kubernetes.io/instance": "fo" } });
+    const endpoints = valueAt(spec, ["podMetricsEndpoints"]) ?? valueAt(spec, ["endpoints"]);
+    for (const one of endpoints as readonly object[]) expect(one).toMatchObject({ interval: "15s", ...endpoint });
+  }
+});
+
+test("nobody is alerted about a missing leader where there is none", async () => {
+  const rules = (values: Values) => helm.template(release({ prometheusRule: { enabled: true }, ...values }));
+  expect(await rules({})).toContain("FireboltOperatorNoLeader");
+  expect(await rules({ leaderElection: { enabled: false } })).not.toContain("alert: FireboltOperatorNoLeader");
+});
+
 test("the alerts of the chart all become rules, without a word left to replace", async () => {
   const files = readdirSync(join(OPERATOR_CHART, "alerts"));
   const alerts = files.flatMap(
@@ -154,7 +260,8 @@ describe("alerts and dashboards", () => {
 
   test("the files become a PrometheusRule, with the release's name and Prometheus' own templates untouched", async () => {
     const [down, noisy, record] = group.rules;
-    const runbook = expect.stringMatching(/^https:\/\/[^<]+\/docs\/a\.md$/);
+    // A path in the source: no address of a project that is not published is made up.
+    const runbook = "docs/a.md";
     expect(await rules({})).toMatchObject({
       metadata: { labels: { release: "prometheus" } },
       spec: {
@@ -170,6 +277,12 @@ describe("alerts and dashboards", () => {
         ],
       },
     });
+  });
+
+  test("runbooks are where the documentation was published", async () => {
+    const prometheusRule = { enabled: true, docsUrl: "https://git.example.com/firebolt/docs/" };
+    const objects = await helm.render(release({ prometheusRule }, chart));
+    expect(JSON.stringify(objects)).toContain('"runbook_url":"https://git.example.com/firebolt/docs/a.md"');
   });
 
   test("an alert can be switched off or changed", async () => {

@@ -48,7 +48,7 @@ async function livesUntil(done: () => Promise<boolean>, afterEach: () => Promise
 
 const phaseOf = async (room: Room) => (await room.instance()).status?.phase;
 
-test("one write per life: provisioned, with one id and one password, and removed", { timeout: 180_000 }, async () => {
+test("one write per life: provisioned, with one id and one password, and removed", { timeout: 600_000 }, async () => {
   const room = await cluster.namespace("restricted");
   await room.createInstance();
   const seen = { ids: new Set<unknown>(), passwords: new Set<unknown>() };

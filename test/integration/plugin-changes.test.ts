@@ -2,9 +2,13 @@
 // exit code and its effect.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltEngine } from "../../src/api/engine.ts";
+import { FireboltEngineClass } from "../../src/api/engine-class.ts";
+import { pods } from "../../src/engine/kinds.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
 import { eventually } from "../support/cluster.ts";
 import { NAMESPACE } from "../support/plugin-cluster.ts";
+import { runPlugin } from "../support/plugin-process.ts";
+import { addPluginUser } from "../support/plugin-users.ts";
 import { openPluginWorld, type PluginWorld } from "../support/plugin-world.ts";
 
 let world: PluginWorld;
@@ -46,89 +50,186 @@ describe("create", () => {
   });
 
   test("a wait that fails ends with 5, the reason and the describe line", async () => {
-    const args = ["engine", "create", "lost", "--instance", "nowhere", "--bucket", "b", "--timeout", "2s"];
-    // The first time the operator may need longer than that to say what is missing.
-    await world.cluster.plugin(args);
-    await eventually(async () => {
-      const conditions = (await world.engineOf("lost")).status?.conditions;
-      expect(conditions?.find(({ type }) => type === "Ready")?.reason).toBe("InstanceNotReady");
-    });
-    const result = await world.cluster.plugin(args);
+    const image = ["--image", "example.com/e:1", "--type", "accel-large"];
+    const result = await world.cluster.plugin([
+      ...["engine", "create", "waiting", "--instance", "lakeside", "--bucket", "b", "--timeout", "2s"],
+      ...image,
+    ]);
     expect(result.code).toBe(5);
     expect(result.stderr).toMatch(
-      /^error: lost has not come to rest within 2s: .*nowhere.* not found.*\nsee: kubectl .*describe -n analytics fireboltengine lost\n$/s,
+      /^error: timed out after 2s waiting for waiting to become ready: .*\nsee: kubectl .*describe -n analytics fireboltengine waiting\n$/s,
     );
-    await world.cluster.plugin(["engine", "delete", "lost"]);
+    await world.cluster.plugin(["engine", "delete", "waiting"]);
+  });
+
+  test.each([
+    ["instance", ["--instance", "lakside"], /^error: FireboltInstance "lakside" not found .*did you mean "lakeside"\?/],
+    [
+      "class",
+      ["--instance", "lakeside", "--type", "accel-larg"],
+      /^error: FireboltEngineClass "accel-larg" not found .*did you mean "accel-large"\?/,
+    ],
+  ])("a mistyped %s is refused before anything is created", async (_, flags, message) => {
+    const result = await world.cluster.plugin(["engine", "create", "typo", "--bucket", "b", ...flags]);
+    expect(result).toEqual({ code: 3, stdout: "", stderr: expect.stringMatching(message) });
+    expect(await world.cluster.client.find(FireboltEngine, { namespace: NAMESPACE, name: "typo" })).toBeUndefined();
   });
 });
 
-test("create takes no fields from others, unless told to", async () => {
-  const autoStop = { enabled: false };
+test("create never changes an engine that exists, unless told to", async () => {
+  const autoStop = { enabled: false, activeReplicas: 1 };
   await world.cluster.client.create<KubeObject>(
     FireboltEngine,
     {
-      metadata: { name: "of-others", namespace: NAMESPACE },
+      metadata: { name: "existing", namespace: NAMESPACE },
       ...{ spec: { instanceRef: "lakeside", replicas: 0, autoStop } },
     },
-    { fieldManager: "gitops" },
+    // Even where the plugin itself has set the fields.
+    { fieldManager: "kubectl-firebolt" },
   );
-  await world.cluster.rested("of-others");
-  const before = await world.engineOf("of-others");
-  const args = ["engine", "create", "of-others", "--instance", "lakeside", "--bucket", "tables", "--replicas", "1"];
+  await world.cluster.rested("existing");
+  const before = await world.engineOf("existing");
+  const args = ["engine", "create", "existing", "--instance", "lakeside", "--bucket", "tables", "--replicas", "1"];
   expect(await world.cluster.plugin(args)).toEqual({
     code: 4,
     stdout: "",
-    stderr: expect.stringMatching(
-      /^error: FireboltEngine "of-others" is there already in namespace "analytics", .*\n {2}\.spec\.replicas: conflict with "gitops".*\n.*--overwrite/,
-    ),
+    stderr: [
+      'error: FireboltEngine "existing" already exists in namespace "analytics" and differs in:',
+      "  spec.replicas: 0 \u2192 1",
+      "  spec.customEngineConfig",
+      "change its size with: kubectl firebolt engine scale existing --replicas 1",
+      "change it with kubectl edit or kubectl apply, or add --overwrite to set these fields",
+      "",
+    ].join("\n"),
   });
-  expect((await world.engineOf("of-others")).spec).toEqual(before.spec);
+  expect((await world.engineOf("existing")).metadata?.resourceVersion).toBe(before.metadata?.resourceVersion);
   expect((await world.cluster.plugin([...args, "--overwrite", "--timeout", "90s"])).stdout).toMatch(
-    /of-others configured\n/,
+    /existing configured\n/,
   );
-  expect((await world.engineOf("of-others")).spec).toMatchObject({ replicas: 1, autoStop });
-  await world.cluster.plugin(["engine", "delete", "of-others"]);
+  expect((await world.engineOf("existing")).spec).toMatchObject({ replicas: 1, autoStop: { enabled: false } });
+  await world.cluster.plugin(["engine", "delete", "existing"]);
 });
 
 describe("changes", () => {
-  test("scale, stop, start, restart and wake do what they say and wait for it", async () => {
+  test("scale, stop, start and restart do what they say and wait for it", async () => {
     expect((await world.cluster.plugin(["engine", "scale", "adhoc", "--replicas", "2", "--wait"])).stdout).toBe(
       "fireboltengine/adhoc scaled from 1 to 2 replicas\nfireboltengine/adhoc generation 1 serves with 2 of 2 pods ready\n",
     );
     expect((await world.cluster.plugin(["engine", "scale", "adhoc", "--replicas", "2"])).stdout).toBe(
-      "fireboltengine/adhoc has 2 replicas already\n",
+      "fireboltengine/adhoc already has 2 replicas\n",
     );
     expect((await world.cluster.plugin(["stop", "adhoc", "--wait"])).stdout).toBe(
       "fireboltengine/adhoc stopped (it had 2 replicas)\nfireboltengine/adhoc stopped\n",
     );
     expect((await world.engineOf("adhoc")).status?.phase).toBe("stopped");
+    const stopped = await world.engineOf("adhoc");
+    expect(await world.cluster.plugin(["engine", "restart", "adhoc"])).toEqual({
+      code: 5,
+      stdout: "",
+      stderr:
+        "error: fireboltengine/adhoc is stopped, so there is nothing to restart; start it with: kubectl firebolt engine start adhoc\n",
+    });
+    expect((await world.engineOf("adhoc")).metadata?.resourceVersion).toBe(stopped.metadata?.resourceVersion);
     expect((await world.cluster.plugin(["start", "adhoc", "--wait"])).stdout).toBe(
       "fireboltengine/adhoc started with 2 replicas\nfireboltengine/adhoc generation 3 serves with 2 of 2 pods ready\n",
     );
     expect((await world.cluster.plugin(["engine", "restart", "adhoc", "--wait"])).stdout).toContain(
       "generation 4 serves with 2 of 2 pods ready",
     );
-    const woken = await world.cluster.plugin(["wake", "adhoc"]);
-    expect(woken).toMatchObject({
-      code: 0,
-      stdout: "fireboltengine/adhoc asked to wake\n",
-      stderr: expect.stringContaining("auto-stop is off"),
+  });
+
+  test("wake is refused where nobody would act on it", async () => {
+    expect(await world.cluster.plugin(["wake", "adhoc"])).toEqual({
+      code: 4,
+      stdout: "",
+      stderr:
+        "error: fireboltengine/adhoc has auto-stop disabled, so a wake request has no effect; start it with: kubectl firebolt engine start adhoc\n",
     });
-    const stamp = (await world.engineOf("adhoc")).metadata?.annotations?.["firebolt.io/wake-requested"] ?? "";
-    expect(Math.abs(Date.now() - Date.parse(stamp))).toBeLessThan(60_000);
+    expect((await world.engineOf("adhoc")).metadata?.annotations?.[WAKE_REQUESTED]).toBeUndefined();
+  });
+});
+
+const WAKE_REQUESTED = "firebolt.io/wake-requested";
+const AUTO_STOP = { enabled: true, activeReplicas: 1, idleReplicas: 0, idleTimeout: "30m", pollInterval: "1s" };
+
+describe("an engine that auto-stop looks after", () => {
+  beforeAll(async () => {
+    await world.cluster.client.create<KubeObject>(FireboltEngine, {
+      metadata: { name: "sleeper", namespace: NAMESPACE },
+      ...{ spec: { instanceRef: "lakeside", replicas: 0, autoStop: AUTO_STOP } },
+    });
+    await world.cluster.rested("sleeper");
   });
 
   test("wake --wait ends when the engine serves, not while it still rests", async () => {
-    const autoStop = { enabled: true, activeReplicas: 1, idleReplicas: 0, idleTimeout: "30m", pollInterval: "1s" };
-    await world.cluster.client.create<KubeObject>(FireboltEngine, {
-      metadata: { name: "sleeper", namespace: NAMESPACE },
-      ...{ spec: { instanceRef: "lakeside", replicas: 0, autoStop } },
-    });
-    await world.cluster.rested("sleeper");
     expect((await world.cluster.plugin(["wake", "sleeper", "--wait", "--timeout", "90s"])).stdout).toBe(
-      "fireboltengine/sleeper asked to wake\nfireboltengine/sleeper generation 1 serves with 1 of 1 pods ready\n",
+      "fireboltengine/sleeper wake requested\nfireboltengine/sleeper generation 1 serves with 1 of 1 pods ready\n",
     );
+  });
+
+  test("an engine that was woken a moment ago is stopped, and stays so", async () => {
+    expect(await world.cluster.plugin(["stop", "sleeper", "--wait", "--timeout", "90s"])).toEqual({
+      code: 0,
+      stdout: "fireboltengine/sleeper stopped (it had 1 replica)\nfireboltengine/sleeper stopped\n",
+      stderr: "warning: auto-stop is enabled: a query, a schedule or a new wake request will start this engine again\n",
+    });
+    const { metadata, status } = await world.engineOf("sleeper");
+    expect(metadata?.annotations?.[WAKE_REQUESTED]).toBeUndefined();
+    expect(status?.phase).toBe("stopped");
+  });
+
+  test("stop --wait ends with 5 when the engine was started again in the meantime", async () => {
+    expect((await world.cluster.plugin(["start", "sleeper", "--wait", "--timeout", "90s"])).code).toBe(0);
+    // A query that runs keeps the stop from being done before somebody starts the engine again.
+    const { items } = await world.cluster.client.list(pods, {
+      namespace: NAMESPACE,
+      labelSelector: "firebolt.io/engine=sleeper",
+    });
+    for (const { status } of items) world.cluster.metrics.answer(status?.podIP ?? "", () => ({ running: 1 }));
+    const stopping = world.cluster.plugin(["stop", "sleeper", "--wait", "--timeout", "90s"]);
+    await eventually(async () => expect((await world.engineOf("sleeper")).spec?.replicas).toBe(0));
+    await world.cluster.client.patch(
+      FireboltEngine,
+      { namespace: NAMESPACE, name: "sleeper" },
+      { type: "merge", body: { spec: { replicas: 1 } } },
+    );
+    for (const { status } of items) world.cluster.metrics.answer(status?.podIP ?? "", () => ({ running: 0 }));
+    expect(await stopping).toMatchObject({
+      code: 5,
+      stderr: expect.stringMatching(
+        /error: sleeper is not stopped: it was started again with 1 replica.*engine status sleeper\n$/s,
+      ),
+    });
     await world.cluster.plugin(["engine", "delete", "sleeper"]);
+  });
+
+  test("an engine is stopped by somebody who may not read its class", async () => {
+    const kubeconfig = await addPluginUser(world.cluster.controlPlane, "stopper", [
+      { apiGroups: ["compute.firebolt.io"], resources: ["fireboltengines"], verbs: ["get", "list", "watch", "patch"] },
+      { apiGroups: ["", "apps"], resources: ["pods", "services", "statefulsets"], verbs: ["get", "list", "watch"] },
+    ]);
+    await world.cluster.client.create<KubeObject>(FireboltEngineClass, {
+      metadata: { name: "quiet", namespace: NAMESPACE },
+      ...{ spec: { template: {}, autoStop: AUTO_STOP } },
+    });
+    await world.cluster.client.create<KubeObject>(FireboltEngine, {
+      metadata: { name: "classy", namespace: NAMESPACE },
+      ...{ spec: { instanceRef: "lakeside", engineClassRef: "quiet", replicas: 1 } },
+    });
+    await world.cluster.rested("classy");
+    const asStopper = (...args: readonly string[]) =>
+      runPlugin([...args, "classy", "-n", NAMESPACE, `--kubeconfig=${kubeconfig}`]);
+    expect(await asStopper("stop", "--wait", "--timeout", "90s")).toEqual({
+      code: 0,
+      stdout: "fireboltengine/classy stopped (it had 1 replica)\nfireboltengine/classy stopped\n",
+      stderr: "",
+    });
+    expect(await asStopper("wake")).toEqual({
+      code: 0,
+      stdout: "fireboltengine/classy wake requested\n",
+      stderr: "warning: you may not read class quiet: if auto-stop is disabled there, the request has no effect\n",
+    });
+    await world.cluster.plugin(["engine", "delete", "classy"]);
   });
 });
 

@@ -59,7 +59,7 @@ describe("lists", () => {
     expect(await world.cluster.plugin(none)).toEqual({
       code: 0,
       stdout: "",
-      stderr: "No objects of kind FireboltEngine in namespace analytics.\n",
+      stderr: "No fireboltengines found in namespace analytics. Use -A to search all namespaces.\n",
     });
     expect(JSON.parse((await world.cluster.plugin([...none, "-o", "json"])).stdout)).toMatchObject({ items: [] });
     expect((await world.cluster.plugin(["engine", "list", "-l", "team=x", "-o", "name"])).stdout).toBe("");
@@ -93,17 +93,18 @@ describe("what is not there, not clear or not allowed", () => {
     {
       args: ["engine", "stop", "adhoc", "-n", "default"],
       code: 3,
-      stderr: 'error: FireboltEngine "adhoc" not found in namespace "default" (there is one in analytics: use -n)\n',
+      stderr:
+        'error: FireboltEngine "adhoc" not found in namespace "default" (it exists in namespace analytics: use -n)\n',
     },
     {
       args: ["class", "show", "nothing"],
       code: 3,
-      stderr: 'error: FireboltEngineClass "nothing" not found in namespace "analytics" (there: accel-large)\n',
+      stderr: 'error: FireboltEngineClass "nothing" not found in namespace "analytics" (existing: accel-large)\n',
     },
     {
       args: ["instance", "status", "-n", "default"],
       code: 3,
-      stderr: 'error: there is no FireboltInstance in namespace "default"\n',
+      stderr: 'error: no FireboltInstance found in namespace "default": use -n to name another namespace\n',
     },
     {
       args: ["engine", "list", "--context", "nope"],
@@ -118,7 +119,11 @@ describe("what is not there, not clear or not allowed", () => {
       stderr: /"adhoc" does not use class "accel-large"; nobody does/,
     },
     { args: ["engine", "logs", "adhoc", "-c", "nope"], code: 3, stderr: /has a container "nope": there are engine/ },
-    { args: ["engine", "delete", "nobody"], code: 0, stdout: "fireboltengine/nobody not found; nothing to delete\n" },
+    {
+      args: ["engine", "delete", "nobody"],
+      code: 0,
+      stdout: /^fireboltengine\/nobody not found in namespace analytics; nothing to delete/,
+    },
   ])("$args", async ({ args, code, ...said }) => {
     const result = await world.cluster.plugin(args);
     expect(result.code, result.stderr).toBe(code);
@@ -152,7 +157,9 @@ describe("what is not there, not clear or not allowed", () => {
     const kubeconfig = await world.cluster.controlPlane.userKubeconfig("nobody");
     expect(await runPlugin(["engine", "list", `--kubeconfig=${kubeconfig}`])).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^error: not allowed: .*User "nobody" cannot list resource "fireboltengines"/),
+      stderr: expect.stringMatching(
+        /^error: permission denied: .*User "nobody" cannot list resource "fireboltengines"/,
+      ),
     });
     expect(await runPlugin(["engine", "list", "--kubeconfig=/nowhere"])).toMatchObject({
       code: 1,

@@ -63,7 +63,7 @@ afterAll(async () => {
 test("before it is installed, commands say so", async () => {
   expect(await plugin("engine", "list")).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("this cluster does not know fireboltengines.compute.firebolt.io"),
+    stderr: expect.stringContaining("the cluster has no resource type fireboltengines.compute.firebolt.io"),
   });
   expect(await plugin("install")).toMatchObject({
     code: 2,
@@ -113,7 +113,7 @@ async function engineOfOthers(): Promise<void> {
   expect(await plugin("quickstart", "--skip-install", "--bucket", "tables", "-n", "others")).toMatchObject({
     code: 4,
     stderr: expect.stringMatching(
-      /^error: FireboltEngine "my-engine" is there already in namespace "others", .*\n {2}\.spec\.replicas: conflict with "gitops".*\nname others with -n/,
+      /^error: FireboltEngine "my-engine" already exists in namespace "others", .*\n {2}\.spec\.replicas: conflict with "gitops".*\nname others with -n/,
     ),
   });
   expect(await get(`${objects}/fireboltengines/my-engine`)).toMatchObject({ spec: { replicas: 0 } });

@@ -6,9 +6,10 @@ import { FireboltEngine } from "../../src/api/engine.ts";
 import { FireboltEngineClass } from "../../src/api/engine-class.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
 import { COMMANDS } from "../../src/plugin/command-table.ts";
-import { eventually, requestAs } from "../support/cluster.ts";
+import { eventually } from "../support/cluster.ts";
 import { NAMESPACE } from "../support/plugin-cluster.ts";
 import { type PluginResult, runPlugin } from "../support/plugin-process.ts";
+import { addPluginUser } from "../support/plugin-users.ts";
 import { openPluginWorld, type PluginWorld } from "../support/plugin-world.ts";
 import { type RecordedProgram, recordProgram } from "../support/recorded-program.ts";
 
@@ -20,7 +21,9 @@ const CREATE = ["engine", "create", "--instance", "lakeside", "--bucket", "table
 
 beforeAll(async () => {
   world = await openPluginWorld();
-  reader = await readerKubeconfig(world);
+  reader = await addPluginUser(world.cluster.controlPlane, "reader", [
+    { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch"] },
+  ]);
   kubectl = recordProgram(world.folder, "kubectl", world.cluster.kubectl);
   // The class of the examples asks for nodes that are not there.
   await world.cluster.client.create<KubeObject>(FireboltEngineClass, {
@@ -28,29 +31,15 @@ beforeAll(async () => {
     ...{ spec: { template: {} } },
   });
   await world.cluster.plugin([...CREATE, "adhoc", "--replicas", "2"]);
-  await world.cluster.plugin([...CREATE, "stuck", "--instance", "nowhere", "--timeout", "1s"]);
+  await world.cluster.client.create<KubeObject>(FireboltEngine, {
+    metadata: { name: "stuck", namespace: NAMESPACE },
+    ...{ spec: { instanceRef: "nowhere", replicas: 1 } },
+  });
   await world.cluster.rested("adhoc");
   world.kubelet.say("engine", "2026-01-01T00:00:00Z", ["starting", "ready"]);
   world.kubelet.say("metadata", "2026-01-01T00:00:00Z", ["catalog open"]);
 }, 240_000);
 afterAll(() => world?.[Symbol.asyncDispose]());
-
-async function readerKubeconfig({ cluster: { controlPlane } }: PluginWorld): Promise<string> {
-  const metadata = { name: "reader" };
-  const create = (kind: string, rest: object) =>
-    requestAs(controlPlane.adminKubeconfig, {
-      method: "POST",
-      path: `/apis/rbac.authorization.k8s.io/v1/${kind.toLowerCase()}s`,
-      body: { apiVersion: "rbac.authorization.k8s.io/v1", kind, metadata, ...rest },
-    });
-  await create("ClusterRole", { rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch"] }] });
-  const apiGroup = "rbac.authorization.k8s.io";
-  await create("ClusterRoleBinding", {
-    roleRef: { apiGroup, kind: "ClusterRole", name: "reader" },
-    subjects: [{ apiGroup, kind: "User", name: "reader" }],
-  });
-  return controlPlane.userKubeconfig("reader");
-}
 
 /** Whatever the command would change, printing it must be possible without the right to. */
 async function print(args: readonly string[]): Promise<string> {
@@ -68,6 +57,8 @@ interface Change {
   /** How the engine must be when the command, or the script, has ended. */
   readonly ends?: { readonly phase: string };
   readonly gone?: true;
+  /** Only an engine that auto-stop looks after can be woken. */
+  readonly autoStop?: true;
 }
 
 /** In order: each starts where the one before ended. */
@@ -93,7 +84,7 @@ const CHANGES: readonly (readonly [string, Change])[] = [
   ["engine restart", { args: (name) => ["engine", "restart", name, "--wait"], ends: { phase: "stable" } }],
   ["engine stop", { args: (name) => ["engine", "stop", name, "--wait"], ends: { phase: "stopped" } }],
   ["engine start", { args: (name) => ["engine", "start", name, "--wait"], ends: { phase: "stable" } }],
-  ["engine wake", { args: (name) => ["engine", "wake", name] }],
+  ["engine wake", { args: (name) => ["engine", "wake", name], autoStop: true }],
   ["engine delete", { args: (name) => ["engine", "delete", name], gone: true }],
 ];
 
@@ -107,8 +98,20 @@ function left({ metadata, spec }: FireboltEngine): object {
 }
 
 describe("changes: twins, one changed by the plugin and one by its script, stay alike", () => {
-  test.each(CHANGES)("%s", { timeout: 300_000 }, async (_, { args, ends, gone }) => {
+  test.each(CHANGES)("%s", { timeout: 300_000 }, async (_, { args, ends, gone, autoStop }) => {
     const find = (name: string) => world.cluster.client.find(FireboltEngine, { namespace: NAMESPACE, name });
+    for (const name of autoStop === true ? ["by-script", "by-plugin"] : []) {
+      const body = { spec: { autoStop: { enabled: true, activeReplicas: 2, pollInterval: "1h" } } };
+      await world.cluster.client.patch(FireboltEngine, { namespace: NAMESPACE, name }, { type: "merge", body });
+      // Until auto-stop has looked at it once, and is quiet for an hour.
+      await eventually(async () =>
+        expect((await find(name))?.status).toMatchObject({
+          autoStopReason: "ActivityObserved",
+          lastActivityTime: expect.any(String),
+        }),
+      );
+      await world.cluster.rested(name);
+    }
     const before = await find("by-script");
     const script = asAdministrator(await print(args("by-script")));
     expect((await find("by-script"))?.metadata?.resourceVersion).toBe(before?.metadata?.resourceVersion);
@@ -130,7 +133,7 @@ describe("changes: twins, one changed by the plugin and one by its script, stay 
 
   test("what is so already is not changed by the script either", async () => {
     expect(await print(["engine", "scale", "adhoc", "--replicas", "2"])).toBe(
-      "# fireboltengine/adhoc has 2 replicas already: there is nothing to do\n",
+      "# fireboltengine/adhoc already has 2 replicas: there is nothing to do\n",
     );
   });
 
@@ -193,6 +196,7 @@ const LOOKS: readonly (readonly [string, Look])[] = [
   ["instance list", { args: ["instance", "list"], format: ["-o", "json"], same: sameItems }],
   ["class list", { args: ["class", "list", "-A"], format: ["-o", "json"], same: sameItems }],
   ["status", { args: ["status"], same: names("lakeside", "adhoc", "adhoc-g0-0", "adhoc-g0-1") }],
+  ["version", { args: ["version"], same: names("fireboltengines.compute.firebolt.io") }],
   ["engine status", { args: ["engine", "status", "adhoc"], same: names("EngineReady", "adhoc", "lakeside") }],
   ["instance status", { args: ["instance", "status", "lakeside"], same: names("AllComponentsReady", "lakeside") }],
   ["rollout status", { args: ["rollout", "status", "adhoc"], same: sameExit }],
@@ -269,26 +273,16 @@ test("a support bundle is no list of commands, and says so", async () => {
   });
 });
 
-test("version and completion ask nobody, with or without it", async () => {
-  for (const args of [["version"], ["completion", "bash"]]) {
-    const nowhere = "--kubeconfig=/nowhere";
-    expect(await runPlugin([...args, nowhere, "--print-commands"])).toEqual(await runPlugin([...args, nowhere]));
-  }
+test("completion contacts no cluster, with or without it", async () => {
+  const args = ["completion", "bash", "--kubeconfig=/nowhere"];
+  expect(await runPlugin([...args, "--print-commands"])).toEqual(await runPlugin(args));
 });
 
 test("every command of the plugin is in one of these tables, or in those of Helm", () => {
   const covered = new Set([
     ...CHANGES.map(([name]) => name),
     ...LOOKS.map(([name]) => name),
-    ...[
-      "plan",
-      "instance port-forward",
-      "engine port-forward",
-      "engine query",
-      "support-bundle",
-      "version",
-      "completion",
-    ],
+    ...["plan", "instance port-forward", "engine port-forward", "engine query", "support-bundle", "completion"],
     ...["install", "quickstart", "uninstall"],
   ]);
   const all = COMMANDS.filter(({ hidden }) => hidden === undefined).map(({ words }) => words.join(" "));

@@ -342,7 +342,7 @@ const BUILT: readonly Mutant[] = [
       find: "return [decision, await applyStatus(decision, snapshot, world)];\n}",
       replace:
         "try {\n    return [decision, await applyStatus(decision, snapshot, world)];\n  } catch (error) {\n" +
-        '    if (decision.type === "hold") await storeConditions(decision, snapshot, { world, logger });\n    throw error;\n  }\n}',
+        '    if (decision.type === "hold") await showFailure(error, { engine: snapshot.engine, conditions: decision.status.conditions }, { world, deps });\n    throw error;\n  }\n}',
     },
     explored("crashes", "I28"),
     unit(FAULTS, "a status that could not be written is not followed by another", "AssertionError"),

@@ -58,11 +58,22 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   {
     name: "demand wakes an engine that was already woken for it",
     file: "auto-stop/wake-request.ts",
-    find: "return lastScaledMs !== undefined && stampMs <= lastScaledMs ? undefined :",
-    replace: "return lastScaledMs !== undefined && stampMs < 0 ? undefined :",
+    find: "return isAnswered(stampMs, sources) ? undefined :",
+    replace: "return stampMs < 0 ? undefined :",
     killedBy: unit(
       "src/engine/auto-stop/step.test.ts",
       "demand that an engine was woken for does not wake it again",
+      "expected [ 2, 'ActivityObserved' ] to deeply equal [ +0, 'Stopped' ]",
+    ),
+  },
+  {
+    name: "a wake stamp undoes the stop that followed it",
+    file: "auto-stop/step.ts",
+    find: "if (engine.spec?.replicas !== 0 || !isOn || isKnown ||",
+    replace: "if (engine.spec?.replicas !== 0 || isOn || isKnown ||",
+    killedBy: unit(
+      "src/engine/auto-stop/step.test.ts",
+      "a stop by a person stands",
       "expected [ 2, 'ActivityObserved' ] to deeply equal [ +0, 'Stopped' ]",
     ),
   },

@@ -20,6 +20,7 @@ const POD = { namespace: "ns", pod: "gateway-0" };
 const E = 'namespace="ns",name="e",instance="main"';
 const I = 'namespace="ns",name="main"';
 const P = 'namespace="ns",pod="gateway-0"';
+const W = 'name="vfireboltengine.compute.firebolt.io",type="validating",operation="UPDATE",rejection_code="500"';
 const H = `${P},firebolt_io_instance="main",envoy_http_conn_manager_prefix`;
 
 const phase = (name: string, values: string) => `firebolt_engine_status_phase{${E},phase="${name}"} ${values}`;
@@ -49,7 +50,37 @@ export const SCENARIOS: readonly Scenario[] = [
         'leader_election_master_status{name="c662f7f5.firebolt.io",pod="a"} 0x90',
         'leader_election_master_status{name="c662f7f5.firebolt.io",pod="b"} 1x90',
       ],
+      // Nobody is scraped: FireboltOperatorDown.
       [],
+    ],
+  },
+  {
+    // Caches that do not fill: the replica runs and is scraped, and has not got as far as the lease.
+    alert: "FireboltOperatorNoLeader",
+    severity: "critical",
+    fires: ['up{job="<fn>-metrics",pod="a"} 1x20'],
+    quietAt: "1m",
+    firesAt: "3m",
+    labels: {},
+    quiet: [
+      ['up{job="<fn>-metrics",pod="a"} 0x90'],
+      [
+        'up{job="<fn>-metrics",pod="a"} 1x90',
+        'leader_election_master_status{name="c662f7f5.firebolt.io",pod="a"} 1x90',
+      ],
+    ],
+  },
+  {
+    alert: "FireboltOperatorCannotWatch",
+    severity: "critical",
+    fires: ['reflector_failures_total{name="pods"} 0+12x60'],
+    quietAt: "4m",
+    firesAt: "10m",
+    labels: { name: "pods" },
+    quiet: [
+      // A short outage of the API server, once.
+      ['reflector_failures_total{name="pods"} 0x5 8x90'],
+      ['reflector_failures_total{name="pods"} 500x90'],
     ],
   },
   {
@@ -116,6 +147,20 @@ export const SCENARIOS: readonly Scenario[] = [
         'controller_runtime_webhook_requests_total{webhook="/validate",code="500"} 7x90',
         'controller_runtime_webhook_requests_total{webhook="/validate",code="200"} 0+9x90',
       ],
+    ],
+  },
+  {
+    alert: "FireboltWebhookUnreachable",
+    severity: "critical",
+    fires: [`apiserver_admission_webhook_rejection_count{${W},error_type="calling_webhook_error"} 0+1x30`],
+    quietAt: "5m",
+    firesAt: "10m",
+    labels: { name: "vfireboltengine.compute.firebolt.io" },
+    quiet: [
+      // What the webhook itself refuses, webhooks of others, and one call that fell into a restart.
+      [`apiserver_admission_webhook_rejection_count{${W},error_type="no_error"} 0+1x90`],
+      ['apiserver_admission_webhook_rejection_count{name="v.example.com",error_type="calling_webhook_error"} 0+1x90'],
+      [`apiserver_admission_webhook_rejection_count{${W},error_type="calling_webhook_error"} 7x90`],
     ],
   },
   {
@@ -236,6 +281,15 @@ export const SCENARIOS: readonly Scenario[] = [
     quiet: [[`firebolt_engine_status_condition{${E},type="InstanceReady"} 1x90`]],
   },
   {
+    alert: "FireboltEngineAutoStopBlind",
+    severity: "warning",
+    fires: [`firebolt_engine_auto_stop_scrape_failing{${E}} 1x30`],
+    quietAt: "14m",
+    firesAt: "16m",
+    labels: ENGINE,
+    quiet: [[`firebolt_engine_auto_stop_scrape_failing{${E}} 1x10 0x90`]],
+  },
+  {
     alert: "FireboltInstanceReconcileStale",
     severity: "warning",
     fires: [`firebolt_instance_last_reconciled_timestamp{${I}} 0x30`, instancePhase("Failed", "0x30")],
@@ -283,22 +337,13 @@ export const SCENARIOS: readonly Scenario[] = [
     quiet: [[condition("GatewayReady", "1x90"), condition("MetadataReady", "0x90")]],
   },
   {
-    alert: "FireboltAuthOrTLSNotReady",
+    alert: "FireboltComponentRolloutStuck",
     severity: "warning",
-    fires: [condition("EngineTLSReady", "0x30"), condition("AuthReady", "1x30")],
-    quietAt: "9m",
-    firesAt: "11m",
-    labels: { ...INSTANCE, type: "EngineTLSReady" },
-    quiet: [[condition("AuthReady", "1x90"), condition("GatewayTLSReady", "1x90"), condition("Ready", "0x90")]],
-  },
-  {
-    alert: "FireboltSigningKeyRotationStalled",
-    severity: "warning",
-    fires: [`firebolt_instance_signing_key_rotation_pending_seconds{${I}} 1801x30`],
-    quietAt: "9m",
-    firesAt: "11m",
-    labels: INSTANCE,
-    quiet: [[`firebolt_instance_signing_key_rotation_pending_seconds{${I}} 1800x90`]],
+    fires: [`firebolt_instance_component_rollout_stuck{${I},component="gateway"} 1x20`],
+    quietAt: "4m",
+    firesAt: "6m",
+    labels: { ...INSTANCE, component: "gateway" },
+    quiet: [[`firebolt_instance_component_rollout_stuck{${I},component="gateway"} 0x90`]],
   },
   {
     alert: "FireboltGateway5xx",
@@ -340,6 +385,19 @@ export const SCENARIOS: readonly Scenario[] = [
     firesAt: "3m",
     labels: { namespace: "ns", engine: "e" },
     quiet: [[`firebolt_gateway_wake_pending_holds{${P},engine="e"} ${"4 0 ".repeat(40).trim()}`]],
+  },
+  {
+    alert: "FireboltWakeAgentFailing",
+    severity: "critical",
+    fires: [`firebolt_gateway_wake_api_errors_total{${P},operation="write"} 0+30x30`],
+    quietAt: "1m",
+    firesAt: "6m",
+    labels: POD,
+    quiet: [
+      // A watch that broke with a restart of the API server.
+      [`firebolt_gateway_wake_api_errors_total{${P},operation="watch"} 0x5 2x90`],
+      [`firebolt_gateway_wake_api_errors_total{${P},operation="write"} 99x90`],
+    ],
   },
   {
     alert: "FireboltWakeNamesFlooded",

@@ -53,7 +53,11 @@ const everything: Values = {
   extraAnnotations: { "example.com/owner": "data" },
   podLabels: { tier: "control" },
   podAnnotations: { "example.com/scrape": "false" },
-  serviceAccount: { annotations: { "example.com/role": "none" }, name: "manager" },
+  serviceAccount: {
+    annotations: { "example.com/role": "none" },
+    labels: { "example.com/tier": "control" },
+    name: "manager",
+  },
   rbac: { aggregateRoles: true },
   metrics: { readerRole: { create: true } },
   webhook: {
@@ -65,8 +69,8 @@ const everything: Values = {
     objectSelector: { matchExpressions: [{ key: "skip", operator: "DoesNotExist" }] },
   },
   healthProbeBindAddress: "[::]:9081",
-  livenessProbe: { initialDelaySeconds: 1, periodSeconds: 2 },
-  readinessProbe: { initialDelaySeconds: 0, periodSeconds: 1 },
+  livenessProbe: { initialDelaySeconds: 1, periodSeconds: 2, timeoutSeconds: 3, failureThreshold: 4 },
+  readinessProbe: { initialDelaySeconds: 0, periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 1 },
   watchNamespaces: ["tenant-a"],
   watchLabelSelector: "!example.com/private,tier in (gold, silver)",
   engineResourceBounds: { maxCPU: 32, maxMemory: "256Gi", maxEphemeralStorage: "1.5Ti" },
@@ -80,11 +84,14 @@ const everything: Values = {
   metadata: { configFormat: "yaml" },
   wakeAgent: { mode: "demand" },
   gatewayWakeClusterRole: { create: true, name: "firebolt:gateways" },
-  podSecurity: { componentSeccomp: "none", engineSeccomp: "Localhost:profiles/engine.json" },
+  podSecurity: { componentSeccomp: "none", componentUserIds: false, engineSeccomp: "Localhost:profiles/engine.json" },
   controllers: { concurrency: { engine: 24, instance: 4, engineclass: 1 } },
   kubeApi: { qps: 12.5, burst: 40 },
   logging: { encoder: "console", level: 3, stacktraceLevel: "panic" },
   resources: { requests: { cpu: "100m", memory: "128Mi" }, limits: { memory: "256Mi" } },
+  updateStrategy: { type: "Recreate" },
+  revisionHistoryLimit: 2,
+  deploymentAnnotations: { "example.com/reload": "yes" },
   priorityClassName: "system-cluster-critical",
   nodeSelector: { "kubernetes.io/os": "linux" },
   tolerations: [{ key: "example.com/control", operator: "Exists", effect: "NoSchedule" }],
@@ -98,6 +105,9 @@ const everything: Values = {
   topologySpreadConstraints: [
     { maxSkew: 1, topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "ScheduleAnyway" },
   ],
+  dnsPolicy: "ClusterFirst",
+  dnsConfig: { options: [{ name: "ndots", value: "2" }] },
+  hostAliases: [{ ip: "10.0.0.7", hostnames: ["registry.example.com"] }],
   telemetry: { enabled: true, endpoint: "https://telemetry.example.com" },
   additionalArgs: ["--shutdown-timeout=5s"],
   additionalEnv: [{ name: "NODE_OPTIONS", value: "--max-old-space-size=512" }],
@@ -110,8 +120,20 @@ const everything: Values = {
     metricsFrom: [{ namespaceSelector: { matchLabels: { monitoring: "yes" } } }],
     extraEgress: [{ ports: [{ port: 8080, protocol: "TCP" }] }],
   },
-  podMonitor: { allNamespaces: true, engines: { enabled: true, interval: "1m30s" }, gateway: { enabled: true } },
-  serviceMonitor: { operator: { enabled: true, bearerTokenSecret: { name: "scraper" } } },
+  podMonitor: {
+    allNamespaces: true,
+    engines: { enabled: true, interval: "1m30s", labels: { release: "prometheus" }, scrapeTimeout: "1m" },
+    gateway: { enabled: true, labels: { release: "prometheus" } },
+  },
+  serviceMonitor: {
+    operator: {
+      enabled: true,
+      labels: { release: "prometheus" },
+      relabelings: [{ action: "labeldrop", regex: "pod" }],
+      metricRelabelings: [{ action: "drop", sourceLabels: ["__name__"], regex: "nodejs_.*" }],
+      bearerTokenSecret: { name: "scraper" },
+    },
+  },
 };
 
 const single: readonly ChartCase[] = [
@@ -127,6 +149,16 @@ const single: readonly ChartCase[] = [
   { name: "image by digest", values: { image: { digest: `sha256:${"a".repeat(64)}` } } },
   { name: "no roles", values: { rbac: { create: false }, serviceAccount: { create: false } } },
   { name: "one replica without a lease", values: { leaderElection: { enabled: false } } },
+  { name: "ids that the cluster chooses", values: { openshift: "always", securityContext: { runAsUser: 7 } } },
+  { name: "a budget of its own", values: { replicaCount: 2, podDisruptionBudget: { enabled: true } } },
+  {
+    name: "objects of one's own",
+    values: {
+      extraObjects: [
+        { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "extra", namespace: "{{ .Release.Namespace }}" } },
+      ],
+    },
+  },
   { name: "no wake agent", values: { wakeAgent: { enabled: false } } },
   { name: "demand", values: { wakeAgent: { mode: "demand" }, networkPolicy: { enabled: true } } },
   { name: "demand without an agent", values: { wakeAgent: { enabled: false, mode: "demand" } } },

@@ -16,6 +16,13 @@ export const RUN_PAGES = [
   "docs/monitoring.md",
   "docs/security.md",
   "docs/troubleshooting.md",
+  "docs/adopt/air-gapped.md",
+  "docs/adopt/openshift.md",
+  "docs/adopt/tenancy.md",
+  "docs/operations/metadata-outage.md",
+  "docs/operations/node-drains.md",
+  "docs/operations/backup-and-restore.md",
+  "docs/operations/leaving.md",
   "docs/upgrade.md",
 ] as const;
 

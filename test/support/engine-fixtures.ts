@@ -50,13 +50,18 @@ export function engine({ metadata, spec, status }: EngineChanges = {}): Firebolt
 }
 
 export function instance(
-  changes: { metadata?: V1ObjectMeta; id?: string; metadataEndpoint?: string } = {},
+  changes: {
+    metadata?: V1ObjectMeta;
+    id?: string;
+    metadataEndpoint?: string;
+    status?: FireboltInstance["status"];
+  } = {},
 ): FireboltInstance {
   const { id = INSTANCE_INFO.id, metadataEndpoint = INSTANCE_INFO.metadataEndpoint } = changes;
   return {
     metadata: { namespace: "ns", name: "main", ...changes.metadata },
     spec: { id, metadata: { engineRegistration: false }, gateway: { metricsPort: 9090 }, metadataNG: false },
-    status: { metadataEndpoint },
+    status: { metadataEndpoint, ...changes.status },
   };
 }
 

@@ -2,12 +2,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Registry } from "prom-client";
 import { expect } from "vitest";
+import { openApiFromKubeconfig } from "../../dev/control-plane/api-request.ts";
 import { createAdmissionMetrics } from "../../src/admission/admission-metrics.ts";
 import { HOOKS } from "../../src/admission/hooks.ts";
 import { createCertificateMetrics, createDemandMetrics } from "../../src/metrics/process-series.ts";
 import { renderDemandPage } from "../../src/wake-agent/demand.ts";
-import { eventually } from "./cluster.ts";
+import { register, unregister } from "./admission-world.ts";
+import { createNamespace, eventually } from "./cluster.ts";
 import { openGatewayWorld } from "./gateway-world.ts";
+import { engine } from "./manifests.ts";
 import type { MetricsOperator } from "./metrics-operator.ts";
 import { parsePage, scrape } from "./metrics-scrape.ts";
 
@@ -53,8 +56,8 @@ export async function neverOnThatPage(): Promise<string> {
 
 export async function envoyAndEnginePages(): Promise<string> {
   await using world = await openGatewayWorld();
-  const engine = await world.startEngine({ engine: "e" });
-  world.publish("e", [engine]);
+  const standIn = await world.startEngine({ engine: "e" });
+  world.publish("e", [standIn]);
   const query = { method: "POST", body: "select 1", signal: AbortSignal.timeout(20_000) };
   expect((await fetch(`http://127.0.0.1:${world.clientPort}/?engine=e`, query)).status).toBe(200);
   const stats = `http://127.0.0.1:${world.metricsPort}/stats/prometheus`;
@@ -65,9 +68,29 @@ export async function envoyAndEnginePages(): Promise<string> {
     expect(text).toMatch(answered);
     return text;
   });
-  return `${envoy}\n${await (await engine.get(9090, "/metrics")).text()}`;
+  return `${envoy}\n${await (await standIn.get(9090, "/metrics")).text()}`;
 }
 
 export function agentPage(): string {
-  return renderDemandPage({ rows: [{ engine: "e", lastMs: 1, parked: 1, shed: 1 }], dropped: 0 });
+  return renderDemandPage({
+    rows: [{ engine: "e", lastMs: 1, parked: 1, shed: 1 }],
+    dropped: 0,
+    apiErrors: { write: 0, watch: 0 },
+  });
+}
+
+/** The API server's own page, after a call of a webhook of ours that nothing serves. */
+export async function apiServerPage(kubeconfig: string): Promise<string> {
+  const namespace = await createNamespace("unreachable", kubeconfig);
+  const api = openApiFromKubeconfig(kubeconfig);
+  try {
+    await register(api, { namespace, base: "https://127.0.0.1:1" });
+    const path = `/apis/compute.firebolt.io/v1alpha1/namespaces/${namespace}/fireboltengines?dryRun=All`;
+    const body = engine({ name: "refused", namespace });
+    await eventually(async () => expect(await api.send({ method: "POST", path, body })).toMatchObject({ status: 500 }));
+    await unregister(api, namespace);
+    return String((await api.expect({ path: "/metrics", as: "text" })).body);
+  } finally {
+    api.close();
+  }
 }

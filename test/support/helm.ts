@@ -43,6 +43,8 @@ export interface Helm extends AsyncDisposable {
   /** `helm template` as text; fails when Helm does. */
   template(release: Release): Promise<string>;
   render(release: Release): Promise<readonly RenderedObject[]>;
+  /** What an installation would print, without a cluster: the manifests and the notes. */
+  notes(release: Release): Promise<string>;
   /** `helm template` that is meant to fail; answers what it says. */
   refusal(release: Release): Promise<string>;
   install(release: Release, kubeconfig: string): Promise<void>;
@@ -89,6 +91,7 @@ export async function openHelm(): Promise<Helm> {
     run,
     expect,
     template,
+    notes: async (release) => expect([...(await argsOf("install", release)), "--dry-run=client"]),
     render: async (release) => parseManifests(await template(release)),
     async refusal(release) {
       const { code, stdout, stderr } = await run(await argsOf("template", release));

@@ -2,7 +2,7 @@
 import type { FireboltInstance } from "../../src/api/instance.ts";
 import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
 import { InstanceMemories } from "../../src/instance/memory.ts";
-import { noInstanceMetrics } from "../../src/instance/metrics-hooks.ts";
+import type { InstancePassRecord } from "../../src/instance/metrics-hooks.ts";
 import { runInstancePass } from "../../src/instance/pass.ts";
 import type { RenderSettings } from "../../src/instance/render/instance-objects.ts";
 import type { InstanceKey } from "../../src/instance/world.ts";
@@ -16,6 +16,7 @@ export const KEY = { namespace: "ns", name: "lakeside" };
 export class InstanceRun {
   readonly world = new MemoryInstanceWorld();
   readonly events: EventNote[] = [];
+  readonly passes: InstancePassRecord[] = [];
   nowMs = Date.UTC(2026, 0, 1);
   /** What the command line says; to be changed between passes as if the process had been started anew. */
   settings: RenderSettings = { images: OPERATOR_DEFAULTS.images, metadataConfigFormat: "xml" };
@@ -45,7 +46,7 @@ export class InstanceRun {
       memories: this.#memories,
       nowMs: () => this.nowMs,
       events: { record: (event) => this.events.push(event) },
-      metrics: noInstanceMetrics,
+      metrics: { passEnded: (record) => this.passes.push(record), removed: () => undefined },
       logger: silentLogger,
     });
   }

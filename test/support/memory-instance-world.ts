@@ -10,7 +10,8 @@ import { LABEL } from "../../src/api/labels.ts";
 import type { AppliedKind, ChildKind, ChildTypes, Instance, Rendered } from "../../src/instance/children.ts";
 import type { Removal } from "../../src/instance/decision.ts";
 import { trimConfigMap } from "../../src/instance/instance-caches.ts";
-import type { InstanceKey, InstanceWorld, StatusWriteAnswer } from "../../src/instance/world.ts";
+import type { InstanceKey, InstanceWorld, SecretChange, StatusWriteAnswer, Update } from "../../src/instance/world.ts";
+import type { Pod } from "../../src/pods/pod-trouble.ts";
 import { KubeApiError } from "../../src/kube/errors.ts";
 
 interface Stored extends ChildTypes {
@@ -103,6 +104,44 @@ export class MemoryInstanceWorld implements InstanceWorld {
     return cached as DeepReadonly<ChildTypes[K]>;
   };
 
+  engines = ({ name }: InstanceKey) => this.#enginesOf(name).filter((engine) => !this.unseen.has(`engine ${engine}`));
+
+  listEngines = async ({ name }: InstanceKey) => {
+    this.#ask("list FireboltEngine");
+    return this.#enginesOf(name);
+  };
+
+  /** What the kubelet reports of the components' pods. */
+  pods: readonly Pod[] = [];
+
+  listPods = async () => {
+    this.#ask("list Pod");
+    return this.pods;
+  };
+
+  /** Engines of the namespace, by the instance that they name. */
+  readonly enginesByName = new Map<string, string>();
+
+  #enginesOf(instance: string): readonly string[] {
+    return [...this.enginesByName].flatMap(([engine, named]) => (named === instance ? [engine] : []));
+  }
+
+  claim = ({ name }: InstanceKey) => this.#labelled("PersistentVolumeClaim", name);
+
+  secretMetadata = ({ name }: InstanceKey) => this.#labelled("Secret", name)?.metadata;
+
+  #labelled<K extends Kind>(kind: K, name: string): Stored[K] | undefined {
+    const found = this.get(kind, name);
+    return found?.metadata?.labels?.[LABEL.instance] === undefined || this.unseen.has(`${kind} ${name}`)
+      ? undefined
+      : found;
+  }
+
+  readClaim = async ({ name }: InstanceKey) => {
+    this.#ask(`get PersistentVolumeClaim ${name}`);
+    return this.get("PersistentVolumeClaim", name);
+  };
+
   readInstance = async ({ name }: InstanceKey) => {
     this.#ask(`get FireboltInstance ${name}`);
     return this.get("FireboltInstance", name);
@@ -158,6 +197,36 @@ export class MemoryInstanceWorld implements InstanceWorld {
       spec: { ...found.spec, id },
     }));
 
+  removeAnnotation = (instance: Instance, annotation: string) =>
+    this.#patch("removeAnnotation", instance, (found) => {
+      const { [annotation]: _, ...annotations } = found.metadata?.annotations ?? {};
+      return { ...found, metadata: { ...found.metadata, annotations } };
+    });
+
+  patchSecret = async ({ name }: InstanceKey, change: SecretChange): Promise<"patched" | "conflict"> => {
+    this.#ask(`patch Secret ${name}`);
+    const found = this.get("Secret", name);
+    if (found?.metadata?.uid !== change.uid) return "conflict";
+    const { ownerReferences: owners, ...metadata } = found.metadata;
+    const annotations = { ...metadata.annotations, ...change.annotations };
+    const kept = change.ownerReferences === null || owners === undefined ? {} : { ownerReferences: owners };
+    this.put("Secret", { ...found, metadata: { ...metadata, ...kept, annotations } });
+    this.loseAnswer(`patch Secret ${name}`);
+    return "patched";
+  };
+
+  growClaim = async ({ name }: InstanceKey, uid: string, size: string | number): Promise<"patched" | "conflict"> => {
+    this.#ask(`grow PersistentVolumeClaim ${name}`);
+    const found = this.get("PersistentVolumeClaim", name);
+    if (found?.metadata?.uid !== uid) return "conflict";
+    this.put("PersistentVolumeClaim", {
+      ...found,
+      spec: { ...found.spec, resources: { requests: { storage: size } } },
+    });
+    this.loseAnswer(`grow PersistentVolumeClaim ${name}`);
+    return "patched";
+  };
+
   async #patch(verb: string, instance: Instance, change: (found: FireboltInstance) => FireboltInstance): Promise<void> {
     const name = instance.metadata?.name ?? "";
     this.#ask(`${verb} ${name}`);
@@ -185,12 +254,12 @@ export class MemoryInstanceWorld implements InstanceWorld {
     return "created";
   };
 
-  update = async (object: Rendered, uid: string): Promise<"updated" | "conflict"> => {
+  update = async (object: Rendered, uid: string): Promise<Update> => {
     const { kind, metadata } = object;
     this.#ask(`update ${kind} ${metadata.name}`);
-    if (this.get(kind, metadata.name)?.metadata?.uid !== uid) return "conflict";
+    if (this.get(kind, metadata.name)?.metadata?.uid !== uid) return { type: "conflict" };
     this.#store(object, "update");
-    return "updated";
+    return { type: "updated", editor: "kubectl-edit" };
   };
 
   rehearse = async ({ kind, metadata }: Rendered) => {
@@ -212,12 +281,21 @@ export class MemoryInstanceWorld implements InstanceWorld {
     const metadata = { ...object.metadata, ...(uid === undefined ? {} : { uid }), generation: generation + 1 };
     const status = found !== undefined && "status" in found ? { status: found.status } : {};
     this.put(rendered.kind, { ...object, ...status, metadata } as Stored[AppliedKind]);
-    // The StatefulSet controller makes the claim.
-    if (rendered.kind === "StatefulSet")
-      this.put("PersistentVolumeClaim", {
-        metadata: { name: `data-${rendered.metadata.name}-0`, labels: rendered.metadata.labels },
-      });
+    if (rendered.kind === "StatefulSet") this.makeClaim(rendered.metadata.name);
     this.loseAnswer(`${verb} ${rendered.kind} ${rendered.metadata.name}`);
+  }
+
+  /** What the StatefulSet controller and a provisioner do: the claim of a pod that is to run and has none. */
+  makeClaim(statefulSet: string): void {
+    const { spec, metadata } = this.get("StatefulSet", statefulSet) ?? {};
+    const [name, template] = [`data-${statefulSet}-0`, spec?.volumeClaimTemplates?.[0]];
+    if (spec?.replicas === 0 || this.get("PersistentVolumeClaim", name) !== undefined) return;
+    const uid = `claim-${this.#version}`;
+    const storageClassName = template?.spec?.storageClassName ?? "standard";
+    this.put("PersistentVolumeClaim", {
+      metadata: { name, uid, ...(metadata?.labels === undefined ? {} : { labels: metadata.labels }) },
+      spec: { ...template?.spec, storageClassName, volumeName: `pv-${uid}` },
+    });
   }
 
   remove = async (_namespace: string, { kind, name, uid }: Removal): Promise<"accepted" | "conflict"> => {

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { stateFile } from "../../dev/playground/state-file.ts";
 import { eventually } from "./cluster.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -66,7 +67,7 @@ export function openPlaygroundLab(): PlaygroundLab {
     ...mountsOf(home),
     ...[...clusters].flatMap(controlGroupsOf),
     ...filesBelow(temporary).map((name) => `file ${name}`),
-    ...(existsSync(join(state, "firebolt-operator/playground.json")) ? ["the state file"] : []),
+    ...filesBelow(join(state, "firebolt-operator")).map((name) => `state file ${name}`),
   ];
   return {
     clusters,
@@ -80,7 +81,7 @@ export function openPlaygroundLab(): PlaygroundLab {
       return join(home, name);
     },
     state() {
-      const file = join(state, "firebolt-operator/playground.json");
+      const file = stateFile({ XDG_STATE_HOME: state });
       return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
     },
     leftovers,

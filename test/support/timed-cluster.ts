@@ -72,10 +72,11 @@ export class TimedCluster extends EngineCluster {
     return this.get("FireboltEngine", "e")?.spec?.replicas;
   }
 
-  stamp(ms: number): void {
+  /** A time, or a value as somebody might write it. */
+  stamp(value: number | string): void {
     const stored = this.get("FireboltEngine", "e");
     if (stored === undefined) throw new Error("no engine");
-    const annotations = { "firebolt.io/wake-requested": text(ms) };
+    const annotations = { "firebolt.io/wake-requested": typeof value === "string" ? value : text(value) };
     this.put("FireboltEngine", { ...stored, metadata: { ...stored.metadata, annotations } });
   }
 }

@@ -48,6 +48,9 @@
 {{- if ne $v.podSecurity.componentSeccomp "RuntimeDefault" }}
 - --component-seccomp={{ $v.podSecurity.componentSeccomp }}
 {{- end }}
+{{- if not $v.podSecurity.componentUserIds }}
+- --component-user-ids=false
+{{- end }}
 {{- if ne $v.podSecurity.engineSeccomp "none" }}
 - --engine-seccomp={{ $v.podSecurity.engineSeccomp }}
 {{- end }}

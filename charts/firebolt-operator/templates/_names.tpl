@@ -80,6 +80,20 @@ annotations:
 {{- end -}}
 {{- end -}}
 
+{{/* A security context, without ids where OpenShift chooses them: (list . CONTEXT). */}}
+{{- define "firebolt-operator.securityContext" -}}
+{{- $root := index . 0 -}}
+{{- $assigned := eq $root.Values.openshift "always" -}}
+{{- if eq $root.Values.openshift "auto" -}}
+{{- $assigned = $root.Capabilities.APIVersions.Has "security.openshift.io/v1" -}}
+{{- end -}}
+{{- $context := index . 1 -}}
+{{- if $assigned -}}
+{{- $context = omit $context "runAsUser" "runAsGroup" "fsGroup" "supplementalGroups" -}}
+{{- end -}}
+{{- toYaml $context -}}
+{{- end -}}
+
 {{/* The port of `host:port`. */}}
 {{- define "firebolt-operator.port" -}}
 {{- regexFind "[0-9]+$" . -}}

@@ -26,13 +26,14 @@ uses and nothing is missing: test/integration/rbac.test.ts compares it with what
 - apiGroups: [policy]
   resources: [poddisruptionbudgets]
   verbs: [get, list, watch, create, patch, delete]
-# The built-in PostgreSQL's password, and Secrets that instances name. Never watched, so never held in memory.
+# The built-in PostgreSQL's password, and Secrets that instances name. Only metadata is watched: contents are never held in memory.
 - apiGroups: [""]
   resources: [secrets]
-  verbs: [get, list, create, delete]
+  verbs: [get, list, watch, create, patch, delete]
+# The built-in PostgreSQL's volume: whether it is still the one with the catalogue; patched to grow.
 - apiGroups: [""]
   resources: [persistentvolumeclaims]
-  verbs: [list, delete]
+  verbs: [get, list, watch, patch, delete]
 # Pods are deleted only where a StatefulSet was deleted without them.
 - apiGroups: [""]
   resources: [pods]

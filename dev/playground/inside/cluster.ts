@@ -1,13 +1,12 @@
 // The inside of `npm start`, on a private machine: a real Kubernetes, and the doors through which the host reaches it.
 // `cluster.ts FOLDER IMAGES-FILE`
 import { readFileSync } from "node:fs";
-import { gatewayName } from "../../../src/instance/names.ts";
-import { openApiFromKubeconfig, valueAt } from "../../control-plane/api-request.ts";
+import { valueAt } from "../../control-plane/api-request.ts";
 import type { ImageArchive } from "../../image/catalog.ts";
 import { publish } from "../../local-cluster/doors.ts";
 import { type LocalCluster, startLocalCluster } from "../../local-cluster/local-cluster.ts";
-import { textOf } from "../calls.ts";
 import { answerCalls, tellProgress } from "./answer-calls.ts";
+import { createGatewayAddress } from "./gateway-address.ts";
 
 /** What the operator needs; the others are loaded while it starts. */
 const FIRST_IMAGES: readonly string[] = ["pause", "operator"];
@@ -40,28 +39,15 @@ async function main(folder: string, images: readonly ImageArchive[]): Promise<vo
       },
       async gateway(input) {
         if (cluster === undefined) throw new Error("the cluster is not up yet");
-        const target = await gatewayAddress(cluster.adminKubeconfig, input);
-        const door = stack.use(await publish({ folder, name: "gateway", target }));
+        const address = stack.use(createGatewayAddress(cluster.adminKubeconfig, input));
+        // Fails here, and not with the first query, when there is no such gateway.
+        await address.read();
+        const door = stack.use(await publish({ folder, name: "gateway", target: address.read }));
         return { socket: door.socket };
       },
     },
     ending,
   );
-}
-
-/** The Service's own address: kube-proxy balances over the gateway's pods. */
-async function gatewayAddress(kubeconfig: string, input: unknown) {
-  const [namespace, instance] = [textOf(input, "namespace"), textOf(input, "instance")];
-  const api = openApiFromKubeconfig(kubeconfig);
-  try {
-    const path = `/api/v1/namespaces/${namespace}/services/${gatewayName(instance)}`;
-    const { body } = await api.expect({ path });
-    const [host, port] = [valueAt(body, ["spec", "clusterIP"]), valueAt(body, ["spec", "ports", 0, "port"])];
-    if (typeof host !== "string" || typeof port !== "number") throw new Error(`${path} has no address and port`);
-    return { host, port };
-  } finally {
-    api.close();
-  }
 }
 
 /** Written by the host's half from what the catalogue answered. */

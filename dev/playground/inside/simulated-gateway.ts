@@ -22,23 +22,25 @@ export interface SimulatedGatewayOptions {
   readonly plane: ControlPlane;
   readonly namespace: string;
   readonly instance: string;
+  /** On loopback, where queries are taken. */
+  readonly port: number;
   readonly progress: (line: string) => void;
 }
 
-/** Answers the port on loopback where queries are taken. Everything ends with the workspace. */
-export async function startGateway(options: SimulatedGatewayOptions): Promise<number> {
+/** Returns when it takes queries. Everything ends with the workspace. */
+export async function startGateway(options: SimulatedGatewayOptions): Promise<void> {
   const { workspace, plane, namespace, progress } = options;
   const binaries = await resolveAssets(["coredns", "envoy"], { progress });
   const [coredns = "", envoy = ""] = [binaries.get("coredns"), binaries.get("envoy")];
   progress("starting Envoy, its wake agent and CoreDNS as processes");
   await startCoreDns({ workspace, controlPlane: plane, binary: coredns });
-  const [client = 0, metrics = 0, admin = 0, hold = 0, demand = 0, probe = 0] = await findFreePorts(6);
+  const [metrics = 0, admin = 0, hold = 0, demand = 0, probe = 0] = await findFreePorts(5);
   await startWakeAgent(options, { admin, hold, demand, probe });
   const config = renderGatewayConfig(
     { namespace, metricsPort: metrics, wake: true },
     {
       address: "127.0.0.1",
-      clientPort: client,
+      clientPort: options.port,
       adminPort: admin,
       wakeHoldPort: hold,
       wakeProbePort: probe,
@@ -55,7 +57,6 @@ export async function startGateway(options: SimulatedGatewayOptions): Promise<nu
     async (signal) => (await (await fetch(`http://127.0.0.1:${admin}/ready`, { signal })).text()).startsWith("LIVE"),
     READY_MS,
   );
-  return client;
 }
 
 interface AgentPorts {

@@ -3,6 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { type ControlPlane, startControlPlane } from "../../control-plane/control-plane.ts";
 import { addNodes } from "../../control-plane/nodes.ts";
+import { findFreePorts } from "../../control-plane/ports.ts";
 import { openWorkspace, type Workspace } from "../../control-plane/workspace.ts";
 import { NODE_ADDRESS } from "../../local-cluster/addresses.ts";
 import { publish } from "../../local-cluster/doors.ts";
@@ -10,6 +11,7 @@ import { textOf } from "../calls.ts";
 import { answerCalls, tellProgress } from "./answer-calls.ts";
 import { startEngine } from "./simulated-engine.ts";
 import { startGateway } from "./simulated-gateway.ts";
+import { startKubelet } from "./simulated-kubelet.ts";
 import { startOperator } from "./simulated-operator.ts";
 import { addStorage } from "./simulated-storage.ts";
 
@@ -18,7 +20,7 @@ const NODES = 2;
 async function main(folder: string): Promise<void> {
   const ending = new AbortController();
   await using stack = new AsyncDisposableStack();
-  let up: { readonly plane: ControlPlane; readonly workspace: Workspace } | undefined;
+  let up: { readonly plane: ControlPlane; readonly workspace: Workspace; readonly gatewayPort: number } | undefined;
   const running = () => {
     if (up === undefined) throw new Error("the control plane is not up yet");
     return up;
@@ -36,12 +38,14 @@ async function main(folder: string): Promise<void> {
           }),
         );
         tellProgress(`adding ${NODES} simulated nodes`);
-        await addNodes(plane.adminKubeconfig, { count: NODES });
+        const nodes = await addNodes(plane.adminKubeconfig, { count: NODES });
         await addStorage(plane.adminKubeconfig);
         // Closed first: an API server does not end while somebody watches.
         const workspace = openWorkspace("firebolt-simulated-", { parent: folder });
         stack.defer(() => workspace.close());
-        up = { plane, workspace };
+        const [gatewayPort = 0] = await findFreePorts(1);
+        stack.use(await startKubelet({ workspace, plane, nodes, gatewayPort }));
+        up = { plane, workspace, gatewayPort };
         const door = stack.use(await publish({ folder, name: "api", target: targetOf(plane.url) }));
         return { kubeconfig: plane.adminKubeconfig, socket: door.socket };
       },
@@ -53,7 +57,8 @@ async function main(folder: string): Promise<void> {
       },
       async gateway(input) {
         const [namespace, instance] = [textOf(input, "namespace"), textOf(input, "instance")];
-        const port = await startGateway({ ...running(), namespace, instance, progress: tellProgress });
+        const port = running().gatewayPort;
+        await startGateway({ ...running(), port, namespace, instance, progress: tellProgress });
         const door = stack.use(await publish({ folder, name: "gateway", target: { host: "127.0.0.1", port } }));
         return { socket: door.socket };
       },

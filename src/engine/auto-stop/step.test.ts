@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { engine, engineClass, instance, NOW_MS } from "../../../test/support/engine-fixtures.ts";
 import { MINUTE, POLICY, pageOf, resting, TimedCluster, text } from "../../../test/support/timed-cluster.ts";
+import { KubeApiError } from "../../kube/errors.ts";
 import { Evaluations } from "./evaluations.ts";
 
 test("off: Disabled, no clock, no scrape", async () => {
@@ -114,19 +115,19 @@ test("the class's policy counts for an engine without one, as a whole", async ()
   expect(world.status).toMatchObject({ autoStopReason: "ActivityObserved", lastActivityTime: text(NOW_MS) });
 });
 
-test("a refused write changes nothing; the next pass decides afresh", async () => {
+test("a refused write is a failed pass that changes nothing; the next pass decides afresh", async () => {
   const world = await resting();
   world.nowMs += 30 * MINUTE;
   const before = structuredClone(world.status);
   world.patchReplicas = () => Promise.resolve({ type: "refused", because: new Error("a webhook says no") } as const);
-  await world.pass();
+  await expect(world.pass()).rejects.toThrow("a webhook says no");
   expect(world.status).toEqual(before);
   Reflect.deleteProperty(world, "patchReplicas");
   await world.pass();
   expect(world.replicas).toBe(0);
 });
 
-test("B22: dying between the spec and the status loses the audit stamp and nothing else", async () => {
+test("B22: dying between the spec and the status loses nothing but the exact time", async () => {
   const world = await resting();
   world.nowMs += 30 * MINUTE;
   world.intercept = (request) => {
@@ -138,7 +139,7 @@ test("B22: dying between the spec and the status loses the audit stamp and nothi
   await world.rest();
   await world.rest();
   expect(world.status).toMatchObject({ phase: "stopped", autoStopReason: "Stopped" });
-  expect(world.status?.lastScaledAt).toBeUndefined();
+  expect(world.status?.lastScaledAt).toBe(text(world.nowMs - 1_000));
 });
 
 test("the next look comes when the idle time is over, if the poll is later", async () => {
@@ -211,4 +212,108 @@ test("an engine that nobody observed for longer than its idle time gets a full o
     await world.pass();
   }
   expect(world.replicas).toBe(0);
+});
+
+test("the request that woke an engine does not keep it up past its idle time", async () => {
+  const world = await resting({ idleTimeout: "30s", pollInterval: "5s" }, 0);
+  world.nowMs += MINUTE;
+  world.stamp(world.nowMs);
+  await world.rest();
+  expect(world.replicas).toBe(2);
+  for (let seconds = 0; seconds < 40; seconds += 5) {
+    world.nowMs += 5_000;
+    await world.rest();
+  }
+  expect([world.replicas, world.status?.phase, world.status?.autoStopReason]).toEqual([0, "stopped", "Stopped"]);
+});
+
+test.each([
+  ["by which it was woken", 0, 0],
+  ["of a gateway that had not seen yet that the engine starts", 0, 2_000],
+  ["of a gateway whose clock is ahead", 30_000, 30_000],
+])("a stop by a person stands: an earlier request does not undo it (a request %s)", async (_, firstMs, lastMs) => {
+  const world = await resting({}, 0);
+  world.nowMs += MINUTE;
+  const wokenMs = world.nowMs;
+  world.stamp(wokenMs + firstMs);
+  await world.pass();
+  expect(world.replicas).toBe(2);
+  world.stamp(wokenMs + lastMs);
+  world.nowMs = wokenMs + 20_000;
+  await world.rest();
+  world.edit({ replicas: 0 });
+  await world.rest();
+  for (let seconds = 0; seconds < 60; seconds += 5) {
+    world.nowMs += 5_000;
+    await world.rest();
+    expect([world.replicas, world.status?.autoStopReason]).toEqual([0, "Stopped"]);
+  }
+  // And a query from then on wakes it.
+  world.stamp(world.nowMs);
+  await world.rest();
+  expect(world.replicas).toBe(2);
+});
+
+test("a stop by a person that nobody saw for a while, because the operator was away, stands too", async () => {
+  const world = await resting({}, 0);
+  world.stamp(world.nowMs);
+  await world.rest();
+  world.nowMs += 10_000;
+  world.edit({ replicas: 0 });
+  world.nowMs += 2 * MINUTE;
+  await world.rest();
+  await world.rest();
+  expect([world.replicas, world.status?.phase]).toEqual([0, "stopped"]);
+});
+
+test("a query that meets a stop wakes the engine: its stamp is newer than the scaling", async () => {
+  const world = await resting({ idleTimeout: "30s", pollInterval: "5s" }, 0);
+  world.stamp(world.nowMs);
+  await world.rest();
+  world.nowMs += 31_000;
+  await world.pass();
+  expect([world.replicas, world.status?.lastScaledAt]).toEqual([0, text(world.nowMs)]);
+  // What the agent writes: the second after the scaling, although it is still the same second.
+  world.stamp(world.nowMs + 1_000);
+  await world.rest();
+  expect(world.replicas).toBe(2);
+});
+
+test.each(["", "yes", "2026-01-01", "1767268800", "9999-12-31T00:00:00Z"])(
+  "a wake request of %j neither wakes nor keeps up nor hides the next one",
+  async (garbage) => {
+    const world = await resting({}, 0);
+    world.stamp(garbage);
+    world.nowMs += MINUTE;
+    await world.rest();
+    expect([world.replicas, world.status?.autoStopReason]).toEqual([0, "Stopped"]);
+    world.stamp(world.nowMs);
+    await world.rest();
+    expect(world.replicas).toBe(2);
+  },
+);
+
+test("pods that cannot be asked: Ready and one event name pod, cause and remedy, until they can", async () => {
+  const world = await resting();
+  const notes: string[] = [];
+  world.note = (reason, note) => void notes.push(`${reason}: ${note}`);
+  world.metrics = () => {
+    throw new KubeApiError("GET pods/proxy", 403, { reason: "Forbidden", message: "cannot get resource pods/proxy" });
+  };
+  for (let minutes = 0; minutes < 3; minutes++) {
+    world.nowMs += MINUTE;
+    await world.pass();
+  }
+  const cause = "pod e-g0-0: GET pods/proxy: 403 Forbidden: cannot get resource pods/proxy";
+  expect(world.ready).toMatchObject({
+    status: "True",
+    message: expect.stringContaining(`so the engine stays up: ${cause}; next: allow the operator to get pods/proxy`),
+  });
+  expect(notes).toEqual([
+    expect.stringContaining(`AutoStopScrapeFailed: Auto-stop cannot see whether queries run: ${cause}`),
+  ]);
+  world.metrics = () => ({ status: 200, body: pageOf(0) });
+  world.nowMs += MINUTE;
+  await world.pass();
+  expect([world.ready?.message, world.status?.autoStopReason]).toEqual(["Generation 0 is serving", "ActivityObserved"]);
 });

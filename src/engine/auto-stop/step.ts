@@ -10,17 +10,22 @@ import type { EngineWorld } from "../world.ts";
 import { type AutoStopVerdict, decideAutoStop } from "./decide.ts";
 import { observeActivity } from "./observe-activity.ts";
 import { type AutoStopPolicy, resolvePolicy } from "./policy.ts";
+import { scrapeFailureOf, scrapeFailureText, withScrapeFailure } from "./scrape-failure.ts";
 import { newestWakeRequest, type WakeRequest } from "./wake-request.ts";
 import { parseRfc3339 } from "./wake-stamp.ts";
+
+/** A stop by somebody else happened before it is seen; a request that follows it at once must not count as older. */
+const SEEN_WITHIN_MS = 1_000;
 
 type AtRest = EngineDecision & { readonly type: "hold" };
 type World = Pick<EngineWorld, "pods" | "listPods" | "queries" | "signal" | "wakeDemand" | "evaluations">;
 
 export async function withAutoStop(
-  decision: EngineDecision,
-  snapshot: EngineSnapshot,
+  made: EngineDecision,
+  observed: EngineSnapshot,
   world: World,
 ): Promise<EngineDecision> {
+  const { decision, snapshot } = withForeignStop(made, observed);
   // A closed gate changes conditions only; behind it nothing is decided.
   if (decision.type === "broken" || decision.type === "refuse") return decision;
   const policy = policyOf(snapshot);
@@ -32,6 +37,28 @@ export async function withAutoStop(
   const entersStable = decision.status.phase === "stable" && snapshot.phase !== "stable";
   if (!entersStable) return decision;
   return { ...decision, status: { ...decision.status, lastActivityTime: clockText(snapshot.nowMs) } };
+}
+
+/**
+ * Somebody else set the replicas to zero, and this is the first pass that sees it: that is a scaling like auto-stop's own, so that no
+ * request from before undoes it. Auto-stop's own stop is stored with its time, unless the process died before it could be.
+ */
+function withForeignStop(decision: EngineDecision, snapshot: EngineSnapshot) {
+  const { engine, status: stored, nowMs } = snapshot;
+  const isOn = stored?.autoStopReason !== undefined && stored.autoStopReason !== "Disabled";
+  const isKnown = stored?.autoStopReason === "Stopped" || stored?.autoStopReason === "Idle";
+  if (engine.spec?.replicas !== 0 || !isOn || isKnown || decision.type === "broken" || decision.type === "refuse")
+    return { decision, snapshot };
+  const seen = { autoStopReason: "Stopped", lastScaledAt: scaledText(stored, nowMs - SEEN_WITHIN_MS) } as const;
+  return {
+    decision: { ...decision, status: { ...decision.status, ...seen } },
+    snapshot: { ...snapshot, status: { ...stored, ...seen } },
+  };
+}
+
+/** Never earlier than before, and never earlier than the request it answers: a gateway's clock may be ahead. */
+function scaledText(stored: EngineSnapshot["status"], nowMs: number, wake?: WakeRequest): string {
+  return timeText(Math.max(nowMs, storedMs(stored?.lastScaledAt) ?? 0, wake?.atMs ?? 0));
 }
 
 /** At rest before and after. A generation that waits because of a foreign edit must not keep a query from waking the engine. */
@@ -62,13 +89,15 @@ interface Evaluation {
  */
 function wakeDraining(decision: AtRest, s: EngineSnapshot, { policy, world }: Evaluation): EngineDecision {
   const replicas = s.engine.spec?.replicas ?? 0;
-  const lastScaledMs = storedMs(s.status?.lastScaledAt);
   const wake = replicas === 0 ? wakeRequestOf(s, world) : undefined;
-  // A request from before the stop has had its engine.
-  if (wake === undefined || (lastScaledMs !== undefined && wake.atMs < lastScaledMs)) return decision;
+  if (wake === undefined) return decision;
   const to = s.drainingPods.wanted > 0 ? s.drainingPods.wanted : policy.activeReplicas;
   const reason = "WakeRequested";
-  const status = { ...decision.status, autoStopReason: reason, lastScaledAt: timeText(s.nowMs) } as const;
+  const status = {
+    ...decision.status,
+    autoStopReason: reason,
+    lastScaledAt: scaledText(s.status, s.nowMs, wake),
+  } as const;
   return { ...decision, scale: { from: replicas, to, reason, status, wake } };
 }
 
@@ -77,6 +106,7 @@ function wakeRequestOf(s: EngineSnapshot, world: World): WakeRequest | undefined
     metadata: s.engine.metadata,
     demand: world.wakeDemand?.(s.identity),
     lastScaledMs: storedMs(s.status?.lastScaledAt),
+    usedMs: s.engine.spec?.replicas === 0 ? undefined : storedMs(s.status?.lastActivityTime),
     nowMs: s.nowMs,
   });
 }
@@ -94,15 +124,20 @@ async function evaluate(decision: AtRest, s: EngineSnapshot, { policy, world }: 
   const question = { identity, active: generations.active, replicas, mode, ...freshness };
   const activity = await observeActivity(world, question);
   // The engine is enqueued when its pods have responded, and until then what was decided last stands.
-  if (activity === "pending") return { ...decision, recheck: earlier(decision.recheck, pollMs(policy)) };
+  if (activity === "pending") {
+    const known = withScrapeFailure(decision.status, scrapeFailureOf(s.status?.conditions));
+    return { ...decision, status: known, recheck: earlier(decision.recheck, pollMs(policy)) };
+  }
   const lastEvaluated = world.evaluations?.lastOf(identity.uid);
   world.evaluations?.note(identity.uid, nowMs);
   const wakeStampMs = wake?.atMs;
   const verdict = decideAutoStop({ policy, replicas, wakeStampMs, activity, lastActivityMs, lastEvaluated, nowMs });
-  const status = folded(decision.status, verdict, lastActivityMs);
+  const cause = verdict.reason === "ScrapeFailed" && activity.type === "failed" ? activity.cause : undefined;
+  const shown = withScrapeFailure(decision.status, cause === undefined ? undefined : scrapeFailureText(cause));
+  const status = folded(shown, verdict, lastActivityMs);
   const recheck = earlier(decision.recheck, nextLookMs(verdict, policy, nowMs));
   if (verdict.replicas === replicas) return { ...decision, status, recheck };
-  const scaled = { ...status, lastScaledAt: timeText(nowMs) };
+  const scaled = { ...status, lastScaledAt: scaledText(s.status, nowMs, wake) };
   const scale = {
     from: replicas,
     to: verdict.replicas,

@@ -48,13 +48,32 @@ test.each([
     want: { atMs: NOW, gateway: "g" },
   },
   {
-    name: "a stamp from before counts: everybody can see it",
+    name: "a stamp from before has had its engine",
     metadata: stamp(NOW - 20 * SECOND),
     lastScaledMs: NOW - 10 * SECOND,
-    want: { atMs: NOW - 20 * SECOND, gateway: undefined },
+    want: undefined,
   },
-])("$name", ({ metadata, demand: shown, lastScaledMs, want }) => {
-  const found = newestWakeRequest({ metadata, demand: shown, lastScaledMs, nowMs: NOW });
+  {
+    name: "a stamp of the second in which the engine was scaled",
+    metadata: stamp(NOW - 10 * SECOND + 900),
+    lastScaledMs: NOW - 10 * SECOND,
+    want: undefined,
+  },
+  {
+    name: "a stamp of the second after",
+    metadata: stamp(NOW - 9 * SECOND),
+    lastScaledMs: NOW - 10 * SECOND,
+    want: { atMs: NOW - 9 * SECOND, gateway: undefined },
+  },
+  {
+    name: "a stamp from before the engine came into use",
+    metadata: stamp(NOW - 9 * SECOND),
+    lastScaledMs: NOW - 10 * SECOND,
+    usedMs: NOW - 8 * SECOND,
+    want: undefined,
+  },
+])("$name", ({ metadata, demand: shown, lastScaledMs, usedMs, want }) => {
+  const found = newestWakeRequest({ metadata, demand: shown, lastScaledMs, usedMs, nowMs: NOW });
   if (want === undefined) expect(found).toBeUndefined();
   else expect(found).toMatchObject(want);
 });

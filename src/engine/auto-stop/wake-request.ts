@@ -25,8 +25,10 @@ export interface WakeRequest {
 export interface WakeSources {
   readonly metadata: DeepReadonly<V1ObjectMeta> | undefined;
   readonly demand: WakeDemand | undefined;
-  /** When auto-stop last changed the replicas. */
+  /** When the replicas were last changed: requests up to then have had their engine, or were overruled by a stop. */
   readonly lastScaledMs: number | undefined;
+  /** When the engine last came into use, for one that runs: what it was woken for must not keep it up. */
+  readonly usedMs?: number | undefined;
   readonly nowMs: number;
 }
 
@@ -40,16 +42,26 @@ export function newestWakeRequest(sources: WakeSources): WakeRequest | undefined
   );
 }
 
-function stamped({ metadata }: WakeSources): WakeRequest | undefined {
-  const stampMs = wakeStampOf(metadata);
-  return stampMs === undefined ? undefined : { atMs: stampMs, stampMs, gateway: undefined };
+function stamped(sources: WakeSources): WakeRequest | undefined {
+  const stampMs = wakeStampOf(sources.metadata);
+  if (stampMs === undefined || isAnswered(stampMs, sources)) return undefined;
+  return { atMs: stampMs, stampMs, gateway: undefined };
 }
 
-function shown({ demand, lastScaledMs, nowMs }: WakeSources): WakeRequest | undefined {
+function shown(sources: WakeSources): WakeRequest | undefined {
+  const { demand, nowMs } = sources;
   if (demand === undefined) return undefined;
   const { stampMs, isWaitedFor, gateway } = demand;
   // Somebody waits: that is so now, whatever the clock of the gateway's node says.
   if (isWaitedFor) return { atMs: nowMs, stampMs, gateway };
-  // Agents remember for longer than a short idle time: what the engine was woken for before must not wake it once more.
-  return lastScaledMs !== undefined && stampMs <= lastScaledMs ? undefined : { atMs: stampMs, stampMs, gateway };
+  return isAnswered(stampMs, sources) ? undefined : { atMs: stampMs, stampMs, gateway };
+}
+
+/**
+ * Both requests and scalings are stored in whole seconds, and a request is usually answered within its own. A request that comes in the
+ * very second of a stop is made again by whoever still waits: agents stamp a time after the last scaling (src/wake-agent/stamper.ts).
+ */
+function isAnswered(stampMs: number, { lastScaledMs, usedMs }: WakeSources): boolean {
+  const second = Math.floor(stampMs / 1_000) * 1_000;
+  return (lastScaledMs !== undefined && second <= lastScaledMs) || (usedMs !== undefined && second < usedMs);
 }

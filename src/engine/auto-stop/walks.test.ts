@@ -127,6 +127,8 @@ test("I48, I49 after any walk: demand that lasts wakes a stopped engine, and dem
       world.edit({ autoStop: POLICY, replicas: 0 });
       world.stamp(world.nowMs - 6 * MINUTE);
       await world.rest();
+      // A request of the second in which the engine was scaled is made again by whoever waits, with a later time.
+      world.nowMs += 1_000;
       world.stamp(world.nowMs);
       await world.rest();
       expect(world.replicas).toBe(POLICY.activeReplicas);

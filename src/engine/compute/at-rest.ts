@@ -33,7 +33,8 @@ export function computeAtRest(s: EngineSnapshot, gate: OpenGate): EngineDecision
     instanceReady,
     rollout: rolloutAtRest(s),
   });
-  const afterMs = isSettled(status) ? RECHECK_MS.settled : RECHECK_MS.atRest;
+  const waitMs = isSettled(status) ? RECHECK_MS.settled : RECHECK_MS.atRest;
+  const afterMs = Math.min(waitMs, s.pods.troubleInMs ?? waitMs);
   return { type: "hold", row: "T6", status, ensure, recheck: ensure.routing === undefined ? { afterMs } : "now" };
 }
 

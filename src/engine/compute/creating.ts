@@ -42,7 +42,8 @@ export function computeCreating(s: EngineSnapshot, gate: OpenGate): EngineDecisi
     };
   const status = advance(s, { phase: "creating", instanceReady, rollout });
   const leftOut = ensure.statefulSet === undefined ? {} : { leftOut: gate.leftOut };
-  const recheck = { afterMs: isThere ? patience(s.nowMs, statefulSet.object) : RECHECK_MS.creating };
+  const waitMs = isThere ? patience(s.nowMs, statefulSet.object) : RECHECK_MS.creating;
+  const recheck = { afterMs: Math.min(waitMs, s.pods.troubleInMs ?? waitMs) };
   return { type: "hold", row: isThere ? "T9" : "T7", status, ensure, recheck, ...leftOut };
 }
 

@@ -17,6 +17,25 @@ const stored = { currentGeneration: 1, activeGeneration: 1, conditions: [instanc
 const judged = (changes: Partial<EngineSnapshot>, spec = {}) =>
   GATED.map((phase) => computeEngine(snapshot(engine({ spec, status: { ...stored, phase } }), changes)));
 
+const LOST = {
+  type: "Ready",
+  status: "False" as const,
+  reason: "Provisioning",
+  message: "MetadataReady: pod x: container metadata crashes",
+  lastTransitionTime: EARLIER,
+};
+
+test("an instance whose deletion its engines hold is used as before: stopped engines are still woken", () => {
+  const held = instance({
+    metadata: {
+      name: "main",
+      deletionTimestamp: EARLIER,
+      finalizers: ["compute.firebolt.io/instance-cleanup"],
+    },
+  });
+  for (const decision of judged({ instance: held })) expect(decision).not.toMatchObject({ row: "T3" });
+});
+
 const condition = (reason: string, message: string) => ({
   type: "Ready",
   status: "False",
@@ -112,6 +131,13 @@ test.each([
   ],
   ["D7, S23: no metadata endpoint", { instance: instance({ metadataEndpoint: "" }) }, "no metadata endpoint"],
   ["D7: no id", { instance: instance({ id: "" }) }, "no id"],
+  [
+    "an instance that was ready and is not any more says why",
+    {
+      instance: instance({ metadataEndpoint: "", status: { phase: "Degraded", conditions: [LOST] } }),
+    },
+    'FireboltInstance "main" has lost its metadata endpoint: MetadataReady: pod x: container metadata crashes',
+  ],
 ] as const)("T3: %s → InstanceNotReady on both conditions, 10 s, nothing else", (_, changes, message) => {
   for (const decision of judged(changes))
     expect(decision).toMatchObject({

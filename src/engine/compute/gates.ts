@@ -1,8 +1,10 @@
 // The gates of behaviour §1.8: what must hold before a phase that renders configuration may go on. A closed gate changes
 // conditions and nothing else, and says what it waits for.
 
-import type { Verdict } from "../../api/condition-list.ts";
+import { findCondition, type Verdict } from "../../api/condition-list.ts";
+import type { Condition } from "../../api/conditions.ts";
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
+import { isEnding } from "../../api/held-deletion.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
 import { type IsProtected, protectedSecrets } from "../../podtemplate/protected-secrets.ts";
 import { validateTemplate } from "../../podtemplate/validate-template.ts";
@@ -107,12 +109,21 @@ function instanceFor(
   const quoted = `FireboltInstance ${JSON.stringify(name)}`;
   if (instance === undefined)
     return `${quoted} not found in namespace ${identity.namespace} (instances are looked up in the engine's own namespace)`;
-  if (instance.metadata?.deletionTimestamp !== undefined) return `${quoted} is being deleted`;
+  const ready = findCondition(instance.status?.conditions, "Ready");
+  // While its engines hold the deletion an instance works as before, and so must they: stopped ones are still woken.
+  if (isEnding(instance)) return `${quoted} is being deleted`;
   const metadataEndpoint = instance.status?.metadataEndpoint;
-  if (metadataEndpoint === undefined || metadataEndpoint === "") return `${quoted} has no metadata endpoint yet`;
+  if (metadataEndpoint === undefined || metadataEndpoint === "") return `${quoted} ${endpointProblem(instance, ready)}`;
   const { id } = instance.spec;
   if (id === undefined || id === "") return `${quoted} has no id yet (spec.id)`;
   return { info: { id, metadataEndpoint }, object: instance };
+}
+
+/** One that was never ready will get its endpoint; one that lost it says why, and that is where to look. */
+function endpointProblem({ status }: DeepReadonly<FireboltInstance>, ready: Readonly<Condition> | undefined): string {
+  if (status?.phase === undefined || status.phase === "Provisioning") return "has no metadata endpoint yet";
+  const cause = ready === undefined || ready.status === "True" ? "" : `: ${ready.message}`;
+  return `has lost its metadata endpoint${cause}`;
 }
 
 function instanceVerdict(status: "True" | "False", reason: string, message: string): Verdict {

@@ -39,6 +39,7 @@ export function advance(s: EngineSnapshot, step: Advance): NextStatus {
     drainProbe: s.drainProbe,
     before: s.phase === step.phase ? findCondition(conditions, "Ready") : undefined,
     settledAt: settledAt(s, { ...step, generations }),
+    startsAnew: generations.current !== s.generations.current,
   });
   const status = build(s, { ...step, generations }, withVerdict(conditions, ready, contextOf(s)));
   return step.observedGeneration === undefined ? status : { ...status, observedGeneration: step.observedGeneration };

@@ -3,8 +3,10 @@
 
 import type { Verdict } from "../../api/condition-list.ts";
 import type { Condition } from "../../api/conditions.ts";
+import { troubleText } from "../../pods/pod-trouble.ts";
 import type { EnginePhase } from "../phase.ts";
 import type { DrainProbe, Generations, PodCount, Routing } from "../snapshot.ts";
+import { withoutFailure } from "./failure-suffix.ts";
 
 export interface ReadyInput {
   readonly phase: EnginePhase;
@@ -17,6 +19,8 @@ export interface ReadyInput {
   readonly before: Readonly<Condition> | undefined;
   /** In draining: until when the old generation is kept whatever it runs. */
   readonly settledAt: string | undefined;
+  /** The generation has another number than the one whose pods were observed. */
+  readonly startsAnew?: boolean;
 }
 
 export function readyVerdict(input: ReadyInput): Verdict {
@@ -35,6 +39,7 @@ export function readyVerdict(input: ReadyInput): Verdict {
     case "draining":
       return drainingVerdict(input, rolling);
     case "creating":
+      return notReady("Rolling", creatingText(input, rolling));
     case "switching":
     case "cleaning":
       return notReady("Rolling", rolling);
@@ -46,7 +51,7 @@ export function readyVerdict(input: ReadyInput): Verdict {
 }
 
 const BUSY = "still runs queries";
-export const isBusyText = (message: string): boolean => message.endsWith(BUSY);
+export const isBusyText = (message: string): boolean => withoutFailure(message).endsWith(BUSY);
 
 /** Says neither which pod nor how many queries: every change of either would be a status write. */
 function drainingVerdict(input: ReadyInput, rolling: string): Verdict {
@@ -54,7 +59,7 @@ function drainingVerdict(input: ReadyInput, rolling: string): Verdict {
   if (drainProbe.type === "busy") return notReady("Rolling", `${rolling}: generation ${generations.draining} ${BUSY}`);
   // Until the pods have responded again, what was known last stands.
   const isKnown = before?.reason === "DrainCheckFailing" || before?.reason === "Rolling";
-  if (drainProbe.type === "pending" && isKnown) return notReady(before.reason, before.message);
+  if (drainProbe.type === "pending" && isKnown) return notReady(before.reason, withoutFailure(before.message));
   const kept = `generation ${generations.draining} is kept until ${settledAt}, because clients may still use its addresses`;
   return notReady("Rolling", settledAt === undefined ? rolling : `${rolling}: ${kept}`);
 }
@@ -64,10 +69,17 @@ export function rollingText(generation: number, phase: EnginePhase): string {
   return `Engine is rolling out generation ${generation} (phase ${phase})`;
 }
 
+/** Counts pods only when one of them is in trouble: every change of the message is a status write. */
+function creatingText({ pods, startsAnew }: ReadyInput, rolling: string): string {
+  if (pods.trouble === undefined || startsAnew === true) return rolling;
+  return `${rolling}: ${pods.ready} of ${pods.wanted} pods ready: ${troubleText(pods.trouble)}`;
+}
+
 function stableVerdict({ generations: { active }, pods, routing }: ReadyInput): Verdict {
   const missing = pods.total < pods.wanted ? ` (${pods.wanted} wanted)` : "";
   const counted = `Generation ${active}: ${pods.ready} of ${pods.total} pods ready${missing}`;
-  if (!pods.allReady) return notReady("PodsNotReady", counted);
+  const because = pods.trouble === undefined ? "" : `: ${troubleText(pods.trouble)}`;
+  if (!pods.allReady) return notReady("PodsNotReady", `${counted}${because}`);
   // Ready promises that queries arrive, so it waits until the repaired routing Service has been read back.
   if (routing.type !== "live" || routing.target !== active)
     return notReady("PodsNotReady", `${counted}, but ${routingProblem(routing)}`);

@@ -2,25 +2,32 @@
 // the snapshot holds.
 import { violationsText } from "../../podtemplate/violation.ts";
 import { type Finding, type InstanceDecision, RECHECK_MS } from "../decision.ts";
-import { metadataName } from "../names.ts";
+import { validateVolume } from "../database/storage.ts";
+import { claimName, gatewayName, metadataName } from "../names.ts";
 import { childOf, type InstanceSnapshot } from "../snapshot.ts";
 import { validateId, validateName, validateTemplates } from "../validate.ts";
-import { initialStatus, nextStatus } from "./next-status.ts";
+import { catalogueOf, postgresRun } from "./catalogue.ts";
+import { isForeground } from "./held.ts";
+import { heldStatus, initialStatus, nextStatus } from "./next-status.ts";
 import { isReleased } from "./phase.ts";
-import { isServing } from "./readiness.ts";
+import { isComplete, isServing } from "./readiness.ts";
 import { computeSteps } from "./steps.ts";
 
 export function computeInstance(s: InstanceSnapshot): InstanceDecision {
   if (s.phase === undefined) return { type: "initialise", status: initialStatus(s) };
-  if (s.phase === "Failed" && !isReleased(s.instance)) return { type: "rest" };
+  const isAtRest = s.phase === "Failed" && !isReleased(s.instance);
+  if (s.heldBy.length > 0 && (isAtRest || isForeground(s.instance))) return { type: "hold", status: heldStatus(s) };
+  if (isAtRest) return { type: "rest" };
   const finding = refusal(s);
   if (finding !== undefined) return { type: "refuse", finding, status: nextStatus(s, { findings: [finding] }) };
-  const metadataServes = isServing(childOf(s, "Deployment", metadataName(s.identity.name)));
+  const metadata = childOf(s, "Deployment", metadataName(s.identity.name));
+  const gateway = childOf(s, "Deployment", gatewayName(s.identity.name));
+  const metadataServes = isServing(metadata);
   return {
     type: "provision",
     steps: computeSteps(s),
     status: nextStatus(s),
-    recheckMs: metadataServes ? RECHECK_MS.ready : RECHECK_MS.waiting,
+    recheckMs: metadataServes && isComplete(gateway) && isComplete(metadata) ? RECHECK_MS.ready : RECHECK_MS.waiting,
   };
 }
 
@@ -36,9 +43,16 @@ export function needsCredentials({ phase, instance }: Pick<InstanceSnapshot, "ph
   return phase !== undefined && (phase !== "Failed" || isReleased(instance)) && specRefusal(instance) === undefined;
 }
 
-function refusal({ instance, credentials }: InstanceSnapshot): Finding | undefined {
+function refusal(s: InstanceSnapshot): Finding | undefined {
+  const { instance, identity, credentials, claim } = s;
   const found = specRefusal(instance);
-  if (found !== undefined || credentials.type !== "unusable") return found;
+  if (found !== undefined) return found;
+  // Before the credentials: without its catalogue a database needs no new password, and must not get one.
+  if (postgresRun(catalogueOf(s)) !== "running") return undefined;
+  const volume = validateVolume(instance.spec.metadata.builtInPostgres, claim, claimName(identity.name));
+  if (volume.length > 0)
+    return { component: "metadata", reason: "PostgresEnsureFailed", message: violationsText(volume) };
+  if (credentials.type !== "unusable") return undefined;
   return { component: "metadata", reason: credentials.reason, message: credentials.message };
 }
 

@@ -5,12 +5,16 @@ import type { Condition, InstanceConditionType } from "../../api/conditions.ts";
 import { copyOf } from "../../api/deep-readonly.ts";
 import type { InstanceStatus } from "../../api/instance-status.ts";
 import { ANNOTATION } from "../../api/labels.ts";
+import { troubleText } from "../../pods/pod-trouble.ts";
 import type { Finding } from "../decision.ts";
 import { gatewayEndpoint, gatewayName, metadataEndpoint, metadataName } from "../names.ts";
 import { childOf, type InstanceSnapshot } from "../snapshot.ts";
 import { wakeOffHint } from "../wake-off.ts";
+import { catalogueFinding, catalogueOf, rememberedClaim } from "./catalogue.ts";
+import { gatewayAccountOf } from "./gateway-account.ts";
+import { heldMessage } from "./held.ts";
 import { nextPhase, resetHint } from "./phase.ts";
-import { isServing } from "./readiness.ts";
+import { isRolledOut, isServing } from "./readiness.ts";
 
 export interface StatusOptions {
   /** What keeps components from being ready, besides what their Deployments say. The first of a component counts. */
@@ -31,23 +35,33 @@ const DISABLED: readonly InstanceVerdict[] = (["AuthReady", "EngineTLSReady", "G
 
 export function nextStatus(
   s: InstanceSnapshot,
-  { findings = [], isFinal = false }: StatusOptions = {},
+  { findings: found = [], isFinal = false }: StatusOptions = {},
 ): InstanceStatus {
+  const catalogue = catalogueOf(s);
+  const lost = catalogueFinding(catalogue, s.identity);
+  // Whatever else is wrong: nothing is as bad, and nothing helps before it.
+  const findings = lost === undefined ? found : [lost, ...found];
   // Without its database the service is of no use, whatever its pods say.
-  const cutOff = findings.some(({ reason }) => reason === "PostgresSecretPreflightFailed");
+  const cutOff = catalogue.type === "lost" || findings.some(({ reason }) => reason === "PostgresSecretPreflightFailed");
   const metadataReady = !cutOff && isServing(childOf(s, "Deployment", metadataName(s.identity.name)));
   const gatewayReady = isServing(childOf(s, "Deployment", gatewayName(s.identity.name)));
   const judged = [
-    verdictOf("metadata", metadataReady, findings, metadataName(s.identity.name)),
-    withHint(verdictOf("gateway", gatewayReady, findings, gatewayName(s.identity.name)), wakeOffHint(s)),
+    verdictOf("metadata", metadataReady, findings, s),
+    withHint(verdictOf("gateway", gatewayReady, findings, s), wakeOffHint(s)),
     ...DISABLED,
   ];
   const components = applied(s.instance.status?.conditions, judged, s);
-  const ready = rollUp(components);
+  const ready = heldVerdict(s) ?? rollUp(components);
   const hint = isFinal ? resetHint(s.instance.metadata?.annotations?.[ANNOTATION.resetFailed]) : "";
-  const { metadataEndpoint: _, gatewayEndpoint: __, ...kept } = copyOf<InstanceStatus>(s.instance.status ?? {});
+  const stored = copyOf<InstanceStatus>(s.instance.status ?? {});
+  const { metadataEndpoint: _, gatewayEndpoint: __, gatewayAccount: ___, ...kept } = stored;
+  const claimUID = rememberedClaim(catalogue);
+  const gatewayAccount = gatewayAccountOf(s);
   return {
     ...kept,
+    // With an external database the last one stays: its claim is the way back.
+    ...(claimUID === undefined ? {} : { builtInPostgres: { claimUID } }),
+    ...(gatewayAccount === undefined ? {} : { gatewayAccount }),
     phase: isFinal ? "Failed" : nextPhase(s.phase, ready.status === "True"),
     metadataReady,
     gatewayReady,
@@ -64,20 +78,47 @@ export function initialStatus(s: InstanceSnapshot): InstanceStatus {
   return { ...kept, phase: "Provisioning", conditions: applied(components, [rollUp(components)], s) };
 }
 
+/** The components are left as they were last seen. */
+export function heldStatus(s: InstanceSnapshot): InstanceStatus {
+  const kept = copyOf<InstanceStatus>(s.instance.status ?? {});
+  const { resetFailed } = ANNOTATION;
+  const hint = s.phase === "Failed" ? resetHint(s.instance.metadata?.annotations?.[resetFailed]) : "";
+  const held = heldVerdict(s) ?? rollUp(s.instance.status?.conditions ?? []);
+  const conditions = applied(s.instance.status?.conditions, [{ ...held, message: `${held.message}${hint}` }], s);
+  return { ...kept, phase: s.phase === "Failed" ? s.phase : nextPhase(s.phase, false), conditions };
+}
+
+function heldVerdict({ heldBy, identity }: InstanceSnapshot): InstanceVerdict | undefined {
+  if (heldBy.length === 0) return undefined;
+  return { type: "Ready", status: "False", reason: "DeletionBlocked", message: heldMessage(heldBy, identity) };
+}
+
 /** Counts of replicas stay out of the messages: they would make a write of every pod that comes and goes. */
-function verdictOf(component: Component, serving: boolean, findings: readonly Finding[], deployment: string) {
+function verdictOf(
+  component: Component,
+  serving: boolean,
+  findings: readonly Finding[],
+  s: InstanceSnapshot,
+): InstanceVerdict {
   const type = component === "metadata" ? "MetadataReady" : "GatewayReady";
   const finding = findings.find((candidate) => candidate.component === component);
-  if (finding !== undefined)
-    return { type, status: "False", reason: finding.reason, message: finding.message } as const;
-  return serving
-    ? ({ type, status: "True", reason: "Ready", message: `Deployment ${deployment} has a ready replica` } as const)
-    : ({
-        type,
-        status: "False",
-        reason: "Provisioning",
-        message: `Deployment ${deployment} has no ready replica`,
-      } as const);
+  if (finding !== undefined) return { type, status: "False", reason: finding.reason, message: finding.message };
+  const deployment = component === "metadata" ? metadataName(s.identity.name) : gatewayName(s.identity.name);
+  const trouble = troubleOf(component, s);
+  if (!serving) {
+    const message = `Deployment ${deployment} has no ready replica${trouble === undefined ? "" : `: ${trouble}`}`;
+    return { type, status: "False", reason: "Provisioning", message };
+  }
+  const isStuck = trouble !== undefined && !isRolledOut(childOf(s, "Deployment", deployment));
+  const but = isStuck ? ", but its rollout is stuck" : ", but something is wrong";
+  const message = `Deployment ${deployment} has a ready replica${trouble === undefined ? "" : `${but}: ${trouble}`}`;
+  return { type, status: "True", reason: "Ready", message };
+}
+
+/** A metadata service waits for its database, so what is wrong there comes first. */
+function troubleOf(component: Component, { troubles }: InstanceSnapshot): string | undefined {
+  const found = component === "metadata" ? (troubles.postgres ?? troubles.metadata) : troubles.gateway;
+  return found === undefined ? undefined : troubleText(found);
 }
 
 function withHint(verdict: InstanceVerdict, hint: string): InstanceVerdict {

@@ -14,6 +14,20 @@ export function isRolledOut(child: Child<LiveObject>): boolean {
   return isCurrent && replicas === updatedReplicas && readyReplicas >= 1;
 }
 
+/** Rolled out, and as many replicas ready as are wanted. One that does not exist has nothing to look into. */
+export function isComplete(child: Child<LiveObject>): boolean {
+  if (child.type !== "live" || !("status" in child.object)) return true;
+  const wanted = "spec" in child.object ? replicasOf(child.object) : 1;
+  const ready = statusOf(child.object).readyReplicas ?? 0;
+  return ready >= wanted && (!("updatedReplicas" in statusOf(child.object)) || wanted === 0 || isRolledOut(child));
+}
+
+function replicasOf({ spec }: LiveObject & { readonly spec?: unknown }): number {
+  return typeof spec === "object" && spec !== null && "replicas" in spec && typeof spec.replicas === "number"
+    ? spec.replicas
+    : 1;
+}
+
 function statusOf(object: LiveObject): NonNullable<Deployment["status"]> {
   return ("status" in object ? (object as Deployment).status : undefined) ?? {};
 }

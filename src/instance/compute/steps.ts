@@ -1,24 +1,34 @@
 // The ordered steps of a pass (behaviour §2.1, rows 7 to 12): what has to be written so that the objects of an instance are what
 // they should be. Unchanged objects are not written again, and what switching a component off left behind goes once nobody uses it.
 
-import type { AppliedKind, Child, LiveObject, Rendered } from "../children.ts";
+import { ANNOTATION } from "../../api/labels.ts";
+import { type AppliedKind, type Child, isOwnedBy, type LiveObject, type Rendered } from "../children.ts";
+import { retainedFor } from "../database/retention.ts";
+import { claimTemplateOf, growth, isWantedTemplate } from "../database/storage.ts";
 import type { Removal, Step, Write } from "../decision.ts";
-import { isAsRendered, outcomeOf, withRenderedHash } from "../drift/as-rendered.ts";
-import { gatewayName, metadataName, postgresName } from "../names.ts";
+import { hasRenderedHashOf, isAsRendered, outcomeOf, withRenderedHash } from "../drift/as-rendered.ts";
+import { claimName, gatewayName, metadataName, postgresName } from "../names.ts";
 import { takenProblem } from "../refusal.ts";
 import { gatewayAccountName, ownsGatewayIdentity } from "../render/gateway-identity.ts";
-import { type InstanceObjects, renderInstanceObjects } from "../render/instance-objects.ts";
+import { type InstanceObjects, type RenderFacts, renderInstanceObjects } from "../render/instance-objects.ts";
 import { childKey, childOf, type InstanceSnapshot } from "../snapshot.ts";
+import { type Catalogue, catalogueOf, postgresRun } from "./catalogue.ts";
+import { replacedAccountUid } from "./gateway-account.ts";
 import { isRolledOut, isServing } from "./readiness.ts";
 
 export function computeSteps(s: InstanceSnapshot): readonly Step[] {
-  const objects = renderInstanceObjects(s.instance, s.settings);
+  const catalogue = catalogueOf(s);
+  const objects = renderInstanceObjects(s.instance, s.settings, factsOf(s, catalogue));
   const metadataServes = isServing(childOf(s, "Deployment", metadataName(s.identity.name)));
   const steps: readonly Step[] = [
     {
       component: "metadata",
       failure: "PostgresEnsureFailed",
-      writes: [...credentials(s), ...writesOf(s, objects.postgres)],
+      writes: [
+        // Where the data is gone, or about to go, a new password would only lock out whoever restores it.
+        ...(postgresRun(catalogue) === "running" ? [...credentials(s), ...volume(s, catalogue)] : []),
+        ...postgresWrites(s, objects.postgres),
+      ],
     },
     { component: "metadata", failure: "EnsureFailed", writes: writesOf(s, objects.metadata) },
     // A gateway without metadata has nothing to route to.
@@ -29,8 +39,36 @@ export function computeSteps(s: InstanceSnapshot): readonly Step[] {
   return steps.filter(({ writes }) => writes.length > 0);
 }
 
-function credentials({ credentials: { type } }: InstanceSnapshot): readonly Write[] {
-  return type === "toCreate" ? [{ type: "createCredentials" }] : [];
+function factsOf(s: InstanceSnapshot, catalogue: Catalogue): RenderFacts {
+  const statefulSet = childOf(s, "StatefulSet", postgresName(s.identity.name));
+  const claimTemplate = statefulSet.type === "live" ? claimTemplateOf(statefulSet.object) : undefined;
+  return { postgres: { run: postgresRun(catalogue), claimTemplate }, replacedAccountUid: replacedAccountUid(s) };
+}
+
+function credentials({ credentials: { type }, instance, identity, secret }: InstanceSnapshot): readonly Write[] {
+  if (type === "toCreate") return [{ type: "createCredentials" }];
+  const { spec } = instance;
+  if (retainedFor(spec) === undefined || secret?.uid === undefined || secret.deletionTimestamp !== undefined) return [];
+  const isFree = !isOwnedBy(secret, identity.uid) && secret.annotations?.[ANNOTATION.accountId] === spec.id;
+  return isFree ? [] : [{ type: "retainCredentials", uid: secret.uid }];
+}
+
+function volume(s: InstanceSnapshot, catalogue: Catalogue): readonly Write[] {
+  if (catalogue.type !== "intact") return [];
+  const { uid } = catalogue.claim;
+  const size = growth(s.instance.spec.metadata.builtInPostgres, catalogue.claim);
+  return size === undefined ? [] : [{ type: "growClaim", name: claimName(s.identity.name), uid, size }];
+}
+
+/** Where no claim exists yet, one of the wanted size and class can still be made: by a StatefulSet of its own, as its template is fixed. */
+function postgresWrites(s: InstanceSnapshot, objects: readonly Rendered[]): readonly Write[] {
+  const statefulSet = childOf(s, "StatefulSet", postgresName(s.identity.name));
+  const template = statefulSet.type === "live" ? claimTemplateOf(statefulSet.object) : undefined;
+  const isOutdated = template !== undefined && !isWantedTemplate(template, s.instance.spec.metadata.builtInPostgres);
+  const removal = removalOf("StatefulSet", statefulSet);
+  if (objects.length === 0 || s.claim !== undefined || !isOutdated || removal === undefined)
+    return writesOf(s, objects);
+  return [{ type: "remove", removal }];
 }
 
 function writesOf(s: InstanceSnapshot, objects: readonly Rendered[]): readonly Write[] {
@@ -42,7 +80,7 @@ function writesFor(s: InstanceSnapshot, object: Rendered): readonly Write[] {
   const child = childOf(s, kind, metadata.name);
   switch (child.type) {
     case "absent":
-      return [{ type: "create", object }];
+      return [{ type: "create", object, isRepair: s.seen.has(childKey(kind, metadata.name)) }];
     case "foreign":
     case "terminating":
       return [{ type: "blocked", kind, name: metadata.name, problem: takenProblem(child.object.metadata, s.identity) }];
@@ -50,7 +88,14 @@ function writesFor(s: InstanceSnapshot, object: Rendered): readonly Write[] {
       if (isSettled(s, child.object, object)) return [];
       return object.kind === "RoleBinding" && boundTo(child.object) !== boundTo(object)
         ? rebinding(object, child)
-        : [{ type: "update", object, uid: child.object.metadata?.uid ?? "" }];
+        : [
+            {
+              type: "update",
+              object,
+              uid: child.object.metadata?.uid ?? "",
+              isRepair: hasRenderedHashOf(child.object, object),
+            },
+          ];
     default:
       return child satisfies never;
   }
@@ -69,7 +114,7 @@ function rebinding(object: Rendered, live: Child<LiveObject>): readonly Write[] 
     // Before the binding, which is all that tells of it: a crash in between repeats both.
     ...(formerRole === "" ? [] : [{ type: "retire", kind: "Role", name: formerRole } as const]),
     ...(removal === undefined ? [] : [{ type: "remove", removal } as const]),
-    { type: "create", object },
+    { type: "create", object, isRepair: false },
   ];
 }
 

@@ -17,6 +17,11 @@ export function withRenderedHash<T extends Rendered>(object: T): T {
   return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
+/** The rendering is the one that was last written: whatever differs was changed by somebody else. */
+export function hasRenderedHashOf(live: LiveObject, rendered: Rendered): boolean {
+  return live.metadata?.annotations?.[RENDERED_HASH] === rendered.metadata.annotations?.[RENDERED_HASH];
+}
+
 /** `live` as a cache holds it, `rendered` with its fingerprint. */
 export function isAsRendered(live: LiveObject, rendered: Rendered): boolean {
   const { labels, annotations } = rendered.metadata;

@@ -25,6 +25,8 @@ export interface ComponentPod {
   readonly template: Template;
   /** The text that the pods read at their start: a change must roll them. */
   readonly config: string;
+  /** More of the operator's own. */
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly container: V1Container;
   /** The operator's own, behind the user's sidecars. */
   readonly lastContainers?: readonly V1Container[];
@@ -42,7 +44,11 @@ export function renderComponentPod(pod: ComponentPod): V1PodTemplateSpec {
   return {
     metadata: {
       labels: { ...textsOf(template?.metadata?.labels), ...componentLabels(pod.instance, component) },
-      annotations: { ...textsOf(template?.metadata?.annotations), [ANNOTATION.configHash]: contentHash(pod.config) },
+      annotations: {
+        ...textsOf(template?.metadata?.annotations),
+        [ANNOTATION.configHash]: contentHash(pod.config),
+        ...pod.annotations,
+      },
     },
     spec: {
       ...fields,

@@ -1,6 +1,7 @@
 // The Secret of the internal PostgreSQL: made once, then only ever verified. Its content must never be logged, compared in
 // messages or written a second time.
 import type { V1Secret } from "../../api/generated/kubernetes.ts";
+import { ANNOTATION } from "../../api/labels.ts";
 import type { Secret } from "../children.ts";
 import { credentialsSecretName, type InstanceIdentity } from "../names.ts";
 import { objectMetadata } from "./object-metadata.ts";
@@ -13,11 +14,20 @@ const SECRET_TYPE = "Opaque";
 const encode = (text: string): string => Buffer.from(text, "utf8").toString("base64");
 const decode = (base64: string | undefined): string => Buffer.from(base64 ?? "", "base64").toString("utf8");
 
-export function renderCredentialsSecret(instance: InstanceIdentity, password: string): V1Secret {
+/** `retainedFor` is the account id of an instance whose Secret is to survive it, which one with an owner would not. */
+export function renderCredentialsSecret(
+  instance: InstanceIdentity,
+  password: string,
+  retainedFor: string | undefined,
+): V1Secret {
+  const { ownerReferences, ...metadata } = objectMetadata(instance, "postgres", credentialsSecretName(instance.name));
   return {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: objectMetadata(instance, "postgres", credentialsSecretName(instance.name)),
+    metadata:
+      retainedFor === undefined
+        ? { ...metadata, ...(ownerReferences === undefined ? {} : { ownerReferences }) }
+        : { ...metadata, annotations: { [ANNOTATION.accountId]: retainedFor } },
     type: SECRET_TYPE,
     data: { username: encode(POSTGRES_USER), password: encode(password), database: encode(POSTGRES_DATABASE) },
   };

@@ -2,6 +2,7 @@
 // the instance alone; no engine may reach it, or an engine event would roll the gateway.
 import { INSTANCE_DEFAULTS } from "../../api/defaults.ts";
 import type { V1Container, V1SeccompProfile } from "../../api/generated/kubernetes.ts";
+import { ANNOTATION } from "../../api/labels.ts";
 import { ONE, parseQuantity } from "../../api/quantity.ts";
 import { renderGatewayConfig } from "../../gateway/gateway-config.ts";
 import { GATEWAY_PORTS, resolveMetricsPort } from "../../gateway/ports.ts";
@@ -30,6 +31,8 @@ export interface GatewayInput {
   /** Absent: nothing holds queries for stopped engines. */
   readonly wakeAgent: WakeAgentImage | undefined;
   readonly wakeMode: WakeMode;
+  /** Rolls the pods once the account that they had was replaced. */
+  readonly replacedAccountUid: string | undefined;
   /** For containers whose pod has none by its template. Undefined: none. */
   readonly seccompProfile: V1SeccompProfile | undefined;
 }
@@ -84,6 +87,8 @@ export function renderGatewayDeployment(input: GatewayInput): Rendered<"Deployme
         component: "gateway",
         template,
         config: input.config,
+        annotations:
+          input.replacedAccountUid === undefined ? {} : { [ANNOTATION.accountUid]: input.replacedAccountUid },
         container: renderContainer(input),
         lastContainers: renderWakeAgent(input),
         volumes: [

@@ -1,5 +1,5 @@
-// All objects of an instance, by step and in the order in which they are written. A pure function of the instance and of the
-// operator's own settings: neither engines nor cluster state nor time may reach it.
+// All objects of an instance, by step and in the order in which they are written. A pure function of the instance, of the
+// operator's own settings and of the few facts that are named here: neither engines nor time nor more of the cluster may reach it.
 import type { DefaultImages } from "../../api/operator-defaults.ts";
 import type { WakeMode } from "../../gateway/wake-container.ts";
 import { type Instance, identityOf, type Rendered } from "../children.ts";
@@ -13,9 +13,10 @@ import {
 } from "./gateway.ts";
 import { ownsGatewayIdentity, renderGatewayIdentity } from "./gateway-identity.ts";
 import { type ComponentSeccomp, seccompOf } from "./hardening.ts";
+import { withoutUserIds } from "./user-ids.ts";
 import { renderMetadataDeployment, renderMetadataService } from "./metadata.ts";
 import { type MetadataConfigFormat, renderMetadataConfig, renderMetadataConfigMap } from "./metadata-config.ts";
-import { renderPostgresService, renderPostgresStatefulSet } from "./postgres.ts";
+import { type PostgresInput, renderPostgresService, renderPostgresStatefulSet } from "./postgres.ts";
 
 /** What the command line decides about the objects of every instance. */
 export interface RenderSettings {
@@ -27,8 +28,17 @@ export interface RenderSettings {
   readonly wakeMode?: WakeMode;
   /** The ClusterRole that gateways are bound to; without it every instance has a Role of its own. */
   readonly gatewayClusterRole?: string;
+  /** Default true. False: users and groups of pods are the cluster's to assign. */
+  readonly componentUserIds?: boolean;
   /** Default RuntimeDefault. */
   readonly componentSeccomp?: ComponentSeccomp;
+}
+
+/** What happened to an instance and its objects shows in them. Of one that nothing happened to there is none. */
+export interface RenderFacts {
+  readonly postgres?: Pick<PostgresInput, "run" | "claimTemplate">;
+  /** The gateway's account was replaced: pods from before have tokens that are no longer valid. */
+  readonly replacedAccountUid?: string | undefined;
 }
 
 export interface InstanceObjects {
@@ -38,17 +48,29 @@ export interface InstanceObjects {
   readonly gateway: readonly Rendered[];
 }
 
-export function renderInstanceObjects(instance: Instance, settings: RenderSettings): InstanceObjects {
+export function renderInstanceObjects(
+  instance: Instance,
+  settings: RenderSettings,
+  facts: RenderFacts = {},
+): InstanceObjects {
   const { spec } = instance;
   const { images, metadataConfigFormat: format, wakeMode = "annotation" } = settings;
   const identity = identityOf(instance);
   const metadataConfig = renderMetadataConfig({ identity, spec, format });
   const wakeAgent = ownsGatewayIdentity(spec) ? settings.wakeAgent : undefined;
   const envoyConfig = renderGatewayConfigText(identity.namespace, spec, wakeAgent !== undefined);
-  return {
+  const objects: InstanceObjects = {
     postgres:
       spec.metadata.postgres === undefined
-        ? [renderPostgresStatefulSet(identity, images.postgres), renderPostgresService(identity)]
+        ? [
+            renderPostgresStatefulSet({
+              identity,
+              image: images.postgres,
+              settings: spec.metadata.builtInPostgres,
+              ...facts.postgres,
+            }),
+            renderPostgresService(identity),
+          ]
         : [],
     metadata: [
       renderMetadataConfigMap({ identity, spec, format }),
@@ -71,10 +93,12 @@ export function renderInstanceObjects(instance: Instance, settings: RenderSettin
         config: envoyConfig,
         wakeAgent,
         wakeMode,
+        replacedAccountUid: facts.replacedAccountUid,
         seccompProfile: seccompOf(settings.componentSeccomp ?? "RuntimeDefault"),
       }),
       renderGatewayService(identity),
       renderGatewayBudget(identity),
     ],
   };
+  return settings.componentUserIds === false ? withoutUserIds(objects) : objects;
 }

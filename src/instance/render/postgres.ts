@@ -1,7 +1,15 @@
 // The internal PostgreSQL: a StatefulSet of one pod with a claim, and the headless Service by which metadata finds it. Users
-// have no say in it; whoever wants more brings an external database.
-import type { V1PodTemplateSpec } from "../../api/generated/kubernetes.ts";
+// have a say in its resources and its volume; whoever wants more brings an external database.
+import { copyOf, type DeepReadonly } from "../../api/deep-readonly.ts";
+import { BUILT_IN_POSTGRES } from "../../api/defaults.ts";
+import type {
+  V1LocalObjectReference,
+  V1PodTemplateSpec,
+  V1ResourceRequirements,
+} from "../../api/generated/kubernetes.ts";
+import type { BuiltInPostgres } from "../../api/instance-postgres.ts";
 import { defaultPullPolicy } from "../../podtemplate/image-reference.ts";
+import { nonEmpty, present } from "../../podtemplate/present.ts";
 import type { Rendered } from "../children.ts";
 import {
   componentLabels,
@@ -31,34 +39,67 @@ const STARTUP_PROBE = {
   failureThreshold: 1_800,
 };
 
-export function renderPostgresStatefulSet(instance: InstanceIdentity, image: string): Rendered<"StatefulSet"> {
-  const labels = componentLabels(instance.name, "postgres");
+/** No scheduler has this name: a pod that is made while the fence is up never runs. */
+const NO_SCHEDULER = "firebolt.io/no-empty-catalogue";
+
+export interface PostgresInput {
+  readonly identity: InstanceIdentity;
+  readonly image: string;
+  readonly settings: DeepReadonly<BuiltInPostgres> | undefined;
+  /** Default running. Fenced: the pod that runs is left alone, and none that follows it starts. Stopped: no pod. */
+  readonly run?: "running" | "fenced" | "stopped" | undefined;
+  /** Of the StatefulSet that exists: claim templates cannot be changed. */
+  readonly claimTemplate?: ClaimTemplate | undefined;
+}
+
+export interface ClaimTemplate {
+  readonly size: string | number;
+  readonly storageClassName: string | undefined;
+}
+
+/** What a new volume is to be. */
+export function wantedVolume(settings: PostgresInput["settings"]): ClaimTemplate {
+  const { size = BUILT_IN_POSTGRES.size, storageClassName } = settings?.storage ?? {};
+  return { size, storageClassName };
+}
+
+export function renderPostgresStatefulSet(input: PostgresInput): Rendered<"StatefulSet"> {
+  const { identity, settings, run = "running" } = input;
+  const labels = componentLabels(identity.name, "postgres");
+  const { size, storageClassName } = input.claimTemplate ?? wantedVolume(settings);
+  const pod = renderPod(input);
   return {
     apiVersion: "apps/v1",
     kind: "StatefulSet",
-    metadata: objectMetadata(instance, "postgres", postgresName(instance.name)),
+    metadata: objectMetadata(identity, "postgres", postgresName(identity.name)),
     spec: {
-      replicas: 1,
-      serviceName: postgresName(instance.name),
+      replicas: run === "stopped" ? 0 : 1,
+      serviceName: postgresName(identity.name),
       selector: { matchLabels: labels },
-      template: renderPod(instance, image),
+      template: run === "fenced" ? { ...pod, spec: { ...pod.spec, schedulerName: NO_SCHEDULER } } : pod,
+      ...(run === "fenced" ? { updateStrategy: { type: "OnDelete" } } : {}),
       // Labelled, because only the labels lead the finalizer to the claims.
       volumeClaimTemplates: [
         {
           metadata: { name: "data", labels },
-          spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "10Gi" } } },
+          spec: present({
+            accessModes: ["ReadWriteOnce"],
+            resources: { requests: { storage: size } },
+            storageClassName,
+          }),
         },
       ],
     },
   };
 }
 
-function renderPod(instance: InstanceIdentity, image: string): V1PodTemplateSpec {
+function renderPod({ identity: instance, image, settings }: PostgresInput): V1PodTemplateSpec & { spec: object } {
+  const pullSecrets = copyOf<V1LocalObjectReference[]>(settings?.imagePullSecrets ?? []);
   const secret = credentialsSecretName(instance.name);
   const fromSecret = (name: string, key: string) => ({ name, valueFrom: { secretKeyRef: { name: secret, key } } });
   return {
     metadata: { labels: componentLabels(instance.name, "postgres") },
-    spec: {
+    spec: present({
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       securityContext: {
@@ -81,7 +122,7 @@ function renderPod(instance: InstanceIdentity, image: string): V1PodTemplateSpec
             // A folder below the mount point: that one belongs to root, and its mode could not be changed.
             { name: "PGDATA", value: `${DATA_PATH}/pgdata` },
           ],
-          resources: { requests: { cpu: "25m", memory: "64Mi" }, limits: { cpu: "250m", memory: "256Mi" } },
+          resources: copyOf<V1ResourceRequirements>(settings?.resources ?? BUILT_IN_POSTGRES.resources),
           securityContext: hardened(POSTGRES_UID),
           startupProbe: STARTUP_PROBE,
           readinessProbe: { tcpSocket: { port: POSTGRES_PORT }, initialDelaySeconds: 1, periodSeconds: 5 },
@@ -101,7 +142,8 @@ function renderPod(instance: InstanceIdentity, image: string): V1PodTemplateSpec
         { name: "run-postgresql", emptyDir: {} },
         { name: "tmp", emptyDir: {} },
       ],
-    },
+      imagePullSecrets: nonEmpty(pullSecrets),
+    }),
   };
 }
 

@@ -1,117 +1,60 @@
 // The commands that change one engine by one small patch: scale, stop, start, restart, wake. The patch that is sent is the patch
-// that --print-commands prints.
-import { timeText } from "../../api/condition-list.ts";
+// that --print-commands prints; what it is, decide-change.ts says.
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltEngineClass } from "../../api/engine-class.ts";
-import { ANNOTATION } from "../../api/labels.ts";
-import { type AutoStopPolicy, resolvePolicy } from "../../engine/auto-stop/policy.ts";
+import { resolvePolicy } from "../../engine/auto-stop/policy.ts";
+import { isForbidden } from "../../kube/errors.ts";
 import type { Cluster } from "../cluster.ts";
 import type { CommandContext, Run } from "../command.ts";
-import { EXIT, type ExitCode, UsageError } from "../exit-codes.ts";
+import { CommandError, EXIT, type ExitCode, UsageError } from "../exit-codes.ts";
 import { requireObject } from "../find-object.ts";
 import { commandsText, FIELD_MANAGER, type KubectlCommand, kubectlArgs, secondsText } from "../kubectl.ts";
 import { waitForRest } from "../rollout/follow.ts";
 import { rolloutProgress } from "../rollout/progress.ts";
+import {
+  type Change,
+  type Decide,
+  decideRestart,
+  decideScale,
+  decideStart,
+  decideStop,
+  decideWake,
+  type KnownPolicy,
+} from "./decide-change.ts";
 
-/** What `stop` leaves for `start`: the number of nodes there were. */
-export const REPLICAS_BEFORE_STOP = "kubectl.firebolt.io/replicas-before-stop";
-const RESTARTED_AT = "kubectl.kubernetes.io/restartedAt";
+type Patch = Extract<Change, { readonly type: "patch" }>;
 
-type Change =
-  | {
-      readonly type: "patch";
-      readonly patch: object;
-      readonly done: string;
-      /** How many nodes there are when it is done; undefined where the patch changes annotations alone. */
-      readonly replicas: number | undefined;
-    }
-  | { readonly type: "nothing"; readonly because: string };
-
-interface Facts {
-  readonly engine: FireboltEngine;
-  readonly policy: AutoStopPolicy | undefined;
-}
-
-type Decide = (facts: Facts, context: CommandContext) => Change;
-
-const scale = (replicas: number, annotation: string | null | undefined, done: string): Change => ({
-  type: "patch",
-  patch: {
-    ...(annotation === undefined ? {} : { metadata: { annotations: { [REPLICAS_BEFORE_STOP]: annotation } } }),
-    spec: { replicas },
-  },
-  done,
-  replicas,
-});
-
-const decideScale: Decide = ({ engine }, context) => {
-  const wanted = wantedReplicas(context);
-  const now = engine.spec?.replicas ?? 0;
-  return wanted === now
-    ? { type: "nothing", because: `has ${now} replicas already` }
-    : scale(wanted, undefined, `scaled from ${now} to ${wanted} replicas`);
-};
-
-function wantedReplicas({ flags }: CommandContext): number {
-  const wanted = flags.integer("replicas");
-  if (wanted === undefined || wanted < 0) throw new UsageError("engine scale needs --replicas N, with N of 0 or more");
-  return wanted;
-}
-
-const decideStop: Decide = ({ engine }) => {
-  const now = engine.spec?.replicas ?? 0;
-  return now === 0
-    ? { type: "nothing", because: "is stopped already" }
-    : scale(0, String(now), `stopped (it had ${now} replicas)`);
-};
-
-const decideStart: Decide = ({ engine, policy }, { flags }) => {
-  const now = engine.spec?.replicas ?? 0;
-  if (now > 0) return { type: "nothing", because: `runs already, with ${now} replicas` };
-  const remembered = Number(engine.metadata?.annotations?.[REPLICAS_BEFORE_STOP] ?? "");
-  const wanted = flags.integer("replicas") ?? (remembered > 0 ? remembered : (policy?.activeReplicas ?? 1));
-  if (wanted < 1) throw new UsageError(`--replicas=${wanted}: an engine is started with 1 or more`);
-  return scale(wanted, null, `started with ${wanted} replicas`);
-};
-
-const decideRestart: Decide = ({ engine }) => ({
-  type: "patch",
-  patch: { spec: { template: { metadata: { annotations: { [RESTARTED_AT]: timeText(Date.now()) } } } } },
-  done: "restarts: a new generation takes over",
-  replicas: engine.spec?.replicas ?? 0,
-});
-
-const decideWake: Decide = () => ({
-  type: "patch",
-  patch: { metadata: { annotations: { [ANNOTATION.wakeRequested]: timeText(Date.now()) } } },
-  done: "asked to wake",
-  replicas: undefined,
-});
-
+/** A command line that is wrong is wrong for every engine. */
 export const scaleEngine: Run = async (context) => {
-  // A command line that is wrong is wrong for every engine.
-  wantedReplicas(context);
-  return await change(context, decideScale);
+  const wanted = context.flags.integer("replicas");
+  if (wanted === undefined || wanted < 0) throw new UsageError("engine scale needs --replicas N, with N of 0 or more");
+  return await change(context, decideScale, wanted);
 };
-export const stopEngine: Run = (context) => change(context, decideStop);
-export const startEngine: Run = (context) => change(context, decideStart);
-export const restartEngine: Run = (context) => change(context, decideRestart);
-export const wakeEngine: Run = (context) => change(context, decideWake);
+export const startEngine: Run = async (context) => {
+  const wanted = context.flags.integer("replicas");
+  if (wanted !== undefined && wanted < 1)
+    throw new UsageError(`--replicas=${wanted}: an engine is started with 1 replica or more`);
+  return await change(context, decideStart, wanted);
+};
+export const stopEngine: Run = (context) => change(context, decideStop, undefined);
+export const restartEngine: Run = (context) => change(context, decideRestart, undefined);
+export const wakeEngine: Run = (context) => change(context, decideWake, undefined);
 
-async function change(context: CommandContext, decide: Decide): Promise<ExitCode> {
+async function change(context: CommandContext, decide: Decide, wanted: number | undefined): Promise<ExitCode> {
   const { args, flags, terminal } = context;
   const [name = ""] = args;
   using cluster = await context.connect();
   const { client, namespace, call } = cluster;
   const engine = await requireObject(cluster, FireboltEngine, name);
-  const policy = await policyOf(cluster, engine);
-  const decision = decide({ engine, policy }, context);
+  const decision = decide({ engine, policy: await policyOf(cluster, engine), wanted, nowMs: Date.now() });
+  if (decision.type === "refused")
+    throw new CommandError(`fireboltengine/${name} ${decision.because}`, EXIT[decision.exit]);
   if (flags.on("print-commands")) return printPatch(context, engine, decision);
   if (decision.type === "nothing") {
     terminal.line(`fireboltengine/${name} ${decision.because}`);
     return EXIT.ok;
   }
-  for (const warning of warningsOf(decide, policy, engine)) terminal.warn(warning);
+  for (const warning of decision.warnings) terminal.warn(warning);
   await client.patch(
     FireboltEngine,
     { namespace, name },
@@ -120,15 +63,18 @@ async function change(context: CommandContext, decide: Decide): Promise<ExitCode
   );
   terminal.line(`fireboltengine/${name} ${decision.done}`);
   if (!flags.on("wait")) return EXIT.ok;
-  // An engine that is asked to wake rests already, until the operator has read the request.
-  const until = decision.replicas === undefined ? "serving" : "at rest";
+  const { until } = decision;
   const rested = await waitForRest(cluster, { name, timeoutMs: flags.durationMs("timeout") ?? 0, terminal, until });
   terminal.line(`fireboltengine/${name} ${rolloutProgress(rested).text}`);
   return EXIT.ok;
 }
 
 /** Reads only: nothing is printed that would not be sent. */
-function printPatch(context: CommandContext, engine: FireboltEngine, decision: Change): ExitCode {
+function printPatch(
+  context: CommandContext,
+  engine: FireboltEngine,
+  decision: Exclude<Change, { readonly type: "refused" }>,
+): ExitCode {
   const { flags, terminal } = context;
   const { name = "" } = engine.metadata ?? {};
   if (decision.type === "nothing") {
@@ -145,7 +91,7 @@ function printPatch(context: CommandContext, engine: FireboltEngine, decision: C
     "-p",
     JSON.stringify(decision.patch),
   );
-  const waits = flags.on("wait") ? waitCommands(context, engine, decision.replicas) : [];
+  const waits = flags.on("wait") ? waitCommands(context, engine, decision) : [];
   terminal.out(commandsText([{ comment: `${name} ${decision.done}`, args }, ...waits]));
   return EXIT.ok;
 }
@@ -154,7 +100,7 @@ function printPatch(context: CommandContext, engine: FireboltEngine, decision: C
 function waitCommands(
   { flags }: CommandContext,
   { metadata }: FireboltEngine,
-  replicas: number | undefined,
+  { until, changesSpec }: Patch,
 ): readonly KubectlCommand[] {
   const timeout = `--timeout=${secondsText(flags.durationMs("timeout") ?? 0)}`;
   const wait = (comment: string, condition: string): KubectlCommand => ({
@@ -163,26 +109,25 @@ function waitCommands(
   });
   const confirmed = `jsonpath={.status.observedGeneration}=${(metadata?.generation ?? 0) + 1}`;
   return [
-    ...(replicas === undefined ? [] : [wait("wait until the new spec runs", confirmed)]),
-    ...(replicas === 0 ? [] : [wait("wait until it serves", "condition=Ready")]),
+    ...(changesSpec ? [wait("wait until the new spec runs", confirmed)] : []),
+    until === "stopped"
+      ? wait("wait until it is stopped", "jsonpath={.status.phase}=stopped")
+      : wait("wait until it serves", "condition=Ready"),
   ];
 }
 
-async function policyOf(
-  { client, namespace, call }: Cluster,
-  { spec }: FireboltEngine,
-): Promise<AutoStopPolicy | undefined> {
-  const name = spec?.engineClassRef;
-  const found =
-    name === undefined || name === "" ? undefined : await client.find(FireboltEngineClass, { namespace, name }, call);
-  return resolvePolicy(spec?.autoStop, found?.spec?.autoStop);
-}
-
-function warningsOf(decide: Decide, policy: AutoStopPolicy | undefined, engine: FireboltEngine): readonly string[] {
-  if (decide === decideWake && policy === undefined)
-    return ["auto-stop is off for this engine, so nobody acts on a wake request: use kubectl firebolt engine start"];
-  if (decide === decideWake && (engine.spec?.replicas ?? 0) > 0)
-    return ["the engine is not stopped: the request keeps it awake"];
-  const scales = decide === decideScale || decide === decideStop || decide === decideStart;
-  return scales && policy !== undefined ? ["auto-stop is on for this engine and may change its replicas again"] : [];
+/** Classes belong to administrators, and changing an engine must not need the right to read them. */
+async function policyOf({ client, namespace, call }: Cluster, { spec }: FireboltEngine): Promise<KnownPolicy> {
+  const known = (policy: ReturnType<typeof resolvePolicy>): KnownPolicy =>
+    policy === undefined ? { type: "off" } : { type: "on", policy };
+  const name = spec?.engineClassRef ?? "";
+  // An engine's own block replaces that of its class as a whole.
+  if (spec?.autoStop !== undefined || name === "") return known(resolvePolicy(spec?.autoStop, undefined));
+  try {
+    const found = await client.find(FireboltEngineClass, { namespace, name }, call);
+    return known(resolvePolicy(undefined, found?.spec?.autoStop));
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    return { type: "unknown", engineClass: name };
+  }
 }

@@ -1,13 +1,21 @@
-// `engine create`: applies a small manifest and waits until the engine serves.
+// `engine create`: creates an engine from a few flags and waits until it serves. An engine that exists is never changed, unless
+// --overwrite says so.
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltEngineClass } from "../../api/engine-class.ts";
+import { FireboltInstance } from "../../api/instance.ts";
+import { isAlreadyExists, isForbidden } from "../../kube/errors.ts";
+import type { KubeObject } from "../../kube/object.ts";
+import type { ResourceType } from "../../kube/resource.ts";
 import { applyManifest } from "../apply-manifest.ts";
 import type { Cluster } from "../cluster.ts";
 import type { CommandContext, Run } from "../command.ts";
-import { EXIT, UsageError } from "../exit-codes.ts";
+import { describeError } from "../describe-error.ts";
+import { CommandError, EXIT, UsageError } from "../exit-codes.ts";
+import { requireObject } from "../find-object.ts";
 import { commandsText, FIELD_MANAGER, kubectlArgs, quoted, secondsText } from "../kubectl.ts";
 import { dataText } from "../output.ts";
 import { waitForRest } from "../rollout/follow.ts";
+import { differencesFrom } from "./existing-engine.ts";
 import { engineManifest, namesBucket } from "./manifest.ts";
 
 const NO_BUCKET =
@@ -23,21 +31,14 @@ export const createEngine: Run = async (context) => {
   if (replicas < 0) throw new UsageError(`--replicas=${replicas}: must not be negative`);
   if (flags.on("print-commands")) return printCreate(context, name, replicas);
   using cluster = await context.connect();
-  if (flags.text("bucket") === "" && !(await classNamesBucket(cluster, flags.text("type")))) terminal.warn(NO_BUCKET);
-  const object = manifestOf(context, name, { namespace: cluster.namespace, replicas });
   const { namespace, client, call } = cluster;
-  const before = await client.find(FireboltEngine, { namespace, name }, call);
-  const after = await applyManifest(cluster, FireboltEngine, object, {
-    force: flags.on("overwrite"),
-    wayOut: "change it with engine scale, stop, start or kubectl; --overwrite takes the fields over",
-  });
-  const outcome =
-    before === undefined
-      ? "created"
-      : before.metadata?.resourceVersion === after.metadata?.resourceVersion
-        ? "unchanged"
-        : "configured";
-  terminal.line(`fireboltengine.compute.firebolt.io/${name} ${outcome}`);
+  const existing = await client.find(FireboltEngine, { namespace, name }, call);
+  const object = manifestOf(context, name, { namespace, replicas });
+  const differences = existing === undefined ? [] : differencesFrom(existing.spec, object.spec);
+  if (differences.length > 0 && !flags.on("overwrite")) throw alreadyExists({ name, namespace, replicas, differences });
+  const engineClass = await checkReferences(cluster, context);
+  if (flags.text("bucket") === "" && !namesBucket(engineClass?.spec?.customEngineConfig)) terminal.warn(NO_BUCKET);
+  terminal.line(`fireboltengine.compute.firebolt.io/${name} ${await write(context, cluster, { object, existing })}`);
   if (replicas === 0) {
     terminal.line(`fireboltengine/${name} has 0 replicas: it stays stopped, and there is nothing to wait for`);
     return EXIT.ok;
@@ -53,10 +54,67 @@ export const createEngine: Run = async (context) => {
   return EXIT.ok;
 };
 
-async function classNamesBucket({ client, namespace, call }: Cluster, name: string): Promise<boolean> {
-  if (name === "") return false;
-  const found = await client.find(FireboltEngineClass, { namespace, name }, call);
-  return namesBucket(found?.spec?.customEngineConfig);
+interface Written {
+  readonly object: ReturnType<typeof manifestOf>;
+  readonly existing: FireboltEngine | undefined;
+}
+
+/** Created by POST, so that an engine somebody else has created in the meantime is not changed either. */
+async function write({ flags }: CommandContext, cluster: Cluster, { object, existing }: Written): Promise<string> {
+  const { client, call, namespace } = cluster;
+  const name = object.metadata.name ?? "";
+  if (flags.on("overwrite")) {
+    const wayOut = "change it with engine scale, stop, start or kubectl";
+    const after = await applyManifest(cluster, FireboltEngine, object, { force: true, wayOut });
+    if (existing === undefined) return "created";
+    return existing.metadata?.resourceVersion === after.metadata?.resourceVersion ? "unchanged" : "configured";
+  }
+  if (existing !== undefined) return "unchanged";
+  try {
+    await client.create<KubeObject>(FireboltEngine, object, { ...call, fieldManager: FIELD_MANAGER });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    throw alreadyExists({ name, namespace, replicas: object.spec.replicas, differences: [] });
+  }
+  return "created";
+}
+
+interface Existing {
+  readonly name: string;
+  readonly namespace: string;
+  readonly replicas: number;
+  readonly differences: readonly string[];
+}
+
+function alreadyExists({ name, namespace, replicas, differences }: Existing): CommandError {
+  const fields = differences.length === 0 ? "" : ` and differs in:${differences.map((line) => `\n  ${line}`).join("")}`;
+  const scales = differences.some((line) => line.startsWith("spec.replicas:"));
+  const ways = [
+    ...(scales ? [`change its size with: kubectl firebolt engine scale ${name} --replicas ${replicas}`] : []),
+    "change it with kubectl edit or kubectl apply, or add --overwrite to set these fields",
+  ];
+  return new CommandError(
+    `FireboltEngine ${JSON.stringify(name)} already exists in namespace ${JSON.stringify(namespace)}${fields}\n${ways.join("\n")}`,
+    EXIT.refused,
+  );
+}
+
+/** A name that is mistyped would be waited for until time is up. Who may not read them is taken at their word. */
+async function checkReferences(
+  cluster: Cluster,
+  { flags, terminal }: CommandContext,
+): Promise<FireboltEngineClass | undefined> {
+  const lookUp = async <T extends KubeObject>(type: ResourceType<T>, name: string): Promise<T | undefined> => {
+    try {
+      return name === "" ? undefined : await requireObject(cluster, type, name);
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      terminal.warn(`whether ${type.kind} ${JSON.stringify(name)} exists is unknown: ${describeError(error)}`);
+      return undefined;
+    }
+  };
+  await lookUp(FireboltInstance, flags.text("instance"));
+  return await lookUp(FireboltEngineClass, flags.text("type"));
 }
 
 function manifestOf(
@@ -82,15 +140,9 @@ async function printCreate(context: CommandContext, name: string, replicas: numb
   const { flags, terminal } = context;
   if (flags.text("bucket") === "" && flags.text("type") === "") terminal.warn(NO_BUCKET);
   const stdin = await dataText(manifestOf(context, name, { namespace: undefined, replicas }), "yaml");
-  const apply = kubectlArgs(
-    flags,
-    "apply",
-    "--server-side",
-    ...(flags.on("overwrite") ? ["--force-conflicts"] : []),
-    `--field-manager=${FIELD_MANAGER}`,
-    "-f",
-    "-",
-  );
+  const verb = flags.on("overwrite") ? ["apply", "--server-side", "--force-conflicts"] : ["create"];
+  const [first = "", ...rest] = [...verb, `--field-manager=${FIELD_MANAGER}`, "-f", "-"];
+  const apply = kubectlArgs(flags, first, ...rest);
   const timeout = `--timeout=${secondsText(flags.durationMs("timeout") ?? 0)}`;
   const wait = kubectlArgs(flags, "wait", "--for=condition=Ready", `fireboltengine/${name}`, timeout);
   terminal.out(

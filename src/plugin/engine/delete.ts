@@ -6,6 +6,7 @@ import type { Cluster } from "../cluster.ts";
 import type { Run } from "../command.ts";
 import { startDeadline } from "../deadline.ts";
 import { CommandError, EXIT } from "../exit-codes.ts";
+import { whereElse } from "../find-object.ts";
 import { commandsText, kubectlArgs, secondsText } from "../kubectl.ts";
 import { spanText } from "../terminal/age.ts";
 
@@ -32,7 +33,8 @@ export const deleteEngine: Run = async (context) => {
       await untilGone(cluster, name, { uid: result.object.metadata?.uid, timeoutMs });
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    terminal.line(`fireboltengine/${name} not found; nothing to delete`);
+    const hint = await whereElse(cluster, FireboltEngine, name);
+    terminal.line(`fireboltengine/${name} not found in namespace ${namespace}; nothing to delete${hint}`);
     return EXIT.ok;
   }
   terminal.line(`fireboltengine.compute.firebolt.io ${JSON.stringify(name)} deleted`);
@@ -55,7 +57,7 @@ async function untilGone(cluster: Cluster, name: string, { uid, timeoutMs }: Gon
   }
   if (call.signal.aborted) throw call.signal.reason;
   throw new CommandError(
-    `FireboltEngine ${JSON.stringify(name)} is still being deleted after ${spanText(timeoutMs)}: is the operator running?`,
+    `FireboltEngine ${JSON.stringify(name)} is still being deleted after ${spanText(timeoutMs)}: see kubectl firebolt engine status ${name}`,
     EXIT.notYet,
   );
 }

@@ -27,7 +27,7 @@ export const queryEngine: Run = async (context) => {
   const service = gatewayName(engine.spec?.instanceRef ?? "");
   if (gatewayScheme(instance) !== "http")
     throw new CommandError(
-      "the gateway speaks TLS: use kubectl firebolt instance port-forward and a client that knows its certificate",
+      "the gateway uses TLS: use kubectl firebolt instance port-forward and a client that trusts its certificate",
     );
   if (flags.on("print-commands")) return printQuery(context, service, { engine: name, statement });
   await using forwarding = await openForwarding({
@@ -39,10 +39,10 @@ export const queryEngine: Run = async (context) => {
   const query = { port: forwarding.port, engine: name, statement, signal: deadline.signal };
   const answer = await post(query).catch((error: unknown) => {
     if (!deadline.passed) throw error;
-    throw new CommandError("the query did not end in time: --timeout allows more", EXIT.notYet);
+    throw new CommandError("the query timed out: use --timeout to allow more time", EXIT.notYet);
   });
   if (answer.status !== 200)
-    throw new CommandError(`the gateway answered with ${answer.status}: ${answer.body.trim()}`);
+    throw new CommandError(`the gateway responded with ${answer.status}: ${answer.body.trim()}`);
   terminal.out(answer.body.endsWith("\n") ? answer.body : `${answer.body}\n`);
   return EXIT.ok;
 };
@@ -65,7 +65,7 @@ function post({ port, engine, statement, signal }: Query): Promise<{ readonly st
       response.on("data", (chunk: Buffer) => {
         bytes += chunk.length;
         if (bytes <= MAX_ANSWER_BYTES) chunks.push(chunk);
-        else call.destroy(new CommandError(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`));
+        else call.destroy(new CommandError(`the response is larger than ${MAX_ANSWER_BYTES} bytes`));
       });
       response.once("error", reject);
       response.once("end", () =>

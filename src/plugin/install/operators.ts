@@ -44,30 +44,45 @@ export async function findOperators(
   }
 }
 
+/** The Deployments of all operators in the cluster, as they are. */
+export async function operatorDeployments(cluster: Cluster): Promise<readonly V1Deployment[]> {
+  const { items } = await listObjects(cluster, KINDS.Deployment, { namespace: undefined, labelSelector: DEPLOYMENTS });
+  return items.filter(isOfChart);
+}
+
+const isOfChart = ({ metadata }: V1Deployment): boolean => CHART.test(metadata?.labels?.["helm.sh/chart"] ?? "");
+
+export function managerArgs(deployment: V1Deployment): readonly string[] {
+  return managerOf(deployment)?.args ?? [];
+}
+
+export function managerOf({ spec }: V1Deployment) {
+  return spec?.template.spec?.containers.find(({ name }) => name === "manager");
+}
+
 function operatorsIn(deployments: readonly V1Deployment[]): readonly Operator[] {
-  return deployments.flatMap((deployment) => {
-    const { "helm.sh/chart": chart = "", "app.kubernetes.io/instance": release = "" } =
-      deployment.metadata?.labels ?? {};
-    if (!CHART.test(chart)) return [];
-    const args = deployment.spec?.template.spec?.containers.find(({ name }) => name === "manager")?.args ?? [];
-    return [{ namespace: namespaceOf(deployment), release, watch: watchOf(args) }];
+  return deployments.filter(isOfChart).map((deployment) => {
+    const release = deployment.metadata?.labels?.["app.kubernetes.io/instance"] ?? "";
+    return { namespace: namespaceOf(deployment), release, watch: watchOf(managerArgs(deployment)) };
   });
 }
 
-/** What a manager with these arguments watches. As in the manager, the last of equal flags counts. */
+/** The value of a flag of the manager, empty without one. As in the manager, the last of equal flags counts. */
+export function argumentOf(args: readonly string[], flag: string): string {
+  const pattern = new RegExp(`^--?${flag}(?:=(.*))?$`, "s");
+  return args.reduce((last, argument, index) => {
+    const found = pattern.exec(argument);
+    return found === null ? last : (found[1] ?? args[index + 1] ?? "");
+  }, "");
+}
+
+/** What a manager with these arguments watches. */
 export function watchOf(args: readonly string[]): Watch {
-  const value = (flag: string): string => {
-    const pattern = new RegExp(`^--?${flag}(?:=(.*))?$`, "s");
-    return args.reduce((last, argument, index) => {
-      const found = pattern.exec(argument);
-      return found === null ? last : (found[1] ?? args[index + 1] ?? "");
-    }, "");
-  };
-  const namespaces = value("namespaces")
+  const namespaces = argumentOf(args, "namespaces")
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "");
-  return { namespaces: [...new Set(namespaces)], selector: value("watch-label-selector") };
+  return { namespaces: [...new Set(namespaces)], selector: argumentOf(args, "watch-label-selector") };
 }
 
 export function watches({ watch: { namespaces, selector } }: Operator, object: KubeObject): boolean {

@@ -117,7 +117,7 @@ async function untilInstanceReady({ flags, signal }: CommandContext, cluster: Cl
   const { namespace, client, call } = cluster;
   const timeoutMs = flags.durationMs("timeout") ?? 0;
   using limited = startDeadline(signal, timeoutMs);
-  let why = "nothing was seen of it";
+  let why = "its status was never read";
   const kinds = [{ type: FireboltInstance, scope: { namespace } }];
   for await (const _ of changes(cluster, { kinds, everyMs: POLL_MS, signal: limited.signal })) {
     const instance = await client.get(FireboltInstance, { namespace, name }, call);
@@ -126,7 +126,7 @@ async function untilInstanceReady({ flags, signal }: CommandContext, cluster: Cl
   }
   if (signal.aborted) throw signal.reason;
   throw new CommandError(
-    `FireboltInstance ${JSON.stringify(name)} is not Ready after ${spanText(timeoutMs)}: ${why}`,
+    `timed out after ${spanText(timeoutMs)} waiting for FireboltInstance ${JSON.stringify(name)} to become ready: ${why}`,
     EXIT.notYet,
   );
 }

@@ -4,9 +4,10 @@ import type { KubeObject } from "../../kube/object.ts";
 import type { ResourceType } from "../../kube/resource.ts";
 import { isObject } from "../../podtemplate/shape.ts";
 import type { Cluster } from "../cluster.ts";
-import { apiMessage } from "../describe-error.ts";
+import { CommandError } from "../exit-codes.ts";
 import type { Manifest } from "./manifest-file.ts";
 import { threeWayPatch } from "./three-way.ts";
+import { isSchemaMismatch, refusalTexts } from "./without-values.ts";
 
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 const MANAGER = "kubectl";
@@ -51,14 +52,18 @@ export async function dryRun<T extends KubeObject>(
       Object.keys(body).length === 0 ? live : await client.patch(type, key, { type: "merge", body }, options);
     return { type: "accepted", live, object: result };
   } catch (error) {
-    if (!(error instanceof KubeApiError) || !isRefusal(error)) throw error;
-    return { type: "refused", live, problems: problemsOf(error) };
+    if (!(error instanceof KubeApiError)) throw error;
+    const problems = refusalTexts(error, [live, manifest]);
+    if (isRefusal(error)) return { type: "refused", live, problems };
+    // Without permission nothing was looked at, so nothing is quoted; a failure of the server may quote the object.
+    throw error.status < 500 ? error : new CommandError(`the API server failed: ${problems.join("; ")}`);
   }
 }
 
 /** The object is refused, not the person who asks: a webhook says no with the code of missing rights. */
 function isRefusal({ status, message }: KubeApiError): boolean {
   if (status === 403) return message.includes("denied the request");
+  if (status === 500) return isSchemaMismatch(message);
   return status >= 400 && status < 500 && status !== 401 && status !== 429;
 }
 
@@ -77,12 +82,4 @@ function lastApplied(live: KubeObject): unknown {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-}
-
-/** One line per field, when the server says which. */
-function problemsOf(error: KubeApiError): readonly string[] {
-  const causes = error.causes.flatMap(({ field, message }) =>
-    message === undefined ? [] : [field === undefined ? message : `${field}: ${message}`],
-  );
-  return causes.length > 0 ? [...new Set(causes)] : [apiMessage(error)];
 }

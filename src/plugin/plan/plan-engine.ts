@@ -15,13 +15,14 @@ import { type EffectiveEngine, resolveEngine } from "../../engine/resolve/effect
 import { resolveSettings } from "../../engine/resolve/settings.ts";
 import type { EngineSnapshot } from "../../engine/snapshot.ts";
 import type { ResourceBounds } from "../../engine/validate.ts";
-import { violationText } from "../../podtemplate/violation.ts";
 import { changedPaths } from "./changed-paths.ts";
 import type { Effect } from "./effect.ts";
 import { NO_PODS } from "../../engine/pod-state.ts";
 import { generationsOf } from "../../engine/stored-state.ts";
 import { learnDefaults } from "./learn-defaults.ts";
+import { shownDifference } from "./shown-values.ts";
 import { sameJson } from "./three-way.ts";
+import { safeViolationText, withoutValues } from "./without-values.ts";
 
 export interface EngineSide {
   readonly engine: FireboltEngine;
@@ -58,7 +59,7 @@ export function planEngine(change: EngineChange): Effect {
   // Differences of a set that is not there, or not ours, are nothing to list.
   const fields =
     statefulSet === undefined || s.current.statefulSet.type !== "live"
-      ? [cause]
+      ? [shownDifference(cause)]
       : readable(findAllDrift(statefulSet, wanted), { before, effective, defaults: s.defaults });
   return { type: "rolls", what: rollText(s), fields, how: howText(s, effective) };
 }
@@ -109,8 +110,8 @@ type Closed = Extract<ReturnType<typeof computeGates>, { type: "closed" }>["deci
 function closedEffect(decision: Closed): Effect {
   if (decision.type !== "refuse") return { type: "waits", reason: decision.type, message: "the operator holds it" };
   const { reason, message, violations } = decision.refusal;
-  if (violations.length > 0) return { type: "refused", by: "operator", problems: violations.map(violationText) };
-  return { type: "waits", reason, message };
+  if (violations.length > 0) return { type: "refused", by: "operator", problems: violations.map(safeViolationText) };
+  return { type: "waits", reason, message: withoutValues(message) };
 }
 
 function liveEffect(before: EngineSide, after: EngineSide): Effect {
@@ -150,7 +151,7 @@ function readable(
     differences.length === fields.length
       ? []
       : changedPaths(was, effective.customConfig.config, "spec.customEngineConfig").map(hidden);
-  const shown = [...fields, ...config];
+  const shown = [...fields, ...config].map(shownDifference);
   return shown.length > 0 ? shown : differences;
 }
 

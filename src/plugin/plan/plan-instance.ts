@@ -10,10 +10,10 @@ import {
   renderInstanceObjects,
 } from "../../instance/render/instance-objects.ts";
 import { validateInstanceSpec } from "../../instance/validate-spec.ts";
-import { violationText } from "../../podtemplate/violation.ts";
 import { changedPaths } from "./changed-paths.ts";
 import type { Effect } from "./effect.ts";
 import { sameJson } from "./three-way.ts";
+import { safeViolationText } from "./without-values.ts";
 
 /** The same on both sides, so that only the change shows. */
 const SETTINGS: RenderSettings = { images: OPERATOR_DEFAULTS.images, metadataConfigFormat: "xml" };
@@ -25,7 +25,7 @@ const HOW = {
 } as const;
 
 export function planInstance(before: FireboltInstance | undefined, after: FireboltInstance): Effect {
-  const problems = validateInstanceSpec(after, before).map(violationText);
+  const problems = validateInstanceSpec(after, before).map(safeViolationText);
   if (problems.length > 0) return { type: "refused", by: "operator", problems };
   if (before === undefined) return { type: "creates", what: "metadata service and gateway" };
   const [was, is] = [renderInstanceObjects(before, SETTINGS), renderInstanceObjects(after, SETTINGS)];

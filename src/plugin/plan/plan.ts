@@ -10,7 +10,6 @@ import { parseResourceBounds } from "../../engine/validate.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import type { ResourceType } from "../../kube/resource.ts";
 import { validateTemplate } from "../../podtemplate/validate-template.ts";
-import { violationText } from "../../podtemplate/violation.ts";
 import type { Cluster } from "../cluster.ts";
 import type { CommandContext, Run } from "../command.ts";
 import { CommandError, EXIT, type ExitCode, UsageError } from "../exit-codes.ts";
@@ -19,9 +18,11 @@ import { dataText, isDataFormat } from "../output.ts";
 import { type DryRun, dryRun } from "./dry-run.ts";
 import { affectedBy, type PlannedEffect } from "./effect.ts";
 import { type Manifest, readManifests } from "./manifest-file.ts";
+import { misnamedContainers } from "./misnamed-containers.ts";
 import { planInstance } from "./plan-instance.ts";
 import { planClassEngines, planInstanceEngines, planOneEngine } from "./planned-engines.ts";
 import { planText } from "./render-plan.ts";
+import { safeViolationText } from "./without-values.ts";
 import { createWorld, type PlanWorld } from "./world.ts";
 
 export const runPlan: Run = async (context) => {
@@ -108,8 +109,8 @@ async function planObject({ world, manifest, namespace, ask }: ObjectToPlan): Pr
       world.replaceInstance(answer.object);
       const { metadata: meta, gateway } = answer.object.spec;
       const warnings = [
-        ...ignoredFields("metadata", meta.template, "spec.metadata.template"),
-        ...ignoredFields("gateway", gateway.template, "spec.gateway.template"),
+        ...warningsOf("metadata", meta.template, "spec.metadata.template"),
+        ...warningsOf("gateway", gateway.template, "spec.gateway.template"),
       ];
       return { ...about, effect, consequences, warnings };
     }
@@ -117,8 +118,8 @@ async function planObject({ world, manifest, namespace, ask }: ObjectToPlan): Pr
       const answer = await ask(FireboltEngineClass, manifest);
       if (answer.type === "refused") return refused(answer);
       const { spec } = answer.object;
-      const problems = validateTemplate("engine", spec?.template, "spec.template").map(violationText);
-      const warnings = ignoredFields("engine", spec?.template, "spec.template");
+      const problems = validateTemplate("engine", spec?.template, "spec.template").map(safeViolationText);
+      const warnings = warningsOf("engine", spec?.template, "spec.template");
       if (problems.length > 0)
         return { ...about, effect: { type: "refused", by: "operator", problems }, consequences: [], warnings };
       const consequences = await planClassEngines(world, answer.object, answer.live);
@@ -133,11 +134,16 @@ async function planObject({ world, manifest, namespace, ask }: ObjectToPlan): Pr
     default: {
       const answer = await askEngine({ world, manifest, namespace, ask });
       if (answer.type === "refused") return refused(answer);
-      const warnings = ignoredFields("engine", answer.object.spec?.template, "spec.template");
+      const warnings = warningsOf("engine", answer.object.spec?.template, "spec.template");
       return { ...about, effect: await planOneEngine(world, answer.object, answer.live), consequences: [], warnings };
     }
   }
 }
+
+const warningsOf = (...template: Parameters<typeof ignoredFields>): readonly string[] => [
+  ...ignoredFields(...template),
+  ...misnamedContainers(...template),
+];
 
 /** A webhook that knows only the cluster does not see a class of the same file: the question is asked without it. */
 async function askEngine({ world, manifest, namespace, ask }: ObjectToPlan): Promise<DryRun<FireboltEngine>> {

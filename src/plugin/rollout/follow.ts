@@ -9,6 +9,7 @@ import { CommandError, EXIT } from "../exit-codes.ts";
 import { type EngineView, viewEngine } from "../status/engine-view.ts";
 import { observeEngine } from "../status/observe-platform.ts";
 import { spanText } from "../terminal/age.ts";
+import { replicasText } from "../terminal/count.ts";
 import { renderBar } from "../terminal/progress-bar.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { type RolloutProgress, rolloutProgress } from "./progress.ts";
@@ -41,8 +42,8 @@ export interface WaitOptions {
   readonly name: string;
   readonly timeoutMs: number;
   readonly terminal: Terminal;
-  /** Serving: being stopped is not the end. */
-  readonly until?: "at rest" | "serving";
+  /** Serving: being stopped is not the end. Stopped: serving is a failure. */
+  readonly until?: "at rest" | "serving" | "stopped";
   /** Added to the message when time is up. */
   readonly hint?: string;
 }
@@ -59,14 +60,27 @@ export async function waitForRest(
     for await (const engine of followEngine(cluster, name, deadline.signal)) {
       last = rolloutProgress(engine);
       drawLine(terminal, name, last);
-      if (last.state === "done" && (until === "at rest" || engine.phase === "stable")) return engine;
+      if (last.state !== "done") continue;
+      if (until === "stopped" && engine.replicas > 0) throw startedAgain(engine);
+      if (until === "at rest" || engine.phase === (until === "serving" ? "stable" : "stopped")) return engine;
     }
   } finally {
     if (terminal.progress) terminal.err("\r\u001b[K");
   }
   if (signal.aborted) throw signal.reason;
   throw new CommandError(
-    `${name} has not come to rest within ${spanText(timeoutMs)}: ${last?.text ?? "nothing was seen of it"}${hint}`,
+    `timed out after ${spanText(timeoutMs)} waiting for ${name} to ${BECOME[until]}: ${last?.text ?? "its status was never read"}${hint}`,
+    EXIT.notYet,
+  );
+}
+
+const BECOME = { "at rest": "become ready", serving: "become ready", stopped: "stop" } as const;
+
+/** Somebody, most likely auto-stop, has set replicas again since. */
+function startedAgain({ name, replicas, autoStopReason }: EngineView): CommandError {
+  const why = autoStopReason === undefined || autoStopReason === "Disabled" ? "" : ` (auto-stop: ${autoStopReason})`;
+  return new CommandError(
+    `${name} is not stopped: it was started again with ${replicasText(replicas)}${why}; see: kubectl firebolt engine status ${name}`,
     EXIT.notYet,
   );
 }

@@ -36,7 +36,7 @@ export const rolloutStatus: Run = async (context) => {
   }
   if (context.signal.aborted) return EXIT.interrupted;
   throw new CommandError(
-    `the rollout of ${name} is not done after ${spanText(timeoutMs)}: ${last?.text ?? "nothing was seen of it"}`,
+    `timed out after ${spanText(timeoutMs)} waiting for the rollout of ${name}: ${last?.text ?? "its status was never read"}`,
     EXIT.notYet,
   );
 };

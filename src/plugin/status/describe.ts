@@ -2,6 +2,7 @@
 import type { Condition } from "../../api/conditions.ts";
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltInstance } from "../../api/instance.ts";
+import type { Cluster } from "../cluster.ts";
 import type { CommandContext, Run } from "../command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { nameOf, requireObject, requireOne } from "../find-object.ts";
@@ -10,12 +11,15 @@ import { dataText, isDataFormat } from "../output.ts";
 import { ageText } from "../terminal/age.ts";
 import type { Style } from "../terminal/style.ts";
 import { renderTable } from "../terminal/table.ts";
+import { autoStopText } from "./auto-stop-text.ts";
 import { viewEngine } from "./engine-view.ts";
 import { type EventView, lastEvents } from "./events.ts";
 import type { Explanation } from "./explain.ts";
+import { type Notice, noticesOf } from "./notices.ts";
+import { observeNotices } from "./observe-notices.ts";
 import { observeEngine, observePlatform } from "./observe-platform.ts";
-import { viewPlatform } from "./platform-view.ts";
-import { noteLines, renderEngineTree, renderTree } from "./render-tree.ts";
+import { type PlatformView, viewPlatform, waitsForOperator } from "./platform-view.ts";
+import { noticeLines, renderEngineTree, renderTree, waitLines } from "./render-tree.ts";
 
 const EVENTS = 8;
 
@@ -29,7 +33,8 @@ export const engineStatus: Run = async (context) => {
   const mine = new RegExp(`^${name}(-g\\d+(-.*)?|-service)?$`);
   const events = await lastEvents(cluster, (_, about) => mine.test(about), EVENTS);
   const conditions = engine.status?.conditions ?? [];
-  return print(context, { engine: own, conditions, events }, (style, nowMs) => [
+  const notices = await noticesFor(cluster, { instances: [], strayEngines: own === undefined ? [] : [own] });
+  return print(context, { notices, engine: own, conditions, events }, (on) => [
     fields([
       ["Engine", `${cluster.namespace}/${name}`],
       ["Instance", own?.instance ?? ""],
@@ -40,15 +45,16 @@ export const engineStatus: Run = async (context) => {
         "Generation",
         `active ${engine.status?.activeGeneration ?? "-"}, current ${engine.status?.currentGeneration ?? "-"}`,
       ],
-      ["Spec", own?.upToDate === true ? "running as asked for" : "a change has not been confirmed as running yet"],
-      ["Auto-stop", autoStopText(own?.autoStopReason)],
+      ["Spec", own?.upToDate === true ? "up to date" : "the last change is not running yet"],
+      ["Auto-stop", autoStopText(own?.autoStopReason).replace(/^auto-stop: /, "") || "off"],
     ]),
-    waitText(own?.waits, style),
-    conditionTable(conditions, nowMs, style),
+    noticeText(notices, on),
+    waitText(own?.waits, on),
+    conditionTable(conditions, on),
     own === undefined || own.generations.length === 0
       ? ""
-      : heading("Generations", renderEngineTree(own, { style, nowMs, showNamespace: false, showPods: true }), style),
-    eventTable(events, nowMs, style),
+      : heading("Generations", renderEngineTree(own, { ...on, showNamespace: false, showPods: true }), on.style),
+    eventTable(events, on),
   ]);
 };
 
@@ -62,7 +68,8 @@ export const instanceStatus: Run = async (context) => {
   const own = view.instances.find((one) => one.name === name);
   const events = await lastEvents(cluster, (_, about) => isOfInstance(about, name), EVENTS);
   const { conditions = [], gatewayEndpoint, metadataEndpoint } = instance.status ?? {};
-  return print(context, { instance: own, conditions, events }, (style, nowMs) => [
+  const notices = await noticesFor(cluster, { instances: own === undefined ? [] : [own], strayEngines: [] });
+  return print(context, { notices, instance: own, conditions, events }, (on) => [
     fields([
       ["Instance", `${cluster.namespace}/${name}`],
       ["Id", instance.spec.id ?? ""],
@@ -70,34 +77,38 @@ export const instanceStatus: Run = async (context) => {
       ["Gateway", gatewayEndpoint ?? "not ready"],
       ["Metadata", metadataEndpoint ?? "not ready"],
     ]),
-    waitText(own?.waits, style),
-    conditionTable(conditions, nowMs, style),
+    noticeText(notices, on),
+    waitText(own?.waits, on),
+    conditionTable(conditions, on),
     own === undefined
       ? ""
       : heading(
           "Engines",
-          renderTree({ instances: [own], strayEngines: [] }, { style, nowMs, showNamespace: false, showPods: false }),
-          style,
+          renderTree({ instances: [own], strayEngines: [] }, { ...on, showNamespace: false, showPods: false }),
+          on.style,
         ),
-    eventTable(events, nowMs, style),
+    eventTable(events, on),
   ]);
 };
-
-const autoStopText = (reason: string | undefined): string =>
-  reason === undefined || reason === "Disabled" ? "off" : reason;
 
 /** Names that start with the instance's own and end in one of the operator's. */
 function isOfInstance(about: string, instance: string): boolean {
   return about === instance || new RegExp(`^${instance}-(metadata|gateway)(-.*)?$`).test(about);
 }
 
-async function print(context: CommandContext, data: object, text: (style: Style, nowMs: number) => readonly string[]) {
+interface On {
+  readonly style: Style;
+  readonly width: number | undefined;
+  readonly nowMs: number;
+}
+
+async function print(context: CommandContext, data: object, text: (on: On) => readonly string[]) {
   const { flags, terminal } = context;
   const format = flags.text("output");
   if (isDataFormat(format)) terminal.out(await dataText(data, format));
   else
     terminal.out(
-      text(terminal.style, Date.now())
+      text({ style: terminal.style, width: terminal.width, nowMs: Date.now() })
         .filter((part) => part !== "")
         .join("\n"),
     );
@@ -114,15 +125,26 @@ function fields(rows: readonly (readonly [string, string])[]): string {
   return rows.map(([label, value]) => `${`${label}:`.padEnd(12)} ${value === "" ? "-" : value}\n`).join("");
 }
 
-function waitText(waits: Explanation | undefined, style: Style): string {
-  return noteLines(waits, style)
+function waitText(waits: Explanation | undefined, on: On): string {
+  return waitLines(waits, on)
     .map((line) => `${line}\n`)
     .join("");
 }
 
+function noticeText(notices: readonly Notice[], on: On): string {
+  return noticeLines(notices, on)
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+async function noticesFor(cluster: Cluster, view: PlatformView): Promise<readonly Notice[]> {
+  const about = await observeNotices(cluster, cluster.namespace);
+  return noticesOf(about, { namespace: cluster.namespace, isWaiting: waitsForOperator(view) });
+}
+
 const heading = (title: string, body: string, style: Style): string => `${style.bold(`${title}:`)}\n${body}`;
 
-function conditionTable(conditions: readonly Readonly<Condition>[], nowMs: number, style: Style): string {
+function conditionTable(conditions: readonly Readonly<Condition>[], { style, width, nowMs }: On): string {
   if (conditions.length === 0) return "";
   const rows = conditions.map(({ type, status, reason, lastTransitionTime, message }) => [
     type,
@@ -131,10 +153,14 @@ function conditionTable(conditions: readonly Readonly<Condition>[], nowMs: numbe
     ageText(lastTransitionTime, nowMs),
     message,
   ]);
-  return heading("Conditions", renderTable({ header: ["TYPE", "STATUS", "REASON", "SINCE", "MESSAGE"], rows }), style);
+  return heading(
+    "Conditions",
+    renderTable({ header: ["TYPE", "STATUS", "REASON", "SINCE", "MESSAGE"], rows }, width),
+    style,
+  );
 }
 
-function eventTable(events: readonly EventView[], nowMs: number, style: Style): string {
+function eventTable(events: readonly EventView[], { style, width, nowMs }: On): string {
   if (events.length === 0) return "";
   const rows = events.map((event) => [
     ageText(event.lastSeen, nowMs),
@@ -143,5 +169,5 @@ function eventTable(events: readonly EventView[], nowMs: number, style: Style): 
     event.object,
     `${event.message}${event.count > 1 ? ` (x${event.count})` : ""}`,
   ]);
-  return heading("Events", renderTable({ header: ["AGE", "TYPE", "REASON", "OBJECT", "MESSAGE"], rows }), style);
+  return heading("Events", renderTable({ header: ["AGE", "TYPE", "REASON", "OBJECT", "MESSAGE"], rows }, width), style);
 }

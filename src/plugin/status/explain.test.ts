@@ -57,7 +57,7 @@ describe("engines", () => {
   });
 
   test.each([
-    ["nobody has looked", undefined, /not looked at it yet/, /operator runs/],
+    ["nobody has looked", undefined, /not reconciled it yet/, /operator runs/],
     [
       "instance",
       [condition("Ready", "False", "InstanceNotReady", "no id yet")],
@@ -66,7 +66,38 @@ describe("engines", () => {
     ],
     ["template", [condition("Ready", "False", "TemplateRejected", "spec.x")], /spec\.x/, /correct the field/],
     ["name", [condition("Ready", "False", "NameRejected", "too long")], /too long/, /another name/],
-    ["policy", [condition("Ready", "False", "ObjectRejected", "denied")], /denied/, /policy, quota or webhook/],
+    ["policy", [condition("Ready", "False", "ObjectRejected", "denied")], /denied/, /field, policy or object named/],
+    [
+      "quota",
+      [condition("Ready", "False", "FailedCreate", 'pods "e-g0-0" is forbidden: exceeded quota: small')],
+      /exceeded quota/,
+      /kubectl describe resourcequota -n ns/,
+    ],
+    [
+      "limit range",
+      [condition("Ready", "False", "FailedCreate", "maximum cpu usage per Container is 1, but limit is 4")],
+      /maximum cpu/,
+      /kubectl describe limitrange -n ns/,
+    ],
+    [
+      "rights of the operator",
+      [
+        condition(
+          "Ready",
+          "False",
+          "ReconcileFailed",
+          'statefulsets.apps is forbidden: User "op" cannot create resource',
+        ),
+      ],
+      /cannot create/,
+      /grant the operator the permission/,
+    ],
+    [
+      "no such instance",
+      [condition("Ready", "False", "InstanceNotReady", 'FireboltInstance "i" not found in namespace ns')],
+      /not found/,
+      /kubectl firebolt instance list -n ns/,
+    ],
     ["name taken", [condition("Ready", "False", "NameInUse", "ConfigMap a/b")], /ConfigMap a\/b/, /delete or rename/],
     [
       "drain, forbidden",
@@ -75,7 +106,12 @@ describe("engines", () => {
       /apiserverProxyGrant/,
     ],
     ["drain, silent", [condition("Ready", "False", "DrainCheckFailing", "no answer")], /no answer/, /port 9090/],
-    ["a warning of the StatefulSet", [condition("Ready", "False", "FailedCreate", "quota")], /quota/, undefined],
+    [
+      "a warning of the StatefulSet",
+      [condition("Ready", "False", "SomethingNew", "odd")],
+      /odd/,
+      /engine status e -n ns/,
+    ],
   ])("%s", (_, conditions, why, next) => {
     const found = explain(engine(conditions === undefined ? undefined : { phase: "stable", conditions }));
     expect(found?.why).toMatch(why);
@@ -158,15 +194,50 @@ test("instances: the first part that is not ready, and what its pods say", () =>
       phase: "Provisioning",
       conditions: [
         condition("GatewayReady", "False", "Provisioning", "0 of 2"),
-        condition("MetadataReady", "False", "EnsureFailed", "no quota"),
+        condition("MetadataReady", "False", "EnsureFailed", "exceeded quota: small"),
       ],
     },
   };
   expect(explainInstance(instance, [])).toMatchObject({
     reason: "EnsureFailed",
-    why: "no quota",
-    next: "kubectl get pods -n ns -l firebolt.io/instance=i",
+    why: "exceeded quota: small",
+    next: "raise the quota or request less: kubectl describe resourcequota -n ns",
   });
+  const one = (type: string, reason: string, message = "m", metadata = {}): FireboltInstance => ({
+    ...instance,
+    metadata: { ...instance.metadata, ...metadata },
+    status: { phase: "Degraded", conditions: [condition(type, "False", reason, message)] },
+  });
+  expect(explainInstance(one("GatewayReady", "Provisioning"), [])?.next).toBe(
+    "see its pods: kubectl get pods -n ns -l firebolt.io/instance=i",
+  );
+  expect(explainInstance(one("MetadataReady", "CatalogueLost"), [])?.next).toContain("accept-empty-catalogue=true");
+  const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["firebolt.io/instance"] };
+  expect(explainInstance(one("Ready", "DeletionBlocked", "engines a, b use it", deleted), [])).toMatchObject({
+    why: "engines a, b use it",
+    next: expect.stringContaining("kubectl annotate fireboltinstance i -n ns firebolt.io/delete-with-engines=true"),
+  });
+  expect(explainInstance(one("Ready", "Other", "", deleted), [])?.why).toContain("firebolt.io/instance");
+  const unready: V1Pod = {
+    ...pod("i-metadata-0", 0, false),
+    status: {
+      phase: "Running",
+      containerStatuses: [
+        {
+          ...{ name: "metadata", image: "", imageID: "", ready: false, restartCount: 0, started: true },
+          state: { running: { startedAt: "2026-01-01T00:00:00Z" } },
+        },
+      ],
+    },
+  };
+  expect(explainInstance(one("MetadataReady", "Provisioning", "not ready"), [unready])).toMatchObject({
+    why: "not ready; pod i-metadata-0: container metadata runs, but its readiness probe fails",
+    next: expect.stringMatching(/kubectl logs i-metadata-0 -n ns -c metadata; if PostgreSQL rejects the password/),
+  });
+  const said = "pod i-metadata-0: container metadata runs, but its readiness probe fails";
+  expect(explainInstance(one("MetadataReady", "Provisioning", `0 of 1 pods ready: ${said}`), [unready])?.why).toBe(
+    `0 of 1 pods ready: ${said}`,
+  );
   expect(explainInstance({ ...instance, status: { phase: "Ready" } }, [])).toBeUndefined();
   expect(explainInstance({ ...instance, status: { phase: "Failed" } }, [])?.next).toContain("firebolt.io/reset-failed");
 });

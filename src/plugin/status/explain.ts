@@ -11,6 +11,7 @@ import { isAtRest, parsePhase } from "../../engine/phase.ts";
 import { nameOf, namespaceOf } from "../find-object.ts";
 import { drainText, type GenerationView } from "./generation-view.ts";
 import { type PodProblem, podProblem } from "./pod-problem.ts";
+import { drainRemedy, instanceRemedy, instanceStep, IS_OPERATOR_THERE, podRemedy, refusalRemedy } from "./remedies.ts";
 
 export interface Explanation {
   readonly reason: string;
@@ -19,20 +20,27 @@ export interface Explanation {
   readonly next: string | undefined;
 }
 
-const IS_OPERATOR_THERE = "check that the operator runs and that it watches this namespace";
+const NOT_SEEN: Explanation = {
+  reason: "NotSeen",
+  why: "the operator has not reconciled it yet",
+  next: IS_OPERATOR_THERE,
+};
 
 export function explainInstance(instance: FireboltInstance, pods: readonly V1Pod[]): Explanation | undefined {
   const { metadata, status } = instance;
   const [namespace, name] = [namespaceOf(instance), nameOf(instance)];
-  if (metadata?.deletionTimestamp !== undefined) return deletion(metadata.finalizers);
-  if (status?.phase === undefined)
-    return { reason: "NotSeen", why: "the operator has not looked at it yet", next: IS_OPERATOR_THERE };
-  if (status.phase === "Ready") return undefined;
+  const ready = findCondition(status?.conditions, "Ready");
+  if (metadata?.deletionTimestamp !== undefined)
+    return ready?.reason === "DeletionBlocked"
+      ? { reason: ready.reason, why: ready.message, next: instanceRemedy(ready, instance) }
+      : deletion(metadata.finalizers);
+  if (status?.phase === undefined) return NOT_SEEN;
+  if (status.phase === "Ready" && ready?.status !== "False") return undefined;
   const parts = ["MetadataReady", "GatewayReady", "AuthReady", "EngineTLSReady", "GatewayTLSReady"];
   const failing =
     parts
       .map((type) => findCondition(status.conditions, type))
-      .find((one) => one?.status === "False" && one.reason !== "Disabled") ?? findCondition(status.conditions, "Ready");
+      .find((one) => one?.status === "False" && one.reason !== "Disabled") ?? ready;
   const problem = firstProblem(pods);
   if (status.phase === "Failed")
     return {
@@ -42,10 +50,19 @@ export function explainInstance(instance: FireboltInstance, pods: readonly V1Pod
     };
   return {
     reason: failing?.reason ?? status.phase,
-    why: [failing?.message, problem?.text].filter((text) => text !== undefined && text !== "").join("; "),
-    next: problem === undefined ? `kubectl get pods -n ${namespace} -l ${LABEL.instance}=${name}` : problem.next,
+    why: joined(failing?.message ?? "", problem?.text),
+    next:
+      instanceRemedy(failing, instance) ??
+      podRemedy(problem, failing?.type) ??
+      `see its pods: kubectl get pods -n ${namespace} -l ${LABEL.instance}=${name}`,
   };
 }
+
+/** A condition may name the pod already. */
+const joined = (message: string, problem: string | undefined): string =>
+  problem === undefined || message.includes(problem)
+    ? message
+    : [message, problem].filter((text) => text !== "").join("; ");
 
 export interface EngineFacts {
   readonly engine: FireboltEngine;
@@ -57,25 +74,27 @@ export function explainEngine(facts: EngineFacts): Explanation | undefined {
   const { metadata, status, spec } = facts.engine;
   if (metadata?.deletionTimestamp !== undefined) return deletion(metadata.finalizers);
   const phase = parsePhase(status?.phase);
-  if (phase === "uninitialised")
-    return { reason: "NotSeen", why: "the operator has not looked at it yet", next: IS_OPERATOR_THERE };
+  if (phase === "uninitialised") return NOT_SEEN;
   const held = status?.heldRollout;
   if (held?.until !== undefined) return heldExplanation(held, held.until);
   const ready = findCondition(status?.conditions, "Ready");
   const because = (next?: string): Explanation => ({
     reason: ready?.reason ?? "Unknown",
-    why: ready?.message ?? "nobody has judged it yet",
+    why: ready?.message ?? "the operator has not reported its state yet",
     next,
   });
   switch (ready?.reason) {
     case "InstanceNotReady":
-      return because(`kubectl firebolt instance status ${spec?.instanceRef ?? ""} -n ${namespaceOf(facts.engine)}`);
+      return because(instanceStep(ready.message, spec?.instanceRef ?? "", namespaceOf(facts.engine)));
     case "FireboltEngineClassUnready":
     case "TemplateRejected":
     case "ResourceBoundsExceeded":
-      return because("correct the field named and apply it again");
+      return because("correct the field named and apply the manifest again");
     case "ObjectRejected":
-      return because("correct the field, policy, quota or webhook named; the operator tries again every 10 s");
+    case "ReconcileFailed":
+    case "FailedCreate":
+    case "StatefulSetWarning":
+      return because(refusalRemedy(ready.message, namespaceOf(facts.engine)));
     case "NameInUse":
       return because("delete or rename the object named, or create the engine under another name");
     case "NameRejected":
@@ -87,13 +106,15 @@ export function explainEngine(facts: EngineFacts): Explanation | undefined {
     case "EngineReady":
       return isConfirmed(facts.engine)
         ? undefined
-        : { reason: "SpecChanged", why: "the operator has not acted on the last change yet", next: undefined };
+        : { reason: "SpecChanged", why: "the operator has not processed the last change yet", next: undefined };
     case "Rolling":
       return movement(facts);
     case "PodsNotReady":
       return { ...because(), ...podsExplanation(facts, status?.activeGeneration, ready.message) };
     default:
-      return because();
+      return because(
+        `see its events: kubectl firebolt engine status ${nameOf(facts.engine)} -n ${namespaceOf(facts.engine)}`,
+      );
   }
 }
 
@@ -108,7 +129,9 @@ function movement(facts: EngineFacts): Explanation {
       const starting = facts.generations.find(({ generation }) => generation === current);
       const wanted = starting?.wanted ?? facts.engine.spec?.replicas ?? 0;
       const counted = `generation ${current} starts: ${starting?.ready ?? 0} of ${wanted} pods ready`;
-      return { reason: "Creating", ...podsExplanation(facts, current, counted) };
+      // With all pods ready there is nothing to wait for but the operator.
+      const isReady = starting !== undefined && wanted > 0 && starting.ready >= wanted;
+      return { reason: isReady ? "AllReady" : "Creating", ...podsExplanation(facts, current, counted) };
     }
     case "switching":
       return { reason: "Switching", why: `traffic moves to generation ${current}`, next: undefined };
@@ -118,22 +141,22 @@ function movement(facts: EngineFacts): Explanation {
       if (kept !== undefined) return { reason: "Draining", why: kept, next: "wait" };
       const draining = facts.generations.find(({ role }) => role === "draining");
       const why = draining === undefined ? "the old generation drains" : drainText(draining);
-      return { reason: "Draining", why, next: "wait, or set spec.rollout: recreate to end the queries" };
+      return { reason: "Draining", why, next: "wait, or set spec.rollout: recreate to terminate the queries" };
     }
     case "cleaning":
       return { reason: "Cleaning", why: "the old generation is being removed", next: undefined };
     default:
-      return { reason: "SpecChanged", why: "the operator has not acted on the last change yet", next: undefined };
+      return { reason: "SpecChanged", why: "the operator has not processed the last change yet", next: undefined };
   }
 }
 
 function heldExplanation({ field, manager, attempts }: HeldRollout, until: string): Explanation {
-  const editor = manager === undefined ? "somebody" : manager;
+  const editor = manager ?? "another client";
   const again = attempts === 0 ? "" : ` (after ${attempts} more in a row)`;
   return {
     reason: "RolloutHeld",
     why: `a new generation waits until ${until}, because ${editor} changed the StatefulSet: ${field}${again}`,
-    next: "find out what changes StatefulSets of engines, and make it stop",
+    next: "find what changes the StatefulSets of engines, and stop it",
   };
 }
 
@@ -144,19 +167,13 @@ function podsExplanation(
 ): Pick<Explanation, "why" | "next"> {
   const problem = firstProblem(pods.filter(({ metadata }) => generationLabel(metadata) === generation));
   if (problem === undefined || problem.type === "notReady") return { why: counted, next: undefined };
-  return { why: `${counted}; ${problem.text}`, next: problem.next };
+  return { why: joined(counted, problem.text), next: problem.next };
 }
 
 /** The kind of problem that says most. */
 function firstProblem(pods: readonly V1Pod[]): PodProblem | undefined {
   const problems = pods.flatMap((pod) => podProblem(pod) ?? []);
   return problems.find(({ type }) => type !== "notReady") ?? problems[0];
-}
-
-function drainRemedy(message: string): string {
-  return /\b403\b|[Ff]orbidden/.test(message)
-    ? "allow the operator to get pods/proxy (chart value rbac.apiserverProxyGrant), or set metricScrapeMode: PodIP on the instance"
-    : "let the pod answer on port 9090 again, delete it, or set spec.rollout: recreate";
 }
 
 function deletion(finalizers: readonly string[] | undefined): Explanation {

@@ -80,3 +80,11 @@ export function byName(
 ): number {
   return a.namespace.localeCompare(b.namespace) || a.name.localeCompare(b.name);
 }
+
+/** Whether something here has nothing left to wait for but the operator. */
+export function waitsForOperator({ instances, strayEngines }: PlatformView): boolean {
+  const engines = [...instances.flatMap((instance) => instance.engines), ...strayEngines];
+  return [...instances, ...engines].some(({ waits }) => waits !== undefined && OPERATOR_ACTS_NEXT.has(waits.reason));
+}
+
+const OPERATOR_ACTS_NEXT: ReadonlySet<string> = new Set(["NotSeen", "SpecChanged", "Deleting", "AllReady"]);

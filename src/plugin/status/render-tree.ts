@@ -1,14 +1,17 @@
 // The status tree as text: one aligned line per thing, and under whatever waits a line that says why. Pure.
 import { ageText } from "../terminal/age.ts";
 import { padVisible, type Style, visibleLength } from "../terminal/style.ts";
+import { wrapBehind } from "../terminal/wrap.ts";
+import { autoStopText } from "./auto-stop-text.ts";
 import type { EngineView } from "./engine-view.ts";
 import type { Explanation } from "./explain.ts";
 import { drainText, type GenerationView, type PodView } from "./generation-view.ts";
+import type { Notice } from "./notices.ts";
 import type { InstanceView, PlatformView } from "./platform-view.ts";
 
 interface Node {
   readonly cells: readonly string[];
-  readonly notes: readonly string[];
+  readonly notes: readonly Note[];
   readonly children: readonly Node[];
 }
 
@@ -19,44 +22,59 @@ export interface TreeOptions {
   readonly showNamespace: boolean;
   /** Whether pods are shown. */
   readonly showPods: boolean;
+  /** Where lines are broken; undefined: nowhere. */
+  readonly width?: number | undefined;
 }
 
 const HEADER = ["NAME", "STATE", "READY", "AGE", "DETAIL"];
+
+/** A line under the thing it is about: a label, and a text that may need several lines. */
+interface Note {
+  readonly label: string;
+  readonly text: string;
+}
 
 export function renderTree(view: PlatformView, options: TreeOptions): string {
   const roots = [
     ...view.instances.map((instance) => instanceNode(instance, options)),
     ...(view.strayEngines.length === 0 ? [] : [strayNode(view.strayEngines, options)]),
   ];
-  return renderNodes(roots, options.style);
+  return renderNodes(roots, options);
 }
 
 export function renderEngineTree(engine: EngineView, options: TreeOptions): string {
   return renderNodes(
     engine.generations.map((generation) => generationNode(generation, options)),
-    options.style,
+    options,
   );
 }
 
-function renderNodes(roots: readonly Node[], style: Style): string {
-  const lines = roots.flatMap((root) => flatten(root, { first: "", rest: "" }, style));
+function renderNodes(roots: readonly Node[], { style, width }: TreeOptions): string {
+  const lines = roots.flatMap((root) => flatten(root, { first: "", rest: "" }, { style, width }));
   const rows = [
     HEADER.map((title) => style.dim(title)),
     ...lines.flatMap((line) => (line.cells === undefined ? [] : [line.cells])),
   ];
   const widths = HEADER.map((_, column) => Math.max(...rows.map((row) => visibleLength(row[column] ?? ""))));
-  const text = (cells: readonly string[]): string =>
-    cells
-      .map((cell, i) => (i === cells.length - 1 ? cell : padVisible(cell, widths[i] ?? 0)))
-      .join("   ")
-      .trimEnd();
-  return [text(rows[0] ?? []), ...lines.map((line) => (line.cells === undefined ? line.note : text(line.cells)))]
-    .map((line) => `${line}\n`)
+  const row = (cells: readonly string[], below: string): readonly string[] => {
+    const before = cells.slice(0, -1).map((cell, i) => `${padVisible(cell, widths[i] ?? 0)}${GAP}`);
+    const first = before.join("");
+    const rest = padVisible(below, visibleLength(first));
+    return wrapBehind(cells.at(-1) ?? "", { first, rest, width });
+  };
+  return [
+    ...row(rows[0] ?? [], ""),
+    ...lines.flatMap((line) => (line.cells === undefined ? [line.note] : row(line.cells, line.below))),
+  ]
+    .map((line) => `${line.trimEnd()}\n`)
     .join("");
 }
 
+const GAP = "   ";
+
 type Line =
-  | { readonly cells: readonly string[]; readonly note?: undefined }
+  /** `below` stands before the other lines of its last cell. */
+  | { readonly cells: readonly string[]; readonly below: string; readonly note?: undefined }
   | { readonly cells?: undefined; readonly note: string };
 
 interface Branch {
@@ -65,15 +83,16 @@ interface Branch {
 }
 
 /** The lines of a node and of what is below it; `first` stands before its own line, `rest` before the others. */
-function flatten(node: Node, { first, rest }: Branch, style: Style): readonly Line[] {
+function flatten(node: Node, { first, rest }: Branch, on: Pick<TreeOptions, "style" | "width">): readonly Line[] {
+  const { style, width } = on;
   const [name = "", ...cells] = node.cells;
-  const own: Line = { cells: [`${style.dim(first)}${name}`, ...cells] };
-  const below = node.children.length > 0 ? "│  " : "   ";
-  const notes = node.notes.map((note): Line => ({ note: `${style.dim(`${rest}${below}`)}${note}` }));
+  const below = style.dim(`${rest}${node.children.length > 0 ? "│  " : "   "}`);
+  const own: Line = { cells: [`${style.dim(first)}${name}`, ...cells], below };
+  const notes = node.notes.flatMap((note) => noteText(note, below, width)).map((note): Line => ({ note }));
   const children = node.children.flatMap((child, index) => {
     const last = index === node.children.length - 1;
     const branch = { first: `${rest}${last ? "└─ " : "├─ "}`, rest: `${rest}${last ? "   " : "│  "}` };
-    return flatten(child, branch, style);
+    return flatten(child, branch, on);
   });
   return [own, ...notes, ...children];
 }
@@ -126,10 +145,6 @@ function engineNode(engine: EngineView, options: TreeOptions): Node {
 
 function engineDetail(engine: EngineView): string {
   const serving = engine.generations.find(({ serves }) => serves);
-  const autoStop =
-    engine.autoStopReason === undefined || engine.autoStopReason === "Disabled"
-      ? []
-      : [`auto-stop: ${engine.autoStopReason}`];
   const engineClass = engine.engineClass === undefined ? [] : [`class ${engine.engineClass}`];
   const serves =
     engine.phase === "stopped"
@@ -137,7 +152,8 @@ function engineDetail(engine: EngineView): string {
       : serving === undefined || serving.ready === 0
         ? "nothing serves"
         : `generation ${serving.generation} serves`;
-  return [serves, ...engineClass, ...autoStop].join(", ");
+  const autoStop = autoStopText(engine.autoStopReason);
+  return [serves, ...engineClass, ...(autoStop === "" ? [] : [autoStop])].join(", ");
 }
 
 function generationNode(generation: GenerationView, options: TreeOptions): Node {
@@ -183,10 +199,35 @@ function podNode(pod: PodView, { style, nowMs }: TreeOptions): Node {
 }
 
 /** `why` and `next` under the thing they are about. */
-export function noteLines(waits: Explanation | undefined, style: Style): readonly string[] {
+function noteLines(waits: Explanation | undefined, style: Style): readonly Note[] {
   if (waits === undefined) return [];
-  const next = waits.next === undefined ? [] : [`${style.dim("next:")}  ${waits.next}`];
-  return [`${style.yellow("waits:")} ${waits.why}`, ...next];
+  return [{ label: style.yellow("waits:"), text: waits.why }, ...nextNote(waits.next, style)];
+}
+
+const nextNote = (next: string | undefined, style: Style): readonly Note[] =>
+  next === undefined ? [] : [{ label: `${style.dim("next:")} `, text: next }];
+
+function noteText({ label, text }: Note, before: string, width: number | undefined): readonly string[] {
+  const rest = `${before}${" ".repeat(visibleLength(label) + 1)}`;
+  return wrapBehind(text, { first: `${before}${label} `, rest, width });
+}
+
+/** The same on its own, for one engine or instance. */
+export function waitLines(
+  waits: Explanation | undefined,
+  { style, width }: Pick<TreeOptions, "style" | "width">,
+): readonly string[] {
+  return noteLines(waits, style).flatMap((note) => noteText(note, "", width));
+}
+
+/** What concerns everything below. */
+export function noticeLines(
+  notices: readonly Notice[],
+  { style, width }: Pick<TreeOptions, "style" | "width">,
+): readonly string[] {
+  return notices.flatMap(({ why, next }) =>
+    [{ label: style.yellow("! "), text: why }, ...nextNote(next, style)].flatMap((note) => noteText(note, "", width)),
+  );
 }
 
 function qualified(

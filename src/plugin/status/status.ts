@@ -11,9 +11,11 @@ import { requireObject } from "../find-object.ts";
 import { commandsText, kubectlArgs } from "../kubectl.ts";
 import { dataText, isDataFormat } from "../output.ts";
 import { createLiveScreen } from "../terminal/live-screen.ts";
+import { type Notice, noticesOf } from "./notices.ts";
+import { observeNotices } from "./observe-notices.ts";
 import { observePlatform } from "./observe-platform.ts";
-import { type PlatformView, viewPlatform } from "./platform-view.ts";
-import { renderTree } from "./render-tree.ts";
+import { type PlatformView, viewPlatform, waitsForOperator } from "./platform-view.ts";
+import { noticeLines, renderTree } from "./render-tree.ts";
 
 const REDRAW_MS = 2_000;
 /** Before anything was made: all ages are the same then. */
@@ -24,8 +26,8 @@ export const runStatus: Run = async (context) => {
   const [name] = args;
   const [format, everywhere] = [flags.text("output"), flags.on("all-namespaces")];
   if (name !== undefined && everywhere)
-    throw new UsageError("an instance is named or all namespaces are shown, not both");
-  if (flags.on("watch") && isDataFormat(format)) throw new UsageError("--watch draws text: leave -o out");
+    throw new UsageError("name an instance or use -A, not both: an instance is looked up in one namespace");
+  if (flags.on("watch") && isDataFormat(format)) throw new UsageError("--watch prints text only: leave out -o");
   if (flags.on("print-commands")) {
     terminal.out(commandsText(equivalents(context)));
     return EXIT.ok;
@@ -61,14 +63,21 @@ async function watchTree(context: CommandContext, cluster: Cluster, namespace: s
   return EXIT.ok;
 }
 
+type StatusView = PlatformView & { readonly notices: readonly Notice[] };
+
 async function readView(
   cluster: Cluster,
   namespace: string | undefined,
   name: string | undefined,
-): Promise<PlatformView> {
-  const view = viewPlatform(await observePlatform(cluster, namespace));
-  if (name === undefined) return view;
-  return { instances: view.instances.filter((instance) => instance.name === name), strayEngines: [] };
+): Promise<StatusView> {
+  const [observed, about] = await Promise.all([
+    observePlatform(cluster, namespace),
+    observeNotices(cluster, namespace),
+  ]);
+  const all = viewPlatform(observed);
+  const view =
+    name === undefined ? all : { instances: all.instances.filter((one) => one.name === name), strayEngines: [] };
+  return { notices: noticesOf(about, { namespace, isWaiting: waitsForOperator(view) }), ...view };
 }
 
 interface TreeOf {
@@ -76,15 +85,14 @@ interface TreeOf {
   readonly nowMs: number;
 }
 
-function treeText({ flags, terminal }: CommandContext, view: PlatformView, { namespace, nowMs }: TreeOf): string {
+function treeText({ flags, terminal }: CommandContext, view: StatusView, { namespace, nowMs }: TreeOf): string {
+  const { style, width } = terminal;
+  const notices = noticeLines(view.notices, { style, width });
+  const above = notices.length === 0 ? "" : `${notices.join("\n")}\n\n`;
   if (view.instances.length === 0 && view.strayEngines.length === 0)
-    return `Nothing of Firebolt ${namespace === undefined ? "in this cluster" : `in namespace ${namespace} (all namespaces: -A)`}.\n`;
-  return renderTree(view, {
-    style: terminal.style,
-    nowMs,
-    showNamespace: namespace === undefined,
-    showPods: !flags.on("no-pods"),
-  });
+    return `${above}No Firebolt resources found ${namespace === undefined ? "in this cluster" : `in namespace ${namespace}. Use -A to search all namespaces`}.\n`;
+  const shows = { showNamespace: namespace === undefined, showPods: !flags.on("no-pods") };
+  return `${above}${renderTree(view, { style, width, nowMs, ...shows })}`;
 }
 
 function equivalents({ flags }: CommandContext) {

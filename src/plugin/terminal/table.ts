@@ -1,5 +1,6 @@
 // Aligned tables: three spaces between columns, `-` for what is empty. Pure text.
 import { padVisible, visibleLength } from "./style.ts";
+import { wrapBehind } from "./wrap.ts";
 
 const GAP = "   ";
 
@@ -8,9 +9,20 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-export function renderTable({ header, rows }: Table): string {
+/** With a width, the last column is broken into lines that stay in it. */
+export function renderTable({ header, rows }: Table, width?: number): string {
   const widths = columnWidths({ header, rows });
-  return [header, ...rows].map((row) => `${renderRow(row, widths)}\n`).join("");
+  return [header, ...rows]
+    .flatMap((row) => wrapRow(row, widths, width))
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+function wrapRow(row: readonly string[], widths: readonly number[], width: number | undefined): readonly string[] {
+  const before = widths.slice(0, -1);
+  const first = before.map((one, i) => `${padVisible(cell(row[i]), one)}${GAP}`).join("");
+  const rest = " ".repeat(before.reduce((sum, one) => sum + one + GAP.length, 0));
+  return wrapBehind(cell(row[widths.length - 1]), { first, rest, width });
 }
 
 export function columnWidths({ header, rows }: Table): readonly number[] {

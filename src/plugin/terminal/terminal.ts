@@ -8,6 +8,8 @@ export interface Terminal {
   readonly interactive: boolean;
   readonly columns: number;
   readonly rows: number;
+  /** Where lines of text are to be broken; undefined where nobody watches, and a program may read them. */
+  readonly width: number | undefined;
   readonly style: Style;
   /** Colours of stderr, which may be connected to something else. */
   readonly errorStyle: Style;
@@ -32,16 +34,20 @@ interface Stream {
   write(text: string): unknown;
 }
 
+const DEFAULT_COLUMNS = 120;
+
 type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
 
 export function createTerminal(stdout: Stream, stderr: Stream, env: Environment, stdin?: Input): Terminal {
   const coloured = (stream: Stream): boolean => stream.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
   const errorStyle = coloured(stderr) ? COLOURED : PLAIN;
   const isDumb = env["TERM"] === "dumb";
+  const columns = stdout.columns || Number(env["COLUMNS"]) || DEFAULT_COLUMNS;
   return {
     interactive: stdout.isTTY === true && !isDumb,
     progress: stderr.isTTY === true && !isDumb,
-    columns: stdout.columns || 120,
+    columns,
+    width: stdout.isTTY === true ? columns : undefined,
     rows: stdout.rows || 40,
     style: coloured(stdout) ? COLOURED : PLAIN,
     errorStyle,

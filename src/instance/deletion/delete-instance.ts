@@ -1,12 +1,14 @@
 // The deletion of an instance (behaviour §2.6): delete its objects, collect what goes wrong, and remove the finalizer last and only
-// when every delete was accepted. Engines are neither read nor written.
-import { INSTANCE_NAMES } from "../api/group.ts";
-import type { NextCheck } from "../kube/controller.ts";
-import { NotLeaderError } from "../kube/errors.ts";
-import type { Logger } from "../kube/logger.ts";
-import { CHILD_KINDS, type ChildKind, type ChildReference, type Instance, identityOf, isOwnedBy } from "./children.ts";
-import { canHaveChildren, postgresName } from "./names.ts";
-import type { InstanceWorld } from "./world.ts";
+// when every delete was accepted. Whether engines hold it is decided before (hold.ts).
+import { INSTANCE_NAMES } from "../../api/group.ts";
+import { ANNOTATION } from "../../api/labels.ts";
+import type { NextCheck } from "../../kube/controller.ts";
+import { NotLeaderError } from "../../kube/errors.ts";
+import type { Logger } from "../../kube/logger.ts";
+import { CHILD_KINDS, type ChildKind, type ChildReference, type Instance, identityOf, isOwnedBy } from "../children.ts";
+import { retainedFor } from "../database/retention.ts";
+import { canHaveChildren, credentialsSecretName, postgresName } from "../names.ts";
+import type { InstanceWorld } from "../world.ts";
 
 export interface DeletionDeps {
   readonly logger: Logger;
@@ -37,9 +39,16 @@ export async function deleteInstance(
 /** The finalizer with which Kubernetes marks a deletion whose dependents are to stay (`kubectl delete --cascade=orphan`). */
 const ORPHAN = "orphan";
 
-function kindsToDelete({ metadata }: Instance, managesRoles: boolean): readonly ChildKind[] {
-  if (metadata?.finalizers?.includes(ORPHAN) === true || !canHaveChildren(metadata?.name ?? "")) return [];
-  return CHILD_KINDS.filter((kind) => managesRoles || kind !== "Role");
+export function isOrphaning({ metadata }: Instance): boolean {
+  return metadata?.finalizers?.includes(ORPHAN) === true;
+}
+
+function kindsToDelete(instance: Instance, managesRoles: boolean): readonly ChildKind[] {
+  if (isOrphaning(instance) || !canHaveChildren(instance.metadata?.name ?? "")) return [];
+  const isRetained = retainedFor(instance.spec) !== undefined;
+  return CHILD_KINDS.filter(
+    (kind) => (managesRoles || kind !== "Role") && !(isRetained && kind === "PersistentVolumeClaim"),
+  );
 }
 
 interface Trouble {
@@ -89,8 +98,16 @@ async function deleteChild(world: InstanceWorld, child: ChildReference, trouble:
  */
 function isOursToDelete({ kind, metadata }: ChildReference, instance: Instance): boolean {
   const { name, uid } = identityOf(instance);
+  if (kind === "Secret" && metadata.name === credentialsSecretName(name)) return isOwnCredentials(metadata, instance);
   if (kind === "PersistentVolumeClaim") return metadata.name?.startsWith(`data-${postgresName(name)}-`) === true;
   return isOwnedBy(metadata, uid);
+}
+
+/** Credentials that were once retained have no owner; that they are the instance's shows by its account id. */
+function isOwnCredentials(metadata: ChildReference["metadata"], { metadata: own, spec }: Instance): boolean {
+  if (retainedFor(spec) !== undefined) return false;
+  const account = metadata.annotations?.[ANNOTATION.accountId];
+  return isOwnedBy(metadata, own?.uid ?? "") || (account !== undefined && account === spec.id);
 }
 
 /** A process that stops, or no longer leads, must not go on to the next object. */

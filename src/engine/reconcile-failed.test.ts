@@ -1,0 +1,86 @@
+// Passes that fail, as people see them: Ready's message, one event, and both gone when the fault is.
+import { expect, test } from "vitest";
+import { image } from "../../test/support/engine-cluster.ts";
+import { MINUTE, resting, type TimedCluster, timed } from "../../test/support/timed-cluster.ts";
+import { KubeApiError } from "../kube/errors.ts";
+
+const FORBIDDEN = 'pods is forbidden: User "operator" cannot list resource "pods"';
+const refused = (request: string, status = 403, reason = "Forbidden", message = FORBIDDEN) =>
+  new KubeApiError(request, status, { reason, message });
+
+function watched(world: TimedCluster): string[] {
+  const told: string[] = [];
+  world.note = (reason, note) => {
+    if (reason === "ReconcileFailed") told.push(note);
+  };
+  return told;
+}
+
+async function draining(): Promise<TimedCluster> {
+  const world = await timed();
+  world.edit(image("new:1"));
+  while (world.status?.phase !== "draining") {
+    await world.pass();
+    world.settle();
+  }
+  return world;
+}
+
+test("what the operator may not read is named once, behind what was last found, until it may", async () => {
+  const world = await draining();
+  const told = watched(world);
+  for (const pod of ["e-g0-0", "e-g0-1"]) world.drop("Pod", pod);
+  world.intercept = (request) => {
+    if (request.startsWith("list Pod")) throw refused("GET pods");
+  };
+  await expect(world.pass()).rejects.toThrow("forbidden");
+  const { message } = world.ready ?? {};
+  expect(message).toBe(
+    `Engine is rolling out generation 1 (phase draining); the last reconcile failed: GET pods: 403 Forbidden: ${FORBIDDEN}`,
+  );
+  expect(told).toEqual([`GET pods: 403 Forbidden: ${FORBIDDEN}`]);
+  world.taken();
+  for (let count = 0; count < 5; count++) {
+    world.nowMs += MINUTE;
+    await expect(world.pass()).rejects.toThrow("forbidden");
+  }
+  expect(world.taken().filter((request) => request.startsWith("status"))).toEqual([]);
+  expect(told).toHaveLength(1);
+  world.intercept = () => undefined;
+  await world.run();
+  expect(world.ready?.message).toBe("Generation 1 is serving");
+});
+
+test.each([
+  ["a conflict", refused("PUT x", 409, "Conflict", "the object has been modified")],
+  ["a server that is overloaded", refused("GET pods", 429, "TooManyRequests", "wait")],
+  ["a server that fails", refused("GET pods", 503, "ServiceUnavailable", "etcd")],
+])("%s ends by itself: nothing is written for it", async (_, error) => {
+  const world = await draining();
+  const told = watched(world);
+  const before = structuredClone(world.status);
+  for (const pod of ["e-g0-0", "e-g0-1"]) world.drop("Pod", pod);
+  world.intercept = (request) => {
+    if (request.startsWith("list Pod")) throw error;
+  };
+  await expect(world.pass()).rejects.toThrow(error.message);
+  expect(world.status).toEqual(before);
+  expect(told).toEqual([]);
+});
+
+test("an engine that cannot be woken, because the write is rejected, names the reason", async () => {
+  const world = await resting({}, 0);
+  const told = watched(world);
+  world.nowMs += MINUTE;
+  world.stamp(world.nowMs);
+  const because = refused("PATCH e", 500, "InternalError", 'failed calling webhook "engines": connection refused');
+  world.patchReplicas = () => Promise.resolve({ type: "refused", because } as const);
+  await world.pass();
+  await world.pass();
+  const cause = `spec.replicas stays at 0 instead of 2 (WakeRequested): ${because.message}`;
+  expect(world.ready?.message).toBe(`Engine is stopped (spec.replicas is 0); the last reconcile failed: ${cause}`);
+  expect(told).toEqual([cause]);
+  Reflect.deleteProperty(world, "patchReplicas");
+  await world.rest();
+  expect([world.replicas, world.ready?.message]).toEqual([2, "Generation 1 is serving"]);
+});

@@ -1,0 +1,50 @@
+// Which of a decision's writes put back what somebody deleted or edited, as events. Pure; who edited a Service is looked up by
+// name-editor.ts before it is written over.
+import type { EventNote } from "../kube/event-object.ts";
+import type { WritableDecision } from "./decision.ts";
+import { regarding } from "./events.ts";
+import { isAtRest } from "./phase.ts";
+import type { EngineSnapshot } from "./snapshot.ts";
+
+type Named = { readonly metadata?: { readonly name?: string } };
+type Hold = WritableDecision & { readonly type: "hold" };
+
+/** To be recorded once the objects are written, whether or not the status changes with them. */
+export function restoredEventsOf(decision: WritableDecision, s: EngineSnapshot): readonly EventNote[] {
+  return restored(decision, s).map((note) => ({
+    type: "Normal",
+    reason: "ChildRestored",
+    action: "Reconcile",
+    note,
+    regarding: regarding(s.engine),
+  }));
+}
+
+function restored(decision: WritableDecision, s: EngineSnapshot): readonly string[] {
+  if (decision.type !== "hold") return [];
+  const { ensure } = decision;
+  const sets = isBuilt(decision, s) ? [put("ConfigMap", ensure.configMap), put("Service", ensure.headlessService)] : [];
+  return [...sets, routed(decision, s)].flatMap((note) => note ?? []);
+}
+
+/** The objects of a generation that has its StatefulSet were all there before. */
+function isBuilt({ row }: Hold, { phase }: EngineSnapshot): boolean {
+  return isAtRest(phase) || row === "T9";
+}
+
+function put(
+  kind: string,
+  write: { readonly object: Named; readonly exists: boolean } | undefined,
+): string | undefined {
+  if (write === undefined) return undefined;
+  const what = `${kind} ${write.object.metadata?.name}`;
+  return write.exists ? `${what} was edited and has been restored` : `${what} was deleted and has been created again`;
+}
+
+/** Before the first cut-over the Service is made, and in `switching` it is moved on purpose. */
+function routed({ ensure: { routing }, editor }: Hold, { phase, generations }: EngineSnapshot): string | undefined {
+  if (routing === undefined || generations.active < 0 || phase === "switching") return undefined;
+  const what = `Service ${routing.service.metadata?.name}`;
+  if (routing.observed.type === "absent") return `${what} was deleted and has been created again`;
+  return `${what} was edited${editor === undefined ? "" : ` by ${editor}`} and has been restored`;
+}

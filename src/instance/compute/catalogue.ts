@@ -1,0 +1,107 @@
+// Whether the claim of the built-in PostgreSQL is still the one that holds the catalogue. A StatefulSet makes a deleted claim anew, and
+// PostgreSQL initialises an empty one without a word: the operator remembers the uid and starts no other without a person's consent. Pure.
+import { ANNOTATION } from "../../api/labels.ts";
+import type { Finding } from "../decision.ts";
+import { claimName, type InstanceIdentity, postgresName } from "../names.ts";
+import { POSTGRES_DATABASE, POSTGRES_USER } from "../render/credentials-secret.ts";
+import { type ClaimView, childOf, type InstanceSnapshot } from "../snapshot.ts";
+
+export type Catalogue =
+  /** An external database, or no claim was ever seen. */
+  | { readonly type: "none" }
+  | { readonly type: "intact"; readonly claim: ClaimView }
+  /** Deleted, and kept only by the pod that uses it. */
+  | { readonly type: "leaving"; readonly claim: ClaimView; readonly accepted: boolean }
+  /** Gone, or replaced by `claim`. */
+  | { readonly type: "lost"; readonly claim: ClaimView | undefined; readonly remembered: string }
+  /** The same, and somebody consented to go on with what is there now, or with a new claim. */
+  | { readonly type: "accepted"; readonly claim: ClaimView | undefined; readonly remembered: string };
+
+type Known = Pick<InstanceSnapshot, "instance" | "identity" | "claim" | "children">;
+
+export function catalogueOf(s: Known): Catalogue {
+  const { instance, claim } = s;
+  if (instance.spec.metadata.postgres !== undefined) return { type: "none" };
+  const consent = instance.metadata?.annotations?.[ANNOTATION.acceptEmptyCatalogue];
+  const accepted = consent === "true" || (claim !== undefined && consent === claim.uid);
+  const remembered = instance.status?.builtInPostgres?.claimUID ?? firstSeen(s);
+  if (remembered === undefined) return { type: "none" };
+  if (claim?.uid !== remembered) return { type: accepted ? "accepted" : "lost", claim, remembered };
+  return claim.isLeaving ? { type: "leaving", claim, accepted } : { type: "intact", claim };
+}
+
+/**
+ * A claim without a volume holds nothing. One that is on its way out counts only where the instance's own StatefulSet uses it: it may
+ * be a former instance's.
+ */
+function firstSeen({ claim, children, identity }: Known): string | undefined {
+  if (claim?.volumeName === undefined) return undefined;
+  const isOurs = childOf({ children }, "StatefulSet", postgresName(identity.name)).type === "live";
+  return claim.isLeaving && !isOurs ? undefined : claim.uid;
+}
+
+/** The uid to remember from now on. */
+export function rememberedClaim(catalogue: Catalogue): string | undefined {
+  switch (catalogue.type) {
+    case "none":
+      return undefined;
+    case "intact":
+    case "leaving":
+      return catalogue.claim.uid;
+    case "lost":
+      return catalogue.remembered;
+    case "accepted":
+      return catalogue.claim === undefined || catalogue.claim.isLeaving ? catalogue.remembered : catalogue.claim.uid;
+    default:
+      return catalogue satisfies never;
+  }
+}
+
+/** A consent counts once: left in place, it would accept the next loss unseen. */
+export function isConsentUsed(s: Known): boolean {
+  const consent = s.instance.metadata?.annotations?.[ANNOTATION.acceptEmptyCatalogue];
+  const stored = s.instance.status?.builtInPostgres?.claimUID;
+  return consent === "true" && stored !== undefined && s.claim?.uid === stored && !s.claim.isLeaving;
+}
+
+/** How PostgreSQL is to run: fenced lets the running pod be and starts no other. */
+export type PostgresRun = "running" | "fenced" | "stopped";
+
+export function postgresRun(catalogue: Catalogue): PostgresRun {
+  if (catalogue.type === "lost") return "stopped";
+  return catalogue.type === "leaving" && !catalogue.accepted ? "fenced" : "running";
+}
+
+export function catalogueFinding(catalogue: Catalogue, identity: InstanceIdentity): Finding | undefined {
+  if (catalogue.type !== "leaving" && catalogue.type !== "lost") return undefined;
+  const message = catalogue.type === "leaving" ? leavingText(catalogue.claim, identity) : lostText(catalogue, identity);
+  return { component: "metadata", reason: "CatalogueLost", message };
+}
+
+function leavingText({ volumeName }: ClaimView, { namespace, name }: InstanceIdentity): string {
+  const pod = `${postgresName(name)}-0`;
+  const volume = volumeName === undefined ? "its PersistentVolume" : volumeName;
+  return (
+    `PersistentVolumeClaim ${claimName(name)} is being deleted, and the catalogue with it as soon as pod ${pod} stops; ` +
+    "a deletion cannot be undone, but everything still works. Save the catalogue now: " +
+    `kubectl exec -n ${namespace} ${pod} -- pg_dump -U ${POSTGRES_USER} ${POSTGRES_DATABASE} > catalogue.sql; ` +
+    `to keep the volume as well: kubectl patch pv ${volume} -p '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}'`
+  );
+}
+
+function lostText({ claim, remembered }: Extract<Catalogue, { type: "lost" }>, identity: InstanceIdentity): string {
+  const name = claimName(identity.name);
+  const consent = (value: string) =>
+    `kubectl annotate fireboltinstance ${identity.name} -n ${identity.namespace} ${ANNOTATION.acceptEmptyCatalogue}=${value}`;
+  if (claim === undefined)
+    return (
+      `PersistentVolumeClaim ${name} (uid ${remembered}) was deleted, and the catalogue with it; no empty one is started in its ` +
+      "place. To restore it, create the claim from the volume or a snapshot that you kept and accept it by its uid: " +
+      `${consent("UID")}; to start with an empty catalogue, without any database, table or user: ${consent("true")}`
+    );
+  return (
+    `PersistentVolumeClaim ${name} was replaced: its uid is ${claim.uid}, and the catalogue was in ${remembered}; PostgreSQL is ` +
+    "stopped so that no empty catalogue takes its place. If the claim holds the restored catalogue, or is to start empty, " +
+    `without any database, table or user: ${consent(claim.uid)}`
+  );
+}

@@ -1,0 +1,52 @@
+// Passes over a world in memory: a ServiceAccount of the gateway that was deleted and created again. Tokens of running pods belong to the
+// account that is gone, so the pods are replaced; an account that was never replaced leaves no trace on them.
+import { expect, test } from "vitest";
+import { InstanceRun } from "../../../test/support/instance-passes.ts";
+
+const STAMP = "firebolt.io/service-account-uid";
+const stampOf = (run: InstanceRun) =>
+  run.world.get("Deployment", "lakeside-gateway")?.spec?.template.metadata?.annotations?.[STAMP];
+const accountOf = (run: InstanceRun) => run.world.get("ServiceAccount", "lakeside-gateway")?.metadata?.uid;
+const restarts = (run: InstanceRun) => run.events.filter(({ reason }) => reason === "GatewayRestarted");
+
+test("an account that was never replaced is remembered, and nothing is stamped", async () => {
+  const run = new InstanceRun();
+  await run.settle();
+  expect(run.status.gatewayAccount).toEqual({ uid: accountOf(run) });
+  expect(stampOf(run)).toBeUndefined();
+  expect(restarts(run)).toEqual([]);
+});
+
+test("a replaced account rolls the gateway once, with an event, whoever leads", async () => {
+  const run = new InstanceRun();
+  await run.settle();
+  const before = accountOf(run);
+  run.world.drop("ServiceAccount", "lakeside-gateway");
+  await run.settle();
+  expect(accountOf(run)).not.toBe(before);
+  expect(stampOf(run)).toBe(accountOf(run));
+  expect(restarts(run)).toMatchObject([{ type: "Warning" }]);
+  run.restart();
+  run.forgetRequests();
+  await run.settle();
+  expect(run.world.requests.filter((request) => !request.startsWith("get "))).toEqual([]);
+  run.world.drop("ServiceAccount", "lakeside-gateway");
+  await run.settle();
+  expect(stampOf(run)).toBe(accountOf(run));
+  expect(restarts(run)).toHaveLength(2);
+});
+
+test("an account that somebody else put in place counts as well once it is the instance's", async () => {
+  const run = new InstanceRun();
+  await run.settle();
+  const account = run.world.get("ServiceAccount", "lakeside-gateway");
+  run.world.put("ServiceAccount", { ...account, metadata: { ...account?.metadata, uid: "restored" } });
+  await run.settle();
+  expect(stampOf(run)).toBe("restored");
+});
+
+test("an account of the user's is not watched", async () => {
+  const run = new InstanceRun({ gateway: { metricsPort: 9090, template: { spec: { serviceAccountName: "theirs" } } } });
+  await run.settle();
+  expect(run.status).not.toHaveProperty("gatewayAccount");
+});

@@ -1,0 +1,207 @@
+// Passes over a world in memory: a claim that is deleted or replaced is noticed at every stage, and PostgreSQL never starts on an empty
+// one without a person's consent.
+import { describe, expect, test } from "vitest";
+import { InstanceRun } from "../../../test/support/instance-passes.ts";
+import { Crash } from "../../../test/support/memory-instance-world.ts";
+
+const CLAIM = "data-lakeside-metadata-pg-0";
+const CONSENT = "firebolt.io/accept-empty-catalogue";
+
+const uidOf = (run: InstanceRun) => run.world.get("PersistentVolumeClaim", CLAIM)?.metadata?.uid;
+const warnings = (run: InstanceRun, reason: string) => run.events.filter((event) => event.reason === reason);
+const postgres = (run: InstanceRun) => run.world.get("StatefulSet", "lakeside-metadata-pg")?.spec;
+
+async function ready(): Promise<InstanceRun> {
+  const run = new InstanceRun();
+  await run.settle();
+  expect(run.status).toMatchObject({ phase: "Ready", builtInPostgres: { claimUID: uidOf(run) } });
+  return run;
+}
+
+function deleteClaim(run: InstanceRun): void {
+  const claim = run.world.get("PersistentVolumeClaim", CLAIM);
+  run.world.put("PersistentVolumeClaim", {
+    ...claim,
+    metadata: { ...claim?.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
+  });
+}
+
+/** The pod stops, so the claim goes; the StatefulSet controller makes a new one if a pod is to run. */
+function stopPod(run: InstanceRun): void {
+  run.world.drop("PersistentVolumeClaim", CLAIM);
+  run.world.makeClaim("lakeside-metadata-pg");
+}
+
+function consent(run: InstanceRun, value: string): void {
+  const { metadata, ...rest } = run.instance;
+  const annotations = { ...metadata?.annotations, [CONSENT]: value };
+  run.world.put("FireboltInstance", { ...rest, metadata: { ...metadata, annotations } });
+}
+
+const passes = async (run: InstanceRun, count = 3) => {
+  for (let pass = 0; pass < count; pass++) await run.tryPass();
+};
+
+test("an instance of before is remembered at first sight, at the cost of one status write", async () => {
+  const run = await ready();
+  const { builtInPostgres: _, ...status } = run.status;
+  run.world.put("FireboltInstance", { ...run.instance, status });
+  run.forgetRequests();
+  await run.settle();
+  expect(run.world.requests).toEqual(["status lakeside"]);
+  expect(run.status.builtInPostgres?.claimUID).toBe(uidOf(run));
+});
+
+test("a claim without a volume holds nothing and is not remembered", async () => {
+  const run = await ready();
+  const { builtInPostgres: _, ...status } = run.status;
+  run.world.put("FireboltInstance", { ...run.instance, status });
+  const claim = run.world.get("PersistentVolumeClaim", CLAIM);
+  const { volumeName: __, ...spec } = claim?.spec ?? {};
+  run.world.put("PersistentVolumeClaim", { ...claim, spec });
+  await run.settle();
+  expect(run.status).not.toHaveProperty("builtInPostgres");
+  expect(run.status.phase).toBe("Ready");
+});
+
+describe("a claim that is deleted while its pod runs", () => {
+  test("is told with what can still be saved; what runs goes on, and no other pod will start", async () => {
+    const run = await ready();
+    deleteClaim(run);
+    await passes(run);
+    expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
+    expect(run.condition("Ready")).toBe("False/CatalogueLost");
+    expect(run.message("Ready")).toMatch(/is being deleted.*kubectl exec -n ns lakeside-metadata-pg-0 -- pg_dump/);
+    expect(run.message("Ready")).toMatch(/kubectl patch pv pv-claim-\d+ .*Retain/);
+    // Engines keep their endpoint: the service works.
+    expect(run.status).toMatchObject({ phase: "Degraded", metadataReady: true });
+    expect(run.status.metadataEndpoint).toBeDefined();
+    expect(warnings(run, "CatalogueLost")).toHaveLength(1);
+    expect(postgres(run)).toMatchObject({
+      replicas: 1,
+      updateStrategy: { type: "OnDelete" },
+      template: { spec: { schedulerName: "firebolt.io/no-empty-catalogue" } },
+    });
+  });
+
+  test("and then its pod: PostgreSQL is stopped, by any process that takes over, and a second event says so", async () => {
+    const run = await ready();
+    const before = uidOf(run);
+    deleteClaim(run);
+    await passes(run);
+    stopPod(run);
+    run.restart();
+    await passes(run);
+    expect(postgres(run)?.replicas).toBe(0);
+    expect(run.message("Ready")).toContain(`its uid is ${uidOf(run)}, and the catalogue was in ${before}`);
+    expect(run.status).toMatchObject({ phase: "Degraded", metadataReady: false });
+    expect(run.status).not.toHaveProperty("metadataEndpoint");
+    expect(run.status.builtInPostgres?.claimUID).toBe(before);
+    expect(warnings(run, "CatalogueLost")).toHaveLength(2);
+  });
+});
+
+describe("a catalogue that is lost", () => {
+  async function lost(): Promise<InstanceRun> {
+    const run = await ready();
+    stopPod(run);
+    await passes(run);
+    expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
+    expect(postgres(run)?.replicas).toBe(0);
+    return run;
+  }
+
+  test("starts empty when the new claim is accepted by its uid, and not by another", async () => {
+    const run = await lost();
+    consent(run, "another");
+    await passes(run);
+    expect(postgres(run)?.replicas).toBe(0);
+    consent(run, uidOf(run) ?? "");
+    await run.settle();
+    expect(postgres(run)?.replicas).toBe(1);
+    expect(run.status).toMatchObject({ phase: "Ready", builtInPostgres: { claimUID: uidOf(run) } });
+    expect(warnings(run, "CatalogueReplaced")).toHaveLength(1);
+  });
+
+  test.each(["with a claim", "without one"])(
+    "%s: true is accepted once, and does not accept the next loss",
+    async (how) => {
+      const run = await lost();
+      if (how === "without one") run.world.drop("PersistentVolumeClaim", CLAIM);
+      await passes(run);
+      consent(run, "true");
+      await run.settle();
+      expect(run.status.phase).toBe("Ready");
+      expect(run.instance.metadata?.annotations).not.toHaveProperty(CONSENT);
+      stopPod(run);
+      await passes(run);
+      expect(run.condition("Ready")).toBe("False/CatalogueLost");
+    },
+  );
+
+  test("that is gone without a trace says how to restore it, and gets no new password", async () => {
+    const run = await lost();
+    run.world.drop("PersistentVolumeClaim", CLAIM);
+    run.world.drop("Secret", "lakeside-metadata-postgres-creds");
+    await passes(run);
+    expect(run.message("Ready")).toMatch(/was deleted.*create the claim from the volume or a snapshot/);
+    expect(run.world.inventory()).not.toContain("Secret lakeside-metadata-postgres-creds");
+    expect(run.world.inventory()).not.toContain(`PersistentVolumeClaim ${CLAIM}`);
+  });
+
+  test("is not lost when its claim merely lost its label", async () => {
+    const run = await ready();
+    const claim = run.world.get("PersistentVolumeClaim", CLAIM);
+    run.world.put("PersistentVolumeClaim", { ...claim, metadata: { ...claim?.metadata, labels: {} } });
+    await passes(run);
+    expect(run.status.phase).toBe("Ready");
+  });
+
+  test("is no concern of an instance with an external database", async () => {
+    const run = await ready();
+    run.world.put("Secret", { metadata: { name: "login" }, data: { username: "dQ==", password: "cA==" } });
+    run.world.edit("lakeside", (spec) => {
+      const database = { host: "db", port: 5432, database: "meta", schema: "public" };
+      spec.metadata.postgres = { ...database, credentialsSecretRef: { name: "login" } };
+    });
+    await run.settle();
+    run.world.drop("PersistentVolumeClaim", CLAIM);
+    await passes(run);
+    expect(run.status.phase).toBe("Ready");
+    // The way back is not open: what the database held is gone.
+    run.world.edit("lakeside", (spec) => {
+      delete spec.metadata.postgres;
+    });
+    await passes(run);
+    expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
+  });
+
+  test("a process that ends after any write of the way through loss and consent: the next one finishes", async () => {
+    for (let at = 0; ; at++) {
+      const run = await ready();
+      let left = at;
+      run.world.loseAnswer = () => {
+        if (left-- === 0) throw new Crash("ended");
+      };
+      const survive = async (work: () => Promise<void>) => {
+        for (let attempt = 0; attempt < 3; attempt++)
+          try {
+            await work();
+            return;
+          } catch (error) {
+            const cause = error instanceof Error && error.cause instanceof Crash ? error.cause : error;
+            if (!(cause instanceof Crash)) throw error;
+            run.restart();
+          }
+      };
+      stopPod(run);
+      await survive(() => passes(run, 5));
+      expect([at, postgres(run)?.replicas, run.condition("Ready")]).toEqual([at, 0, "False/CatalogueLost"]);
+      consent(run, "true");
+      await survive(() => run.settle());
+      expect([at, postgres(run)?.replicas, run.status.phase]).toEqual([at, 1, "Ready"]);
+      expect(run.instance.metadata?.annotations).not.toHaveProperty(CONSENT);
+      if (left >= 0) break;
+    }
+  });
+});

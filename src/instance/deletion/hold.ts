@@ -1,0 +1,20 @@
+// The deletion of an instance that engines use is held: without its metadata service and gateway they are cut off, and a deletion cannot be
+// taken back. Until the engines are deleted, or somebody insists, everything goes on as before.
+import { insistsOnDeletion } from "../../api/held-deletion.ts";
+import { type Instance, identityOf } from "../children.ts";
+import { canHaveChildren } from "../names.ts";
+import type { InstanceWorld } from "../world.ts";
+import { isOrphaning } from "./delete-instance.ts";
+
+/** Names of the engines that hold the deletion, in alphabetical order; empty: nothing does. */
+export async function observeHold(
+  world: Pick<InstanceWorld, "engines" | "listEngines">,
+  instance: Instance,
+): Promise<readonly string[]> {
+  // With `--cascade=orphan` every object stays, and of such a name there is none.
+  const key = identityOf(instance);
+  if (insistsOnDeletion(instance) || isOrphaning(instance) || !canHaveChildren(key.name)) return [];
+  const cached = world.engines(key);
+  // That there is none decides: a watch selector may hide engines from the cache.
+  return [...(cached.length > 0 ? cached : await world.listEngines(key))].sort();
+}

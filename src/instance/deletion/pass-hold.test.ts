@@ -1,0 +1,93 @@
+// Passes over a world in memory: an instance that engines use is not deleted under them (S60), and is once they are gone.
+import { expect, test } from "vitest";
+import { InstanceRun, KEY } from "../../../test/support/instance-passes.ts";
+
+async function dying(engines: readonly string[], metadata: object = {}): Promise<InstanceRun> {
+  const run = new InstanceRun();
+  await run.settle();
+  for (const name of engines) run.world.enginesByName.set(name, KEY.name);
+  run.world.enginesByName.set("elsewhere", "another");
+  const { metadata: own, ...rest } = run.instance;
+  run.world.put("FireboltInstance", {
+    ...rest,
+    metadata: { ...own, deletionTimestamp: "2026-01-01T00:00:00Z", ...metadata },
+  });
+  run.events.length = 0;
+  run.forgetRequests();
+  return run;
+}
+
+const isGone = (run: InstanceRun) => run.world.get("FireboltInstance", KEY.name) === undefined;
+
+test("nothing is deleted while engines name it; the condition and one event name five of them and both ways out", async () => {
+  const run = await dying(["g", "f", "e", "d", "c", "b", "a"]);
+  const before = run.world.inventory();
+  for (let pass = 0; pass < 5; pass++) expect(await run.pass()).toEqual({ afterMs: 10_000 });
+  expect(run.world.inventory()).toEqual(before);
+  expect(run.condition("Ready")).toBe("False/DeletionBlocked");
+  expect(run.message("Ready")).toMatch(/7 engines use it: a, b, c, d, e and 2 more;/);
+  expect(run.message("Ready")).toContain("kubectl delete fireboltengine a b c d e -n ns");
+  expect(run.message("Ready")).toContain("firebolt.io/delete-with-engines=true");
+  expect(run.status).toMatchObject({ phase: "Degraded", metadataReady: true, gatewayReady: true });
+  expect(run.events.filter(({ reason }) => reason === "DeletionBlocked")).toMatchObject([{ type: "Warning" }]);
+  // Engines that the cache shows are asked for by nobody.
+  expect(run.world.requests).toEqual(["status lakeside"]);
+});
+
+test("it is kept up meanwhile: a gateway that somebody deletes comes back", async () => {
+  const run = await dying(["a"]);
+  run.world.drop("Deployment", "lakeside-gateway");
+  await run.pass();
+  expect(run.world.inventory()).toContain("Deployment lakeside-gateway");
+});
+
+test("it goes as soon as its engines are gone, without a write by a person", async () => {
+  const run = await dying(["a"]);
+  await run.pass();
+  run.world.enginesByName.delete("a");
+  await run.pass();
+  expect(isGone(run)).toBe(true);
+  expect(run.world.inventory()).toEqual([]);
+});
+
+test("engines that a watch selector hides hold it as well", async () => {
+  const run = await dying(["a"]);
+  run.world.unseen.add("engine a");
+  expect(await run.pass()).toEqual({ afterMs: 10_000 });
+  expect(run.world.requests).toContain("list FireboltEngine");
+  expect(run.condition("Ready")).toBe("False/DeletionBlocked");
+});
+
+test.each([
+  ["the annotation", { annotations: { "firebolt.io/delete-with-engines": "true" } }],
+  ["the finalizer orphan", { finalizers: ["orphan", "compute.firebolt.io/instance-cleanup"] }],
+])("%s is not held", async (_, metadata) => {
+  const run = await dying(["a"], metadata);
+  const finalizer = run.instance.metadata?.finalizers ?? [];
+  await run.pass();
+  const left = run.world.get("FireboltInstance", KEY.name)?.metadata?.finalizers ?? [];
+  expect(left.length).toBeLessThan(finalizer.length);
+});
+
+test("an annotation with another value holds", async () => {
+  const run = await dying(["a"], { annotations: { "firebolt.io/delete-with-engines": "yes" } });
+  await run.pass();
+  expect(isGone(run)).toBe(false);
+});
+
+test.each(["foregroundDeletion", "Failed"])("%s: held, and nothing is written but the status", async (how) => {
+  const run = await dying(["a"]);
+  const { metadata, status, ...rest } = run.instance;
+  const finalizers = [...(metadata?.finalizers ?? []), ...(how === "Failed" ? [] : [how])];
+  const phase = how === "Failed" ? { phase: "Failed" as const } : {};
+  run.world.put("FireboltInstance", {
+    ...rest,
+    metadata: { ...metadata, finalizers },
+    status: { ...status, ...phase },
+  });
+  run.world.drop("Deployment", "lakeside-gateway");
+  run.forgetRequests();
+  for (let pass = 0; pass < 3; pass++) await run.pass();
+  expect(run.world.requests).toEqual(["status lakeside"]);
+  expect(run.condition("Ready")).toBe("False/DeletionBlocked");
+});

@@ -1,0 +1,100 @@
+// Passes over a world in memory: repairs leave an event, and a pass that fails shows it in Ready and in one event, until it succeeds again.
+import { describe, expect, test } from "vitest";
+import { InstanceRun } from "../../test/support/instance-passes.ts";
+import { KubeApiError } from "../kube/errors.ts";
+
+const notes = (run: InstanceRun, reason: string) =>
+  run.events.filter((event) => event.reason === reason).map(({ type, note }) => `${type} ${note}`);
+
+describe("repairs", () => {
+  test("an object that somebody deletes, and one that somebody edits, are put back with an event each", async () => {
+    const run = new InstanceRun();
+    await run.settle();
+    expect(notes(run, "ChildRestored")).toEqual([]);
+    run.world.drop("Service", "lakeside-gateway");
+    const found = run.world.get("Deployment", "lakeside-metadata");
+    if (found?.spec === undefined) throw new Error("no Deployment");
+    run.world.put("Deployment", { ...found, spec: { ...found.spec, replicas: 3 } });
+    await run.settle();
+    expect(notes(run, "ChildRestored").sort()).toEqual([
+      "Normal Deployment lakeside-metadata was changed by kubectl-edit and has been put back",
+      "Normal Service lakeside-gateway was deleted and has been created again",
+    ]);
+  });
+
+  test("a change of the spec is no repair, and neither is what it creates or removes", async () => {
+    const run = new InstanceRun();
+    await run.settle();
+    run.world.put("Secret", { metadata: { name: "login" }, data: { username: "dQ==", password: "cA==" } });
+    run.world.edit("lakeside", (spec) => {
+      spec.gateway.replicas = 3;
+      const database = { host: "db", port: 5432, database: "meta", schema: "public" };
+      spec.metadata.postgres = { ...database, credentialsSecretRef: { name: "login" } };
+    });
+    await run.settle();
+    run.world.edit("lakeside", (spec) => {
+      delete spec.metadata.postgres;
+    });
+    await run.settle();
+    expect(notes(run, "ChildRestored")).toEqual([]);
+  });
+});
+
+describe("a pass that fails", () => {
+  const forbidden = () =>
+    new KubeApiError("GET /api/v1/secrets", 403, { reason: "Forbidden", message: "no get on secrets" });
+
+  test("before anything is known: Ready and one event have the error's own words, and a success clears it", async () => {
+    const run = new InstanceRun();
+    await run.settle();
+    run.restart();
+    run.world.intercept = (request) => {
+      if (request.startsWith("get Secret")) throw forbidden();
+    };
+    for (let pass = 0; pass < 3; pass++) expect(await run.tryPass()).toBeInstanceOf(Error);
+    expect(run.condition("Ready")).toBe("False/ReconcileFailed");
+    expect(run.message("Ready")).toMatch(/^the last pass failed: .*no get on secrets/);
+    expect(notes(run, "ReconcileFailed")).toEqual([expect.stringMatching(/^Warning .*no get on secrets/)]);
+    run.world.intercept = () => undefined;
+    await run.settle();
+    expect(run.status.phase).toBe("Ready");
+  });
+
+  test("by a rejected write: the event comes once, beside the component's condition", async () => {
+    const run = new InstanceRun();
+    await run.settle();
+    run.world.drop("Service", "lakeside-gateway");
+    run.world.intercept = (request) => {
+      if (request === "create Service lakeside-gateway") throw forbidden();
+    };
+    for (let pass = 0; pass < 3; pass++) await run.tryPass();
+    expect(run.message("Ready")).toMatch(/^GatewayReady: Service lakeside-gateway: .*no get on secrets/);
+    expect(notes(run, "ReconcileFailed")).toEqual([expect.stringMatching(/Service lakeside-gateway: .*no get/)]);
+  });
+
+  test("by a lost race or a short outage: nothing is said before the third time", async () => {
+    const run = new InstanceRun();
+    await run.settle();
+    run.restart();
+    run.world.intercept = (request) => {
+      if (request.startsWith("get Secret")) throw new KubeApiError("GET", 503, { message: "starting" });
+    };
+    for (let pass = 0; pass < 2; pass++) await run.tryPass();
+    expect(run.condition("Ready")).toBe("True/AllComponentsReady");
+    expect(notes(run, "ReconcileFailed")).toEqual([]);
+    await run.tryPass();
+    expect(run.condition("Ready")).toBe("False/ReconcileFailed");
+    expect(notes(run, "ReconcileFailed")).toHaveLength(1);
+  });
+
+  test("to list pods costs the cause alone", async () => {
+    const run = new InstanceRun();
+    await run.settle();
+    run.world.intercept = (request) => {
+      if (request === "list Pod") throw forbidden();
+    };
+    run.world.report("lakeside-gateway", 1);
+    await run.pass();
+    expect(run.status.phase).toBe("Ready");
+  });
+});

@@ -1,0 +1,66 @@
+// Why a component is not complete, from its pods. They are not watched: they are listed only while a Deployment or the database is not as it
+// should be, and not at every event. An instance at rest sends no request for it.
+import { LABEL } from "../../api/labels.ts";
+import { firstTrouble, type Pod, type TroubledPod } from "../../pods/pod-trouble.ts";
+import type { Logger } from "../../kube/logger.ts";
+import { isComplete } from "../compute/readiness.ts";
+import type { InstanceMemory } from "../memory.ts";
+import { gatewayName, type InstanceIdentity, metadataName, postgresName } from "../names.ts";
+import { childOf, type InstanceSnapshot, type Troubles } from "../snapshot.ts";
+import type { InstanceWorld } from "../world.ts";
+
+/** Deployments report often while they roll. */
+const TRUSTED_MS = 4_000;
+/** What the first start needs anyway. */
+const START_GRACE_MS = 5_000;
+
+export interface TroublesQuestion extends Pick<InstanceSnapshot, "children" | "phase" | "nowMs"> {
+  readonly identity: InstanceIdentity;
+  readonly memory: InstanceMemory;
+  readonly logger: Logger;
+}
+
+export async function observeTroubles(
+  world: Pick<InstanceWorld, "listPods" | "signal">,
+  { children, identity, phase, nowMs, memory, logger }: TroublesQuestion,
+): Promise<Troubles> {
+  const incomplete = (Object.keys(WORKLOADS) as Component[]).filter((component) => {
+    const [kind, nameOf] = WORKLOADS[component];
+    return !isComplete(childOf({ children }, kind, nameOf(identity.name)));
+  });
+  if (incomplete.length === 0) {
+    delete memory.pods;
+    return {};
+  }
+  const known = memory.pods ?? { sinceMs: nowMs, listedMs: 0, troubles: {} };
+  memory.pods = known;
+  const isStarting = phase === undefined || phase === "Provisioning";
+  if (isStarting && nowMs - known.sinceMs < START_GRACE_MS) return {};
+  if (nowMs - known.listedMs < TRUSTED_MS) return known.troubles;
+  // Without the pods a cause is missing, and nothing else: the pass goes on.
+  const pods = await world.listPods(identity).catch((error: unknown) => {
+    if (world.signal.aborted) throw error;
+    logger.error("pods of the instance could not be listed", error);
+    return [];
+  });
+  const troubles = Object.fromEntries(
+    incomplete.flatMap((component): [Component, TroubledPod][] => {
+      const found = firstTrouble(pods.filter(isOf(component)), nowMs);
+      return found === undefined ? [] : [[component, found]];
+    }),
+  );
+  memory.pods = { ...known, listedMs: nowMs, troubles };
+  return troubles;
+}
+
+type Component = keyof Troubles;
+
+const WORKLOADS = {
+  postgres: ["StatefulSet", postgresName],
+  metadata: ["Deployment", metadataName],
+  gateway: ["Deployment", gatewayName],
+} as const satisfies Record<Component, readonly ["StatefulSet" | "Deployment", (instance: string) => string]>;
+
+function isOf(component: Component): (pod: Pod) => boolean {
+  return ({ metadata }) => metadata?.labels?.[LABEL.component] === component;
+}

@@ -1,0 +1,105 @@
+// Refusals without the values they quote. The API server, webhooks and the operator put the offending value into their messages, and
+// for a misspelt field the API server puts in the whole live object. A plan ends up in logs of pipelines, so paths and reasons are
+// kept and values are not. Pure.
+import type { KubeApiError } from "../../kube/errors.ts";
+import type { Violation } from "../../podtemplate/violation.ts";
+import { isObject } from "../../podtemplate/shape.ts";
+import { formsOf } from "../bundle/known-secrets.ts";
+
+const HIDDEN = "(hidden)";
+/** Short values would hide words of the message itself. */
+const SHORTEST_SECRET = 4;
+/** The rest is not worth a screen of text. */
+const MAX_TEXT = 600;
+
+/** What the API server says about a document whose fields it did not check because of others. It names no field. */
+const NOT_CHECKED = /some validation rules were not checked/;
+const MORE = "more fields may be wrong: some rules are checked only once these are corrected";
+
+/** One line per field, when the server says which. `objects` are those whose values must not show. */
+export function refusalTexts(error: KubeApiError, objects: readonly unknown[]): readonly string[] {
+  const fields = unknownFields(error.message);
+  if (fields.length > 0) return fields;
+  const hide = hiderOf(objects);
+  const causes = error.causes.flatMap(({ field, message = "" }) => {
+    if (message === "" || NOT_CHECKED.test(message)) return [];
+    return [field === undefined ? message : `${field}: ${message}`];
+  });
+  const said = / \d{3}(?: [A-Za-z]+)?: (.*)$/s.exec(error.message)?.[1] ?? error.message;
+  const texts = (causes.length > 0 ? causes : [said]).map((text) => hide(withoutValues(text)));
+  const isPartial = error.causes.some(({ message = "" }) => NOT_CHECKED.test(message));
+  return [...new Set([...texts, ...(isPartial ? [MORE] : [])])];
+}
+
+/** Whether the API server has rejected the fields of a server-side apply, which it reports as an internal error. */
+export const isSchemaMismatch = (message: string): boolean =>
+  /failed to create typed (?:patch|live) object|field not declared in schema/.test(message);
+
+/** As violationText, but a value only where it is a number, a switch or the name of another object. */
+export function safeViolationText({ path, type, value, detail }: Violation): string {
+  const shows = typeof value === "number" || typeof value === "boolean" || /Ref$/.test(path);
+  const shown = shows && value !== undefined ? `: ${JSON.stringify(value)}` : "";
+  return `${path}: ${type}${shown}${detail === "" ? "" : `: ${detail}`}`;
+}
+
+const STRICT = /strict decoding error: ((?:(?:unknown|duplicate) field "(?:[^"\\]|\\.)*"(?:, )?)+)/;
+const TYPED =
+  /(\.[A-Za-z][^\s:]*(?:\[[^\]]*\][^\s:]*)*): (field not declared in schema|expected [a-z]+(?: \([^)]*\))?)/g;
+
+/** Misspelt fields and values of the wrong type, in the words of both ways to apply. */
+function unknownFields(message: string): readonly string[] {
+  const strict = STRICT.exec(message)?.[1] ?? "";
+  const named = [...strict.matchAll(/(unknown|duplicate) field "((?:[^"\\]|\\.)*)"/g)].map(
+    ([, what, field]) => `${field}: ${what} field`,
+  );
+  const typed = isSchemaMismatch(message)
+    ? [...message.matchAll(TYPED)].map(
+        ([, path = "", what = ""]) => `${path.slice(1)}: ${what.startsWith("field") ? "unknown field" : what}`,
+      )
+    : [];
+  return [...new Set([...named, ...typed])];
+}
+
+const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`;
+/** A value in Go's or JSON's spelling: text, or anything between brackets up to the last one. */
+const VALUE = new RegExp(
+  String.raw`\b(Invalid|Unsupported|Duplicate) value: (?:${QUOTED}|(?:map|\[\]|\{|\[)[\s\S]*[}\])])`,
+  "g",
+);
+
+/** Numbers and switches stay: they are no secrets, and mostly what is wrong. */
+export function withoutValues(text: string): string {
+  return text.replace(VALUE, "$1 value").replace(/, got [\s\S]*$/, "");
+}
+
+/** Takes the values of the objects out of a text, whatever else stands around them. */
+function hiderOf(objects: readonly unknown[]): (text: string) => string {
+  const secrets = [...new Set(objects.flatMap((object) => freeTexts(object)))]
+    .filter((value) => value.trim().length >= SHORTEST_SECRET)
+    .flatMap(formsOf)
+    .sort((a, b) => b.length - a.length);
+  return (text) => {
+    const hidden = secrets.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
+    return hidden.length > MAX_TEXT ? `${hidden.slice(0, MAX_TEXT)}\u2026` : hidden;
+  };
+}
+
+/** Fields whose content people choose freely. Names, references and images are what messages are about, and are kept. */
+const FREE: ReadonlySet<string> = new Set([
+  "customEngineConfig",
+  "annotations",
+  "args",
+  "command",
+  "value",
+  "volumeAttributes",
+  "options",
+  "parameters",
+  "content",
+]);
+
+function freeTexts(value: unknown, isFree = false): readonly string[] {
+  if (typeof value === "string") return isFree ? [value] : [];
+  if (Array.isArray(value)) return value.flatMap((entry) => freeTexts(entry, isFree));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) => freeTexts(inner, isFree || FREE.has(key)));
+}

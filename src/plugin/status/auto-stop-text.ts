@@ -1,0 +1,16 @@
+// The last decision of auto-stop in words: a reason such as ActivityObserved is also that of an engine which was never queried. Pure.
+
+const WORDS: Readonly<Record<string, string>> = {
+  WakeRequested: "woken by a request",
+  ScheduleActive: "kept running by its schedule",
+  Stopped: "stopped until a query or a schedule starts it",
+  ScrapeFailed: "cannot read the activity of its pods, so it keeps running (ScrapeFailed)",
+  ActivityObserved: "not idle long enough to stop",
+  Initializing: "waiting for the first look at its activity",
+  Idle: "idle",
+};
+
+/** Empty while auto-stop is off. A reason that this version does not know is shown as it is. */
+export function autoStopText(reason: string | undefined): string {
+  return reason === undefined || reason === "Disabled" ? "" : `auto-stop: ${WORDS[reason] ?? reason}`;
+}

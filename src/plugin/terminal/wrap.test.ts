@@ -1,0 +1,31 @@
+// Long lines on a narrow terminal.
+import { expect, test } from "vitest";
+import { wrapBehind, wrapLines } from "./wrap.ts";
+
+test("without a width a text stays one line", () => {
+  expect(wrapLines("a b c", undefined)).toEqual(["a b c"]);
+});
+
+test("lines break between words and fit", () => {
+  expect(wrapLines("one two three four", 9)).toEqual(["one two", "three", "four"]);
+});
+
+test("a command is never broken", () => {
+  const command = "kubectl logs e-g1-0 -n analytics -c engine --previous";
+  expect(wrapLines(`see why it exits: ${command}; or delete it`, 40)).toEqual([
+    "see why it exits:",
+    `${command};`,
+    "or delete it",
+  ]);
+});
+
+test("lines behind a prefix are indented under the first", () => {
+  expect(wrapBehind("aaaa bbbb cccc dddd eeee ffff", { first: "waits: ", rest: "       ", width: 30 })).toEqual([
+    "waits: aaaa bbbb cccc dddd",
+    "       eeee ffff",
+  ]);
+});
+
+test("where nearly no room is left the text is left alone", () => {
+  expect(wrapBehind("aaaa bbbb cccc", { first: " ".repeat(30), rest: " ".repeat(30), width: 40 })).toHaveLength(1);
+});

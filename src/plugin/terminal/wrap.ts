@@ -1,0 +1,35 @@
+// Text that fits a terminal: broken between words, and never inside a command, which people copy. Pure.
+import { visibleLength } from "./style.ts";
+
+/** A command line up to the end of its sentence. */
+const COMMAND = /kubectl [^;)]*[^;)\s,.]/g;
+/** Stands for the blanks of a command while its text is cut into words. */
+const GLUE = "\u0000";
+
+/** The lines of a text, none longer than `width` where its words allow it. Without a width there is one. */
+export function wrapLines(text: string, width: number | undefined): readonly string[] {
+  if (width === undefined || visibleLength(text) <= width) return [text];
+  const words = text.replace(COMMAND, (command) => command.replaceAll(" ", GLUE)).split(" ");
+  const lines: string[] = [];
+  let line: string | undefined;
+  for (const word of words) {
+    const longer: string = line === undefined ? word : `${line} ${word}`;
+    if (line !== undefined && visibleLength(longer) > width) {
+      lines.push(line);
+      line = word;
+    } else line = longer;
+  }
+  return [...lines, line ?? ""].map((one) => one.replaceAll(GLUE, " "));
+}
+
+/** A text behind `first`, its other lines behind `rest`. Where little room is left the terminal breaks the line itself. */
+export function wrapBehind(
+  text: string,
+  { first, rest, width }: { readonly first: string; readonly rest: string; readonly width: number | undefined },
+): readonly string[] {
+  const room = width === undefined ? undefined : width - visibleLength(rest);
+  const lines = wrapLines(text, room === undefined || room < NARROWEST ? undefined : room);
+  return lines.map((line, index) => `${index === 0 ? first : rest}${line}`);
+}
+
+const NARROWEST = 20;

@@ -1,0 +1,197 @@
+// Every command of the plugin with wrong input: a mistyped name, flag or namespace, a missing argument, no kubeconfig, a server that
+// cannot be reached, a user without rights and one who may only read. Each ends with the documented exit code, a message that names
+// what is wrong, and the way out where there is one.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
+import { FireboltEngine } from "../../src/api/engine.ts";
+import { FireboltEngineClass } from "../../src/api/engine-class.ts";
+import { FireboltInstance } from "../../src/api/instance.ts";
+import type { KubeObject } from "../../src/kube/object.ts";
+import { createKubeClient } from "../../src/kube/kube-client.ts";
+import type { Command } from "../../src/plugin/command.ts";
+import { COMMANDS } from "../../src/plugin/command-table.ts";
+import { requestAs } from "../support/cluster.ts";
+import { buildProgram } from "../support/operator-process.ts";
+import { type PluginResult, runPlugin } from "../support/plugin-process.ts";
+import { addPluginUser } from "../support/plugin-users.ts";
+import { clusterConfig } from "../support/test-client.ts";
+
+const NAMESPACE = "analytics";
+const LIMIT = { timeout: 120_000 };
+const folder = mkdtempSync(join(tmpdir(), "plugin-wrong-"));
+const MANIFEST = join(folder, "engine.yaml");
+const DEAD = join(folder, "dead.yaml");
+
+let controlPlane: ControlPlane;
+let admin = "";
+let nobody = "";
+let reader = "";
+
+beforeAll(async () => {
+  [controlPlane] = await Promise.all([
+    startControlPlane({ components: [], crds: join(import.meta.dirname, "../../config/crd") }),
+    buildProgram(),
+  ]);
+  admin = controlPlane.adminKubeconfig;
+  nobody = await controlPlane.userKubeconfig("nobody");
+  reader = await addPluginUser(controlPlane, "reader", [
+    { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch"] },
+  ]);
+  const body = { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } };
+  await requestAs(admin, { method: "POST", path: "/api/v1/namespaces", body });
+  const client = createKubeClient({ config: await clusterConfig(admin) });
+  const object = (name: string, spec: object) => ({ metadata: { name, namespace: NAMESPACE }, ...{ spec } });
+  await client.create<KubeObject>(FireboltInstance, object("lakeside", { metadata: {}, gateway: {} }));
+  await client.create<KubeObject>(FireboltEngineClass, object("large", { template: {} }));
+  await client.create<KubeObject>(
+    FireboltEngine,
+    object("nightly", { instanceRef: "lakeside", replicas: 1, autoStop: { enabled: true, activeReplicas: 1 } }),
+  );
+  client.close();
+  writeFileSync(
+    MANIFEST,
+    "apiVersion: compute.firebolt.io/v1alpha1\nkind: FireboltEngine\nmetadata: { name: nightly }\nspec: { instanceRef: lakeside, replicas: 2 }\n",
+  );
+  const server = "https://127.0.0.1:1";
+  writeFileSync(
+    DEAD,
+    JSON.stringify({
+      ...{ apiVersion: "v1", kind: "Config", "current-context": "dead" },
+      clusters: [{ name: "dead", cluster: { server } }],
+      users: [{ name: "dead", user: { token: "x" } }],
+      contexts: [{ name: "dead", context: { cluster: "dead", user: "dead" } }],
+    }),
+  );
+}, 240_000);
+afterAll(async () => {
+  await controlPlane?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Names of the objects there are, by what an argument is. */
+const NAMES: Readonly<Record<string, string>> = { engine: "nightly", instance: "lakeside", class: "large" };
+/** The same, mistyped. */
+const TYPOS: Readonly<Record<string, string>> = { engine: "nigthly", instance: "lakside", class: "larg" };
+/** What a command needs beside its arguments, so that it gets as far as the cluster. */
+const FLAGS: Readonly<Record<string, readonly string[]>> = {
+  plan: ["-f", MANIFEST],
+  "engine create": ["--instance", "lakeside", "--bucket", "b"],
+  "engine scale": ["--replicas", "2"],
+  "support-bundle": ["--file", join(folder, "bundle.tar.gz")],
+};
+/** Helm has its own words about clusters; completion talks to nobody. */
+const OFFLINE: ReadonlySet<string> = new Set(["install", "quickstart", "uninstall", "completion"]);
+
+const nameOf = ({ words }: Command): string => words.join(" ");
+const commands = COMMANDS.filter(({ hidden }) => hidden === undefined).map((command) => ({
+  command,
+  name: nameOf(command),
+}));
+const online = commands.filter(({ name }) => !OFFLINE.has(name));
+const aboutObjects = online.filter(({ command }) => command.arguments?.[0]?.kind !== undefined);
+
+function run(
+  command: Command,
+  {
+    names = NAMES,
+    flags = [],
+    kubeconfig = admin,
+  }: Partial<Record<"names", typeof NAMES>> & {
+    readonly flags?: readonly string[];
+    readonly kubeconfig?: string;
+  } = {},
+): Promise<PluginResult> {
+  const args = (command.arguments ?? []).map(({ kind, name }) =>
+    kind === undefined ? `some-${name}` : (names[kind] ?? ""),
+  );
+  const where = flags.includes("-n") ? [] : ["-n", NAMESPACE];
+  return runPlugin([
+    ...[...command.words, ...args, ...(FLAGS[nameOf(command)] ?? []), ...where, ...flags],
+    ...(kubeconfig === "" ? [] : [`--kubeconfig=${kubeconfig}`]),
+  ]);
+}
+
+test.each(aboutObjects)("$name: a mistyped name", LIMIT, async ({ command, name }) => {
+  const result = await run(command, { names: TYPOS });
+  const meant = NAMES[command.arguments?.[0]?.kind ?? ""];
+  // Deleting what does not exist succeeds, but a typo must not go unnoticed.
+  expect(result.code).toBe(name === "engine delete" ? 0 : 3);
+  expect(`${result.stdout}${result.stderr}`).toMatch(
+    new RegExp(`not found in namespace "?${NAMESPACE}"?.*did you mean "${meant}"\\?`),
+  );
+});
+
+test.each(aboutObjects)("$name: the wrong namespace", LIMIT, async ({ command, name }) => {
+  const result = await run(command, { flags: ["-n", "default"] });
+  expect(result.code).toBe(name === "engine delete" ? 0 : 3);
+  expect(`${result.stdout}${result.stderr}`).toMatch(/not found in namespace "?default"?.*analytics: use -n/);
+});
+
+test.each(commands)("$name: a mistyped flag", LIMIT, async ({ command }) => {
+  const result = await run(command, { flags: ["--kubeconfg", admin] });
+  expect(result).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringMatching(
+      `^error: unknown flag --kubeconfg \\(did you mean "--kubeconfig"\\?\\): see kubectl firebolt ${nameOf(command)} --help\n$`,
+    ),
+  });
+});
+
+test.each(commands.filter(({ command }) => (command.arguments ?? []).some(({ optional }) => optional === undefined)))(
+  "$name: a missing argument",
+  LIMIT,
+  async ({ command, name }) => {
+    const result = await runPlugin([...command.words]);
+    const usage = (command.arguments ?? []).map((argument) => argument.name.toUpperCase()).join(" ");
+    expect(result.code).toBe(2);
+    expect(result.stderr).toMatch(new RegExp(`^error: kubectl firebolt ${name} needs an? .*: .*${name} ${usage}\n$`));
+  },
+);
+
+describe("clusters that cannot be used", () => {
+  const expectFailure = (name: string, result: PluginResult, message: RegExp) => {
+    // The plugin's own version needs no cluster.
+    expect(result.code, result.stderr).toBe(name === "version" ? 0 : 1);
+    expect(result.stderr).toMatch(message);
+    expect(result.stderr).not.toContain("    at ");
+  };
+
+  test.each(online)("$name: no kubeconfig", LIMIT, async ({ command, name }) => {
+    expectFailure(name, await run(command, { kubeconfig: "" }), /no cluster to talk to/);
+  });
+
+  test.each(online)("$name: no server", LIMIT, async ({ command, name }) => {
+    expectFailure(name, await run(command, { kubeconfig: DEAD }), /cannot reach the cluster: .*ECONNREFUSED/);
+  });
+});
+
+test.each(online)("$name: a user without rights", LIMIT, async ({ command, name }) => {
+  const result = await run(command, { kubeconfig: nobody });
+  if (name === "version") {
+    expect(result).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/operator: {2}unknown.*\ncrds: {6}unknown/),
+    });
+    return;
+  }
+  expect(result.code, result.stderr).toBe(1);
+  expect(result.stderr).toMatch(/^error: permission denied: .*User "nobody" cannot (?:get|list|delete) resource/m);
+});
+
+test.each(["create", "delete", "scale", "stop", "restart", "wake"])(
+  "engine %s: a user who may only read",
+  LIMIT,
+  async (verb) => {
+    const command = COMMANDS.find(({ words }) => words.join(" ") === `engine ${verb}`);
+    if (command === undefined) throw new Error(`there is no command engine ${verb}`);
+    const result = await run(command, { kubeconfig: reader });
+    expect(result.code, result.stderr).toBe(1);
+    expect(result.stderr).toMatch(
+      /error: permission denied: .*User "reader" cannot (?:create|patch|delete) resource "fireboltengines"/,
+    );
+  },
+);
