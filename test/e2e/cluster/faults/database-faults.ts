@@ -82,7 +82,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     signs: {
       condition: /^MetadataReady=False .*pod books-metadata-(?!pg)/m,
       event: /^Warning \w+: .*pod books-metadata-(?!pg)/m,
-      status: /books .*[\s\S]*?pod books-metadata-(?!pg).*\n.*next: .*kubectl logs/,
+      status: /books .*[\s\S]*?pod books-metadata-(?!pg).*\n.*next: .*kubectl logs.*ALTER ROLE/,
     },
     async make(scene) {
       const name = credentialsSecretName(scene.instance);

@@ -43,7 +43,7 @@ export const DELETION_FAULTS: readonly Fault[] = [
     name: "namespace-deleted",
     place: ENDING,
     engine: {},
-    signs: { status: /[Nn]amespace .*faults-ending.*(is being deleted|Terminating)|Terminating/ },
+    signs: { status: /namespace faults-ending is being deleted/ },
     async make(scene) {
       const { cluster, namespace } = scene;
       const slow = [{ name: "FAKE_START_DELAY_MS", value: "600000" }];

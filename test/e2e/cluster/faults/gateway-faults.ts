@@ -111,7 +111,7 @@ export const GATEWAY_FAULTS: readonly Fault[] = [
     ...base,
     name: "gateway-account-deleted",
     load: false,
-    signs: { event: new RegExp(`^Normal ChildRestored: .*ServiceAccount ${gatewayName(GATEWAY.instance)}`, "m") },
+    signs: { event: /^Warning GatewayRestarted: ServiceAccount doors-gateway was deleted and created again/m },
     async make(scene) {
       const remade = await removeForGood(scene, KINDS.ServiceAccount, gatewayName(scene.instance));
       await stopEngine(scene);

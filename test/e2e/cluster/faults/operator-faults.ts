@@ -157,7 +157,9 @@ export const OPERATOR_FAULTS: readonly Fault[] = [
     ...base,
     name: "operator-scaled-to-zero",
     load: true,
-    signs: { status: /[Oo]perator.*(0 of|no .*replica|not running|0\/|scaled to 0|no pod)/ },
+    signs: {
+      status: /operator firebolt-operator\/firebolt-operator is scaled to 0.*\n.*next: .*kubectl scale deployment/,
+    },
     async make(scene) {
       const { client, call } = scene.cluster;
       await editContainer(scene, { env: [{ name: "FAKE_START_DELAY_MS", value: "3000" }] });
@@ -178,7 +180,7 @@ export const OPERATOR_FAULTS: readonly Fault[] = [
     ...base,
     name: "operator-cannot-list-pods",
     load: true,
-    signs: { status: /[Oo]perator.*(0 of|no .*ready|not ready|0\/)/ },
+    signs: { status: /operator firebolt-operator\/firebolt-operator has no ready pod.*\n.*next: .*kubectl logs/ },
     async make(scene) {
       const { client, call } = scene.cluster;
       const allow = await forbid(scene, { role: "manager", resource: "pods", verbs: ["list", "watch"] });
