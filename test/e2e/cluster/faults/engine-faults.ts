@@ -86,7 +86,7 @@ export const ENGINE_FAULTS: readonly Fault[] = [
     signs: {
       condition: /^Ready=False .*pod no-room-g1-0: .*Insufficient cpu/m,
       event: /^Warning PodFailing: .*Insufficient cpu/m,
-      status: /pod no-room-g1-0.*Insufficient cpu.*\n.*next: \S/,
+      status: /pod no-room-g1-0.*Insufficient cpu.*\n.*next: +\S/,
     },
     async make(scene) {
       await editContainer(scene, { resources: { requests: { cpu: "64" } } });
@@ -132,7 +132,7 @@ const limitFault = (
   signs: {
     condition: new RegExp(`^Ready=False .*${name}-g1.*${limit.says}`, "m"),
     event: new RegExp(`^Warning \\w+: .*${limit.says}`, "m"),
-    status: new RegExp(`waits: .*${name}-g1.*${limit.says}.*\\n.*next: \\S`),
+    status: new RegExp(`waits: .*${name}-g1.*${limit.says}.*\\n.*next: +\\S`),
   },
   async make(scene) {
     const { cluster, namespace } = scene;

@@ -112,9 +112,9 @@ export const OPERATOR_FAULTS: readonly Fault[] = [
     name: "auto-stop-forbidden",
     engine: { autoStop: { enabled: true, activeReplicas: 1, idleTimeout: "1h", pollInterval: "1s" } },
     signs: {
-      condition: /^\w+=\w+ \w+: .*(403|forbidden)/m,
-      event: /^Warning \w+: .*(403|forbidden)/m,
-      status: /auto-stop-forbidden .*\n?.*(ScrapeFailed|auto-stop).*(\n.*)?(403|forbidden|pods\/proxy)/,
+      condition: /^Ready=True .*auto-stop cannot see whether queries run.*(403|forbidden)/m,
+      event: /^Warning AutoStopScrapeFailed: .*(403|forbidden)/m,
+      status: /auto-stop-forbidden .*cannot read the activity of its pods/,
     },
     async make(scene) {
       const allow = await forbid(scene, { role: "apiserver-proxy", resource: "pods/proxy", verbs: ["get"] });
