@@ -19,6 +19,8 @@ export interface Cause {
   readonly path: string;
   readonly live: string;
   readonly wanted: string;
+  /** The class of the engine, or what it asks for, is not the one that the generation was made with. */
+  readonly classChanged?: true;
 }
 
 /** The routing Service as it should be. A write is bound to what was observed, so a stale pass cannot move traffic. */

@@ -6,8 +6,8 @@ import type { Condition } from "../api/conditions.ts";
 import { API_VERSION } from "../api/group.ts";
 import type { EventNote } from "../kube/event-object.ts";
 import { troubleText } from "../pods/pod-trouble.ts";
-import type { Engine } from "./children.ts";
 import { scrapeFailureOf } from "./auto-stop/scrape-failure.ts";
+import type { Engine } from "./children.ts";
 import { withoutFailure } from "./compute/failure-suffix.ts";
 import { isBusyText } from "./compute/ready.ts";
 import type { WritableDecision } from "./decision.ts";
@@ -183,7 +183,7 @@ function removalText({ generations: { draining } }: EngineSnapshot): string {
 }
 
 /** Names the field and never its values, which may be somebody's credentials. */
-function causeText({ cause: { path }, status }: Started, s: EngineSnapshot): string {
+function causeText({ cause: { path, classChanged }, status }: Started, s: EngineSnapshot): string {
   const { heldRollout } = status;
   // Set only where nothing of the engine explains the difference.
   if (heldRollout?.field === path && !MISSING_SET.has(path))
@@ -194,8 +194,13 @@ function causeText({ cause: { path }, status }: Started, s: EngineSnapshot): str
     case "metadata.deletionTimestamp":
       return "its StatefulSet is being deleted";
     default:
-      return `${path} differs`;
+      return `${path} differs${classChanged === true ? classText(s) : ""}`;
   }
+}
+
+function classText({ engine }: EngineSnapshot): string {
+  const name = engine.spec?.engineClassRef ?? "";
+  return name === "" ? " (the engine has no class any more)" : ` (class ${JSON.stringify(name)} changed)`;
 }
 
 /** Another cause is another refusal, also where both have the same reason. */

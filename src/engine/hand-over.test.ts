@@ -2,6 +2,7 @@
 // and what an unexplained new generation waits for.
 import { describe, expect, test } from "vitest";
 import { image } from "../../test/support/engine-cluster.ts";
+import { engineClass } from "../../test/support/engine-fixtures.ts";
 import { MINUTE, pageOf, resting, type TimedCluster, text } from "../../test/support/timed-cluster.ts";
 import { ANNOTATION, LABEL } from "../api/labels.ts";
 import { KubeApiError } from "../kube/errors.ts";
@@ -301,4 +302,19 @@ test("an engine is stopped only by a probe that began after its idle time was ov
   await world.pass();
   expect(world.replicas).toBe(0);
   expect(began).toEqual([0, dueMs]);
+});
+
+test("a generation that the class asks for names the class", async () => {
+  const world = await resting(undefined);
+  const notes: string[] = [];
+  world.note = (reason, note) => void (reason === "GenerationCreated" && notes.push(note));
+  const ofClass = (reference: string) =>
+    engineClass({ spec: { storage: {}, template: image(reference).template ?? {} } });
+  world.put("FireboltEngineClass", ofClass("one:1"));
+  world.edit({ engineClassRef: "c" });
+  await world.rest();
+  world.put("FireboltEngineClass", ofClass("two:1"));
+  await world.rest();
+  expect(notes).toHaveLength(2);
+  expect(notes[1]).toBe('Generation 2 replaces 1: spec.template.spec.containers[0].image differs (class "c" changed)');
 });

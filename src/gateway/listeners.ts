@@ -60,6 +60,17 @@ const OVERLOADED = {
 } as const;
 
 /**
+ * The engine's last address went away before the wake agent could hold the query: its pods were deleted, not stopped. The query has
+ * reached no engine, so the client is told that it may send it again, in the words of a hold that ended.
+ */
+const NO_ENDPOINT = {
+  filter: { response_flag_filter: { flags: ["UH"] } },
+  status_code: 503,
+  body: { inline_string: "engine is not available; retry shortly" },
+  headers_to_add: [{ header: { key: "retry-after", value: "10" }, append_action: "OVERWRITE_IF_EXISTS_OR_ADD" }],
+} as const;
+
+/**
  * Connections to the statistics and probes. The port is open to every pod and exempt from the overload manager, so it has its own limit:
  * beyond it a connection is closed. Far more than the kubelet and every Prometheus together have.
  */
@@ -103,7 +114,7 @@ export function renderClientListener(bind: Bind, { namespace, wake }: ClientTraf
         request_headers_timeout: REQUEST_HEADERS_TIMEOUT,
         delayed_close_timeout: DELAYED_CLOSE_TIMEOUT,
         http2_protocol_options: HTTP2_LIMITS,
-        local_reply_config: { mappers: [OVERLOADED] },
+        local_reply_config: { mappers: [OVERLOADED, NO_ENDPOINT] },
         access_log: [
           {
             name: "envoy.access_loggers.stdout",

@@ -105,6 +105,9 @@ local function judge(handle, engine)
   if decision == "unknown" then
     return "404", 'there is no engine "' .. engine .. '" in this namespace'
   end
+  if decision == "stopped" then
+    return "503", 'engine "' .. engine .. '" is stopped, and no query starts it because auto-stop is off: set spec.replicas, or: kubectl firebolt start ' .. engine
+  end
   return "503", "engine is not available; retry shortly"
 end
 

@@ -49,7 +49,7 @@ export async function observeInstance(
     ? await observeCredentials(world, { instance, identity, children, memory, nowMs })
     : ({ type: "usable" } as const);
   const secret = world.secretMetadata({ namespace, name: credentialsSecretName(identity.name) });
-  const troubles = await observeTroubles(world, { children, identity, phase, nowMs, memory, logger });
+  const troubles = needed ? await observeTroubles(world, { children, identity, phase, nowMs, memory, logger }) : {};
   return {
     nowMs,
     troubles,

@@ -63,8 +63,8 @@ function commandHelp(command: Command, { style, width }: HelpInput): readonly st
     optional === undefined ? name.toUpperCase() : `[${name.toUpperCase()}]`,
   );
   return [
-    wrapLines(`${summary}.`, width).join("\n"),
-    wrapLines(about, width).join("\n"),
+    prose(`${summary}.`, width),
+    prose(about, width),
     section("Usage", `  ${["kubectl firebolt", ...words, ...args, "[flags]"].join(" ")}`, style),
     aliases.length === 0
       ? ""
@@ -88,6 +88,11 @@ function shortcuts(commands: readonly Command[], width: number | undefined): str
   );
   return columns(rows, width);
 }
+
+/** Longer lines of prose are hard to read, however wide the terminal is. */
+const PROSE_COLUMNS = 120;
+const prose = (text: string, width: number | undefined): string =>
+  wrapLines(text, Math.min(width ?? PROSE_COLUMNS, PROSE_COLUMNS)).join("\n");
 
 const section = (title: string, body: string, style: Style): string => `${style.bold(`${title}:`)}\n${body}`;
 

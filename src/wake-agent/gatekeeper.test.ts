@@ -368,7 +368,7 @@ test("an engine that no query can start is held for five seconds, unless it is s
   await clock.advance(4_999);
   expect(room.countOf("off")).toBe(1);
   await clock.advance(1);
-  expect(await first).toEqual({ status: 503, decision: "timeout", retryAfterSeconds: 10 });
+  expect(await first).toEqual({ status: 503, decision: "stopped", retryAfterSeconds: 10 });
   expect(room.countOf("e")).toBe(1);
   const second = hold("off");
   await clock.advance(1_000);

@@ -18,6 +18,8 @@ export type Decision =
   | "released"
   | "shed"
   | "timeout"
+  /** At zero without auto-stop: only its owner can start it. */
+  | "stopped"
   | "unknown";
 
 export interface Answer {
@@ -137,6 +139,8 @@ export class Gatekeeper {
         // A broken watch does not know what the gateway has just reached.
         return serves || view.blind ? pass : tryAgain(5);
       case "timeout":
+        if (!serves && !isStartable(view.engine(engine)))
+          return { status: 503, decision: "stopped", retryAfterSeconds: 10 };
         return serves ? pass : tryAgain(10);
       case "displaced":
         // Up, and only not known to be reached by the gateway yet: as without a place.

@@ -200,8 +200,9 @@ describe("an engine without pods", () => {
     { name: "that is stopped", label: "stopped", pods: [] },
   ])("$name is an immediate 503 of the gateway itself", async ({ pods, label }) => {
     world.publish("absent", pods);
-    const { status, text } = await world.client.send({ engine: "absent", path: `/?query_label=${label}` });
-    expect({ status, text }).toEqual({ status: 503, text: "no healthy upstream" });
+    const { status, text, headers } = await world.client.send({ engine: "absent", path: `/?query_label=${label}` });
+    expect({ status, text }).toEqual({ status: 503, text: "engine is not available; retry shortly" });
+    expect(headers["retry-after"]).toBe("10");
     const line = await world.envoy.logged(new RegExp(` 503 flags=UH .* query_label=${label} engine=absent$`));
     // By Envoy's own clock: no retry was waited for.
     expect(Number(/ duration=(\d+)ms /.exec(line)?.[1])).toBeLessThan(2_000);

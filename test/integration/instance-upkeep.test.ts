@@ -152,6 +152,14 @@ describe("drift (S59)", () => {
         template: { metadata: { annotations: { "kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z" } } },
       },
     });
+    // While pods roll they are looked at, and what they say is written about.
+    await eventually(async () => {
+      const { status } = (await room.get("Deployment", "lakeside-gateway")) as { status: Record<string, number> };
+      expect([status["replicas"], status["updatedReplicas"], status["readyReplicas"]]).toEqual([2, 2, 2]);
+      const { conditions } = (await room.instance()).status ?? {};
+      const gateway = conditions?.find(({ type }) => type === "GatewayReady");
+      expect(gateway?.message).toBe("Deployment lakeside-gateway has a ready replica");
+    });
     await lab.passes(2);
     const sent = await lab.requestsDuring(() => lab.passes(3));
     expect(sent).toEqual([]);

@@ -82,6 +82,8 @@ describe("the operator's Deployment", () => {
       ["instance", "status"],
     ])
       expect((await world.cluster.plugin(args)).stdout).toContain(lines[0]);
+    const scale = ["engine", "scale", "nowhere", "--replicas", "2", "--wait", "--timeout", "1s"];
+    expect((await world.cluster.plugin(scale)).stderr).toContain(`\n${lines[0]}; next: ${lines[1]}\n`);
     expect((await world.cluster.plugin(["version"])).stdout).toMatch(
       /operator: {2}9\.9\.9 in operator-system\/firebolt-operator \(0 of 0 ready, example\.com\/operator:9\.9\.9\)/,
     );

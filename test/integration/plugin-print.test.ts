@@ -103,12 +103,9 @@ describe("changes: twins, one changed by the plugin and one by its script, stay 
     for (const name of autoStop === true ? ["by-script", "by-plugin"] : []) {
       const body = { spec: { autoStop: { enabled: true, activeReplicas: 2, pollInterval: "1h" } } };
       await world.cluster.client.patch(FireboltEngine, { namespace: NAMESPACE, name }, { type: "merge", body });
-      // Until auto-stop has looked at it once, and is quiet for an hour.
+      // Once auto-stop has looked at it, it is quiet for an hour.
       await eventually(async () =>
-        expect((await find(name))?.status).toMatchObject({
-          autoStopReason: "ActivityObserved",
-          lastActivityTime: expect.any(String),
-        }),
+        expect([undefined, "Disabled"]).not.toContain((await find(name))?.status?.autoStopReason),
       );
       await world.cluster.rested(name);
     }

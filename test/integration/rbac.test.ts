@@ -114,6 +114,9 @@ async function live(namespace: string, account: string, life: Life = {}): Promis
   if (life.demand === true) await scenario.wake();
   await scenario.orphan();
   await scenario.damage();
+  const isClaimLook = ({ verb, resource, namespace: where }: AuditedRequest) =>
+    verb === "get" && resource === "persistentvolumeclaims" && where === namespace;
+  await scenario.reshape(() => audit.requestsOf(account).some(isClaimLook));
   await scenario.contend(() => audit.requestsOf(account).some(isLook));
   const needs = await scenario.needsOfChildren();
   await scenario.remove();

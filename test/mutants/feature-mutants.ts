@@ -145,7 +145,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   {
     name: "a pod that becomes ready starts no pass",
     file: "triggers.ts",
-    find: 'status?.conditions?.find(({ type }) => type === "Ready")?.status,',
+    find: 'status.conditions?.find(({ type }) => type === "Ready")?.status,',
     replace: "",
     killedBy: unit(TRIGGERS, "a pod event by readiness", "expected [] to have a length of 1 but got +0"),
   },
@@ -170,8 +170,8 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   {
     name: "the end of the serving generation starts no pass",
     file: "triggers.ts",
-    find: "generation < current && generation !== active && generation !== draining",
-    replace: "generation < current && generation !== draining",
+    find: "generation !== current && generation !== active && generation !== draining",
+    replace: "generation !== current && generation !== draining",
     killedBy: unit(TRIGGERS, "a child that goes: … that still serves", "expected [] to have a length of 1 but got +0"),
   },
   {

@@ -39,6 +39,8 @@ export interface Scenario {
   orphan(): Promise<void>;
   /** Takes away what the manager must put back. */
   damage(): Promise<void>;
+  /** Grows the volume of the built-in PostgreSQL, retains its password, and takes the label off its claim for a while. */
+  reshape(hasLooked: () => boolean): Promise<void>;
   /** Changes the instance under the manager's hands until it has looked again. */
   contend(hasLooked: () => boolean): Promise<void>;
   /** What the objects that the manager has made tell about the rights it needed. */
@@ -79,7 +81,12 @@ export function openScenario(api: Api, namespace: string, { roles = true }: Scen
   return {
     async create() {
       await post("fireboltengineclasses", engineClass({ name: "std", namespace }));
-      await post("fireboltinstances", instance({ name: "main", namespace }));
+      await provideVolume(api, namespace);
+      const storage = { storageClassName: EXPANDABLE, size: "1Gi" };
+      await post(
+        "fireboltinstances",
+        instance({ name: "main", namespace, metadata: { builtInPostgres: { storage } } }),
+      );
       const shared = { namespace, instanceRef: "main", replicas: 1 };
       await post(
         "fireboltengines",
@@ -159,6 +166,37 @@ export function openScenario(api: Api, namespace: string, { roles = true }: Scen
           ]);
       }, PATIENCE);
     },
+    async reshape(hasLooked) {
+      const at = `${ours}/fireboltinstances/main`;
+      const set = (builtInPostgres: object) =>
+        api.expect({
+          method: "PATCH",
+          path: at,
+          body: { spec: { metadata: { builtInPostgres } } },
+          contentType: MERGE,
+        });
+      const claim = `${listPath("api/v1/persistentvolumeclaims")}/data-main-metadata-pg-0`;
+      const secret = `${listPath("api/v1/secrets")}/main-metadata-postgres-creds`;
+      const known = async () => valueAt(await read("fireboltinstances", "main"), ["status", "builtInPostgres"]);
+      await eventually(async () => expect(await known()).toBeDefined(), PATIENCE);
+      await set({ storage: { size: "2Gi" }, volumeRetention: "Retain" });
+      await eventually(async () => {
+        const { body } = await api.expect({ path: claim });
+        expect(valueAt(body, ["spec", "resources", "requests", "storage"])).toBe("2Gi");
+        const { body: kept } = await api.expect({ path: secret });
+        expect(valueAt(kept, ["metadata", "ownerReferences"])).toBeUndefined();
+      }, PATIENCE);
+      await set({ volumeRetention: "Delete" });
+      // A claim without its label is looked for, and is still the catalogue.
+      const body = { metadata: { labels: { [LABEL.instance]: null } } };
+      await api.expect({ method: "PATCH", path: claim, body, contentType: MERGE });
+      await eventually(() => hasLooked(), { ...PATIENCE, describe: "a direct read of the claim" });
+      await eventually(async () => {
+        expect(readyOf(await read("fireboltinstances", "main"))).toMatchObject({ status: "True" });
+      }, PATIENCE);
+      const labels = { [LABEL.instance]: "main" };
+      await api.expect({ method: "PATCH", path: claim, body: { metadata: { labels } }, contentType: MERGE });
+    },
     async contend(hasLooked) {
       const path = `${ours}/fireboltinstances/main`;
       let edits = 0;
@@ -205,6 +243,33 @@ export function openScenario(api: Api, namespace: string, { roles = true }: Scen
       }, PATIENCE);
     },
   };
+}
+
+const EXPANDABLE = "expandable";
+
+/** What a provisioner would make: a volume for the one claim, of a class that lets it grow. */
+async function provideVolume(api: Api, namespace: string): Promise<void> {
+  const storageClass = {
+    apiVersion: "storage.k8s.io/v1",
+    kind: "StorageClass",
+    metadata: { name: EXPANDABLE },
+    provisioner: "example.com/none",
+    allowVolumeExpansion: true,
+  };
+  await api.expect({ method: "POST", path: "/apis/storage.k8s.io/v1/storageclasses", body: storageClass }, [409]);
+  const volume = {
+    apiVersion: "v1",
+    kind: "PersistentVolume",
+    metadata: { name: `pg-${namespace}` },
+    spec: {
+      capacity: { storage: "1Gi" },
+      accessModes: ["ReadWriteOnce"],
+      storageClassName: EXPANDABLE,
+      claimRef: { namespace, name: "data-main-metadata-pg-0" },
+      hostPath: { path: "/tmp/none" },
+    },
+  };
+  await api.expect({ method: "POST", path: "/api/v1/persistentvolumes", body: volume });
 }
 
 function readyOf(object: unknown): unknown {

@@ -1,5 +1,6 @@
 // Whether a generation's StatefulSet is the one that the spec asks for, and if not, the first reason why.
 import type { V1StatefulSet } from "../../api/generated/kubernetes.ts";
+import { ANNOTATION } from "../../api/labels.ts";
 import type { Child, StatefulSet } from "../children.ts";
 import type { Cause } from "../decision.ts";
 import { findDrift } from "../drift/find-drift.ts";
@@ -17,8 +18,14 @@ export function mismatch(child: Child<StatefulSet>, wanted: V1StatefulSet): Caus
         wanted: "unset",
       };
     case "live":
-      return findDrift(child.object, wanted);
+      return withClass(findDrift(child.object, wanted), child.object, wanted);
     default:
       return child satisfies never;
   }
+}
+
+/** The field that differs may be one that nobody has touched on the engine: then it was its class. */
+function withClass(drift: Cause | undefined, live: StatefulSet, wanted: V1StatefulSet): Cause | undefined {
+  const [before, after] = [live, wanted].map(({ metadata }) => metadata?.annotations?.[ANNOTATION.engineClassHash]);
+  return drift === undefined || before === after ? drift : { ...drift, classChanged: true };
 }

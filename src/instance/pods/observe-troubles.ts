@@ -28,7 +28,8 @@ export async function observeTroubles(
     const [kind, nameOf] = WORKLOADS[component];
     return !isComplete(childOf({ children }, kind, nameOf(identity.name)));
   });
-  if (incomplete.length === 0) {
+  // A database alone is not looked into: metadata loses its readiness with it, and then it is.
+  if (incomplete.every((component) => component === "postgres")) {
     delete memory.pods;
     return {};
   }

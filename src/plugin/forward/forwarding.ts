@@ -29,7 +29,7 @@ export async function openForwarding({ args, env, signal }: ForwardOptions): Pro
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     said.err += text;
   });
-  const ended = endOf(child, program).then((why) => why || said.err.trim() || "kubectl port-forward ended");
+  const ended = endOf(child, program).then((why) => why || kubectlError(said.err) || "kubectl port-forward ended");
   using deadline = startDeadline(signal, UP_WITHIN_MS);
   try {
     const port = await upOn(child, said, { ended, deadline: deadline.signal });
@@ -39,6 +39,14 @@ export async function openForwarding({ args, env, signal }: ForwardOptions): Pro
     if (signal.aborted) throw signal.reason;
     throw error;
   }
+}
+
+/** kubectl's own words, without the `error:` that is printed in front of every message anyway. */
+export function kubectlError(said: string): string {
+  const text = said.trim().replace(/^(?:error: )+/, "");
+  return /error upgrading connection/.test(text)
+    ? `${text}\nthe node of the pod does not forward ports: simulated nodes cannot, and queries to them are not possible`
+    : text;
 }
 
 /** kubectl says where it listens as soon as it does; a kubectl that ends earlier has said why not. */

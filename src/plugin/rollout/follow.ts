@@ -7,6 +7,8 @@ import type { Cluster } from "../cluster.ts";
 import { startDeadline } from "../deadline.ts";
 import { CommandError, EXIT } from "../exit-codes.ts";
 import { type EngineView, viewEngine } from "../status/engine-view.ts";
+import { noticesOf } from "../status/notices.ts";
+import { observeNotices } from "../status/observe-notices.ts";
 import { observeEngine } from "../status/observe-platform.ts";
 import { spanText } from "../terminal/age.ts";
 import { replicasText } from "../terminal/count.ts";
@@ -68,8 +70,13 @@ export async function waitForRest(
     if (terminal.progress) terminal.err("\r\u001b[K");
   }
   if (signal.aborted) throw signal.reason;
+  const notices = noticesOf(await observeNotices(cluster, cluster.namespace), {
+    namespace: cluster.namespace,
+    isWaiting: false,
+  });
+  const beyond = notices.map(({ why, next }) => `\n${why}; next: ${next}`).join("");
   throw new CommandError(
-    `timed out after ${spanText(timeoutMs)} waiting for ${name} to ${BECOME[until]}: ${last?.text ?? "its status was never read"}${hint}`,
+    `timed out after ${spanText(timeoutMs)} waiting for ${name} to ${BECOME[until]}: ${last?.text ?? "its status was never read"}${beyond}${hint}`,
     EXIT.notYet,
   );
 }

@@ -26,6 +26,15 @@ test("lines behind a prefix are indented under the first", () => {
   ]);
 });
 
-test("where nearly no room is left the text is left alone", () => {
-  expect(wrapBehind("aaaa bbbb cccc", { first: " ".repeat(30), rest: " ".repeat(30), width: 40 })).toHaveLength(1);
+test("where nearly no room is left the text goes below, with a small indent", () => {
+  const first = "22s   Warning   FailedScheduling   ";
+  expect(wrapBehind("0/2 nodes are available", { first, rest: " ".repeat(first.length), width: 45 })).toEqual([
+    "22s   Warning   FailedScheduling",
+    "      0/2 nodes are available",
+  ]);
+  const tree = { first: "\u2502  e-g0-0   Running   ", rest: "\u2502                      ", width: 30 };
+  expect(wrapBehind("on node-0, 4 queries", tree)).toEqual([
+    "\u2502  e-g0-0   Running",
+    "\u2502      on node-0, 4 queries",
+  ]);
 });

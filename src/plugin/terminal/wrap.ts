@@ -22,14 +22,18 @@ export function wrapLines(text: string, width: number | undefined): readonly str
   return [...lines, line ?? ""].map((one) => one.replaceAll(GLUE, " "));
 }
 
-/** A text behind `first`, its other lines behind `rest`. Where little room is left the terminal breaks the line itself. */
+/** A text behind `first`, its other lines behind `rest`. Where little room is left it goes below `first`, with a small indent. */
 export function wrapBehind(
   text: string,
   { first, rest, width }: { readonly first: string; readonly rest: string; readonly width: number | undefined },
 ): readonly string[] {
-  const room = width === undefined ? undefined : width - visibleLength(rest);
-  const lines = wrapLines(text, room === undefined || room < NARROWEST ? undefined : room);
-  return lines.map((line, index) => `${index === 0 ? first : rest}${line}`);
+  if (width === undefined || visibleLength(first) + visibleLength(text) <= width) return [`${first}${text}`];
+  const room = width - visibleLength(rest);
+  if (room >= NARROWEST) return wrapLines(text, room).map((line, index) => `${index === 0 ? first : rest}${line}`);
+  const indent = `${rest.trimEnd()}${INDENT}`;
+  const below = wrapLines(text, Math.max(NARROWEST, width - visibleLength(indent)));
+  return [first.trimEnd(), ...below.map((line) => `${indent}${line}`)];
 }
 
 const NARROWEST = 20;
+const INDENT = "      ";

@@ -294,8 +294,11 @@ function* wakes(system: System): Generator<Happening> {
   const { cluster } = system;
   const { engine } = cluster;
   if (engine === undefined || axesOf(engine).autoStop === undefined) return;
-  const annotations = { ...engine.metadata?.annotations, [ANNOTATION.wakeRequested]: timeText(cluster.nowMs) };
-  if (engine.metadata?.annotations?.[ANNOTATION.wakeRequested] === timeText(cluster.nowMs)) return;
+  // As the wake agent stamps: after the last scaling. Time stands still here, so the second after is as far as it goes.
+  const scaledMs = Date.parse(engine.status?.lastScaledAt ?? "") || 0;
+  const stamp = timeText(scaledMs === cluster.nowMs ? scaledMs + 1_000 : cluster.nowMs);
+  if (engine.metadata?.annotations?.[ANNOTATION.wakeRequested] === stamp) return;
+  const annotations = { ...engine.metadata?.annotations, [ANNOTATION.wakeRequested]: stamp };
   yield to(system, "a query asks for the engine", { engine: touched(cluster, engine, { annotations }) });
 }
 

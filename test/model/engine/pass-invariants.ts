@@ -9,10 +9,10 @@ import type { Cluster } from "./cluster.ts";
 import {
   countersOf,
   isBeingDeleted,
+  isBuiltFor,
   isComplete,
   isGatedPhase,
   isGateOpen,
-  isBuiltFor,
   isPlain,
   isRest,
   liveGenerations,
@@ -171,8 +171,11 @@ export const PASS_INVARIANTS: Readonly<Record<string, PassInvariant>> = {
     if (!isUndisturbed(pass) || !isOrdinary(pass) || start.engine === undefined) return undefined;
     const wake = Date.parse(start.engine.metadata?.annotations?.[ANNOTATION.wakeRequested] ?? "");
     const { phase } = countersOf(start.engine.status);
-    const scaledMs = Date.parse(start.engine.status?.lastScaledAt ?? "");
-    const isFresh = start.nowMs - wake < WAKE_FRESH_MS && !(wake < scaledMs);
+    const { autoStopReason, lastScaledAt } = start.engine.status ?? {};
+    // A stop that was stored without its time, or that somebody else made, counts from the second before it is first seen.
+    const isSeen = autoStopReason === "Stopped" || autoStopReason === "Idle";
+    const scaledMs = Math.max(Date.parse(lastScaledAt ?? "") || 0, isSeen ? 0 : start.nowMs - 1_000);
+    const isFresh = start.nowMs - wake < WAKE_FRESH_MS && wake > scaledMs;
     if (axesOf(start.engine).autoStop === undefined || start.engine.spec?.replicas !== 0 || !isFresh) return undefined;
     const isDue =
       phase === "stopped"

@@ -1,0 +1,108 @@
+// What an instance can lose, on a real control plane: the claim of its database, the Secret with its password, the account of its gateway. Each
+// shows at once, with an event, and heals when it is mended.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { valueAt } from "../../dev/control-plane/api-request.ts";
+import { eventually } from "../support/cluster.ts";
+import type { Room } from "../support/instance-cluster.ts";
+import { conditionOf, type InstanceLab, openInstanceLab, reaches } from "../support/instance-lab.ts";
+
+let lab: InstanceLab;
+beforeAll(async () => {
+  lab = await openInstanceLab();
+});
+afterAll(() => lab?.[Symbol.asyncDispose]());
+
+const CLAIM = "data-lakeside-metadata-pg-0";
+const SECRET = "lakeside-metadata-postgres-creds";
+
+const eventsIn = (room: Room, reason: string) =>
+  lab.operator.events.filter((event) => event.reason === reason && event.regarding.namespace === room.name);
+const messageOf = async (room: Room) =>
+  (await room.instance()).status?.conditions?.find(({ type }) => type === "Ready")?.message ?? "";
+const shows = (room: Room, reason: string) =>
+  eventually(async () => expect(conditionOf(await room.instance(), "Ready")).toBe(`False/${reason}`));
+
+/** What a provisioner would do for the claim. */
+async function provide(room: Room, volume: string): Promise<void> {
+  const spec = {
+    capacity: { storage: "10Gi" },
+    accessModes: ["ReadWriteOnce"],
+    claimRef: { namespace: room.name, name: CLAIM },
+    hostPath: { path: "/tmp/none" },
+  };
+  const body = { apiVersion: "v1", kind: "PersistentVolume", metadata: { name: volume }, spec };
+  await lab.cluster.api.expect({ method: "POST", path: "/api/v1/persistentvolumes", body });
+}
+
+const claimUid = async (room: Room) => valueAt(await room.find("PersistentVolumeClaim", CLAIM), ["metadata", "uid"]);
+const replicas = async (room: Room) =>
+  valueAt(await room.get("StatefulSet", "lakeside-metadata-pg"), ["spec", "replicas"]);
+
+test("a claim that is deleted, and then its pod: no other database starts until its claim is accepted", async () => {
+  const room = await lab.provisioned();
+  await provide(room, `${room.name}-one`);
+  const first = await eventually(async () => {
+    const { status } = await room.instance();
+    expect(status?.builtInPostgres?.claimUID).toBe(await claimUid(room));
+    return status?.builtInPostgres?.claimUID;
+  });
+  await room.remove("PersistentVolumeClaim", CLAIM);
+  await shows(room, "CatalogueLost");
+  expect(await messageOf(room)).toMatch(/is being deleted.*pg_dump.*kubectl patch pv/);
+  await eventually(async () =>
+    expect(
+      valueAt(await room.get("StatefulSet", "lakeside-metadata-pg"), ["spec", "template", "spec", "schedulerName"]),
+    ).toBe("firebolt.io/no-empty-catalogue"),
+  );
+  expect(await claimUid(room)).toBe(first);
+
+  await room.remove("Pod", "lakeside-metadata-pg-0");
+  await eventually(async () => expect(await claimUid(room)).not.toBe(first), { timeoutMs: 60_000 });
+  await eventually(async () => expect(await replicas(room)).toBe(0));
+  await eventually(async () => expect(await messageOf(room)).toMatch(/was (deleted|replaced)/));
+  await eventually(async () => expect(await room.find("Pod", "lakeside-metadata-pg-0")).toBeUndefined());
+  expect(eventsIn(room, "CatalogueLost").length).toBeGreaterThanOrEqual(2);
+
+  const annotations = { "firebolt.io/accept-empty-catalogue": "true" };
+  await room.patch("FireboltInstance", "lakeside", { metadata: { annotations } });
+  await eventually(async () => expect(await replicas(room)).toBe(1));
+  await reaches(room, "Ready");
+  await eventually(async () => {
+    const { metadata, status } = await room.instance();
+    expect(status?.builtInPostgres?.claimUID).toBe(await claimUid(room));
+    expect(metadata?.annotations ?? {}).not.toHaveProperty("firebolt.io/accept-empty-catalogue");
+  });
+});
+
+test("a Secret that is deleted shows at once although nothing restarts, and its return heals", async () => {
+  const room = await lab.provisioned();
+  const secret = (await room.get("Secret", SECRET)) as { metadata: { labels: object }; data: object; type: string };
+  await eventually(async () => expect(await claimUid(room)).toBeDefined());
+  await room.remove("Secret", SECRET);
+  await shows(room, "PostgresEnsureFailed");
+  expect(await messageOf(room)).toMatch(/Restore the Secret from a backup.*ALTER ROLE.*destroys the catalogue/);
+  const { data, type, metadata } = secret;
+  const body = { apiVersion: "v1", kind: "Secret", metadata: { name: SECRET, labels: metadata.labels }, type, data };
+  await room.create("Secret", body);
+  await reaches(room, "Ready");
+});
+
+test("an account of the gateway that is deleted is made anew, and the pods whose tokens are dead are replaced", async () => {
+  const room = await lab.provisioned();
+  await eventually(async () => expect((await room.instance()).status?.gatewayAccount).toBeDefined());
+  const uid = async () => valueAt(await room.find("ServiceAccount", "lakeside-gateway"), ["metadata", "uid"]);
+  const before = await uid();
+  await room.remove("ServiceAccount", "lakeside-gateway");
+  await eventually(async () => {
+    const now = await uid();
+    expect(now).toBeDefined();
+    expect(now).not.toBe(before);
+    const deployment = await room.get("Deployment", "lakeside-gateway");
+    const at = ["spec", "template", "metadata", "annotations", "firebolt.io/service-account-uid"];
+    expect(valueAt(deployment, at)).toBe(now);
+  });
+  await eventually(async () => expect(eventsIn(room, "GatewayRestarted")).toHaveLength(1));
+  expect(eventsIn(room, "ChildRestored").map(({ note }) => note)).toContain(
+    "ServiceAccount lakeside-gateway was deleted and has been created again",
+  );
+});
