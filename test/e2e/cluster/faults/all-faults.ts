@@ -10,12 +10,12 @@ import { REFUSAL_FAULTS } from "./refusal-faults.ts";
 
 /** Each in a place of its own: they can be made at the same time. */
 export const SEPARATE_FAULTS: readonly Fault[] = [
+  ...GATEWAY_FAULTS,
+  ...DATABASE_FAULTS,
+  ...LIMIT_FAULTS,
   ...ENGINE_FAULTS,
   ...CHILD_FAULTS,
   ...REFUSAL_FAULTS,
-  ...LIMIT_FAULTS,
-  ...GATEWAY_FAULTS,
-  ...DATABASE_FAULTS,
   ...DELETION_FAULTS,
 ];
 

@@ -9,8 +9,8 @@ import type { E2eContext } from "../../../support/e2e-platform.ts";
 import { CLASS, engineManifest, instanceManifest, platformManifests } from "../../../support/e2e-platform.ts";
 import { expectInstanceReady, expectSettled } from "./expect.ts";
 import type { Fault, Place, Scene } from "./fault.ts";
-import { prepareSmallVolume } from "./small-volume.ts";
-import { createGate, until } from "./wait.ts";
+import { prepareSmallVolume, SMALL_VOLUME_SPEC } from "./small-volume.ts";
+import { until } from "./wait.ts";
 
 const ONE_GATEWAY = { gateway: { replicas: 1 } };
 
@@ -19,14 +19,17 @@ export const GATEWAY: Place = { namespace: "faults", instance: "doors" };
 export const DATABASE: Place = { namespace: "faults", instance: "books", spec: ONE_GATEWAY };
 export const CLAIM: Place = { namespace: "faults", instance: "lost", spec: ONE_GATEWAY };
 export const DELETED: Place = { namespace: "faults", instance: "held", spec: ONE_GATEWAY };
-export const FULL: Place = { namespace: "faults", instance: "full", spec: ONE_GATEWAY, prepare: prepareSmallVolume };
+export const FULL: Place = {
+  namespace: "faults",
+  instance: "full",
+  spec: { ...ONE_GATEWAY, ...SMALL_VOLUME_SPEC },
+  prepare: prepareSmallVolume,
+};
 export const LIMITED: Place = { namespace: "faults-limited", instance: "main", spec: ONE_GATEWAY };
 export const ENDING: Place = { namespace: "faults-ending", instance: "main", spec: ONE_GATEWAY };
 export const OPERATED: Place = { namespace: "faults-operated", instance: "main", spec: ONE_GATEWAY };
 
 const READY_MS = 240_000;
-/** Instances and engines that start at the same time: all of them at once would keep two processors busy for minutes. */
-const gate = createGate(4);
 
 const prepared = new Map<Place, Promise<void>>();
 
@@ -34,7 +37,7 @@ const prepared = new Map<Place, Promise<void>>();
 function preparePlace(context: E2eContext, place: Place): Promise<void> {
   const known = prepared.get(place);
   if (known !== undefined) return known;
-  const preparing = gate(() => createPlace(context, place));
+  const preparing = createPlace(context, place);
   prepared.set(place, preparing);
   return preparing;
 }
@@ -72,10 +75,8 @@ export async function setScene(context: E2eContext, { name, place, engine }: Fau
   const api = openApiFromKubeconfig(kubeconfig);
   const scene: Scene = { context, cluster, api, namespace, instance, engine: name };
   if (engine !== undefined) {
-    await gate(async () => {
-      await applyManifests(cluster, [faultEngine(scene, engine)]);
-      await until(`engine ${name}`, () => expectSettled(scene), READY_MS);
-    });
+    await applyManifests(cluster, [faultEngine(scene, engine)]);
+    await until(`engine ${name}`, () => expectSettled(scene), READY_MS);
   }
   return {
     ...scene,

@@ -5,21 +5,26 @@ import { recordFigures } from "../../../support/e2e-figures.ts";
 import type { Fault, Place } from "./fault.ts";
 import { setScene } from "./places.ts";
 import { runFault, type Times } from "./run-fault.ts";
+import { createGate } from "./wait.ts";
 
+/** Faults at the same time. More of them would keep two processors busy with starting pods, and nothing would be seen in time. */
+const gate = createGate(4);
 const turns = new Map<Place, Promise<unknown>>();
 const times = new Map<string, Times>();
 
 /** Runs beside the faults of other places, and after those of its own that came before it. */
 export async function takeTurn(fault: Fault): Promise<void> {
-  if (fault.place.together === true) return runInScene(fault);
-  const before = turns.get(fault.place) ?? Promise.resolve();
+  const before = turns.get(fault.place);
+  // Others wait behind those that had to wait for their turn: the longest row decides when all of them are done.
+  const run = () => gate(() => runInScene(fault), before !== undefined && fault.place.together !== true);
+  if (before === undefined || fault.place.together === true) return begin(fault, run());
   // The next one gets its turn whatever becomes of this one.
-  const own = before.then(
-    () => runInScene(fault),
-    () => runInScene(fault),
-  );
-  turns.set(fault.place, own);
-  return own;
+  return begin(fault, before.then(run, run));
+}
+
+function begin({ place }: Fault, running: Promise<void>): Promise<void> {
+  turns.set(place, running);
+  return running;
 }
 
 async function runInScene(fault: Fault): Promise<void> {
@@ -38,7 +43,6 @@ async function runOnce(fault: Fault): Promise<Times> {
   const took = await runFault(fault, scene);
   times.set(fault.name, took);
   // Its pods have no more to do, and the node has other faults to run.
-  if (fault.place.together === true || fault.engine === undefined) return took;
   const { client, call } = scene.cluster;
   const key = { namespace: scene.namespace, name: scene.engine };
   if ((await client.find(FireboltEngine, key, call)) !== undefined) await client.delete(FireboltEngine, key, call);

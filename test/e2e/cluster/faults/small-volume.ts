@@ -1,19 +1,20 @@
-// A volume that can be full: local ones promise a size and enforce none. A file system in memory, mounted on the node, with a claim under
-// the name that the StatefulSet of the instance "full" looks for.
+// A volume that can be full: local ones promise a size and enforce none. A file system in memory, mounted on the node, with a storage
+// class of its own.
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runProgram } from "../../../../dev/assets/run-program.ts";
 import type { Connection } from "../../../../dev/platform/connection.ts";
 import { applyManifests } from "../../../../dev/platform/manifests.ts";
-import { componentLabels, postgresName } from "../../../../src/instance/names.ts";
 import type { E2eContext } from "../../../support/e2e-platform.ts";
 
 const NAME = "faults-small-volume";
 /** Enough for a new database, whose pages count as memory of its pod. */
 const MEBIBYTES = 112;
 const MOUNT_MS = 10_000;
-const INSTANCE = "full";
-const NAMESPACE = "faults";
+const SIZE = `${MEBIBYTES}Mi`;
+
+/** Of an instance whose built-in PostgreSQL uses the volume: no other has its class. */
+export const SMALL_VOLUME_SPEC = { metadata: { builtInPostgres: { storage: { storageClassName: NAME, size: SIZE } } } };
 
 const folderOf = ({ folder }: E2eContext): string => join(folder, NAME);
 const fillerOf = (context: E2eContext): string => join(folderOf(context), "filler");
@@ -29,29 +30,20 @@ export async function prepareSmallVolume({ cluster, context }: Where): Promise<v
   const args = ["-t", "tmpfs", "-o", `size=${MEBIBYTES}m,mode=777`, NAME, path];
   await runProgram({ program: "mount", args, timeoutMs: MOUNT_MS });
   chmodSync(path, 0o777);
-  const claim = `data-${postgresName(INSTANCE)}-0`;
-  const storage = `${MEBIBYTES}Mi`;
-  const spec = { storageClassName: "", accessModes: ["ReadWriteOnce"] };
   const volume = {
     apiVersion: "v1",
     kind: "PersistentVolume",
     metadata: { name: NAME },
     spec: {
-      ...spec,
-      capacity: { storage },
+      storageClassName: NAME,
+      accessModes: ["ReadWriteOnce"],
+      capacity: { storage: SIZE },
       persistentVolumeReclaimPolicy: "Retain",
-      claimRef: { namespace: NAMESPACE, name: claim },
       local: { path },
       nodeAffinity: onNode(context.nodeName),
     },
   };
-  const claimed = {
-    apiVersion: "v1",
-    kind: "PersistentVolumeClaim",
-    metadata: { name: claim, namespace: NAMESPACE, labels: componentLabels(INSTANCE, "postgres") },
-    spec: { ...spec, volumeName: NAME, resources: { requests: { storage } } },
-  };
-  await applyManifests(cluster, [volume, claimed]);
+  await applyManifests(cluster, [volume]);
 }
 
 const onNode = (name: string) => ({

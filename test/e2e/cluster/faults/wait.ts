@@ -10,13 +10,15 @@ export function until<T>(describe: string, check: () => Promise<T>, timeoutMs = 
   return eventually(check, { describe, timeoutMs, pollMs: POLL_MS });
 }
 
-/** Runs tasks in the order in which they come, so many at a time. */
-export function createGate(places: number): <T>(task: () => Promise<T>) => Promise<T> {
+export type Gate = <T>(task: () => Promise<T>, urgent?: boolean) => Promise<T>;
+
+/** Runs so many tasks at a time, in the order in which they come, but urgent ones first. */
+export function createGate(places: number): Gate {
   const waiting: (() => void)[] = [];
   let free = places;
-  return async (task) => {
-    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
-    else free -= 1;
+  return async (task, urgent = false) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => (urgent ? waiting.unshift(resolve) : waiting.push(resolve)));
     try {
       return await task();
     } finally {
