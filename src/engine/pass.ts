@@ -3,7 +3,7 @@
 import type { Condition } from "../api/conditions.ts";
 import { FireboltEngine } from "../api/engine.ts";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
-import type { NextCheck } from "../kube/controller.ts";
+import { type NextCheck, RetryAfterError } from "../kube/controller.ts";
 import { InvariantError, isConflict, isNotFound, NotLeaderError } from "../kube/errors.ts";
 import type { EventSink } from "../kube/event-object.ts";
 import type { Logger } from "../kube/logger.ts";
@@ -68,7 +68,7 @@ async function decideAndApply(world: EngineWorld, engine: Engine, deps: PassDeps
   const { snapshot, decision } = await decide(world, engine, deps);
   const [carriedOut, applied] = await applyOrRefuse(decision, snapshot, { world, deps });
   tell({ decision: carriedOut, snapshot, applied }, deps);
-  throwRejectedScaling(applied, deps);
+  throwRejectedScaling(applied);
   return { applied, pods: snapshot.pods };
 }
 
@@ -85,14 +85,16 @@ async function decide(world: EngineWorld, engine: Engine, deps: PassDeps) {
   }
 }
 
-/** A wake or a stop that was not written is a failed pass, though all else is stored. Only a newer version of the engine is none. */
-function throwRejectedScaling(applied: Applied, { events }: PassDeps): void {
+/**
+ * A wake or a stop that was not written is a failed pass, though all else is stored. Only a newer version of the engine is none. Somebody
+ * may wait for the wake: it is tried again at the pace of a gate.
+ */
+function throwRejectedScaling(applied: Applied): void {
   if (applied.type !== "done" || applied.scaled?.type !== "refused") return;
   const { because } = applied.scaled;
   if (isConflict(because) || isNotFound(because)) return;
-  const text = failureText(because);
-  if (text !== undefined) recordFailure(applied.engine, text, events);
-  throw because;
+  const why = because instanceof Error ? because.message : String(because);
+  throw new RetryAfterError(`spec.replicas was not written: ${why}`, { afterMs: RECHECK_MS.gate, cause: because });
 }
 
 /**

@@ -75,8 +75,8 @@ test("an engine that cannot be woken, because the write is rejected, names the r
   world.stamp(world.nowMs);
   const because = refused("PATCH e", 500, "InternalError", 'failed calling webhook "engines": connection refused');
   world.patchReplicas = () => Promise.resolve({ type: "refused", because } as const);
-  await world.pass();
-  await world.pass();
+  await expect(world.pass()).rejects.toMatchObject({ afterMs: 10_000, cause: because });
+  await expect(world.pass()).rejects.toMatchObject({ afterMs: 10_000, cause: because });
   const cause = `spec.replicas stays at 0 instead of 2 (WakeRequested): ${because.message}`;
   expect(world.ready?.message).toBe(`Engine is stopped (spec.replicas is 0); the last reconcile failed: ${cause}`);
   expect(told).toEqual([cause]);

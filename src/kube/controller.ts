@@ -22,6 +22,17 @@ export interface Pass {
 /** The signal fires when the process stops: the pass ends at its next await. A pass that is cut anywhere must be repeatable. */
 export type Reconcile = (key: ObjectKey, signal: AbortSignal, pass: Pass) => Promise<NextCheck>;
 
+/** The pass failed and knows when it makes sense to try again: counted and logged like any failure, without its growing back-off. */
+export class RetryAfterError extends Error {
+  override readonly name = "RetryAfterError";
+  readonly afterMs: number;
+
+  constructor(message: string, { afterMs, cause }: { readonly afterMs: number; readonly cause: unknown }) {
+    super(message, { cause });
+    this.afterMs = afterMs;
+  }
+}
+
 /** Trying again cannot help until something changes: the pass is counted and logged, and its key is not retried. */
 export class TerminalError extends Error {
   override readonly name = "TerminalError";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
-import { type NextCheck, type Reconcile, TerminalError } from "./controller.ts";
+import { type NextCheck, type Reconcile, RetryAfterError, TerminalError } from "./controller.ts";
 import { InvariantError, KubeApiError, NotLeaderError } from "./errors.ts";
 import type { LogFields, Logger } from "./logger.ts";
 import type { PassRecorder } from "./runtime-metrics.ts";
@@ -89,6 +89,13 @@ test.each([
     recorded: ["started", "failed:bug", "error"],
     level: "error",
     retriedAtMs: 5,
+  },
+  {
+    name: "failure that knows when to try again",
+    error: new RetryAfterError("x", { afterMs: 10_000, cause: overloaded }),
+    recorded: ["started", "failed:error", "error"],
+    level: "error",
+    retriedAtMs: 10_000,
   },
   {
     name: "terminal error",

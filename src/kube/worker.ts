@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "./clock.ts";
-import { type NextCheck, type Reconcile, TerminalError } from "./controller.ts";
+import { type NextCheck, type Reconcile, RetryAfterError, TerminalError } from "./controller.ts";
 import { InvariantError, isConflict, KubeApiError, NotLeaderError } from "./errors.ts";
 import type { Logger } from "./logger.ts";
 import { parseKey } from "./object.ts";
@@ -95,7 +95,8 @@ function settleFailure({ options: { queue, passes }, text, logger, error }: Fail
     case "retry":
       logger.error(failure === "bug" ? "pass failed by a defect" : "pass failed", error);
       passes.failed(failure === "bug" ? "bug" : "error");
-      queue.retry(text, retryAfterMs(error));
+      if (error instanceof RetryAfterError) queue.done(text, { afterMs: error.afterMs });
+      else queue.retry(text, retryAfterMs(error));
       return "error";
     default:
       return failure satisfies never;

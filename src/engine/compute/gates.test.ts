@@ -160,25 +160,6 @@ test.each([
     });
 });
 
-test("an instance that lost its metadata endpoint is not one that has none yet", () => {
-  const judgedWith = (active: number) =>
-    computeEngine(
-      snapshot(engine({ status: { ...stored, phase: "stable" } }), {
-        phase: "stable",
-        instance: instance({ metadataEndpoint: "" }),
-        generations: { current: 0, active, draining: undefined, highest: 0 },
-      }),
-    );
-  expect(judgedWith(-1)).toMatchObject({
-    refusal: { message: expect.stringContaining("has no metadata endpoint yet") },
-  });
-  expect(judgedWith(0)).toMatchObject({
-    refusal: {
-      message: expect.stringContaining("has no metadata endpoint any more: its condition MetadataReady says why"),
-    },
-  });
-});
-
 test("G2: an engine without a spec fails the instance gate", () => {
   const { spec: _, ...bare } = engine({ status: { ...stored, phase: "stable" } });
   const s = snapshot(engine(), { engine: bare, phase: "stable", status: bare.status, instance: undefined });
