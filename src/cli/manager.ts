@@ -36,7 +36,7 @@ import { addWebhooks } from "./webhooks.ts";
 export const MANAGER_USAGE = `usage: firebolt-operator [manager] [flags]
        firebolt-operator SUBCOMMAND --help
 
-  manager     the operator itself; needs not be named
+  manager     runs the operator (default; may be omitted)
   wake-agent  the sidecar of a gateway
   crds        prints the custom resource definitions
   render      prints what the operator would render

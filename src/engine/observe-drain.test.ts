@@ -76,15 +76,18 @@ test("S13: a pod that fails its readiness probe under a query holds the drain", 
   expect(world.status?.phase).toBe("draining");
 });
 
-const container = (more: object) => ({
-  conditions: [{ type: "Ready", status: "False" }],
+const STARTED = "2026-01-01T00:00:10Z";
+const running = { running: { startedAt: STARTED } };
+
+const container = (more: object, unreadySince = "2026-01-01T00:00:05Z") => ({
+  conditions: [{ type: "Ready", status: "False", lastTransitionTime: unreadySince }],
   containerStatuses: [{ name: "engine", image: "", imageID: "", ready: false, restartCount: 4, ...more }],
 });
 
 test.each([
   ["crashes, between two attempts", { state: { waiting: { reason: "CrashLoopBackOff" } } }],
   ["crashes, right after an attempt", { state: { terminated: { exitCode: 1 } } }],
-  ["has never passed its startup probe", { started: false, state: { running: {} } }],
+  ["has never passed its startup probe", { started: false, state: running }],
 ])("a pod whose engine %s has no query, and holds no drain", async (_, more) => {
   const world = await draining();
   changePod(world, "e-g0-1", container(more));
@@ -94,11 +97,14 @@ test.each([
 });
 
 test.each([
-  ["was ready and fails its readiness probe", { started: true, state: { running: {} } }],
-  ["runs, and nothing more is known", { state: { running: {} } }],
-])("a pod whose engine %s may run a query, and holds the drain while it does not respond", async (_, more) => {
+  ["was ready and fails its readiness probe", { started: true, state: running }, undefined],
+  ["runs, and nothing more is known", { state: { running: {} } }, undefined],
+  ["was ready before the kubelet restarted", { started: false, state: running }, "2026-01-01T00:05:00Z"],
+  ["became unready in the second of its start", { started: false, state: running }, STARTED],
+  ["has a start that is not known", { started: false, state: { running: {} } }, undefined],
+])("a pod whose engine %s may run a query, and holds the drain while it does not respond", async (_, more, since) => {
   const world = await draining();
-  changePod(world, "e-g0-1", container(more));
+  changePod(world, "e-g0-1", container(more, since));
   world.metrics = (pod) => (pod === "e-g0-1" ? { status: 500, body: "" } : { status: 200, body: IDLE });
   await world.pass();
   expect(world.ready?.reason).toBe("DrainCheckFailing");
@@ -106,9 +112,9 @@ test.each([
 
 test("that a pod has no query is confirmed by the API server: the cache may not have seen it start", async () => {
   const world = await draining();
-  changePod(world, "e-g0-1", container({ started: false, state: { running: {} } }));
+  changePod(world, "e-g0-1", container({ started: false, state: running }));
   world.freeze();
-  changePod(world, "e-g0-1", container({ started: true, state: { running: {} } }));
+  changePod(world, "e-g0-1", container({ started: true, state: running }));
   busy(world, "e-g0-1");
   await world.pass();
   expect(world.status?.phase).toBe("draining");

@@ -35,12 +35,22 @@ export function mayRunQueries({ status }: Pod): boolean {
 
 /**
  * Whether a pod of a generation that queries are routed away from may run one. A query runs in the engine's process, and reaches only a
- * process that has been ready: one that is not running, or whose startup probe has not succeeded since its start, has none. That says
- * nothing about a process that was ready and is not any more, and nothing by the pod's number: an extra pod that became ready has served.
+ * process that has been ready: one that is not running, or was never ready since its start, has none. That says nothing about a process
+ * that was ready and is not any more, and nothing by the pod's number: an extra pod that became ready has served.
  */
 export function mayDrain(pod: Pod): boolean {
   const engine = pod.status?.containerStatuses?.find(({ name }) => name === ENGINE_CONTAINER);
   if (!mayRunQueries(pod) || engine === undefined || engine.ready || isPodReady(pod)) return mayRunQueries(pod);
   const isDown = engine.state?.waiting !== undefined || engine.state?.terminated !== undefined;
-  return !isDown && engine.started !== false;
+  return !isDown && (engine.started !== false || !wasUnreadySince(pod, engine.state?.running?.startedAt));
+}
+
+/**
+ * Whether the pod has been unready since before that moment. `started: false` alone does not say so: a kubelet that restarts reports every
+ * container as not started until its probe has succeeded again, while it goes on serving. Times have whole seconds, so equal ones prove
+ * nothing.
+ */
+function wasUnreadySince({ status }: Pod, startedAt: string | undefined): boolean {
+  const ready = status?.conditions?.find(({ type }) => type === "Ready");
+  return ready?.status === "False" && Date.parse(ready.lastTransitionTime ?? "") < Date.parse(startedAt ?? "");
 }

@@ -5,7 +5,7 @@ import type { AutoStopPolicy } from "./policy.ts";
 import { isScheduleOpen } from "./schedule.ts";
 import { isWakeFresh } from "./wake-stamp.ts";
 
-/** What the pods of the active generation said in this pass. Not knowing is not zero. */
+/** What the pods of the active generation said in this pass. A pod that cannot be queried is not an idle pod. */
 export type Activity =
   | { readonly type: "notAsked" }
   | { readonly type: "failed"; readonly cause: string }

@@ -254,6 +254,28 @@ test.each([
   expect(world.replicas).toBe(2);
 });
 
+test.each([0.9, 3, 60])(
+  "a leader whose clock was %d min ahead stopped the engine; a query still wakes it",
+  async (minutes) => {
+    const world = await resting();
+    world.nowMs += (30 + minutes) * MINUTE;
+    await world.rest();
+    await world.rest();
+    expect(world.status).toMatchObject({ phase: "stopped", autoStopReason: "Stopped" });
+    // The next leader has the right time. What was asked for before still does not count.
+    world.nowMs -= minutes * MINUTE;
+    world.stamp(world.nowMs);
+    await world.rest();
+    expect(world.replicas).toBe(0);
+    const scaledMs = Date.parse(world.status?.lastScaledAt ?? "");
+    expect(scaledMs - world.nowMs).toBeLessThan(60_000);
+    world.nowMs += 5_000;
+    world.stamp(Math.max(world.nowMs, scaledMs + 1_000));
+    await world.rest();
+    expect(world.replicas).toBe(2);
+  },
+);
+
 test("a stop by a person that nobody saw for a while, because the operator was away, stands too", async () => {
   const world = await resting({}, 0);
   world.stamp(world.nowMs);

@@ -12,10 +12,12 @@ import { observeActivity } from "./observe-activity.ts";
 import { type AutoStopPolicy, resolvePolicy } from "./policy.ts";
 import { scrapeFailureOf, scrapeFailureText, withScrapeFailure } from "./scrape-failure.ts";
 import { newestWakeRequest, type WakeRequest } from "./wake-request.ts";
-import { parseRfc3339 } from "./wake-stamp.ts";
+import { parseRfc3339, WAKE_AHEAD_MS } from "./wake-stamp.ts";
 
 /** A stop by somebody else happened before it is seen; a request that follows it at once must not count as older. */
 const SEEN_WITHIN_MS = 1_000;
+/** A scaling may lie ahead by less than a request may, so that a request that follows it still counts. */
+const SCALED_AHEAD_MS = WAKE_AHEAD_MS / 2;
 
 type AtRest = EngineDecision & { readonly type: "hold" };
 type World = Pick<EngineWorld, "pods" | "listPods" | "queries" | "signal" | "wakeDemand" | "evaluations">;
@@ -25,7 +27,8 @@ export async function withAutoStop(
   observed: EngineSnapshot,
   world: World,
 ): Promise<EngineDecision> {
-  const { decision, snapshot } = withForeignStop(made, observed);
+  const plausible = withPlausibleScaling(made, observed);
+  const { decision, snapshot } = withForeignStop(plausible.decision, plausible.snapshot);
   // A closed gate changes conditions only; behind it nothing is decided.
   if (decision.type === "broken" || decision.type === "refuse") return decision;
   const policy = policyOf(snapshot);
@@ -37,6 +40,22 @@ export async function withAutoStop(
   const entersStable = decision.status.phase === "stable" && snapshot.phase !== "stable";
   if (!entersStable) return decision;
   return { ...decision, status: { ...decision.status, lastActivityTime: clockText(snapshot.nowMs) } };
+}
+
+/**
+ * A process whose clock was ahead left a scaling that has not happened yet by this clock. Requests are made after the last scaling, and
+ * would lie too far ahead to count: the engine would not wake before that time comes. What was asked for until now has been decided on.
+ */
+function withPlausibleScaling(decision: EngineDecision, snapshot: EngineSnapshot) {
+  const { status: stored, nowMs } = snapshot;
+  const scaledMs = storedMs(stored?.lastScaledAt) ?? 0;
+  const isPlausible = stored === undefined || scaledMs <= nowMs + SCALED_AHEAD_MS;
+  if (isPlausible || decision.type === "broken" || decision.type === "refuse") return { decision, snapshot };
+  const lastScaledAt = timeText(nowMs);
+  return {
+    decision: { ...decision, status: { ...decision.status, lastScaledAt } },
+    snapshot: { ...snapshot, status: { ...stored, lastScaledAt } },
+  };
 }
 
 /**

@@ -15,7 +15,7 @@ export function computeDraining(s: EngineSnapshot): EngineDecision {
   const ahead = nothingToDrain(s) ?? misplaced(s) ?? takeBack(s);
   if (ahead !== undefined) return ahead;
   const ensure = routingRepair(s, s.generations.active);
-  // Not knowing is not zero: only a probe that found every pod idle, or nobody asking for one, lets the generation go.
+  // A pod that cannot be queried counts as busy: only a probe that found every pod idle, or nobody asking for one, lets the generation go.
   if (s.drain.required && (s.drainProbe.type !== "drained" || isStray(s))) return holdDrain(s, ensure);
   return { type: "move", row: "T18", status: advance(s, { phase: "cleaning" }), ensure, recheck: "now" };
 }

@@ -4,6 +4,7 @@ import { ANNOTATION, LABEL } from "../../api/labels.ts";
 import { COMPARED_FIELDS, type ComparedField, type StatefulSet } from "./compared-fields.ts";
 import { allDifferences, type FieldDifference, firstDifference } from "./first-difference.ts";
 import { isUntouchedRendering } from "./rendered-hash.ts";
+import { shownDifference } from "./shown-values.ts";
 
 export type { FieldDifference } from "./first-difference.ts";
 
@@ -40,7 +41,7 @@ export function findFieldDrift(live: StatefulSet, wanted: StatefulSet): FieldDif
 export function findAllDrift(live: StatefulSet, wanted: StatefulSet): readonly FieldDifference[] {
   return [
     ...COMPARED_FIELDS.filter((field) => compareField(field, live, wanted) !== undefined).flatMap((field) =>
-      allDifferences(field.path, field.read(live), field.read(wanted), field.named),
+      allDifferences(field.path, field.read(live), field.read(wanted), field.named).map(shownDifference),
     ),
     ...COMPARED_ANNOTATIONS.flatMap((key) => mapDifference("annotations", [key], live, wanted) ?? []),
   ];
@@ -48,7 +49,7 @@ export function findAllDrift(live: StatefulSet, wanted: StatefulSet): readonly F
 
 function compareField(field: ComparedField, live: StatefulSet, wanted: StatefulSet): FieldDifference | undefined {
   const found = firstDifference(field.path, field.read(live), field.read(wanted), field.named);
-  return found !== undefined && isDefaultDnsPolicy(found, wanted) ? undefined : found;
+  return found === undefined || isDefaultDnsPolicy(found, wanted) ? undefined : shownDifference(found);
 }
 
 function isDefaultDnsPolicy({ path, live }: FieldDifference, wanted: StatefulSet): boolean {

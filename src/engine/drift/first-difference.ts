@@ -10,8 +10,6 @@ export interface FieldDifference {
 }
 
 const MAX_TEXT = 80;
-/** Variables may hold passwords, and a difference ends up in events and logs. */
-const SENSITIVE = /\.env\[\d+\]\.value$/;
 
 export function firstDifference(
   path: string,
@@ -67,12 +65,7 @@ function differenceInLists(
 }
 
 function difference(path: string, live: unknown, wanted: unknown): FieldDifference {
-  if (SENSITIVE.test(path)) return { path, live: presence(live), wanted: presence(wanted) };
   return { path, live: shortText(live), wanted: shortText(wanted) };
-}
-
-function presence(value: unknown): string {
-  return value === undefined ? "unset" : "(hidden)";
 }
 
 function shortText(value: unknown): string {

@@ -96,3 +96,10 @@ test("wake where the class may not be read goes on, with a warning", () => {
     warnings: [expect.stringContaining("you may not read class large")],
   });
 });
+
+test("wake asks for a time after the last scaling, whatever the clock here says", () => {
+  const { engine, ...rest } = facts(0, { policy: ON });
+  const status = { currentGeneration: 0, activeGeneration: 0, lastScaledAt: "2026-01-01T08:00:20Z" };
+  const change = decideWake({ ...rest, engine: { ...engine, status } });
+  expect(change).toMatchObject({ patch: { metadata: { annotations: { [STAMP]: "2026-01-01T08:00:21Z" } } } });
+});

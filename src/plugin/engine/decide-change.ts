@@ -140,9 +140,12 @@ export const decideWake: Decide = ({ engine, policy, nowMs }) => {
       because: `has auto-stop disabled, so a wake request has no effect; start it with: kubectl firebolt engine start ${engine.metadata?.name ?? ""}`,
       exit: "refused",
     };
+  // The operator ignores requests from before the last scaling; this one is newer, whatever the clock here says.
+  const scaledMs = Date.parse(engine.status?.lastScaledAt ?? "");
+  const stampMs = Number.isNaN(scaledMs) ? nowMs : Math.max(nowMs, scaledMs + 1_000);
   return {
     type: "patch",
-    patch: { metadata: { annotations: { [ANNOTATION.wakeRequested]: timeText(nowMs) } } },
+    patch: { metadata: { annotations: { [ANNOTATION.wakeRequested]: timeText(stampMs) } } },
     done: "wake requested",
     until: "serving",
     changesSpec: false,

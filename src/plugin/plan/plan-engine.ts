@@ -10,17 +10,16 @@ import { computeGates } from "../../engine/compute/gates.ts";
 import { mismatch } from "../../engine/compute/mismatch.ts";
 import { type FieldDifference, findAllDrift } from "../../engine/drift/find-drift.ts";
 import { isAtRest, isGated, parsePhase } from "../../engine/phase.ts";
+import { NO_PODS } from "../../engine/pod-state.ts";
 import { renderGeneration } from "../../engine/render/generation.ts";
 import { type EffectiveEngine, resolveEngine } from "../../engine/resolve/effective-engine.ts";
 import { resolveSettings } from "../../engine/resolve/settings.ts";
 import type { EngineSnapshot } from "../../engine/snapshot.ts";
+import { generationsOf } from "../../engine/stored-state.ts";
 import type { ResourceBounds } from "../../engine/validate.ts";
 import { changedPaths } from "./changed-paths.ts";
 import type { Effect } from "./effect.ts";
-import { NO_PODS } from "../../engine/pod-state.ts";
-import { generationsOf } from "../../engine/stored-state.ts";
 import { learnDefaults } from "./learn-defaults.ts";
-import { shownDifference } from "./shown-values.ts";
 import { sameJson } from "./three-way.ts";
 import { safeViolationText, withoutValues } from "./without-values.ts";
 
@@ -59,7 +58,7 @@ export function planEngine(change: EngineChange): Effect {
   // Differences of a set that is not there, or not ours, are nothing to list.
   const fields =
     statefulSet === undefined || s.current.statefulSet.type !== "live"
-      ? [shownDifference(cause)]
+      ? [cause]
       : readable(findAllDrift(statefulSet, wanted), { before, effective, defaults: s.defaults });
   return { type: "rolls", what: rollText(s), fields, how: howText(s, effective) };
 }
@@ -151,7 +150,7 @@ function readable(
     differences.length === fields.length
       ? []
       : changedPaths(was, effective.customConfig.config, "spec.customEngineConfig").map(hidden);
-  const shown = [...fields, ...config].map(shownDifference);
+  const shown = [...fields, ...config];
   return shown.length > 0 ? shown : differences;
 }
 

@@ -2,8 +2,8 @@
 // for a misspelt field the API server puts in the whole live object. A plan ends up in logs of pipelines, so paths and reasons are
 // kept and values are not. Pure.
 import type { KubeApiError } from "../../kube/errors.ts";
-import type { Violation } from "../../podtemplate/violation.ts";
 import { isObject } from "../../podtemplate/shape.ts";
+import type { Violation } from "../../podtemplate/violation.ts";
 import { formsOf } from "../bundle/known-secrets.ts";
 
 const HIDDEN = "(hidden)";

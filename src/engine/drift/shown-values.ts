@@ -1,8 +1,11 @@
-// Which values a plan shows beside a field that changes: those that people weigh before they roll an engine, and that cannot be
-// secret. Of everything else the plan shows only that it changes. Pure.
-import type { FieldDifference } from "../../engine/drift/find-drift.ts";
+// Which values are shown beside a field that differs, in plans, events, conditions and logs: those that people weigh before they roll
+// an engine, and that cannot be secret. Of everything else only the path is shown. Pure.
+import type { FieldDifference } from "./first-difference.ts";
 
-/** Sizes, images and where pods run. Commands, variables, annotations, volumes and the like may hold secrets. */
+/**
+ * Sizes, images, labels and where pods run; of the annotations of a StatefulSet only the operator's own hashes are compared. Commands,
+ * variables, annotations of pods, volumes and the like may hold secrets.
+ */
 const SHOWN = new RegExp(
   [
     String.raw`^spec\.replicas$`,
@@ -12,6 +15,8 @@ const SHOWN = new RegExp(
     String.raw`^spec\.template\.spec\.(?:priorityClassName|serviceAccountName|automountServiceAccountToken|runtimeClassName|preemptionPolicy|dnsPolicy|schedulerName|terminationGracePeriodSeconds)$`,
     String.raw`^spec\.template\.spec\.containers\[0\]\.securityContext`,
     String.raw`^spec\.volumeClaimTemplates.*\.(?:storage|storageClassName|accessModes\[\d+\])$`,
+    String.raw`^(?:metadata|spec\.template\.metadata)\.labels(?:[.[]|$)`,
+    String.raw`^metadata\.annotations\[`,
     String.raw`^statefulSet$|^metadata\.(?:ownerReferences|deletionTimestamp)$`,
   ].join("|"),
 );
