@@ -276,6 +276,60 @@ test.each([0.9, 3, 60])(
   },
 );
 
+test("a stop by a person stands: the engine was started by a person, and asked for while it started", async () => {
+  const world = await resting({}, 0);
+  world.nowMs += 10 * MINUTE;
+  await world.rest();
+  world.edit({ replicas: 2 });
+  await world.pass();
+  world.nowMs += 5_000;
+  world.stamp(world.nowMs);
+  await world.pass();
+  world.nowMs += 20_000;
+  world.edit({ replicas: 0 });
+  await staysStopped(world);
+});
+
+test("a stop by a person stands: the operator died after it had woken the engine, before it could store that", async () => {
+  const world = await resting({}, 0);
+  world.nowMs += 10 * MINUTE;
+  world.stamp(world.nowMs);
+  world.intercept = (request) => {
+    if (request.startsWith("status")) throw new Error("died");
+  };
+  await expect(world.pass()).rejects.toThrow("died");
+  world.intercept = () => undefined;
+  world.nowMs += 2_000;
+  await world.pass();
+  await world.pass();
+  world.nowMs += 20_000;
+  world.edit({ replicas: 0 });
+  await staysStopped(world);
+});
+
+test("a stop by a person stands: auto-stop had left one replica, and the engine was asked for", async () => {
+  const world = await resting({ idleReplicas: 1 });
+  world.nowMs += 30 * MINUTE;
+  await world.pass();
+  world.nowMs += 3_000;
+  world.stamp(world.nowMs);
+  world.nowMs += 3_000;
+  world.edit({ replicas: 0 });
+  await staysStopped(world);
+});
+
+async function staysStopped(world: TimedCluster): Promise<void> {
+  for (let count = 0; count < 8; count++) {
+    world.nowMs += 5_000;
+    await world.rest();
+    expect(world.replicas).toBe(0);
+  }
+  expect(world.status).toMatchObject({ phase: "stopped", autoStopReason: "Stopped" });
+  world.stamp(world.nowMs);
+  await world.rest();
+  expect(world.replicas).toBeGreaterThan(0);
+}
+
 test("a stop by a person that nobody saw for a while, because the operator was away, stands too", async () => {
   const world = await resting({}, 0);
   world.stamp(world.nowMs);

@@ -37,9 +37,16 @@ export async function withAutoStop(
   if (decision.type === "hold" && isVerified(decision, snapshot))
     return evaluate(decision, snapshot, { policy, world });
   if (decision.type === "hold" && decision.row === "T17") return wakeDraining(decision, snapshot, { policy, world });
+  const started = asStarted(decision.status, snapshot);
   const entersStable = decision.status.phase === "stable" && snapshot.phase !== "stable";
-  if (!entersStable) return decision;
-  return { ...decision, status: { ...decision.status, lastActivityTime: clockText(snapshot.nowMs) } };
+  if (!entersStable) return { ...decision, status: started };
+  return { ...decision, status: { ...started, lastActivityTime: clockText(snapshot.nowMs) } };
+}
+
+/** An engine that has replicas again is not stopped any more, also before it serves: the next stop is a new one. */
+function asStarted(status: NextStatus, { engine, status: stored }: EngineSnapshot): NextStatus {
+  const isStarted = stored?.autoStopReason === "Stopped" && (engine.spec?.replicas ?? 0) > 0;
+  return isStarted ? { ...status, autoStopReason: "Initializing" } : status;
 }
 
 /**
@@ -65,7 +72,8 @@ function withPlausibleScaling(decision: EngineDecision, snapshot: EngineSnapshot
 function withForeignStop(decision: EngineDecision, snapshot: EngineSnapshot) {
   const { engine, status: stored, nowMs } = snapshot;
   const isOn = stored?.autoStopReason !== undefined && stored.autoStopReason !== "Disabled";
-  const isKnown = stored?.autoStopReason === "Stopped" || stored?.autoStopReason === "Idle";
+  const isKnown =
+    stored?.autoStopReason === "Stopped" || (stored?.autoStopReason === "Idle" && stopsWhenIdle(snapshot));
   if (engine.spec?.replicas !== 0 || !isOn || isKnown || decision.type === "broken" || decision.type === "refuse")
     return { decision, snapshot };
   const seen = { autoStopReason: "Stopped", lastScaledAt: scaledText(stored, nowMs - SEEN_WITHIN_MS) } as const;
@@ -73,6 +81,11 @@ function withForeignStop(decision: EngineDecision, snapshot: EngineSnapshot) {
     decision: { ...decision, status: { ...decision.status, ...seen } },
     snapshot: { ...snapshot, status: { ...stored, ...seen } },
   };
+}
+
+function stopsWhenIdle(snapshot: EngineSnapshot): boolean {
+  const policy = policyOf(snapshot);
+  return policy !== "unknown" && policy?.idleReplicas === 0;
 }
 
 /** Never earlier than before, and never earlier than the request it answers: a gateway's clock may be ahead. */
