@@ -29,10 +29,10 @@ export async function runFault(fault: Fault, scene: Scene): Promise<Times> {
     load?.phase("made");
     const startedMs = performance.now();
     const made = await fault.make(scene);
-    await untilSeen(fault, scene, made);
-    const seenMs = performance.now() - startedMs;
-    await made.outlast?.();
-    if (made.outlast !== undefined) await untilSeen(fault, scene, made);
+    const seenMs = await untilSeen(fault, scene, made).then(
+      () => performance.now() - startedMs,
+      (error: unknown) => failMended(error, made),
+    );
     load?.phase("mended");
     const mendedMs = performance.now();
     await made.mend?.();
@@ -45,9 +45,24 @@ export async function runFault(fault: Fault, scene: Scene): Promise<Times> {
   }
 }
 
+/** The next fault of the place must find it whole. */
+async function failMended(error: unknown, { mend }: Made): Promise<never> {
+  const [outcome] = await Promise.allSettled([mend?.()]);
+  if (outcome.status === "rejected") throw new AggregateError([error, outcome.reason], String(error));
+  throw error;
+}
+
 const subjectOf = ({ subject = "engine" }: Fault) => subject;
 
+/** Shown, and still shown when it has lasted. */
 async function untilSeen(fault: Fault, scene: Scene, made: Made): Promise<void> {
+  await untilShown(fault, scene, made);
+  if (made.outlast === undefined) return;
+  await made.outlast();
+  await untilShown(fault, scene, made);
+}
+
+async function untilShown(fault: Fault, scene: Scene, made: Made): Promise<void> {
   let seen: Seen | undefined;
   const check = async (): Promise<void> => {
     seen = await look(scene, subjectOf(fault), made.refusal ?? "");
