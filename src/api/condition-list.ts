@@ -1,6 +1,7 @@
 // A status's list of conditions: one entry per type, the transition time moved only when the status flips. Reaches no verdict
 // of its own and reads no clock.
 import { CONDITION_MESSAGE_MAX_LENGTH, type Condition } from "./conditions.ts";
+import { plainText } from "./plain-text.ts";
 
 export interface Verdict<Type extends string = string> {
   readonly type: Type;
@@ -32,7 +33,7 @@ export function withVerdict(
     type: verdict.type,
     status: verdict.status,
     reason: verdict.reason,
-    message: cut(verdict.message),
+    message: plainText(verdict.message, CONDITION_MESSAGE_MAX_LENGTH),
     lastTransitionTime: stored?.status === verdict.status ? stored.lastTransitionTime : timeText(context.nowMs),
     observedGeneration: context.observedGeneration,
   };
@@ -44,10 +45,4 @@ export function withVerdict(
 /** RFC 3339 with whole seconds, as Kubernetes writes its own times. */
 export function timeText(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, "Z");
-}
-
-function cut(message: string): string {
-  return message.length <= CONDITION_MESSAGE_MAX_LENGTH
-    ? message
-    : `${message.slice(0, CONDITION_MESSAGE_MAX_LENGTH - 3)}...`;
 }

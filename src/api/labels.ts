@@ -25,6 +25,8 @@ export const ANNOTATION = {
   resetFailed: "firebolt.io/reset-failed",
   /** On FireboltInstance, read: the uid of the claim, or "true", with which a lost catalogue may be replaced. */
   acceptEmptyCatalogue: "firebolt.io/accept-empty-catalogue",
+  /** On the StatefulSet of a built-in PostgreSQL that is stopped or fenced: the uid of the claim that holds, or held, the catalogue. */
+  lostClaim: "firebolt.io/lost-claim",
   /** On FireboltInstance, read: "true" deletes it although engines use it. */
   deleteWithEngines: "firebolt.io/delete-with-engines",
   /** On the gateway's pod template, once its ServiceAccount was replaced: the uid of the account whose tokens are valid. */

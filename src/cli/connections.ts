@@ -1,6 +1,7 @@
 // The ways to the API server: one client for the work, one for the lease, and the recorder of events. The fence of the
 // lease is put in front of every write here.
 import { hostname } from "node:os";
+import { plainText } from "../api/plain-text.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { systemClock } from "../kube/clock.ts";
 import type { ClusterConfig } from "../kube/cluster-config.ts";
@@ -57,6 +58,7 @@ export function connect(options: ConnectOptions): Connections {
     logger,
     reportingController: "firebolt.io/operator",
     reportingInstance: hostname(),
+    plain: plainText,
   });
   if (flags["leader-elect"]) elector = buildElector(options, recorder);
   // The API server's audit log tells by its name what the servers ask from what the work asks.

@@ -117,7 +117,7 @@ async function reportForeignFinalizers(
     return foreign.length === 0 ? [] : [`- ${kind}/${metadata.name}: ${foreign.join(", ")}`];
   });
   if (held.length === 0) return engine;
-  const note = `Objects of the engine are held by finalizers of others:\n${held.join("\n")}`;
+  const note = `Objects of the engine are held by finalizers of others: ${held.join("; ")}`;
   events.record({
     regarding: regarding(engine),
     type: "Warning",

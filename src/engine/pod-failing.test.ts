@@ -103,3 +103,24 @@ test("the generation that replaces one in trouble does not inherit its cause", a
   await world.pass();
   expect(world.ready?.message).toBe("Engine is rolling out generation 2 (phase creating)");
 });
+
+test("a crash loop whose last words differ each time is one event and one status write", async () => {
+  const world = await timed();
+  const words = (crash: number): string =>
+    [
+      `request ${crypto.randomUUID()} failed: attempt ${crash}, ${crash * 7} rows`,
+      `at ${world.nowMs + crash}: dial tcp 10.1.2.${crash}:${40_000 + crash}->10.0.0.1:5432: i/o timeout after ${crash}.5s`,
+    ].join("; ");
+  statusWrites(world);
+  for (let crash = 1; crash <= 30; crash++) {
+    const lastState = { terminated: { exitCode: 1, message: `starting\n${words(crash)}\u001b[2J\n` } };
+    breakPods(world, 0, { restartCount: crash, state: { waiting: { reason: "CrashLoopBackOff" } }, lastState });
+    world.nowMs += MINUTE;
+    await world.pass();
+  }
+  expect(world.ready?.message).toBe(
+    "Generation 0: 0 of 2 pods ready: pod e-g0-0: container engine crashes (CrashLoopBackOff): exit code 1: request <id> failed: attempt <n>, <n> rows; at <time>: dial tcp <ip>:5432: i/o timeout after",
+  );
+  expect(statusWrites(world)).toBe(1);
+  expect(world.events.filter((reason) => reason === "PodFailing")).toHaveLength(1);
+});

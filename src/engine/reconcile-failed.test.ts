@@ -84,3 +84,40 @@ test("an engine that cannot be woken, because the write is rejected, names the r
   await world.rest();
   expect([world.replicas, world.ready?.message]).toEqual([2, "Generation 1 is serving"]);
 });
+
+const reset = (port: number) =>
+  refused(
+    "PATCH e",
+    500,
+    "InternalError",
+    `failed calling webhook "engines": Post "https://h.s.svc:443/v":\nread tcp 10.244.0.5:${port}->10.96.1.1:443: read: connection reset by peer`,
+  );
+
+test.each(["a wake", "an object"])(
+  "%s that a webhook rejects over another connection each time is told once",
+  async (what) => {
+    const world = what === "a wake" ? await resting({}, 0) : await timed();
+    const told: string[] = [];
+    world.note = (reason, note) => void told.push(`${reason}: ${note}`);
+    let port = 40_000;
+    world.nowMs += MINUTE;
+    if (what === "a wake") {
+      world.stamp(world.nowMs);
+      world.patchReplicas = () => Promise.resolve({ type: "refused", because: reset(port++) } as const);
+    } else {
+      world.edit(image("new:1"));
+      world.intercept = (request) => {
+        if (request.startsWith("create StatefulSet")) throw reset(port++);
+      };
+    }
+    world.taken();
+    for (let count = 0; count < 20; count++) {
+      world.nowMs += 5_000;
+      await world.pass().catch((error: unknown) => expect(String(error)).toContain("webhook"));
+    }
+    expect(port, "it was tried again and again").toBeGreaterThan(40_015);
+    expect(world.ready?.message).toContain("read tcp <ip>:443: read: connection reset by peer");
+    expect(world.taken().filter((request) => request.startsWith("status")).length).toBeLessThan(4);
+    expect(told.filter((one) => one.includes("reset by peer"))).toHaveLength(1);
+  },
+);

@@ -4,10 +4,14 @@
 import { findCondition, type Verdict } from "../api/condition-list.ts";
 import type { EngineReadyReason } from "../api/conditions.ts";
 import { isRefusal } from "../kube/errors.ts";
+import { stableText } from "../pods/stable-text.ts";
 import { ChildInTheWayError } from "./apply.ts";
 import { judge } from "./compute/next-status.ts";
 import { type EngineDecision, RECHECK_MS } from "./decision.ts";
 import type { EngineSnapshot } from "./snapshot.ts";
+
+/** A policy that rejects an object may explain at length what to change. */
+const MESSAGE_LIMIT = 2_000;
 
 /** The decision that replaces the one whose write failed; undefined when the failure is of another kind. */
 export function refuseRejected(
@@ -50,7 +54,7 @@ function refusalOf(error: unknown): ChildRefusal | undefined {
   if (!isRefusal(error)) return undefined;
   return {
     reason: "ObjectRejected",
-    message: `The API server rejected an object of the engine: ${error.message}`,
+    message: `The API server rejected an object of the engine: ${stableText(error.message, MESSAGE_LIMIT)}`,
     isNews: true,
   };
 }

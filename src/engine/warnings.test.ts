@@ -9,6 +9,7 @@ import {
   snapshot,
 } from "../../test/support/engine-fixtures.ts";
 import { MemoryEngineWorld } from "../../test/support/memory-engine-world.ts";
+import type { Condition } from "../api/conditions.ts";
 import { silentLogger } from "../kube/logger.ts";
 import { computeEngine } from "./compute/compute-engine.ts";
 import type { EngineSnapshot } from "./snapshot.ts";
@@ -63,6 +64,34 @@ test.each([
   ["an empty reason", [{ ...quota, reason: "" }], "StatefulSetWarning", "StatefulSet e-g1: exceeded quota"],
 ] as const)("§1.10: %s", async (_, warnings, reason, message) => {
   expect(await ready(warnings)).toEqual({ reason, message, requests: ["list Event"] });
+});
+
+test("text of others is plain, without what changes by itself", async () => {
+  const message = (port: number) =>
+    `create Pod e-g1-0 failed:\n\u001b[2Jread tcp 10.0.0.7:${port}->10.96.0.9:443: reset`;
+  const [one, other] = [
+    await ready([{ ...quota, message: message(40_000) }]),
+    await ready([{ ...quota, message: message(50_000) }]),
+  ];
+  expect(one.message).toBe("StatefulSet e-g1: create Pod e-g1-0 failed: read tcp <ip>:443: reset");
+  expect(other).toEqual(one);
+});
+
+test("a warning that repeats itself is written again when its count has doubled", async () => {
+  const world = new MemoryEngineWorld();
+  const messages = new Set<string>();
+  let conditions: readonly Condition[] = [instanceReady];
+  for (let count = 1; count <= 100; count++) {
+    world.warnings = [{ ...quota, count }];
+    const status = { phase: "creating", currentGeneration: 1, activeGeneration: 0, conditions: [...conditions] };
+    const s = snapshot(engine({ status }), { pods: NO_PODS });
+    const decision = await decorateReady(computeEngine(s), s, { world, logger: silentLogger });
+    conditions = decision.type === "broken" ? [] : (decision.status.conditions ?? []);
+    messages.add(conditions.find(({ type }) => type === "Ready")?.message ?? "");
+  }
+  expect([...messages].map((message) => message.replace("StatefulSet e-g1: exceeded quota", ""))).toEqual(
+    ["", 2, 4, 8, 16, 32, 64].map((count) => (count === "" ? "" : ` (x${count})`)),
+  );
 });
 
 test("§1.10: PodsNotReady is refined as well", async () => {

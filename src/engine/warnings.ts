@@ -4,12 +4,16 @@
 import { findCondition } from "../api/condition-list.ts";
 import { CONDITION_REASON_MAX_LENGTH, CONDITION_REASON_PATTERN, type Condition } from "../api/conditions.ts";
 import type { Logger } from "../kube/logger.ts";
+import { stableText } from "../pods/stable-text.ts";
+import { withoutFailure } from "./compute/failure-suffix.ts";
 import type { EngineDecision } from "./decision.ts";
 import type { EngineSnapshot } from "./snapshot.ts";
 import type { EngineWorld, StatefulSetWarning } from "./world.ts";
 
 /** Pods of a young StatefulSet appear one by one; asking about the rest at once would cost a request in every rollout. */
 const GRACE_MS = 4_000;
+/** Quotas and policies are named at length. */
+const MESSAGE_LIMIT = 1_000;
 const LEGAL_REASON = new RegExp(CONDITION_REASON_PATTERN);
 
 export async function decorateReady(
@@ -24,7 +28,8 @@ export async function decorateReady(
   if (statefulSet === undefined || (ready?.reason !== "Rolling" && ready?.reason !== "PodsNotReady")) return decision;
   const warning = await newestWarning(io, snapshot.identity.namespace, statefulSet);
   if (warning === undefined) return decision;
-  const decorated = { ...ready, ...conditionTexts(statefulSet.name, warning) };
+  const before = findCondition(snapshot.status?.conditions, "Ready")?.message ?? "";
+  const decorated = { ...ready, ...conditionTexts(statefulSet.name, warning, before) };
   const conditions = (decision.status.conditions ?? []).map(
     (entry): Condition => (entry === ready ? decorated : entry),
   );
@@ -67,8 +72,20 @@ async function newestWarning(
 function conditionTexts(
   name: string,
   { reason, message, count }: StatefulSetWarning,
+  before: string,
 ): Pick<Condition, "reason" | "message"> {
   const legal = reason.length <= CONDITION_REASON_MAX_LENGTH && LEGAL_REASON.test(reason);
-  const times = count > 1 ? ` (x${count})` : "";
-  return { reason: legal ? reason : "StatefulSetWarning", message: `StatefulSet ${name}: ${message}${times}` };
+  const text = `StatefulSet ${name}: ${stableText(message, MESSAGE_LIMIT)}`;
+  const shown = shownCount(text, withoutFailure(before), count);
+  return {
+    reason: legal ? reason : "StatefulSetWarning",
+    message: `${text}${shown > 1 ? ` (x${shown})` : ""}`,
+  };
+}
+
+/** The count that the condition has until it has doubled: every other one would be a status write that says nothing new. */
+function shownCount(text: string, before: string, count: number): number {
+  const told = before.startsWith(text) ? /^ \(x(\d+)\)$/.exec(before.slice(text.length))?.[1] : undefined;
+  const known = before === text ? 1 : Number(told ?? Number.NaN);
+  return count >= known && count < 2 * known ? known : count;
 }

@@ -99,7 +99,7 @@ async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Pr
     case "retainCredentials": {
       const annotations = { [ANNOTATION.accountId]: retainedFor(s.instance.spec) ?? "" };
       const key = { namespace: identity.namespace, name: credentialsSecretName(identity.name) };
-      const outcome = await world.patchSecret(key, { uid: write.uid, ownerReferences: null, annotations });
+      const outcome = await world.releaseSecret(key, { uid: write.uid, owner: identity.uid, annotations });
       if (outcome === "conflict") return "stale";
       logger.info("credentials retained", { secret: key.name });
       return "made";

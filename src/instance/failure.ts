@@ -9,7 +9,7 @@ import type { Instance } from "./children.ts";
 import { nextPhase } from "./compute/phase.ts";
 import { failureEvent } from "./events.ts";
 import type { InstanceMemory } from "./memory.ts";
-import { ChildWriteError, isRefusal, problemOf } from "./refusal.ts";
+import { ChildWriteError, isRefusal, problemOf, UnknownHoldError } from "./refusal.ts";
 import { writeStatus } from "./status-write.ts";
 import type { InstanceWorld } from "./world.ts";
 
@@ -65,5 +65,6 @@ function isRejection(error: unknown): boolean {
 
 function failureText(error: unknown): string {
   if (error instanceof AggregateError) return `${error.message}: ${error.errors.map(problemOf).join("; ")}`;
-  return error instanceof ChildWriteError ? error.message : problemOf(error);
+  const speaksForItself = error instanceof ChildWriteError || error instanceof UnknownHoldError;
+  return speaksForItself ? error.message : problemOf(error);
 }

@@ -7,7 +7,7 @@ import { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
 import type { ObjectCache } from "../kube/cache.ts";
 import { changedFields } from "../kube/changed-fields.ts";
-import type { KubeClient } from "../kube/client.ts";
+import type { KubeClient, Patch } from "../kube/client.ts";
 import { isAlreadyExists, isConflict, isFieldConflict, isNotFound } from "../kube/errors.ts";
 import type { KubeObject } from "../kube/object.ts";
 import type { ResourceType } from "../kube/resource.ts";
@@ -103,9 +103,9 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
       throw error;
     }
   };
-  const patchOwn = async (type: ResourceType<KubeObject>, key: InstanceKey, body: object) => {
+  const patchOwn = async (type: ResourceType<KubeObject>, key: InstanceKey, change: Patch) => {
     try {
-      await client.patch(type, keyOnly(key), { type: "merge", body }, write);
+      await client.patch(type, keyOnly(key), change, write);
       return "patched" as const;
     } catch (error) {
       if (isNotFound(error) || isConflict(error)) return "conflict" as const;
@@ -122,11 +122,16 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
     writeId: (instance, id) => patch(instance, {}, { spec: { id } }),
     removeAnnotation: (instance, annotation) => patch(instance, { annotations: { [annotation]: null } }),
     createSecret: (secret) => createOnly(KINDS.Secret, secret),
-    patchSecret: (key, metadata) => patchOwn(typeOf("Secret"), key, { metadata }),
+    // Strategic: a merge patch would replace the list, and with it the owners that others put there.
+    releaseSecret: (key, { uid, owner, annotations }) =>
+      patchOwn(typeOf("Secret"), key, {
+        type: "strategic",
+        body: { metadata: { uid, annotations, ownerReferences: [{ $patch: "delete", uid: owner }] } },
+      }),
     growClaim: (key, uid, size) =>
       patchOwn(typeOf("PersistentVolumeClaim"), key, {
-        metadata: { uid },
-        spec: { resources: { requests: { storage: size } } },
+        type: "merge",
+        body: { metadata: { uid }, spec: { resources: { requests: { storage: size } } } },
       }),
     create: (object) => createOnly(typeOf(object.kind), asKubeObject(object)),
     async update(object, uid) {

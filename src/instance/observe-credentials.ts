@@ -86,7 +86,7 @@ async function observeInternal(
   const secret = await world.readSecret({ namespace: identity.namespace, name });
   if (secret === undefined) return observeMissing(world, identity, name);
   if (secret.metadata?.deletionTimestamp !== undefined) return broken(`Secret ${name} is still being deleted`);
-  const account = secret.metadata?.annotations?.[ANNOTATION.accountId] ?? id;
+  const account = secret.metadata?.annotations?.[ANNOTATION.accountId] || id;
   if (account !== id)
     return broken(
       `Secret ${name} and its database were retained for account ${account}, and spec.id is ${id}: delete the instance and ` +

@@ -1,7 +1,7 @@
 // Reads everything one decision depends on: children from caches, the database's Secret only when it must be known. Writes
 // nothing and decides nothing.
 import type { Logger } from "../kube/logger.ts";
-import type { AppliedKind, Instance } from "./children.ts";
+import type { AppliedKind, Child, Instance, LiveObject } from "./children.ts";
 import { identityOf, viewChild } from "./children.ts";
 import { needsCredentials } from "./compute/compute-instance.ts";
 import { observeClaim } from "./database/observe-claim.ts";
@@ -17,7 +17,7 @@ import {
 import { observeCredentials } from "./observe-credentials.ts";
 import { observeTroubles } from "./pods/observe-troubles.ts";
 import type { RenderSettings } from "./render/instance-objects.ts";
-import { childKey, type InstanceSnapshot } from "./snapshot.ts";
+import { type ChildKey, childKey, type InstanceSnapshot } from "./snapshot.ts";
 import type { InstanceWorld } from "./world.ts";
 
 export interface ObserveOptions {
@@ -35,12 +35,13 @@ export async function observeInstance(
 ): Promise<InstanceSnapshot> {
   const identity = identityOf(instance);
   const { namespace, uid } = identity;
-  const children = new Map(
+  const children = new Map<ChildKey, Child<LiveObject>>(
     childNames(identity.name).map(([kind, name]) => [
       childKey(kind, name),
       viewChild(world.child(kind, { namespace, name }), uid),
     ]),
   );
+  await confirmAccount(world, instance, children);
   for (const [key, child] of children) if (child.type === "live") memory.seen.add(key);
   const phase = instance.status?.phase;
   const needed = needsCredentials({ phase, instance });
@@ -65,6 +66,20 @@ export async function observeInstance(
     seen: memory.seen,
     outcomes: memory.outcomes,
   };
+}
+
+/** Another account than the known one rolls every gateway, so a cache that lags behind must not tell of it. */
+async function confirmAccount(
+  world: InstanceWorld,
+  instance: Instance,
+  children: Map<ChildKey, Child<LiveObject>>,
+): Promise<void> {
+  const { namespace, name, uid } = identityOf(instance);
+  const key = childKey("ServiceAccount", gatewayName(name));
+  const [known, cached] = [instance.status?.gatewayAccount?.uid, children.get(key)];
+  if (known === undefined || cached?.type !== "live" || cached.object.metadata?.uid === known) return;
+  const found = await world.readChild("ServiceAccount", { namespace, name: gatewayName(name) });
+  children.set(key, viewChild(found && { ...cached.object, metadata: found.metadata }, uid));
 }
 
 function childNames(instance: string): readonly (readonly [AppliedKind, string])[] {

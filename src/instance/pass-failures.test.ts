@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
 import { KubeApiError } from "../kube/errors.ts";
+import { problemOf } from "./refusal.ts";
 
 const notes = (run: InstanceRun, reason: string) =>
   run.events.filter((event) => event.reason === reason).map(({ type, note }) => `${type} ${note}`);
@@ -41,6 +42,27 @@ describe("repairs", () => {
 });
 
 describe("a pass that fails", () => {
+  test.each(["", "x"])("is told in whole characters, wherever a long message is cut (%s)", (start) => {
+    expect(problemOf(new Error(`${start}${"\u{1F525}".repeat(600)}`)).isWellFormed()).toBe(true);
+  });
+
+  test("for the same cause from another port each time is told and stored once", async () => {
+    const run = new InstanceRun();
+    await run.settle();
+    run.events.length = 0;
+    let port = 40_000;
+    run.world.intercept = (request) => {
+      const message = `failed calling webhook "v": read tcp 10.0.0.1:${port++}->10.0.0.2:443: connection reset by peer`;
+      if (request.startsWith("create")) throw new KubeApiError("POST", 500, { reason: "InternalError", message });
+    };
+    run.world.drop("Service", "lakeside-gateway");
+    run.forgetRequests();
+    for (let pass = 0; pass < 10; pass++) await run.tryPass();
+    expect(run.world.requests.filter((request) => request.startsWith("status"))).toHaveLength(1);
+    expect(notes(run, "ReconcileFailed")).toHaveLength(1);
+    expect(run.message("Ready")).toContain("read tcp 10.0.0.1->10.0.0.2:443: connection reset by peer");
+  });
+
   const forbidden = () =>
     new KubeApiError("GET /api/v1/secrets", 403, { reason: "Forbidden", message: "no get on secrets" });
 

@@ -44,6 +44,10 @@ export async function runInstancePass(world: InstanceWorld, key: InstanceKey, de
     await world.addFinalizer(instance);
     return "now";
   }
+  return keepUp(world, instance, deps);
+}
+
+function keepUp(world: InstanceWorld, instance: Instance, deps: DecideDeps): Promise<NextCheck> {
   return (instance.spec.id ?? "") === "" ? identify(world, instance, deps) : decideAndApply(world, instance, deps);
 }
 
@@ -53,35 +57,54 @@ async function endInstance(
   instance: Instance | undefined,
   deps: PassDeps,
 ): Promise<NextCheck> {
-  const heldBy = isOurs(instance) ? await observeHold(world, instance) : [];
-  if (instance !== undefined && heldBy.length > 0) {
-    const next = await decideAndApply(world, instance, { ...deps, heldBy });
-    // Engines that the watch selector hides are not announced.
-    return typeof next === "object" ? { afterMs: Math.min(next.afterMs, RECHECK_MS.refused) } : next;
+  if (isOurs(instance)) {
+    const heldBy = await orShown(observeHold(world, instance), { world, instance, deps });
+    if (heldBy.length > 0) {
+      const next = await keepUp(world, instance, { ...deps, heldBy });
+      // Engines that the watch selector hides are not announced.
+      return typeof next === "object" ? { afterMs: Math.min(next.afterMs, RECHECK_MS.refused) } : next;
+    }
+    const { logger, settings } = deps;
+    const managesRoles = settings.gatewayClusterRole === undefined;
+    await orShown(deleteInstance(world, instance, { logger, managesRoles }), { world, instance, deps });
   }
-  const { logger, settings } = deps;
-  const managesRoles = settings.gatewayClusterRole === undefined;
-  const next =
-    instance === undefined
-      ? "onChange"
-      : await deleteInstance(world, instance, { logger, managesRoles }).catch((error: unknown) => {
-          if (!world.signal.aborted && !isNotLeader(error))
-            noteFailure(instance, error, deps.memories.of(identityOf(instance)), deps);
-          throw error;
-        });
   deps.memories.forget(key);
   deps.metrics.removed(key);
-  return next;
+  return "onChange";
+}
+
+interface Shown {
+  readonly world: InstanceWorld;
+  readonly instance: Instance;
+  readonly deps: PassDeps;
+}
+
+/** What fails before anything is decided, or in its stead, shows like any other failed pass. */
+async function orShown<T>(work: Promise<T>, { world, instance, deps }: Shown): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (world.signal.aborted || isNotLeader(error)) throw error;
+    const memory = deps.memories.of(identityOf(instance));
+    const isNews = noteFailure(instance, error, memory, deps);
+    const stored = isNews ? await showFailure(world, instance, memory, deps) : instance;
+    recordPass(stored, { succeeded: false, troubles: {} }, deps);
+    throw error;
+  }
 }
 
 function isOurs(instance: Instance | undefined): instance is Instance {
   return instance?.metadata?.finalizers?.includes(INSTANCE_NAMES.finalizer) === true;
 }
 
-async function identify(world: InstanceWorld, instance: Instance, deps: PassDeps): Promise<NextCheck> {
-  const found = await resolveAccountId(world, instance, () => newAccountId(deps));
+async function identify(world: InstanceWorld, instance: Instance, deps: DecideDeps): Promise<NextCheck> {
+  const shown = { world, instance, deps };
+  const found = await orShown(
+    resolveAccountId(world, instance, () => newAccountId(deps)),
+    shown,
+  );
   if (found.type === "lost") return decideAndApply(world, instance, { ...deps, lostId: found.message });
-  await world.writeId(instance, found.id);
+  await orShown(world.writeId(instance, found.id), shown);
   deps.logger.info("account id written", { id: found.id });
   return "now";
 }

@@ -13,16 +13,27 @@ export class ChildWriteError extends Error {
   }
 }
 
+/** The engines that would hold a deletion could not be listed. */
+export class UnknownHoldError extends Error {
+  override readonly name = "UnknownHoldError";
+}
+
 /** Longer texts hide the end of the message, where it says what to do. */
 const LONGEST_PROBLEM = 1_000;
+
+/** In "read tcp 10.0.0.1:41234->10.0.0.2:443": another one with each attempt, which would make each one news. */
+const SOURCE_PORT = /:\d{1,5}(?=->)/g;
 
 /** The rejected fields and why, or whatever else the error says. */
 export function problemOf(error: unknown): string {
   const fields =
     error instanceof KubeApiError ? error.causes.filter(({ field, message }) => (field ?? "") !== "" && message) : [];
-  const text =
+  const words =
     fields.length > 0 ? fields.map(({ field, message }) => `${field}: ${message}`).join("; ") : String(error);
-  return text.length > LONGEST_PROBLEM ? `${text.slice(0, LONGEST_PROBLEM - 3)}...` : text;
+  const text = words.replace(SOURCE_PORT, "");
+  if (text.length <= LONGEST_PROBLEM) return text;
+  // Half of a character would be stored as another one, and differ from then on.
+  return `${text.slice(0, LONGEST_PROBLEM - 3).replace(/[\ud800-\udbff]$/, "")}...`;
 }
 
 /** Why an object that exists under a name of the instance is not written, and what the user can do about it. */
@@ -59,7 +70,7 @@ export function isRefusal(error: unknown): boolean {
 }
 
 function apiErrorOf(error: unknown): KubeApiError | undefined {
-  const cause = error instanceof ChildWriteError ? error.cause : error;
+  const cause = error instanceof ChildWriteError || error instanceof UnknownHoldError ? error.cause : error;
   return cause instanceof KubeApiError ? cause : undefined;
 }
 

@@ -58,8 +58,8 @@ export interface Writes {
   removeAnnotation(instance: Instance, annotation: string): Promise<void>;
   /** Never changes a Secret that is already there. */
   createSecret(secret: V1Secret): Promise<"created" | "exists">;
-  /** Metadata alone; null removes. Conflict: another Secret has the name by now, or none. */
-  patchSecret(key: InstanceKey, metadata: SecretChange): Promise<"patched" | "conflict">;
+  /** Takes one owner away, and no other. Conflict: another Secret has the name by now, or none. */
+  releaseSecret(key: InstanceKey, release: SecretRelease): Promise<"patched" | "conflict">;
   /** Rejects where the storage class does not allow it. Conflict: another claim has the name by now, or none. */
   growClaim(key: InstanceKey, uid: string, size: string | number): Promise<"patched" | "conflict">;
   /** Never changes an object that already has the name. Exists: it does, whoever it belongs to. */
@@ -82,10 +82,11 @@ export interface Writes {
 /** `editor` is the field manager that wrote to the object last, besides the operator. */
 export type Update = { readonly type: "updated"; readonly editor?: string | undefined } | { readonly type: "conflict" };
 
-export interface SecretChange {
+export interface SecretRelease {
   readonly uid: string;
-  readonly ownerReferences?: null;
-  readonly annotations?: Readonly<Record<string, string>>;
+  /** The uid of the owner that is taken away. */
+  readonly owner: string;
+  readonly annotations: Readonly<Record<string, string>>;
 }
 
 export type StatusWriteAnswer =

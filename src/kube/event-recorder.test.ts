@@ -134,6 +134,30 @@ test("a series whose Event has expired goes on in a new one that keeps the count
   expect(patched.map(({ key }) => key.name)).toEqual([created[1]?.metadata?.name]);
 });
 
+test("repeats leave room for what is new", async () => {
+  const { clock, created, recorder } = setUp();
+  for (let index = 0; index < 60; index++) {
+    recorder.record(event({ reason: "Failed" }));
+    await clock.advance(1_000);
+  }
+  for (let index = 0; index < 10; index++) recorder.record(event({ note: `news ${index}` }));
+  await clock.advance(0);
+  expect(created.map(({ note }) => note)).toEqual([
+    "made it",
+    ...Array.from({ length: 10 }, (_, index) => `news ${index}`),
+  ]);
+});
+
+test("a note is written as the caller's rule for text of others leaves it, and counted as such", async () => {
+  const { clock, created, patched, recorder } = setUp({ plain: (note) => note.replaceAll(/[^a-z ]/g, "") });
+  recorder.record(event({ note: "made it\u001b" }));
+  await clock.advance(0);
+  recorder.record(event({ note: "made it\u0007" }));
+  await clock.advance(0);
+  expect(created.map(({ note }) => note)).toEqual(["made it"]);
+  expect(patched).toHaveLength(1);
+});
+
 test("one object gets 25 events in a burst and then one per five minutes; others are not affected", async () => {
   const { clock, created, recorder } = setUp();
   for (let index = 0; index < 40; index++) recorder.record(event({ note: `note ${index}` }));

@@ -19,6 +19,8 @@ export interface EventRecorderOptions {
   /** Usually the pod's name. */
   readonly reportingInstance: string;
   readonly limits?: Partial<EventLimits>;
+  /** What is written of a note, which may hold text of others. Default: all of it. */
+  readonly plain?: (note: string) => string;
   /** Events that wait to be written; further ones are dropped. Default 1000. */
   readonly queueLimit?: number;
 }
@@ -56,13 +58,13 @@ class Recorder implements EventRecorder {
   }
 
   record(event: Parameters<EventSink["record"]>[0]): void {
-    const { logger, queueLimit = 1_000 } = this.#options;
-    const { reason, action, regarding } = event;
+    const { logger, queueLimit = 1_000, plain = (note) => note } = this.#options;
+    const { reason, action, regarding, note } = event;
     if (reason === "" || action === "" || regarding.name === "") {
       logger.error("event without reason, action or object", new TypeError("incomplete event"), { reason, action });
       return;
     }
-    const series = this.#series.count(withinLimits(event));
+    const series = this.#series.count(withinLimits({ ...event, note: plain(note) }));
     if (series === "waiting") return;
     if (series === "limited") {
       logger.debug("too many events for one object, not written", { reason, name: regarding.name });

@@ -32,6 +32,9 @@ export const DEFAULT_EVENT_LIMITS: EventLimits = {
   remembered: 4096,
 };
 
+/** What repeats leave of an object's budget: news must not drown in them. */
+const RESERVED_SHARE = 0.4;
+
 export class EventSeries {
   readonly #clock: Clock;
   readonly #limits: EventLimits;
@@ -57,7 +60,7 @@ export class EventSeries {
       if (known.queued) return "waiting";
     }
     // The count goes on in memory, and the next write that is allowed carries all of it.
-    if (!this.#spend(event.regarding)) return "limited";
+    if (!this.#spend(event.regarding, repeat ? this.#limits.burst * RESERVED_SHARE : 0)) return "limited";
     if (repeat) return known;
     const fresh = { event, firstMs: nowMs, lastMs: nowMs, count: 1, name: undefined, queued: false };
     touch(this.#series, key, fresh, this.#limits.remembered);
@@ -70,7 +73,7 @@ export class EventSeries {
     if (this.#series.get(key) === series) this.#series.delete(key);
   }
 
-  #spend(regarding: ObjectReference): boolean {
+  #spend(regarding: ObjectReference, reserve: number): boolean {
     const { burst, refillMs, remembered } = this.#limits;
     const key = objectKey(regarding);
     const nowMs = this.#clock.monotonicMs();
@@ -78,7 +81,7 @@ export class EventSeries {
     budget.tokens = Math.min(burst, budget.tokens + (nowMs - budget.filledMs) / refillMs);
     budget.filledMs = nowMs;
     touch(this.#budgets, key, budget, remembered);
-    if (budget.tokens < 1) return false;
+    if (budget.tokens < 1 + reserve) return false;
     budget.tokens -= 1;
     return true;
   }

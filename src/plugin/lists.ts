@@ -93,7 +93,7 @@ async function runList<T extends KubeObject>(context: CommandContext, listing: L
   const { items: all, resourceVersion } = await listObjects(cluster, listing.type, scope);
   const items = all.filter((object) => listing.keep?.(object, context) ?? true);
   if (isDataFormat(format)) {
-    terminal.out(await dataText(listObject(listing.type, items), format));
+    terminal.raw(await dataText(listObject(listing.type, items), format));
     return EXIT.ok;
   }
   const row = rowOf(listing, format, everywhere);

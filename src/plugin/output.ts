@@ -6,11 +6,17 @@ export type DataFormat = "json" | "yaml";
 
 export const isDataFormat = (format: string): format is DataFormat => format === "json" || format === "yaml";
 
+/** What JSON allows in a string, and a terminal obeys all the same. */
+const UNESCAPED = /[\u007f-\u009f\u2028\u2029\p{Bidi_Control}]/gu;
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
 /** Loads the YAML writer only when it is asked for: most calls print tables. */
 export async function dataText(value: unknown, format: DataFormat): Promise<string> {
-  if (format === "json") return `${JSON.stringify(value, null, 4)}\n`;
+  if (format === "json") return `${JSON.stringify(value, null, 4).replace(UNESCAPED, escaped)}\n`;
   const { stringify } = await import("yaml");
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+  const text = stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+  // The writer puts strings with control characters in double quotes, and there an escape means the same.
+  return text.replace(/[\u007f-\u009f]/g, escaped);
 }
 
 /** As kubectl prints a list. Objects of a list come without their kind; everything else is as the server sent it. */

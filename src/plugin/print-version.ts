@@ -56,7 +56,7 @@ export const printVersion: Run = async (context) => {
     return EXIT.ok;
   }
   const server = flags.on("client") ? undefined : await serverVersions(context);
-  if (isDataFormat(format)) terminal.out(await dataText({ client: VERSION, ...server }, format));
+  if (isDataFormat(format)) terminal.raw(await dataText({ client: VERSION, ...server }, format));
   else if (flags.on("client")) terminal.line(VERSION);
   else terminal.out([`client:    ${VERSION}\n`, ...(server === undefined ? [] : serverLines(server))].join(""));
   return EXIT.ok;

@@ -2,7 +2,7 @@
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { V1ContainerStateTerminated, V1ContainerStatus, V1Pod } from "../api/generated/kubernetes.ts";
 import { type Lasting, ms, transitionMs } from "./lasting.ts";
-import { stableText } from "./stable-text.ts";
+import { lastWords, stableText } from "./stable-text.ts";
 
 type Pod = DeepReadonly<V1Pod>;
 type ContainerStatus = DeepReadonly<V1ContainerStatus>;
@@ -51,7 +51,7 @@ function startTrouble(status: ContainerStatus, pod: Pod): Lasting | undefined {
   const crash = crashTrouble(status, pod);
   if (crash !== undefined) return crash;
   if (reason === "" || PASSING.has(reason) || reason === "CrashLoopBackOff") return undefined;
-  const words = stableText(message);
+  const words = lastWords(message);
   return {
     cause: `container ${name}: ${reason}${words === "" ? "" : `: ${words}`}`,
     next: `see the pod's events: kubectl describe pod ${at}`,
@@ -87,7 +87,7 @@ function describeExit(name: string, ended: Terminated, pod: Pod): { readonly cau
       cause: `container ${name} is killed for using more memory than its limit (OOMKilled)`,
       next: "raise resources.limits.memory of the container",
     };
-  const words = stableText(ended.message ?? "");
+  const words = lastWords(ended.message ?? "");
   const told = words === "" ? "" : `: ${words}`;
   if (ended.exitCode === 137 || ended.exitCode === 143)
     return {

@@ -104,6 +104,13 @@ describe("a cause stays the same through the states of one fault", () => {
   });
 });
 
+test("a claim that is not bound is the whole reason", () => {
+  const message = "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found";
+  expect(causeOf(pod([], [condition("PodScheduled", "False", { message })]))).toBe(
+    "cannot be scheduled: pod has unbound immediate PersistentVolumeClaims",
+  );
+});
+
 describe("the next step fits the cause", () => {
   test.each([
     ["0/1 nodes are available: 1 Insufficient cpu.", /add room/],
@@ -195,6 +202,23 @@ describe("what healthy pods pass through counts once it has lasted", () => {
     expect(causeOf({ ...leaving, metadata: { ...leaving.metadata, deletionTimestamp: T0 } })).toBeUndefined();
     expect(causeOf({ metadata: { name: "new" } })).toBeUndefined();
   });
+});
+
+test("whatever a status holds is plain and bounded in the cause", () => {
+  const evil = "Evil\u001b[2J\nsecond\u202e ".repeat(2_000);
+  const terminated = { exitCode: 1, message: evil };
+  const pods: Pod[] = [
+    { metadata: { name: "e-g1-0", namespace: "ns" }, status: { phase: "Failed", reason: evil, message: evil } },
+    pod([container({ image: evil, state: { waiting: { reason: "ErrImagePull", message: evil } } })]),
+    pod([container({ state: { waiting: { reason: evil, message: evil } } })]),
+    pod([container({ restartCount: 1, lastState: { terminated } })]),
+    pod([], [condition("PodScheduled", "False", { message: evil })]),
+  ];
+  for (const one of pods) {
+    const found = podTrouble(one, NOW);
+    expect(found?.cause).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+    expect(`${found?.cause}${found?.next}`.length).toBeLessThan(900);
+  }
 });
 
 test("of several pods the first by number, whatever their order", () => {

@@ -4,9 +4,10 @@
 // write. What healthy pods pass through as well is a cause only once it has lasted.
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { V1Pod } from "../api/generated/kubernetes.ts";
+import { plainText } from "../api/plain-text.ts";
 import { containerTrouble } from "./container-trouble.ts";
 import { type Lasting, ms, transitionMs } from "./lasting.ts";
-import { stableText } from "./stable-text.ts";
+import { lastWords } from "./stable-text.ts";
 import { unschedulable } from "./unschedulable.ts";
 
 export type Pod = DeepReadonly<V1Pod>;
@@ -25,6 +26,10 @@ export interface TroubledPod extends PodTrouble {
 const SCHEDULING_GRACE_MS = 3_000;
 const VOLUMES_GRACE_MS = 30_000;
 const NODE_GRACE_MS = 10_000;
+/** An event holds 1 KiB: cause and next step fit in it. */
+const CAUSE_LIMIT = 600;
+/** Longer than any reason that Kubernetes knows. */
+const REASON_LIMIT = 64;
 
 export function isPodReady({ metadata, status }: Pod): boolean {
   const ready = status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false;
@@ -34,7 +39,9 @@ export function isPodReady({ metadata, status }: Pod): boolean {
 /** Undefined for a pod that is ready, that is being deleted, or that is only starting. */
 export function podTrouble(pod: Pod, nowMs: number): PodTrouble | undefined {
   const found = judge(pod);
-  return found === undefined || found.dueMs > nowMs ? undefined : { cause: found.cause, next: found.next };
+  if (found === undefined || found.dueMs > nowMs) return undefined;
+  // Whatever a status holds besides messages (reasons, names, images) is text of others as well.
+  return { cause: plainText(found.cause, CAUSE_LIMIT), next: plainText(found.next, CAUSE_LIMIT) };
 }
 
 /** When a pod that only starts will be in trouble if nothing changes: the time to look again. */
@@ -72,9 +79,9 @@ function judge(pod: Pod): Lasting | undefined {
 /** A pod that is over: evicted, or rejected by its node. Its controller replaces it. */
 function terminalTrouble({ metadata, status }: Pod): Lasting | undefined {
   if (status?.phase !== "Failed" || status.reason === undefined) return undefined;
-  const words = stableText(status.message ?? "");
+  const words = lastWords(status.message ?? "");
   return {
-    cause: `failed (${status.reason})${words === "" ? "" : `: ${words}`}`,
+    cause: `failed (${plainText(status.reason, REASON_LIMIT)})${words === "" ? "" : `: ${words}`}`,
     next: `free what the node ran out of, or delete the pod: ${command("delete pod", metadata)}`,
     dueMs: 0,
   };

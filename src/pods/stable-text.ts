@@ -1,24 +1,36 @@
-// What a container or the kubelet wrote, without the parts that differ each time the same thing happens, and short enough for a
-// condition.
+// What others wrote (a container, a kubelet, the API server), without the parts that differ each time the same thing happens, as plain
+// text without credentials, and short enough for a condition: every change of it is a status write, and most are an event. Pure.
+import { cutText, plainText } from "../api/plain-text.ts";
+import { COUNTED, type Replacement, VOLATILE } from "./volatile-parts.ts";
+import { withoutCredentials } from "./without-credentials.ts";
 
 const LIMIT = 300;
+/** More than ends up in a condition, and little enough for any pattern. */
+const READ_LIMIT = 4_096;
 
-/** Times, durations, addresses, process and container ids. */
-const VOLATILE: readonly (readonly [RegExp, string])[] = [
-  [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?/g, ""],
-  [/\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b/g, ""],
-  [/\b0x[0-9a-f]+\b/gi, "0x"],
-  [/\b[0-9a-f]{32,}\b/gi, ""],
-  [/\b(pid|goroutine)([ =:]+)\d+/gi, "$1"],
-  [/\b\d+(?:\.\d+)?(?:ns|us|ms|s|m\d+s)\b/g, ""],
-];
+/** A message that is made for people, whose numbers mean something: an API error, a reason of the scheduler. */
+export function stableText(text: string, limit = LIMIT): string {
+  return without(VOLATILE, plainText(text.trim().slice(0, READ_LIMIT)), limit);
+}
 
-/** The last line says what ended it; what came before is in the logs. */
-export function stableText(text: string): string {
-  const last = text.trim().split("\n").at(-1) ?? "";
-  const stable = VOLATILE.reduce((rest, [pattern, by]) => rest.replace(pattern, by), last)
-    .replace(/\[\s*\]|\(\s*\)/g, "")
-    .replace(/\s+/g, " ")
-    .trim();
-  return stable.length > LIMIT ? `${stable.slice(0, LIMIT - 3)}...` : stable;
+/** What a container wrote last says what ended it; what came before is in its logs. Its numbers may be counters. */
+export function lastWords(text: string): string {
+  const lines = text.split(/[\n\r\u2028\u2029\u0085]/).map((line) => plainText(line.slice(0, READ_LIMIT)).trim());
+  return without([...VOLATILE, ...COUNTED], lines.findLast((line) => line !== "") ?? "", LIMIT);
+}
+
+function without(parts: readonly Replacement[], text: string, limit: number): string {
+  const stable = parts.reduce((rest, part) => replaced(rest, part), withoutCredentials(text));
+  return cutText(
+    stable
+      .replace(/\[ *\]|\( *\)/g, "")
+      .replace(/\s+/g, " ")
+      .trim(),
+    limit,
+  );
+}
+
+/** A function and a string are two overloads. */
+function replaced(text: string, [pattern, by]: Replacement): string {
+  return typeof by === "string" ? text.replace(pattern, by) : text.replace(pattern, by);
 }

@@ -9,10 +9,13 @@ export function unschedulable(message: string): { readonly cause: string; readon
   };
 }
 
-/** `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had ... . preemption: ...` as its reasons in a fixed order. */
+/**
+ * `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had ... . preemption: ...` as its reasons in a fixed order.
+ * Where a claim keeps the scheduler from looking for room, it adds a "not found" that is about nothing.
+ */
 function schedulerReasons(message: string): readonly string[] {
   const own = message.replace(/[.,]?\s*(?:no new claims to deallocate|preemption:)[\s\S]*$/, "");
-  const listed = own.replace(/^\d+\/\d+ nodes are available:?\s*/, "").replace(/\.\s*$/, "");
+  const listed = own.replace(/^\d+\/\d+ nodes are available:?\s*/, "").replace(/(?:\.\s+not found)?\.?\s*$/, "");
   const reasons = listed.split(/, (?=\d+ )/).map((reason) => stableText(reason.replace(/^\d+ /, "")));
   return [...new Set(reasons)].filter((reason) => reason !== "").sort();
 }

@@ -1,5 +1,5 @@
 // What an instance can lose, on a real control plane: the claim of its database, the Secret with its password, the account of its gateway. Each
-// shows at once, with an event, and heals when it is mended.
+// shows at once, with an event, and heals when it is mended. What it is to retain it does not lose, however early it is deleted.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { valueAt } from "../../dev/control-plane/api-request.ts";
 import { eventually } from "../support/cluster.ts";
@@ -105,4 +105,25 @@ test("an account of the gateway that is deleted is made anew, and the pods whose
   expect(eventsIn(room, "ChildRestored").map(({ note }) => note)).toContain(
     "ServiceAccount lakeside-gateway was deleted and has been created again",
   );
+});
+
+test("a retained volume keeps its password and other owners, although no pass released the Secret before the deletion", async () => {
+  const room = await lab.provisioned();
+  const { id } = (await room.instance()).spec;
+  const config = await room.create("ConfigMap", { metadata: { name: "other" } });
+  const other = { apiVersion: "v1", kind: "ConfigMap", name: "other", uid: valueAt(config, ["metadata", "uid"]) };
+  const owners = valueAt(await room.get("Secret", SECRET), ["metadata", "ownerReferences"]);
+  const ownerReferences = [...(Array.isArray(owners) ? owners : []), other];
+  expect(ownerReferences).toHaveLength(2);
+  await room.patch("Secret", SECRET, { metadata: { ownerReferences } });
+  // A volume cannot shrink: the instance is refused as it is.
+  const builtInPostgres = { volumeRetention: "Retain", storage: { size: "1Gi" } };
+  await room.patch("FireboltInstance", "lakeside", { spec: { metadata: { builtInPostgres } } });
+  await shows(room, "PostgresEnsureFailed");
+  await room.remove("FireboltInstance", "lakeside");
+  await eventually(async () => expect(await room.find("FireboltInstance", "lakeside")).toBeUndefined());
+  expect(await room.get("Secret", SECRET)).toMatchObject({
+    metadata: { ownerReferences: [other], annotations: { "firebolt.io/account-id": id } },
+  });
+  expect(await claimUid(room)).toBeDefined();
 });

@@ -154,8 +154,11 @@ describe("drift (S59)", () => {
     });
     // While pods roll they are looked at, and what they say is written about.
     await eventually(async () => {
-      const { status } = (await room.get("Deployment", "lakeside-gateway")) as { status: Record<string, number> };
-      expect([status["replicas"], status["updatedReplicas"], status["readyReplicas"]]).toEqual([2, 2, 2]);
+      const deployment = await room.get("Deployment", "lakeside-gateway");
+      expect(deployment).toMatchObject({
+        metadata: { generation: valueAt(deployment, ["status", "observedGeneration"]) },
+        status: { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 },
+      });
       const { conditions } = (await room.instance()).status ?? {};
       const gateway = conditions?.find(({ type }) => type === "GatewayReady");
       expect(gateway?.message).toBe("Deployment lakeside-gateway has a ready replica");

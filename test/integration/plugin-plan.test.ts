@@ -458,7 +458,7 @@ test("a rollout with running queries: status, rollout status and the plan meanwh
   busy.queries = 0;
   expect((await bar.exit).stdout).toContain("100%");
   expect((await bar.exit).code).toBe(0);
-  await eventually(() => expect(tree.stdout()).toContain("A\r\u001b[J"));
+  await eventually(() => expect(tree.stdout()).toContain("A\u001b[G\u001b[J"));
   await cluster.rested("plain");
   expect((await cluster.plugin(["rollout", "status", "plain"])).code).toBe(0);
 });

@@ -132,7 +132,7 @@ describe("nothing is changed", () => {
       name: "without a terminal and --yes",
       args: TEAM_A,
       code: 4,
-      says: /^error: nothing was changed: use --yes to confirm\n$/,
+      says: /^error: nothing was changed: use --yes to confirm without a terminal\n$/,
     },
     {
       name: "with another answer",

@@ -10,7 +10,7 @@ import { LABEL } from "../../src/api/labels.ts";
 import type { AppliedKind, ChildKind, ChildTypes, Instance, Rendered } from "../../src/instance/children.ts";
 import type { Removal } from "../../src/instance/decision.ts";
 import { trimConfigMap } from "../../src/instance/instance-caches.ts";
-import type { InstanceKey, InstanceWorld, SecretChange, StatusWriteAnswer, Update } from "../../src/instance/world.ts";
+import type { InstanceKey, InstanceWorld, SecretRelease, StatusWriteAnswer, Update } from "../../src/instance/world.ts";
 import type { Pod } from "../../src/pods/pod-trouble.ts";
 import { KubeApiError } from "../../src/kube/errors.ts";
 
@@ -177,18 +177,14 @@ export class MemoryInstanceWorld implements InstanceWorld {
       metadata: { ...found.metadata, finalizers: [...(found.metadata?.finalizers ?? []), INSTANCE_NAMES.finalizer] },
     }));
 
-  removeFinalizer = async (instance: Instance) => {
-    await this.#patch("removeFinalizer", instance, (found) => ({
+  removeFinalizer = (instance: Instance) =>
+    this.#patch("removeFinalizer", instance, (found) => ({
       ...found,
       metadata: {
         ...found.metadata,
         finalizers: (found.metadata?.finalizers ?? []).filter((name) => name !== INSTANCE_NAMES.finalizer),
       },
     }));
-    const { name = "" } = instance.metadata ?? {};
-    const { deletionTimestamp, finalizers } = this.get("FireboltInstance", name)?.metadata ?? {};
-    if (deletionTimestamp !== undefined && finalizers?.length === 0) this.drop("FireboltInstance", name);
-  };
 
   writeId = (instance: Instance, id: string) =>
     this.#patch("writeId", instance, (found) => ({
@@ -203,15 +199,16 @@ export class MemoryInstanceWorld implements InstanceWorld {
       return { ...found, metadata: { ...found.metadata, annotations } };
     });
 
-  patchSecret = async ({ name }: InstanceKey, change: SecretChange): Promise<"patched" | "conflict"> => {
-    this.#ask(`patch Secret ${name}`);
+  releaseSecret = async ({ name }: InstanceKey, release: SecretRelease): Promise<"patched" | "conflict"> => {
+    this.#ask(`release Secret ${name}`);
     const found = this.get("Secret", name);
-    if (found?.metadata?.uid !== change.uid) return "conflict";
-    const { ownerReferences: owners, ...metadata } = found.metadata;
-    const annotations = { ...metadata.annotations, ...change.annotations };
-    const kept = change.ownerReferences === null || owners === undefined ? {} : { ownerReferences: owners };
+    if (found?.metadata?.uid !== release.uid) return "conflict";
+    const { ownerReferences = [], ...metadata } = found.metadata;
+    const annotations = { ...metadata.annotations, ...release.annotations };
+    const owners = ownerReferences.filter(({ uid }) => uid !== release.owner);
+    const kept = owners.length === 0 ? {} : { ownerReferences: owners };
     this.put("Secret", { ...found, metadata: { ...metadata, ...kept, annotations } });
-    this.loseAnswer(`patch Secret ${name}`);
+    this.loseAnswer(`release Secret ${name}`);
     return "patched";
   };
 
@@ -233,7 +230,8 @@ export class MemoryInstanceWorld implements InstanceWorld {
     const found = this.get("FireboltInstance", name);
     if (found === undefined || found.metadata?.resourceVersion !== instance.metadata?.resourceVersion)
       throw new KubeApiError("PATCH", 409, { reason: "Conflict" });
-    this.put("FireboltInstance", change(found));
+    const { deletionTimestamp, finalizers } = this.put("FireboltInstance", change(found)).metadata ?? {};
+    if (deletionTimestamp !== undefined && finalizers?.length === 0) this.drop("FireboltInstance", name);
     this.loseAnswer(`${verb} ${name}`);
   }
 

@@ -1,6 +1,7 @@
 // The engine and class controllers with everything the program puts around them: client, caches, events, manager and, when a
 // test wants one, an elector. In this process; the caller decides when it starts and how it ends. Counts what it asks.
 import { OPERATOR_DEFAULTS, type OperatorDefaults } from "../../src/api/operator-defaults.ts";
+import { plainText } from "../../src/api/plain-text.ts";
 import { addQueryProber } from "../../src/cli/query-prober.ts";
 import { createDemandClient } from "../../src/cli/wake-demand.ts";
 import { DemandPoll } from "../../src/engine/auto-stop/demand-poll.ts";
@@ -108,6 +109,7 @@ export function buildEngineOperator(options: EngineOperatorOptions): BuiltEngine
     logger,
     reportingController: "firebolt.io/engine",
     reportingInstance: "test",
+    plain: plainText,
   });
   // A client of its own, as in the program: what is known to pass here must not depend on another one's connections.
   const asking = createDemandClient({ config, logger, userAgent: "firebolt-operator/test (wake-demand)" });

@@ -4,6 +4,7 @@ import type { MetricScrapeMode } from "../../api/instance.ts";
 import type { Pod } from "../children.ts";
 import type { EngineIdentity } from "../names.ts";
 import { mayRunQueries } from "../pod-state.ts";
+import { causeOf } from "../probe/probe-cause.ts";
 import type { EngineWorld } from "../world.ts";
 import type { Activity } from "./decide.ts";
 
@@ -55,6 +56,6 @@ async function podsOf(
     return await world.listPods(identity, active);
   } catch (error) {
     if (world.signal.aborted) throw error;
-    return { type: "failed", cause: error instanceof Error ? error.message : String(error) };
+    return { type: "failed", cause: causeOf(error) };
   }
 }

@@ -30,6 +30,7 @@ test.each([
   ["an ephemeral port alone", "reset by 10.0.0.9:61000", "reset by 10.0.0.9"],
   ["the number of a stream", "stream error: stream ID 37; INTERNAL_ERROR", "stream error: stream; INTERNAL_ERROR"],
   ["the pod's own port stays", "dial tcp 10.0.0.1:9090: i/o timeout", "dial tcp 10.0.0.1:9090: i/o timeout"],
+  ["plain text", "\u001b[2Jrefused\u202e", "refused\ufffd"],
   ["one line", " connection\n\t refused ", "connection refused"],
 ])("%s", (_, text, want) => {
   expect(causeOf(new Error(text))).toBe(want);

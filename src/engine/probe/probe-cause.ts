@@ -1,5 +1,6 @@
 // Why a probe failed, as one short line that stays the same while the reason does. It ends up in a condition: a port that changes
 // with every connection would make every probe a status write. Pure.
+import { cutText, plainText } from "../../api/plain-text.ts";
 
 const CAUSE_LIMIT = 300;
 
@@ -28,6 +29,5 @@ function withoutEphemerals(text: string): string {
 }
 
 function shortened(text: string): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length <= CAUSE_LIMIT ? line : `${line.slice(0, CAUSE_LIMIT - 3)}...`;
+  return cutText(plainText(text).replaceAll(/\s+/g, " ").trim(), CAUSE_LIMIT);
 }

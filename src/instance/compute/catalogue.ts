@@ -24,10 +24,16 @@ export function catalogueOf(s: Known): Catalogue {
   if (instance.spec.metadata.postgres !== undefined) return { type: "none" };
   const consent = instance.metadata?.annotations?.[ANNOTATION.acceptEmptyCatalogue];
   const accepted = consent === "true" || (claim !== undefined && consent === claim.uid);
-  const remembered = instance.status?.builtInPostgres?.claimUID ?? firstSeen(s);
+  const remembered = instance.status?.builtInPostgres?.claimUID ?? noted(s) ?? firstSeen(s);
   if (remembered === undefined) return { type: "none" };
   if (claim?.uid !== remembered) return { type: accepted ? "accepted" : "lost", claim, remembered };
   return claim.isLeaving ? { type: "leaving", claim, accepted } : { type: "intact", claim };
+}
+
+/** What the StatefulSet was stopped for, should the status be gone. */
+function noted({ children, identity }: Known): string | undefined {
+  const statefulSet = childOf({ children }, "StatefulSet", postgresName(identity.name));
+  return statefulSet.type === "live" ? statefulSet.object.metadata?.annotations?.[ANNOTATION.lostClaim] : undefined;
 }
 
 /**
@@ -62,6 +68,20 @@ export function isConsentUsed(s: Known): boolean {
   const consent = s.instance.metadata?.annotations?.[ANNOTATION.acceptEmptyCatalogue];
   const stored = s.instance.status?.builtInPostgres?.claimUID;
   return consent === "true" && stored !== undefined && s.claim?.uid === stored && !s.claim.isLeaving;
+}
+
+/**
+ * A claim that a former instance left, on its way out: a StatefulSet that is made now would use it, and its end would look like the
+ * loss of this instance's catalogue.
+ */
+export function formerClaimFinding(s: Known): Finding | undefined {
+  const { claim, children, identity } = s;
+  const isOurs = childOf({ children }, "StatefulSet", postgresName(identity.name)).type === "live";
+  if (claim?.isLeaving !== true || isOurs || catalogueOf(s).type !== "none") return undefined;
+  const message =
+    `PersistentVolumeClaim ${claimName(identity.name)} of a former instance is still being deleted; PostgreSQL starts once it is gone. ` +
+    `If it stays, see which pod uses it: kubectl describe pvc ${claimName(identity.name)} -n ${identity.namespace}`;
+  return { component: "metadata", reason: "PostgresEnsureFailed", message };
 }
 
 /** How PostgreSQL is to run: fenced lets the running pod be and starts no other. */

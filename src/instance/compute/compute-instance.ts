@@ -6,7 +6,7 @@ import { validateVolume } from "../database/storage.ts";
 import { claimName, gatewayName, metadataName } from "../names.ts";
 import { childOf, type InstanceSnapshot } from "../snapshot.ts";
 import { validateId, validateName, validateTemplates } from "../validate.ts";
-import { catalogueOf, postgresRun } from "./catalogue.ts";
+import { catalogueOf, formerClaimFinding, postgresRun } from "./catalogue.ts";
 import { isForeground } from "./held.ts";
 import { heldStatus, initialStatus, nextStatus } from "./next-status.ts";
 import { isReleased } from "./phase.ts";
@@ -49,6 +49,8 @@ function refusal(s: InstanceSnapshot): Finding | undefined {
   if (found !== undefined) return found;
   // Before the credentials: without its catalogue a database needs no new password, and must not get one.
   if (postgresRun(catalogueOf(s)) !== "running") return undefined;
+  const former = formerClaimFinding(s);
+  if (former !== undefined) return former;
   const volume = validateVolume(instance.spec.metadata.builtInPostgres, claim, claimName(identity.name));
   if (volume.length > 0)
     return { component: "metadata", reason: "PostgresEnsureFailed", message: violationsText(volume) };

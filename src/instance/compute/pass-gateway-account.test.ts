@@ -45,6 +45,24 @@ test("an account that somebody else put in place counts as well once it is the i
   expect(stampOf(run)).toBe("restored");
 });
 
+test("an account of before, in a cache that lags behind, rolls nothing", async () => {
+  const run = new InstanceRun();
+  await run.settle();
+  run.world.drop("ServiceAccount", "lakeside-gateway");
+  const { child } = run.world;
+  await run.settle();
+  const stamp = stampOf(run);
+  run.world.child = (kind, key) => {
+    const found = child(kind, key);
+    return kind === "ServiceAccount" && found !== undefined
+      ? { ...found, metadata: { ...found.metadata, uid: "of-before" } }
+      : found;
+  };
+  await run.tryPass();
+  expect(stampOf(run)).toBe(stamp);
+  expect(restarts(run)).toHaveLength(1);
+});
+
 test("an account of the user's is not watched", async () => {
   const run = new InstanceRun({ gateway: { metricsPort: 9090, template: { spec: { serviceAccountName: "theirs" } } } });
   await run.settle();

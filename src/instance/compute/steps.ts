@@ -12,7 +12,7 @@ import { takenProblem } from "../refusal.ts";
 import { gatewayAccountName, ownsGatewayIdentity } from "../render/gateway-identity.ts";
 import { type InstanceObjects, type RenderFacts, renderInstanceObjects } from "../render/instance-objects.ts";
 import { childKey, childOf, type InstanceSnapshot } from "../snapshot.ts";
-import { type Catalogue, catalogueOf, postgresRun } from "./catalogue.ts";
+import { type Catalogue, catalogueOf, postgresRun, rememberedClaim } from "./catalogue.ts";
 import { replacedAccountUid } from "./gateway-account.ts";
 import { isRolledOut, isServing } from "./readiness.ts";
 
@@ -42,7 +42,9 @@ export function computeSteps(s: InstanceSnapshot): readonly Step[] {
 function factsOf(s: InstanceSnapshot, catalogue: Catalogue): RenderFacts {
   const statefulSet = childOf(s, "StatefulSet", postgresName(s.identity.name));
   const claimTemplate = statefulSet.type === "live" ? claimTemplateOf(statefulSet.object) : undefined;
-  return { postgres: { run: postgresRun(catalogue), claimTemplate }, replacedAccountUid: replacedAccountUid(s) };
+  const run = postgresRun(catalogue);
+  const lostClaim = run === "running" ? undefined : rememberedClaim(catalogue);
+  return { postgres: { run, claimTemplate, lostClaim }, replacedAccountUid: replacedAccountUid(s) };
 }
 
 function credentials({ credentials: { type }, instance, identity, secret }: InstanceSnapshot): readonly Write[] {

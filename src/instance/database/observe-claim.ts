@@ -1,5 +1,5 @@
-// The claim of the built-in PostgreSQL, from the cache. That a claim which was once seen is gone stops a database, so it is confirmed by
-// the API server itself: a claim that merely lost its label is still the catalogue.
+// The claim of the built-in PostgreSQL, from the cache. That a claim which was once seen is gone, or another one, stops a database, so it is
+// confirmed by the API server itself: a claim that merely lost its label is still the catalogue, and a cache may lag behind.
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import type { V1PersistentVolumeClaim } from "../../api/generated/kubernetes.ts";
 import type { Instance } from "../children.ts";
@@ -15,8 +15,9 @@ export async function observeClaim(
   if (spec.metadata.postgres !== undefined) return undefined;
   const key = { namespace, name: claimName(name) };
   const cached = world.claim(key);
-  if (cached !== undefined) return viewOf(cached);
-  const found = status?.builtInPostgres === undefined ? undefined : await world.readClaim(key);
+  const remembered = status?.builtInPostgres?.claimUID;
+  const isExpected = remembered === undefined || cached?.metadata?.uid === remembered;
+  const found = isExpected ? cached : await world.readClaim(key);
   return found === undefined ? undefined : viewOf(found);
 }
 

@@ -64,6 +64,27 @@ test("a claim without a volume holds nothing and is not remembered", async () =>
   expect(run.status.phase).toBe("Ready");
 });
 
+test("the claim of a former instance that is still on its way out is waited for, and its end is no loss", async () => {
+  const former = await ready();
+  const [secret, claim] = [
+    former.world.get("Secret", "lakeside-metadata-postgres-creds"),
+    former.world.get("PersistentVolumeClaim", CLAIM),
+  ];
+  const { ownerReferences: _, ...metadata } = secret?.metadata ?? {};
+  const run = new InstanceRun();
+  run.world.put("Secret", { ...secret, metadata });
+  const deletionTimestamp = "2026-01-01T00:00:00Z";
+  run.world.put("PersistentVolumeClaim", { ...claim, metadata: { ...claim?.metadata, deletionTimestamp } });
+  await passes(run, 6);
+  expect(run.condition("MetadataReady")).toBe("False/PostgresEnsureFailed");
+  expect(run.message("Ready")).toContain("of a former instance is still being deleted");
+  expect(run.world.inventory()).not.toContain("StatefulSet lakeside-metadata-pg");
+  run.world.drop("PersistentVolumeClaim", CLAIM);
+  await run.settle();
+  expect(run.status).toMatchObject({ phase: "Ready", builtInPostgres: { claimUID: uidOf(run) } });
+  expect(warnings(run, "CatalogueLost")).toEqual([]);
+});
+
 describe("a claim that is deleted while its pod runs", () => {
   test("is told with what can still be saved; what runs goes on, and no other pod will start", async () => {
     const run = await ready();
@@ -154,6 +175,38 @@ describe("a catalogue that is lost", () => {
     const claim = run.world.get("PersistentVolumeClaim", CLAIM);
     run.world.put("PersistentVolumeClaim", { ...claim, metadata: { ...claim?.metadata, labels: {} } });
     await passes(run);
+    expect(run.status.phase).toBe("Ready");
+  });
+
+  test("stays lost when somebody empties the status", async () => {
+    const run = await lost();
+    const { builtInPostgres } = run.status;
+    for (const isGone of [false, true]) {
+      if (isGone) run.world.drop("PersistentVolumeClaim", CLAIM);
+      run.world.put("FireboltInstance", { ...run.instance, status: {} });
+      await passes(run, 4);
+      expect(postgres(run)?.replicas).toBe(0);
+      expect(run.status).toMatchObject({ builtInPostgres, metadataReady: false });
+      expect(run.condition("Ready")).toBe("False/CatalogueLost");
+    }
+    consent(run, "true");
+    await run.settle();
+    expect(run.status.phase).toBe("Ready");
+    // Nothing on the StatefulSet tells of it any more.
+    expect(run.world.get("StatefulSet", "lakeside-metadata-pg")?.metadata?.annotations).not.toHaveProperty(
+      "firebolt.io/lost-claim",
+    );
+  });
+
+  test("is not lost because a cache still shows the claim of before", async () => {
+    const run = await lost();
+    const before = { metadata: { name: CLAIM, uid: "of-before" }, spec: { volumeName: "pv-0" } };
+    consent(run, "true");
+    await run.settle();
+    run.world.claim = () => before;
+    run.restart();
+    await passes(run);
+    expect(postgres(run)?.replicas).toBe(1);
     expect(run.status.phase).toBe("Ready");
   });
 

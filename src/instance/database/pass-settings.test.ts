@@ -119,6 +119,18 @@ describe("volumeRetention: Retain", () => {
     expect(run.world.inventory()).not.toContain("StatefulSet lakeside-metadata-pg");
   });
 
+  test("an empty account id, as older operators could note it, is no other account", async () => {
+    const run = await started({ volumeRetention: "Retain" });
+    const secret = run.world.get("Secret", SECRET);
+    const annotations = { "firebolt.io/account-id": "" };
+    run.world.put("Secret", { ...secret, metadata: { ...secret?.metadata, annotations } });
+    await run.settle();
+    expect(run.status.phase).toBe("Ready");
+    expect(run.world.get("Secret", SECRET)?.metadata?.annotations).toEqual({
+      "firebolt.io/account-id": run.instance.spec.id,
+    });
+  });
+
   test("unset, and Delete: everything goes with the instance", async () => {
     const run = await started({ volumeRetention: "Delete" });
     await remove(run);

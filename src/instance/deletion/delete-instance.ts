@@ -9,6 +9,7 @@ import { CHILD_KINDS, type ChildKind, type ChildReference, type Instance, identi
 import { retainedFor } from "../database/retention.ts";
 import { canHaveChildren, credentialsSecretName, postgresName } from "../names.ts";
 import type { InstanceWorld } from "../world.ts";
+import { isForAnother, retainCredentials } from "./retain-credentials.ts";
 
 export interface DeletionDeps {
   readonly logger: Logger;
@@ -22,9 +23,15 @@ export async function deleteInstance(
   { logger, managesRoles }: DeletionDeps,
 ): Promise<NextCheck> {
   if (instance.metadata?.finalizers?.includes(INSTANCE_NAMES.finalizer) !== true) return "onChange";
+  const { namespace, name } = identityOf(instance);
+  // With `--cascade=orphan` everything stays, and the garbage collector takes the owners away.
+  const hasAny = canHaveChildren(name) && !isOrphaning(instance);
+  const secret = hasAny ? await world.readSecret({ namespace, name: credentialsSecretName(name) }) : undefined;
+  await retainCredentials(world, instance, secret, logger);
+  const keepsVolume = retainedFor(instance.spec) !== undefined || isForAnother(secret, instance);
   const errors: unknown[] = [];
   let deleted = 0;
-  for (const kind of kindsToDelete(instance, managesRoles))
+  for (const kind of (hasAny ? CHILD_KINDS : []).filter((each) => isToDelete(each, { managesRoles, keepsVolume })))
     deleted += await deleteKind(world, instance, kind, { errors, logger });
   // All of them are tried before the first failure counts; the finalizer stays until none is left.
   if (errors.length > 0)
@@ -43,12 +50,14 @@ export function isOrphaning({ metadata }: Instance): boolean {
   return metadata?.finalizers?.includes(ORPHAN) === true;
 }
 
-function kindsToDelete(instance: Instance, managesRoles: boolean): readonly ChildKind[] {
-  if (isOrphaning(instance) || !canHaveChildren(instance.metadata?.name ?? "")) return [];
-  const isRetained = retainedFor(instance.spec) !== undefined;
-  return CHILD_KINDS.filter(
-    (kind) => (managesRoles || kind !== "Role") && !(isRetained && kind === "PersistentVolumeClaim"),
-  );
+interface Scope {
+  readonly managesRoles: boolean;
+  readonly keepsVolume: boolean;
+}
+
+function isToDelete(kind: ChildKind, { managesRoles, keepsVolume }: Scope): boolean {
+  if (kind === "Role") return managesRoles;
+  return kind !== "PersistentVolumeClaim" || !keepsVolume;
 }
 
 interface Trouble {

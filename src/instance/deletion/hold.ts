@@ -1,8 +1,10 @@
 // The deletion of an instance that engines use is held: without its metadata service and gateway they are cut off, and a deletion cannot be
 // taken back. Until the engines are deleted, or somebody insists, everything goes on as before.
 import { insistsOnDeletion } from "../../api/held-deletion.ts";
+import { ANNOTATION } from "../../api/labels.ts";
 import { type Instance, identityOf } from "../children.ts";
-import { canHaveChildren } from "../names.ts";
+import { canHaveChildren, type InstanceIdentity } from "../names.ts";
+import { problemOf, UnknownHoldError } from "../refusal.ts";
 import type { InstanceWorld } from "../world.ts";
 import { isOrphaning } from "./delete-instance.ts";
 
@@ -16,5 +18,17 @@ export async function observeHold(
   if (insistsOnDeletion(instance) || isOrphaning(instance) || !canHaveChildren(key.name)) return [];
   const cached = world.engines(key);
   // That there is none decides: a watch selector may hide engines from the cache.
-  return [...(cached.length > 0 ? cached : await world.listEngines(key))].sort();
+  return [...(cached.length > 0 ? cached : await listed(world, key))].sort();
+}
+
+async function listed(world: Pick<InstanceWorld, "listEngines">, key: InstanceIdentity): Promise<readonly string[]> {
+  try {
+    return await world.listEngines(key);
+  } catch (error) {
+    throw new UnknownHoldError(
+      `the instance was deleted, but whether engines use it is not known, so nothing is deleted: ${problemOf(error)}; to delete it ` +
+        `all the same: kubectl annotate fireboltinstance ${key.name} -n ${key.namespace} ${ANNOTATION.deleteWithEngines}=true`,
+      { cause: error },
+    );
+  }
 }

@@ -1,6 +1,7 @@
 // Passes over a world in memory: an instance that engines use is not deleted under them (S60), and is once they are gone.
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { InstanceRun, KEY } from "../../../test/support/instance-passes.ts";
+import { KubeApiError, KubeTimeoutError } from "../../kube/errors.ts";
 
 async function dying(engines: readonly string[], metadata: object = {}): Promise<InstanceRun> {
   const run = new InstanceRun();
@@ -90,4 +91,46 @@ test.each(["foregroundDeletion", "Failed"])("%s: held, and nothing is written bu
   for (let pass = 0; pass < 3; pass++) await run.pass();
   expect(run.world.requests).toEqual(["status lakeside"]);
   expect(run.condition("Ready")).toBe("False/DeletionBlocked");
+});
+
+describe("engines that cannot be listed", () => {
+  const answer = (status: number) => new KubeApiError("GET /engines", status, { reason: "Refused", message: "no" });
+
+  test.each([
+    ["not allowed", answer(403), 1],
+    ["no such resource", answer(404), 1],
+    ["no answer", new KubeTimeoutError("GET /engines: no response within 30 s"), 3],
+  ])("%s: nothing is deleted, and condition, event and metric say why and the way out", async (_, error, passes) => {
+    const run = await dying([]);
+    const before = run.world.inventory();
+    run.world.intercept = (request) => {
+      if (request === "list FireboltEngine") throw error;
+    };
+    for (let pass = 0; pass < passes; pass++) expect(await run.tryPass()).toBeInstanceOf(Error);
+    expect(run.condition("Ready")).toBe("False/ReconcileFailed");
+    expect(run.message("Ready")).toContain(error.message);
+    expect(run.message("Ready")).toContain("firebolt.io/delete-with-engines=true");
+    for (let pass = 0; pass < 3; pass++) await run.tryPass();
+    expect(run.events.filter(({ reason }) => reason === "ReconcileFailed")).toHaveLength(1);
+    expect(run.passes.at(-1)).toMatchObject({ succeeded: false, status: { phase: "Degraded" } });
+    expect(run.world.inventory()).toEqual(before);
+    run.world.intercept = () => undefined;
+    await run.pass();
+    expect(isGone(run)).toBe(true);
+  });
+});
+
+test("one that has no id yet gets it before anything is made: no configuration without an account", async () => {
+  const run = new InstanceRun();
+  await run.pass();
+  run.world.enginesByName.set("a", KEY.name);
+  const { metadata, ...rest } = run.instance;
+  run.world.put("FireboltInstance", {
+    ...rest,
+    metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
+  });
+  await run.settle();
+  const config = JSON.stringify(run.world.get("ConfigMap", "lakeside-metadata-config")?.data);
+  expect(run.instance.spec.id).toMatch(/^[0-9A-Z]{26}$/);
+  expect(config).toContain(run.instance.spec.id);
 });

@@ -36,7 +36,7 @@ export interface RenderSettings {
 
 /** What happened to an instance and its objects shows in them. Of one that nothing happened to there is none. */
 export interface RenderFacts {
-  readonly postgres?: Pick<PostgresInput, "run" | "claimTemplate">;
+  readonly postgres?: Pick<PostgresInput, "run" | "claimTemplate" | "lostClaim">;
   /** The gateway's account was replaced: pods from before have tokens that are no longer valid. */
   readonly replacedAccountUid?: string | undefined;
 }

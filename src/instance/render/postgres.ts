@@ -8,6 +8,7 @@ import type {
   V1ResourceRequirements,
 } from "../../api/generated/kubernetes.ts";
 import type { BuiltInPostgres } from "../../api/instance-postgres.ts";
+import { ANNOTATION } from "../../api/labels.ts";
 import { defaultPullPolicy } from "../../podtemplate/image-reference.ts";
 import { nonEmpty, present } from "../../podtemplate/present.ts";
 import type { Rendered } from "../children.ts";
@@ -48,6 +49,8 @@ export interface PostgresInput {
   readonly settings: DeepReadonly<BuiltInPostgres> | undefined;
   /** Default running. Fenced: the pod that runs is left alone, and none that follows it starts. Stopped: no pod. */
   readonly run?: "running" | "fenced" | "stopped" | undefined;
+  /** Unless it runs: the uid of the claim with the catalogue, which outlasts a status that somebody empties. */
+  readonly lostClaim?: string | undefined;
   /** Of the StatefulSet that exists: claim templates cannot be changed. */
   readonly claimTemplate?: ClaimTemplate | undefined;
 }
@@ -71,7 +74,10 @@ export function renderPostgresStatefulSet(input: PostgresInput): Rendered<"State
   return {
     apiVersion: "apps/v1",
     kind: "StatefulSet",
-    metadata: objectMetadata(identity, "postgres", postgresName(identity.name)),
+    metadata: {
+      ...objectMetadata(identity, "postgres", postgresName(identity.name)),
+      ...(input.lostClaim === undefined ? {} : { annotations: { [ANNOTATION.lostClaim]: input.lostClaim } }),
+    },
     spec: {
       replicas: run === "stopped" ? 0 : 1,
       serviceName: postgresName(identity.name),

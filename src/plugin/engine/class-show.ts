@@ -42,7 +42,7 @@ export const showClass: Run = async (context) => {
   const format = flags.text("output");
   if (isDataFormat(format)) {
     const engines = bound.map(nameOf);
-    terminal.out(
+    terminal.raw(
       await dataText(
         { class: found, engines, ...(effective === undefined ? {} : { engine: nameOf(chosen ?? {}), effective }) },
         format,
@@ -61,7 +61,7 @@ export const showClass: Run = async (context) => {
     return EXIT.ok;
   }
   terminal.line(`\n${style.bold(`What ${nameOf(chosen)} comes to (operator default < class < engine):`)}`);
-  terminal.out(await dataText(effective, "yaml"));
+  terminal.raw(await dataText(effective, "yaml"));
   return EXIT.ok;
 };
 

@@ -43,7 +43,7 @@ export const queryEngine: Run = async (context) => {
   });
   if (answer.status !== 200)
     throw new CommandError(`the gateway responded with ${answer.status}: ${answer.body.trim()}`);
-  terminal.out(answer.body.endsWith("\n") ? answer.body : `${answer.body}\n`);
+  terminal.raw(answer.body.endsWith("\n") ? answer.body : `${answer.body}\n`);
   return EXIT.ok;
 };
 

@@ -154,7 +154,8 @@ function printer({ flags, terminal }: CommandContext, sources: readonly Source[]
   const order = new Map(sources.map((source, index) => [source, index]));
   return ({ source, time, text }) => {
     const prefix = prefixed ? `${style.nth(order.get(source) ?? 0, source.label.padEnd(width))}  ` : "";
-    terminal.line(`${prefix}${flags.on("timestamps") ? `${style.dim(time)} ` : ""}${text}`);
+    // As kubectl prints them: their colours are meant to be seen.
+    terminal.raw(`${prefix}${flags.on("timestamps") ? `${style.dim(time)} ` : ""}${text}\n`);
   };
 }
 

@@ -46,7 +46,7 @@ export const runPlan: Run = async (context) => {
   using cluster = await context.connect();
   const { planned, skipped } = await makePlan(context, cluster, manifests);
   const format = flags.text("output");
-  if (isDataFormat(format)) terminal.out(await dataText({ plan: planned, skipped }, format));
+  if (isDataFormat(format)) terminal.raw(await dataText({ plan: planned, skipped }, format));
   else terminal.out(planText(planned, skipped, terminal.style));
   return exitCode(context, planned);
 };

@@ -70,6 +70,16 @@ test.each([
   expect(withoutValues(text)).toBe(shown);
 });
 
+test("numbers stay, but not those of free fields", () => {
+  expect(withoutValues("spec.replicas: Invalid value: 4711: too many")).toContain("4711");
+  expect(withoutValues("spec.customEngineConfig.pin: Invalid value: 4711: too many")).toBe(
+    "spec.customEngineConfig.pin: Invalid value: too many",
+  );
+  expect(withoutValues("spec.customEngineConfig: Invalid value: -1.5e9")).toBe(
+    "spec.customEngineConfig: Invalid value",
+  );
+});
+
 test("a webhook that quotes values in words of its own", () => {
   const message = 'admission webhook "policy" denied the request: --token=arg-secret is not allowed (config-secret)';
   expect(refusalTexts(error(403, message), [LIVE]).join()).toBe(
@@ -83,6 +93,10 @@ test.each([
     "spec.replicas: Invalid value: 9: too many",
   ],
   [{ path: "spec.engineClassRef", type: "Not found", value: "x", detail: "" }, 'spec.engineClassRef: Not found: "x"'],
+  [
+    { path: "spec.customEngineConfig.pin", type: "Invalid value", value: 4711, detail: "no" },
+    "spec.customEngineConfig.pin: Invalid value: no",
+  ],
   [{ path: "spec.env", type: "Invalid value", value: "s3cret", detail: "no" }, "spec.env: Invalid value: no"],
 ] as const)("%o", (violation, text) => {
   expect(safeViolationText(violation)).toBe(text);

@@ -35,9 +35,10 @@ export function refusalTexts(error: KubeApiError, objects: readonly unknown[]): 
 export const isSchemaMismatch = (message: string): boolean =>
   /failed to create typed (?:patch|live) object|field not declared in schema/.test(message);
 
-/** As violationText, but a value only where it is a number, a switch or the name of another object. */
+/** As violationText, but a value only where it is a number, a switch or the name of another object, outside of what people choose freely. */
 export function safeViolationText({ path, type, value, detail }: Violation): string {
-  const shows = typeof value === "number" || typeof value === "boolean" || /Ref$/.test(path);
+  const isFree = path.split(/[.[\]]/).some((field) => FREE.has(field));
+  const shows = !isFree && (typeof value === "number" || typeof value === "boolean" || /Ref$/.test(path));
   const shown = shows && value !== undefined ? `: ${JSON.stringify(value)}` : "";
   return `${path}: ${type}${shown}${detail === "" ? "" : `: ${detail}`}`;
 }
@@ -67,9 +68,30 @@ const VALUE = new RegExp(
   "g",
 );
 
-/** Numbers and switches stay: they are no secrets, and mostly what is wrong. */
+/** Fields whose content people choose freely. Names, references and images are what messages are about, and are kept. */
+const FREE: ReadonlySet<string> = new Set([
+  "customEngineConfig",
+  "annotations",
+  "args",
+  "command",
+  "value",
+  "volumeAttributes",
+  "options",
+  "parameters",
+  "content",
+]);
+/** A number or a switch as the value of such a field, or of one below it. */
+const FREE_VALUE = new RegExp(
+  String.raw`(\b(?:${[...FREE].join("|")})\b[^\s:]{0,400}: )(Invalid|Unsupported|Duplicate) value: (?:-?[\d.]+(?:e[+-]?\d+)?|true|false)\b`,
+  "g",
+);
+
+/** Numbers and switches stay where they are no secrets, and mostly what is wrong: not in fields whose content people choose freely. */
 export function withoutValues(text: string): string {
-  return text.replace(VALUE, "$1 value").replace(/, got [\s\S]*$/, "");
+  return text
+    .replace(VALUE, "$1 value")
+    .replace(FREE_VALUE, "$1$2 value")
+    .replace(/, got [\s\S]*$/, "");
 }
 
 /** Takes the values of the objects out of a text, whatever else stands around them. */
@@ -83,19 +105,6 @@ function hiderOf(objects: readonly unknown[]): (text: string) => string {
     return hidden.length > MAX_TEXT ? `${hidden.slice(0, MAX_TEXT)}\u2026` : hidden;
   };
 }
-
-/** Fields whose content people choose freely. Names, references and images are what messages are about, and are kept. */
-const FREE: ReadonlySet<string> = new Set([
-  "customEngineConfig",
-  "annotations",
-  "args",
-  "command",
-  "value",
-  "volumeAttributes",
-  "options",
-  "parameters",
-  "content",
-]);
 
 function freeTexts(value: unknown, isFree = false): readonly string[] {
   if (typeof value === "string") return isFree ? [value] : [];

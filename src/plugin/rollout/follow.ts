@@ -12,11 +12,14 @@ import { observeNotices } from "../status/observe-notices.ts";
 import { observeEngine } from "../status/observe-platform.ts";
 import { spanText } from "../terminal/age.ts";
 import { replicasText } from "../terminal/count.ts";
+import { control, oneLine } from "../terminal/printable.ts";
 import { renderBar } from "../terminal/progress-bar.ts";
+import { cutVisible } from "../terminal/style.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { type RolloutProgress, rolloutProgress } from "./progress.ts";
 
 const TICK_MS = 1_000;
+const CLEAR_LINE = control("[G") + control("[K");
 
 export async function* followEngine(cluster: Cluster, name: string, signal: AbortSignal): AsyncGenerator<EngineView> {
   const { namespace } = cluster;
@@ -67,7 +70,7 @@ export async function waitForRest(
       if (until === "at rest" || engine.phase === (until === "serving" ? "stable" : "stopped")) return engine;
     }
   } finally {
-    if (terminal.progress) terminal.err("\r\u001b[K");
+    if (terminal.progress) terminal.err(CLEAR_LINE);
   }
   if (signal.aborted) throw signal.reason;
   const notices = noticesOf(await observeNotices(cluster, cluster.namespace), {
@@ -99,6 +102,6 @@ function drawLine(
 ): void {
   if (!progress) return;
   const room = Math.max(10, columns - name.length - 36);
-  const cut = text.length > room ? `${text.slice(0, room - 1)}…` : text;
-  err(`\r\u001b[K${name} ${renderBar(share, { style: errorStyle, state })}  ${cut}`);
+  const cut = cutVisible(oneLine(text), room);
+  err(`${CLEAR_LINE}${name} ${renderBar(share, { style: errorStyle, state })}  ${cut}`);
 }

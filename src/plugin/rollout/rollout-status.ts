@@ -56,7 +56,7 @@ async function once(context: CommandContext, engine: EngineView) {
   if (isDataFormat(format)) {
     const { namespace, name, phase } = engine;
     const waits = engine.waits ?? null;
-    terminal.out(
+    terminal.raw(
       await dataText({ namespace, name, phase, done, ...progress, waits, generations: engine.generations }, format),
     );
   } else terminal.out(progressText(context, engine, progress));

@@ -9,6 +9,7 @@ import { nameOf, requireObject, requireOne } from "../find-object.ts";
 import { commandsText, kubectlArgs } from "../kubectl.ts";
 import { dataText, isDataFormat } from "../output.ts";
 import { ageText } from "../terminal/age.ts";
+import { oneLine } from "../terminal/printable.ts";
 import type { Style } from "../terminal/style.ts";
 import { renderTable } from "../terminal/table.ts";
 import { autoStopText } from "./auto-stop-text.ts";
@@ -105,7 +106,7 @@ interface On {
 async function print(context: CommandContext, data: object, text: (on: On) => readonly string[]) {
   const { flags, terminal } = context;
   const format = flags.text("output");
-  if (isDataFormat(format)) terminal.out(await dataText(data, format));
+  if (isDataFormat(format)) terminal.raw(await dataText(data, format));
   else
     terminal.out(
       text({ style: terminal.style, width: terminal.width, nowMs: Date.now() })
@@ -122,7 +123,7 @@ function printDescribe({ flags, terminal }: CommandContext, kind: string, name: 
 }
 
 function fields(rows: readonly (readonly [string, string])[]): string {
-  return rows.map(([label, value]) => `${`${label}:`.padEnd(12)} ${value === "" ? "-" : value}\n`).join("");
+  return rows.map(([label, value]) => `${`${label}:`.padEnd(12)} ${value === "" ? "-" : oneLine(value)}\n`).join("");
 }
 
 function waitText(waits: Explanation | undefined, on: On): string {

@@ -1,5 +1,6 @@
 // The status tree as text: one aligned line per thing, and under whatever waits a line that says why. Pure.
 import { ageText } from "../terminal/age.ts";
+import { oneLine } from "../terminal/printable.ts";
 import { padVisible, type Style, visibleLength } from "../terminal/style.ts";
 import { wrapBehind } from "../terminal/wrap.ts";
 import { autoStopText } from "./auto-stop-text.ts";
@@ -85,7 +86,7 @@ interface Branch {
 /** The lines of a node and of what is below it; `first` stands before its own line, `rest` before the others. */
 function flatten(node: Node, { first, rest }: Branch, on: Pick<TreeOptions, "style" | "width">): readonly Line[] {
   const { style, width } = on;
-  const [name = "", ...cells] = node.cells;
+  const [name = "", ...cells] = node.cells.map(oneLine);
   const below = style.dim(`${rest}${node.children.length > 0 ? "│  " : "   "}`);
   const own: Line = { cells: [`${style.dim(first)}${name}`, ...cells], below };
   const notes = node.notes.flatMap((note) => noteText(note, below, width)).map((note): Line => ({ note }));

@@ -37,9 +37,8 @@ export const runStatus: Run = async (context) => {
   const namespace = everywhere ? undefined : cluster.namespace;
   if (flags.on("watch")) return await watchTree(context, cluster, namespace);
   const view = await readView(cluster, namespace, name);
-  terminal.out(
-    isDataFormat(format) ? await dataText(view, format) : treeText(context, view, { namespace, nowMs: Date.now() }),
-  );
+  if (isDataFormat(format)) terminal.raw(await dataText(view, format));
+  else terminal.out(treeText(context, view, { namespace, nowMs: Date.now() }));
   return EXIT.ok;
 };
 

@@ -1,10 +1,12 @@
 // A block of text that is drawn again in place. Where nobody watches, every new state is printed below the last one instead.
+import { control } from "./printable.ts";
 import { cutVisible } from "./style.ts";
 import type { Terminal } from "./terminal.ts";
 
-const HIDE_CURSOR = "\u001b[?25l";
-const SHOW_CURSOR = "\u001b[?25h";
-const CLEAR_BELOW = "\u001b[J";
+const HIDE_CURSOR = control("[?25l");
+const SHOW_CURSOR = control("[?25h");
+const LINE_START = control("[G");
+const CLEAR_BELOW = control("[J");
 
 export interface LiveScreen extends Disposable {
   /** `same` is what makes two states equal, when it is not the text itself: ages pass without anything happening. */
@@ -27,8 +29,8 @@ function redrawn({ out, rows, columns }: Pick<Terminal, "rows" | "columns" | "ou
         .map((line) => cutVisible(line, columns));
       const cut =
         lines.length < rows ? lines : [...lines.slice(0, rows - 2), `… ${lines.length - rows + 2} more lines`];
-      const up = drawn === 0 ? "" : `\u001b[${drawn}A`;
-      out(`${up}\r${CLEAR_BELOW}${cut.join("\n")}\n`);
+      const up = drawn === 0 ? "" : control(`[${drawn}A`);
+      out(`${up}${LINE_START}${CLEAR_BELOW}${cut.join("\n")}\n`);
       drawn = cut.length;
     },
     [Symbol.dispose]: () => out(SHOW_CURSOR),

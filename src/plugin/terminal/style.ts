@@ -1,4 +1,5 @@
 // Colours as functions of text: real ones on a terminal, none elsewhere. Who decides which it is, is terminal.ts.
+import { CONTROL_PARTS, CONTROLS, control, isControl } from "./printable.ts";
 
 type Paint = (text: string) => string;
 
@@ -16,7 +17,7 @@ export interface Style {
 const sgr =
   (on: number, off: number): Paint =>
   (text) =>
-    text === "" ? "" : `\u001b[${on}m${text}\u001b[${off}m`;
+    text === "" ? "" : `${control(`[${on}m`)}${text}${control(`[${off}m`)}`;
 const none: Paint = (text) => text;
 
 const WHEEL = [36, 35, 34, 32, 33, 96, 95, 94].map((code) => sgr(code, 39));
@@ -41,15 +42,9 @@ export const PLAIN: Style = {
   nth: (_, text) => text,
 };
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character is what is looked for.
-const ESCAPES = /\u001b\[[0-9;]*m/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: as above.
-const PARTS = /(\u001b\[[0-9;]*m)/;
-const ESCAPE = "\u001b";
-
 /** How many columns a text takes. */
 export function visibleLength(text: string): number {
-  return [...text.replace(ESCAPES, "")].length;
+  return [...text.replace(CONTROLS, "")].length;
 }
 
 /** The first `width` columns of a text, colours and all. */
@@ -57,8 +52,8 @@ export function cutVisible(text: string, width: number): string {
   if (visibleLength(text) <= width) return text;
   let [cut, columns] = ["", 0];
   // Escapes take no room and are all kept, so that a colour that was begun also ends.
-  for (const part of text.split(PARTS)) {
-    if (part.startsWith(ESCAPE)) cut += part;
+  for (const part of text.split(CONTROL_PARTS)) {
+    if (isControl(part)) cut += part;
     else
       for (const character of part) {
         if (columns < width - 1) cut += character;

@@ -1,4 +1,5 @@
 // Aligned tables: three spaces between columns, `-` for what is empty. Pure text.
+import { oneLine } from "./printable.ts";
 import { padVisible, visibleLength } from "./style.ts";
 import { wrapBehind } from "./wrap.ts";
 
@@ -37,4 +38,4 @@ export function renderRow(row: readonly string[], widths: readonly number[]): st
   return widths.map((width, i) => (i === last ? cell(row[i]) : padVisible(cell(row[i]), width))).join(GAP);
 }
 
-const cell = (text: string | undefined): string => (text === undefined || text === "" ? "-" : text);
+const cell = (text: string | undefined): string => (text === undefined || text === "" ? "-" : oneLine(text));

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ageText, spanText } from "./age.ts";
 import { createLiveScreen } from "./live-screen.ts";
+import { printable } from "./printable.ts";
 import { renderBar } from "./progress-bar.ts";
 import { COLOURED, cutVisible, PLAIN, visibleLength } from "./style.ts";
 import { renderTable } from "./table.ts";
@@ -27,7 +28,7 @@ test("tables: three spaces, - for nothing, colours take no room", () => {
     ["longer", "x", "end"],
   ];
   expect(
-    renderTable({ header: ["NAME", "B", "LAST"], rows })
+    printable(renderTable({ header: ["NAME", "B", "LAST"], rows }))
       .replaceAll("\u001b[32m", "")
       .replaceAll("\u001b[39m", ""),
   ).toBe("NAME     B    LAST\na        ok   -\nlonger   x    end\n");
@@ -56,7 +57,7 @@ test("a line is cut by what can be seen of it, and its colours end", () => {
   expect(cutVisible("abc", 4)).toBe("abc");
   const cut = cutVisible(`${COLOURED.red("abcdef")}gh`, 4);
   expect(visibleLength(cut)).toBe(4);
-  expect(cut).toBe("\u001b[31mabc…\u001b[39m");
+  expect(printable(cut)).toBe("\u001b[31mabc…\u001b[39m");
 });
 
 test("bars", () => {
@@ -69,7 +70,7 @@ describe("a live screen", () => {
   const drawn = (interactive: boolean) => {
     let text = "";
     const out = (more: string): void => {
-      text += more;
+      text += printable(more);
     };
     return { screen: createLiveScreen({ interactive, rows: 5, columns: 10, out }), text: () => text };
   };
@@ -79,7 +80,7 @@ describe("a live screen", () => {
     screen.show("a\nb\n");
     screen.show("c\n");
     screen[Symbol.dispose]();
-    expect(text()).toBe("\u001b[?25l\r\u001b[Ja\nb\n\u001b[2A\r\u001b[Jc\n\u001b[?25h");
+    expect(text()).toBe("\u001b[?25l\u001b[G\u001b[Ja\nb\n\u001b[2A\u001b[G\u001b[Jc\n\u001b[?25h");
   });
 
   test("never draws more than fits, so that nothing is left over above", () => {

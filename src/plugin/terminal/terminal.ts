@@ -1,6 +1,7 @@
 // Where a command prints: stdout for results, stderr for warnings and progress, and what kind of thing they are connected to; and
 // where it may ask something.
 import { createInterface } from "node:readline/promises";
+import { printable, withControls } from "./printable.ts";
 import { COLOURED, PLAIN, type Style } from "./style.ts";
 
 export interface Terminal {
@@ -16,6 +17,8 @@ export interface Terminal {
   /** Whether somebody watches stderr: only then progress is drawn there. */
   readonly progress: boolean;
   out(text: string): void;
+  /** What is not for people, or not the plugin's to change: data, logs, results of queries. */
+  raw(text: string): void;
   /** One line. */
   line(text: string): void;
   warn(text: string): void;
@@ -51,17 +54,18 @@ export function createTerminal(stdout: Stream, stderr: Stream, env: Environment,
     rows: stdout.rows || 40,
     style: coloured(stdout) ? COLOURED : PLAIN,
     errorStyle,
-    out: (text) => void stdout.write(text),
-    line: (text) => void stdout.write(`${text}\n`),
-    warn: (text) => void stderr.write(`${errorStyle.yellow("warning:")} ${text}\n`),
-    err: (text) => void stderr.write(text),
+    out: (text) => void stdout.write(printable(text)),
+    raw: (text) => void stdout.write(withControls(text)),
+    line: (text) => void stdout.write(printable(`${text}\n`)),
+    warn: (text) => void stderr.write(printable(`${errorStyle.yellow("warning:")} ${text}\n`)),
+    err: (text) => void stderr.write(printable(text)),
     ask: stdin?.isTTY === true && stderr.isTTY === true ? askOn(stdin, stderr) : undefined,
   };
 }
 
 function askOn(input: Input, output: Stream): Ask {
   return async (question, signal) => {
-    output.write(question);
+    output.write(printable(question));
     const lines = createInterface({ input });
     try {
       const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")));

@@ -1,4 +1,5 @@
 // Text that fits a terminal: broken between words, and never inside a command, which people copy. Pure.
+import { oneLine } from "./printable.ts";
 import { visibleLength } from "./style.ts";
 
 /** A command line up to the end of its sentence. */
@@ -24,9 +25,10 @@ export function wrapLines(text: string, width: number | undefined): readonly str
 
 /** A text behind `first`, its other lines behind `rest`. Where little room is left it goes below `first`, with a small indent. */
 export function wrapBehind(
-  text: string,
+  lines: string,
   { first, rest, width }: { readonly first: string; readonly rest: string; readonly width: number | undefined },
 ): readonly string[] {
+  const text = oneLine(lines);
   if (width === undefined || visibleLength(first) + visibleLength(text) <= width) return [`${first}${text}`];
   const room = width - visibleLength(rest);
   if (room >= NARROWEST) return wrapLines(text, room).map((line, index) => `${index === 0 ? first : rest}${line}`);

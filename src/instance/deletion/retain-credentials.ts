@@ -1,0 +1,49 @@
+// The credentials of the built-in PostgreSQL when their instance goes. Retained, they lose their owner before the finalizer does, whatever
+// kept an earlier pass from doing it: with an owner the garbage collector deletes them, and the volume that stays cannot be opened any more.
+import { ANNOTATION } from "../../api/labels.ts";
+import type { Logger } from "../../kube/logger.ts";
+import { resolveAccountId } from "../account-id.ts";
+import { type Instance, identityOf, isOwnedBy, type Secret } from "../children.ts";
+import { retainedFor } from "../database/retention.ts";
+import { credentialsSecretName } from "../names.ts";
+import type { InstanceWorld } from "../world.ts";
+
+/** Whether they, and the volume that they open, were retained for another account than the instance's. */
+export function isForAnother(secret: Secret | undefined, { metadata, spec }: Instance): boolean {
+  const account = accountOf(secret);
+  return account !== "" && account !== spec.id && !isOwnedBy(secret?.metadata, metadata?.uid ?? "");
+}
+
+/** Before the first object is deleted: the ConfigMap may be all that still knows the account. */
+export async function retainCredentials(
+  world: Pick<InstanceWorld, "releaseSecret" | "readConfigMap" | "readSecret">,
+  instance: Instance,
+  secret: Secret | undefined,
+  logger: Logger,
+): Promise<void> {
+  const retained = retainedFor(instance.spec);
+  const { uid, deletionTimestamp, ownerReferences = [] } = secret?.metadata ?? {};
+  if (retained === undefined || uid === undefined || deletionTimestamp !== undefined) return;
+  if (isForAnother(secret, instance)) return;
+  const { namespace, name, uid: owner } = identityOf(instance);
+  const isOwned = ownerReferences.some((reference) => reference.uid === owner);
+  if (!isOwned && accountOf(secret) !== "") return;
+  const id = retained === "" ? await formerId(world, instance) : retained;
+  const key = { namespace, name: credentialsSecretName(name) };
+  const annotations = id === "" ? {} : { [ANNOTATION.accountId]: id };
+  if ((await world.releaseSecret(key, { uid, owner, annotations })) === "conflict")
+    throw new Error(`Secret ${key.name} was replaced meanwhile`);
+  logger.info("credentials retained", { secret: key.name });
+}
+
+function accountOf(secret: Secret | undefined): string {
+  return secret?.metadata?.annotations?.[ANNOTATION.accountId] ?? "";
+}
+
+async function formerId(
+  world: Pick<InstanceWorld, "readConfigMap" | "readSecret">,
+  instance: Instance,
+): Promise<string> {
+  const found = await resolveAccountId(world, instance, () => "");
+  return found.type === "known" ? found.id : "";
+}
