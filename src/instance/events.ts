@@ -10,8 +10,8 @@ import type { Instance } from "./children.ts";
 import { claimName, credentialsSecretName, gatewayName, postgresName } from "./names.ts";
 import { POSTGRES_DATABASE, POSTGRES_USER } from "./render/credentials-secret.ts";
 import type { Troubles } from "./snapshot.ts";
-import type { Restored } from "./write-object.ts";
 import { wakeOffBegins } from "./wake-off.ts";
+import type { Restored } from "./write-object.ts";
 
 type Told = Pick<EventNote, "type" | "reason" | "note">;
 type Status = DeepReadonly<InstanceStatus> | undefined;

@@ -190,9 +190,14 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
 
 /** A strategy without these parameters must lose those that another writer has set: the API server refuses both together. */
 function withoutRollingUpdate(content: object): object {
-  if (!("spec" in content) || !isObject(content.spec) || !isObject(content.spec["strategy"])) return content;
-  const strategy = { rollingUpdate: null, ...content.spec["strategy"] };
-  return { ...content, spec: { ...content.spec, strategy } };
+  if (!("spec" in content) || !isObject(content.spec)) return content;
+  const { spec } = content;
+  // Deployments call it one way, StatefulSets the other.
+  const named = ["strategy", "updateStrategy"].flatMap((field) => {
+    const strategy = spec[field];
+    return isObject(strategy) ? [[field, { rollingUpdate: null, ...strategy }] as const] : [];
+  });
+  return { ...content, spec: { ...spec, ...Object.fromEntries(named) } };
 }
 
 function typeOf(kind: ChildKind): ResourceType<KubeObject> {

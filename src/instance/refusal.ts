@@ -2,6 +2,7 @@
 
 import { API_VERSION, INSTANCE_NAMES } from "../api/group.ts";
 import { isFieldConflict, KubeApiError, NotLeaderError } from "../kube/errors.ts";
+import { stableText } from "../pods/stable-text.ts";
 import { type ChildKind, type ChildMetadata, controllerOf } from "./children.ts";
 import type { InstanceIdentity } from "./names.ts";
 
@@ -21,19 +22,13 @@ export class UnknownHoldError extends Error {
 /** Longer texts hide the end of the message, where it says what to do. */
 const LONGEST_PROBLEM = 1_000;
 
-/** In "read tcp 10.0.0.1:41234->10.0.0.2:443": another one with each attempt, which would make each one news. */
-const SOURCE_PORT = /:\d{1,5}(?=->)/g;
-
 /** The rejected fields and why, or whatever else the error says. */
 export function problemOf(error: unknown): string {
   const fields =
     error instanceof KubeApiError ? error.causes.filter(({ field, message }) => (field ?? "") !== "" && message) : [];
   const words =
     fields.length > 0 ? fields.map(({ field, message }) => `${field}: ${message}`).join("; ") : String(error);
-  const text = words.replace(SOURCE_PORT, "");
-  if (text.length <= LONGEST_PROBLEM) return text;
-  // Half of a character would be stored as another one, and differ from then on.
-  return `${text.slice(0, LONGEST_PROBLEM - 3).replace(/[\ud800-\udbff]$/, "")}...`;
+  return stableText(words, LONGEST_PROBLEM);
 }
 
 /** Why an object that exists under a name of the instance is not written, and what the user can do about it. */

@@ -3,6 +3,7 @@
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { V1ConfigMap, V1PersistentVolumeClaim, V1Secret } from "../api/generated/kubernetes.ts";
 import type { InstanceStatus } from "../api/instance-status.ts";
+import type { Pod } from "../pods/pod-trouble.ts";
 import type {
   AppliedKind,
   ChildKind,
@@ -13,7 +14,6 @@ import type {
   Rendered,
   Secret,
 } from "./children.ts";
-import type { Pod } from "../pods/pod-trouble.ts";
 import type { Removal } from "./decision.ts";
 
 export interface InstanceKey {

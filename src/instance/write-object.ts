@@ -3,8 +3,8 @@
 import { isInvalid, isNotFound } from "../kube/errors.ts";
 import type { Logger } from "../kube/logger.ts";
 import { type ChildKind, type Rendered, viewChild } from "./children.ts";
-import { isAsRendered, outcomeOf } from "./drift/as-rendered.ts";
 import type { Write } from "./decision.ts";
+import { isAsRendered, outcomeOf } from "./drift/as-rendered.ts";
 import type { InstanceMemory } from "./memory.ts";
 import type { InstanceIdentity } from "./names.ts";
 import { ChildWriteError, problemOf, takenProblem } from "./refusal.ts";

@@ -1,6 +1,7 @@
 // Says that something has changed, for displays that are drawn again: watches of several kinds come together as one stream of ticks,
 // a burst of events as one tick. Carries no objects; whoever draws reads afresh.
 import { systemClock } from "../kube/clock.ts";
+import { isForbidden } from "../kube/errors.ts";
 import type { ResourceType } from "../kube/resource.ts";
 import { pause } from "../kube/until-aborted.ts";
 import type { Cluster } from "./cluster.ts";
@@ -33,6 +34,8 @@ export async function* changes(cluster: Cluster, { kinds, everyMs, signal }: Cha
     try {
       for await (const _ of watchKind(own, type, { scope, resourceVersion: undefined })) changed();
     } catch (error) {
+      // What may not be watched is read with the next tick, or shown as not readable.
+      if (isForbidden(error)) return;
       failure ??= { error };
       changed();
     }

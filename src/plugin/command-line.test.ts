@@ -78,6 +78,7 @@ describe("help and version", () => {
 
 describe("what makes no sense is refused with the way out", () => {
   test.each([
+    ["restart", 'unknown command "restart" (did you mean "engine restart"?): see kubectl firebolt --help'],
     ["dance", 'unknown command "dance": see kubectl firebolt --help'],
     ["enigne", 'unknown command "enigne" (did you mean "engine"?): see kubectl firebolt --help'],
     ["engine lst", 'unknown command "engine lst" (did you mean "list"?): see kubectl firebolt engine --help'],

@@ -161,9 +161,13 @@ function unknownCommand(
     .filter(({ words, command }) => command.hidden === undefined && same(words.slice(0, before.length), before))
     .map(({ words }) => words[before.length] ?? "");
   const call = ["kubectl firebolt", ...before].join(" ");
-  return new UsageError(
-    `unknown command ${JSON.stringify([...path].join(" "))}${suggestion(word, [...new Set(siblings)])}: see ${call} --help`,
-  );
+  // The whole command is meant by its last word more often than one that is only spelt alike.
+  const full = spellings.find(({ words, command }) => command.hidden === undefined && words.at(-1) === word);
+  const near =
+    before.length === 0 && full !== undefined
+      ? ` (did you mean ${JSON.stringify(full.words.join(" "))}?)`
+      : suggestion(word, [...new Set(siblings)]);
+  return new UsageError(`unknown command ${JSON.stringify([...path].join(" "))}${near}: see ${call} --help`);
 }
 
 const same = (a: readonly string[], b: readonly string[]): boolean =>

@@ -22,6 +22,11 @@ const messageOf = async (room: Room) =>
 const shows = (room: Room, reason: string) =>
   eventually(async () => expect(conditionOf(await room.instance(), "Ready")).toBe(`False/${reason}`));
 
+interface StatefulSetView {
+  readonly metadata: { readonly generation: number };
+  readonly status: object;
+}
+
 /** What a provisioner would do for the claim. */
 async function provide(room: Room, volume: string): Promise<void> {
   const spec = {
@@ -72,6 +77,24 @@ test("a claim that is deleted, and then its pod: no other database starts until 
     expect(status?.builtInPostgres?.claimUID).toBe(await claimUid(room));
     expect(metadata?.annotations ?? {}).not.toHaveProperty("firebolt.io/accept-empty-catalogue");
   });
+
+  // Lost once more. The StatefulSet has the API server's defaults by now, which do not go with the strategy of a fence.
+  await provide(room, `${room.name}-two`);
+  await eventually(async () => {
+    const { metadata, status } = (await room.get("StatefulSet", "lakeside-metadata-pg")) as StatefulSetView;
+    expect(status).toMatchObject({ observedGeneration: metadata.generation, readyReplicas: 1, updatedReplicas: 1 });
+    expect(valueAt(await room.find("PersistentVolumeClaim", CLAIM), ["status", "phase"])).toBe("Bound");
+  });
+  await room.remove("PersistentVolumeClaim", CLAIM);
+  await shows(room, "CatalogueLost");
+  await eventually(async () =>
+    expect(await room.get("StatefulSet", "lakeside-metadata-pg")).toMatchObject({
+      spec: {
+        updateStrategy: { type: "OnDelete" },
+        template: { spec: { schedulerName: "firebolt.io/no-empty-catalogue" } },
+      },
+    }),
+  );
 });
 
 test("a Secret that is deleted shows at once although nothing restarts, and its return heals", async () => {

@@ -182,6 +182,18 @@ test.each(online)("$name: a user without rights", LIMIT, async ({ command, name 
   expect(result.stderr).toMatch(/^error: permission denied: .*User "nobody" cannot (?:get|list|delete) resource/m);
 });
 
+test("a user who may read nothing but Firebolt's own kinds sees them, and what is missing", LIMIT, async () => {
+  const kubeconfig = await addPluginUser(controlPlane, "tenant", [
+    { apiGroups: ["compute.firebolt.io"], resources: ["*"], verbs: ["get", "list", "watch"] },
+  ]);
+  for (const args of [["status"], ["engine", "status", "nightly"], ["instance", "status", "lakeside"]]) {
+    const result = await runPlugin([...args, "-n", NAMESPACE, "--kubeconfig", kubeconfig]);
+    expect(result.code, result.stderr).toBe(0);
+    expect(result.stdout).toMatch(/you may not list .*pods.*statefulsets: what is shown of them/);
+    expect(result.stdout).toContain(args.includes("instance") ? "lakeside" : "nightly");
+  }
+});
+
 test.each(["create", "delete", "scale", "stop", "restart", "wake"])(
   "engine %s: a user who may only read",
   LIMIT,

@@ -104,7 +104,7 @@ function leavingText({ volumeName }: ClaimView, { namespace, name }: InstanceIde
   return (
     `PersistentVolumeClaim ${claimName(name)} is being deleted, and the catalogue with it as soon as pod ${pod} stops; ` +
     "a deletion cannot be undone, but everything still works. Save the catalogue now: " +
-    `kubectl exec -n ${namespace} ${pod} -- pg_dump -U ${POSTGRES_USER} ${POSTGRES_DATABASE} > catalogue.sql; ` +
+    `kubectl exec -n ${namespace} ${pod} -- pg_dump -U ${POSTGRES_USER} -d ${POSTGRES_DATABASE} --clean --if-exists > catalogue.sql; ` +
     `to keep the volume as well: kubectl patch pv ${volume} -p '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}'`
   );
 }
@@ -121,7 +121,7 @@ function lostText({ claim, remembered }: Extract<Catalogue, { type: "lost" }>, i
     );
   return (
     `PersistentVolumeClaim ${name} was replaced: its uid is ${claim.uid}, and the catalogue was in ${remembered}; PostgreSQL is ` +
-    "stopped so that no empty catalogue takes its place. If the claim holds the restored catalogue, or is to start empty, " +
-    `without any database, table or user: ${consent(claim.uid)}`
+    "stopped so that no empty catalogue takes its place. Accept the claim once it holds the restored catalogue, or to start with an empty " +
+    `one, without any database, table or user: ${consent(claim.uid)}`
   );
 }

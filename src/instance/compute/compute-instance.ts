@@ -1,8 +1,8 @@
 // One decision about an instance (behaviour §2.1, rows 4 to 13). Pure: no I/O, no clock, no memory of earlier passes but what
 // the snapshot holds.
 import { violationsText } from "../../podtemplate/violation.ts";
-import { type Finding, type InstanceDecision, RECHECK_MS } from "../decision.ts";
 import { validateVolume } from "../database/storage.ts";
+import { type Finding, type InstanceDecision, RECHECK_MS } from "../decision.ts";
 import { claimName, gatewayName, metadataName } from "../names.ts";
 import { childOf, type InstanceSnapshot } from "../snapshot.ts";
 import { validateId, validateName, validateTemplates } from "../validate.ts";

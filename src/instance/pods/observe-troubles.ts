@@ -1,8 +1,8 @@
 // Why a component is not complete, from its pods. They are not watched: they are listed only while a Deployment or the database is not as it
 // should be, and not at every event. An instance at rest sends no request for it.
 import { LABEL } from "../../api/labels.ts";
-import { firstTrouble, type Pod, type TroubledPod } from "../../pods/pod-trouble.ts";
 import type { Logger } from "../../kube/logger.ts";
+import { firstTrouble, type Pod, type TroubledPod } from "../../pods/pod-trouble.ts";
 import { isComplete } from "../compute/readiness.ts";
 import type { InstanceMemory } from "../memory.ts";
 import { gatewayName, type InstanceIdentity, metadataName, postgresName } from "../names.ts";

@@ -13,10 +13,10 @@ import {
 } from "./gateway.ts";
 import { ownsGatewayIdentity, renderGatewayIdentity } from "./gateway-identity.ts";
 import { type ComponentSeccomp, seccompOf } from "./hardening.ts";
-import { withoutUserIds } from "./user-ids.ts";
 import { renderMetadataDeployment, renderMetadataService } from "./metadata.ts";
 import { type MetadataConfigFormat, renderMetadataConfig, renderMetadataConfigMap } from "./metadata-config.ts";
 import { type PostgresInput, renderPostgresService, renderPostgresStatefulSet } from "./postgres.ts";
+import { withoutUserIds } from "./user-ids.ts";
 
 /** What the command line decides about the objects of every instance. */
 export interface RenderSettings {

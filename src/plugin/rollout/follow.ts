@@ -87,10 +87,10 @@ export async function waitForRest(
 const BECOME = { "at rest": "become ready", serving: "become ready", stopped: "stop" } as const;
 
 /** Somebody, most likely auto-stop, has set replicas again since. */
-function startedAgain({ name, replicas, autoStopReason }: EngineView): CommandError {
+function startedAgain({ namespace, name, replicas, autoStopReason }: EngineView): CommandError {
   const why = autoStopReason === undefined || autoStopReason === "Disabled" ? "" : ` (auto-stop: ${autoStopReason})`;
   return new CommandError(
-    `${name} is not stopped: it was started again with ${replicasText(replicas)}${why}; see: kubectl firebolt engine status ${name}`,
+    `${name} is not stopped: it was started again with ${replicasText(replicas)}${why}; see: kubectl firebolt engine status ${name} -n ${namespace}`,
     EXIT.notYet,
   );
 }

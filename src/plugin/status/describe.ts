@@ -16,7 +16,7 @@ import { autoStopText } from "./auto-stop-text.ts";
 import { viewEngine } from "./engine-view.ts";
 import { type EventView, lastEvents } from "./events.ts";
 import type { Explanation } from "./explain.ts";
-import { type Notice, noticesOf } from "./notices.ts";
+import { type Notice, noticesOf, unreadableNotices } from "./notices.ts";
 import { observeNotices } from "./observe-notices.ts";
 import { observeEngine, observePlatform } from "./observe-platform.ts";
 import { type PlatformView, viewPlatform, waitsForOperator } from "./platform-view.ts";
@@ -34,7 +34,10 @@ export const engineStatus: Run = async (context) => {
   const mine = new RegExp(`^${name}(-g\\d+(-.*)?|-service)?$`);
   const events = await lastEvents(cluster, (_, about) => mine.test(about), EVENTS);
   const conditions = engine.status?.conditions ?? [];
-  const notices = await noticesFor(cluster, { instances: [], strayEngines: own === undefined ? [] : [own] });
+  const notices = [
+    ...(await noticesFor(cluster, { instances: [], strayEngines: own === undefined ? [] : [own] })),
+    ...unreadableNotices(observed?.unreadable),
+  ];
   return print(context, { notices, engine: own, conditions, events }, (on) => [
     fields([
       ["Engine", `${cluster.namespace}/${name}`],
@@ -65,11 +68,15 @@ export const instanceStatus: Run = async (context) => {
   using cluster = await context.connect();
   const instance = await requireOne(cluster, FireboltInstance, wanted);
   const name = nameOf(instance);
-  const view = viewPlatform(await observePlatform(cluster, cluster.namespace));
+  const observed = await observePlatform(cluster, cluster.namespace);
+  const view = viewPlatform(observed);
   const own = view.instances.find((one) => one.name === name);
   const events = await lastEvents(cluster, (_, about) => isOfInstance(about, name), EVENTS);
   const { conditions = [], gatewayEndpoint, metadataEndpoint } = instance.status ?? {};
-  const notices = await noticesFor(cluster, { instances: own === undefined ? [] : [own], strayEngines: [] });
+  const notices = [
+    ...(await noticesFor(cluster, { instances: own === undefined ? [] : [own], strayEngines: [] })),
+    ...unreadableNotices(observed.unreadable),
+  ];
   return print(context, { notices, instance: own, conditions, events }, (on) => [
     fields([
       ["Instance", `${cluster.namespace}/${name}`],

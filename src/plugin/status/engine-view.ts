@@ -52,12 +52,20 @@ export function viewEngine(engine: FireboltEngine, observed: ObservedPlatform): 
 }
 
 function viewGenerations(engine: FireboltEngine, observed: ObservedPlatform): readonly GenerationView[] {
-  const { statefulSets, services, enginePods, queries } = observed;
+  const { statefulSets, services, enginePods, queries, unreadable = new Set() } = observed;
+  const { status, spec } = engine;
   const sets = statefulSets.filter((set) => isOf(set, engine));
   const ownPods = enginePods.filter((pod) => isOf(pod, engine));
   const service = services.find((one) => isOf(one, engine) && nameOf(one) === routingServiceName(nameOf(engine)));
-  const target = service === undefined ? -1 : routingTarget(service, nameOf(engine));
-  const numbers = new Set([...sets, ...ownPods].flatMap(({ metadata }) => generationLabel(metadata) ?? []));
+  // What may not be read is as the operator last reported it.
+  const reported = unreadable.has("services") ? (status?.activeGeneration ?? -1) : -1;
+  const target = service === undefined ? reported : routingTarget(service, nameOf(engine));
+  const isReady = findCondition(status?.conditions, "Ready")?.status === "True";
+  const assumedReady = unreadable.has("pods") && isReady ? (spec?.replicas ?? 0) : 0;
+  const assumedWanted = unreadable.has("statefulsets") ? (spec?.replicas ?? 0) : 0;
+  const known = unreadable.has("statefulsets") && status !== undefined ? [status.activeGeneration] : [];
+  const labelled = [...sets, ...ownPods].flatMap(({ metadata }) => generationLabel(metadata) ?? []);
+  const numbers = new Set([...labelled, ...known.filter((generation) => generation >= 0)]);
   return [...numbers]
     .sort((a, b) => b - a)
     .map((generation) => {
@@ -69,8 +77,11 @@ function viewGenerations(engine: FireboltEngine, observed: ObservedPlatform): re
         generation,
         role: roleOf(engine, generation),
         serves: generation === target,
-        wanted: set?.spec?.replicas ?? 0,
-        ready: members.filter(isPodReady).length,
+        wanted: set?.spec?.replicas ?? assumedWanted,
+        ready:
+          generation === status?.activeGeneration && assumedReady > 0
+            ? assumedReady
+            : members.filter(isPodReady).length,
         createdAt: set?.metadata?.creationTimestamp ?? members[0]?.metadata?.creationTimestamp,
         pods: members.map((pod) => viewPod(pod, queries)),
       };

@@ -242,6 +242,64 @@ test("instances: the first part that is not ready, and what its pods say", () =>
   expect(explainInstance({ ...instance, status: { phase: "Failed" } }, [])?.next).toContain("firebolt.io/reset-failed");
 });
 
+describe("instances that are ready", () => {
+  const stuck = 'pod i-gateway-1: container gateway: image "none" cannot be pulled (ImagePullBackOff)';
+  const message = `Deployment i-gateway has a ready replica, but its rollout is stuck: ${stuck}`;
+  const instance = (text: string): FireboltInstance => ({
+    metadata: { name: "i", namespace: "ns" },
+    spec: { metadata: { engineRegistration: false }, gateway: { metricsPort: 9090 }, metadataNG: false },
+    status: {
+      phase: "Ready",
+      conditions: [condition("Ready", "True", "AllComponentsReady"), condition("GatewayReady", "True", "Ready", text)],
+    },
+  });
+  const pulling: V1Pod = {
+    metadata: { name: "i-gateway-1", namespace: "ns" },
+    spec: { containers: [] },
+    status: {
+      phase: "Pending",
+      containerStatuses: [
+        {
+          ...{ name: "gateway", image: "none", imageID: "", ready: false, restartCount: 0 },
+          state: { waiting: { reason: "ErrImagePull" } },
+        },
+      ],
+    },
+  };
+
+  test("a rollout that is stuck behind a ready replica is told, with the next step", () => {
+    expect(explainInstance(instance(message), [pulling])).toMatchObject({
+      why: message,
+      next: expect.stringMatching(/correct the image reference.*kubectl describe pod i-gateway-1 -n ns/),
+    });
+    expect(explainInstance(instance("Deployment i-gateway has a ready replica"), [pulling])?.why).toBe(stuck);
+    expect(explainInstance(instance(message), []), "pods that may not be listed").toMatchObject({
+      why: message,
+      next: "see its pods: kubectl get pods -n ns -l firebolt.io/instance=i",
+    });
+    const starting = pod("i-gateway-2", 0, false);
+    expect(explainInstance(instance("Deployment i-gateway has a ready replica"), [starting])).toBeUndefined();
+  });
+});
+
+test.each([
+  [
+    "PersistentVolumeClaim c is being deleted. Save it: kubectl exec -n ns p -- pg_dump --clean -U u d > catalogue.sql; to keep the volume",
+    "save the catalogue while it is there: kubectl exec -n ns p -- pg_dump --clean -U u d > catalogue.sql",
+  ],
+  [
+    "was replaced: kubectl annotate fireboltinstance i -n ns firebolt.io/accept-empty-catalogue=6c2d-1",
+    "restore the catalogue from a backup; to go on with the claim that is there, or with an empty one: kubectl annotate fireboltinstance i -n ns firebolt.io/accept-empty-catalogue=6c2d-1",
+  ],
+])("the next step of a lost catalogue is the message's own: %s", (message, next) => {
+  const instance: FireboltInstance = {
+    metadata: { name: "i", namespace: "ns" },
+    spec: { metadata: { engineRegistration: false }, gateway: { metricsPort: 9090 }, metadataNG: false },
+    status: { phase: "Degraded", conditions: [condition("MetadataReady", "False", "CatalogueLost", message)] },
+  };
+  expect(explainInstance(instance, [])?.next).toBe(next);
+});
+
 describe("progress", () => {
   const observed = (
     pods: readonly V1Pod[],
@@ -291,6 +349,14 @@ describe("progress", () => {
     expect(shares.map(({ share }) => Math.round(share * 1000) / 1000)).toEqual([0.05, 0.325, 0.6, 0.8, 0.95, 1]);
     expect(shares.map(({ state }) => state)).toEqual(["moving", "moving", "moving", "moving", "moving", "done"]);
     expect(shares[3]?.text).toBe("5 queries run on 1 of 2 pods of generation 0");
+  });
+
+  test("what may not be listed is as the operator last reported it", () => {
+    const serving = { phase: "stable", activeGeneration: 1, conditions: [condition("Ready", "True", "EngineReady")] };
+    const unreadable = new Set(["pods", "services", "statefulsets"]);
+    const view = viewEngine(engine(serving), { ...observed([]), statefulSets: [], unreadable });
+    expect(view.generations).toMatchObject([{ generation: 1, role: "active", serves: true, ready: 2, wanted: 2 }]);
+    expect(viewEngine(engine(serving), { ...observed([]), statefulSets: [] }).generations).toEqual([]);
   });
 
   test("not knowing is not zero", () => {

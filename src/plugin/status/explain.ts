@@ -35,7 +35,7 @@ export function explainInstance(instance: FireboltInstance, pods: readonly V1Pod
       ? { reason: ready.reason, why: ready.message, next: instanceRemedy(ready, instance) }
       : deletion(metadata.finalizers);
   if (status?.phase === undefined) return NOT_SEEN;
-  if (status.phase === "Ready" && ready?.status !== "False") return undefined;
+  if (status.phase === "Ready" && ready?.status !== "False") return troubleWhileReady(instance, pods);
   const parts = ["MetadataReady", "GatewayReady", "AuthReady", "EngineTLSReady", "GatewayTLSReady"];
   const failing =
     parts
@@ -55,6 +55,23 @@ export function explainInstance(instance: FireboltInstance, pods: readonly V1Pod
       instanceRemedy(failing, instance) ??
       podRemedy(problem, failing?.type) ??
       `see its pods: kubectl get pods -n ${namespace} -l ${LABEL.instance}=${name}`,
+  };
+}
+
+/** One ready replica makes a component ready: a rollout that is stuck, or a replica that is missing, is told all the same. */
+function troubleWhileReady(instance: FireboltInstance, pods: readonly V1Pod[]): Explanation | undefined {
+  const conditions = ["MetadataReady", "GatewayReady"].flatMap(
+    (type) => findCondition(instance.status?.conditions, type) ?? [],
+  );
+  const told = conditions.find(({ message }) => /, but (?:its rollout is stuck|something is wrong): /.test(message));
+  const problem = firstProblem(pods);
+  if (told === undefined && problem?.type !== "trouble") return undefined;
+  const [namespace, name] = [namespaceOf(instance), nameOf(instance)];
+  return {
+    reason: "ComponentTrouble",
+    why: joined(told?.message ?? "", problem?.type === "trouble" ? problem.text : undefined),
+    next:
+      podRemedy(problem, told?.type) ?? `see its pods: kubectl get pods -n ${namespace} -l ${LABEL.instance}=${name}`,
   };
 }
 

@@ -1,7 +1,7 @@
 // What stands above the status tree: the operator that does not work, and the namespace that is being deleted.
 import { describe, expect, test } from "vitest";
 import type { V1Deployment, V1Pod } from "../../api/generated/kubernetes.ts";
-import { noticesOf, type ObservedCluster, type ObservedOperator } from "./notices.ts";
+import { noticesOf, type ObservedCluster, type ObservedOperator, unreadableNotices } from "./notices.ts";
 
 const NOW = Date.parse("2026-01-01T08:00:00Z");
 
@@ -103,4 +103,21 @@ test("a namespace that is being deleted, with what it waits for", () => {
   expect(only?.why).toBe("namespace team-a is being deleted (for 3m): Some content has finalizers remaining");
   expect(only?.next).toContain("kubectl get fireboltengine,fireboltinstance,pod,pvc -n team-a");
   expect(notices({ operators: [operator()], terminating }, { namespace: "team-b" })).toEqual([]);
+});
+
+test("a namespace that does not exist is the only thing worth saying", () => {
+  const observed = { nowMs: NOW, operators: [], terminating: [], missing: "nope" };
+  expect(noticesOf(observed, { namespace: "nope", isWaiting: true })).toEqual([
+    { why: "namespace nope does not exist", next: "name another with -n: kubectl get namespaces" },
+  ]);
+});
+
+test("what may not be listed is named, with what to ask for", () => {
+  expect(unreadableNotices(new Set())).toEqual([]);
+  expect(unreadableNotices(new Set(["statefulsets", "pods"]))).toEqual([
+    {
+      why: "you may not list pods, statefulsets: what is shown of them is what the operator last reported",
+      next: "have a Role allow you get, list and watch of pods, statefulsets",
+    },
+  ]);
 });

@@ -26,6 +26,8 @@ export interface ObservedCluster {
   readonly nowMs: number;
   readonly operators: readonly ObservedOperator[] | undefined;
   readonly terminating: readonly TerminatingNamespace[];
+  /** A namespace that was named and does not exist. */
+  readonly missing?: string | undefined;
 }
 
 export interface TerminatingNamespace {
@@ -47,9 +49,25 @@ const LEASE_GRACE_MS = 60_000;
 
 export function noticesOf(observed: ObservedCluster, { namespace, isWaiting }: NoticeScope): readonly Notice[] {
   const terminating = observed.terminating.filter(({ name }) => namespace === undefined || name === namespace);
+  if (observed.missing !== undefined)
+    return [
+      { why: `namespace ${observed.missing} does not exist`, next: "name another with -n: kubectl get namespaces" },
+    ];
   return [
     ...terminating.map((one) => terminatingNotice(one, observed.nowMs)),
     ...operatorNotices(observed, namespace, isWaiting),
+  ];
+}
+
+/** What is missing from the tree because it may not be read. */
+export function unreadableNotices(unreadable: ReadonlySet<string> | undefined): readonly Notice[] {
+  if (unreadable === undefined || unreadable.size === 0) return [];
+  const kinds = [...unreadable].sort().join(", ");
+  return [
+    {
+      why: `you may not list ${kinds}: what is shown of them is what the operator last reported`,
+      next: `have a Role allow you get, list and watch of ${kinds}`,
+    },
   ];
 }
 

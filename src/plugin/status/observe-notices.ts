@@ -45,6 +45,7 @@ export async function observeNotices(cluster: Cluster, namespace: string | undef
   return {
     nowMs: Date.now(),
     operators,
+    missing: namespace !== undefined && found?.some((one) => one === undefined) === true ? namespace : undefined,
     terminating: (found ?? []).flatMap((one) => (one === undefined ? [] : terminatingOf(one))),
   };
 }

@@ -8,9 +8,11 @@ import { pods, services, statefulSets } from "../../engine/kinds.ts";
 import { METRICS_PORT } from "../../engine/pod-contract.ts";
 import { parseQueryMetrics } from "../../engine/query-metrics.ts";
 import { KINDS } from "../../instance/kinds.ts";
-import { KubeApiError } from "../../kube/errors.ts";
+import { isForbidden, KubeApiError } from "../../kube/errors.ts";
+import type { KubeObject } from "../../kube/object.ts";
+import type { ResourceType } from "../../kube/resource.ts";
 import type { Cluster } from "../cluster.ts";
-import { listObjects, nameOf, namespaceOf } from "../find-object.ts";
+import { listObjects, nameOf, namespaceOf, type Scope } from "../find-object.ts";
 
 /** What a draining pod said. */
 export type PodQueries =
@@ -29,6 +31,8 @@ export interface ObservedPlatform {
   readonly instancePods: readonly V1Pod[];
   /** By `namespace/name`, for the pods of draining generations. */
   readonly queries: ReadonlyMap<string, PodQueries>;
+  /** Kinds that who is asking may not list: what there is of them is not known. */
+  readonly unreadable?: ReadonlySet<string>;
 }
 
 const PROBE_TIMEOUT_MS = 5_000;
@@ -37,27 +41,30 @@ const PROBE_TIMEOUT_MS = 5_000;
 export async function observePlatform(cluster: Cluster, namespace: string | undefined): Promise<ObservedPlatform> {
   const ofEngines = { namespace, labelSelector: LABEL.engine };
   const ofInstances = { namespace, labelSelector: LABEL.instance };
+  const unreadable = new Set<string>();
+  const list = listReadable(cluster, unreadable);
   const [instances, engines, engineSets, instanceSets, deployments, engineServices, enginePods, instancePods] =
     await Promise.all([
       listObjects(cluster, FireboltInstance, { namespace }),
       listObjects(cluster, FireboltEngine, { namespace }),
-      listObjects(cluster, statefulSets, ofEngines),
-      listObjects(cluster, statefulSets, ofInstances),
-      listObjects(cluster, KINDS.Deployment, ofInstances),
-      listObjects(cluster, services, ofEngines),
-      listObjects(cluster, pods, ofEngines),
-      listObjects(cluster, pods, ofInstances),
+      list(statefulSets, ofEngines),
+      list(statefulSets, ofInstances),
+      list(KINDS.Deployment, ofInstances),
+      list(services, ofEngines),
+      list(pods, ofEngines),
+      list(pods, ofInstances),
     ]);
   return {
     nowMs: Date.now(),
     instances: instances.items,
     engines: engines.items,
-    statefulSets: [...engineSets.items, ...instanceSets.items],
-    deployments: deployments.items,
-    services: engineServices.items,
-    enginePods: enginePods.items,
-    instancePods: instancePods.items,
-    queries: await askDrainingPods(cluster, engines.items, enginePods.items),
+    statefulSets: [...engineSets, ...instanceSets],
+    deployments,
+    services: engineServices,
+    enginePods,
+    instancePods,
+    queries: await askDrainingPods(cluster, engines.items, enginePods),
+    unreadable,
   };
 }
 
@@ -65,23 +72,39 @@ export async function observePlatform(cluster: Cluster, namespace: string | unde
 export async function observeEngine(cluster: Cluster, name: string): Promise<ObservedPlatform | undefined> {
   const { client, namespace, call } = cluster;
   const scope = { namespace, labelSelector: `${LABEL.engine}=${name}` };
+  const unreadable = new Set<string>();
+  const list = listReadable(cluster, unreadable);
   const [engine, sets, engineServices, enginePods] = await Promise.all([
     client.find(FireboltEngine, { namespace, name }, call),
-    listObjects(cluster, statefulSets, scope),
-    listObjects(cluster, services, scope),
-    listObjects(cluster, pods, scope),
+    list(statefulSets, scope),
+    list(services, scope),
+    list(pods, scope),
   ]);
   if (engine === undefined) return undefined;
   return {
     nowMs: Date.now(),
     instances: [],
     engines: [engine],
-    statefulSets: sets.items,
+    statefulSets: sets,
     deployments: [],
-    services: engineServices.items,
-    enginePods: enginePods.items,
+    services: engineServices,
+    enginePods,
     instancePods: [],
-    queries: await askDrainingPods(cluster, [engine], enginePods.items),
+    queries: await askDrainingPods(cluster, [engine], enginePods),
+    unreadable,
+  };
+}
+
+/** What somebody may not list is missing from the tree, and does not keep the rest from being shown. */
+function listReadable(cluster: Cluster, unreadable: Set<string>) {
+  return async <T extends KubeObject>(type: ResourceType<T>, scope: Scope): Promise<readonly T[]> => {
+    try {
+      return (await listObjects(cluster, type, scope)).items;
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      unreadable.add(type.plural);
+      return [];
+    }
   };
 }
 

@@ -14,9 +14,9 @@ export function instanceRemedy(condition: Cause, instance: FireboltInstance): st
   const at = `${nameOf(instance)} -n ${namespaceOf(instance)}`;
   switch (condition?.reason) {
     case "DeletionBlocked":
-      return `delete its engines, or let them be deleted with it: kubectl annotate fireboltinstance ${at} firebolt.io/delete-with-engines=true`;
+      return `delete its engines, or delete the instance under them, which leaves them running without metadata: kubectl annotate fireboltinstance ${at} firebolt.io/delete-with-engines=true`;
     case "CatalogueLost":
-      return `restore the database from a backup; to accept the loss and start with an empty catalogue: kubectl annotate fireboltinstance ${at} firebolt.io/accept-empty-catalogue=true`;
+      return catalogueRemedy(condition.message, at);
     case "ReconcileFailed":
     case "EnsureFailed":
     case "PostgresEnsureFailed":
@@ -25,6 +25,17 @@ export function instanceRemedy(condition: Cause, instance: FireboltInstance): st
     default:
       return undefined;
   }
+}
+
+/** The commands of the message itself: which one is right depends on whether the catalogue is still there. */
+function catalogueRemedy(message: string, at: string): string {
+  const dump = /kubectl exec [^;]*pg_dump[^;]*/.exec(message)?.[0];
+  if (dump !== undefined) return `save the catalogue while it is there: ${dump.trim()}`;
+  const accept =
+    message
+      .match(/kubectl annotate fireboltinstance \S+ -n \S+ firebolt\.io\/accept-empty-catalogue=[\w-]+/g)
+      ?.at(-1) ?? `kubectl annotate fireboltinstance ${at} firebolt.io/accept-empty-catalogue=true`;
+  return `restore the catalogue from a backup; to go on with the claim that is there, or with an empty one: ${accept}`;
 }
 
 /** PostgreSQL rejects a password in the metadata service's log, nowhere else. */

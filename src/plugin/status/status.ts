@@ -11,7 +11,7 @@ import { requireObject } from "../find-object.ts";
 import { commandsText, kubectlArgs } from "../kubectl.ts";
 import { dataText, isDataFormat } from "../output.ts";
 import { createLiveScreen } from "../terminal/live-screen.ts";
-import { type Notice, noticesOf } from "./notices.ts";
+import { type Notice, noticesOf, unreadableNotices } from "./notices.ts";
 import { observeNotices } from "./observe-notices.ts";
 import { observePlatform } from "./observe-platform.ts";
 import { type PlatformView, viewPlatform, waitsForOperator } from "./platform-view.ts";
@@ -76,7 +76,8 @@ async function readView(
   const all = viewPlatform(observed);
   const view =
     name === undefined ? all : { instances: all.instances.filter((one) => one.name === name), strayEngines: [] };
-  return { notices: noticesOf(about, { namespace, isWaiting: waitsForOperator(view) }), ...view };
+  const notices = noticesOf(about, { namespace, isWaiting: waitsForOperator(view) });
+  return { notices: [...notices, ...unreadableNotices(observed.unreadable)], ...view };
 }
 
 interface TreeOf {
