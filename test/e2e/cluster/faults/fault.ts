@@ -47,6 +47,8 @@ export interface Made {
   readonly outlast?: () => Promise<unknown>;
   /** Absent: it heals by itself. */
   readonly mend?: () => Promise<unknown>;
+  /** The signs stay: what is left takes Kubernetes longer than a test should. */
+  readonly signsStay?: true;
   /** Throws until everything is as it should be. */
   readonly healed: () => Promise<unknown>;
 }
