@@ -31,6 +31,7 @@ export function eventsOf(decision: WritableDecision, s: EngineSnapshot): readonl
   return [
     ...toldBy(decision, s),
     ...troubleEvents(decision, s),
+    ...uncreatedPodEvents(decision, s),
     ...scrapeEvents(decision, s),
     ...readyEvents(decision, s),
   ].map((told) => about(told, s));
@@ -145,6 +146,16 @@ function troubleEvents(decision: WritableDecision, s: EngineSnapshot): readonly 
   return withoutFailure(before?.message ?? "").endsWith(trouble.cause)
     ? []
     : [warning("PodFailing", "Reconcile", `${troubleText(trouble)}; next: ${trouble.next}`)];
+}
+
+/** What keeps the StatefulSet from creating pods (quota, limits, policy), once per cause: how often it was tried is no news. */
+function uncreatedPodEvents(decision: WritableDecision, s: EngineSnapshot): readonly Told[] {
+  const prefix = `StatefulSet ${statefulSetName(s.identity.name, decision.status.currentGeneration)}: `;
+  const [before, after] = [readyOf(s.status), readyOf(decision.status)].map((ready) =>
+    withoutFailure(ready?.message ?? "").replace(/ \(x\d+\)$/, ""),
+  );
+  if (decision.type === "refuse" || after === undefined || !after.startsWith(prefix) || after === before) return [];
+  return [warning("PodFailing", "Reconcile", after)];
 }
 
 /** Once per cause, and again after a recovery. */

@@ -124,3 +124,18 @@ test("a crash loop whose last words differ each time is one event and one status
   expect(statusWrites(world)).toBe(1);
   expect(world.events.filter((reason) => reason === "PodFailing")).toHaveLength(1);
 });
+
+test("pods that a quota does not let come into being are news once, however often it is tried", async () => {
+  const { world, told } = await rolling();
+  for (const { metadata } of world.pods({ namespace: "ns", name: "e" }, 1)) world.drop("Pod", metadata?.name ?? "");
+  const set = world.get("StatefulSet", "e-g1");
+  world.put("StatefulSet", { ...set, status: { replicas: 0, observedGeneration: set?.metadata?.generation ?? 0 } });
+  const message = 'pods "e-g1-0" is forbidden: exceeded quota: small';
+  for (let count = 1; count < 40; count += 3) {
+    world.warnings = [{ reason: "FailedCreate", message, count, lastSeenMs: world.nowMs }];
+    world.nowMs += 20_000;
+    await world.pass();
+  }
+  expect(world.ready?.reason).toBe("FailedCreate");
+  expect(told.filter((one) => one.startsWith("PodFailing"))).toEqual([`PodFailing: StatefulSet e-g1: ${message}`]);
+});
