@@ -129,9 +129,9 @@ const limitFault = (
   place: LIMITED,
   engine: {},
   load: true,
-  // The event is the StatefulSet's own.
   signs: {
     condition: new RegExp(`^Ready=False .*${name}-g1.*${limit.says}`, "m"),
+    event: new RegExp(`^Warning \\w+: .*${limit.says}`, "m"),
     status: new RegExp(`waits: .*${name}-g1.*${limit.says}.*\\n.*next: +\\S`),
   },
   async make(scene) {

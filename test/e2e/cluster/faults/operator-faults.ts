@@ -82,9 +82,9 @@ export const OPERATOR_FAULTS: readonly Fault[] = [
     name: "statefulsets-forbidden",
     load: true,
     signs: {
-      condition: /^Ready=False .*statefulsets.* is forbidden|^Ready=False .*403.*statefulsets/m,
-      event: /^Warning ReconcileFailed: .*(forbidden|403)/m,
-      status: /statefulsets-forbidden .*\n.*waits: .*(forbidden|403)/,
+      condition: /^Ready=False ObjectRejected: .*cannot create resource "statefulsets"/m,
+      event: /^Warning ObjectRejected: .*cannot create resource "statefulsets"/m,
+      status: /statefulsets-forbidden .*\n.*waits: .*cannot create resource "statefulsets".*\n.*next: .*permission/,
     },
     async make(scene) {
       const allow = await forbid(scene, { role: "manager", resource: "statefulsets", verbs: ["create"] });
