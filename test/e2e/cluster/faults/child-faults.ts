@@ -8,12 +8,14 @@ import type { Fault, Scene } from "./fault.ts";
 import { ENGINES } from "./places.ts";
 
 interface Lost {
+  readonly mayRetry?: true;
   readonly type: ResourceType;
   /** Behind the engine's name. */
   readonly suffix: string;
 }
 
-const lostChild = (name: string, { type, suffix }: Lost): Fault => ({
+const lostChild = (name: string, { type, suffix, ...rest }: Lost): Fault => ({
+  ...rest,
   name,
   place: ENGINES,
   engine: {},
@@ -49,6 +51,7 @@ const scaled = (name: string, { from, to, by }: Scaling): Fault => ({
   place: ENGINES,
   engine: { replicas: from },
   load: true,
+  ...(to === 0 ? { mayRetry: true } : {}),
   signs: {
     event: new RegExp(`^\\w+ \\w+: .*StatefulSet ${name}-g0 was edited${by} .*not through the FireboltEngine`, "m"),
   },
@@ -67,7 +70,7 @@ const scaled = (name: string, { from, to, by }: Scaling): Fault => ({
 });
 
 export const CHILD_FAULTS: readonly Fault[] = [
-  lostChild("routing-service-deleted", { type: services, suffix: "-service" }),
+  lostChild("routing-service-deleted", { type: services, suffix: "-service", mayRetry: true }),
   lostChild("config-deleted", { type: configMaps, suffix: "-g0-config" }),
   lostChild("headless-service-deleted", { type: services, suffix: "-g0-hl" }),
   {
@@ -75,6 +78,7 @@ export const CHILD_FAULTS: readonly Fault[] = [
     place: ENGINES,
     engine: {},
     load: true,
+    mayRetry: true,
     signs: { event: /^\w+ \w+: .*StatefulSet( statefulset-deleted-g0)? (is gone|was deleted|is being deleted)/m },
     async make(scene) {
       await removeForGood(scene, statefulSets, `${scene.engine}-g0`).catch((error: unknown) => {

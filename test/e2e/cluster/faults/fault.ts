@@ -63,5 +63,7 @@ export interface Fault {
   readonly signs: Signs;
   /** Queries run from before the fault until it has healed, and every one of them is answered. */
   readonly load?: boolean;
+  /** The fault takes away what serves: a query on its way to it may be told to retry. */
+  readonly mayRetry?: true;
   make(scene: Scene): Promise<Made>;
 }
