@@ -49,6 +49,8 @@ export default defineConfig({
       {
         test: {
           name: "cluster",
+          // Faults wait for most of their time, and wait side by side.
+          maxConcurrency: 64,
           include: ["test/e2e/cluster/**/*.test.ts"],
           globalSetup: ["test/support/e2e-cluster.ts"],
           fileParallelism: false,

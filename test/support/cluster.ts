@@ -11,6 +11,8 @@ export interface EventuallyOptions {
   readonly timeoutMs?: number;
   /** What is waited for, for the message when it never comes. */
   readonly describe?: string;
+  /** Between two looks. Those that cost the cluster something are to be rare. */
+  readonly pollMs?: number;
 }
 
 /**
@@ -19,7 +21,7 @@ export interface EventuallyOptions {
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
-  { timeoutMs = TIMEOUT_MS, describe = "the condition" }: EventuallyOptions = {},
+  { timeoutMs = TIMEOUT_MS, describe = "the condition", pollMs = POLL_MS }: EventuallyOptions = {},
 ): Promise<Exclude<T, false>> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
@@ -35,7 +37,7 @@ export async function eventually<T>(
       const why = failure instanceof Error ? failure.message : String(failure);
       throw new Error(`${describe} did not come true within ${timeoutMs} ms: ${why}`, { cause: failure });
     }
-    await sleep(POLL_MS);
+    await sleep(pollMs);
   }
 }
 

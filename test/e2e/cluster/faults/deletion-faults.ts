@@ -1,0 +1,64 @@
+// Deletions that take more with them than somebody meant: an instance whose engines serve, and a whole namespace.
+import { expect } from "vitest";
+import { namespaces } from "../../../../dev/platform/namespace.ts";
+import { query } from "../../../../dev/platform/query.ts";
+import { FireboltEngine } from "../../../../src/api/engine.ts";
+import { FireboltInstance } from "../../../../src/api/instance.ts";
+import { pods } from "../../../../src/engine/kinds.ts";
+import { gatewayOf } from "../../../support/e2e-world.ts";
+import { editContainer, engineOf, remove } from "./expect.ts";
+import type { Fault } from "./fault.ts";
+import { DELETED, ENDING } from "./places.ts";
+import { until } from "./wait.ts";
+
+export const DELETION_FAULTS: readonly Fault[] = [
+  {
+    name: "instance-deleted",
+    place: DELETED,
+    engine: {},
+    subject: "instance",
+    signs: {
+      condition: /^Ready=False DeletionBlocked: .*instance-deleted/m,
+      event: /^Warning DeletionBlocked: .*instance-deleted.*firebolt\.io\/delete-with-engines/m,
+      status: /held .*[\s\S]*?waits: .*instance-deleted/,
+    },
+    async make(scene) {
+      const { cluster, namespace, instance, engine } = scene;
+      const gateway = await gatewayOf(cluster, scene);
+      await remove(scene, FireboltInstance, instance);
+      return {
+        // Everything is still there.
+        async outlast() {
+          const { status, body } = await query({ gateway, engine, sql: "SELECT 42" });
+          expect(status, body).toBe(200);
+        },
+        mend: () => remove(scene, FireboltEngine, engine),
+        async healed() {
+          const key = { namespace, name: instance };
+          expect(await cluster.client.find(FireboltInstance, key, cluster.call)).toBeUndefined();
+        },
+      };
+    },
+  },
+  {
+    name: "namespace-deleted",
+    place: ENDING,
+    engine: {},
+    signs: { status: /namespace faults-ending is being deleted/ },
+    async make(scene) {
+      const { cluster, namespace } = scene;
+      const slow = [{ name: "FAKE_START_DELAY_MS", value: "600000" }];
+      await editContainer(scene, { env: slow });
+      await until("a roll", async () => expect((await engineOf(scene)).status?.phase).toBe("creating"));
+      await cluster.client.delete(namespaces, { name: namespace }, cluster.call);
+      return {
+        // The namespace controller looks again after half of a gateway's grace period, which is five minutes.
+        signsStay: true,
+        async healed() {
+          const { items } = await cluster.client.listAll(pods, { ...cluster.call, namespace });
+          expect(items).toEqual([]);
+        },
+      };
+    },
+  },
+];

@@ -1,0 +1,109 @@
+// Runs one fault from its making until it has healed. Whatever does not come true within its time fails with what was waited for and
+// what was seen instead.
+import { expect } from "vitest";
+import { eventually } from "../../../support/cluster.ts";
+import { withAccessLog } from "../../../support/e2e-access-log.ts";
+import { type Load, startLoad } from "../../../support/e2e-load.ts";
+import { describeFailures } from "../../../support/e2e-load-tally.ts";
+import { gatewayOf } from "../../../support/e2e-world.ts";
+import type { Fault, Made, Scene } from "./fault.ts";
+import { look, missingSigns, PASSING, type Seen, showSeen } from "./signs.ts";
+import { until } from "./wait.ts";
+
+/** The promise: whoever looks finds the cause within two minutes. */
+const SEEN_MS = 120_000;
+const HEALED_MS = 120_000;
+/** Enough to notice a gap of a second, few enough for thirty faults side by side. */
+const QUERIES_PER_SECOND = 5;
+/** Answers before a fault is made: the engine serves and the gateways know it. */
+const WARM = 5;
+/** What the gateway responds for an engine without a pod. */
+const RETRY = /^engine is not available; retry shortly$/;
+
+export interface Times {
+  readonly seenMs: number;
+  readonly healedMs: number;
+}
+
+export async function runFault(fault: Fault, scene: Scene): Promise<Times> {
+  const load = fault.load === true ? await startQueries(scene) : undefined;
+  try {
+    load?.phase("made");
+    const startedMs = performance.now();
+    const made = await fault.make(scene);
+    const seenMs = await untilSeen(fault, scene, made).then(
+      () => performance.now() - startedMs,
+      (error: unknown) => failMended(error, made),
+    );
+    load?.phase("mended");
+    const mendedMs = performance.now();
+    await made.mend?.();
+    await untilHealed(fault, scene, made);
+    const healedMs = performance.now() - mendedMs;
+    if (load !== undefined) await expectAnswered(load, fault, scene);
+    return { seenMs: Math.round(seenMs), healedMs: Math.round(healedMs) };
+  } finally {
+    await load?.stop();
+  }
+}
+
+/** The next fault of the place must find it whole. */
+async function failMended(error: unknown, { mend }: Made): Promise<never> {
+  const [outcome] = await Promise.allSettled([mend?.()]);
+  if (outcome.status === "rejected") throw new AggregateError([error, outcome.reason], String(error));
+  throw error;
+}
+
+const subjectOf = ({ subject = "engine" }: Fault) => subject;
+
+/** Shown, and still shown when it has lasted. */
+async function untilSeen(fault: Fault, scene: Scene, made: Made): Promise<void> {
+  await untilShown(fault, scene, made);
+  if (made.outlast === undefined) return;
+  await made.outlast();
+  await untilShown(fault, scene, made);
+}
+
+async function untilShown(fault: Fault, scene: Scene, made: Made): Promise<void> {
+  let seen: Seen | undefined;
+  const check = async (): Promise<void> => {
+    seen = await look(scene, subjectOf(fault), made.refusal ?? "");
+    const missing = missingSigns(fault.signs, seen);
+    if (missing.length > 0) throw new Error(`missing: ${missing.join("; ")}`);
+  };
+  await until(`the signs of ${fault.name}`, check, SEEN_MS).catch((error: unknown) => fail(error, seen));
+}
+
+/** Healed means that neither the conditions nor the tree speak of it any longer, as well. */
+async function untilHealed(fault: Fault, scene: Scene, made: Made): Promise<void> {
+  const lookNow = (): Promise<Seen> => look(scene, subjectOf(fault), "");
+  const check = async (): Promise<void> => {
+    await made.healed();
+    const passing = PASSING.filter((sign) => made.signsStay !== true && fault.signs[sign] !== undefined);
+    const gone = missingSigns(fault.signs, await lookNow(), passing);
+    if (gone.length < passing.length) throw new Error("its signs are still there");
+  };
+  await until(`the end of ${fault.name}`, check, HEALED_MS).catch(async (error: unknown) =>
+    fail(error, await lookNow()),
+  );
+}
+
+function fail(error: unknown, seen: Seen | undefined): never {
+  const why = error instanceof Error ? error.message : String(error);
+  throw new Error(`${why}\n${seen === undefined ? "(nothing could be read)" : showSeen(seen)}`, { cause: error });
+}
+
+async function startQueries({ cluster, namespace, instance, engine }: Scene): Promise<Load> {
+  const gateway = await gatewayOf(cluster, { namespace, instance });
+  const load = startLoad({ gateway, engine, perSecond: QUERIES_PER_SECOND, longEveryMs: 0 });
+  await eventually(() => load.tally.succeeded >= WARM, { timeoutMs: 60_000, describe: `answers of ${engine}` });
+  return load;
+}
+
+async function expectAnswered(load: Load, { mayRetry }: Fault, { api, namespace, instance }: Scene): Promise<void> {
+  await load.stop();
+  const lost = load.tally.failures.filter(({ why }) => mayRetry !== true || !RETRY.test(why));
+  const failures = await withAccessLog({ api, namespace, instance }, lost);
+  expect(failures.length, describeFailures(failures)).toBe(0);
+  expect(load.tally.onTheirWay).toBe(0);
+}

@@ -1,0 +1,62 @@
+// docs/troubleshooting.md and the faults of test/e2e/cluster/faults say the same: each fault has one row, each row names faults that
+// exist, and what a row shows is what the fault's test looks for.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { FAULTS } from "../e2e/cluster/faults/all-faults.ts";
+import { ROOT } from "./doc-pages.ts";
+
+interface Row {
+  readonly seen: string;
+  readonly next: string;
+  readonly faults: readonly string[];
+}
+
+const page = readFileSync(join(ROOT, "docs/troubleshooting.md"), "utf8");
+const rows = rowsOf(page);
+
+/** Rows of the tables whose last column is `Test`. */
+function rowsOf(text: string): readonly Row[] {
+  const found: Row[] = [];
+  let isOurs = false;
+  for (const line of text.split("\n")) {
+    if (!line.startsWith("|")) isOurs = false;
+    else if (/\| Test \|$/.test(line)) isOurs = true;
+    else if (isOurs && !/^\| ---/.test(line)) {
+      const [, seen = "", , next = "", faults = ""] = line.split(/(?<!\\)\|/);
+      found.push({ seen, next: next.trim(), faults: codeOf(faults) });
+    }
+  }
+  return found;
+}
+
+function codeOf(text: string): readonly string[] {
+  return [...text.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
+}
+
+test("every fault has one row, and every row a fault", () => {
+  const named = rows.flatMap(({ faults }) => faults);
+  expect(named.toSorted()).toEqual(FAULTS.map(({ name }) => name).toSorted());
+  expect(rows.filter(({ faults }) => faults.length === 0)).toEqual([]);
+});
+
+test("names of faults are those of engines, and no two are the same", () => {
+  const names = FAULTS.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  expect(names.filter((name) => !/^[a-z][a-z0-9-]{2,39}$/.test(name))).toEqual([]);
+});
+
+test("every row has a next step", () => {
+  expect(rows.filter(({ next }) => next === "")).toEqual([]);
+});
+
+describe("a row shows what the test looks for", () => {
+  const shown = FAULTS.filter(({ signs }) => Object.keys(signs).length > 0);
+  test.each(shown)("$name", ({ name, signs }) => {
+    const seen = rows.find(({ faults }) => faults.includes(name))?.seen ?? "";
+    const patterns = Object.values(signs).map((pattern: RegExp) => pattern.source.replaceAll("\\", ""));
+    const isLookedFor = (code: string): boolean =>
+      patterns.some((pattern) => code.split("…").every((part) => pattern.includes(part.trim())));
+    expect(codeOf(seen).filter(isLookedFor), `${seen} has none of ${patterns.join(" ")}`).not.toEqual([]);
+  });
+});
