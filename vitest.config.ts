@@ -49,12 +49,24 @@ export default defineConfig({
       {
         test: {
           name: "cluster",
-          // Faults wait for most of their time, and wait side by side.
-          maxConcurrency: 64,
           include: ["test/e2e/cluster/**/*.test.ts"],
+          exclude: ["test/e2e/cluster/faults/**"],
           globalSetup: ["test/support/e2e-cluster.ts"],
           fileParallelism: false,
           testTimeout: 300_000,
+          hookTimeout: 300_000,
+        },
+      },
+      {
+        test: {
+          // A long proof with a command of its own: npm run test:faults.
+          name: "faults",
+          // Faults wait for most of their time, and wait side by side.
+          maxConcurrency: 64,
+          include: ["test/e2e/cluster/faults/**/*.test.ts"],
+          globalSetup: ["test/support/e2e-cluster.ts"],
+          fileParallelism: false,
+          testTimeout: 600_000,
           hookTimeout: 300_000,
         },
       },

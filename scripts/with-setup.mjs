@@ -48,6 +48,7 @@ const COMMANDS = {
     afterwards: (args) => (args.length === 0 ? clusterTests(args) : undefined),
   },
   e2e: { ...CLUSTER, system: ["ip", "unshare", ...CLUSTER.system], run: (args) => clusterTests(args) },
+  faults: { ...CLUSTER, system: ["ip", "unshare", ...CLUSTER.system], run: (args) => clusterTests(args, "faults") },
   bench: {
     with: ["kwok", "envoy", "helm"],
     system: ["ip", "unshare"],
@@ -56,8 +57,8 @@ const COMMANDS = {
   assets: { run: (args) => [NODE, "dev/assets/main.ts", ...args] },
 };
 
-function clusterTests(args) {
-  return [...PRIVATE_MACHINE, NODE, VITEST, "run", "--project=cluster", ...args];
+function clusterTests(args, project = "cluster") {
+  return [...PRIVATE_MACHINE, NODE, VITEST, "run", `--project=${project}`, ...args];
 }
 
 function projects(args) {

@@ -99,6 +99,6 @@ test("a signal reaches the program", async () => {
 test("an unknown command is refused", async () => {
   expect(await start("fly").ended).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("start|stop|test|e2e|bench|assets"),
+    stderr: expect.stringContaining("start|stop|test|e2e|faults|bench|assets"),
   });
 });
