@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { FireboltEngine } from "../../src/api/engine.ts";
 import { pods, statefulSets } from "../../src/engine/kinds.ts";
-import { eventually } from "../support/cluster.ts";
+import { eventually, requestAs } from "../support/cluster.ts";
 import { NAMESPACE, type PluginCluster, startPluginCluster } from "../support/plugin-cluster.ts";
 import { type PluginKubelet, startPluginKubelet } from "../support/plugin-kubelet.ts";
 import { readManual, wordsOf, writeManual } from "../support/plugin-manual.ts";
@@ -80,7 +80,9 @@ const STEPS: Readonly<Record<string, () => Promise<void>>> = {
     await onlyGeneration("adhoc", 1);
     const template = { spec: { nodeSelector: { "example.com/pool": "accel" } } };
     apply({ kind: "FireboltEngine", name: "training", spec: { instanceRef: "lakeside", replicas: 1, template } });
-    await eventually(async () => expect((await cluster.plugin(["status"])).stdout).toContain("cannot be scheduled"));
+    await eventually(async () =>
+      expect((await cluster.plugin(["status"])).stdout).toContain("training-g0-0: cannot be scheduled"),
+    );
   },
   "the pods of the generation before are gone": () => onlyGeneration("adhoc", 2),
 };
@@ -94,7 +96,7 @@ beforeAll(async () => {
   kubelet = await startPluginKubelet(cluster.controlPlane, {
     nodes: cluster.nodes,
     namespace: NAMESPACE,
-    containers: ["engine", "metadata", "envoy", "postgres"],
+    containers: ["engine", "metadata", "envoy", "postgresql"],
     forwardTo: typeof address === "object" && address !== null ? address.port : 0,
   });
   kubelet.say("engine", "2026-01-01T08:00:00Z", [
@@ -102,6 +104,7 @@ beforeAll(async () => {
     '{"level":"info","msg":"joined the cluster"}',
     '{"level":"info","msg":"ready for queries"}',
   ]);
+  await provideVolume();
   const resources = { requests: { cpu: "1", memory: "4Gi" } };
   apply(
     { kind: "FireboltInstance", name: "lakeside", spec: { metadata: {}, gateway: {} } },
@@ -119,7 +122,9 @@ beforeAll(async () => {
   );
   await Promise.all([cluster.rested("adhoc"), cluster.rested("reporting")]);
   await eventually(async () =>
-    expect((await cluster.plugin(["status"])).stdout).toMatch(/lakeside +Ready .*metadata 1\/1, gateway 2\/2/),
+    expect((await cluster.plugin(["status"])).stdout).toMatch(
+      /lakeside +Ready .*metadata 1\/1, gateway 2\/2, postgres 1\/1/,
+    ),
   );
 }, 240_000);
 
@@ -129,6 +134,18 @@ afterAll(async () => {
   await cluster?.[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** What a provisioner would make for the database of the instance. */
+async function provideVolume(): Promise<void> {
+  const spec = {
+    capacity: { storage: "10Gi" },
+    accessModes: ["ReadWriteOnce"],
+    claimRef: { namespace: NAMESPACE, name: "data-lakeside-metadata-pg-0" },
+    hostPath: { path: "/tmp/none" },
+  };
+  const body = { apiVersion: "v1", kind: "PersistentVolume", metadata: { name: "catalogue" }, spec };
+  await requestAs(cluster.controlPlane.adminKubeconfig, { method: "POST", path: "/api/v1/persistentvolumes", body });
+}
 
 test("the manual shows what the plugin prints", async () => {
   const manual = readFileSync(MANUAL, "utf8");
