@@ -131,7 +131,7 @@ test("I19, I20, S4, S5, S6, S38: ten rolls, a new gateway and an operator killed
       if (OUTLASTED_AT.includes(index)) await sendOutlasting(load, reports);
       const generation = first + index + 1;
       await roll.edit();
-      await settled(world, ENGINE, { generation, timeoutMs: 240_000 });
+      await settled(world, ENGINE, { generation, timeoutMs: 480_000 });
       rollSeconds.push(Math.round((performance.now() - startedMs) / 1000));
       tell(
         `roll ${index + 1}, ${roll.name}: ${rollSeconds.at(-1)} s; ${load.tally.sent} sent, ${killer.kills()} kills`,
