@@ -41,12 +41,38 @@ test("S54: a new instance in a namespace that admits only restricted pods", asyn
   const sent = lab.operator.requests.slice(before);
   expect(sent.every(({ code }) => code === "200" || code === "201" || code === "404" || code === "409")).toBe(true);
   const elapsedMs = performance.now() - beganMs;
-  const isLook = ({ verb, resource }: RequestInfo) => verb === "get" && resource === "secrets";
+  const of = (verb: string, resource: string) =>
+    sent.filter((request) => request.verb === verb && request.resource.split(".")[0] === resource);
   const isBinding = ({ resource }: RequestInfo) => resource.startsWith("rolebindings.");
-  // Claim and account are remembered when they are first seen: at most one status write each.
-  expect(sent.filter((request) => !isLook(request) && !isBinding(request)).length).toBeLessThanOrEqual(22);
+  const created = sent.filter((request) => request.verb === "create" && !isBinding(request));
+  expect(created.map(({ resource, code }) => `${resource.split(".")[0]} ${code}`).sort()).toEqual([
+    "configmaps 201",
+    "configmaps 201",
+    "deployments 201",
+    "deployments 201",
+    "poddisruptionbudgets 201",
+    "roles 201",
+    "secrets 201",
+    "serviceaccounts 201",
+    "services 201",
+    "services 201",
+    "services 201",
+    "statefulsets 201",
+  ]);
   // Before and after it is made, and again for every ten seconds of the operator's clock in which metadata is not up.
-  expect(sent.filter(isLook).length).toBeLessThanOrEqual(2 + (elapsedMs * SPEED) / 10_000);
+  expect(of("get", "secrets").length).toBeLessThanOrEqual(2 + (elapsedMs * SPEED) / 10_000);
+  // Only of components that take longer than their grace, and then every four seconds of the operator's clock at most.
+  const looksAtPods = of("list", "pods").length;
+  expect(looksAtPods).toBeLessThanOrEqual((elapsedMs * SPEED) / 4_000);
+  // The id, what is remembered (claim and account), and a step of a component; what a look at the pods shows comes and goes.
+  expect(of("patch", "fireboltinstances").length).toBeLessThanOrEqual(8 + 2 * looksAtPods);
+  // A claim is looked for until it is there, which its controller decides.
+  const looks = new Set(["get configmaps", "get secrets", "list persistentvolumeclaims", "list pods"]);
+  const reads = sent.filter(({ verb }) => verb === "get" || verb === "list");
+  expect(reads.filter(({ verb, resource }) => !looks.has(`${verb} ${resource}`))).toEqual([]);
+  expect(of("get", "configmaps").length).toBeLessThanOrEqual(1);
+  expect(of("list", "persistentvolumeclaims").length).toBeLessThanOrEqual(1 + (elapsedMs * SPEED) / 10_000);
+  expect(new Set(sent.map(({ verb }) => verb))).toEqual(new Set(["create", "get", "list", "patch"]));
   // The API server may not have heard of the Role that it has just stored.
   const bindings = sent.filter(isBinding).map(({ verb, code }) => `${verb} ${code}`);
   const early = Array.from({ length: bindings.length - 1 }, () => "create 404");
