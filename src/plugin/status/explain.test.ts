@@ -215,7 +215,7 @@ test("instances: the first part that is not ready, and what its pods say", () =>
   const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["firebolt.io/instance"] };
   expect(explainInstance(one("Ready", "DeletionBlocked", "engines a, b use it", deleted), [])).toMatchObject({
     why: "engines a, b use it",
-    next: expect.stringContaining("kubectl annotate fireboltinstance i -n ns firebolt.io/delete-with-engines=true"),
+    next: expect.stringContaining("kubectl annotate fireboltinstance i -n ns firebolt.io/delete-despite-engines=true"),
   });
   expect(explainInstance(one("Ready", "Other", "", deleted), [])?.why).toContain("firebolt.io/instance");
   const unready: V1Pod = {

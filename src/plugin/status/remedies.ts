@@ -14,7 +14,7 @@ export function instanceRemedy(condition: Cause, instance: FireboltInstance): st
   const at = `${nameOf(instance)} -n ${namespaceOf(instance)}`;
   switch (condition?.reason) {
     case "DeletionBlocked":
-      return `delete its engines, or delete the instance under them, which leaves them running without metadata: kubectl annotate fireboltinstance ${at} firebolt.io/delete-with-engines=true`;
+      return `delete its engines, or delete the instance under them, which leaves them running without metadata: kubectl annotate fireboltinstance ${at} firebolt.io/delete-despite-engines=true`;
     case "CatalogueLost":
       return catalogueRemedy(condition.message, at);
     case "ReconcileFailed":
