@@ -120,7 +120,6 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
     removeFinalizer: (instance) =>
       patch(instance, { finalizers: finalizersOf(instance).filter((finalizer) => finalizer !== own) }),
     writeId: (instance, id) => patch(instance, {}, { spec: { id } }),
-    removeAnnotation: (instance, annotation) => patch(instance, { annotations: { [annotation]: null } }),
     createSecret: (secret) => createOnly(KINDS.Secret, secret),
     // Strategic: a merge patch would replace the list, and with it the owners that others put there.
     releaseSecret: (key, { uid, owner, annotations }) =>

@@ -153,7 +153,7 @@ describe("the generated credentials (I53)", () => {
     await run.tryPass();
     expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
     const { metadata, ...rest } = run.instance;
-    const annotations = { "firebolt.io/accept-empty-catalogue": "true" };
+    const annotations = { "firebolt.io/accept-empty-catalogue": `lost-${run.status.builtInPostgres?.claimUID}` };
     run.world.put("FireboltInstance", { ...rest, metadata: { ...metadata, annotations } });
     await run.settle();
     expect(run.status.phase).toBe("Ready");

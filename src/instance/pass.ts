@@ -2,14 +2,12 @@
 // the outside only through its world.
 import { randomBytes } from "node:crypto";
 import { INSTANCE_NAMES } from "../api/group.ts";
-import { ANNOTATION } from "../api/labels.ts";
 import type { NextCheck } from "../kube/controller.ts";
 import type { EventSink } from "../kube/event-object.ts";
 import type { Logger } from "../kube/logger.ts";
 import { resolveAccountId } from "./account-id.ts";
 import { type Applied, applyDecision } from "./apply.ts";
 import { type Instance, identityOf } from "./children.ts";
-import { isConsentUsed } from "./compute/catalogue.ts";
 import { computeInstance, refuseLostId } from "./compute/compute-instance.ts";
 import { type InstanceDecision, RECHECK_MS } from "./decision.ts";
 import { deleteInstance } from "./deletion/delete-instance.ts";
@@ -126,11 +124,6 @@ async function decideAndApply(world: InstanceWorld, instance: Instance, deps: De
   try {
     const snapshot = await observeInstance(world, instance, { settings, memory, nowMs: nowMs(), heldBy, logger });
     troubles = snapshot.troubles;
-    if (isConsentUsed(snapshot)) {
-      await world.removeAnnotation(instance, ANNOTATION.acceptEmptyCatalogue);
-      succeeded = true;
-      return "now";
-    }
     const decision = lostId === undefined ? computeInstance(snapshot) : refuseLostId(snapshot, lostId);
     if (decision.type === "rest") {
       succeeded = true;

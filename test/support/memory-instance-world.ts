@@ -193,12 +193,6 @@ export class MemoryInstanceWorld implements InstanceWorld {
       spec: { ...found.spec, id },
     }));
 
-  removeAnnotation = (instance: Instance, annotation: string) =>
-    this.#patch("removeAnnotation", instance, (found) => {
-      const { [annotation]: _, ...annotations } = found.metadata?.annotations ?? {};
-      return { ...found, metadata: { ...found.metadata, annotations } };
-    });
-
   releaseSecret = async ({ name }: InstanceKey, release: SecretRelease): Promise<"patched" | "conflict"> => {
     this.#ask(`release Secret ${name}`);
     const found = this.get("Secret", name);

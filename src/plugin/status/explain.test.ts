@@ -211,7 +211,9 @@ test("instances: the first part that is not ready, and what its pods say", () =>
   expect(explainInstance(one("GatewayReady", "Provisioning"), [])?.next).toBe(
     "see its pods: kubectl get pods -n ns -l firebolt.io/instance=i",
   );
-  expect(explainInstance(one("MetadataReady", "CatalogueLost"), [])?.next).toContain("accept-empty-catalogue=true");
+  expect(explainInstance(one("MetadataReady", "CatalogueLost"), [])?.next).toContain(
+    "kubectl describe fireboltinstance i -n ns",
+  );
   const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["firebolt.io/instance"] };
   expect(explainInstance(one("Ready", "DeletionBlocked", "engines a, b use it", deleted), [])).toMatchObject({
     why: "engines a, b use it",

@@ -31,10 +31,12 @@ export function instanceRemedy(condition: Cause, instance: FireboltInstance): st
 function catalogueRemedy(message: string, at: string): string {
   const dump = /kubectl exec [^;]*pg_dump[^;]*/.exec(message)?.[0];
   if (dump !== undefined) return `save the catalogue while it is there: ${dump.trim()}`;
-  const accept =
-    message
-      .match(/kubectl annotate fireboltinstance \S+ -n \S+ firebolt\.io\/accept-empty-catalogue=[\w-]+/g)
-      ?.at(-1) ?? `kubectl annotate fireboltinstance ${at} firebolt.io/accept-empty-catalogue=true`;
+  const accept = message
+    .match(/kubectl annotate fireboltinstance \S+ -n \S+ (?:--overwrite )?firebolt\.io\/accept-empty-catalogue=[\w-]+/g)
+    ?.at(-1);
+  // A consent names a claim, and nothing but the message knows which.
+  if (accept === undefined)
+    return `restore the catalogue from a backup; how to go on without: kubectl describe fireboltinstance ${at}`;
   return `restore the catalogue from a backup; to go on with the claim that is there, or with an empty one: ${accept}`;
 }
 

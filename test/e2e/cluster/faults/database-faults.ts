@@ -143,7 +143,8 @@ export const DATABASE_FAULTS: readonly Fault[] = [
           });
         },
         async mend() {
-          const annotations = { "firebolt.io/accept-empty-catalogue": "true" };
+          const { status } = await read(scene, FireboltInstance, scene.instance);
+          const annotations = { "firebolt.io/accept-empty-catalogue": `lost-${status?.builtInPostgres?.claimUID}` };
           await editObject(scene, FireboltInstance, { name: scene.instance, body: { metadata: { annotations } } });
         },
         healed: () => expectInstanceReady(scene),
