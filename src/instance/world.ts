@@ -44,6 +44,8 @@ export interface DirectReads {
   /** Of all components. */
   listPods(instance: InstanceKey): Promise<readonly Pod[]>;
   listEngines(instance: InstanceKey): Promise<readonly string[]>;
+  /** Texts of the warnings about an object, the newest last. */
+  listWarnings(namespace: string, uid: string): Promise<readonly string[]>;
   readClaim(key: InstanceKey): Promise<DeepReadonly<V1PersistentVolumeClaim> | undefined>;
   /** Everything of this kind that carries the instance's label, whoever owns it. */
   listLabelled(kind: ChildKind, instance: InstanceKey): Promise<readonly ChildReference[]>;

@@ -119,6 +119,14 @@ export class MemoryInstanceWorld implements InstanceWorld {
     return this.pods;
   };
 
+  /** Warning events of the database's claim. */
+  warnings: readonly string[] = [];
+
+  listWarnings = async () => {
+    this.#ask("list Event");
+    return this.warnings;
+  };
+
   /** Engines of the namespace, by the instance that they name. */
   readonly enginesByName = new Map<string, string>();
 

@@ -98,7 +98,6 @@ describe("engines that cannot be listed", () => {
 
   test.each([
     ["not allowed", answer(403), 1],
-    ["no such resource", answer(404), 1],
     ["no answer", new KubeTimeoutError("GET /engines: no response within 30 s"), 3],
   ])("%s: nothing is deleted, and condition, event and metric say why and the way out", async (_, error, passes) => {
     const run = await dying([]);
@@ -118,6 +117,17 @@ describe("engines that cannot be listed", () => {
     await run.pass();
     expect(isGone(run)).toBe(true);
   });
+});
+
+test("without the CRD of engines there are none: the deletion goes on", async () => {
+  const run = await dying([]);
+  run.world.intercept = (request) => {
+    if (request === "list FireboltEngine")
+      throw new KubeApiError("GET /engines", 404, { message: "404 page not found" });
+  };
+  await run.pass();
+  expect(isGone(run)).toBe(true);
+  expect(run.world.inventory()).toEqual([]);
 });
 
 test("one that has no id yet gets it before anything is made: no configuration without an account", async () => {

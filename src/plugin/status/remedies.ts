@@ -1,6 +1,7 @@
 // The next step for each cause that a condition names: a command that works as it is printed, or what to change. Pure.
 import type { findCondition } from "../../api/condition-list.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
+import { splitNextStep } from "../../api/next-step.ts";
 import { nameOf, namespaceOf } from "../find-object.ts";
 import type { PodProblem } from "./pod-problem.ts";
 
@@ -12,6 +13,8 @@ type Cause = ReturnType<typeof findCondition>;
 /** For conditions whose remedy is not in the pods. */
 export function instanceRemedy(condition: Cause, instance: FireboltInstance): string | undefined {
   const at = `${nameOf(instance)} -n ${namespaceOf(instance)}`;
+  const own = splitNextStep(condition?.message ?? "").next;
+  if (own !== undefined) return own;
   switch (condition?.reason) {
     case "DeletionBlocked":
       return `delete its engines, or delete the instance under them, which leaves them running without metadata: kubectl annotate fireboltinstance ${at} firebolt.io/delete-despite-engines=true`;
