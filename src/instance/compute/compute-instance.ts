@@ -2,6 +2,7 @@
 // the snapshot holds.
 import { violationsText } from "../../podtemplate/violation.ts";
 import { validateVolume } from "../database/storage.ts";
+import { validateNames } from "../database/validate-built-in.ts";
 import { type Finding, type InstanceDecision, RECHECK_MS } from "../decision.ts";
 import { gatewayName, metadataName } from "../names.ts";
 import { childOf, type InstanceSnapshot } from "../snapshot.ts";
@@ -77,6 +78,9 @@ function refusal(s: InstanceSnapshot): Finding | undefined {
 function specRefusal(instance: InstanceSnapshot["instance"]): Finding | undefined {
   const name = validateName(instance.metadata?.name ?? "");
   if (name.length > 0) return { component: "metadata", reason: "NameRejected", message: violationsText(name) };
+  const database = validateNames(instance.spec.metadata);
+  if (database.length > 0)
+    return { component: "metadata", reason: "PostgresEnsureFailed", message: violationsText(database) };
   const { metadata, gateway } = validateTemplates(instance);
   if (metadata.length > 0)
     return { component: "metadata", reason: "TemplateRejected", message: violationsText(metadata) };

@@ -2,8 +2,8 @@
 // had a volume holds no data, so it may still become another one. Pure.
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import type { BuiltInPostgres } from "../../api/instance-postgres.ts";
-import { compareQuantities, equalQuantities } from "../../api/quantity.ts";
 import { withNextStep } from "../../api/next-step.ts";
+import { compareQuantities, equalQuantities } from "../../api/quantity.ts";
 import type { Violation } from "../../podtemplate/violation.ts";
 import type { LiveObject } from "../children.ts";
 import { claimName } from "../names.ts";

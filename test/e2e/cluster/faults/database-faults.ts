@@ -64,7 +64,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     signs: {
       condition: /^MetadataReady=False .*Secret books-metadata-postgres-creds is gone/m,
       event: /^Warning \w+: .*Secret books-metadata-postgres-creds is gone/m,
-      status: /books .*[\s\S]*?waits: Secret books-metadata-postgres-creds is gone.*Restore the Secret/,
+      status: /books .*[\s\S]*?waits: Secret books-metadata-postgres-creds is gone.*\n.*next: restore the Secret/,
     },
     async make(scene) {
       const name = credentialsSecretName(scene.instance);
