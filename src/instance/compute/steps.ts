@@ -93,14 +93,17 @@ function volume(s: InstanceSnapshot, catalogue: Catalogue): readonly Write[] {
   return size === undefined || isRefused(s) ? [] : [{ type: "growClaim", name: claimName(s.identity.name), uid, size }];
 }
 
-/** Where no claim exists yet, one of the wanted size and class can still be made: by a StatefulSet of its own, as its template is fixed. */
+/**
+ * Where no claim exists yet, or one that never had a volume, one of the wanted size and class can still be made: by a StatefulSet of its
+ * own, as its template is fixed.
+ */
 function postgresWrites(s: InstanceSnapshot, objects: readonly Rendered[]): readonly Write[] {
   const statefulSet = childOf(s, "StatefulSet", postgresName(s.identity.name));
   const template = statefulSet.type === "live" ? claimTemplateOf(statefulSet.object) : undefined;
   const isOutdated = template !== undefined && !isWantedTemplate(template, s.instance.spec.metadata.builtInPostgres);
   const removal = removalOf("StatefulSet", statefulSet);
-  if (objects.length === 0 || s.claim !== undefined || !isOutdated || removal === undefined)
-    return writesOf(s, objects);
+  const isFree = s.claim === undefined || isReplaceable(s);
+  if (objects.length === 0 || !isFree || !isOutdated || removal === undefined) return writesOf(s, objects);
   return [{ type: "remove", removal }];
 }
 

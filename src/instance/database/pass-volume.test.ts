@@ -172,6 +172,21 @@ describe("a claim that gets no volume", () => {
     expect(run.status).toMatchObject({ phase: "Ready", builtInPostgres: { claimUID: claimOf(run)?.metadata?.uid } });
   });
 
+  test.each([
+    ["unset", undefined, "typo", "standard"],
+    ["named where there was none", { storageClassName: "fast" }, undefined, "fast"],
+  ])("a class that is %s: the claim is not made anew as it was", async (_, storage, before, after) => {
+    const run = await waiting(before === undefined ? undefined : { storageClassName: before });
+    if (before === undefined) unbind(run, { storageClassName: undefined });
+    change(run, storage);
+    for (let pass = 0; pass < 3; pass++) await look(run);
+    run.world.drop("PersistentVolumeClaim", CLAIM);
+    if (run.world.get("StatefulSet", POSTGRES) !== undefined) run.world.makeClaim(POSTGRES);
+    run.world.pods = [];
+    await run.settle();
+    expect(claimOf(run)?.spec?.storageClassName).toBe(after);
+  });
+
   test("a class that is put back needs no deletion", async () => {
     const run = await waiting();
     change(run, { storageClassName: "fast" });

@@ -22,7 +22,9 @@ export function validateVolume(s: Known): Violation[] {
   if (s.claim === undefined) return [];
   const claim = `PersistentVolumeClaim ${claimName(s.identity.name)}`;
   const isClassFixed =
-    wanted !== undefined && s.claim.storageClassName !== undefined && wanted !== s.claim.storageClassName;
+    wanted !== undefined &&
+    wanted !== s.claim.storageClassName &&
+    (s.claim.storageClassName !== undefined || isReplaceable(s));
   return [
     ...(size !== undefined && (compareQuantities(size, s.claim.size) ?? 0) < 0
       ? [invalid(`${PATH}.size`, size, `a volume cannot shrink: ${claim} has ${s.claim.size}${wayOut(s)}`)]

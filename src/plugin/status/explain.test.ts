@@ -285,6 +285,29 @@ describe("instances that are ready", () => {
 });
 
 test.each([
+  ["Degraded", "False", "PostgresEnsureFailed", "Secret s is gone", "Secret s is gone"],
+  ["Degraded", "False", "Provisioning", "Deployment d has no ready replica: c", "Deployment d has no ready replica: c"],
+  [
+    "Ready",
+    "True",
+    "Ready",
+    "d has a ready replica, but something is wrong: c",
+    "d has a ready replica, but something is wrong: c",
+  ],
+  ["Failed", "False", "CatalogueLost", "the claim is gone", "the claim is gone"],
+] as const)(
+  "a next step that the condition has is the next step, and told once: %s %s %s",
+  (phase, status, reason, cause, why) => {
+    const instance: FireboltInstance = {
+      metadata: { name: "i", namespace: "ns" },
+      spec: { metadata: { engineRegistration: false }, gateway: { metricsPort: 9090 }, metadataNG: false },
+      status: { phase, conditions: [condition("MetadataReady", status, reason, `${cause}; next: do this`)] },
+    };
+    expect(explainInstance(instance, [])).toMatchObject({ why, next: "do this" });
+  },
+);
+
+test.each([
   [
     "PersistentVolumeClaim c is being deleted. Save it: kubectl exec -n ns p -- pg_dump --clean -U u d > catalogue.sql; to keep the volume",
     "save the catalogue while it is there: kubectl exec -n ns p -- pg_dump --clean -U u d > catalogue.sql",
