@@ -84,6 +84,44 @@ test("a class that does not exist is named, and a corrected one takes one deleti
   await reaches(room, "Ready");
 });
 
+test("a volume that outlived its claim is taken back by a claim of its own, as the page says", async () => {
+  const room = await lab.provisioned();
+  await bound(room, "10Gi");
+  const first = await claimAt(room, "metadata", "uid");
+  const volume = `/api/v1/persistentvolumes/${room.name}-volume`;
+  await room.remove("PersistentVolumeClaim", CLAIM);
+  await eventually(async () => expect(conditionOf(await room.instance(), "MetadataReady")).toBe("False/CatalogueLost"));
+  await room.remove("Pod", "lakeside-metadata-pg-0");
+  await eventually(async () => expect(await claimAt(room, "metadata", "uid")).not.toBe(first), { timeoutMs: 60_000 });
+  await eventually(async () => expect(valueAt(await room.get("StatefulSet", POSTGRES), ["spec", "replicas"])).toBe(0));
+  await eventually(async () => expect(await room.find("Pod", "lakeside-metadata-pg-0")).toBeUndefined());
+  await room.remove("PersistentVolumeClaim", CLAIM);
+  await eventually(async () => expect(await room.find("PersistentVolumeClaim", CLAIM)).toBeUndefined());
+  await eventually(async () =>
+    expect(valueAt((await lab.cluster.api.expect({ path: volume })).body, ["status", "phase"])).toBe("Released"),
+  );
+  const contentType = "application/merge-patch+json";
+  await lab.cluster.api.expect({ method: "PATCH", path: volume, body: { spec: { claimRef: null } }, contentType });
+  const labels = { "firebolt.io/instance": "lakeside", "firebolt.io/component": "postgres" };
+  await room.create("PersistentVolumeClaim", {
+    metadata: { name: CLAIM, labels },
+    spec: {
+      volumeName: `${room.name}-volume`,
+      storageClassName: "",
+      accessModes: ["ReadWriteOnce"],
+      resources: { requests: { storage: "10Gi" } },
+    },
+  });
+  await eventually(async () => expect(await claimAt(room, "status", "phase")).toBe("Bound"), { timeoutMs: 60_000 });
+  expect(conditionOf(await room.instance(), "MetadataReady")).toBe("False/CatalogueLost");
+  const uid = await claimAt(room, "metadata", "uid");
+  const annotations = { "firebolt.io/accept-empty-catalogue": uid };
+  await room.patch("FireboltInstance", "lakeside", { metadata: { annotations } });
+  await reaches(room, "Ready");
+  expect(valueAt(await room.get("StatefulSet", POSTGRES), ["spec", "replicas"])).toBe(1);
+  expect((await room.instance()).status?.builtInPostgres?.claimUID).toBe(uid);
+});
+
 test.each(["from the start", "switched on later"])(
   "--cascade=foreground leaves a retained volume and its password: %s",
   async (when) => {
