@@ -19,6 +19,7 @@ const judges = createJudges({
     instance: async () => undefined,
     enginesOfClass: async () => [],
     retainedId: async () => undefined,
+    claimSize: async () => undefined,
   },
   bounds: {},
   clock: systemClock,

@@ -1,7 +1,10 @@
 // Admission of instances (api §8.2): a new one without an id gets one, and every rule of the spec is checked. The patch touches
 // the id and nothing else, so that manifests are stored as they were written (G3).
 import { isDeepStrictEqual } from "node:util";
+import { ANNOTATION } from "../api/labels.ts";
 import type { OperatorIdentity } from "../api/operator-defaults.ts";
+import type { Instance } from "../instance/children.ts";
+import { type ClaimSize, shrunkSize, validateShrinking } from "../instance/database/validate-built-in.ts";
 import { makeUlid, ULID_RANDOM_BYTES } from "../instance/ulid.ts";
 import { validateInstanceName } from "../instance/validate-name.ts";
 import { validateInstanceSpec } from "../instance/validate-spec.ts";
@@ -10,7 +13,7 @@ import { shapedSecrets } from "../podtemplate/protected-secrets.ts";
 import { validateSecretReach } from "../podtemplate/secret-reach.ts";
 import { decodeInstance, isBeingDeleted } from "./decode.ts";
 import { ignoredFields } from "./ignored-fields.ts";
-import { type Judge, verdictOf } from "./judge.ts";
+import { type Findings, type Judge, verdictOf } from "./judge.ts";
 import type { AdmissionLookups } from "./lookups.ts";
 import { ALLOW, isObject } from "./review.ts";
 
@@ -41,18 +44,21 @@ const COMPONENTS = ["metadata", "gateway"] as const;
 
 const isUnset = (id: unknown): boolean => id === undefined || id === null || id === "";
 
-export function instanceJudge(operator?: OperatorIdentity): Judge {
-  return async ({ operation, namespace, object, oldObject }) => {
+/** `lookups` absent: whether a volume can be as small as is wanted is for the controller to see. */
+export function instanceJudge(operator?: OperatorIdentity, lookups?: Pick<AdmissionLookups, "claimSize">): Judge {
+  return async ({ operation, namespace, name, object, oldObject }, signal) => {
     if (operation === "UPDATE" && isBeingDeleted(object)) return ALLOW;
     const instance = decodeInstance(object);
     const { metadata, gateway } = instance.spec;
     // One that was stored without a spec, by an older schema, has nothing that could not change.
     const before = operation === "UPDATE" && isObject(oldObject?.["spec"]) ? decodeInstance(oldObject) : undefined;
+    const shrinking = await judgeShrinking(instance, before, () => lookups?.claimSize({ namespace, name }, signal));
     return verdictOf({
       violations: [
         // A name that is stored can only be left behind, not mended; one that is still to be made up cannot be judged.
         ...(operation === "CREATE" && instance.metadata?.name ? validateInstanceName(instance) : []),
         ...validateInstanceSpec(instance, before),
+        ...shrinking.violations,
         ...COMPONENTS.flatMap((component) => {
           const [path, template] = [`spec.${component}.template`, instance.spec[component].template];
           return [
@@ -65,10 +71,39 @@ export function instanceJudge(operator?: OperatorIdentity): Judge {
         }),
       ],
       warnings: [
+        ...shrinking.warnings,
+        ...consentWarning(instance),
         ...ignoredFields("metadata", metadata.template, "spec.metadata.template"),
         ...ignoredFields("gateway", gateway.template, "spec.gateway.template"),
       ],
       templates: [metadata.template, gateway.template],
     });
   };
+}
+
+/** The claim decides, not the size that was asked for before: it may never have been granted. */
+async function judgeShrinking(
+  instance: Instance,
+  before: Instance | undefined,
+  readClaim: () => Promise<ClaimSize | undefined> | undefined,
+): Promise<Pick<Findings, "violations" | "warnings">> {
+  const size = before === undefined ? undefined : shrunkSize(instance, before);
+  if (size === undefined) return { violations: [], warnings: [] };
+  try {
+    const claim = await readClaim();
+    return { violations: claim === undefined ? [] : validateShrinking(size, claim), warnings: [] };
+  } catch (error) {
+    const path = "spec.metadata.builtInPostgres.storage.size";
+    return { violations: [], warnings: [`${path}: the controller compares it with the claim: ${String(error)}`] };
+  }
+}
+
+/** It would accept nothing: a consent names the one loss that it is for. */
+function consentWarning({ metadata }: Instance): readonly string[] {
+  const key = ANNOTATION.acceptEmptyCatalogue;
+  return metadata?.annotations?.[key] === "true"
+    ? [
+        `metadata.annotations[${key}]: "true" accepts nothing: the condition MetadataReady of a lost catalogue names the value`,
+      ]
+    : [];
 }

@@ -16,6 +16,7 @@ const judges = createJudges({
     instance: async () => undefined,
     enginesOfClass: async () => [],
     retainedId: async () => undefined,
+    claimSize: async () => undefined,
   },
   bounds: {},
   clock: systemClock,

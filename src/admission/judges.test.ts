@@ -5,6 +5,7 @@ import { engine, engineClass, instance } from "../../test/support/manifests.ts";
 import type { FireboltEngineClass } from "../api/engine-class.ts";
 import type { FireboltInstance } from "../api/instance.ts";
 import type { ResourceBounds } from "../engine/validate.ts";
+import type { ClaimSize } from "../instance/database/validate-built-in.ts";
 import { systemClock } from "../kube/clock.ts";
 import { silentLogger } from "../kube/logger.ts";
 import type { HookId } from "./hooks.ts";
@@ -27,6 +28,7 @@ function judge(
     instance: async () => undefined,
     enginesOfClass: async () => [],
     retainedId: async () => undefined,
+    claimSize: async () => undefined,
     ...lookups,
   };
   const judges = createJudges({ lookups: all, bounds, clock: systemClock, logger: silentLogger });
@@ -212,12 +214,72 @@ describe("the built-in PostgreSQL of an instance", () => {
       {},
       /resources.requests.memory: Invalid value: "2Gi": must not be above the limit, 1Gi/,
     ],
+    [
+      { storage: { storageClassName: "Fast Disk" } },
+      {},
+      /storage.storageClassName: Invalid value: "Fast Disk": is no name of a StorageClass.*kubectl get storageclass/,
+    ],
+    [
+      { resources: { limits: { memroy: "1Gi" } } },
+      {},
+      /resources.limits\[memroy\]: Invalid value: "1Gi": "memroy" is no resource of a container: use cpu, memory/,
+    ],
   ])("%j %j is rejected", async (settings, more, message) => {
     expect(await create(settings, more)).toMatchObject({ type: "deny", message: expect.stringMatching(message) });
   });
 
+  test("names that a container or a cluster can have are accepted", async () => {
+    const names = ["cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "example.com/gpu"];
+    const requests = Object.fromEntries(names.map((name) => [name, "1"]));
+    for (const storageClassName of ["", "gp3", "local.path-1"])
+      expect(await create({ resources: { requests }, storage: { storageClassName } })).toMatchObject({ type: "allow" });
+  });
+
+  describe("a smaller size is compared with the claim, and not with the size that was asked for before", () => {
+    const shrink = (claimSize: () => Promise<ClaimSize | undefined>) => {
+      const oldObject = { ...of({ storage: { size: "20Gi" } }), status: { builtInPostgres: { claimUID: "u" } } };
+      const object = of({ storage: { size: "5Gi" } });
+      return judge(
+        "validate-instance",
+        { operation: "UPDATE", name: "i", object, oldObject },
+        { lookups: { claimSize } },
+      );
+    };
+
+    test.each([
+      [
+        "has more",
+        "10Gi",
+        { type: "deny", message: expect.stringMatching(/cannot shrink: .*data-x has 10Gi; set that/) },
+      ],
+      ["never grew", "5Gi", { type: "allow", warnings: [] }],
+      ["is smaller still", "1Gi", { type: "allow", warnings: [] }],
+    ])("a claim that %s", async (_, size, verdict) => {
+      expect(await shrink(async () => ({ name: "data-x", size }))).toMatchObject(verdict);
+    });
+
+    test("no claim, or none that can be read: the controller decides, and the answer says so", async () => {
+      expect(await shrink(async () => undefined)).toMatchObject({ type: "allow", warnings: [] });
+      expect(await shrink(away)).toMatchObject({
+        type: "allow",
+        warnings: [expect.stringMatching(/storage\.size: the controller compares it with the claim/)],
+      });
+    });
+  });
+
+  test("a consent that names no loss is told to whoever sets it", async () => {
+    const { metadata, ...rest } = of({});
+    const withConsent = (value: string) => ({
+      ...rest,
+      metadata: { ...(metadata as object), annotations: { "firebolt.io/accept-empty-catalogue": value } },
+    });
+    const warningsOf = (value: string) =>
+      judge("validate-instance", { operation: "CREATE", name: "i", object: withConsent(value) });
+    expect(await warningsOf("true")).toMatchObject({ warnings: [expect.stringContaining('"true" accepts nothing')] });
+    expect(await warningsOf("lost-1")).toMatchObject({ warnings: [] });
+  });
+
   test.each([
-    [{}, { storage: { size: "5Gi" } }, /storage.size: Invalid value: "5Gi": a volume cannot shrink: .* 10Gi/],
     [
       { storage: { storageClassName: "a" } },
       { storage: { storageClassName: "b" } },

@@ -29,7 +29,7 @@ export function createJudges({
 }: JudgesOptions): Readonly<Record<HookId, Judge>> {
   return {
     "mutate-instance": instanceMutator({ now: () => clock.now(), randomBytes }, lookups),
-    "validate-instance": instanceJudge(operator),
+    "validate-instance": instanceJudge(operator, lookups),
     "validate-engine": engineJudge({ lookups, bounds, logger, operator }),
     "validate-engine-class": engineClassJudge(lookups, operator),
   };

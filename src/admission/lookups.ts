@@ -5,7 +5,9 @@ import { FireboltEngineClass } from "../api/engine-class.ts";
 import { FireboltInstance } from "../api/instance.ts";
 import { ANNOTATION } from "../api/labels.ts";
 import { credentialsSecretName } from "../api/secret-names.ts";
-import { SECRET_METADATA } from "../instance/kinds.ts";
+import type { ClaimSize } from "../instance/database/validate-built-in.ts";
+import { KINDS, SECRET_METADATA } from "../instance/kinds.ts";
+import { claimName } from "../instance/names.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { keyText } from "../kube/object.ts";
 import { untilAborted } from "../kube/until-aborted.ts";
@@ -22,6 +24,8 @@ export interface AdmissionLookups {
   instance(key: LookupKey, signal: AbortSignal): Promise<FireboltInstance | undefined>;
   /** The account id of a catalogue that an instance of this name left behind, and will take up again. */
   retainedId(key: LookupKey, signal: AbortSignal): Promise<string | undefined>;
+  /** What the claim of the built-in PostgreSQL of an instance requests; undefined where there is none. */
+  claimSize(key: LookupKey, signal: AbortSignal): Promise<ClaimSize | undefined>;
   /** Names of the engines that name this class, in alphabetical order. */
   enginesOfClass(key: LookupKey, signal: AbortSignal): Promise<readonly string[]>;
 }
@@ -51,6 +55,11 @@ export function kubeLookups(client: KubeClient): AdmissionLookups {
         { ...call, signal },
       );
       return secret?.metadata?.annotations?.[ANNOTATION.accountId];
+    },
+    async claimSize({ namespace, name: instance }, signal) {
+      const name = claimName(instance);
+      const claim = await client.find(KINDS.PersistentVolumeClaim, { namespace, name }, { ...call, signal });
+      return claim === undefined ? undefined : { name, size: claim.spec?.resources?.requests?.["storage"] };
     },
     async enginesOfClass({ namespace, name }, signal) {
       const { items } = await client.listAll(FireboltEngine, { ...call, signal, namespace });

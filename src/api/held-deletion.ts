@@ -7,7 +7,7 @@ import { ANNOTATION } from "./labels.ts";
 
 /** Set by a person: deletes an instance although engines use it. */
 export function insistsOnDeletion({ metadata }: Pick<DeepReadonly<FireboltInstance>, "metadata">): boolean {
-  return metadata?.annotations?.[ANNOTATION.deleteWithEngines] === "true";
+  return metadata?.annotations?.[ANNOTATION.deleteDespiteEngines] === "true";
 }
 
 /** As an engine that names the instance sees it. */

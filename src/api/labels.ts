@@ -23,12 +23,12 @@ export const ANNOTATION = {
   wakeRequested: "firebolt.io/wake-requested",
   /** On FireboltInstance, read: a new value leaves the phase `Failed`. */
   resetFailed: "firebolt.io/reset-failed",
-  /** On FireboltInstance, read: the uid of the claim, or "true", with which a lost catalogue may be replaced. */
+  /** On FireboltInstance, read: the one loss of a catalogue that is accepted: the uid of the claim to go on with, or `lost-` and that of the lost one. */
   acceptEmptyCatalogue: "firebolt.io/accept-empty-catalogue",
   /** On the StatefulSet of a built-in PostgreSQL that is stopped or fenced: the uid of the claim that holds, or held, the catalogue. */
   lostClaim: "firebolt.io/lost-claim",
-  /** On FireboltInstance, read: "true" deletes it although engines use it. */
-  deleteWithEngines: "firebolt.io/delete-with-engines",
+  /** On FireboltInstance, read: "true" deletes it although engines use it; they stay, without metadata and gateway. */
+  deleteDespiteEngines: "firebolt.io/delete-despite-engines",
   /** On the gateway's pod template, once its ServiceAccount was replaced: the uid of the account whose tokens are valid. */
   accountUid: "firebolt.io/service-account-uid",
   /** On the engine StatefulSet: `spec.metadataEndpointOverride`; absent when unset. */

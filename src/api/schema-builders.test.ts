@@ -2,7 +2,18 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { goDuration } from "./durations.ts";
 import type { Infer, InferWritten } from "./schema.ts";
-import { array, boolean, enumOf, freeObject, int32, object, quantity, required, string } from "./schema-builders.ts";
+import {
+  array,
+  boolean,
+  enumOf,
+  freeObject,
+  int32,
+  object,
+  QUANTITY_MESSAGE,
+  quantity,
+  required,
+  string,
+} from "./schema-builders.ts";
 
 const sample = object(
   {
@@ -47,6 +58,7 @@ describe("an object", () => {
           anyOf: [{ type: "integer" }, { type: "string" }],
           pattern: expect.stringContaining("[KMGTPE]i"),
           "x-kubernetes-int-or-string": true,
+          "x-kubernetes-validations": [{ rule: "type(self) == int || isQuantity(self)", message: QUANTITY_MESSAGE }],
         },
         tags: {
           description: "Tags.",

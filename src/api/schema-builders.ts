@@ -96,31 +96,52 @@ export const enumOf = <const V extends string, const O extends EnumOptions<V>>(
   options: O,
 ): Node<V, V, PresenceOf<O>> => node(toSchema(options, { type: "string", enum: values }));
 
+/** Beside the pattern, whose violation shows the bare expression: what a quantity looks like, in words. */
+export const QUANTITY_MESSAGE =
+  "must be a quantity, such as 20Gi, 500M or 1.5: a number and at most one unit, of Ki, Mi, Gi, Ti, Pi, Ei, k, M, G, T, P, E or m, without a B";
+
+/** `value` is an expression for an int-or-string; the parser is the API server's own. */
+const isQuantityRule = (value: string): string => `type(${value}) == int || isQuantity(${value})`;
+
+/** Looked up one by one: to go through all of a map that has no bound is too expensive for the API server. */
+const NAMED_RESOURCES = ["cpu", "memory", "ephemeral-storage"] as const;
+
 /** A Kubernetes quantity: `1Gi`, `500m`, `2`. */
 export const quantity = <const O extends CommonOptions & { readonly default?: string | number }>(
   options: O,
 ): Node<string | number, string | number, PresenceOf<O>> =>
   node(
-    toSchema(options, {
-      anyOf: [{ type: "integer" }, { type: "string" }],
-      pattern: QUANTITY_PATTERN,
-      "x-kubernetes-int-or-string": true,
-    }),
+    toSchema(
+      { rules: [{ rule: isQuantityRule("self"), message: QUANTITY_MESSAGE }], ...options },
+      {
+        anyOf: [{ type: "integer" }, { type: "string" }],
+        pattern: QUANTITY_PATTERN,
+        "x-kubernetes-int-or-string": true,
+      },
+    ),
   );
+
+const quantityRuleOf = (resource: string): CelRule => ({
+  rule: `!('${resource}' in self) || ${isQuantityRule(`self['${resource}']`)}`,
+  message: `${resource} ${QUANTITY_MESSAGE}`,
+});
 
 /** Quantities by name, as in the requests and limits of a container. */
 export const quantityMap = (
   options: CommonOptions,
 ): Node<Record<string, string | number>, Record<string, string | number>, "optional"> =>
   node(
-    toSchema(options, {
-      type: "object",
-      additionalProperties: {
-        anyOf: [{ type: "integer" }, { type: "string" }],
-        pattern: QUANTITY_PATTERN,
-        "x-kubernetes-int-or-string": true,
+    toSchema(
+      { rules: NAMED_RESOURCES.map(quantityRuleOf), ...options },
+      {
+        type: "object",
+        additionalProperties: {
+          anyOf: [{ type: "integer" }, { type: "string" }],
+          pattern: QUANTITY_PATTERN,
+          "x-kubernetes-int-or-string": true,
+        },
       },
-    }),
+    ),
   );
 
 export const array = <S, W, const O extends ArrayOptions>(

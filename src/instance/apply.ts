@@ -15,7 +15,7 @@ import { renderCredentialsSecret } from "./render/credentials-secret.ts";
 import type { InstanceSnapshot } from "./snapshot.ts";
 import { type StatusOutcome, writeStatus } from "./status-write.ts";
 import type { InstanceWorld } from "./world.ts";
-import { createObject, type Made, orWrapped, type Restored, rehearse, updateObject } from "./write-object.ts";
+import { createObject, type Made, type Restored, rehearse, updateObject, wrapped } from "./write-object.ts";
 
 export interface ApplyDeps {
   readonly world: InstanceWorld;
@@ -54,7 +54,7 @@ interface Failure {
 
 export async function applyDecision(decision: Written, s: InstanceSnapshot, deps: ApplyDeps): Promise<Applied> {
   const failures: Failure[] = [];
-  for (const step of decision.type === "provision" ? decision.steps : []) {
+  for (const step of "steps" in decision ? decision.steps : []) {
     for (const write of step.writes) {
       if (dependsOnFailure(step, write, failures)) continue;
       try {
@@ -63,11 +63,11 @@ export async function applyDecision(decision: Written, s: InstanceSnapshot, deps
       } catch (error) {
         failures.push({ step, error });
         // Without a response from the API server the other writes would fail as well.
-        if (!isRefusal(error)) return reportFailures(failures, s, deps);
+        if (!isRefusal(error)) return reportFailures(failures, decision, s, deps);
       }
     }
   }
-  if (failures.length > 0) return reportFailures(failures, s, deps);
+  if (failures.length > 0) return reportFailures(failures, decision, s, deps);
   delete deps.memory.refusals;
   return { type: "done", status: await writeStatus(deps.world, s.instance, decision.status) };
 }
@@ -104,14 +104,8 @@ async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Pr
       logger.info("credentials retained", { secret: key.name });
       return "made";
     }
-    case "growClaim": {
-      const { name, uid, size } = write;
-      const key = { namespace: identity.namespace, name };
-      const outcome = await orWrapped("PersistentVolumeClaim", name, world.growClaim(key, uid, size));
-      if (outcome === "conflict") return "stale";
-      logger.info("claim grown", { claim: name, size });
-      return "made";
-    }
+    case "growClaim":
+      return growClaim(write, s, deps);
     case "create":
       return createObject(write, identity, deps);
     case "update":
@@ -137,6 +131,26 @@ async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Pr
   }
 }
 
+/** A rejection leaves a volume that works: the pass begins again and goes on without. */
+async function growClaim(
+  { name, uid, size }: Extract<Write, { type: "growClaim" }>,
+  { identity, nowMs }: InstanceSnapshot,
+  { world, memory, logger }: ApplyDeps,
+): Promise<Made> {
+  const key = { namespace: identity.namespace, name };
+  try {
+    if ((await world.growClaim(key, uid, size)) === "conflict") return "stale";
+  } catch (error) {
+    if (!isRefusal(error)) throw wrapped("PersistentVolumeClaim", name, error);
+    memory.growth = { uid, size, problem: problemOf(error), refusedMs: nowMs };
+    logger.error("claim not grown", error, { claim: name, size });
+    return "stale";
+  }
+  delete memory.growth;
+  logger.info("claim grown", { claim: name, size });
+  return "made";
+}
+
 /** An object that stays is unused, and is garbage collected with the instance. */
 async function retire(
   { kind, name }: Extract<Write, { type: "retire" }>,
@@ -158,6 +172,7 @@ async function retire(
 
 async function reportFailures(
   failures: readonly Failure[],
+  decision: Written,
   s: InstanceSnapshot,
   { world, memory, logger }: ApplyDeps,
 ): Promise<Applied> {
@@ -167,7 +182,8 @@ async function reportFailures(
   const isPermanent = errors.some(isPermanentRefusal);
   const isFinal = countRefusal(memory, isPermanent, s.instance) >= REFUSALS_UNTIL_FAILED;
   if (isFinal) delete memory.refusals;
-  const status = await bestEffort(world, s, nextStatus(s, { findings: failures.map(findingOf), isFinal }), logger);
+  const findings = [...(decision.type === "refuse" ? [decision.finding] : []), ...failures.map(findingOf)];
+  const status = await bestEffort(world, s, nextStatus(s, { findings, isFinal }), logger);
   if (fatal !== undefined || status === undefined)
     return { type: "failed", error: fatal ?? errors[0], status: status ?? { type: "unchanged" } };
   return { type: "refused", errors, status, recheckMs: isPermanent ? RECHECK_MS.invalid : RECHECK_MS.refused };

@@ -44,7 +44,13 @@ export type InstanceDecision =
   | { readonly type: "hold"; readonly status: InstanceStatus }
   /** Failed, and nothing has happened that would leave it. */
   | { readonly type: "rest" }
-  | { readonly type: "refuse"; readonly finding: Finding; readonly status: InstanceStatus }
+  /** `steps` make it safe, and provide nothing: whatever is refused, no database starts on a volume that is not its own. */
+  | {
+      readonly type: "refuse";
+      readonly finding: Finding;
+      readonly steps: readonly Step[];
+      readonly status: InstanceStatus;
+    }
   | {
       readonly type: "provision";
       readonly steps: readonly Step[];
@@ -63,4 +69,6 @@ export const RECHECK_MS = {
   /** Between rejections as invalid, before the third means Failed. */
   invalid: 5_000,
   failed: 300_000,
+  /** Between attempts to grow a claim: whether its class allows it is not watched. */
+  growth: 60_000,
 } as const;

@@ -4,11 +4,14 @@ import { findCondition } from "../api/condition-list.ts";
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import { API_VERSION, INSTANCE_NAMES } from "../api/group.ts";
 import type { InstanceStatus } from "../api/instance-status.ts";
+import { withNextStep } from "../api/next-step.ts";
 import type { EventNote } from "../kube/event-object.ts";
+import { mayBeLogin } from "../pods/may-be-login.ts";
 import { troubleText } from "../pods/pod-trouble.ts";
 import type { Instance } from "./children.ts";
 import { claimName, credentialsSecretName, gatewayName, postgresName } from "./names.ts";
 import { POSTGRES_DATABASE, POSTGRES_USER } from "./render/credentials-secret.ts";
+import { databaseSecretName } from "./render/metadata.ts";
 import type { Troubles } from "./snapshot.ts";
 import { wakeOffBegins } from "./wake-off.ts";
 import type { Restored } from "./write-object.ts";
@@ -30,6 +33,7 @@ export function eventsOf(before: Instance, after: Status, troubles: Troubles): r
     ...COMPONENTS.flatMap((type) => componentEvent(type, before.status, after)),
     ...phaseEvent(before.status, after),
     ...troubleEvents(before, after, troubles),
+    ...volumeEvent(before.status, after, troubles),
     ...heldEvent(before.status, after),
     ...catalogueEvents(before, after),
     ...accountEvent(before, after),
@@ -113,26 +117,36 @@ function wakeEvent(before: Status, after: Status): readonly Told[] {
 }
 
 /** The first time that a condition names a cause. */
-function troubleEvents({ metadata, status }: Instance, after: Status, troubles: Troubles): readonly Told[] {
-  const { namespace = "", name = "" } = metadata ?? {};
+function troubleEvents({ metadata, spec, status }: Instance, after: Status, troubles: Troubles): readonly Told[] {
   return TROUBLED.flatMap(([component, type]): readonly Told[] => {
     const trouble = troubles[component];
     const [was, is] = [findCondition(status?.conditions, type), findCondition(after?.conditions, type)];
     if (trouble === undefined || is?.message.includes(troubleText(trouble)) !== true) return [];
     // The name of a pod changes whenever it is replaced; the cause does not.
     if (was?.message.includes(trouble.cause) === true) return [];
-    const login = component === "metadata" ? loginHint({ namespace, name }) : "";
+    const login = component === "metadata" && mayBeLogin(trouble.cause) ? loginHint(metadata, spec) : "";
     const note = `${troubleText(trouble)}; next: ${trouble.next}${login}`;
     return [{ type: "Warning", reason: "PodFailing", note }];
   });
 }
 
 /** What a metadata service that starts and never gets ready most often has in its log. */
-function loginHint({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+function loginHint({ namespace = "", name = "" }: Instance["metadata"] = {}, spec: Instance["spec"]): string {
+  const suspect = `; if PostgreSQL rejects its password there, restore Secret ${databaseSecretName(name, spec)}`;
+  // Where the database is not the operator's, so is no pod of it.
+  if (spec.metadata.postgres !== undefined) return suspect;
   return (
-    `; if PostgreSQL rejects its password there, restore Secret ${credentialsSecretName(name)}, or set that password in the database: ` +
+    `${suspect}, or set that password in the database: ` +
     `kubectl exec -n ${namespace} ${postgresName(name)}-0 -- psql -U ${POSTGRES_USER} -d ${POSTGRES_DATABASE} -c "ALTER ROLE ..."`
   );
+}
+
+/** The first time that the condition says what the database's volume lacks. */
+function volumeEvent(before: Status, after: Status, { volume }: Troubles): readonly Told[] {
+  const [was, is] = [findCondition(before?.conditions, LOSS), findCondition(after?.conditions, LOSS)];
+  if (volume === undefined || is?.message.includes(volume.cause) !== true) return [];
+  if (was?.message.includes(volume.cause) === true) return [];
+  return [{ type: "Warning", reason: "VolumeFailing", note: withNextStep(volume.cause, volume.next) }];
 }
 
 function heldEvent(before: Status, after: Status): readonly Told[] {

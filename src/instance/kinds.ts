@@ -1,5 +1,5 @@
 // The addresses of the Kubernetes kinds that an instance is made of.
-import type { V1Pod } from "../api/generated/kubernetes.ts";
+import type { CoreV1Event, V1Pod } from "../api/generated/kubernetes.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { defineResource, type ResourceType } from "../kube/resource.ts";
 import type { ChildKind, ChildTypes } from "./children.ts";
@@ -37,3 +37,5 @@ export const SECRET_METADATA: ResourceType<KubeObject> = {
 
 /** Of the components; listed only while one is not as it should be. */
 export const PODS: ResourceType<V1Pod> = defineResource({ ...core, kind: "Pod", plural: "pods" });
+/** Why a claim gets no volume. Read only, and never watched. */
+export const CORE_EVENTS: ResourceType<CoreV1Event> = defineResource({ ...core, kind: "Event", plural: "events" });

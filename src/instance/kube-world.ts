@@ -2,6 +2,7 @@
 // written (fields, preconditions, propagation) and nothing about why.
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import { FireboltEngine } from "../api/engine.ts";
+import type { CoreV1Event } from "../api/generated/kubernetes.ts";
 import { FIELD_MANAGER } from "../api/group.ts";
 import { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
@@ -21,9 +22,12 @@ import {
   type Rendered,
 } from "./children.ts";
 import type { InstanceCaches } from "./instance-caches.ts";
-import { KINDS, PODS } from "./kinds.ts";
+import { CORE_EVENTS, KINDS, PODS } from "./kinds.ts";
 import { claimCreatedFields } from "./own-fields.ts";
 import type { CachedReads, DirectReads, InstanceKey, InstanceWorld, StatusWriteAnswer, Writes } from "./world.ts";
+
+/** Events are kept for an hour, and repeated ones are one. */
+const WARNING_LIMIT = 20;
 
 export interface KubeWorldOptions {
   readonly client: KubeClient;
@@ -75,6 +79,13 @@ function directReads({ client, signal }: KubeWorldOptions): DirectReads {
       const { items } = await client.listAll(FireboltEngine, { ...call, namespace });
       return namesOf(items, name);
     },
+    async listWarnings(namespace, uid) {
+      const fieldSelector = `involvedObject.uid=${uid},type=Warning`;
+      const { items } = await client.list(CORE_EVENTS, { ...call, namespace, fieldSelector, limit: WARNING_LIMIT });
+      const seen = ({ lastTimestamp, eventTime, metadata }: CoreV1Event) =>
+        Date.parse(lastTimestamp || eventTime || metadata.creationTimestamp || "") || 0;
+      return items.toSorted((a, b) => seen(a) - seen(b)).map(({ message }) => message ?? "");
+    },
     readClaim: (key) => client.find(KINDS.PersistentVolumeClaim, keyOnly(key), call),
     async listLabelled(kind, { namespace, name }) {
       const { items } = await client.listAll(typeOf(kind), {
@@ -120,7 +131,6 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
     removeFinalizer: (instance) =>
       patch(instance, { finalizers: finalizersOf(instance).filter((finalizer) => finalizer !== own) }),
     writeId: (instance, id) => patch(instance, {}, { spec: { id } }),
-    removeAnnotation: (instance, annotation) => patch(instance, { annotations: { [annotation]: null } }),
     createSecret: (secret) => createOnly(KINDS.Secret, secret),
     // Strategic: a merge patch would replace the list, and with it the owners that others put there.
     releaseSecret: (key, { uid, owner, annotations }) =>

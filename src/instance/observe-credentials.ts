@@ -3,6 +3,7 @@
 // An instance at rest costs no request with the database that the operator runs, and one per minute with an external one.
 
 import { ANNOTATION } from "../api/labels.ts";
+import { withNextStep } from "../api/next-step.ts";
 import type { ChildReference, Instance } from "./children.ts";
 import { isServing } from "./compute/readiness.ts";
 import type { InstanceMemory } from "./memory.ts";
@@ -94,7 +95,9 @@ async function observeInternal(
     );
   const problem = internalSecretProblem(secret);
   // It is never repaired: the database was made with what it once said.
-  return problem === undefined ? { type: "usable" } : broken(`Secret ${name} ${problem}; restore it from a backup`);
+  return problem === undefined
+    ? { type: "usable" }
+    : broken(withNextStep(`Secret ${name} ${problem}`, `restore it from a backup; ${newPasswordText(identity, name)}`));
 }
 
 /** A new password would lock everybody out of data that was made with the old one. */
@@ -108,13 +111,21 @@ async function observeMissing(world: InstanceWorld, identity: InstanceIdentity, 
   return { type: "toCreate" };
 }
 
-function missingText({ namespace, name }: InstanceIdentity, secret: string, claim: string): string {
-  return (
+function missingText(identity: InstanceIdentity, secret: string, claim: string): string {
+  return withNextStep(
     `Secret ${secret} is gone, but its database still exists in PersistentVolumeClaim ${claim}; the metadata service cannot start ` +
-    "again without it. Restore the Secret from a backup; or create it with the keys username " +
-    `(${POSTGRES_USER}), database (${POSTGRES_DATABASE}) and a new password, and set that one in the database: kubectl exec -n ` +
-    `${namespace} ${postgresName(name)}-0 -- psql -U ${POSTGRES_USER} -d ${POSTGRES_DATABASE} -c "ALTER ROLE ${POSTGRES_USER} ` +
-    `PASSWORD 'NEW'". Deleting the claim instead destroys the catalogue, with every database, table and user of the instance`
+      "again without it. Deleting the claim instead destroys the catalogue, with every database, table and user of the instance",
+    `restore the Secret from a backup; ${newPasswordText(identity, secret)}`,
+  );
+}
+
+/** Without a backup: inside the pod no password is needed. */
+function newPasswordText({ namespace, name }: InstanceIdentity, secret: string): string {
+  return (
+    `without one, create it with a new password: kubectl create secret generic ${secret} -n ${namespace} ` +
+    `--from-literal=username=${POSTGRES_USER} --from-literal=database=${POSTGRES_DATABASE} --from-literal=password=NEW; and set that ` +
+    `in the database: kubectl exec -n ${namespace} ${postgresName(name)}-0 -- psql -U ${POSTGRES_USER} -d ${POSTGRES_DATABASE} ` +
+    `-c "ALTER ROLE ${POSTGRES_USER} PASSWORD 'NEW'"`
   );
 }
 

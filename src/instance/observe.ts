@@ -5,6 +5,7 @@ import type { AppliedKind, Child, Instance, LiveObject } from "./children.ts";
 import { identityOf, viewChild } from "./children.ts";
 import { needsCredentials } from "./compute/compute-instance.ts";
 import { observeClaim } from "./database/observe-claim.ts";
+import { RECHECK_MS } from "./decision.ts";
 import type { InstanceMemory } from "./memory.ts";
 import {
   credentialsSecretName,
@@ -17,7 +18,7 @@ import {
 import { observeCredentials } from "./observe-credentials.ts";
 import { observeTroubles } from "./pods/observe-troubles.ts";
 import type { RenderSettings } from "./render/instance-objects.ts";
-import { type ChildKey, childKey, type InstanceSnapshot } from "./snapshot.ts";
+import { type ChildKey, childKey, type InstanceSnapshot, type RefusedGrowth } from "./snapshot.ts";
 import type { InstanceWorld } from "./world.ts";
 
 export interface ObserveOptions {
@@ -50,7 +51,9 @@ export async function observeInstance(
     ? await observeCredentials(world, { instance, identity, children, memory, nowMs })
     : ({ type: "usable" } as const);
   const secret = world.secretMetadata({ namespace, name: credentialsSecretName(identity.name) });
-  const troubles = needed ? await observeTroubles(world, { children, identity, phase, nowMs, memory, logger }) : {};
+  const troubles = needed
+    ? await observeTroubles(world, { children, identity, phase, nowMs, memory, logger, claim })
+    : {};
   return {
     nowMs,
     troubles,
@@ -61,11 +64,17 @@ export async function observeInstance(
     settings,
     credentials,
     claim,
+    refusedGrowth: refusedGrowth(memory, nowMs),
     secret,
     children,
     seen: memory.seen,
     outcomes: memory.outcomes,
   };
+}
+
+function refusedGrowth({ growth }: InstanceMemory, nowMs: number): RefusedGrowth | undefined {
+  const ageMs = nowMs - (growth?.refusedMs ?? 0);
+  return ageMs >= 0 && ageMs < RECHECK_MS.growth ? growth : undefined;
 }
 
 /** Another account than the known one rolls every gateway, so a cache that lags behind must not tell of it. */

@@ -1,6 +1,7 @@
 // Passes over a world in memory: the database's credentials, generated or brought (S57), and the account id. Neither may ever change.
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
+import { splitNextStep } from "../api/next-step.ts";
 
 const SECRET = "lakeside-metadata-postgres-creds";
 const EXTERNAL = {
@@ -153,7 +154,7 @@ describe("the generated credentials (I53)", () => {
     await run.tryPass();
     expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
     const { metadata, ...rest } = run.instance;
-    const annotations = { "firebolt.io/accept-empty-catalogue": "true" };
+    const annotations = { "firebolt.io/accept-empty-catalogue": `lost-${run.status.builtInPostgres?.claimUID}` };
     run.world.put("FireboltInstance", { ...rest, metadata: { ...metadata, annotations } });
     await run.settle();
     expect(run.status.phase).toBe("Ready");
@@ -167,7 +168,9 @@ describe("the generated credentials (I53)", () => {
     run.world.drop("Secret", SECRET);
     await run.pass();
     expect(run.condition("Ready")).toBe("False/PostgresEnsureFailed");
-    expect(run.message("Ready")).toMatch(/Restore the Secret from a backup.*ALTER ROLE firebolt PASSWORD/);
+    expect(splitNextStep(run.message("Ready")).next).toMatch(
+      /^restore the Secret from a backup; .*kubectl create secret generic .* -n ns --from-literal=username=firebolt .*ALTER ROLE firebolt PASSWORD/,
+    );
     expect(run.message("Ready")).toMatch(/Deleting the claim instead destroys the catalogue/);
     expect(run.events.filter(({ type }) => type === "Warning").map(({ reason }) => reason)).toContain(
       "ComponentUnready",

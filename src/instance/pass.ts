@@ -2,15 +2,14 @@
 // the outside only through its world.
 import { randomBytes } from "node:crypto";
 import { INSTANCE_NAMES } from "../api/group.ts";
-import { ANNOTATION } from "../api/labels.ts";
 import type { NextCheck } from "../kube/controller.ts";
 import type { EventSink } from "../kube/event-object.ts";
 import type { Logger } from "../kube/logger.ts";
 import { resolveAccountId } from "./account-id.ts";
 import { type Applied, applyDecision } from "./apply.ts";
 import { type Instance, identityOf } from "./children.ts";
-import { isConsentUsed } from "./compute/catalogue.ts";
 import { computeInstance, refuseLostId } from "./compute/compute-instance.ts";
+import { growthTrouble } from "./database/storage.ts";
 import { type InstanceDecision, RECHECK_MS } from "./decision.ts";
 import { deleteInstance } from "./deletion/delete-instance.ts";
 import { observeHold } from "./deletion/hold.ts";
@@ -126,17 +125,12 @@ async function decideAndApply(world: InstanceWorld, instance: Instance, deps: De
   try {
     const snapshot = await observeInstance(world, instance, { settings, memory, nowMs: nowMs(), heldBy, logger });
     troubles = snapshot.troubles;
-    if (isConsentUsed(snapshot)) {
-      await world.removeAnnotation(instance, ANNOTATION.acceptEmptyCatalogue);
-      succeeded = true;
-      return "now";
-    }
     const decision = lostId === undefined ? computeInstance(snapshot) : refuseLostId(snapshot, lostId);
     if (decision.type === "rest") {
       succeeded = true;
       return { afterMs: RECHECK_MS.failed };
     }
-    if (instance.status?.phase === "Failed") logger.info("leaving Failed");
+    if (instance.status?.phase === "Failed" && decision.status.phase !== "Failed") logger.info("leaving Failed");
     const onCredentialsCreated = () => events.record(credentialsEvent(instance));
     const applied = await applyDecision(decision, snapshot, {
       world,
@@ -166,11 +160,12 @@ async function decideAndApply(world: InstanceWorld, instance: Instance, deps: De
 
 /** Logs and events of what was stored; returns the instance as it is stored now. */
 function report(
-  { instance: before, troubles }: InstanceSnapshot,
+  snapshot: InstanceSnapshot,
   decision: InstanceDecision,
   applied: Applied,
   { events, logger }: PassDeps,
 ): Instance {
+  const { instance: before } = snapshot;
   if (applied.type === "stale" || applied.type === "early") return before;
   // Thrown errors are logged by whoever catches them.
   for (const error of applied.type === "refused" ? applied.errors : [])
@@ -182,6 +177,8 @@ function report(
     logger.info("instance refused", { reason: decision.finding.reason, cause: decision.finding.message });
   if (before.status?.phase !== after.status?.phase)
     logger.info("phase changed", { from: before.status?.phase ?? "", to: after.status?.phase });
+  const volume = snapshot.troubles.volume ?? growthTrouble(snapshot);
+  const troubles = { ...snapshot.troubles, ...(volume === undefined ? {} : { volume }) };
   for (const event of eventsOf(before, after.status, troubles)) events.record(event);
   return after;
 }

@@ -21,6 +21,8 @@ export interface ClaimView {
   readonly uid: string;
   readonly isLeaving: boolean;
   readonly volumeName: string | undefined;
+  /** Kubernetes notes on it that it was bound, whether it still is or not. */
+  readonly wasBound: boolean;
   /** The size that it requests. */
   readonly size: string | number | undefined;
   readonly storageClassName: string | undefined;
@@ -31,6 +33,20 @@ export interface Troubles {
   readonly postgres?: TroubledPod;
   readonly metadata?: TroubledPod;
   readonly gateway?: TroubledPod;
+  /** Why the claim of the database gets no volume: what its pod says of it names no class. */
+  readonly volume?: VolumeTrouble;
+}
+
+export interface VolumeTrouble {
+  readonly cause: string;
+  readonly next: string;
+}
+
+/** A growth of the claim that the API server rejected a short while ago. */
+export interface RefusedGrowth {
+  readonly uid: string;
+  readonly size: string | number;
+  readonly problem: string;
 }
 
 export interface InstanceSnapshot {
@@ -45,6 +61,7 @@ export interface InstanceSnapshot {
   readonly credentials: Credentials;
   /** Undefined with an external database: nobody looks. */
   readonly claim: ClaimView | undefined;
+  readonly refusedGrowth: RefusedGrowth | undefined;
   /** Of the Secret with the credentials of the built-in PostgreSQL, as the watch shows it. */
   readonly secret: ChildMetadata | undefined;
   readonly troubles: Troubles;

@@ -44,6 +44,8 @@ export interface DirectReads {
   /** Of all components. */
   listPods(instance: InstanceKey): Promise<readonly Pod[]>;
   listEngines(instance: InstanceKey): Promise<readonly string[]>;
+  /** Texts of the warnings about an object, the newest last. */
+  listWarnings(namespace: string, uid: string): Promise<readonly string[]>;
   readClaim(key: InstanceKey): Promise<DeepReadonly<V1PersistentVolumeClaim> | undefined>;
   /** Everything of this kind that carries the instance's label, whoever owns it. */
   listLabelled(kind: ChildKind, instance: InstanceKey): Promise<readonly ChildReference[]>;
@@ -51,11 +53,10 @@ export interface DirectReads {
 
 /** Every write rejects when the API server refuses it for a reason that the answer type does not name. */
 export interface Writes {
-  /** Bound to the instance's resourceVersion, as are the next three; rejects on a conflict. */
+  /** Bound to the instance's resourceVersion, as are the next two; rejects on a conflict. */
   addFinalizer(instance: Instance): Promise<void>;
   removeFinalizer(instance: Instance): Promise<void>;
   writeId(instance: Instance, id: string): Promise<void>;
-  removeAnnotation(instance: Instance, annotation: string): Promise<void>;
   /** Never changes a Secret that is already there. */
   createSecret(secret: V1Secret): Promise<"created" | "exists">;
   /** Takes one owner away, and no other. Conflict: another Secret has the name by now, or none. */

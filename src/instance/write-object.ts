@@ -115,12 +115,12 @@ function noteWrite(message: string, object: Rendered, { world, memory, logger }:
   else memory.outcomes.set(key, outcomeOf(live, object));
 }
 
-function wrapped(kind: ChildKind, name: string, error: unknown): Error {
+/** A failure names the object. */
+export function wrapped(kind: ChildKind, name: string, error: unknown): Error {
   return new ChildWriteError(kind, name, problemOf(error), error);
 }
 
-/** A failure names the object. */
-export async function orWrapped<T>(kind: ChildKind, name: string, call: Promise<T>): Promise<T> {
+async function orWrapped<T>(kind: ChildKind, name: string, call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {

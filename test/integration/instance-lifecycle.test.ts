@@ -244,7 +244,7 @@ describe("deletion (S60)", () => {
     await room.create("FireboltEngine", engine({ name: "e3", namespace: room.name }));
     await room.remove("FireboltInstance", "lakeside");
     await eventually(async () => expect(conditionOf(await room.instance(), "Ready")).toBe("False/DeletionBlocked"));
-    const annotations = { "firebolt.io/delete-with-engines": "true" };
+    const annotations = { "firebolt.io/delete-despite-engines": "true" };
     await room.patch("FireboltInstance", "lakeside", { metadata: { annotations } });
     await eventually(async () => expect(await room.find("FireboltInstance", "lakeside")).toBeUndefined());
     expect(await room.names("FireboltEngine")).toEqual(["e3"]);

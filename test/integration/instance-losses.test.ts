@@ -68,17 +68,22 @@ test("a claim that is deleted, and then its pod: no other database starts until 
   await eventually(async () => expect(await room.find("Pod", "lakeside-metadata-pg-0")).toBeUndefined());
   expect(eventsIn(room, "CatalogueLost").length).toBeGreaterThanOrEqual(2);
 
-  const annotations = { "firebolt.io/accept-empty-catalogue": "true" };
-  await room.patch("FireboltInstance", "lakeside", { metadata: { annotations } });
+  const consent = (value: string) =>
+    room.patch("FireboltInstance", "lakeside", {
+      metadata: { annotations: { "firebolt.io/accept-empty-catalogue": value } },
+    });
+  await consent("true");
+  await eventually(async () => expect(await messageOf(room)).toMatch(/is ignored: "true" does not name this loss/));
+  expect(await replicas(room)).toBe(0);
+  await consent(`lost-${first}`);
   await eventually(async () => expect(await replicas(room)).toBe(1));
   await reaches(room, "Ready");
   await eventually(async () => {
-    const { metadata, status } = await room.instance();
+    const { status } = await room.instance();
     expect(status?.builtInPostgres?.claimUID).toBe(await claimUid(room));
-    expect(metadata?.annotations ?? {}).not.toHaveProperty("firebolt.io/accept-empty-catalogue");
   });
 
-  // Lost once more. The StatefulSet has the API server's defaults by now, which do not go with the strategy of a fence.
+  // Lost once more, with the consent still in place. The StatefulSet has the API server's defaults by now, which do not go with the strategy of a fence.
   await provide(room, `${room.name}-two`);
   await eventually(async () => {
     const { metadata, status } = (await room.get("StatefulSet", "lakeside-metadata-pg")) as StatefulSetView;
@@ -103,7 +108,7 @@ test("a Secret that is deleted shows at once although nothing restarts, and its 
   await eventually(async () => expect(await claimUid(room)).toBeDefined());
   await room.remove("Secret", SECRET);
   await shows(room, "PostgresEnsureFailed");
-  expect(await messageOf(room)).toMatch(/Restore the Secret from a backup.*ALTER ROLE.*destroys the catalogue/);
+  expect(await messageOf(room)).toMatch(/destroys the catalogue.*; next: restore the Secret from a backup.*ALTER ROLE/);
   const { data, type, metadata } = secret;
   const body = { apiVersion: "v1", kind: "Secret", metadata: { name: SECRET, labels: metadata.labels }, type, data };
   await room.create("Secret", body);

@@ -15,7 +15,9 @@ export interface InvalidManifest {
 
 const REQUIRED = /Required value/;
 const DUPLICATE = /Duplicate value/;
-const QUANTITY = /should match .*\[KMGTPE\]i/;
+const QUANTITY = /must be a quantity, such as 20Gi.*without a B/;
+/** In a pod template, whose schema is Kubernetes' own. */
+const PATTERN = /should match .*\[KMGTPE\]i/;
 const container = (fields: object) => ({ spec: { containers: [fields] } });
 const storage = (backend: object) => ({ storage: backend });
 const autoStop = (fields: object) => ({ autoStop: { activeReplicas: 1, ...fields } });
@@ -183,7 +185,7 @@ const TEMPLATE_ROWS: readonly (Omit<InvalidManifest, "kind" | "spec"> & { readon
     row: 39,
     what: "a limit that is no quantity",
     template: container({ name: "engine", resources: { limits: { cpu: "two" } } }),
-    refuses: { "spec.template.spec.containers[0].resources.limits.cpu": QUANTITY },
+    refuses: { "spec.template.spec.containers[0].resources.limits.cpu": PATTERN },
   },
 ];
 
@@ -202,7 +204,22 @@ const CLASS_ROWS: readonly Omit<InvalidManifest, "kind">[] = [
   },
 ];
 
+const builtIn = (builtInPostgres: object) => ({ metadata: { builtInPostgres } });
+const DATABASE = "spec.metadata.builtInPostgres";
+
 const INSTANCE_ROWS: readonly Omit<InvalidManifest, "kind">[] = [
+  {
+    row: 11,
+    what: "a volume of the database in GB",
+    spec: builtIn({ storage: { size: "10GB" } }),
+    refuses: { [`${DATABASE}.storage.size`]: QUANTITY },
+  },
+  {
+    row: 11,
+    what: "memory of the database in MB",
+    spec: builtIn({ resources: { requests: { cpu: 1, memory: "512MB" } } }),
+    refuses: { [`${DATABASE}.resources.requests`]: /memory must be a quantity, such as 20Gi/ },
+  },
   { row: 47, what: "no spec", whole: {}, refuses: { spec: REQUIRED } },
   { row: 48, what: "no metadata", whole: { spec: { gateway: {} } }, refuses: { "spec.metadata": REQUIRED } },
   {

@@ -119,6 +119,14 @@ export class MemoryInstanceWorld implements InstanceWorld {
     return this.pods;
   };
 
+  /** Warning events of the database's claim. */
+  warnings: readonly string[] = [];
+
+  listWarnings = async () => {
+    this.#ask("list Event");
+    return this.warnings;
+  };
+
   /** Engines of the namespace, by the instance that they name. */
   readonly enginesByName = new Map<string, string>();
 
@@ -192,12 +200,6 @@ export class MemoryInstanceWorld implements InstanceWorld {
       metadata: { ...found.metadata, generation: (found.metadata?.generation ?? 0) + 1 },
       spec: { ...found.spec, id },
     }));
-
-  removeAnnotation = (instance: Instance, annotation: string) =>
-    this.#patch("removeAnnotation", instance, (found) => {
-      const { [annotation]: _, ...annotations } = found.metadata?.annotations ?? {};
-      return { ...found, metadata: { ...found.metadata, annotations } };
-    });
 
   releaseSecret = async ({ name }: InstanceKey, release: SecretRelease): Promise<"patched" | "conflict"> => {
     this.#ask(`release Secret ${name}`);

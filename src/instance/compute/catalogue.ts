@@ -10,25 +10,39 @@ export type Catalogue =
   /** An external database, or no claim was ever seen. */
   | { readonly type: "none" }
   | { readonly type: "intact"; readonly claim: ClaimView }
-  /** Deleted, and kept only by the pod that uses it. */
-  | { readonly type: "leaving"; readonly claim: ClaimView; readonly accepted: boolean }
+  /** Deleted, and kept only by the pod that uses it. `consent` is what is annotated. */
+  | { readonly type: "leaving"; readonly claim: ClaimView; readonly accepted: boolean; readonly consent: Consent }
   /** Gone, or replaced by `claim`. */
-  | { readonly type: "lost"; readonly claim: ClaimView | undefined; readonly remembered: string }
+  | {
+      readonly type: "lost";
+      readonly claim: ClaimView | undefined;
+      readonly remembered: string;
+      readonly consent: Consent;
+    }
   /** The same, and somebody consented to go on with what is there now, or with a new claim. */
   | { readonly type: "accepted"; readonly claim: ClaimView | undefined; readonly remembered: string };
 
+type Consent = string | undefined;
 type Known = Pick<InstanceSnapshot, "instance" | "identity" | "claim" | "children">;
 
 export function catalogueOf(s: Known): Catalogue {
   const { instance, claim } = s;
   if (instance.spec.metadata.postgres !== undefined) return { type: "none" };
   const consent = instance.metadata?.annotations?.[ANNOTATION.acceptEmptyCatalogue];
-  const accepted = consent === "true" || (claim !== undefined && consent === claim.uid);
   const remembered = instance.status?.builtInPostgres?.claimUID ?? noted(s) ?? firstSeen(s);
   if (remembered === undefined) return { type: "none" };
-  if (claim?.uid !== remembered) return { type: accepted ? "accepted" : "lost", claim, remembered };
-  return claim.isLeaving ? { type: "leaving", claim, accepted } : { type: "intact", claim };
+  const acceptsLoss = consent === consentToLoss(remembered);
+  if (claim?.uid === remembered)
+    return claim.isLeaving ? { type: "leaving", claim, accepted: acceptsLoss, consent } : { type: "intact", claim };
+  const accepted = acceptsLoss || (claim !== undefined && consent === claim.uid);
+  return accepted ? { type: "accepted", claim, remembered } : { type: "lost", claim, remembered, consent };
 }
+
+/**
+ * A consent names one loss, so that one which stays, in Git say, accepts no other. The bare uid accepts the claim that is there; were it
+ * to accept the loss of that claim as well, it would do so unseen.
+ */
+const consentToLoss = (uid: string): string => `lost-${uid}`;
 
 /** What the StatefulSet was stopped for, should the status be gone. */
 function noted({ children, identity }: Known): string | undefined {
@@ -63,13 +77,6 @@ export function rememberedClaim(catalogue: Catalogue): string | undefined {
   }
 }
 
-/** A consent counts once: left in place, it would accept the next loss unseen. */
-export function isConsentUsed(s: Known): boolean {
-  const consent = s.instance.metadata?.annotations?.[ANNOTATION.acceptEmptyCatalogue];
-  const stored = s.instance.status?.builtInPostgres?.claimUID;
-  return consent === "true" && stored !== undefined && s.claim?.uid === stored && !s.claim.isLeaving;
-}
-
 /**
  * A claim that a former instance left, on its way out: a StatefulSet that is made now would use it, and its end would look like the
  * loss of this instance's catalogue.
@@ -94,8 +101,15 @@ export function postgresRun(catalogue: Catalogue): PostgresRun {
 
 export function catalogueFinding(catalogue: Catalogue, identity: InstanceIdentity): Finding | undefined {
   if (catalogue.type !== "leaving" && catalogue.type !== "lost") return undefined;
-  const message = catalogue.type === "leaving" ? leavingText(catalogue.claim, identity) : lostText(catalogue, identity);
-  return { component: "metadata", reason: "CatalogueLost", message };
+  const text = catalogue.type === "leaving" ? leavingText(catalogue.claim, identity) : lostText(catalogue, identity);
+  return { component: "metadata", reason: "CatalogueLost", message: `${ignoredText(catalogue)}${text}` };
+}
+
+/** In front: what a person has just set, and to no effect, is what they look for. */
+function ignoredText(catalogue: Extract<Catalogue, { consent: Consent }>): string {
+  const { consent } = catalogue;
+  if (consent === undefined || (catalogue.type === "leaving" && catalogue.accepted)) return "";
+  return `the annotation ${ANNOTATION.acceptEmptyCatalogue} is ignored: ${JSON.stringify(consent)} does not name this loss. `;
 }
 
 function leavingText({ volumeName }: ClaimView, { namespace, name }: InstanceIdentity): string {
@@ -105,19 +119,19 @@ function leavingText({ volumeName }: ClaimView, { namespace, name }: InstanceIde
     `PersistentVolumeClaim ${claimName(name)} is being deleted, and the catalogue with it as soon as pod ${pod} stops; ` +
     "a deletion cannot be undone, but everything still works. Save the catalogue now: " +
     `kubectl exec -n ${namespace} ${pod} -- pg_dump -U ${POSTGRES_USER} -d ${POSTGRES_DATABASE} --clean --if-exists > catalogue.sql; ` +
-    `to keep the volume as well: kubectl patch pv ${volume} -p '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}'`
+    `to keep the volume as well, for another claim: kubectl patch pv ${volume} -p '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}'`
   );
 }
 
 function lostText({ claim, remembered }: Extract<Catalogue, { type: "lost" }>, identity: InstanceIdentity): string {
   const name = claimName(identity.name);
   const consent = (value: string) =>
-    `kubectl annotate fireboltinstance ${identity.name} -n ${identity.namespace} ${ANNOTATION.acceptEmptyCatalogue}=${value}`;
+    `kubectl annotate fireboltinstance ${identity.name} -n ${identity.namespace} --overwrite ${ANNOTATION.acceptEmptyCatalogue}=${value}`;
   if (claim === undefined)
     return (
       `PersistentVolumeClaim ${name} (uid ${remembered}) was deleted, and the catalogue with it; no empty one is started in its ` +
       "place. To restore it, create the claim from the volume or a snapshot that you kept and accept it by its uid: " +
-      `${consent("UID")}; to start with an empty catalogue, without any database, table or user: ${consent("true")}`
+      `${consent("UID")}; to start with an empty catalogue, without any database, table or user: ${consent(consentToLoss(remembered))}`
     );
   return (
     `PersistentVolumeClaim ${name} was replaced: its uid is ${claim.uid}, and the catalogue was in ${remembered}; PostgreSQL is ` +

@@ -2,24 +2,29 @@
 // the snapshot holds.
 import { violationsText } from "../../podtemplate/violation.ts";
 import { validateVolume } from "../database/storage.ts";
+import { validateNames } from "../database/validate-built-in.ts";
 import { type Finding, type InstanceDecision, RECHECK_MS } from "../decision.ts";
-import { claimName, gatewayName, metadataName } from "../names.ts";
+import { gatewayName, metadataName } from "../names.ts";
 import { childOf, type InstanceSnapshot } from "../snapshot.ts";
 import { validateId, validateName, validateTemplates } from "../validate.ts";
-import { catalogueOf, formerClaimFinding, postgresRun } from "./catalogue.ts";
+import { catalogueFinding, catalogueOf, formerClaimFinding, postgresRun } from "./catalogue.ts";
 import { isForeground } from "./held.ts";
 import { heldStatus, initialStatus, nextStatus } from "./next-status.ts";
-import { isReleased } from "./phase.ts";
+import { isAtRest, showsLoss } from "./phase.ts";
 import { isComplete, isServing } from "./readiness.ts";
-import { computeSteps } from "./steps.ts";
+import { computeSafeguards, computeSteps } from "./steps.ts";
 
 export function computeInstance(s: InstanceSnapshot): InstanceDecision {
   if (s.phase === undefined) return { type: "initialise", status: initialStatus(s) };
-  const isAtRest = s.phase === "Failed" && !isReleased(s.instance);
-  if (s.heldBy.length > 0 && (isAtRest || isForeground(s.instance))) return { type: "hold", status: heldStatus(s) };
-  if (isAtRest) return { type: "rest" };
+  const isHeld = s.heldBy.length > 0;
+  if (isHeld && isForeground(s.instance)) return { type: "hold", status: heldStatus(s) };
+  // Consent to the loss that keeps it at rest is somebody's act as well.
+  const rests = isAtRest(s) && !(showsLoss(s.instance) && !isLost(s));
+  // Safety first: no database starts on a volume that is not its own, whatever else the operator has stopped doing.
+  if (rests && isLost(s)) return refuse(s);
+  if (rests) return isHeld ? { type: "hold", status: heldStatus(s) } : { type: "rest" };
   const finding = refusal(s);
-  if (finding !== undefined) return { type: "refuse", finding, status: nextStatus(s, { findings: [finding] }) };
+  if (finding !== undefined) return refuse(s, finding);
   const metadata = childOf(s, "Deployment", metadataName(s.identity.name));
   const gateway = childOf(s, "Deployment", gatewayName(s.identity.name));
   const metadataServes = isServing(metadata);
@@ -33,25 +38,37 @@ export function computeInstance(s: InstanceSnapshot): InstanceDecision {
 
 /** Without its account id an instance cannot be rendered, and a new id would not be its own. */
 export function refuseLostId(s: InstanceSnapshot, message: string): InstanceDecision {
-  if (s.phase === "Failed" && !isReleased(s.instance)) return { type: "rest" };
-  const finding = { component: "metadata", reason: "EnsureFailed", message } as const;
-  return { type: "refuse", finding, status: nextStatus(s, { findings: [finding] }) };
+  if (isAtRest(s) && !isLost(s)) return { type: "rest" };
+  return refuse(s, { component: "metadata", reason: "EnsureFailed", message });
+}
+
+/** A lost catalogue comes before `finding`. */
+function refuse(s: InstanceSnapshot, found?: Finding): InstanceDecision {
+  const finding = catalogueFinding(catalogueOf(s), s.identity) ?? found;
+  if (finding === undefined) return { type: "rest" };
+  const findings = found === undefined ? [] : [found];
+  return { type: "refuse", finding, steps: computeSafeguards(s), status: nextStatus(s, { findings }) };
+}
+
+function isLost(s: InstanceSnapshot): boolean {
+  return postgresRun(catalogueOf(s)) !== "running";
 }
 
 /** Whether the pass needs to know about the database's Secret at all. */
 export function needsCredentials({ phase, instance }: Pick<InstanceSnapshot, "phase" | "instance">): boolean {
-  return phase !== undefined && (phase !== "Failed" || isReleased(instance)) && specRefusal(instance) === undefined;
+  const rests = isAtRest({ phase, instance }) && !showsLoss(instance);
+  return phase !== undefined && !rests && specRefusal(instance) === undefined;
 }
 
 function refusal(s: InstanceSnapshot): Finding | undefined {
-  const { instance, identity, credentials, claim } = s;
+  const { instance, credentials } = s;
   const found = specRefusal(instance);
   if (found !== undefined) return found;
   // Before the credentials: without its catalogue a database needs no new password, and must not get one.
-  if (postgresRun(catalogueOf(s)) !== "running") return undefined;
+  if (isLost(s)) return undefined;
   const former = formerClaimFinding(s);
   if (former !== undefined) return former;
-  const volume = validateVolume(instance.spec.metadata.builtInPostgres, claim, claimName(identity.name));
+  const volume = validateVolume(s);
   if (volume.length > 0)
     return { component: "metadata", reason: "PostgresEnsureFailed", message: violationsText(volume) };
   if (credentials.type !== "unusable") return undefined;
@@ -61,6 +78,9 @@ function refusal(s: InstanceSnapshot): Finding | undefined {
 function specRefusal(instance: InstanceSnapshot["instance"]): Finding | undefined {
   const name = validateName(instance.metadata?.name ?? "");
   if (name.length > 0) return { component: "metadata", reason: "NameRejected", message: violationsText(name) };
+  const database = validateNames(instance.spec.metadata);
+  if (database.length > 0)
+    return { component: "metadata", reason: "PostgresEnsureFailed", message: violationsText(database) };
   const { metadata, gateway } = validateTemplates(instance);
   if (metadata.length > 0)
     return { component: "metadata", reason: "TemplateRejected", message: violationsText(metadata) };

@@ -17,6 +17,6 @@ export function heldMessage(engines: readonly string[], { namespace, name }: Ins
   return (
     `the instance was deleted, but ${engines.length} ${who} it: ${shown}; nothing is deleted and everything goes on until ${what} ` +
     `deleted: kubectl delete fireboltengine ${engines.slice(0, SHOWN).join(" ")} -n ${namespace}; or delete the instance under them: ` +
-    `kubectl annotate fireboltinstance ${name} -n ${namespace} ${ANNOTATION.deleteWithEngines}=true`
+    `kubectl annotate fireboltinstance ${name} -n ${namespace} ${ANNOTATION.deleteDespiteEngines}=true`
   );
 }

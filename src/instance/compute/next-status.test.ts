@@ -38,6 +38,7 @@ function snapshot(
     seen: new Set(),
     troubles: {},
     claim: undefined,
+    refusedGrowth: undefined,
     secret: undefined,
     credentials: { type: "usable" },
     children,

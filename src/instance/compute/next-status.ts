@@ -5,15 +5,17 @@ import type { Condition, InstanceConditionType } from "../../api/conditions.ts";
 import { copyOf } from "../../api/deep-readonly.ts";
 import type { InstanceStatus } from "../../api/instance-status.ts";
 import { ANNOTATION } from "../../api/labels.ts";
+import { withNextStep } from "../../api/next-step.ts";
 import { troubleText } from "../../pods/pod-trouble.ts";
+import { growthTrouble } from "../database/storage.ts";
 import type { Finding } from "../decision.ts";
 import { gatewayEndpoint, gatewayName, metadataEndpoint, metadataName } from "../names.ts";
-import { childOf, type InstanceSnapshot } from "../snapshot.ts";
+import { childOf, type InstanceSnapshot, type VolumeTrouble } from "../snapshot.ts";
 import { wakeOffHint } from "../wake-off.ts";
-import { catalogueFinding, catalogueOf, rememberedClaim } from "./catalogue.ts";
+import { catalogueFinding, catalogueOf, postgresRun, rememberedClaim } from "./catalogue.ts";
 import { gatewayAccountOf } from "./gateway-account.ts";
 import { heldMessage } from "./held.ts";
-import { nextPhase, resetHint } from "./phase.ts";
+import { isAtRest, nextPhase, resetHint } from "./phase.ts";
 import { isRolledOut, isServing } from "./readiness.ts";
 
 export interface StatusOptions {
@@ -35,9 +37,11 @@ const DISABLED: readonly InstanceVerdict[] = (["AuthReady", "EngineTLSReady", "G
 
 export function nextStatus(
   s: InstanceSnapshot,
-  { findings: found = [], isFinal = false }: StatusOptions = {},
+  { findings: found = [], isFinal: isGivenUp = false }: StatusOptions = {},
 ): InstanceStatus {
   const catalogue = catalogueOf(s);
+  // A database that is fenced while the instance is at rest does not set it in motion again.
+  const isFinal = isGivenUp || (isAtRest(s) && postgresRun(catalogue) !== "running");
   const lost = catalogueFinding(catalogue, s.identity);
   // Whatever else is wrong: nothing is as bad, and nothing helps before it.
   const findings = lost === undefined ? found : [lost, ...found];
@@ -111,14 +115,21 @@ function verdictOf(
   }
   const isStuck = trouble !== undefined && !isRolledOut(childOf(s, "Deployment", deployment));
   const but = isStuck ? ", but its rollout is stuck" : ", but something is wrong";
-  const message = `Deployment ${deployment} has a ready replica${trouble === undefined ? "" : `${but}: ${trouble}`}`;
+  // A volume that stays as it is keeps nothing from running, so it explains nothing else.
+  const told = trouble ?? (component === "metadata" ? textOf(growthTrouble(s)) : undefined);
+  const message = `Deployment ${deployment} has a ready replica${told === undefined ? "" : `${but}: ${told}`}`;
   return { type, status: "True", reason: "Ready", message };
 }
 
-/** A metadata service waits for its database, so what is wrong there comes first. */
+/** A metadata service waits for its database, and that for its volume: what is wrong there comes first. */
 function troubleOf(component: Component, { troubles }: InstanceSnapshot): string | undefined {
+  if (component === "metadata" && troubles.volume !== undefined) return textOf(troubles.volume);
   const found = component === "metadata" ? (troubles.postgres ?? troubles.metadata) : troubles.gateway;
   return found === undefined ? undefined : troubleText(found);
+}
+
+function textOf(trouble: VolumeTrouble | undefined): string | undefined {
+  return trouble === undefined ? undefined : withNextStep(trouble.cause, trouble.next);
 }
 
 function withHint(verdict: InstanceVerdict, hint: string): InstanceVerdict {

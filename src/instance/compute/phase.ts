@@ -19,6 +19,22 @@ export function isReleased({ metadata, status }: Instance): boolean {
   return value !== undefined && !(ready?.message ?? "").endsWith(resetHint(value));
 }
 
+/** Failed, and nobody has acted since. */
+export function isAtRest({
+  phase,
+  instance,
+}: {
+  readonly phase: InstancePhase | undefined;
+  readonly instance: Instance;
+}) {
+  return phase === "Failed" && !isReleased(instance);
+}
+
+/** Whether its condition tells of a lost catalogue. */
+export function showsLoss({ status }: Instance): boolean {
+  return findCondition(status?.conditions, "MetadataReady")?.reason === "CatalogueLost";
+}
+
 const LONGEST_VALUE = 64;
 
 /**

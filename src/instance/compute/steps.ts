@@ -4,13 +4,25 @@
 import { ANNOTATION } from "../../api/labels.ts";
 import { type AppliedKind, type Child, isOwnedBy, type LiveObject, type Rendered } from "../children.ts";
 import { retainedFor } from "../database/retention.ts";
-import { claimTemplateOf, growth, isWantedTemplate } from "../database/storage.ts";
+import {
+  claimTemplateOf,
+  growth,
+  isRefused,
+  isReplaceable,
+  isWantedTemplate,
+  validateVolume,
+} from "../database/storage.ts";
 import type { Removal, Step, Write } from "../decision.ts";
 import { hasRenderedHashOf, isAsRendered, outcomeOf, withRenderedHash } from "../drift/as-rendered.ts";
 import { claimName, gatewayName, metadataName, postgresName } from "../names.ts";
 import { takenProblem } from "../refusal.ts";
 import { gatewayAccountName, ownsGatewayIdentity } from "../render/gateway-identity.ts";
-import { type InstanceObjects, type RenderFacts, renderInstanceObjects } from "../render/instance-objects.ts";
+import {
+  type InstanceObjects,
+  type RenderFacts,
+  renderInstanceObjects,
+  renderPostgresObjects,
+} from "../render/instance-objects.ts";
 import { childKey, childOf, type InstanceSnapshot } from "../snapshot.ts";
 import { type Catalogue, catalogueOf, postgresRun, rememberedClaim } from "./catalogue.ts";
 import { replacedAccountUid } from "./gateway-account.ts";
@@ -39,6 +51,25 @@ export function computeSteps(s: InstanceSnapshot): readonly Step[] {
   return steps.filter(({ writes }) => writes.length > 0);
 }
 
+/**
+ * What is written of an instance that is refused: its database does not start on a volume that is not its own. Where the claim never had
+ * a volume and is not what the spec wants, the StatefulSet goes: it would make the claim anew as it was.
+ */
+export function computeSafeguards(s: InstanceSnapshot): readonly Step[] {
+  const catalogue = catalogueOf(s);
+  const statefulSet = childOf(s, "StatefulSet", postgresName(s.identity.name));
+  if (s.instance.spec.metadata.postgres !== undefined || statefulSet.type !== "live") return [];
+  const removal = removalOf("StatefulSet", statefulSet);
+  const isUnwanted = isReplaceable(s) && validateVolume(s).length > 0;
+  const writes: readonly Write[] =
+    postgresRun(catalogue) !== "running"
+      ? writesOf(s, renderPostgresObjects(s.instance, s.settings, factsOf(s, catalogue)))
+      : isUnwanted && removal !== undefined
+        ? [{ type: "remove", removal }]
+        : [];
+  return writes.length === 0 ? [] : [{ component: "metadata", failure: "PostgresEnsureFailed", writes }];
+}
+
 function factsOf(s: InstanceSnapshot, catalogue: Catalogue): RenderFacts {
   const statefulSet = childOf(s, "StatefulSet", postgresName(s.identity.name));
   const claimTemplate = statefulSet.type === "live" ? claimTemplateOf(statefulSet.object) : undefined;
@@ -58,18 +89,21 @@ function credentials({ credentials: { type }, instance, identity, secret }: Inst
 function volume(s: InstanceSnapshot, catalogue: Catalogue): readonly Write[] {
   if (catalogue.type !== "intact") return [];
   const { uid } = catalogue.claim;
-  const size = growth(s.instance.spec.metadata.builtInPostgres, catalogue.claim);
-  return size === undefined ? [] : [{ type: "growClaim", name: claimName(s.identity.name), uid, size }];
+  const size = growth(s);
+  return size === undefined || isRefused(s) ? [] : [{ type: "growClaim", name: claimName(s.identity.name), uid, size }];
 }
 
-/** Where no claim exists yet, one of the wanted size and class can still be made: by a StatefulSet of its own, as its template is fixed. */
+/**
+ * Where no claim exists yet, or one that never had a volume, one of the wanted size and class can still be made: by a StatefulSet of its
+ * own, as its template is fixed.
+ */
 function postgresWrites(s: InstanceSnapshot, objects: readonly Rendered[]): readonly Write[] {
   const statefulSet = childOf(s, "StatefulSet", postgresName(s.identity.name));
   const template = statefulSet.type === "live" ? claimTemplateOf(statefulSet.object) : undefined;
   const isOutdated = template !== undefined && !isWantedTemplate(template, s.instance.spec.metadata.builtInPostgres);
   const removal = removalOf("StatefulSet", statefulSet);
-  if (objects.length === 0 || s.claim !== undefined || !isOutdated || removal === undefined)
-    return writesOf(s, objects);
+  const isFree = s.claim === undefined || isReplaceable(s);
+  if (objects.length === 0 || !isFree || !isOutdated || removal === undefined) return writesOf(s, objects);
   return [{ type: "remove", removal }];
 }
 

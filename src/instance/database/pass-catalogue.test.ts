@@ -38,6 +38,9 @@ function consent(run: InstanceRun, value: string): void {
   run.world.put("FireboltInstance", { ...rest, metadata: { ...metadata, annotations } });
 }
 
+/** Whatever takes the place of the claim that is remembered. */
+const consentToLoss = (run: InstanceRun) => consent(run, `lost-${run.status.builtInPostgres?.claimUID}`);
+
 const passes = async (run: InstanceRun, count = 3) => {
   for (let pass = 0; pass < count; pass++) await run.tryPass();
 };
@@ -145,18 +148,60 @@ describe("a catalogue that is lost", () => {
   });
 
   test.each(["with a claim", "without one"])(
-    "%s: true is accepted once, and does not accept the next loss",
+    "%s: consent to the loss starts an empty one, and stays without accepting the next loss",
     async (how) => {
       const run = await lost();
       if (how === "without one") run.world.drop("PersistentVolumeClaim", CLAIM);
       await passes(run);
-      consent(run, "true");
+      consentToLoss(run);
       await run.settle();
-      expect(run.status.phase).toBe("Ready");
-      expect(run.instance.metadata?.annotations).not.toHaveProperty(CONSENT);
+      expect(run.status).toMatchObject({ phase: "Ready", builtInPostgres: { claimUID: uidOf(run) } });
+      expect(run.instance.metadata?.annotations).toHaveProperty(CONSENT);
       stopPod(run);
       await passes(run);
       expect(run.condition("Ready")).toBe("False/CatalogueLost");
+      expect(postgres(run)?.replicas).toBe(0);
+    },
+  );
+
+  test.each(["replaced", "gone", "being deleted"])(
+    "a consent that names the claim accepts no loss of that claim: %s",
+    async (how) => {
+      const run = await lost();
+      consent(run, uidOf(run) ?? "");
+      await run.settle();
+      expect(run.status.phase).toBe("Ready");
+      if (how === "replaced") stopPod(run);
+      else if (how === "gone") run.world.drop("PersistentVolumeClaim", CLAIM);
+      else deleteClaim(run);
+      await passes(run);
+      expect(run.condition("Ready")).toBe("False/CatalogueLost");
+      const isStopped = postgres(run)?.replicas === 0;
+      const isFenced = postgres(run)?.template.spec?.schedulerName !== undefined;
+      expect([isStopped, isFenced]).toEqual(how === "being deleted" ? [false, true] : [true, false]);
+    },
+  );
+
+  test.each(["replaced", "gone", "being deleted"])(
+    "true names no loss: it is ignored, and the condition says so: %s",
+    async (how) => {
+      const run = await ready();
+      consent(run, "true");
+      if (how === "replaced") stopPod(run);
+      else if (how === "gone") run.world.drop("PersistentVolumeClaim", CLAIM);
+      else deleteClaim(run);
+      await passes(run);
+      expect(run.condition("Ready")).toBe("False/CatalogueLost");
+      expect(run.message("MetadataReady")).toMatch(
+        /^the annotation firebolt\.io\/accept-empty-catalogue is ignored: "true" does not name this loss\. /,
+      );
+      if (how === "gone")
+        expect(run.message("Ready")).toContain(`${CONSENT}=lost-${run.status.builtInPostgres?.claimUID}`);
+      consentToLoss(run);
+      await run.settle();
+      // One that is still there goes on being told: it can still be saved.
+      expect(run.status.phase).toBe(how === "being deleted" ? "Degraded" : "Ready");
+      expect(run.message("MetadataReady")).not.toContain("ignored");
     },
   );
 
@@ -189,7 +234,7 @@ describe("a catalogue that is lost", () => {
       expect(run.status).toMatchObject({ builtInPostgres, metadataReady: false });
       expect(run.condition("Ready")).toBe("False/CatalogueLost");
     }
-    consent(run, "true");
+    consentToLoss(run);
     await run.settle();
     expect(run.status.phase).toBe("Ready");
     // Nothing on the StatefulSet tells of it any more.
@@ -201,7 +246,7 @@ describe("a catalogue that is lost", () => {
   test("is not lost because a cache still shows the claim of before", async () => {
     const run = await lost();
     const before = { metadata: { name: CLAIM, uid: "of-before" }, spec: { volumeName: "pv-0" } };
-    consent(run, "true");
+    consentToLoss(run);
     await run.settle();
     run.world.claim = () => before;
     run.restart();
@@ -250,10 +295,9 @@ describe("a catalogue that is lost", () => {
       stopPod(run);
       await survive(() => passes(run, 5));
       expect([at, postgres(run)?.replicas, run.condition("Ready")]).toEqual([at, 0, "False/CatalogueLost"]);
-      consent(run, "true");
+      consentToLoss(run);
       await survive(() => run.settle());
       expect([at, postgres(run)?.replicas, run.status.phase]).toEqual([at, 1, "Ready"]);
-      expect(run.instance.metadata?.annotations).not.toHaveProperty(CONSENT);
       if (left >= 0) break;
     }
   });

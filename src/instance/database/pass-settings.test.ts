@@ -34,6 +34,26 @@ test("resources, pull secrets, size and class reach the pod and the claim", asyn
   expect(claimOf(run)?.spec).toMatchObject({ storageClassName: "fast", resources: { requests: { storage: "50Gi" } } });
 });
 
+test.each([
+  [
+    "a class",
+    { storage: { storageClassName: "Fast Disk" } },
+    /storageClassName: Invalid value: "Fast Disk": is no name/,
+  ],
+  ["a resource", { resources: { requests: { memroy: "1Gi" } } }, /requests\[memroy\]: .*use cpu, memory/],
+])(
+  "%s that no cluster can know is refused before anything is made of it, with webhooks off as well",
+  async (_, settings, message) => {
+    const run = await started(settings);
+    expect(run.condition("MetadataReady")).toBe("False/PostgresEnsureFailed");
+    expect(run.message("MetadataReady")).toMatch(message);
+    expect(run.world.inventory()).toEqual(["FireboltInstance lakeside"]);
+    change(run, {});
+    await run.settle();
+    expect(run.status.phase).toBe("Ready");
+  },
+);
+
 describe("the volume", () => {
   test("grows in place; the StatefulSet, whose claim template is fixed, is not written", async () => {
     const run = await started({});

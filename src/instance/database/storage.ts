@@ -1,41 +1,89 @@
-// The volume of the built-in PostgreSQL against what the spec says of it: what cannot be, and whether it has to grow. Pure.
+// The volume of the built-in PostgreSQL against what the spec says of it: what cannot be, and whether it has to grow. A claim that never
+// had a volume holds no data, so it may still become another one. Pure.
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import type { BuiltInPostgres } from "../../api/instance-postgres.ts";
+import { withNextStep } from "../../api/next-step.ts";
 import { compareQuantities, equalQuantities } from "../../api/quantity.ts";
 import type { Violation } from "../../podtemplate/violation.ts";
 import type { LiveObject } from "../children.ts";
+import { claimName } from "../names.ts";
 import { type ClaimTemplate, wantedVolume } from "../render/postgres.ts";
-import type { ClaimView } from "../snapshot.ts";
+import type { ClaimView, InstanceSnapshot, VolumeTrouble } from "../snapshot.ts";
 
 type Settings = DeepReadonly<BuiltInPostgres> | undefined;
 
 const PATH = "spec.metadata.builtInPostgres.storage";
 
-/** `claim` is its name. */
-export function validateVolume(settings: Settings, view: ClaimView | undefined, claim: string): Violation[] {
-  const { size, storageClassName: wanted } = settings?.storage ?? {};
-  if (view === undefined) return [];
+type Known = Pick<InstanceSnapshot, "instance" | "identity" | "claim" | "refusedGrowth">;
+
+/** What the claim that exists cannot become. */
+export function validateVolume(s: Known): Violation[] {
+  const { size, storageClassName: wanted } = s.instance.spec.metadata.builtInPostgres?.storage ?? {};
+  if (s.claim === undefined) return [];
+  const claim = `PersistentVolumeClaim ${claimName(s.identity.name)}`;
+  const isClassFixed =
+    wanted !== undefined &&
+    wanted !== s.claim.storageClassName &&
+    (s.claim.storageClassName !== undefined || isReplaceable(s));
   return [
-    ...(size !== undefined && (compareQuantities(size, view.size) ?? 0) < 0
-      ? [invalid(`${PATH}.size`, size, `a volume cannot shrink: PersistentVolumeClaim ${claim} has ${view.size}`)]
+    ...(size !== undefined && (compareQuantities(size, s.claim.size) ?? 0) < 0
+      ? [invalid(`${PATH}.size`, size, `a volume cannot shrink: ${claim} has ${s.claim.size}${wayOut(s)}`)]
       : []),
-    ...(wanted !== undefined && view.storageClassName !== undefined && wanted !== view.storageClassName
-      ? [invalid(`${PATH}.storageClassName`, wanted, classText(view, claim))]
+    ...(isClassFixed
+      ? [
+          invalid(
+            `${PATH}.storageClassName`,
+            wanted,
+            `cannot change: ${claim} has ${classOf(s.claim)}${wayOut(s, "class")}`,
+          ),
+        ]
       : []),
   ];
 }
 
-function classText({ storageClassName, volumeName }: ClaimView, claim: string): string {
-  const fixed = `cannot change: PersistentVolumeClaim ${claim} has class ${JSON.stringify(storageClassName)}`;
-  return volumeName === undefined
-    ? `${fixed}; it has no volume and so no data yet: delete it`
-    : `${fixed}; change it back, or move the catalogue by a backup and a restore`;
+function wayOut(s: Known, what?: "class"): string {
+  if (isReplaceable(s))
+    return withNextStep(
+      "; it never had a volume and so holds no data",
+      `delete it, and it is made anew as the spec wants it: kubectl delete pvc ${claimName(s.identity.name)} -n ${s.identity.namespace}`,
+    );
+  return what === "class" ? "; change it back, or move the catalogue by a backup and a restore" : "";
+}
+
+/** Whether the claim never had a volume. One that is remembered had. */
+export function isReplaceable({ claim, instance }: Pick<Known, "claim" | "instance">): boolean {
+  const remembered = instance.status?.builtInPostgres?.claimUID;
+  return claim !== undefined && claim.volumeName === undefined && !claim.wasBound && claim.uid !== remembered;
 }
 
 /** The size that the claim is to be grown to. Unset means whatever it has. */
-export function growth(settings: Settings, view: ClaimView): string | number | undefined {
-  const size = settings?.storage?.size;
-  return size !== undefined && (compareQuantities(size, view.size) ?? 0) > 0 ? size : undefined;
+export function growth({ instance, claim }: Pick<Known, "instance" | "claim">): string | number | undefined {
+  const size = instance.spec.metadata.builtInPostgres?.storage?.size;
+  return size !== undefined && (compareQuantities(size, claim?.size) ?? 0) > 0 ? size : undefined;
+}
+
+/** A growth that the API server rejects leaves a volume that works. */
+export function growthTrouble(s: Known): VolumeTrouble | undefined {
+  const { claim, refusedGrowth: refused, identity } = s;
+  const size = growth(s);
+  if (claim === undefined || size === undefined || !isRefused(s)) return undefined;
+  const name = claimName(identity.name);
+  const of = claim.storageClassName || "NAME";
+  return {
+    cause: `PersistentVolumeClaim ${name} keeps its ${claim.size} of ${classOf(claim)}: it cannot grow to ${size}: ${refused?.problem}`,
+    next:
+      `set ${PATH}.size back to ${claim.size}; or, where its provisioner can, let the class expand volumes, and the operator tries again within ` +
+      `a minute: kubectl patch storageclass ${of} -p '{"allowVolumeExpansion":true}'; or move the catalogue to a larger volume by a backup and a restore`,
+  };
+}
+
+/** Whether growing to the wanted size was rejected a short while ago. */
+export function isRefused(s: Known): boolean {
+  return s.refusedGrowth?.uid === s.claim?.uid && equalQuantities(s.refusedGrowth?.size, growth(s));
+}
+
+export function classOf({ storageClassName }: Pick<ClaimView, "storageClassName">): string {
+  return storageClassName ? `class ${JSON.stringify(storageClassName)}` : "no class";
 }
 
 /** What the StatefulSet's claims are made from: it cannot be changed. */

@@ -1,5 +1,5 @@
 // What admission says about the settings of the built-in PostgreSQL. Whether they fit the volume that exists is the controller's to see
-// (storage.ts); what can be told from the two versions of the spec is told before it is stored.
+// (storage.ts); what can be told from the two versions of the spec, and from the claim, is told before it is stored.
 import { BUILT_IN_POSTGRES } from "../../api/defaults.ts";
 import { compareQuantities, parseQuantity } from "../../api/quantity.ts";
 import type { Violation } from "../../podtemplate/violation.ts";
@@ -21,6 +21,7 @@ export function validateBuiltIn({ postgres, builtInPostgres }: Metadata): Violat
     });
   if (storage?.size !== undefined && (parseQuantity(storage.size) ?? 0n) <= 0n)
     found.push(invalid(`${PATH}.storage.size`, storage.size, "must be a quantity above zero, such as 20Gi"));
+  found.push(...validateNames({ builtInPostgres }));
   imagePullSecrets.forEach(({ name }, index) => {
     if (name === "")
       found.push({
@@ -37,24 +38,78 @@ export function validateBuiltIn({ postgres, builtInPostgres }: Metadata): Violat
   return found;
 }
 
+const SUBDOMAIN = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+/** Of a container; whatever else it may have is an extended resource, with a domain. */
+const CONTAINER_RESOURCE = /^(?:cpu|memory|ephemeral-storage|hugepages-.+|[^/]+\/[^/]+)$/;
+
+/** Names that no cluster can know. The controller asks as well: with webhooks off they would end in an object that is never made. */
+export function validateNames({ builtInPostgres }: Pick<Metadata, "builtInPostgres">): Violation[] {
+  const { storage, resources } = builtInPostgres ?? {};
+  const { storageClassName = "" } = storage ?? {};
+  const found: Violation[] = [];
+  if (storageClassName !== "" && !SUBDOMAIN.test(storageClassName))
+    found.push(
+      invalid(
+        `${PATH}.storage.storageClassName`,
+        storageClassName,
+        "is no name of a StorageClass, which has only lower-case letters, digits, '-' and '.'; see which there are: kubectl get storageclass",
+      ),
+    );
+  for (const block of ["requests", "limits"] as const)
+    for (const [resource, amount] of Object.entries(resources?.[block] ?? {}))
+      if (!CONTAINER_RESOURCE.test(resource))
+        found.push(
+          invalid(
+            `${PATH}.resources.${block}[${resource}]`,
+            amount,
+            `${JSON.stringify(resource)} is no resource of a container: use cpu, memory, ephemeral-storage, hugepages-<size>, or an ` +
+              "extended resource such as example.com/gpu",
+          ),
+        );
+  return found;
+}
+
+/** The size that is wanted, where it is smaller than the one that was: whether it can be is for the claim to say. */
+export function shrunkSize({ spec }: Instance, { spec: before, status }: Instance): string | number | undefined {
+  if (status?.builtInPostgres === undefined || spec.metadata.postgres !== undefined) return undefined;
+  const [size, former] = [
+    spec.metadata.builtInPostgres?.storage?.size,
+    before.metadata.builtInPostgres?.storage?.size ?? BUILT_IN_POSTGRES.size,
+  ];
+  return size !== undefined && (compareQuantities(size, former) ?? 0) < 0 ? size : undefined;
+}
+
+/** A size that was asked for and never granted is no size that the volume has. */
+export function validateShrinking(size: string | number, claim: ClaimSize): Violation[] {
+  return (compareQuantities(size, claim.size) ?? 0) < 0
+    ? [
+        invalid(
+          `${PATH}.storage.size`,
+          size,
+          `a volume cannot shrink: PersistentVolumeClaim ${claim.name} has ${claim.size}; set that or more`,
+        ),
+      ]
+    : [];
+}
+
+export interface ClaimSize {
+  readonly name: string;
+  readonly size: string | number | undefined;
+}
+
 /** Only once there is a volume: before that everything can change. */
 export function validateVolumeChange({ spec }: Instance, { spec: before, status }: Instance): Violation[] {
   if (status?.builtInPostgres === undefined || spec.metadata.postgres !== undefined) return [];
   const [now, then] = [spec.metadata.builtInPostgres?.storage, before.metadata.builtInPostgres?.storage];
-  const [size, former] = [now?.size, then?.size ?? BUILT_IN_POSTGRES.size];
-  const found: Violation[] = [];
-  if (size !== undefined && size !== then?.size && (compareQuantities(size, former) ?? 0) < 0)
-    found.push(invalid(`${PATH}.storage.size`, size, `a volume cannot shrink: it was made or grown to ${former}`));
   const [wanted, formerClass] = [now?.storageClassName, then?.storageClassName];
-  if (wanted !== undefined && formerClass !== undefined && wanted !== formerClass)
-    found.push(
-      invalid(
-        `${PATH}.storage.storageClassName`,
-        wanted,
-        `cannot change from ${JSON.stringify(formerClass)} once the volume exists: move the catalogue by a backup and a restore`,
-      ),
-    );
-  return found;
+  if (wanted === undefined || formerClass === undefined || wanted === formerClass) return [];
+  return [
+    invalid(
+      `${PATH}.storage.storageClassName`,
+      wanted,
+      `cannot change from ${JSON.stringify(formerClass)} once the volume exists: move the catalogue by a backup and a restore`,
+    ),
+  ];
 }
 
 function invalid(path: string, value: unknown, detail: string): Violation {

@@ -2,6 +2,7 @@
 // taken back. Until the engines are deleted, or somebody insists, everything goes on as before.
 import { insistsOnDeletion } from "../../api/held-deletion.ts";
 import { ANNOTATION } from "../../api/labels.ts";
+import { isNotFound } from "../../kube/errors.ts";
 import { type Instance, identityOf } from "../children.ts";
 import { canHaveChildren, type InstanceIdentity } from "../names.ts";
 import { problemOf, UnknownHoldError } from "../refusal.ts";
@@ -25,9 +26,11 @@ async function listed(world: Pick<InstanceWorld, "listEngines">, key: InstanceId
   try {
     return await world.listEngines(key);
   } catch (error) {
+    // The kind itself is not served: without its CRD there can be no engine. An empty list would have been one of none.
+    if (isNotFound(error)) return [];
     throw new UnknownHoldError(
       `the instance was deleted, but whether engines use it is not known, so nothing is deleted: ${problemOf(error)}; to delete it ` +
-        `all the same: kubectl annotate fireboltinstance ${key.name} -n ${key.namespace} ${ANNOTATION.deleteWithEngines}=true`,
+        `all the same: kubectl annotate fireboltinstance ${key.name} -n ${key.namespace} ${ANNOTATION.deleteDespiteEngines}=true`,
       { cause: error },
     );
   }

@@ -28,7 +28,7 @@ test("nothing is deleted while engines name it; the condition and one event name
   expect(run.condition("Ready")).toBe("False/DeletionBlocked");
   expect(run.message("Ready")).toMatch(/7 engines use it: a, b, c, d, e and 2 more;/);
   expect(run.message("Ready")).toContain("kubectl delete fireboltengine a b c d e -n ns");
-  expect(run.message("Ready")).toContain("firebolt.io/delete-with-engines=true");
+  expect(run.message("Ready")).toContain("firebolt.io/delete-despite-engines=true");
   expect(run.status).toMatchObject({ phase: "Degraded", metadataReady: true, gatewayReady: true });
   expect(run.events.filter(({ reason }) => reason === "DeletionBlocked")).toMatchObject([{ type: "Warning" }]);
   // Engines that the cache shows are asked for by nobody.
@@ -60,7 +60,7 @@ test("engines that a watch selector hides hold it as well", async () => {
 });
 
 test.each([
-  ["the annotation", { annotations: { "firebolt.io/delete-with-engines": "true" } }],
+  ["the annotation", { annotations: { "firebolt.io/delete-despite-engines": "true" } }],
   ["the finalizer orphan", { finalizers: ["orphan", "compute.firebolt.io/instance-cleanup"] }],
 ])("%s is not held", async (_, metadata) => {
   const run = await dying(["a"], metadata);
@@ -71,7 +71,7 @@ test.each([
 });
 
 test("an annotation with another value holds", async () => {
-  const run = await dying(["a"], { annotations: { "firebolt.io/delete-with-engines": "yes" } });
+  const run = await dying(["a"], { annotations: { "firebolt.io/delete-despite-engines": "yes" } });
   await run.pass();
   expect(isGone(run)).toBe(false);
 });
@@ -98,7 +98,6 @@ describe("engines that cannot be listed", () => {
 
   test.each([
     ["not allowed", answer(403), 1],
-    ["no such resource", answer(404), 1],
     ["no answer", new KubeTimeoutError("GET /engines: no response within 30 s"), 3],
   ])("%s: nothing is deleted, and condition, event and metric say why and the way out", async (_, error, passes) => {
     const run = await dying([]);
@@ -109,7 +108,7 @@ describe("engines that cannot be listed", () => {
     for (let pass = 0; pass < passes; pass++) expect(await run.tryPass()).toBeInstanceOf(Error);
     expect(run.condition("Ready")).toBe("False/ReconcileFailed");
     expect(run.message("Ready")).toContain(error.message);
-    expect(run.message("Ready")).toContain("firebolt.io/delete-with-engines=true");
+    expect(run.message("Ready")).toContain("firebolt.io/delete-despite-engines=true");
     for (let pass = 0; pass < 3; pass++) await run.tryPass();
     expect(run.events.filter(({ reason }) => reason === "ReconcileFailed")).toHaveLength(1);
     expect(run.passes.at(-1)).toMatchObject({ succeeded: false, status: { phase: "Degraded" } });
@@ -118,6 +117,17 @@ describe("engines that cannot be listed", () => {
     await run.pass();
     expect(isGone(run)).toBe(true);
   });
+});
+
+test("without the CRD of engines there are none: the deletion goes on", async () => {
+  const run = await dying([]);
+  run.world.intercept = (request) => {
+    if (request === "list FireboltEngine")
+      throw new KubeApiError("GET /engines", 404, { message: "404 page not found" });
+  };
+  await run.pass();
+  expect(isGone(run)).toBe(true);
+  expect(run.world.inventory()).toEqual([]);
 });
 
 test("one that has no id yet gets it before anything is made: no configuration without an account", async () => {

@@ -4,6 +4,7 @@ import { LABEL } from "../../api/labels.ts";
 import type { Logger } from "../../kube/logger.ts";
 import { firstTrouble, type Pod, type TroubledPod } from "../../pods/pod-trouble.ts";
 import { isComplete } from "../compute/readiness.ts";
+import { observeVolume } from "../database/observe-volume.ts";
 import type { InstanceMemory } from "../memory.ts";
 import { gatewayName, type InstanceIdentity, metadataName, postgresName } from "../names.ts";
 import { childOf, type InstanceSnapshot, type Troubles } from "../snapshot.ts";
@@ -14,15 +15,15 @@ const TRUSTED_MS = 4_000;
 /** What the first start needs anyway. */
 const START_GRACE_MS = 5_000;
 
-export interface TroublesQuestion extends Pick<InstanceSnapshot, "children" | "phase" | "nowMs"> {
+export interface TroublesQuestion extends Pick<InstanceSnapshot, "children" | "phase" | "nowMs" | "claim"> {
   readonly identity: InstanceIdentity;
   readonly memory: InstanceMemory;
   readonly logger: Logger;
 }
 
 export async function observeTroubles(
-  world: Pick<InstanceWorld, "listPods" | "signal">,
-  { children, identity, phase, nowMs, memory, logger }: TroublesQuestion,
+  world: Pick<InstanceWorld, "listPods" | "listWarnings" | "signal">,
+  { children, identity, phase, nowMs, memory, logger, claim }: TroublesQuestion,
 ): Promise<Troubles> {
   const incomplete = (Object.keys(WORKLOADS) as Component[]).filter((component) => {
     const [kind, nameOf] = WORKLOADS[component];
@@ -44,17 +45,19 @@ export async function observeTroubles(
     logger.error("pods of the instance could not be listed", error);
     return [];
   });
-  const troubles = Object.fromEntries(
+  const ofPods: Troubles = Object.fromEntries(
     incomplete.flatMap((component): [Component, TroubledPod][] => {
       const found = firstTrouble(pods.filter(isOf(component)), nowMs);
       return found === undefined ? [] : [[component, found]];
     }),
   );
+  const volume = ofPods.postgres === undefined ? undefined : await observeVolume(world, { claim, identity, logger });
+  const troubles = { ...ofPods, ...(volume === undefined ? {} : { volume }) };
   memory.pods = { ...known, listedMs: nowMs, troubles };
   return troubles;
 }
 
-type Component = keyof Troubles;
+type Component = Exclude<keyof Troubles, "volume">;
 
 const WORKLOADS = {
   postgres: ["StatefulSet", postgresName],

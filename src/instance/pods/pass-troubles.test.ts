@@ -1,6 +1,6 @@
 // Passes over a world in memory: conditions and events name what keeps a pod from being ready, and heal with it; an instance at rest lists
 // no pods.
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
 import type { Pod } from "../../pods/pod-trouble.ts";
 
@@ -73,13 +73,50 @@ test("a metadata service that does not come up names its pod's trouble in Ready,
   expect(run.message("Ready")).toMatch(
     /^MetadataReady: Deployment lakeside-metadata has no ready replica: pod lakeside-metadata-x: container metadata: image/,
   );
-  expect(failing(run)[0]?.note).toMatch(/; next: .*ALTER ROLE/);
+  expect(failing(run)[0]?.note).toMatch(/; next: correct the image reference(?!.*ALTER ROLE)/);
   const statefulSet = run.world.get("StatefulSet", "lakeside-metadata-pg");
   run.world.put("StatefulSet", { ...statefulSet, status: { replicas: 1, readyReplicas: 0 } });
   run.world.pods = [...run.world.pods, pod("lakeside-metadata-pg-0", "postgres", "ImagePullBackOff")];
   run.nowMs += 5_000;
   await run.pass();
   expect(run.message("Ready")).toMatch(/has no ready replica: pod lakeside-metadata-pg-0: container postgres/);
+});
+
+describe("a metadata service that runs and does not get ready may be rejected by its database", () => {
+  const crashing: Pod = {
+    ...pod("lakeside-metadata-x", "metadata", ""),
+    status: {
+      containerStatuses: [
+        {
+          ...{ name: "metadata", image: "m:1", imageID: "", ready: false, restartCount: 2 },
+          state: { waiting: { reason: "CrashLoopBackOff" } },
+          lastState: { terminated: { exitCode: 1, reason: "Error" } },
+        },
+      ],
+    },
+  };
+  const failed = async (spec: ConstructorParameters<typeof InstanceRun>[0] = {}) => {
+    const run = new InstanceRun(spec);
+    run.world.put("Secret", { metadata: { name: "login" }, data: { username: "dQ==", password: "cA==" } });
+    await run.settle();
+    run.world.pods = [crashing];
+    run.world.report("lakeside-metadata", 0);
+    await run.pass();
+    return failing(run)[0]?.note ?? "";
+  };
+
+  test("with the built-in one the event says how to set the password", async () => {
+    expect(await failed()).toMatch(
+      /restore Secret lakeside-metadata-postgres-creds, .*lakeside-metadata-pg-0.*ALTER ROLE/,
+    );
+  });
+
+  test("with an external one it names the Secret, and no pod that does not exist", async () => {
+    const database = { host: "db", port: 5432, database: "meta", schema: "public" };
+    const postgres = { ...database, credentialsSecretRef: { name: "login" } };
+    const note = await failed({ metadata: { engineRegistration: false, postgres } });
+    expect(note).toMatch(/restore Secret login$/);
+  });
 });
 
 test("pods are listed only while something is not complete, and not at every event", async () => {

@@ -60,18 +60,7 @@ export function renderInstanceObjects(
   const wakeAgent = ownsGatewayIdentity(spec) ? settings.wakeAgent : undefined;
   const envoyConfig = renderGatewayConfigText(identity.namespace, spec, wakeAgent !== undefined);
   const objects: InstanceObjects = {
-    postgres:
-      spec.metadata.postgres === undefined
-        ? [
-            renderPostgresStatefulSet({
-              identity,
-              image: images.postgres,
-              settings: spec.metadata.builtInPostgres,
-              ...facts.postgres,
-            }),
-            renderPostgresService(identity),
-          ]
-        : [],
+    postgres: databaseObjects(instance, settings, facts),
     metadata: [
       renderMetadataConfigMap({ identity, spec, format }),
       renderMetadataDeployment({ identity, spec, format, defaultImage: images.metadata, config: metadataConfig }),
@@ -101,4 +90,27 @@ export function renderInstanceObjects(
     ],
   };
   return settings.componentUserIds === false ? withoutUserIds(objects) : objects;
+}
+
+/** The database alone: for an instance whose other components cannot be rendered. */
+export function renderPostgresObjects(
+  instance: Instance,
+  settings: RenderSettings,
+  facts: RenderFacts,
+): readonly Rendered[] {
+  const postgres = databaseObjects(instance, settings, facts);
+  return settings.componentUserIds === false
+    ? withoutUserIds({ postgres, metadata: [], gateway: [] }).postgres
+    : postgres;
+}
+
+function databaseObjects(instance: Instance, { images }: RenderSettings, facts: RenderFacts): readonly Rendered[] {
+  const { metadata } = instance.spec;
+  if (metadata.postgres !== undefined) return [];
+  const identity = identityOf(instance);
+  const settings = metadata.builtInPostgres;
+  return [
+    renderPostgresStatefulSet({ identity, image: images.postgres, settings, ...facts.postgres }),
+    renderPostgresService(identity),
+  ];
 }

@@ -211,11 +211,13 @@ test("instances: the first part that is not ready, and what its pods say", () =>
   expect(explainInstance(one("GatewayReady", "Provisioning"), [])?.next).toBe(
     "see its pods: kubectl get pods -n ns -l firebolt.io/instance=i",
   );
-  expect(explainInstance(one("MetadataReady", "CatalogueLost"), [])?.next).toContain("accept-empty-catalogue=true");
+  expect(explainInstance(one("MetadataReady", "CatalogueLost"), [])?.next).toContain(
+    "kubectl describe fireboltinstance i -n ns",
+  );
   const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["firebolt.io/instance"] };
   expect(explainInstance(one("Ready", "DeletionBlocked", "engines a, b use it", deleted), [])).toMatchObject({
     why: "engines a, b use it",
-    next: expect.stringContaining("kubectl annotate fireboltinstance i -n ns firebolt.io/delete-with-engines=true"),
+    next: expect.stringContaining("kubectl annotate fireboltinstance i -n ns firebolt.io/delete-despite-engines=true"),
   });
   expect(explainInstance(one("Ready", "Other", "", deleted), [])?.why).toContain("firebolt.io/instance");
   const unready: V1Pod = {
@@ -281,6 +283,29 @@ describe("instances that are ready", () => {
     expect(explainInstance(instance("Deployment i-gateway has a ready replica"), [starting])).toBeUndefined();
   });
 });
+
+test.each([
+  ["Degraded", "False", "PostgresEnsureFailed", "Secret s is gone", "Secret s is gone"],
+  ["Degraded", "False", "Provisioning", "Deployment d has no ready replica: c", "Deployment d has no ready replica: c"],
+  [
+    "Ready",
+    "True",
+    "Ready",
+    "d has a ready replica, but something is wrong: c",
+    "d has a ready replica, but something is wrong: c",
+  ],
+  ["Failed", "False", "CatalogueLost", "the claim is gone", "the claim is gone"],
+] as const)(
+  "a next step that the condition has is the next step, and told once: %s %s %s",
+  (phase, status, reason, cause, why) => {
+    const instance: FireboltInstance = {
+      metadata: { name: "i", namespace: "ns" },
+      spec: { metadata: { engineRegistration: false }, gateway: { metricsPort: 9090 }, metadataNG: false },
+      status: { phase, conditions: [condition("MetadataReady", status, reason, `${cause}; next: do this`)] },
+    };
+    expect(explainInstance(instance, [])).toMatchObject({ why, next: "do this" });
+  },
+);
 
 test.each([
   [

@@ -6,6 +6,7 @@ import type { HeldRollout } from "../../api/engine-status.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
 import { LABEL } from "../../api/labels.ts";
+import { splitNextStep } from "../../api/next-step.ts";
 import { generationLabel } from "../../engine/children.ts";
 import { isAtRest, parsePhase } from "../../engine/phase.ts";
 import { nameOf, namespaceOf } from "../find-object.ts";
@@ -42,7 +43,8 @@ export function explainInstance(instance: FireboltInstance, pods: readonly V1Pod
       .map((type) => findCondition(status.conditions, type))
       .find((one) => one?.status === "False" && one.reason !== "Disabled") ?? ready;
   const problem = firstProblem(pods);
-  if (status.phase === "Failed")
+  // A lost catalogue comes first, whatever else has failed.
+  if (status.phase === "Failed" && failing?.reason !== "CatalogueLost")
     return {
       reason: failing?.reason ?? "Failed",
       why: failing?.message ?? "the instance has failed",
@@ -50,7 +52,7 @@ export function explainInstance(instance: FireboltInstance, pods: readonly V1Pod
     };
   return {
     reason: failing?.reason ?? status.phase,
-    why: joined(failing?.message ?? "", problem?.text),
+    why: joined(splitNextStep(failing?.message ?? "").cause, problem?.text),
     next:
       instanceRemedy(failing, instance) ??
       podRemedy(problem, failing?.type) ??
@@ -69,9 +71,11 @@ function troubleWhileReady(instance: FireboltInstance, pods: readonly V1Pod[]): 
   const [namespace, name] = [namespaceOf(instance), nameOf(instance)];
   return {
     reason: "ComponentTrouble",
-    why: joined(told?.message ?? "", problem?.type === "trouble" ? problem.text : undefined),
+    why: joined(splitNextStep(told?.message ?? "").cause, problem?.type === "trouble" ? problem.text : undefined),
     next:
-      podRemedy(problem, told?.type) ?? `see its pods: kubectl get pods -n ${namespace} -l ${LABEL.instance}=${name}`,
+      splitNextStep(told?.message ?? "").next ??
+      podRemedy(problem, told?.type) ??
+      `see its pods: kubectl get pods -n ${namespace} -l ${LABEL.instance}=${name}`,
   };
 }
 

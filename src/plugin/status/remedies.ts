@@ -1,6 +1,7 @@
 // The next step for each cause that a condition names: a command that works as it is printed, or what to change. Pure.
 import type { findCondition } from "../../api/condition-list.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
+import { splitNextStep } from "../../api/next-step.ts";
 import { nameOf, namespaceOf } from "../find-object.ts";
 import type { PodProblem } from "./pod-problem.ts";
 
@@ -12,9 +13,11 @@ type Cause = ReturnType<typeof findCondition>;
 /** For conditions whose remedy is not in the pods. */
 export function instanceRemedy(condition: Cause, instance: FireboltInstance): string | undefined {
   const at = `${nameOf(instance)} -n ${namespaceOf(instance)}`;
+  const own = splitNextStep(condition?.message ?? "").next;
+  if (own !== undefined) return own;
   switch (condition?.reason) {
     case "DeletionBlocked":
-      return `delete its engines, or delete the instance under them, which leaves them running without metadata: kubectl annotate fireboltinstance ${at} firebolt.io/delete-with-engines=true`;
+      return `delete its engines, or delete the instance under them, which leaves them running without metadata: kubectl annotate fireboltinstance ${at} firebolt.io/delete-despite-engines=true`;
     case "CatalogueLost":
       return catalogueRemedy(condition.message, at);
     case "ReconcileFailed":
@@ -31,10 +34,12 @@ export function instanceRemedy(condition: Cause, instance: FireboltInstance): st
 function catalogueRemedy(message: string, at: string): string {
   const dump = /kubectl exec [^;]*pg_dump[^;]*/.exec(message)?.[0];
   if (dump !== undefined) return `save the catalogue while it is there: ${dump.trim()}`;
-  const accept =
-    message
-      .match(/kubectl annotate fireboltinstance \S+ -n \S+ firebolt\.io\/accept-empty-catalogue=[\w-]+/g)
-      ?.at(-1) ?? `kubectl annotate fireboltinstance ${at} firebolt.io/accept-empty-catalogue=true`;
+  const accept = message
+    .match(/kubectl annotate fireboltinstance \S+ -n \S+ (?:--overwrite )?firebolt\.io\/accept-empty-catalogue=[\w-]+/g)
+    ?.at(-1);
+  // A consent names a claim, and nothing but the message knows which.
+  if (accept === undefined)
+    return `restore the catalogue from a backup; how to go on without: kubectl describe fireboltinstance ${at}`;
   return `restore the catalogue from a backup; to go on with the claim that is there, or with an empty one: ${accept}`;
 }
 

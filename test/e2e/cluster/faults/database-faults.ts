@@ -64,7 +64,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     signs: {
       condition: /^MetadataReady=False .*Secret books-metadata-postgres-creds is gone/m,
       event: /^Warning \w+: .*Secret books-metadata-postgres-creds is gone/m,
-      status: /books .*[\s\S]*?waits: Secret books-metadata-postgres-creds is gone.*Restore the Secret/,
+      status: /books .*[\s\S]*?waits: Secret books-metadata-postgres-creds is gone.*\n.*next: restore the Secret/,
     },
     async make(scene) {
       const name = credentialsSecretName(scene.instance);
@@ -143,7 +143,8 @@ export const DATABASE_FAULTS: readonly Fault[] = [
           });
         },
         async mend() {
-          const annotations = { "firebolt.io/accept-empty-catalogue": "true" };
+          const { status } = await read(scene, FireboltInstance, scene.instance);
+          const annotations = { "firebolt.io/accept-empty-catalogue": `lost-${status?.builtInPostgres?.claimUID}` };
           await editObject(scene, FireboltInstance, { name: scene.instance, body: { metadata: { annotations } } });
         },
         healed: () => expectInstanceReady(scene),

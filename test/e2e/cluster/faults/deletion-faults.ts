@@ -19,7 +19,7 @@ export const DELETION_FAULTS: readonly Fault[] = [
     subject: "instance",
     signs: {
       condition: /^Ready=False DeletionBlocked: .*instance-deleted/m,
-      event: /^Warning DeletionBlocked: .*instance-deleted.*firebolt\.io\/delete-with-engines/m,
+      event: /^Warning DeletionBlocked: .*instance-deleted.*firebolt\.io\/delete-despite-engines/m,
       status: /held .*[\s\S]*?waits: .*instance-deleted/,
     },
     async make(scene) {

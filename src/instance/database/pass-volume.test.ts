@@ -1,0 +1,224 @@
+// Passes over a world in memory: a volume that cannot grow is told and touches nothing else; a claim that gets no volume names its class, and one
+// that never had one becomes what the spec wants by one deletion.
+import { describe, expect, test } from "vitest";
+import { InstanceRun } from "../../../test/support/instance-passes.ts";
+import type { FireboltInstance } from "../../api/instance.ts";
+import { splitNextStep } from "../../api/next-step.ts";
+import { KubeApiError, KubeTimeoutError } from "../../kube/errors.ts";
+
+type Settings = NonNullable<FireboltInstance["spec"]["metadata"]["builtInPostgres"]>;
+
+const CLAIM = "data-lakeside-metadata-pg-0";
+const POSTGRES = "lakeside-metadata-pg";
+
+const started = async (builtInPostgres: Settings) => {
+  const run = new InstanceRun({ metadata: { engineRegistration: false, builtInPostgres } });
+  await run.settle();
+  return run;
+};
+const claimOf = (run: InstanceRun) => run.world.get("PersistentVolumeClaim", CLAIM);
+const events = (run: InstanceRun) => run.events.filter(({ reason }) => reason === "VolumeFailing");
+const change = (run: InstanceRun, storage: Settings["storage"]) =>
+  run.world.edit("lakeside", (spec) => {
+    spec.metadata.builtInPostgres = storage === undefined ? {} : { storage };
+  });
+const grows = (run: InstanceRun) => run.world.requests.filter((request) => request.startsWith("grow"));
+
+describe("a volume whose class cannot expand", () => {
+  const refusal = new KubeApiError("PATCH", 403, { message: "only dynamically provisioned pvc can be resized" });
+  const refused = async () => {
+    const run = await started({ storage: { size: "1Gi" } });
+    run.world.intercept = (request) => {
+      if (request.startsWith("grow")) throw refusal;
+    };
+    change(run, { size: "2Gi" });
+    run.forgetRequests();
+    await run.settle();
+    return run;
+  };
+
+  test("is told with claim, class, size and the ways out; Ready stays, and everything else goes on", async () => {
+    const run = await refused();
+    expect(run.condition("MetadataReady")).toBe("True/Ready");
+    expect(run.condition("Ready")).toBe("True/AllComponentsReady");
+    expect(run.status.phase).toBe("Ready");
+    expect(run.message("MetadataReady")).toMatch(
+      new RegExp(
+        `, but something is wrong: PersistentVolumeClaim ${CLAIM} keeps its 1Gi of class "standard": .*2Gi: .*only dynamically`,
+      ),
+    );
+    expect(splitNextStep(run.message("MetadataReady")).next).toMatch(
+      /^set spec\.metadata\.builtInPostgres\.storage\.size back to 1Gi; .*allowVolumeExpansion.*backup and a restore$/,
+    );
+    expect(events(run)).toMatchObject([{ type: "Warning", note: expect.stringMatching(/keeps its 1Gi.*; next: set/) }]);
+    run.world.drop("Deployment", "lakeside-gateway");
+    await run.settle();
+    expect(run.world.inventory()).toContain("Deployment lakeside-gateway");
+  });
+
+  test("is tried again once a minute, and not in every pass; another process tells nothing twice", async () => {
+    const run = await refused();
+    expect(grows(run)).toHaveLength(1);
+    run.restart();
+    await run.settle();
+    expect(grows(run)).toHaveLength(2);
+    run.nowMs += 60_000;
+    await run.settle();
+    expect(grows(run)).toHaveLength(3);
+    expect(events(run)).toHaveLength(1);
+    run.world.intercept = () => undefined;
+    run.nowMs += 60_000;
+    await run.settle();
+    expect(claimOf(run)?.spec?.resources?.requests).toEqual({ storage: "2Gi" });
+    expect(run.message("MetadataReady")).toBe("Deployment lakeside-metadata has a ready replica");
+  });
+
+  test("going back to the size that the claim has is accepted, and nothing is left to say", async () => {
+    const run = await refused();
+    change(run, { size: "1Gi" });
+    await run.settle();
+    expect(run.message("MetadataReady")).toBe("Deployment lakeside-metadata has a ready replica");
+    expect(run.status.phase).toBe("Ready");
+  });
+
+  test("no answer from the API server is a failure like any other", async () => {
+    const run = await started({ storage: { size: "1Gi" } });
+    run.world.intercept = (request) => {
+      if (request.startsWith("grow")) throw new KubeTimeoutError("PATCH: no response within 30 s");
+    };
+    change(run, { size: "2Gi" });
+    expect(await run.tryPass()).toBeInstanceOf(Error);
+    expect(run.message("MetadataReady")).not.toContain("keeps its");
+  });
+});
+
+describe("a claim that gets no volume", () => {
+  /** The claim stays Pending, its pod cannot be scheduled, and metadata waits for both. */
+  async function waiting(storage: Settings["storage"] = { storageClassName: "typo" }): Promise<InstanceRun> {
+    const run = await started(storage === undefined ? {} : { storage });
+    const { builtInPostgres: _, ...status } = run.status;
+    run.world.put("FireboltInstance", { ...run.instance, status });
+    unbind(run);
+    const statefulSet = run.world.get("StatefulSet", POSTGRES);
+    run.world.put("StatefulSet", { ...statefulSet, status: { replicas: 1, readyReplicas: 0 } });
+    run.world.report("lakeside-metadata", 0);
+    const condition = { type: "PodScheduled", status: "False", lastTransitionTime: "2026-01-01T00:00:00Z" } as const;
+    const message = "pod has unbound immediate PersistentVolumeClaims";
+    run.world.pods = [
+      {
+        metadata: { name: "lakeside-metadata-pg-0", namespace: "ns", labels: { "firebolt.io/component": "postgres" } },
+        status: { phase: "Pending", conditions: [{ ...condition, message }] },
+      },
+    ];
+    return run;
+  }
+
+  function unbind(run: InstanceRun, change: object = {}): void {
+    const { volumeName: _, ...spec } = claimOf(run)?.spec ?? {};
+    run.world.put("PersistentVolumeClaim", { ...claimOf(run), spec: { ...spec, ...change } });
+  }
+
+  const look = async (run: InstanceRun) => {
+    run.nowMs += 60_000;
+    await run.tryPass();
+    return splitNextStep(run.message("MetadataReady"));
+  };
+
+  test("because its class does not exist: condition, event and next step name it", async () => {
+    const run = await waiting();
+    run.world.warnings = ['storageclass.storage.k8s.io "typo" not found'];
+    const { cause, next } = await look(run);
+    expect(cause).toMatch(
+      new RegExp(`PersistentVolumeClaim ${CLAIM} has no volume: StorageClass "typo" does not exist$`),
+    );
+    expect(next).toMatch(
+      /^set spec\.metadata\.builtInPostgres\.storage\.storageClassName to one that exists .*kubectl delete pvc data-lakeside-metadata-pg-0 -n ns; or create StorageClass "typo"$/,
+    );
+    expect(events(run)).toHaveLength(1);
+    await look(run);
+    expect(events(run)).toHaveLength(1);
+  });
+
+  test.each([
+    ["of a class that says why", "typo", ["no space left"], /StorageClass "typo" has not provided one: no space left$/],
+    ["of a class that says nothing", "typo", [], /StorageClass "typo" has not provided one$/],
+    [
+      "without a class",
+      "",
+      ["no persistent volumes available"],
+      /names no StorageClass, and the cluster has no default/,
+    ],
+  ])("%s", async (_, storageClassName, warnings, cause) => {
+    const run = await waiting({ storageClassName });
+    run.world.warnings = warnings;
+    unbind(run, { storageClassName });
+    expect((await look(run)).cause).toMatch(cause);
+  });
+
+  test("a corrected class: the StatefulSet goes first, so that one deletion of the claim heals", async () => {
+    const run = await waiting();
+    change(run, { storageClassName: "fast" });
+    const { cause, next } = await look(run);
+    expect(run.condition("MetadataReady")).toBe("False/PostgresEnsureFailed");
+    expect(cause).toMatch(/cannot change: .*class "typo"; it never had a volume and so holds no data$/);
+    expect(next).toContain(`kubectl delete pvc ${CLAIM} -n ns`);
+    // Nobody makes it anew as it was, and the operator deletes no claim.
+    expect(run.world.inventory()).not.toContain(`StatefulSet ${POSTGRES}`);
+    expect(claimOf(run)).toBeDefined();
+    run.world.drop("PersistentVolumeClaim", CLAIM);
+    run.world.pods = [];
+    await run.settle();
+    expect(claimOf(run)?.spec?.storageClassName).toBe("fast");
+    expect(run.status).toMatchObject({ phase: "Ready", builtInPostgres: { claimUID: claimOf(run)?.metadata?.uid } });
+  });
+
+  test.each([
+    ["unset", undefined, "typo", "standard"],
+    ["named where there was none", { storageClassName: "fast" }, undefined, "fast"],
+  ])("a class that is %s: the claim is not made anew as it was", async (_, storage, before, after) => {
+    const run = await waiting(before === undefined ? undefined : { storageClassName: before });
+    if (before === undefined) unbind(run, { storageClassName: undefined });
+    change(run, storage);
+    for (let pass = 0; pass < 3; pass++) await look(run);
+    run.world.drop("PersistentVolumeClaim", CLAIM);
+    if (run.world.get("StatefulSet", POSTGRES) !== undefined) run.world.makeClaim(POSTGRES);
+    run.world.pods = [];
+    await run.settle();
+    expect(claimOf(run)?.spec?.storageClassName).toBe(after);
+  });
+
+  test("a class that is put back needs no deletion", async () => {
+    const run = await waiting();
+    change(run, { storageClassName: "fast" });
+    await look(run);
+    change(run, { storageClassName: "typo" });
+    run.world.pods = [];
+    await run.settle();
+    expect(run.world.get("StatefulSet", POSTGRES)?.spec?.volumeClaimTemplates?.[0]?.spec?.storageClassName).toBe(
+      "typo",
+    );
+  });
+
+  test.each([
+    ["has a volume by now, which the cache does not show", { volumeName: "pv-1" }, {}, false],
+    ["was bound once", {}, { "pv.kubernetes.io/bind-completed": "yes" }, false],
+    ["is remembered", {}, {}, true],
+  ])("a claim that %s is not taken for empty: nothing is deleted", async (_, spec, annotations, remember) => {
+    const run = await waiting();
+    const claim = claimOf(run);
+    run.world.claim = () => claim;
+    run.world.put("PersistentVolumeClaim", {
+      ...claim,
+      metadata: { ...claim?.metadata, annotations },
+      spec: { ...claim?.spec, ...spec },
+    });
+    if (remember) {
+      const builtInPostgres = { claimUID: claim?.metadata?.uid ?? "" };
+      run.world.put("FireboltInstance", { ...run.instance, status: { ...run.status, builtInPostgres } });
+    }
+    change(run, { storageClassName: "fast" });
+    await look(run);
+    expect(run.message("MetadataReady")).toMatch(/cannot change: .*change it back, or move the catalogue/);
+    expect(run.world.inventory()).toContain(`StatefulSet ${POSTGRES}`);
+  });
+});
