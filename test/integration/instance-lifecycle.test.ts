@@ -67,7 +67,7 @@ test("S54: a new instance in a namespace that admits only restricted pods", asyn
   // The id, what is remembered (claim and account), and a step of a component; what a look at the pods shows comes and goes.
   expect(of("patch", "fireboltinstances").length).toBeLessThanOrEqual(8 + 2 * looksAtPods);
   // A claim is looked for until it is there, which its controller decides.
-  const looks = new Set(["get configmaps", "get secrets", "list persistentvolumeclaims", "list pods"]);
+  const looks = new Set(["get configmaps", "get secrets", "list events", "list persistentvolumeclaims", "list pods"]);
   const reads = sent.filter(({ verb }) => verb === "get" || verb === "list");
   expect(reads.filter(({ verb, resource }) => !looks.has(`${verb} ${resource}`))).toEqual([]);
   expect(of("get", "configmaps").length).toBeLessThanOrEqual(1);
