@@ -16,7 +16,8 @@ import type { Command } from "../../src/plugin/command.ts";
 import { COMMANDS } from "../../src/plugin/command-table.ts";
 import { requestAs } from "../support/cluster.ts";
 import { buildProgram } from "../support/operator-process.ts";
-import { type PluginResult, runPlugin } from "../support/plugin-process.ts";
+import { PLUGIN, type PluginResult, runPlugin } from "../support/plugin-process.ts";
+import { runScript } from "../support/plugin-world.ts";
 import { addPluginUser, type Rule } from "../support/plugin-users.ts";
 import { clusterConfig } from "../support/test-client.ts";
 
@@ -284,6 +285,19 @@ describe("a support bundle of somebody who may not read everything", () => {
       ),
     });
   });
+});
+
+test("an empty name deletes nothing: it would address all engines", LIMIT, async () => {
+  const result = await runPlugin(["engine", "delete", "", "-n", NAMESPACE, "--kubeconfig", admin]);
+  expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining('"" is no engine') });
+  const { stdout } = await runPlugin(["engine", "list", "-o", "name", "-n", NAMESPACE, "--kubeconfig", admin]);
+  expect(stdout).toBe("fireboltengine/nightly\n");
+});
+
+test("a message that nobody reads does not change the exit code", LIMIT, async () => {
+  const call = `${process.execPath} ${PLUGIN} engine status nope -n ${NAMESPACE} --kubeconfig ${admin}`;
+  const script = `exec 3>&1; { (sleep 0.5; exec ${call}) 2>&1 >/dev/null || echo $? >&3; } | true`;
+  expect((await runScript(script, { folder, path: [] })).stdout).toBe("3\n");
 });
 
 test.each(["create", "delete", "scale", "stop", "restart", "wake"])(
