@@ -35,6 +35,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     client,
     config,
     namespace: options.namespace ?? "default",
+    reach: [],
     call: { signal: options.signal ?? new AbortController().signal, timeoutMs: CALL_MS },
     [Symbol.dispose]: () => client.close(),
   };

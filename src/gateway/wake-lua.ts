@@ -108,6 +108,9 @@ local function judge(handle, engine)
   if decision == "stopped" then
     return "503", 'engine "' .. engine .. '" is stopped, and no query starts it because auto-stop is off: set spec.replicas, or: kubectl firebolt start ' .. engine
   end
+  if decision == "denied" then
+    return "503", 'engine "' .. engine .. '" is stopped, and the API server rejects the request of this gateway to start it: its service account was replaced, or lost its rights; retry shortly'
+  end
   return "503", "engine is not available; retry shortly"
 end
 

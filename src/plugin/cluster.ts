@@ -1,10 +1,10 @@
 // The cluster that a command talks to: client, namespace and the limits of every call. Opens no connection by itself.
-import { homedir } from "node:os";
 import type { CallOptions, KubeClient } from "../kube/client.ts";
 import type { ClusterConfig } from "../kube/cluster-config.ts";
 import { createKubeClient } from "../kube/kube-client.ts";
-import { loadKubeconfig } from "../kube/kubeconfig.ts";
 import type { FlagValues } from "./flags.ts";
+import { openKubeconfig } from "./open-kubeconfig.ts";
+import { reachOf } from "./own-command.ts";
 import { VERSION } from "./version.ts";
 
 export interface Cluster extends Disposable {
@@ -12,6 +12,8 @@ export interface Cluster extends Disposable {
   readonly config: ClusterConfig;
   /** Of `-n`, else of the context, else `default`. */
   readonly namespace: string;
+  /** How the command line names the cluster, for commands that messages name. */
+  readonly reach: readonly string[];
   /** For every call: its deadline, and the end of the program. */
   readonly call: Required<CallOptions>;
 }
@@ -27,17 +29,13 @@ export interface ConnectOptions {
 }
 
 export async function connect({ flags, env, signal }: ConnectOptions): Promise<Cluster> {
-  const config = await loadKubeconfig({
-    path: flags.text("kubeconfig") || undefined,
-    context: flags.text("context") || undefined,
-    env,
-    homeDir: homedir(),
-  });
+  const config = await openKubeconfig({ path: flags.text("kubeconfig"), context: flags.text("context"), env });
   const client = createKubeClient({ config, userAgent: USER_AGENT });
   return {
     client,
     config,
     namespace: flags.text("namespace") || config.namespace || "default",
+    reach: reachOf(flags),
     call: { signal, timeoutMs: flags.durationMs("request-timeout") || NO_LIMIT_MS },
     [Symbol.dispose]: () => client.close(),
   };

@@ -65,6 +65,17 @@ describe("help and version", () => {
 
   test("--version", () => expect(parse("--version")).toEqual({ type: "version" }));
 
+  test.each([[], ["engine"], ...COMMANDS.map(({ words }) => words)])(
+    "fits 40 columns but for commands: %s %s",
+    (...words) => {
+      const given = words.filter((word) => typeof word === "string");
+      const text = helpText({ commands: COMMANDS, groups: GROUPS, words: given, style: PLAIN, width: 40 });
+      expect(text.split("\n").filter((line) => line.length > 40 && !/kubectl|^ *#|^ *--\S+ \S+$/.test(line))).toEqual(
+        [],
+      );
+    },
+  );
+
   test.each(COMMANDS.map((command) => [command.words.join(" "), command] as const))(
     "%s explains itself, and fits 120 columns",
     (_, command) => {
@@ -92,6 +103,7 @@ describe("what makes no sense is refused with the way out", () => {
     ["engine list -n", "--namespace needs a value: namespace; default: the context's"],
     ["engine query x", "engine query needs a statement: kubectl firebolt engine query ENGINE STATEMENT"],
     ["engine stop", "kubectl firebolt engine stop needs an engine: kubectl firebolt engine stop ENGINE"],
+    ["engine delete .", 'kubectl firebolt engine delete: "." is no engine'],
     ["engine stop a b", 'unexpected argument "b": kubectl firebolt engine stop takes one argument'],
     ["engine scale a --replicas many", "--replicas=many: must be a whole number"],
     ["engine scale a --timeout soon", "--timeout=soon: must be a duration such as 30s, 5m or 1h30m"],
@@ -101,6 +113,14 @@ describe("what makes no sense is refused with the way out", () => {
     expect(() => parse(line)).toThrow(message);
   });
 });
+
+test.each(COMMANDS.filter(({ arguments: wanted = [] }) => wanted.length > 0))(
+  "an unset variable of a script names nothing: $words",
+  ({ words, arguments: wanted = [] }) => {
+    const argv = [...words, ...wanted.map(() => "")];
+    expect(() => parseCommandLine(COMMANDS, GROUPS, argv)).toThrow(`"" is no ${wanted[0]?.name}`);
+  },
+);
 
 test("no command has two flags of one name or letter", () => {
   for (const { words, flags = [] } of COMMANDS) {

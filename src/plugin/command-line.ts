@@ -1,6 +1,6 @@
 // The command line in kubectl's syntax (`-n ns`, `-nns`, `-o=json`, `--flag value`, `--flag=value`, flags before or after words).
 // Finds the command, checks the arguments and reads no environment. What is wrong is a UsageError with the way out.
-import type { Command, CommandGroup } from "./command.ts";
+import type { Argument, Command, CommandGroup } from "./command.ts";
 import { UsageError } from "./exit-codes.ts";
 import { type Flag, FlagValues } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
@@ -130,9 +130,20 @@ function checkArguments({ words, arguments: wanted = [] }: Command, args: readon
     const names = wanted.map(({ name, optional }) => (optional ? `[${name.toUpperCase()}]` : name.toUpperCase()));
     throw new UsageError(`${call} needs ${withArticle(missing.name)}: ${[call, ...names].join(" ")}`);
   }
+  for (const [index, arg] of args.entries()) checkArgument(call, wanted[index], arg);
   const extra = wanted.at(-1)?.many ? undefined : args[wanted.length];
   if (extra !== undefined)
     throw new UsageError(`unexpected argument ${JSON.stringify(extra)}: ${call} takes ${countText(wanted.length)}`);
+}
+
+/**
+ * An unset variable of a script is an empty argument. As a name it would address all objects of the kind: `engine delete ""` must not
+ * become the deletion of every engine.
+ */
+function checkArgument(call: string, wanted: Argument | undefined, value: string): void {
+  const isPath = wanted?.kind !== undefined && (value === "." || value === "..");
+  if (wanted === undefined || (value.trim() !== "" && !isPath)) return;
+  throw new UsageError(`${call}: ${JSON.stringify(value)} is no ${wanted.name}: is a variable of the script unset?`);
 }
 
 const withArticle = (name: string): string => `${/^[aeiou]/.test(name) ? "an" : "a"} ${name}`;

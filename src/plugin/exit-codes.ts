@@ -7,6 +7,8 @@ export const EXIT = {
   notFound: 3,
   refused: 4,
   notYet: 5,
+  sqlRefused: 6,
+  incomplete: 7,
   rolls: 10,
   interrupted: 130,
 } as const;
@@ -22,6 +24,8 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
     "refused: plan found something that would be rejected; create found an existing engine; wake without auto-stop; uninstall was not confirmed or objects remain",
   ],
   [EXIT.notYet, "not in the wanted state, or not within --timeout"],
+  [EXIT.sqlRefused, "engine query: the engine rejected the statement, or failed while it ran it"],
+  [EXIT.incomplete, "support-bundle: written, but something could not be read; gaps.txt in it says what"],
   [EXIT.rolls, "plan --detailed-exit-code: something would roll"],
   [EXIT.interrupted, "interrupted by Ctrl+C"],
 ];

@@ -38,7 +38,7 @@ function groupHelp({ commands, groups, words, style, width }: HelpInput): readon
       ? "Inspect, plan, change and diagnose Firebolt instances and engines on Kubernetes."
       : (groups.find(({ word }) => word === words[0])?.summary ?? "");
   return [
-    about,
+    prose(about, width),
     section("Usage", `  ${["kubectl firebolt", ...words].join(" ")} COMMAND [flags]`, style),
     section("Commands", columns([...rows], width), style),
     depth === 0 ? section("Shortcuts", shortcuts(commands, width), style) : "",

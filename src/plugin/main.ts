@@ -56,6 +56,10 @@ process.on("SIGTERM", () => interrupt.abort(new Error("terminated")));
 process.stdout.on("error", (error: NodeJS.ErrnoException) =>
   process.exit(error.code === "EPIPE" ? EXIT.ok : EXIT.failed),
 );
+// `kubectl firebolt … 2>&1 | head`: nobody reads the message any more, but a script still reads the exit code.
+process.stderr.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+});
 
 try {
   const code = await run(process.argv.slice(2), terminal, interrupt.signal);

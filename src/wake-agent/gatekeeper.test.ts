@@ -2,6 +2,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
 import { MemoryCache } from "../../test/support/memory-cache.ts";
+import { KubeApiError } from "../kube/errors.ts";
 import { silentLogger } from "../kube/logger.ts";
 import { Absence } from "./absence.ts";
 import { Demand } from "./demand.ts";
@@ -20,6 +21,8 @@ let view: EngineView;
 let room: WaitingRoom;
 let demand: Demand;
 let stamped: string[];
+/** Why wake requests are not written; undefined: they are. */
+let refusal: Error | undefined;
 let reached: Reached;
 let attempts: number;
 let capacity: number;
@@ -39,6 +42,7 @@ beforeEach(() => {
   room = new WaitingRoom(clock);
   demand = new Demand({ clock, retentionMs: 600_000, parked: (engine) => room.countOf(engine) });
   stamped = [];
+  refusal = undefined;
   reached = "yes";
   attempts = 0;
   capacity = 10;
@@ -47,7 +51,10 @@ beforeEach(() => {
     logger: silentLogger,
     waiting: room,
     engine: (name) => view.engine(name),
-    write: async (name) => void stamped.push(name),
+    write: async (name) => {
+      if (refusal !== undefined) throw refusal;
+      stamped.push(name);
+    },
   });
   stamper.open(new AbortController().signal);
   const attempt = async (): Promise<Reached> => {
@@ -196,6 +203,79 @@ test("no room at all, but the engine is up: it passes, and the next one knows", 
   await clock.advance(0);
   expect(attempts).toBe(1);
   expect(await gatekeeper.check("e")).toEqual({ status: 200, decision: "ready" });
+});
+
+test.each([401, 403])(
+  "a wake request that is rejected with %d is tried again with every tick of the hold",
+  async (status) => {
+    sync();
+    putEngine("e", 0);
+    refusal = new KubeApiError("PATCH /e", status, {});
+    const held = hold();
+    await clock.advance(30_000);
+    expect(stamped).toEqual([]);
+    // The token has been replaced, or the right is back.
+    refusal = undefined;
+    await clock.advance(1_000);
+    expect(stamped).toEqual(["e"]);
+    putEngine("e", 1);
+    putEndpoint("e", true);
+    expect(await held).toEqual({ status: 200, decision: "released" });
+  },
+);
+
+test("rejected until the hold is over, or until the gateway ends: the reason is told", async () => {
+  sync();
+  putEngine("e", 0);
+  refusal = new KubeApiError("PATCH /e", 401, {});
+  const held = hold();
+  await clock.advance(120_000);
+  expect(await held).toEqual({ status: 503, decision: "denied", retryAfterSeconds: 10 });
+  const cut = hold();
+  await clock.advance(1_000);
+  room.releaseAll("closing");
+  expect(await cut).toEqual({ status: 503, decision: "denied", retryAfterSeconds: 10 });
+});
+
+test("a wake request that fails for another reason, or that another gateway has made, is not called rejected", async () => {
+  sync();
+  putEngine("e", 0);
+  refusal = new Error("cut off");
+  const held = hold();
+  await clock.advance(120_000);
+  expect(await held).toEqual({ status: 503, decision: "timeout", retryAfterSeconds: 10 });
+  refusal = new KubeApiError("PATCH /e", 403, {});
+  const second = hold();
+  await clock.advance(1_000);
+  const annotations = { "firebolt.io/wake-requested": new Date(clock.now()).toISOString() };
+  engines.put({
+    metadata: { name: "e", namespace: "ns", annotations },
+    spec: { replicas: 0 },
+    status: { phase: "stopped", activeGeneration: 0 },
+  });
+  await clock.advance(2_000);
+  room.releaseAll("closing");
+  expect(await second).toEqual({ status: 503, decision: "timeout", retryAfterSeconds: 10 });
+});
+
+test.each([
+  { name: "its endpoints (the StatefulSet was deleted or scaled to zero)", lose: () => putEndpoint("e", false) },
+  {
+    name: "its Service",
+    lose: () => slices.remove({ namespace: "ns", name: "e-slice" }),
+  },
+])("an engine that should run and has lost $name is held until the operator has restored it", async ({ lose }) => {
+  putEngine("e", 1);
+  putEndpoint("e", true);
+  sync();
+  expect(await gatekeeper.check("e")).toEqual({ status: 200, decision: "ready" });
+  lose();
+  expect(await gatekeeper.check("e")).toEqual({ status: 202, decision: "wait" });
+  const held = hold();
+  await clock.advance(100_000);
+  putEndpoint("e", true);
+  expect(await held).toEqual({ status: 200, decision: "released" });
+  expect(stamped).toEqual([]);
 });
 
 test("a client that leaves takes nobody along", async () => {

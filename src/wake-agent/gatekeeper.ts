@@ -5,7 +5,7 @@ import type { Demand } from "./demand.ts";
 import type { EngineView } from "./engine-view.ts";
 import type { Reach } from "./reach.ts";
 import type { Stamper } from "./stamper.ts";
-import { canServe, isStartable } from "./standing.ts";
+import { canServe, isStartable, isWakeable } from "./standing.ts";
 import type { Outcome, WaitingRoom } from "./waiting-room.ts";
 
 /** "ready" and "released" may be remembered for as long as the epoch lasts; "leaving" lets pass this one request. */
@@ -20,6 +20,8 @@ export type Decision =
   | "timeout"
   /** At zero without auto-stop: only its owner can start it. */
   | "stopped"
+  /** At zero, and the API server rejects the agent's request to start it. */
+  | "denied"
   | "unknown";
 
 export interface Answer {
@@ -141,18 +143,26 @@ export class Gatekeeper {
       case "timeout":
         if (!serves && !isStartable(view.engine(engine)))
           return { status: 503, decision: "stopped", retryAfterSeconds: 10 };
-        return serves ? pass : tryAgain(10);
+        return serves ? pass : this.#notServed(engine);
       case "displaced":
         // Up, and only not known to be reached by the gateway yet: as without a place.
         return serves ? UNSYNCED : this.#shed(engine);
       case "gone":
         return { status: 404, decision: "unknown" };
-      case "left":
       case "closing":
+        return this.#notServed(engine);
+      case "left":
         return tryAgain(10);
       default:
         return outcome satisfies never;
     }
+  }
+
+  /** Nobody has requested the start as far as the agent knows, and whoever sent the query is told why. */
+  #notServed(engine: string): Answer {
+    const { view, stamper } = this.#options;
+    const isDenied = isWakeable(view.engine(engine)) && stamper.isDenied(engine);
+    return isDenied ? { status: 503, decision: "denied", retryAfterSeconds: 10 } : tryAgain(10);
   }
 }
 

@@ -2,6 +2,7 @@
 // one has been accepted even when they have left. It writes for engines that exist and can be woken, and for no other name.
 import { ANNOTATION } from "../api/labels.ts";
 import type { Clock } from "../kube/clock.ts";
+import { KubeApiError } from "../kube/errors.ts";
 import type { Logger } from "../kube/logger.ts";
 import type { DeepReadonly } from "../kube/object.ts";
 import type { WatchedEngine } from "./kinds.ts";
@@ -31,6 +32,8 @@ export class Stamper {
   readonly #owed = new Map<string, number>();
   readonly #stampedMs = new Map<string, number>();
   readonly #writing = new Set<string>();
+  /** Engines whose last wake request the API server rejected, for the agent's identity or its rights. */
+  readonly #denied = new Set<string>();
   #complainedMs = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #signal: AbortSignal | undefined;
@@ -43,6 +46,11 @@ export class Stamper {
   /** Wake requests that could not be written, so far. */
   get failures(): number {
     return this.#failures;
+  }
+
+  /** Whether the API server rejects wake requests for this engine: its start has not been requested by this agent. */
+  isDenied(engine: string): boolean {
+    return this.#denied.has(engine);
   }
 
   /** Nothing is written before this, nor after the signal. */
@@ -70,6 +78,7 @@ export class Stamper {
     const newest = Math.max(this.#stampedMs.get(name) ?? 0, stampOf(found));
     if (newest > scaledMsOf(found) && Math.abs(stampMs - newest) < RESTAMP_MS) {
       this.#owed.delete(name);
+      this.#denied.delete(name);
       return;
     }
     void this.#write(name, stampMs);
@@ -84,8 +93,11 @@ export class Stamper {
       await write(name, timeText(now), signal);
       this.#stampedMs.set(name, now);
       this.#owed.delete(name);
+      this.#denied.delete(name);
       logger.debug("wake requested", { engine: name });
     } catch (error) {
+      if (isDenial(error)) this.#denied.add(name);
+      else this.#denied.delete(name);
       if (!signal.aborted) this.#complain(name, error);
     } finally {
       this.#writing.delete(name);
@@ -108,6 +120,7 @@ export class Stamper {
     for (const [name, since] of this.#owed) if (since < oldest) this.#owed.delete(name);
     const names = new Set([...waiting.engines(), ...this.#owed.keys()]);
     for (const name of this.#stampedMs.keys()) if (!names.has(name)) this.#stampedMs.delete(name);
+    for (const name of this.#denied) if (!names.has(name)) this.#denied.delete(name);
     for (const name of names) this.consider(name);
     this.#scheduleTick();
   }
@@ -124,7 +137,13 @@ export class Stamper {
   #forget(name: string): void {
     this.#owed.delete(name);
     this.#stampedMs.delete(name);
+    this.#denied.delete(name);
   }
+}
+
+/** A token that is not accepted (any more), or an account without the right. Both are tried again: tokens and rights come back. */
+function isDenial(error: unknown): boolean {
+  return error instanceof KubeApiError && (error.status === 401 || error.status === 403);
 }
 
 function stampOf({ metadata }: DeepReadonly<WatchedEngine>): number {

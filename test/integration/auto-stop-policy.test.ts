@@ -106,6 +106,35 @@ describe.concurrent("auto-stop", () => {
     expect(stable.status?.lastScaledAt).toBeDefined();
   });
 
+  test.each([
+    { name: "a stop, then a request: it wakes", wakes: true },
+    { name: "a request, then a stop: it stays stopped", wakes: false },
+  ])("both while the operator was away. $name", async ({ wakes }) => {
+    await using lab = await openEngineLab(plane, "unseen");
+    await lab.createInstance();
+    const before = await lab.operator();
+    await lab.createEngine("e", { autoStop: { ...POLICY, idleTimeout: "30m" } });
+    await lab.until("e", ({ status }) => status?.autoStopReason === "ActivityObserved", "at rest");
+    await before.stop();
+    const afterSeconds = (seconds: number): Promise<unknown> => {
+      const dueMs = Date.now() + seconds * 1_000;
+      return eventually(() => Date.now() > dueMs);
+    };
+    const stop = (): Promise<unknown> => lab.edit("e", { replicas: 0 });
+    const wake = (): Promise<unknown> => stamp(lab, "e", ago(0));
+    await (wakes ? stop() : wake());
+    await afterSeconds(3);
+    await (wakes ? wake() : stop());
+    await afterSeconds(3);
+    await lab.operator();
+    if (wakes) await lab.until("e", ({ spec }) => spec?.replicas === 2, "woken");
+    else {
+      await lab.until("e", ({ status }) => status?.phase === "stopped", "stopped");
+      expect(lab.engine("e").status?.autoStopReason).toBe("Stopped");
+      expect(lab.engine("e").spec?.replicas).toBe(0);
+    }
+  });
+
   test("S69, S77: switched off, nothing is scaled: Disabled", async () => {
     await using lab = await openLab("s69");
     await lab.createEngine("e", { replicas: 0, autoStop: POLICY });

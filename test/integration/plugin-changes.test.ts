@@ -97,7 +97,7 @@ test("create never changes an engine that exists, unless told to", async () => {
       'error: FireboltEngine "existing" already exists in namespace "analytics" and differs in:',
       "  spec.replicas: 0 \u2192 1",
       "  spec.customEngineConfig",
-      "change its size with: kubectl firebolt engine scale existing --replicas 1",
+      "change its size with: kubectl firebolt engine scale existing --replicas 1 -n analytics",
       "change it with kubectl edit or kubectl apply, or add --overwrite to set these fields",
       "",
     ].join("\n"),
@@ -127,7 +127,7 @@ describe("changes", () => {
       code: 5,
       stdout: "",
       stderr:
-        "error: fireboltengine/adhoc is stopped, so there is nothing to restart; start it with: kubectl firebolt engine start adhoc\n",
+        "error: fireboltengine/adhoc is stopped, so there is nothing to restart; start it with: kubectl firebolt engine start adhoc -n analytics\n",
     });
     expect((await world.engineOf("adhoc")).metadata?.resourceVersion).toBe(stopped.metadata?.resourceVersion);
     expect((await world.cluster.plugin(["start", "adhoc", "--wait"])).stdout).toBe(
@@ -139,11 +139,12 @@ describe("changes", () => {
   });
 
   test("wake is refused where nobody would act on it", async () => {
-    expect(await world.cluster.plugin(["wake", "adhoc"])).toEqual({
+    const { adminKubeconfig } = world.cluster.controlPlane;
+    const reach = `--kubeconfig=${adminKubeconfig}`;
+    expect(await world.cluster.plugin(["wake", "adhoc", reach])).toEqual({
       code: 4,
       stdout: "",
-      stderr:
-        "error: fireboltengine/adhoc has auto-stop disabled, so a wake request has no effect; start it with: kubectl firebolt engine start adhoc\n",
+      stderr: `error: fireboltengine/adhoc has auto-stop disabled, so a wake request has no effect; start it with: kubectl firebolt engine start adhoc -n analytics ${reach}\n`,
     });
     expect((await world.engineOf("adhoc")).metadata?.annotations?.[WAKE_REQUESTED]).toBeUndefined();
   });

@@ -137,7 +137,7 @@ test("quickstart ends with an engine that serves and the way to ask it; uninstal
   const started = await plugin("quickstart", "--skip-install", "--bucket", "tables", "-n", "demo");
   expect(started.code, `${started.stderr}${operator.stderr()}`).toBe(0);
   expect(started.stdout).toBe(
-    '✓ namespace demo\n✓ instance quickstart is Ready\n✓ engine my-engine serves\n\nAsk it something:\n  kubectl firebolt engine query my-engine -n demo "SELECT 42"\n',
+    `✓ namespace demo\n✓ instance quickstart is Ready\n✓ engine my-engine serves\n\nAsk it something:\n  kubectl firebolt engine query my-engine 'SELECT 42' -n demo --kubeconfig=${cluster.adminKubeconfig}\n`,
   );
   expect((await plugin("engine", "list", "-n", "demo")).stdout).toContain("my-engine   quickstart   stable   true");
 

@@ -24,7 +24,8 @@ beforeAll(async () => {
 afterAll(() => controlPlane?.stop());
 
 test("commands of both kinds are found", () => {
-  expect(own.length).toBeGreaterThan(15);
+  // Examples alone: commands in messages are built and tested in src/plugin/own-command.test.ts.
+  expect(own.length).toBeGreaterThan(5);
   expect(kubectls.length).toBeGreaterThan(15);
 });
 

@@ -40,6 +40,18 @@ describe("logs, queries and ports", () => {
     });
   });
 
+  test.each([
+    ["SELEC 1", 6, 'engine "adhoc" rejected the statement (400): {"errors":[{"description":"syntax error"}]}'],
+    ["DRAINED", 1, "the gateway responded with 503: the engine is shutting down"],
+    ["NOBODY", 1, "the gateway responded with 503: engine is not available; retry shortly"],
+  ])(
+    "a statement that the engine rejects is told from an engine that is not there: %s",
+    async (statement, code, why) => {
+      const stderr = `error: ${why}\n`;
+      expect(await world.cluster.plugin(["engine", "query", "adhoc", statement])).toEqual({ code, stdout: "", stderr });
+    },
+  );
+
   test("port-forward says where, serves, and ends on Ctrl+C", async () => {
     await using forwarding = world.cluster.start(["instance", "port-forward"]);
     const text = await eventually(() => (forwarding.stdout().includes("Ctrl+C") ? forwarding.stdout() : false));

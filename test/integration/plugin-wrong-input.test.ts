@@ -1,6 +1,7 @@
 // Every command of the plugin with wrong input: a mistyped name, flag or namespace, a missing argument, no kubeconfig, a server that
 // cannot be reached, a user without rights and one who may only read. Each ends with the documented exit code, a message that names
 // what is wrong, and the way out where there is one.
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,8 +16,9 @@ import type { Command } from "../../src/plugin/command.ts";
 import { COMMANDS } from "../../src/plugin/command-table.ts";
 import { requestAs } from "../support/cluster.ts";
 import { buildProgram } from "../support/operator-process.ts";
-import { type PluginResult, runPlugin } from "../support/plugin-process.ts";
-import { addPluginUser } from "../support/plugin-users.ts";
+import { PLUGIN, type PluginResult, runPlugin } from "../support/plugin-process.ts";
+import { runScript } from "../support/plugin-world.ts";
+import { addPluginUser, type Rule } from "../support/plugin-users.ts";
 import { clusterConfig } from "../support/test-client.ts";
 
 const NAMESPACE = "analytics";
@@ -192,6 +194,110 @@ test("a user who may read nothing but Firebolt's own kinds sees them, and what i
     expect(result.stdout).toMatch(/you may not list .*pods.*statefulsets: what is shown of them/);
     expect(result.stdout).toContain(args.includes("instance") ? "lakeside" : "nightly");
   }
+});
+
+/** The files of a bundle, by their path in it. */
+function unpacked(file: string): ReadonlyMap<string, string> {
+  const names = execFileSync("tar", ["tzf", file], { encoding: "utf8" }).trim().split("\n");
+  return new Map(
+    names.map((name) => [
+      name.replace(/^[^/]*\//, ""),
+      execFileSync("tar", ["xzOf", file, name], { encoding: "utf8" }),
+    ]),
+  );
+}
+
+describe("a support bundle of somebody who may not read everything", () => {
+  const bundleOf = async (user: string, rules: readonly Rule[], args: readonly string[] = ["lakeside"]) => {
+    const kubeconfig = await addPluginUser(controlPlane, user, rules);
+    const file = join(folder, `${user}.tar.gz`);
+    const result = await runPlugin([
+      ...["support-bundle", ...args, "-n", NAMESPACE, "--file", file, "--kubeconfig", kubeconfig],
+    ]);
+    return { result, file };
+  };
+  const list = ["get", "list"];
+
+  test("Firebolt's own kinds alone: they are in it, and gaps.txt names the rest and the rights", LIMIT, async () => {
+    const own = [{ apiGroups: ["compute.firebolt.io"], resources: ["*"], verbs: list }];
+    const { result, file } = await bundleOf("bundle-own", own, []);
+    expect(result.code, result.stderr).toBe(7);
+    expect(result.stdout).toMatch(/bundle-own\.tar\.gz: 2 objects/);
+    expect(result.stderr).toMatch(/^warning: left out: pods: permission denied: .*$/m);
+    expect(result.stderr).toMatch(/warning: the bundle is incomplete: gaps\.txt .*rights/);
+    const files = unpacked(file);
+    expect([...files.keys()]).toEqual(
+      expect.arrayContaining([
+        "objects/fireboltinstance/lakeside.yaml",
+        "objects/fireboltengine/nightly.yaml",
+        "status.txt",
+      ]),
+    );
+    const gaps = files.get("gaps.txt") ?? "";
+    for (const right of [
+      "list pods in namespace analytics",
+      "list pods in all namespaces",
+      "list statefulsets.apps in namespace analytics",
+      "list secrets in namespace analytics",
+      "list nodes",
+    ])
+      expect(gaps).toContain(`; this needs the right to ${right}\n`);
+    expect(gaps).toMatch(/^secrets \(so their values were not searched for in logs\): permission denied/m);
+    expect(files.get("status.txt")).toMatch(/you may not list .*pods/);
+  });
+
+  test("engines without instances: everything but the instance, which was named", LIMIT, async () => {
+    const engines = [
+      { apiGroups: ["compute.firebolt.io"], resources: ["fireboltengines"], verbs: list },
+      { apiGroups: ["", "apps"], resources: ["*"], verbs: list },
+    ];
+    const { result, file } = await bundleOf("bundle-engines", engines);
+    expect(result.code, result.stderr).toBe(7);
+    const files = unpacked(file);
+    expect(files.has("objects/fireboltengine/nightly.yaml")).toBe(true);
+    expect(files.get("gaps.txt")).toMatch(
+      /^fireboltinstances\.compute\.firebolt\.io\/lakeside: permission denied: .*; this needs the right to get fireboltinstances\.compute\.firebolt\.io in namespace analytics$/m,
+    );
+    expect(files.get("status.txt")).toMatch(
+      /you may not list fireboltinstances[\s\S]*\(instance not known\)[\s\S]*nightly/,
+    );
+  });
+
+  test("instances without engines: the instance, and what carries its name", LIMIT, async () => {
+    const instances = [{ apiGroups: ["compute.firebolt.io"], resources: ["fireboltinstances"], verbs: list }];
+    const { result, file } = await bundleOf("bundle-instances", instances, []);
+    expect(result.code, result.stderr).toBe(7);
+    const files = unpacked(file);
+    expect(files.has("objects/fireboltinstance/lakeside.yaml")).toBe(true);
+    expect(files.get("gaps.txt")).toContain(
+      "; this needs the right to list fireboltengines.compute.firebolt.io in namespace",
+    );
+    expect(files.get("status.txt")).toContain("lakeside");
+  });
+
+  test("without the right to find the only instance, it has to be named", LIMIT, async () => {
+    const pods = [{ apiGroups: [""], resources: ["pods"], verbs: list }];
+    const { result } = await bundleOf("bundle-pods", pods, []);
+    expect(result).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /permission denied: .*cannot list resource "fireboltinstances".*; name the instance to do without: kubectl firebolt support-bundle INSTANCE -n analytics/,
+      ),
+    });
+  });
+});
+
+test("an empty name deletes nothing: it would address all engines", LIMIT, async () => {
+  const result = await runPlugin(["engine", "delete", "", "-n", NAMESPACE, "--kubeconfig", admin]);
+  expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining('"" is no engine') });
+  const { stdout } = await runPlugin(["engine", "list", "-o", "name", "-n", NAMESPACE, "--kubeconfig", admin]);
+  expect(stdout).toBe("fireboltengine/nightly\n");
+});
+
+test("a message that nobody reads does not change the exit code", LIMIT, async () => {
+  const call = `${process.execPath} ${PLUGIN} engine status nope -n ${NAMESPACE} --kubeconfig ${admin}`;
+  const script = `exec 3>&1; { (sleep 0.5; exec ${call}) 2>&1 >/dev/null || echo $? >&3; } | true`;
+  expect((await runScript(script, { folder, path: [] })).stdout).toBe("3\n");
 });
 
 test.each(["create", "delete", "scale", "stop", "restart", "wake"])(

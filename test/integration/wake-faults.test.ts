@@ -191,6 +191,47 @@ test("an engine created while the agent's watches have stalled, unnoticed, is se
 
 const EIGHT_HOLDS = ["--envoy-memory-limit-bytes=0", "--fallback-hold-cap=8"];
 
+const DENIED =
+  'engine "e" is stopped, and the API server rejects the request of this gateway to start it: its service account was replaced, or lost its rights; retry shortly';
+
+test("an account that has lost its rights: the query waits, says why when its time is over, and is answered when the rights are back", async () => {
+  world = await openWakeWorld(plane, "rights");
+  await world.createStopped("e");
+  const gateway = await world.gateway({ agentFlags: ["--hold-timeout=20s"] });
+  const client = world.client(gateway);
+  await grant([]);
+  const [ms, answer] = await timed(client.send({ engine: "e" }));
+  expect(answer).toMatchObject({ status: 503, headers: RETRY, text: DENIED });
+  expect(ms).toBeGreaterThan(19_000);
+  const late = client.query({ engine: "e" });
+  await eventually(async () => (await gateway.demand("pending_holds", "e")) === 1);
+  await grant(wakeAgentRules("annotation"));
+  await late;
+}, 90_000);
+
+test("an account that is deleted and created again: the query waits until the agent's token is a new one", async () => {
+  world = await openWakeWorld(plane, "account");
+  await world.createStopped("e");
+  const tokenOf = (kubeconfig: string): string => /token:\s*(\S+)/.exec(readFileSync(kubeconfig, "utf8"))?.[1] ?? "";
+  const stale = tokenOf(world.kubeconfig);
+  const tokenFile = world.workspace.write("agent.token", stale);
+  const text = readFileSync(world.kubeconfig, "utf8").replace(/token:\s*\S+/, `tokenFile: ${tokenFile}`);
+  const gateway = await world.gateway({ kubeconfig: world.workspace.write("by-file.kubeconfig", text) });
+  const client = world.client(gateway);
+  const path = `/api/v1/namespaces/${world.lab.namespace}/serviceaccounts/main-gateway`;
+  await requestAs(plane.kubeconfig, { method: "DELETE", path });
+  const slices = `/apis/discovery.k8s.io/v1/namespaces/${world.lab.namespace}/endpointslices`;
+  const former = openApiFromKubeconfig(world.kubeconfig);
+  await eventually(async () => (await former.send({ path: slices })).status === 401, { timeoutMs: 60_000 });
+  former.close();
+  const held = client.query({ engine: "e", deadlineMs: 120_000 });
+  await eventually(async () => (await gateway.demand("pending_holds", "e")) === 1);
+  await eventually(async () => (await gateway.demand('api_errors_total{operation="write"}')) > 0);
+  // What the kubelet does for a new pod.
+  world.workspace.write("agent.token", tokenOf(await plane.accountKubeconfig(world.lab.namespace)));
+  await held;
+}, 180_000);
+
 test("a forgotten dashboard floods an engine that cannot start: another engine still wakes by a query", async () => {
   world = await openWakeWorld(plane, "dashboard");
   await world.createStopped("flooded", { template: { spec: { nodeSelector: world.lab.hold } } });

@@ -48,12 +48,11 @@ export async function startPluginCluster(): Promise<PluginCluster> {
   const kubectl = binaries.get("kubectl") ?? "";
   const complete = (args: readonly string[]): readonly string[] => [
     ...args,
-    `--kubeconfig=${kubeconfig}`,
     ...(args.some((arg) => /^(-n|-A|--namespace|--all-namespaces)/.test(arg)) ? [] : ["-n", NAMESPACE]),
   ];
   const withKubectl = (options: PluginOptions): PluginOptions => ({
     ...options,
-    env: { KUBECTL: kubectl, ...options.env },
+    env: { KUBECTL: kubectl, KUBECONFIG: kubeconfig, ...options.env },
   });
   return {
     controlPlane,

@@ -58,6 +58,13 @@ export async function openPluginWorld(): Promise<PluginWorld> {
   };
 }
 
+/** Statements that fail: how they begin, and what a gateway responds. What an engine responded has its time in it. */
+const REFUSALS: readonly (readonly [string, number, Record<string, string>, string])[] = [
+  ["SELEC ", 400, { "x-envoy-upstream-service-time": "3" }, '{"errors":[{"description":"syntax error"}]}'],
+  ["DRAINED", 503, { "x-envoy-upstream-service-time": "3" }, "the engine is shutting down"],
+  ["NOBODY", 503, {}, "engine is not available; retry shortly"],
+];
+
 /** Says which engine was asked, and what. */
 async function startGateway(): Promise<Server> {
   const gateway = createServer((request, response) => {
@@ -65,7 +72,11 @@ async function startGateway(): Promise<Server> {
     request.on("data", (chunk: Buffer) => {
       statement += chunk;
     });
-    request.on("end", () => response.end(`${request.headers["x-firebolt-engine"]}: ${statement}\n`));
+    request.on("end", () => {
+      const refusal = REFUSALS.find(([begin]) => statement.startsWith(begin));
+      if (refusal === undefined) response.end(`${request.headers["x-firebolt-engine"]}: ${statement}\n`);
+      else response.writeHead(refusal[1], refusal[2]).end(refusal[3]);
+    });
   }).listen(0, "127.0.0.1");
   await once(gateway, "listening");
   return gateway;

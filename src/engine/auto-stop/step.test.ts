@@ -1,5 +1,5 @@
 // Whole passes of the reconciler with auto-stop, over an engine in memory and a clock that the test moves.
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { engine, engineClass, instance, NOW_MS } from "../../../test/support/engine-fixtures.ts";
 import { MINUTE, POLICY, pageOf, resting, TimedCluster, text } from "../../../test/support/timed-cluster.ts";
 import { KubeApiError } from "../../kube/errors.ts";
@@ -340,6 +340,55 @@ test("a stop by a person that nobody saw for a while, because the operator was a
   await world.rest();
   await world.rest();
   expect([world.replicas, world.status?.phase]).toEqual([0, "stopped"]);
+});
+
+describe("a stop and a wake request that the operator sees at once: the later one counts", () => {
+  const SECONDS = 1_000;
+  const spec = { "f:spec": { "f:replicas": {} } };
+  const stamp = { "f:metadata": { "f:annotations": { "f:firebolt.io/wake-requested": {} } } };
+
+  /** As the API server stores who changed what: the stop and the stamp at their times, by these managers. */
+  const unseen = async (stopMs: number, stampMs: number, sameManager = false) => {
+    const world = await resting();
+    world.nowMs += MINUTE;
+    const base = world.nowMs;
+    world.edit({ replicas: 0 });
+    world.stamp(base + stampMs);
+    const stored = world.get("FireboltEngine", "e");
+    const at = (ms: number): string => text(base + ms);
+    const managedFields = sameManager
+      ? [{ manager: "kubectl-firebolt", time: at(Math.max(stopMs, stampMs)), fieldsV1: { ...spec, ...stamp } }]
+      : [
+          { manager: "kubectl-patch", time: at(stopMs), fieldsV1: spec },
+          { manager: "firebolt-gateway", time: at(stampMs), fieldsV1: stamp },
+        ];
+    world.put("FireboltEngine", { ...stored, metadata: { ...stored?.metadata, managedFields } });
+    world.nowMs = base + 20 * SECONDS;
+    world.taken();
+    await world.rest();
+    await world.rest();
+    return world;
+  };
+
+  test.each([
+    { name: "stopped, then asked for by a query", stop: 2, wake: 8, same: false, replicas: 2 },
+    { name: "stopped, then woken by the same hand", stop: 2, wake: 8, same: true, replicas: 2 },
+    { name: "asked for by a query, then stopped", stop: 8, wake: 2, same: false, replicas: 0 },
+    { name: "woken, then stopped by the same hand", stop: 8, wake: 2, same: true, replicas: 0 },
+  ])("$name", async ({ stop, wake, same, replicas }) => {
+    const world = await unseen(stop * SECONDS, wake * SECONDS, same);
+    expect(world.replicas).toBe(replicas);
+    expect(world.taken().filter((request) => request === "get FireboltEngine e")).toHaveLength(1);
+  });
+
+  test("the API server is asked only where the order matters", async () => {
+    const world = await resting();
+    world.nowMs += MINUTE;
+    world.taken();
+    world.edit({ replicas: 0 });
+    await world.pass();
+    expect(world.taken().filter((request) => request === "get FireboltEngine e")).toEqual([]);
+  });
 });
 
 test("a query that meets a stop wakes the engine: its stamp is newer than the scaling", async () => {

@@ -8,19 +8,21 @@ import { SHORTEST_INTERVAL_MS } from "../resolve/settings.ts";
 import type { EngineSnapshot } from "../snapshot.ts";
 import type { EngineWorld } from "../world.ts";
 import { type AutoStopVerdict, decideAutoStop } from "./decide.ts";
+import { foreignStopMs, replicasSetMs } from "./foreign-stop.ts";
 import { observeActivity } from "./observe-activity.ts";
 import { type AutoStopPolicy, resolvePolicy } from "./policy.ts";
 import { scrapeFailureOf, scrapeFailureText, withScrapeFailure } from "./scrape-failure.ts";
 import { newestWakeRequest, type WakeRequest } from "./wake-request.ts";
 import { parseRfc3339, WAKE_AHEAD_MS } from "./wake-stamp.ts";
 
-/** A stop by somebody else happened before it is seen; a request that follows it at once must not count as older. */
-const SEEN_WITHIN_MS = 1_000;
 /** A scaling may lie ahead by less than a request may, so that a request that follows it still counts. */
 const SCALED_AHEAD_MS = WAKE_AHEAD_MS / 2;
 
 type AtRest = EngineDecision & { readonly type: "hold" };
-type World = Pick<EngineWorld, "pods" | "listPods" | "queries" | "signal" | "wakeDemand" | "evaluations">;
+type World = Pick<
+  EngineWorld,
+  "pods" | "listPods" | "queries" | "signal" | "wakeDemand" | "evaluations" | "readEngine"
+>;
 
 export async function withAutoStop(
   made: EngineDecision,
@@ -28,7 +30,7 @@ export async function withAutoStop(
   world: World,
 ): Promise<EngineDecision> {
   const plausible = withPlausibleScaling(made, observed);
-  const { decision, snapshot } = withForeignStop(plausible.decision, plausible.snapshot);
+  const { decision, snapshot } = await withForeignStop(plausible.decision, plausible.snapshot, world);
   // A closed gate changes conditions only; behind it nothing is decided.
   if (decision.type === "broken" || decision.type === "refuse") return decision;
   const policy = policyOf(snapshot);
@@ -69,18 +71,37 @@ function withPlausibleScaling(decision: EngineDecision, snapshot: EngineSnapshot
  * Somebody else set the replicas to zero, and this is the first pass that sees it: that is a scaling like auto-stop's own, so that no
  * request from before undoes it. Auto-stop's own stop is stored with its time, unless the process died before it could be.
  */
-function withForeignStop(decision: EngineDecision, snapshot: EngineSnapshot) {
+async function withForeignStop(decision: EngineDecision, snapshot: EngineSnapshot, world: World) {
   const { engine, status: stored, nowMs } = snapshot;
   const isOn = stored?.autoStopReason !== undefined && stored.autoStopReason !== "Disabled";
   const isKnown =
     stored?.autoStopReason === "Stopped" || (stored?.autoStopReason === "Idle" && stopsWhenIdle(snapshot));
   if (engine.spec?.replicas !== 0 || !isOn || isKnown || decision.type === "broken" || decision.type === "refuse")
     return { decision, snapshot };
-  const seen = { autoStopReason: "Stopped", lastScaledAt: scaledText(stored, nowMs - SEEN_WITHIN_MS) } as const;
+  const stoppedMs = foreignStopMs(nowMs, await stopTimeOf(snapshot, world));
+  const seen = { autoStopReason: "Stopped", lastScaledAt: scaledText(stored, stoppedMs) } as const;
   return {
     decision: { ...decision, status: { ...decision.status, ...seen } },
     snapshot: { ...snapshot, status: { ...stored, ...seen } },
   };
+}
+
+/**
+ * Of a stop and a request that both came since the last pass the later one counts. Only the API server knows when the stop was; it is
+ * asked where that decides something, and caches do not keep it.
+ */
+async function stopTimeOf(snapshot: EngineSnapshot, world: World): Promise<number | undefined> {
+  const { identity, nowMs, status } = snapshot;
+  const isOvertaken =
+    wakeRequestOf(snapshot, world) !== undefined &&
+    wakeRequestOf({ ...snapshot, status: stoppedAt(status, foreignStopMs(nowMs, undefined)) }, world) === undefined;
+  if (!isOvertaken) return undefined;
+  const { metadata, spec } = (await world.readEngine(identity)) ?? {};
+  return metadata?.uid === identity.uid && spec?.replicas === 0 ? replicasSetMs(metadata) : undefined;
+}
+
+function stoppedAt(stored: EngineSnapshot["status"], ms: number): EngineSnapshot["status"] {
+  return stored === undefined ? undefined : { ...stored, lastScaledAt: scaledText(stored, ms) };
 }
 
 function stopsWhenIdle(snapshot: EngineSnapshot): boolean {

@@ -3,6 +3,7 @@
 import type { KubeObject } from "../../kube/object.ts";
 import { nameOf } from "../find-object.ts";
 import { dataText } from "../output.ts";
+import { type Gap, gapText } from "./gaps.ts";
 import { redactFields, redactObject } from "./redact.ts";
 import type { Scrubber } from "./scrub.ts";
 import type { TarFile } from "./tar.ts";
@@ -22,7 +23,7 @@ export interface BundleContent {
   readonly status: string;
   readonly logs: readonly CollectedLog[];
   /** What could not be read, and why. */
-  readonly gaps: readonly string[];
+  readonly gaps: readonly Gap[];
 }
 
 export async function assembleBundle(content: BundleContent, scrubber: Scrubber): Promise<readonly TarFile[]> {
@@ -34,7 +35,7 @@ export async function assembleBundle(content: BundleContent, scrubber: Scrubber)
     { path: "events.json", content: await json(events) },
     ...(await Promise.all(objects.map((object) => objectFile(object, scrubber)))),
     ...logs.map(({ path, text }) => ({ path, content: scrubber.text(text) })),
-    { path: "gaps.txt", content: gaps.map((gap) => `${scrubber.text(gap)}\n`).join("") },
+    { path: "gaps.txt", content: gaps.map((gap) => `${gapText(gap, scrubber)}\n`).join("") },
   ];
 }
 

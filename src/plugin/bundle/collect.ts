@@ -11,9 +11,9 @@ import type { KubeObject } from "../../kube/object.ts";
 import { apiVersionOf, defineResource, type ResourceType, resourceText } from "../../kube/resource.ts";
 import { isObject } from "../../podtemplate/shape.ts";
 import type { Cluster } from "../cluster.ts";
-import { describeError } from "../describe-error.ts";
 import { listObjects, nameOf, type Scope } from "../find-object.ts";
 import { viewEvent } from "../status/events.ts";
+import { type Gaps, listRight } from "./gaps.ts";
 
 const endpointSlices = defineResource({
   group: "discovery.k8s.io",
@@ -39,8 +39,12 @@ export interface Collected {
   readonly pods: readonly V1Pod[];
   readonly events: readonly object[];
   readonly version: unknown;
-  /** What could not be read, and why. */
-  readonly gaps: readonly string[];
+}
+
+export interface Subject {
+  readonly name: string;
+  /** Undefined: it may not be read. What it is made of may still be. */
+  readonly instance: FireboltInstance | undefined;
 }
 
 /** On everything that the operator's chart makes. */
@@ -58,59 +62,68 @@ const CHILD_KINDS: readonly ResourceType[] = [
   KINDS.RoleBinding,
 ];
 
-export async function collect(cluster: Cluster, instance: FireboltInstance): Promise<Collected> {
+export async function collect(cluster: Cluster, { name, instance }: Subject, gaps: Gaps): Promise<Collected> {
   const { namespace } = cluster;
-  const name = nameOf(instance);
-  const gaps: string[] = [];
-  const attempt = async <T>(what: string, read: () => Promise<T>, without: T): Promise<T> => {
-    try {
-      return await read();
-    } catch (error) {
-      if (cluster.call.signal.aborted) throw error;
-      gaps.push(`${what}: ${describeError(error)}`);
-      return without;
-    }
-  };
-  const list = <T extends KubeObject>(type: ResourceType<T>, scope: Scope = { namespace }): Promise<readonly T[]> =>
-    attempt(resourceText(type), async () => {
-      const { items } = await listObjects(cluster, type, scope);
-      return items.map((item) => ({ apiVersion: apiVersionOf(type), kind: type.kind, ...item }));
-    }, []);
-  const engines = (await list(FireboltEngine)).filter(({ spec }) => spec?.instanceRef === name);
+  const list = <T extends KubeObject>(
+    type: ResourceType<T>,
+    scope: Scope = { namespace },
+  ): Promise<readonly T[] | undefined> =>
+    gaps.attempt<readonly T[] | undefined>(
+      { what: whatOf(type), right: listRight(type, scope.namespace) },
+      async () => {
+        const { items } = await listObjects(cluster, type, scope);
+        return items.map((item) => ({ apiVersion: apiVersionOf(type), kind: type.kind, ...item }));
+      },
+      undefined,
+    );
+  const listed = async <T extends KubeObject>(type: ResourceType<T>, scope?: Scope): Promise<readonly T[]> =>
+    (await list(type, scope)) ?? [];
+  const allEngines = await list(FireboltEngine);
+  const engines = allEngines?.filter(({ spec }) => spec?.instanceRef === name) ?? [];
   const engineNames = new Set(engines.map(nameOf));
   const classNames = new Set(engines.flatMap(({ spec }) => spec?.engineClassRef ?? []));
+  // Without the engines nobody can tell whose their objects are: all of them are better than none.
+  const isOfEngine = (engine: string | undefined): boolean =>
+    engine !== undefined && (allEngines === undefined || engineNames.has(engine));
   const isOwn = ({ metadata }: KubeObject): boolean =>
-    metadata?.labels?.[LABEL.instance] === name || engineNames.has(metadata?.labels?.[LABEL.engine] ?? "");
-  const children = (await Promise.all(CHILD_KINDS.map((type) => list(type)))).flat().filter(isOwn);
+    metadata?.labels?.[LABEL.instance] === name || isOfEngine(metadata?.labels?.[LABEL.engine]);
+  const children = (await Promise.all(CHILD_KINDS.map((type) => listed(type)))).flat().filter(isOwn);
   const everywhere: Scope = { namespace: undefined };
   const operator: Scope = { ...everywhere, labelSelector: OPERATOR };
-  const ownPods = [...(await list(pods)).filter(isOwn), ...(await list(pods, operator))];
-  const classes = (await list(FireboltEngineClass)).filter((one) => classNames.has(nameOf(one)));
-  const secrets = await list(KINDS.Secret);
-  const referenced = new Set([instance, ...engines, ...classes, ...children, ...ownPods].flatMap(secretNamesIn));
+  const ownPods = [...(await listed(pods)).filter(isOwn), ...(await listed(pods, operator))];
+  const classes = (await listed(FireboltEngineClass)).filter((one) => classNames.has(nameOf(one)));
+  const secrets = await listed(KINDS.Secret);
+  const referenced = new Set(
+    [...(instance === undefined ? [] : [instance]), ...engines, ...classes, ...children, ...ownPods].flatMap(
+      secretNamesIn,
+    ),
+  );
   const ownSecrets = secrets.filter((secret) => isOwn(secret) || referenced.has(nameOf(secret)));
-  const routes = (await list(endpointSlices)).filter(({ metadata }) =>
+  const routes = (await listed(endpointSlices)).filter(({ metadata }) =>
     /-(gateway|metadata|service|hl)-/.test(metadata?.name ?? ""),
   );
-  const definitions = (await list(crds, everywhere)).filter(({ metadata }) =>
+  const definitions = (await listed(crds, everywhere)).filter(({ metadata }) =>
     metadata?.name?.endsWith(".compute.firebolt.io"),
   );
   const hosts = new Set(ownPods.flatMap(({ spec }) => spec?.nodeName ?? []));
-  const machines = (await list(nodes, everywhere)).filter((node) => hosts.has(nameOf(node)));
-  const events = (await list(coreEvents)).map(viewEvent).sort((a, b) => a.lastSeen.localeCompare(b.lastSeen));
-  const version = await attempt(
-    "version",
+  const machines = (await listed(nodes, everywhere)).filter((node) => hosts.has(nameOf(node)));
+  const events = (await listed(coreEvents)).map(viewEvent).sort((a, b) => a.lastSeen.localeCompare(b.lastSeen));
+  const version = await gaps.attempt<unknown>(
+    { what: "version", right: "get /version" },
     () => cluster.client.request({ ...cluster.call, method: "GET", path: "/version" }),
     null,
   );
-  const stored = { apiVersion: apiVersionOf(FireboltInstance), kind: FireboltInstance.kind, ...instance };
+  const stored =
+    instance === undefined
+      ? []
+      : [{ apiVersion: apiVersionOf(FireboltInstance), kind: FireboltInstance.kind, ...instance }];
   return {
     objects: [
-      stored,
+      ...stored,
       ...engines,
       ...classes,
       ...children,
-      ...(await list(KINDS.Deployment, operator)),
+      ...(await listed(KINDS.Deployment, operator)),
       ...ownPods,
       ...routes,
       ...ownSecrets,
@@ -121,8 +134,13 @@ export async function collect(cluster: Cluster, instance: FireboltInstance): Pro
     pods: ownPods,
     events,
     version,
-    gaps,
   };
+}
+
+function whatOf(type: ResourceType): string {
+  // The bundle is still written, but with less taken out of it: whoever reads it before it is sent has to know.
+  const isSecret = type.kind === KINDS.Secret.kind;
+  return isSecret ? `${resourceText(type)} (so their values were not searched for in logs)` : resourceText(type);
 }
 
 /** Names of the Secrets that a spec refers to: `secretName`, `…SecretRef.name`, `secretKeyRef.name`, `imagePullSecrets[].name`. */

@@ -374,7 +374,7 @@ test("anything anywhere in the archive, among lines that help", async () => {
           events: text.map((message) => ({ reason: "Failed", message })),
           status: text.join("\n"),
           logs: [{ path: "logs/adhoc-g0-0/engine.log", text: log }],
-          gaps: text,
+          gaps: text.map((why) => ({ what: "pods", why, isLoss: true })),
         });
         expectGone(
           archive,

@@ -8,19 +8,24 @@ import { API_VERSION } from "../../api/group.ts";
 import { FireboltInstance } from "../../api/instance.ts";
 import { COMPONENTS, LABEL } from "../../api/labels.ts";
 import { ENGINE_PHASES, INSTANCE_PHASES } from "../../api/phases.ts";
+import { isForbidden } from "../../kube/errors.ts";
+import { resourceText } from "../../kube/resource.ts";
 import type { Cluster } from "../cluster.ts";
 import type { Run } from "../command.ts";
 import { describeError } from "../describe-error.ts";
 import { CommandError, EXIT, UsageError } from "../exit-codes.ts";
 import { nameOf, namespaceOf, requireOne } from "../find-object.ts";
 import { createLogReader, type LogReader } from "../logs/log-reader.ts";
+import { ownCommand } from "../own-command.ts";
+import { unreadableNotices } from "../status/notices.ts";
 import { observePlatform } from "../status/observe-platform.ts";
 import { viewPlatform } from "../status/platform-view.ts";
-import { renderTree } from "../status/render-tree.ts";
+import { noticeLines, renderTree } from "../status/render-tree.ts";
 import { PLAIN } from "../terminal/style.ts";
 import { REVISION, VERSION } from "../version.ts";
 import { assembleBundle, type CollectedLog } from "./assemble.ts";
-import { type Collected, collect } from "./collect.ts";
+import { type Collected, collect, type Subject } from "./collect.ts";
+import { Gaps, gapText, listRight } from "./gaps.ts";
 import { secretsOf } from "./known-secrets.ts";
 import { createScrubber } from "./scrub.ts";
 import { createTar } from "./tar.ts";
@@ -32,38 +37,81 @@ export const supportBundle: Run = async (context) => {
   if (flags.on("print-commands"))
     throw new UsageError("a support bundle is more than kubectl commands: --print-commands is not available here");
   using cluster = await context.connect();
-  const instance = await requireOne(cluster, FireboltInstance, args[0]);
-  const name = nameOf(instance);
+  const gaps = new Gaps(cluster.call.signal);
+  const subject = await findSubject(cluster, args[0], gaps);
   const nowMs = Date.now();
-  const collected = await collect(cluster, instance);
-  const status = renderTree(viewPlatform(await observePlatform(cluster, cluster.namespace)), {
-    style: PLAIN,
-    nowMs,
-    showNamespace: false,
-    showPods: true,
-  });
-  const { logs, gaps: missing } = flags.on("no-logs")
-    ? { logs: [], gaps: [] }
-    : await readLogs(cluster, collected.pods, flags.integer("tail") ?? -1);
-  const gaps = [...collected.gaps, ...missing];
+  const collected = await collect(cluster, subject, gaps);
+  if (collected.objects.length === 0)
+    throw new CommandError(gaps.found[0]?.why ?? `nothing of FireboltInstance "${subject.name}" was found`);
+  const status = await statusText(cluster, { subject, nowMs, gaps });
+  const logs = flags.on("no-logs")
+    ? []
+    : await readLogs(cluster, { pods: collected.pods, tail: flags.integer("tail") ?? -1, gaps });
   const stamp = timeText(nowMs).replaceAll(/[-:]/g, "").replace("T", "-").replace("Z", "");
-  const folder = `firebolt-${cluster.namespace}-${name}-${stamp}`;
+  const folder = `firebolt-${cluster.namespace}-${subject.name}-${stamp}`;
   const scrubber = createScrubber(hiddenValues(collected));
   const versions = { plugin: VERSION, revision: REVISION, kubernetes: collected.version };
-  const files = await assembleBundle({ ...collected, versions, status, logs, gaps }, scrubber);
+  const files = await assembleBundle({ ...collected, versions, status, logs, gaps: gaps.found }, scrubber);
   const path = flags.text("file") || `${folder}.tar.gz`;
   const archive = createTar(
     files.map((file) => ({ ...file, path: `${folder}/${file.path}` })),
     nowMs,
   );
   await writeNew(path, gzipSync(archive));
-  for (const gap of gaps) terminal.warn(`left out: ${scrubber.text(gap)}`);
+  for (const gap of gaps.found) terminal.warn(`left out: ${gapText(gap, scrubber)}`);
   terminal.line(`${path}: ${collected.objects.length} objects, ${collected.events.length} events, ${logs.length} logs`);
   terminal.line(
     "Without: data of Secrets and ConfigMaps, values of variables, engine configuration, query text, credentials. Read it before you send it.",
   );
-  return EXIT.ok;
+  if (!gaps.isIncomplete) return EXIT.ok;
+  terminal.warn("the bundle is incomplete: gaps.txt in it lists what is missing and the rights that are needed");
+  return EXIT.incomplete;
 };
+
+/**
+ * The instance by its name, or the only one there is. One that may not be read is a gap, as long as its name is known: its objects
+ * carry it.
+ */
+async function findSubject(cluster: Cluster, name: string | undefined, gaps: Gaps): Promise<Subject> {
+  const { namespace } = cluster;
+  try {
+    const instance = await requireOne(cluster, FireboltInstance, name);
+    return { name: nameOf(instance), instance };
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    if (name === undefined)
+      throw new CommandError(
+        `${describeError(error)}; name the instance to do without: ${ownCommand(cluster, ["support-bundle", "INSTANCE"])}`,
+      );
+    const kind = resourceText(FireboltInstance);
+    gaps.note({ what: `${kind}/${name}`, right: `get ${kind} in namespace ${namespace}` }, error);
+    return { name, instance: undefined };
+  }
+}
+
+interface StatusRequest {
+  readonly subject: Subject;
+  readonly nowMs: number;
+  readonly gaps: Gaps;
+}
+
+/** The tree of `status`, with what may not be listed named above it. */
+function statusText(cluster: Cluster, { subject: { instance }, nowMs, gaps }: StatusRequest): Promise<string> {
+  const right = listRight(FireboltInstance, cluster.namespace);
+  return gaps.attempt(
+    { what: "status.txt", right },
+    async () => {
+      const known = instance === undefined ? [] : [instance];
+      const observed = await observePlatform(cluster, cluster.namespace, { known });
+      const notices = noticeLines(unreadableNotices(observed.unreadable), { style: PLAIN, width: undefined });
+      const instancesUnknown = observed.unreadable?.has(FireboltInstance.plural) === true;
+      const shows = { showNamespace: false, showPods: true, instancesUnknown };
+      const tree = renderTree(viewPlatform(observed), { style: PLAIN, nowMs, ...shows });
+      return [...notices.map((line) => `${line}\n`), tree].join("");
+    },
+    "",
+  );
+}
 
 /** Never over a file that is there: it may be somebody's, and readable by others. */
 async function writeNew(path: string, content: Buffer): Promise<void> {
@@ -97,13 +145,16 @@ function hiddenValues({ objects, secrets }: Collected): Iterable<string> {
     .filter((value) => !names.has(value) && !VOCABULARY.includes(value));
 }
 
-async function readLogs(
-  cluster: Cluster,
-  all: readonly V1Pod[],
-  tail: number,
-): Promise<{ readonly logs: readonly CollectedLog[]; readonly gaps: readonly string[] }> {
+interface LogsRequest {
+  readonly pods: readonly V1Pod[];
+  /** The last so many lines; negative: all. */
+  readonly tail: number;
+  readonly gaps: Gaps;
+}
+
+async function readLogs(cluster: Cluster, { pods, tail, gaps }: LogsRequest): Promise<readonly CollectedLog[]> {
   using reader = createLogReader(cluster.config);
-  const wanted = all.flatMap((pod) =>
+  const wanted = pods.flatMap((pod) =>
     [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])].flatMap(
       ({ name, restartCount }) => [
         { pod, container: name, previous: false },
@@ -111,20 +162,17 @@ async function readLogs(
       ],
     ),
   );
-  const gaps: string[] = [];
   const logs = await Promise.all(
-    wanted.map(async (one): Promise<CollectedLog[]> => {
+    wanted.map((one): Promise<CollectedLog[]> => {
       const path = `logs/${nameOf(one.pod)}/${one.container}${one.previous ? ".previous" : ""}.log`;
-      try {
-        return [{ path, text: await readLog(cluster, reader, { ...one, tail }) }];
-      } catch (error) {
-        if (cluster.call.signal.aborted) throw error;
-        gaps.push(`${path}: ${describeError(error)}`);
-        return [];
-      }
+      return gaps.attempt(
+        { what: path, right: `get pods/log in namespace ${namespaceOf(one.pod)}` },
+        async () => [{ path, text: await readLog(cluster, reader, { ...one, tail }) }],
+        [],
+      );
     }),
   );
-  return { logs: logs.flat(), gaps };
+  return logs.flat();
 }
 
 interface LogWish {

@@ -46,7 +46,13 @@ async function change(context: CommandContext, decide: Decide, wanted: number | 
   using cluster = await context.connect();
   const { client, namespace, call } = cluster;
   const engine = await requireObject(cluster, FireboltEngine, name);
-  const decision = decide({ engine, policy: await policyOf(cluster, engine), wanted, nowMs: Date.now() });
+  const decision = decide({
+    engine,
+    policy: await policyOf(cluster, engine),
+    wanted,
+    where: cluster,
+    nowMs: Date.now(),
+  });
   if (decision.type === "refused")
     throw new CommandError(`fireboltengine/${name} ${decision.because}`, EXIT[decision.exit]);
   if (flags.on("print-commands")) return printPatch(context, engine, decision);

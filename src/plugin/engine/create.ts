@@ -14,6 +14,7 @@ import { CommandError, EXIT, UsageError } from "../exit-codes.ts";
 import { requireObject } from "../find-object.ts";
 import { commandsText, FIELD_MANAGER, kubectlArgs, quoted, secondsText } from "../kubectl.ts";
 import { dataText } from "../output.ts";
+import { ownCommand } from "../own-command.ts";
 import { waitForRest } from "../rollout/follow.ts";
 import { differencesFrom } from "./existing-engine.ts";
 import { engineManifest, namesBucket } from "./manifest.ts";
@@ -35,7 +36,7 @@ export const createEngine: Run = async (context) => {
   const existing = await client.find(FireboltEngine, { namespace, name }, call);
   const object = manifestOf(context, name, { namespace, replicas });
   const differences = existing === undefined ? [] : differencesFrom(existing.spec, object.spec);
-  if (differences.length > 0 && !flags.on("overwrite")) throw alreadyExists({ name, namespace, replicas, differences });
+  if (differences.length > 0 && !flags.on("overwrite")) throw alreadyExists(cluster, { name, replicas, differences });
   const engineClass = await checkReferences(cluster, context);
   if (flags.text("bucket") === "" && !namesBucket(engineClass?.spec?.customEngineConfig)) terminal.warn(NO_BUCKET);
   terminal.line(`fireboltengine.compute.firebolt.io/${name} ${await write(context, cluster, { object, existing })}`);
@@ -61,7 +62,7 @@ interface Written {
 
 /** Created by POST, so that an engine somebody else has created in the meantime is not changed either. */
 async function write({ flags }: CommandContext, cluster: Cluster, { object, existing }: Written): Promise<string> {
-  const { client, call, namespace } = cluster;
+  const { client, call } = cluster;
   const name = object.metadata.name ?? "";
   if (flags.on("overwrite")) {
     const wayOut = "change it with engine scale, stop, start or kubectl";
@@ -74,27 +75,28 @@ async function write({ flags }: CommandContext, cluster: Cluster, { object, exis
     await client.create<KubeObject>(FireboltEngine, object, { ...call, fieldManager: FIELD_MANAGER });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    throw alreadyExists({ name, namespace, replicas: object.spec.replicas, differences: [] });
+    throw alreadyExists(cluster, { name, replicas: object.spec.replicas, differences: [] });
   }
   return "created";
 }
 
 interface Existing {
   readonly name: string;
-  readonly namespace: string;
   readonly replicas: number;
   readonly differences: readonly string[];
 }
 
-function alreadyExists({ name, namespace, replicas, differences }: Existing): CommandError {
+function alreadyExists(cluster: Cluster, { name, replicas, differences }: Existing): CommandError {
   const fields = differences.length === 0 ? "" : ` and differs in:${differences.map((line) => `\n  ${line}`).join("")}`;
   const scales = differences.some((line) => line.startsWith("spec.replicas:"));
   const ways = [
-    ...(scales ? [`change its size with: kubectl firebolt engine scale ${name} --replicas ${replicas}`] : []),
+    ...(scales
+      ? [`change its size with: ${ownCommand(cluster, ["engine", "scale", name, "--replicas", String(replicas)])}`]
+      : []),
     "change it with kubectl edit or kubectl apply, or add --overwrite to set these fields",
   ];
   return new CommandError(
-    `FireboltEngine ${JSON.stringify(name)} already exists in namespace ${JSON.stringify(namespace)}${fields}\n${ways.join("\n")}`,
+    `FireboltEngine ${JSON.stringify(name)} already exists in namespace ${JSON.stringify(cluster.namespace)}${fields}\n${ways.join("\n")}`,
     EXIT.refused,
   );
 }

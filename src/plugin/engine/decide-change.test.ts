@@ -33,7 +33,8 @@ const facts = (
     metadata: { name: "e", annotations },
     spec: { instanceRef: "i", replicas, storage: {} },
   };
-  return { engine, policy: OFF, wanted: undefined, nowMs: NOW, ...rest };
+  const where = { namespace: "ns", reach: ["--context=prod"] };
+  return { engine, policy: OFF, wanted: undefined, where, nowMs: NOW, ...rest };
 };
 
 test("stop withdraws a wake request in the same patch", () => {
@@ -85,7 +86,7 @@ test.each([
   expect(change).toMatchObject({
     type: "refused",
     exit,
-    because: expect.stringMatching(/kubectl firebolt engine start e$/),
+    because: expect.stringMatching(/kubectl firebolt engine start e -n ns --context=prod$/),
   });
 });
 

@@ -4,6 +4,7 @@ import type { FireboltEngine } from "../../api/engine.ts";
 import { ANNOTATION } from "../../api/labels.ts";
 import type { AutoStopPolicy } from "../../engine/auto-stop/policy.ts";
 import { isWakeFresh, wakeStampOf } from "../../engine/auto-stop/wake-stamp.ts";
+import { ownCommand, type Where } from "../own-command.ts";
 import { replicasText } from "../terminal/count.ts";
 
 /** What `stop` leaves for `start`: the number of nodes there were. */
@@ -38,6 +39,8 @@ export interface ChangeFacts {
   readonly policy: KnownPolicy;
   /** Of `--replicas`. */
   readonly wanted: number | undefined;
+  /** Where the engine is, for commands that messages name. */
+  readonly where: Where;
   readonly nowMs: number;
 }
 
@@ -66,6 +69,9 @@ function scale({ policy }: ChangeFacts, { replicas, annotations = {}, done, warn
     warnings: [...warnings, ...autoStop],
   };
 }
+
+const startCommand = (where: Where, { metadata }: FireboltEngine): string =>
+  ownCommand(where, ["engine", "start", metadata?.name ?? ""]);
 
 export const decideScale: Decide = (facts) => {
   const { engine, wanted = 0 } = facts;
@@ -116,11 +122,11 @@ export const decideStart: Decide = (facts) => {
   });
 };
 
-export const decideRestart: Decide = ({ engine, nowMs }) => {
+export const decideRestart: Decide = ({ engine, where, nowMs }) => {
   if ((engine.spec?.replicas ?? 0) === 0)
     return {
       type: "refused",
-      because: `is stopped, so there is nothing to restart; start it with: kubectl firebolt engine start ${engine.metadata?.name ?? ""}`,
+      because: `is stopped, so there is nothing to restart; start it with: ${startCommand(where, engine)}`,
       exit: "notYet",
     };
   return {
@@ -133,11 +139,11 @@ export const decideRestart: Decide = ({ engine, nowMs }) => {
   };
 };
 
-export const decideWake: Decide = ({ engine, policy, nowMs }) => {
+export const decideWake: Decide = ({ engine, policy, where, nowMs }) => {
   if (policy.type === "off")
     return {
       type: "refused",
-      because: `has auto-stop disabled, so a wake request has no effect; start it with: kubectl firebolt engine start ${engine.metadata?.name ?? ""}`,
+      because: `has auto-stop disabled, so a wake request has no effect; start it with: ${startCommand(where, engine)}`,
       exit: "refused",
     };
   // The operator ignores requests from before the last scaling; this one is newer, whatever the clock here says.

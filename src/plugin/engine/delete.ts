@@ -8,6 +8,7 @@ import { startDeadline } from "../deadline.ts";
 import { CommandError, EXIT } from "../exit-codes.ts";
 import { whereElse } from "../find-object.ts";
 import { commandsText, kubectlArgs, secondsText } from "../kubectl.ts";
+import { ownCommand } from "../own-command.ts";
 import { spanText } from "../terminal/age.ts";
 
 const LOOK_MS = 1_000;
@@ -57,7 +58,7 @@ async function untilGone(cluster: Cluster, name: string, { uid, timeoutMs }: Gon
   }
   if (call.signal.aborted) throw call.signal.reason;
   throw new CommandError(
-    `FireboltEngine ${JSON.stringify(name)} is still being deleted after ${spanText(timeoutMs)}: see kubectl firebolt engine status ${name}`,
+    `FireboltEngine ${JSON.stringify(name)} is still being deleted after ${spanText(timeoutMs)}; see: ${ownCommand(cluster, ["engine", "status", name])}`,
     EXIT.notYet,
   );
 }

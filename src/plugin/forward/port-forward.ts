@@ -9,6 +9,7 @@ import type { CommandContext, Run } from "../command.ts";
 import { CommandError, EXIT, type ExitCode, UsageError } from "../exit-codes.ts";
 import { nameOf, requireObject, requireOne } from "../find-object.ts";
 import { commandsText, kubectlArgs } from "../kubectl.ts";
+import { ownCommand } from "../own-command.ts";
 import { openForwarding } from "./forwarding.ts";
 import { addressText, engineScheme, gatewayScheme, type Scheme } from "./scheme.ts";
 
@@ -40,7 +41,7 @@ export const forwardEngine: Run = async (context) => {
   );
   if ((engine.spec?.replicas ?? 0) === 0)
     throw new CommandError(
-      `FireboltEngine ${JSON.stringify(name)} is stopped: kubectl firebolt engine start ${name}`,
+      `FireboltEngine ${JSON.stringify(name)} is stopped; start it with: ${ownCommand(cluster, ["engine", "start", name])}`,
       EXIT.notYet,
     );
   return await serve(context, forward, engineScheme(instance));

@@ -3,17 +3,21 @@ import { request } from "node:http";
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltInstance } from "../../api/instance.ts";
 import { gatewayName } from "../../instance/names.ts";
+import { isObject } from "../../podtemplate/shape.ts";
 import type { CommandContext, Run } from "../command.ts";
 import { startDeadline } from "../deadline.ts";
 import { CommandError, EXIT, type ExitCode } from "../exit-codes.ts";
 import { requireObject } from "../find-object.ts";
 import { commandsText, kubectlArgs } from "../kubectl.ts";
+import { ownCommand } from "../own-command.ts";
 import { openForwarding } from "./forwarding.ts";
 import { forwardArgs, GATEWAY_SERVICE_PORT } from "./port-forward.ts";
 import { gatewayScheme } from "./scheme.ts";
 
 /** The gateway finds the engine by this header. */
 const ENGINE_HEADER = "X-Firebolt-Engine";
+/** Envoy adds it to what an engine responded. */
+const ENGINE_TIME_HEADER = "x-envoy-upstream-service-time";
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** A script cannot learn which port kubectl picked. */
 const SCRIPT_PORT = 8080;
@@ -27,7 +31,7 @@ export const queryEngine: Run = async (context) => {
   const service = gatewayName(engine.spec?.instanceRef ?? "");
   if (gatewayScheme(instance) !== "http")
     throw new CommandError(
-      "the gateway uses TLS: use kubectl firebolt instance port-forward and a client that trusts its certificate",
+      `the gateway uses TLS: use a client that trusts its certificate, over: ${ownCommand(cluster, ["instance", "port-forward", engine.spec?.instanceRef ?? ""])}`,
     );
   if (flags.on("print-commands")) return printQuery(context, service, { engine: name, statement });
   await using forwarding = await openForwarding({
@@ -41,11 +45,47 @@ export const queryEngine: Run = async (context) => {
     if (!deadline.passed) throw error;
     throw new CommandError("the query timed out: use --timeout to allow more time", EXIT.notYet);
   });
-  if (answer.status !== 200)
-    throw new CommandError(`the gateway responded with ${answer.status}: ${answer.body.trim()}`);
+  const refusal = refusalOf(name, answer);
+  if (refusal !== undefined) throw refusal;
   terminal.raw(answer.body.endsWith("\n") ? answer.body : `${answer.body}\n`);
   return EXIT.ok;
 };
+
+/**
+ * Whether the statement failed, or there was nobody to run it: scripts correct the one and repeat the other. Undefined: a result. A
+ * response that the gateway makes up itself has no time of an engine.
+ */
+export function refusalOf(engine: string, { status, body, isFromEngine }: Answer): CommandError | undefined {
+  const text = body.trim();
+  // A statement that fails after its response has begun still has status 200.
+  if (status === 200 && !hasErrors(text)) return undefined;
+  // 503 of an engine is a shutdown, not a judgement.
+  if (status === 200 || (isFromEngine && status !== 503))
+    return new CommandError(
+      `engine ${JSON.stringify(engine)} rejected the statement (${status}): ${text}`,
+      EXIT.sqlRefused,
+    );
+  return new CommandError(`the gateway responded with ${status}: ${text}`);
+}
+
+/** Results of other formats than JSON, and JSON that is no object, carry no errors. */
+function hasErrors(text: string): boolean {
+  if (!text.startsWith("{") || !text.includes('"errors"')) return false;
+  try {
+    const result: unknown = JSON.parse(text);
+    return isObject(result) && Array.isArray(result["errors"]) && result["errors"].length > 0;
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  /** Otherwise the gateway responded by itself. */
+  readonly isFromEngine: boolean;
+}
 
 interface Query {
   readonly port: number;
@@ -54,8 +94,8 @@ interface Query {
   readonly signal: AbortSignal;
 }
 
-function post({ port, engine, statement, signal }: Query): Promise<{ readonly status: number; readonly body: string }> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
+function post({ port, engine, statement, signal }: Query): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const headers = { [ENGINE_HEADER]: engine, "content-type": "text/plain; charset=utf-8" };
   const call = request(
     { host: "127.0.0.1", port, method: "POST", path: "/", headers, agent: false, signal },
@@ -69,7 +109,11 @@ function post({ port, engine, statement, signal }: Query): Promise<{ readonly st
       });
       response.once("error", reject);
       response.once("end", () =>
-        resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString("utf8") }),
+        resolve({
+          status: response.statusCode ?? 0,
+          body: Buffer.concat(chunks).toString("utf8"),
+          isFromEngine: response.headers[ENGINE_TIME_HEADER] !== undefined,
+        }),
       );
     },
   );

@@ -2,6 +2,7 @@
 import type { CommandContext, Run } from "../command.ts";
 import { EXIT, UsageError } from "../exit-codes.ts";
 import { commandsText } from "../kubectl.ts";
+import { ownCommand, reachOf } from "../own-command.ts";
 import { chartReference, type HelmCommand, helmCommand, RELEASES, runHelm } from "./helm.ts";
 
 export const runInstall: Run = async (context) => {
@@ -16,7 +17,13 @@ export const runInstall: Run = async (context) => {
     return EXIT.ok;
   }
   await install(context, commands);
-  terminal.line("Next: kubectl firebolt quickstart, or apply a FireboltInstance and a FireboltEngine.");
+  const next = ownCommand({ namespace: undefined, reach: reachOf(flags) }, [
+    "quickstart",
+    "--skip-install",
+    "--bucket",
+    "BUCKET",
+  ]);
+  terminal.line(`Next: apply a FireboltInstance and a FireboltEngine, or: ${next}`);
   return EXIT.ok;
 };
 

@@ -13,6 +13,7 @@ import { engineManifest } from "../engine/manifest.ts";
 import { CommandError, EXIT, UsageError } from "../exit-codes.ts";
 import { commandsText, FIELD_MANAGER, globalArgs, type KubectlCommand, secondsText } from "../kubectl.ts";
 import { dataText } from "../output.ts";
+import { ownCommand } from "../own-command.ts";
 import { waitForRest } from "../rollout/follow.ts";
 import { explainInstance } from "../status/explain.ts";
 import { spanText } from "../terminal/age.ts";
@@ -48,7 +49,7 @@ export const runQuickstart: Run = async (context) => {
     terminal.line(`${terminal.style.green("✓")} ${what}`);
   }
   terminal.line(
-    `\nAsk it something:\n  kubectl firebolt engine query ${flags.text("engine")} -n ${namespace} "SELECT 42"`,
+    `\nAsk it something:\n  ${ownCommand(cluster, ["engine", "query", flags.text("engine"), "SELECT 42"])}`,
   );
   return EXIT.ok;
 };

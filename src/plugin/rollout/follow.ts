@@ -6,6 +6,7 @@ import { changes } from "../changes.ts";
 import type { Cluster } from "../cluster.ts";
 import { startDeadline } from "../deadline.ts";
 import { CommandError, EXIT } from "../exit-codes.ts";
+import { ownCommand } from "../own-command.ts";
 import { type EngineView, viewEngine } from "../status/engine-view.ts";
 import { noticesOf } from "../status/notices.ts";
 import { observeNotices } from "../status/observe-notices.ts";
@@ -66,7 +67,7 @@ export async function waitForRest(
       last = rolloutProgress(engine);
       drawLine(terminal, name, last);
       if (last.state !== "done") continue;
-      if (until === "stopped" && engine.replicas > 0) throw startedAgain(engine);
+      if (until === "stopped" && engine.replicas > 0) throw startedAgain(cluster, engine);
       if (until === "at rest" || engine.phase === (until === "serving" ? "stable" : "stopped")) return engine;
     }
   } finally {
@@ -90,10 +91,10 @@ const BECOME = { "at rest": "become ready", serving: "become ready", stopped: "s
 const STARTS: ReadonlySet<string> = new Set(["WakeRequested", "ScheduleActive"]);
 
 /** Somebody, most likely auto-stop, has set replicas again since. */
-function startedAgain({ namespace, name, replicas, autoStopReason }: EngineView): CommandError {
+function startedAgain(cluster: Cluster, { name, replicas, autoStopReason }: EngineView): CommandError {
   const why = autoStopReason !== undefined && STARTS.has(autoStopReason) ? ` (auto-stop: ${autoStopReason})` : "";
   return new CommandError(
-    `${name} is not stopped: it was started again with ${replicasText(replicas)}${why}; see: kubectl firebolt engine status ${name} -n ${namespace}`,
+    `${name} is not stopped: it was started again with ${replicasText(replicas)}${why}; see: ${ownCommand(cluster, ["engine", "status", name])}`,
     EXIT.notYet,
   );
 }

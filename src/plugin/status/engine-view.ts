@@ -47,7 +47,7 @@ export function viewEngine(engine: FireboltEngine, observed: ObservedPlatform): 
     upToDate: status?.observedGeneration === metadata?.generation,
     autoStopReason: status?.autoStopReason,
     generations,
-    waits: explainEngine({ engine, generations, pods: ownPods }),
+    waits: explainEngine({ engine, generations, pods: ownPods, reach: observed.reach }),
   };
 }
 

@@ -10,6 +10,7 @@ import { splitNextStep } from "../../api/next-step.ts";
 import { generationLabel } from "../../engine/children.ts";
 import { isAtRest, parsePhase } from "../../engine/phase.ts";
 import { nameOf, namespaceOf } from "../find-object.ts";
+import { aimed, ownCommand } from "../own-command.ts";
 import { drainText, type GenerationView } from "./generation-view.ts";
 import { type PodProblem, podProblem } from "./pod-problem.ts";
 import { drainRemedy, instanceRemedy, instanceStep, IS_OPERATOR_THERE, podRemedy, refusalRemedy } from "./remedies.ts";
@@ -27,7 +28,19 @@ const NOT_SEEN: Explanation = {
   next: IS_OPERATOR_THERE,
 };
 
-export function explainInstance(instance: FireboltInstance, pods: readonly V1Pod[]): Explanation | undefined {
+/** `reach`: how the command line names the cluster. */
+export function explainInstance(
+  instance: FireboltInstance,
+  pods: readonly V1Pod[],
+  reach?: readonly string[],
+): Explanation | undefined {
+  return withAim(judgeInstance(instance, pods), reach);
+}
+
+const withAim = (explanation: Explanation | undefined, reach: readonly string[] | undefined) =>
+  explanation === undefined ? undefined : { ...explanation, next: aimed(explanation.next, reach) };
+
+function judgeInstance(instance: FireboltInstance, pods: readonly V1Pod[]): Explanation | undefined {
   const { metadata, status } = instance;
   const [namespace, name] = [namespaceOf(instance), nameOf(instance)];
   const ready = findCondition(status?.conditions, "Ready");
@@ -89,9 +102,16 @@ export interface EngineFacts {
   readonly engine: FireboltEngine;
   readonly generations: readonly GenerationView[];
   readonly pods: readonly V1Pod[];
+  /** How the command line names the cluster. */
+  readonly reach?: readonly string[] | undefined;
 }
 
 export function explainEngine(facts: EngineFacts): Explanation | undefined {
+  return withAim(judgeEngine(facts), facts.reach);
+}
+
+function judgeEngine(facts: EngineFacts): Explanation | undefined {
+  const where = { namespace: namespaceOf(facts.engine), reach: facts.reach };
   const { metadata, status, spec } = facts.engine;
   if (metadata?.deletionTimestamp !== undefined) return deletion(metadata.finalizers);
   const phase = parsePhase(status?.phase);
@@ -106,7 +126,7 @@ export function explainEngine(facts: EngineFacts): Explanation | undefined {
   });
   switch (ready?.reason) {
     case "InstanceNotReady":
-      return because(instanceStep(ready.message, spec?.instanceRef ?? "", namespaceOf(facts.engine)));
+      return because(instanceStep(ready.message, spec?.instanceRef ?? "", where));
     case "FireboltEngineClassUnready":
     case "TemplateRejected":
     case "ResourceBoundsExceeded":
@@ -133,9 +153,7 @@ export function explainEngine(facts: EngineFacts): Explanation | undefined {
     case "PodsNotReady":
       return { ...because(), ...podsExplanation(facts, status?.activeGeneration, ready.message) };
     default:
-      return because(
-        `see its events: kubectl firebolt engine status ${nameOf(facts.engine)} -n ${namespaceOf(facts.engine)}`,
-      );
+      return because(`see its events: ${ownCommand(where, ["engine", "status", nameOf(facts.engine)])}`);
   }
 }
 

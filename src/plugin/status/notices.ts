@@ -4,6 +4,7 @@ import type { V1Deployment, V1Pod } from "../../api/generated/kubernetes.ts";
 import { firstTrouble, troubleText } from "../../pods/pod-trouble.ts";
 import type { Lease } from "../../kube/lease.ts";
 import { nameOf, namespaceOf } from "../find-object.ts";
+import { aimed, ownCommand } from "../own-command.ts";
 import { spanText } from "../terminal/age.ts";
 
 export interface Notice {
@@ -28,6 +29,8 @@ export interface ObservedCluster {
   readonly terminating: readonly TerminatingNamespace[];
   /** A namespace that was named and does not exist. */
   readonly missing?: string | undefined;
+  /** How the command line names the cluster. */
+  readonly reach?: readonly string[];
 }
 
 export interface TerminatingNamespace {
@@ -47,7 +50,11 @@ export interface NoticeScope {
 /** A leader renews every few seconds; the rest is for clocks that differ. */
 const LEASE_GRACE_MS = 60_000;
 
-export function noticesOf(observed: ObservedCluster, { namespace, isWaiting }: NoticeScope): readonly Notice[] {
+export function noticesOf(observed: ObservedCluster, scope: NoticeScope): readonly Notice[] {
+  return judge(observed, scope).map(({ why, next }) => ({ why, next: aimed(next, observed.reach) }));
+}
+
+function judge(observed: ObservedCluster, { namespace, isWaiting }: NoticeScope): readonly Notice[] {
   const terminating = observed.terminating.filter(({ name }) => namespace === undefined || name === namespace);
   if (observed.missing !== undefined)
     return [
@@ -72,7 +79,7 @@ export function unreadableNotices(unreadable: ReadonlySet<string> | undefined): 
 }
 
 function operatorNotices(
-  { operators, nowMs }: ObservedCluster,
+  { operators, nowMs, reach }: ObservedCluster,
   namespace: string | undefined,
   isWaiting: boolean,
 ): readonly Notice[] {
@@ -82,7 +89,7 @@ function operatorNotices(
       ? [
           {
             why: "no operator is installed in this cluster, so nothing acts on what is shown here",
-            next: "install it: kubectl firebolt install --charts charts",
+            next: `install it: ${ownCommand({ namespace: undefined, reach }, ["install", "--charts", "charts"])}`,
           },
         ]
       : [];

@@ -33,20 +33,33 @@ export interface ObservedPlatform {
   readonly queries: ReadonlyMap<string, PodQueries>;
   /** Kinds that who is asking may not list: what there is of them is not known. */
   readonly unreadable?: ReadonlySet<string>;
+  /** How the command line names the cluster. */
+  readonly reach?: readonly string[];
 }
 
 const PROBE_TIMEOUT_MS = 5_000;
 
+export interface ObserveOptions {
+  /** Shown in place of the instances that may not be listed. Without it, what may not be listed of Firebolt's own kinds is an error. */
+  readonly known?: readonly FireboltInstance[];
+}
+
 /** `namespace` undefined: all of them. */
-export async function observePlatform(cluster: Cluster, namespace: string | undefined): Promise<ObservedPlatform> {
+export async function observePlatform(
+  cluster: Cluster,
+  namespace: string | undefined,
+  { known }: ObserveOptions = {},
+): Promise<ObservedPlatform> {
   const ofEngines = { namespace, labelSelector: LABEL.engine };
   const ofInstances = { namespace, labelSelector: LABEL.instance };
   const unreadable = new Set<string>();
   const list = listReadable(cluster, unreadable);
+  const listOwn = async <T extends KubeObject>(type: ResourceType<T>): Promise<readonly T[]> =>
+    known === undefined ? (await listObjects(cluster, type, { namespace })).items : list(type, { namespace });
   const [instances, engines, engineSets, instanceSets, deployments, engineServices, enginePods, instancePods] =
     await Promise.all([
-      listObjects(cluster, FireboltInstance, { namespace }),
-      listObjects(cluster, FireboltEngine, { namespace }),
+      listOwn(FireboltInstance),
+      listOwn(FireboltEngine),
       list(statefulSets, ofEngines),
       list(statefulSets, ofInstances),
       list(KINDS.Deployment, ofInstances),
@@ -56,15 +69,16 @@ export async function observePlatform(cluster: Cluster, namespace: string | unde
     ]);
   return {
     nowMs: Date.now(),
-    instances: instances.items,
-    engines: engines.items,
+    instances: unreadable.has(FireboltInstance.plural) ? (known ?? []) : instances,
+    engines,
     statefulSets: [...engineSets, ...instanceSets],
     deployments,
     services: engineServices,
     enginePods,
     instancePods,
-    queries: await askDrainingPods(cluster, engines.items, enginePods),
+    queries: await askDrainingPods(cluster, engines, enginePods),
     unreadable,
+    reach: cluster.reach,
   };
 }
 
@@ -92,6 +106,7 @@ export async function observeEngine(cluster: Cluster, name: string): Promise<Obs
     instancePods: [],
     queries: await askDrainingPods(cluster, [engine], enginePods),
     unreadable,
+    reach: cluster.reach,
   };
 }
 

@@ -3,6 +3,7 @@ import type { findCondition } from "../../api/condition-list.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
 import { splitNextStep } from "../../api/next-step.ts";
 import { nameOf, namespaceOf } from "../find-object.ts";
+import { ownCommand, type Where } from "../own-command.ts";
 import type { PodProblem } from "./pod-problem.ts";
 
 export const IS_OPERATOR_THERE =
@@ -68,10 +69,10 @@ export function refusalRemedy(message: string, namespace: string): string {
 }
 
 /** An instance that does not exist has no status to look at. */
-export function instanceStep(message: string, instance: string, namespace: string): string {
+export function instanceStep(message: string, instance: string, where: Where): string {
   return / not found /.test(`${message} `)
-    ? `create it, or correct spec.instanceRef; there may be others: kubectl firebolt instance list -n ${namespace}`
-    : `see what it waits for: kubectl firebolt instance status ${instance} -n ${namespace}`;
+    ? `create it, or correct spec.instanceRef; there may be others: ${ownCommand(where, ["instance", "list"])}`
+    : `see what it waits for: ${ownCommand(where, ["instance", "status", instance])}`;
 }
 
 export function drainRemedy(message: string): string {

@@ -25,6 +25,8 @@ export interface TreeOptions {
   readonly showPods: boolean;
   /** Where lines are broken; undefined: nowhere. */
   readonly width?: number | undefined;
+  /** Instances may not be listed: one that is not shown may well exist. */
+  readonly instancesUnknown?: boolean;
 }
 
 const HEADER = ["NAME", "STATE", "READY", "AGE", "DETAIL"];
@@ -117,9 +119,10 @@ function instanceNode(instance: InstanceView, options: TreeOptions): Node {
 }
 
 function strayNode(engines: readonly EngineView[], options: TreeOptions): Node {
-  const { style } = options;
+  const { style, instancesUnknown = false } = options;
+  const title = instancesUnknown ? "(instance not known)" : "(no such instance)";
   return {
-    cells: [style.yellow("(no such instance)"), "-", "-", "", ""],
+    cells: [style.yellow(title), "-", "-", "", ""],
     notes: [],
     children: engines.map((engine) => engineNode(engine, options)),
   };

@@ -38,3 +38,8 @@ test("where nearly no room is left the text goes below, with a small indent", ()
     "\u2502      on node-0, 4 queries",
   ]);
 });
+
+test("a cell without text takes no line, however little room is left", () => {
+  const tree = { first: "\u2514\u2500 g0              active    1/1     4s    ", rest: "   \u2502", width: 40 };
+  expect(wrapBehind("", tree)).toEqual([tree.first]);
+});

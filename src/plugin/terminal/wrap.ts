@@ -29,7 +29,9 @@ export function wrapBehind(
   { first, rest, width }: { readonly first: string; readonly rest: string; readonly width: number | undefined },
 ): readonly string[] {
   const text = oneLine(lines);
-  if (width === undefined || visibleLength(first) + visibleLength(text) <= width) return [`${first}${text}`];
+  // Nothing is no reason for a line of its own, however little room there is.
+  if (text === "" || width === undefined || visibleLength(first) + visibleLength(text) <= width)
+    return [`${first}${text}`];
   const room = width - visibleLength(rest);
   if (room >= NARROWEST) return wrapLines(text, room).map((line, index) => `${index === 0 ? first : rest}${line}`);
   const indent = `${rest.trimEnd()}${INDENT}`;

@@ -86,20 +86,20 @@ const trees = new Map<string, Tree>();
 function statusTree({ context: { kubeconfig }, namespace }: Scene): Promise<string> {
   const known = trees.get(namespace);
   if (known !== undefined && performance.now() - known.takenMs < FRESH_MS) return known.text;
-  const text = runPluginHere(["-n", namespace, "--kubeconfig", kubeconfig, "status"]);
+  const text = runPluginHere(["-n", namespace, "status"], kubeconfig);
   trees.set(namespace, { takenMs: performance.now(), text });
   return text;
 }
 
 /** The plugin's own commands, in this process: dozens of runs per second would be too much for processes. */
-async function runPluginHere(argv: readonly string[]): Promise<string> {
+async function runPluginHere(argv: readonly string[], kubeconfig: string): Promise<string> {
   let printed = "";
   const stream = {
     write: (text: string) => {
       printed += text;
     },
   };
-  const env = { TERM: "dumb" };
+  const env = { TERM: "dumb", KUBECONFIG: kubeconfig };
   const parsed = parseCommandLine(COMMANDS, GROUPS, argv);
   if (parsed.type !== "run") throw new Error(`no command: ${argv.join(" ")}`);
   const { command, args, flags } = parsed;

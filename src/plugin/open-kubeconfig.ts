@@ -1,0 +1,71 @@
+// Reads the kubeconfig for a person at a terminal: one that cannot be used is an error that names the file, what is wrong with it and
+// the way out. Shows nothing of the file's content, which holds credentials.
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import type { ClusterConfig } from "../kube/cluster-config.ts";
+import { KubeConfigError } from "../kube/errors.ts";
+import { loadKubeconfig, type ReadFile } from "../kube/kubeconfig.ts";
+import { CommandError } from "./exit-codes.ts";
+
+export interface KubeconfigSource {
+  /** Of `--kubeconfig`; empty without. */
+  readonly path: string;
+  /** Of `--context`; empty without. */
+  readonly context: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly readFile?: ReadFile;
+}
+
+export async function openKubeconfig(source: KubeconfigSource): Promise<ClusterConfig> {
+  const { path, context, env, readFile = (file) => readFileSync(file, "utf8") } = source;
+  try {
+    return await loadKubeconfig({
+      path: path || undefined,
+      context: context || undefined,
+      env,
+      homeDir: homedir(),
+      readFile: (file) => readPlainly(file, readFile),
+    });
+  } catch (error) {
+    if (!(error instanceof KubeConfigError)) throw error;
+    throw new CommandError([firstLine(error.message), ...wayOut(error, path, env)].join("; "));
+  }
+}
+
+/** The code stays: a file that is listed in KUBECONFIG may be missing. */
+function readPlainly(path: string, readFile: ReadFile): string {
+  try {
+    return readFile(path);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+    const cause = CAUSES[code ?? ""];
+    if (cause === undefined) throw error;
+    throw Object.assign(new Error(cause, { cause: error }), { code });
+  }
+}
+
+const CAUSES: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  ENOTDIR: "there is no such file: a part of its path is no folder",
+  EISDIR: "it is a folder",
+  EACCES: "you have no permission to read it (see its mode and that of its folders)",
+  EPERM: "you have no permission to read it",
+  ELOOP: "it is a symbolic link to itself",
+};
+
+/** A parser quotes the lines around a mistake, and the value that is no mapping may be a token: neither is shown. */
+function firstLine(message: string): string {
+  const [line = ""] = message.split("\n");
+  return line.replace(/(must be (?:a |an )?[a-z]+), not (?:"|\d).*$/, "$1").replace(/[:\s]+$/, "");
+}
+
+/** For a file that cannot be read, is no YAML or holds no cluster at all. Other messages name what to change in it. */
+function wayOut({ message, cause }: KubeConfigError, path: string, env: KubeconfigSource["env"]): readonly string[] {
+  const isUnread = cause instanceof Error && "code" in cause && cause.name !== "YAMLParseError";
+  const isUnusable = cause instanceof Error || /there are no contexts$|: must be a mapping/.test(message);
+  if (isUnread && path !== "") return ["correct --kubeconfig, or leave it out to use KUBECONFIG or ~/.kube/config"];
+  if (isUnread && (env["KUBECONFIG"] ?? "") !== "")
+    return ["correct or unset KUBECONFIG, or name another file with --kubeconfig"];
+  if (isUnread) return ["make it readable, or name another file with --kubeconfig"];
+  return isUnusable ? ["correct the file, or name another one with --kubeconfig"] : [];
+}
