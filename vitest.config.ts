@@ -66,7 +66,8 @@ export default defineConfig({
           include: ["test/e2e/cluster/faults/**/*.test.ts"],
           globalSetup: ["test/support/e2e-cluster.ts"],
           fileParallelism: false,
-          testTimeout: 600_000,
+          // Only ends what hangs: most of it is waiting for a turn, and for a node that may be busy with other things.
+          testTimeout: 2_400_000,
           hookTimeout: 300_000,
         },
       },

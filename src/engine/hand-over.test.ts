@@ -223,6 +223,30 @@ describe("a generation that only a foreign edit explains", () => {
     ]);
   });
 
+  test("a StatefulSet scaled to 0 by hand: the API server keeps no name, so the event tells the way it was done", async () => {
+    const world = await resting(undefined);
+    const notes: string[] = [];
+    world.note = (reason, note) => void (reason === "RolloutHeld" && notes.push(note));
+    const set = world.get("StatefulSet", "e-g0");
+    if (set?.spec === undefined) throw new Error("no e-g0");
+    const fieldsV1 = { "f:spec": { "f:template": {} } };
+    const managedFields = [
+      { manager: "firebolt-operator", operation: "Update", fieldsV1, time: text(world.nowMs) },
+      // An edit of something else, before.
+      { manager: "kubectl-label", operation: "Update", fieldsV1: { "f:metadata": {} }, time: text(world.nowMs) },
+    ];
+    world.put("StatefulSet", {
+      ...set,
+      metadata: { ...set.metadata, generation: 2, managedFields },
+      spec: { ...set.spec, replicas: 0 },
+    });
+    await world.pass();
+    expect(notes).toHaveLength(1);
+    expect(notes[0]).toContain(
+      "StatefulSet e-g0 was edited by a client of the scale subresource (kubectl scale, an autoscaler) (spec.replicas), not through the FireboltEngine",
+    );
+  });
+
   test("is not started when the edit is undone, and is forgotten after ten quiet minutes", async () => {
     const world = await resting(undefined);
     const set = world.get("StatefulSet", "e-g0");

@@ -47,7 +47,8 @@ async function nameStatefulSetEditor(
   if (heldRollout === undefined || heldRollout.manager !== undefined || name === undefined) return decision;
   try {
     // Caches do not keep managed fields.
-    const manager = newestEditor(await world.readStatefulSet({ namespace, name }));
+    const live = await world.readStatefulSet({ namespace, name });
+    const manager = isScaledToZero(live) ? SCALE_CLIENT : newestEditor(live);
     if (manager === undefined) return decision;
     return { ...decision, status: { ...decision.status, heldRollout: { ...heldRollout, manager } } };
   } catch (error) {
@@ -55,6 +56,22 @@ async function nameStatefulSetEditor(
     logger.error("the editor of the StatefulSet could not be looked up", error, { statefulSet: name });
     return decision;
   }
+}
+
+/** Who writes there cannot be told apart: a zero leaves no name behind. */
+const SCALE_CLIENT = "a client of the scale subresource (kubectl scale, an autoscaler)";
+
+/**
+ * In a Scale a zero is an absent field, and the API server takes absent fields from all managers: nobody owns the replicas then. Whoever
+ * writes the StatefulSet itself does.
+ */
+function isScaledToZero(set: StatefulSet | undefined): boolean {
+  const { managedFields = [] } = set?.metadata ?? {};
+  const isOwned = managedFields.some(({ fieldsV1 }) => {
+    const spec = fieldsV1?.["f:spec"];
+    return typeof spec === "object" && spec !== null && "f:replicas" in spec;
+  });
+  return set?.spec?.replicas === 0 && managedFields.length > 0 && !isOwned;
 }
 
 function newestEditor(object: StatefulSet | Service | undefined): string | undefined {

@@ -11,7 +11,14 @@ import { applyNamespace } from "../../dev/platform/namespace.ts";
 import { waitUntilReady } from "../../dev/platform/ready.ts";
 import { openFigures, recordFigures, summariseFigures } from "./e2e-figures.ts";
 import { serveNodeControl } from "./e2e-node-control.ts";
-import { ENGINE, INSTANCE, NAMESPACE, OPERATOR_VALUES, platformManifests } from "./e2e-platform.ts";
+import {
+  ENGINE,
+  FAULTS_OPERATOR_VALUES,
+  INSTANCE,
+  NAMESPACE,
+  OPERATOR_VALUES,
+  platformManifests,
+} from "./e2e-platform.ts";
 
 const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
@@ -32,9 +39,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
     control.close();
   });
   const { adminKubeconfig: kubeconfig } = cluster;
-  await installCharts({ kubeconfig, images, values: OPERATOR_VALUES, progress: say });
+  // Faults have instances of their own, and nobody kills leaders there.
+  const isForFaults = project.name === "faults";
+  const values = isForFaults ? FAULTS_OPERATOR_VALUES : OPERATOR_VALUES;
+  await installCharts({ kubeconfig, images, values, progress: say });
   const operatorSeconds = seconds();
-  await createPlatform(cluster);
+  if (!isForFaults) await createPlatform(cluster);
   const readySeconds = seconds();
   recordFigures(figures, "platform", { imagesSeconds, clusterSeconds, operatorSeconds, readySeconds });
   project.provide("e2e", {

@@ -45,6 +45,9 @@ export const OPERATOR_VALUES = {
   ],
 };
 
+/** Two managers, and the chart's own lease: a busy machine must not change leaders. */
+export const FAULTS_OPERATOR_VALUES = { ...UNCACHED_NAMES, replicaCount: 2 };
+
 /** How long a generation is kept after the switch, with these values. */
 export const DRAIN_SETTLE_MS = 1_000 * UNCACHED_SETTLE_SECONDS;
 

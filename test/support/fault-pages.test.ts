@@ -46,17 +46,50 @@ test("names of faults are those of engines, and no two are the same", () => {
   expect(names.filter((name) => !/^[a-z][a-z0-9-]{2,39}$/.test(name))).toEqual([]);
 });
 
+test("every fault has a sign", () => {
+  expect(FAULTS.filter(({ signs }) => Object.keys(signs).length === 0).map(({ name }) => name)).toEqual([]);
+});
+
 test("every row has a next step", () => {
   expect(rows.filter(({ next }) => next === "")).toEqual([]);
 });
 
 describe("a row shows what the test looks for", () => {
-  const shown = FAULTS.filter(({ signs }) => Object.keys(signs).length > 0);
-  test.each(shown)("$name", ({ name, signs }) => {
+  test.each(FAULTS)("$name", ({ name, signs }) => {
     const seen = rows.find(({ faults }) => faults.includes(name))?.seen ?? "";
     const patterns = Object.values(signs).map((pattern: RegExp) => pattern.source.replaceAll("\\", ""));
     const isLookedFor = (code: string): boolean =>
       patterns.some((pattern) => code.split("…").every((part) => pattern.includes(part.trim())));
-    expect(codeOf(seen).filter(isLookedFor), `${seen} has none of ${patterns.join(" ")}`).not.toEqual([]);
+    // People find a row by how it begins.
+    expect(codeOf(seen).slice(0, 1).filter(isLookedFor), `${seen} has none of ${patterns.join(" ")}`).not.toEqual([]);
+  });
+});
+
+describe("every word that can be on the screen is on the page", () => {
+  const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+  const words = (text: string): readonly string[] => codeOf(text).filter((word) => /^[A-Z][A-Za-z]+$/.test(word));
+  const cells = (path: string, heading: string) =>
+    (read(path).split(`\n## ${heading}\n`)[1] ?? "")
+      .split("\n## ")[0]
+      ?.split("\n")
+      .filter((line) => line.startsWith("|"))
+      .map((line) => line.split("|")) ?? [];
+  const conditions = cells("docs/concepts.md", "Conditions").flatMap(([, reason = ""]) => words(reason));
+  const warnings = cells("docs/monitoring.md", "Events").flatMap(([, , reason = "", type = ""]) =>
+    type.includes("Warning") ? words(reason) : [],
+  );
+  /** Nothing is wrong. */
+  const FINE = new Set(["Stopped", "AllComponentsReady", "Admissible", "Disabled"]);
+  const wanted = new Set(
+    [...conditions, ...warnings].filter((word) => !/(?<!Not)Ready$/.test(word) && !FINE.has(word)),
+  );
+  const onPage = page.split("\n").flatMap(codeOf);
+
+  test("there are many", () => {
+    expect(wanted.size).toBeGreaterThan(25);
+  });
+
+  test.each([...wanted])("%s", (word) => {
+    expect(onPage).toContain(word);
   });
 });

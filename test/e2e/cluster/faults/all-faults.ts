@@ -6,6 +6,7 @@ import { ENGINE_FAULTS, LIMIT_FAULTS } from "./engine-faults.ts";
 import type { Fault } from "./fault.ts";
 import { GATEWAY_FAULTS } from "./gateway-faults.ts";
 import { OPERATOR_FAULTS } from "./operator-faults.ts";
+import { QUERY_FAULTS } from "./query-faults.ts";
 import { REFUSAL_FAULTS } from "./refusal-faults.ts";
 
 /** Each in a place of its own: they can be made at the same time. */
@@ -15,6 +16,7 @@ export const SEPARATE_FAULTS: readonly Fault[] = [
   ...LIMIT_FAULTS,
   ...ENGINE_FAULTS,
   ...CHILD_FAULTS,
+  ...QUERY_FAULTS,
   ...REFUSAL_FAULTS,
   ...DELETION_FAULTS,
 ];

@@ -42,7 +42,7 @@ async function scale({ api, namespace, engine }: Scene, replicas: number): Promi
 interface Scaling {
   readonly from: number;
   readonly to: number;
-  /** Who did it, as the event says. */
+  /** Who did it, as the event says; a pattern. */
   readonly by: string;
 }
 
@@ -53,7 +53,10 @@ const scaled = (name: string, { from, to, by }: Scaling): Fault => ({
   load: true,
   ...(to === 0 ? { mayRetry: true } : {}),
   signs: {
-    event: new RegExp(`^\\w+ \\w+: .*StatefulSet ${name}-g0 was edited${by} .*not through the FireboltEngine`, "m"),
+    event: new RegExp(
+      `^Warning RolloutHeld: StatefulSet ${name}-g0 was edited by ${by} \\(spec\\.replicas\\), not through the FireboltEngine`,
+      "m",
+    ),
   },
   async make(scene) {
     await scale(scene, to);
@@ -79,7 +82,9 @@ export const CHILD_FAULTS: readonly Fault[] = [
     engine: {},
     load: true,
     mayRetry: true,
-    signs: { event: /^\w+ \w+: .*StatefulSet( statefulset-deleted-g0)? (is gone|was deleted|is being deleted)/m },
+    signs: {
+      event: /^Normal ChildRestored: StatefulSet statefulset-deleted-g0 was deleted; generation 1 takes its place/m,
+    },
     async make(scene) {
       await removeForGood(scene, statefulSets, `${scene.engine}-g0`).catch((error: unknown) => {
         throw new Error("the StatefulSet could not be deleted", { cause: error });
@@ -87,7 +92,11 @@ export const CHILD_FAULTS: readonly Fault[] = [
       return { healed: () => expectSettled(scene) };
     },
   },
-  // The API server stores no field manager for a scale to 0: a zero is not written, and what is not written is nobody's.
-  scaled("scaled-to-zero", { from: 1, to: 0, by: "" }),
-  scaled("scaled-up", { from: 2, to: 4, by: ` by ${HAND}` }),
+  // The API server stores no field manager for a scale to 0: that it was a scale is what there is to know.
+  scaled("scaled-to-zero", {
+    from: 1,
+    to: 0,
+    by: "a client of the scale subresource \\(kubectl scale, an autoscaler\\)",
+  }),
+  scaled("scaled-up", { from: 2, to: 4, by: HAND }),
 ];

@@ -40,14 +40,21 @@ async function psql(scene: Scene, ...statements: readonly string[]): Promise<voi
   });
 }
 
+/** The annotation of the last command that a message tells to run. */
+function consentIn(message: string): readonly [string, string] {
+  const [, key, value] = [...message.matchAll(/(firebolt\.io\/accept-empty-catalogue)=([\w-]+)/g)].at(-1) ?? [];
+  if (key === undefined || value === undefined) throw new Error(`no way out is told: ${message}`);
+  return [key, value];
+}
+
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 export const DATABASE_FAULTS: readonly Fault[] = [
   {
     ...base,
     name: "postgres-pod-deleted",
-    // The StatefulSet's own business: nothing for the operator to say.
-    signs: {},
+    // The StatefulSet makes another one in seconds: Kubernetes says so, and the operator has nothing to add.
+    signs: { kubernetes: /^Normal Killing Pod books-metadata-pg-0: Stopping container postgresql/m },
     async make(scene) {
       const remade = await removeForGood(scene, pods, postgresPod(scene));
       return {
@@ -62,8 +69,8 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     ...base,
     name: "postgres-secret-deleted",
     signs: {
-      condition: /^MetadataReady=False .*Secret books-metadata-postgres-creds is gone/m,
-      event: /^Warning \w+: .*Secret books-metadata-postgres-creds is gone/m,
+      condition: /^MetadataReady=False PostgresEnsureFailed: Secret books-metadata-postgres-creds is gone/m,
+      event: /^Warning ComponentUnready: .*Secret books-metadata-postgres-creds is gone/m,
       status: /books .*[\s\S]*?waits: Secret books-metadata-postgres-creds is gone.*\n.*next: restore the Secret/,
     },
     async make(scene) {
@@ -81,7 +88,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     name: "postgres-wrong-password",
     signs: {
       condition: /^MetadataReady=False .*pod books-metadata-(?!pg)/m,
-      event: /^Warning \w+: .*pod books-metadata-(?!pg)/m,
+      event: /^Warning PodFailing: pod books-metadata-(?!pg)/m,
       status: /books .*[\s\S]*?pod books-metadata-(?!pg).*\n.*next: .*kubectl logs.*ALTER ROLE/,
     },
     async make(scene) {
@@ -100,7 +107,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     name: "metadata-crash-loop",
     signs: {
       condition: /^MetadataReady=\w+ .*pod books-metadata-.*container metadata crashes/m,
-      event: /^Warning \w+: .*container metadata crashes/m,
+      event: /^Warning PodFailing: .*container metadata crashes/m,
       status:
         /books .*[\s\S]*?container metadata crashes.*\n.*next: .*kubectl logs books-metadata-.*-c metadata --previous/,
     },
@@ -126,25 +133,28 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     },
     async make(scene) {
       const seen = /CatalogueLost/;
+      const claim = await read(scene, KINDS.PersistentVolumeClaim, claimName(scene));
       await remove(scene, KINDS.PersistentVolumeClaim, claimName(scene));
       // The claim ends with the last pod that uses it: there is still time to copy everything.
       await until("a condition about a claim that is being deleted", async () =>
-        expect((await look(scene, "instance", "")).condition).toMatch(seen),
+        expect((await look(scene, { subject: "instance" })).condition).toMatch(seen),
       );
       await remove(scene, pods, postgresPod(scene));
       return {
         async outlast() {
-          // Nothing takes its place by itself.
-          await until("no pod in its place", async () => {
+          // No empty database takes its place by itself.
+          await until("the end of the claim, and no database on another one", async () => {
             const { client, call } = scene.cluster;
-            const key = { namespace: scene.namespace, name: postgresPod(scene) };
-            const pod = await client.find(pods, key, call);
+            const key = (name: string) => ({ namespace: scene.namespace, name });
+            const found = await client.find(KINDS.PersistentVolumeClaim, key(claimName(scene)), call);
+            expect(found?.metadata?.uid).not.toBe(claim.metadata?.uid);
+            const pod = await client.find(pods, key(postgresPod(scene)), call);
             expect(pod?.status?.phase ?? "none").not.toBe("Running");
           });
         },
         async mend() {
-          const { status } = await read(scene, FireboltInstance, scene.instance);
-          const annotations = { "firebolt.io/accept-empty-catalogue": `lost-${status?.builtInPostgres?.claimUID}` };
+          const { condition } = await look(scene, { subject: "instance" });
+          const annotations = Object.fromEntries([consentIn(condition)]);
           await editObject(scene, FireboltInstance, { name: scene.instance, body: { metadata: { annotations } } });
         },
         healed: () => expectInstanceReady(scene),
@@ -159,7 +169,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     load: true,
     signs: {
       condition: /^MetadataReady=False .*pod full-metadata-pg-0: container postgresql crashes/m,
-      event: /^Warning \w+: .*container postgresql crashes/m,
+      event: /^Warning PodFailing: .*container postgresql crashes/m,
       status: /full .*[\s\S]*?container postgresql crashes.*\n.*next: .*kubectl logs full-metadata-pg-0 .*--previous/,
     },
     async make(scene) {

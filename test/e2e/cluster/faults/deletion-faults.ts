@@ -52,11 +52,18 @@ export const DELETION_FAULTS: readonly Fault[] = [
       await until("a roll", async () => expect((await engineOf(scene)).status?.phase).toBe("creating"));
       await cluster.client.delete(namespaces, { name: namespace }, cluster.call);
       return {
-        // The namespace controller looks again after half of a gateway's grace period, which is five minutes.
-        signsStay: true,
+        // Left alone, the namespace controller looks again after half of a gateway's grace period, which is five minutes; after an
+        // edit of the namespace it does so at once.
+        async mend() {
+          await until("the end of its pods", async () => {
+            const { items } = await cluster.client.listAll(pods, { ...cluster.call, namespace });
+            expect(items.map(({ metadata }) => metadata?.name)).toEqual([]);
+          });
+          const body = { metadata: { annotations: { "example.com/look-again": "now" } } };
+          await cluster.client.patch(namespaces, { name: namespace }, { type: "merge", body }, cluster.call);
+        },
         async healed() {
-          const { items } = await cluster.client.listAll(pods, { ...cluster.call, namespace });
-          expect(items).toEqual([]);
+          expect(await cluster.client.find(namespaces, { name: namespace }, cluster.call)).toBeUndefined();
         },
       };
     },

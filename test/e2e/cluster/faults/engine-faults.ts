@@ -5,7 +5,7 @@ import { FireboltEngine } from "../../../../src/api/engine.ts";
 import { pods } from "../../../../src/engine/kinds.ts";
 import type { KubeObject } from "../../../../src/kube/object.ts";
 import { defineResource } from "../../../../src/kube/resource.ts";
-import { editContainer, expectSettled, read, remove } from "./expect.ts";
+import { editContainer, editEngine, engineOf, expectSettled, read, remove } from "./expect.ts";
 import type { Fault, Scene } from "./fault.ts";
 import { ENGINES, faultEngine, LIMITED } from "./places.ts";
 import { until } from "./wait.ts";
@@ -50,7 +50,12 @@ export const ENGINE_FAULTS: readonly Fault[] = [
       status: /pod crash-loop-g1-0: .*container engine crashes.*\n.*next: .*kubectl (firebolt )?logs .*--previous/,
     },
     async make(scene) {
-      await editContainer(scene, { env: [{ name: "FAKE_EXIT_AFTER_MS", value: "500" }] });
+      // Before it gets ready: a probe may well see it in half a second.
+      const env = [
+        { name: "FAKE_EXIT_AFTER_MS", value: "500" },
+        { name: "FAKE_NEVER_READY", value: "1" },
+      ];
+      await editContainer(scene, { env });
       return {
         // Between two crashes the container runs, and the cause is the same.
         async outlast() {
@@ -60,6 +65,25 @@ export const ENGINE_FAULTS: readonly Fault[] = [
         mend: asBefore(scene),
         healed: healed(scene),
       };
+    },
+  },
+  {
+    name: "crash-when-serving",
+    place: ENGINES,
+    engine: {},
+    signs: {
+      condition: /^Ready=False PodsNotReady: .*pod crash-when-serving-g1-0: .*container engine crashes .*exit code 1/m,
+      event: /^Warning PodFailing: .*container engine crashes.*kubectl logs crash-when-serving-g1-0 /m,
+      status:
+        /pod crash-when-serving-g1-0: .*container engine crashes.*\n.*next: .*kubectl (firebolt )?logs .*--previous/,
+    },
+    async make(scene) {
+      // Long enough to get ready, and to take over from a generation that has nothing to drain.
+      await editContainer(scene, { env: [{ name: "FAKE_EXIT_AFTER_MS", value: "20000" }] });
+      await until("the new generation at rest", async () =>
+        expect((await engineOf(scene)).status).toMatchObject({ phase: "stable", activeGeneration: 1 }),
+      );
+      return { mend: asBefore(scene), healed: healed(scene) };
     },
   },
   {
@@ -91,6 +115,24 @@ export const ENGINE_FAULTS: readonly Fault[] = [
     async make(scene) {
       await editContainer(scene, { resources: { requests: { cpu: "64" } } });
       return { mend: asBefore(scene), healed: healed(scene) };
+    },
+  },
+  {
+    name: "no-matching-node",
+    place: ENGINES,
+    engine: {},
+    load: true,
+    signs: {
+      condition: /^Ready=False .*pod no-matching-node-g1-0: cannot be scheduled: .*node affinity\/selector/m,
+      event: /^Warning PodFailing: .*node affinity\/selector.*correct nodeSelector or affinity/m,
+      status: /pod no-matching-node-g1-0: .*node affinity\/selector.*\n.*next: +correct nodeSelector or affinity/,
+    },
+    async make(scene) {
+      await editEngine(scene, { template: { spec: { nodeSelector: { "example.com/pool": "gone" } } } });
+      return {
+        mend: () => editEngine(scene, { template: { spec: { nodeSelector: null } } }),
+        healed: healed(scene),
+      };
     },
   },
   {
@@ -130,8 +172,8 @@ const limitFault = (
   engine: {},
   load: true,
   signs: {
-    condition: new RegExp(`^Ready=False .*${name}-g1.*${limit.says}`, "m"),
-    event: new RegExp(`^Warning \\w+: .*${limit.says}`, "m"),
+    condition: new RegExp(`^Ready=False FailedCreate: StatefulSet ${name}-g1: .*${limit.says}`, "m"),
+    event: new RegExp(`^Warning PodFailing: StatefulSet ${name}-g1: .*${limit.says}`, "m"),
     status: new RegExp(`waits: .*${name}-g1.*${limit.says}.*\\n.*next: +\\S`),
   },
   async make(scene) {

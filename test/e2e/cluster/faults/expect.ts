@@ -34,6 +34,10 @@ export async function expectSettled(scene: Scene): Promise<void> {
   expect(status?.observedGeneration).toBe(metadata?.generation);
 }
 
+export async function expectStopped(scene: Scene): Promise<void> {
+  expect((await engineOf(scene)).status?.phase).toBe("stopped");
+}
+
 export const engineOf = ({ cluster: { client, call }, namespace, engine }: Scene): Promise<FireboltEngine> =>
   client.get(FireboltEngine, { namespace, name: engine }, call);
 

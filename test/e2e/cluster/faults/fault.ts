@@ -34,9 +34,11 @@ export interface Signs {
   readonly condition?: RegExp;
   /** One line per event of the subject: `Warning PodFailing: …`. */
   readonly event?: RegExp;
+  /** One line per event of pods and other objects of Kubernetes since the fault was made: `Normal Killing Pod lakeside-metadata-pg-0: …`. */
+  readonly kubernetes?: RegExp;
   /** What `kubectl firebolt status` prints for the namespace. */
   readonly status?: RegExp;
-  /** What the API server responded to the user. */
+  /** What the API server, or a gateway, responded to the user. */
   readonly refusal?: RegExp;
 }
 
@@ -47,8 +49,6 @@ export interface Made {
   readonly outlast?: () => Promise<unknown>;
   /** Absent: it heals by itself. */
   readonly mend?: () => Promise<unknown>;
-  /** The signs stay: what is left takes Kubernetes longer than a test should. */
-  readonly signsStay?: true;
   /** Throws until everything is as it should be. */
   readonly healed: () => Promise<unknown>;
 }

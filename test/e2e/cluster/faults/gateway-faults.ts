@@ -1,7 +1,6 @@
 // Somebody deletes or edits what a gateway is made of, or gives it an image that does not exist. One after the other, on one instance.
 import { expect } from "vitest";
 import { query } from "../../../../dev/platform/query.ts";
-import { FireboltEngine } from "../../../../src/api/engine.ts";
 import { LABEL } from "../../../../src/api/labels.ts";
 import { pods } from "../../../../src/engine/kinds.ts";
 import { KINDS } from "../../../../src/instance/kinds.ts";
@@ -12,9 +11,9 @@ import {
   editEngine,
   editInstance,
   editObject,
-  engineOf,
   expectInstanceReady,
   expectSettled,
+  expectStopped,
   HAND,
   read,
   remove,
@@ -41,8 +40,11 @@ const lost = (name: string, type: ResourceType): Fault => ({
   },
 });
 
-async function expectStopped(scene: Scene): Promise<void> {
-  expect((await engineOf(scene)).status?.phase).toBe("stopped");
+/** Those that stay. */
+async function gatewayPods({ cluster, namespace, instance }: Scene): Promise<readonly string[]> {
+  const labelSelector = `${LABEL.instance}=${instance},${LABEL.component}=gateway`;
+  const { items } = await cluster.client.listAll(pods, { ...cluster.call, namespace, labelSelector });
+  return items.flatMap(({ metadata }) => (metadata?.deletionTimestamp === undefined ? (metadata?.name ?? []) : []));
 }
 
 /** A query that finds the engine stopped is held, and answered when it serves. */
@@ -95,15 +97,38 @@ export const GATEWAY_FAULTS: readonly Fault[] = [
   },
   {
     ...base,
-    name: "gateway-pod-deleted",
-    // The Deployment's own business: nothing for the operator to say.
-    signs: {},
+    name: "gateway-binding-emptied",
+    // An empty list is an absent field, and the API server keeps no field manager of that.
+    signs: {
+      event: /^Normal ChildRestored: RoleBinding doors-gateway was changed by another writer and has been put back/m,
+    },
     async make(scene) {
-      const { cluster, namespace, instance } = scene;
-      const labelSelector = `${LABEL.instance}=${instance},${LABEL.component}=gateway`;
-      const { items } = await cluster.client.listAll(pods, { ...cluster.call, namespace, labelSelector });
-      await remove(scene, pods, items[0]?.metadata?.name ?? "");
-      return { healed: () => expectInstanceReady(scene) };
+      const name = gatewayName(scene.instance);
+      const { subjects } = await read(scene, KINDS.RoleBinding, name);
+      await editObject(scene, KINDS.RoleBinding, { name, body: { subjects: [] } });
+      return {
+        async healed() {
+          expect((await read(scene, KINDS.RoleBinding, name)).subjects).toEqual(subjects);
+        },
+      };
+    },
+  },
+  {
+    ...base,
+    name: "gateway-pod-deleted",
+    // The Deployment makes another one in seconds: Kubernetes says so, and the operator has nothing to add.
+    signs: { kubernetes: /^Normal Killing Pod doors-gateway-\S+: Stopping container envoy/m },
+    async make(scene) {
+      const before = await gatewayPods(scene);
+      await remove(scene, pods, before[0] ?? "");
+      return {
+        async healed() {
+          const now = await gatewayPods(scene);
+          expect(now).toHaveLength(before.length);
+          expect(now).not.toContain(before[0]);
+          await expectInstanceReady(scene);
+        },
+      };
     },
   },
   lost("gateway-deployment-deleted", KINDS.Deployment),
@@ -131,7 +156,7 @@ export const GATEWAY_FAULTS: readonly Fault[] = [
     name: "gateway-image-not-pulled",
     signs: {
       condition: /^GatewayReady=\w+ .*image .* cannot be pulled/m,
-      event: /^Warning \w+: .*image .* cannot be pulled/m,
+      event: /^Warning PodFailing: .*image .* cannot be pulled/m,
       status: /doors .*[\s\S]*?image .* cannot be pulled.*\n.*next: .*image reference or the pull secrets/,
     },
     async make(scene) {
@@ -144,5 +169,3 @@ export const GATEWAY_FAULTS: readonly Fault[] = [
     },
   },
 ];
-
-export const removeEngine = (scene: Scene): Promise<void> => remove(scene, FireboltEngine, scene.engine);

@@ -9,6 +9,7 @@ import { KINDS } from "../../../../src/instance/kinds.ts";
 import type { KubeObject } from "../../../../src/kube/object.ts";
 import { defineResource } from "../../../../src/kube/resource.ts";
 import { causeFault } from "../../../support/e2e-node-control.ts";
+import { FAULTS_OPERATOR_VALUES } from "../../../support/e2e-platform.ts";
 import { asNew, editContainer, editEngine, engineOf, expectSettled } from "./expect.ts";
 import type { Fault, Scene } from "./fault.ts";
 import { stopEngine, wakeByQuery } from "./gateway-faults.ts";
@@ -34,7 +35,6 @@ const clusterRoles = defineResource<ClusterRole>({
 const base = { place: OPERATED, engine: {} } as const;
 const MANAGER = { namespace: OPERATOR_NAMESPACE, name: OPERATOR_NAME };
 const WEBHOOK = { namespace: OPERATOR_NAMESPACE, name: `${OPERATOR_NAME}-webhook` };
-const REPLICAS = 3;
 
 /** Takes verbs on a resource away from a role of the operator; what it returns gives them back. */
 async function forbid(
@@ -73,6 +73,10 @@ async function expectManager({ cluster: { client, call } }: Scene): Promise<void
   expect(status?.readyReplicas).toBe(spec?.replicas);
 }
 
+/** Who may not do what. */
+const NO_STATEFUL_SETS =
+  'User "system:serviceaccount:firebolt-operator:firebolt-operator" cannot create resource "statefulsets" in API group "apps"';
+
 const ROLL = "ROLL";
 const roll = (scene: Scene, value: string) => editContainer(scene, { env: [{ name: ROLL, value }] });
 
@@ -82,9 +86,11 @@ export const OPERATOR_FAULTS: readonly Fault[] = [
     name: "statefulsets-forbidden",
     load: true,
     signs: {
-      condition: /^Ready=False ObjectRejected: .*cannot create resource "statefulsets"/m,
-      event: /^Warning ObjectRejected: .*cannot create resource "statefulsets"/m,
-      status: /statefulsets-forbidden .*\n.*waits: .*cannot create resource "statefulsets".*\n.*next: .*permission/,
+      condition: new RegExp(`^Ready=False ObjectRejected: .*${NO_STATEFUL_SETS}`, "m"),
+      event: new RegExp(`^Warning ObjectRejected: .*${NO_STATEFUL_SETS}`, "m"),
+      status: new RegExp(
+        `statefulsets-forbidden .*\\n.*waits: .*${NO_STATEFUL_SETS}.*\\n.*next: +grant the operator the permission named: upgrade its Helm release`,
+      ),
     },
     async make(scene) {
       const allow = await forbid(scene, { role: "manager", resource: "statefulsets", verbs: ["create"] });
@@ -97,9 +103,9 @@ export const OPERATOR_FAULTS: readonly Fault[] = [
     name: "drain-check-forbidden",
     load: true,
     signs: {
-      condition: /^Ready=\w+ DrainCheckFailing: .*(403|forbidden)/m,
-      event: /^Warning DrainCheckFailing: .*(403|forbidden)/m,
-      status: /waits: .*(403|forbidden).*\n.*next: .*pods\/proxy/,
+      condition: /^Ready=\w+ DrainCheckFailing: .*403 Forbidden: .* cannot get resource "pods\/proxy"/m,
+      event: /^Warning DrainCheckFailing: .*403 Forbidden: .* cannot get resource "pods\/proxy"/m,
+      status: /waits: .*cannot get resource "pods\/proxy".*\n.*next: +allow the operator to get pods\/proxy/,
     },
     async make(scene) {
       const allow = await forbid(scene, { role: "apiserver-proxy", resource: "pods/proxy", verbs: ["get"] });
@@ -112,8 +118,9 @@ export const OPERATOR_FAULTS: readonly Fault[] = [
     name: "auto-stop-forbidden",
     engine: { autoStop: { enabled: true, activeReplicas: 1, idleTimeout: "1h", pollInterval: "1s" } },
     signs: {
-      condition: /^Ready=True .*auto-stop cannot see whether queries run.*(403|forbidden)/m,
-      event: /^Warning AutoStopScrapeFailed: .*(403|forbidden)/m,
+      condition:
+        /^Ready=True .*auto-stop cannot see whether queries run.* cannot get resource "pods\/proxy".*next: allow/m,
+      event: /^Warning AutoStopScrapeFailed: .*403 Forbidden: .* cannot get resource "pods\/proxy".*next: allow/m,
       status: /auto-stop-forbidden .*cannot read the activity of its pods/,
     },
     async make(scene) {
@@ -168,7 +175,7 @@ export const OPERATOR_FAULTS: readonly Fault[] = [
       await scaleManager(scene, 0);
       await until("an operator without pods", async () => expect(await managerPods(scene)).toEqual([]));
       return {
-        mend: () => scaleManager(scene, REPLICAS),
+        mend: () => scaleManager(scene, FAULTS_OPERATOR_VALUES.replicaCount),
         async healed() {
           await expectManager(scene);
           await expectSettled(scene);

@@ -4,6 +4,8 @@ import { openApiFromKubeconfig } from "../../../../dev/control-plane/api-request
 import { type Connection, connect } from "../../../../dev/platform/connection.ts";
 import { applyManifests } from "../../../../dev/platform/manifests.ts";
 import { applyNamespace, namespaces } from "../../../../dev/platform/namespace.ts";
+import { FireboltEngine } from "../../../../src/api/engine.ts";
+import { FireboltInstance } from "../../../../src/api/instance.ts";
 import type { KubeObject } from "../../../../src/kube/object.ts";
 import type { E2eContext } from "../../../support/e2e-platform.ts";
 import { CLASS, engineManifest, instanceManifest, platformManifests } from "../../../support/e2e-platform.ts";
@@ -51,6 +53,18 @@ export async function removePlaces({ kubeconfig }: E2eContext): Promise<void> {
     const isLeaving = found === undefined || found.metadata?.deletionTimestamp !== undefined;
     if (!isLeaving) await client.delete(namespaces, { name }, call);
   }
+}
+
+/** Once nothing uses it any more: with what engines are left of it. */
+export async function removeInstance({ kubeconfig }: E2eContext, { namespace, instance }: Place): Promise<void> {
+  using cluster = await connect({ kubeconfig, namespace });
+  const { client, call } = cluster;
+  const key = { namespace, name: instance };
+  if ((await client.find(FireboltInstance, key, call)) === undefined) return;
+  const { items } = await client.listAll(FireboltEngine, { ...call, namespace });
+  const own = items.filter(({ spec }) => spec?.instanceRef === instance);
+  for (const { metadata } of own) await client.delete(FireboltEngine, { namespace, name: metadata?.name ?? "" }, call);
+  await client.delete(FireboltInstance, key, call);
 }
 
 async function createPlace(context: E2eContext, place: Place): Promise<void> {

@@ -35,7 +35,10 @@ export const REFUSAL_FAULTS: readonly Fault[] = [
     place: ENGINES,
     engine: {},
     load: true,
-    signs: { refusal: /^403: .*small.*engine/ },
+    signs: {
+      refusal:
+        /^403: .*"small" in namespace "faults" is still named by .*: clear spec\.engineClassRef there first, or delete them/,
+    },
     async make(scene) {
       const path = `${collectionPath(FireboltEngineClass, scene.namespace)}/${CLASS}`;
       const { status, body } = await scene.api.send({ method: "DELETE", path });

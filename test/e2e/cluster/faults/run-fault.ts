@@ -1,16 +1,15 @@
 // Runs one fault from its making until it has healed. Whatever does not come true within its time fails with what was waited for and
 // what was seen instead.
 import { expect } from "vitest";
-import { eventually } from "../../../support/cluster.ts";
 import { withAccessLog } from "../../../support/e2e-access-log.ts";
 import { type Load, startLoad } from "../../../support/e2e-load.ts";
 import { describeFailures } from "../../../support/e2e-load-tally.ts";
 import { gatewayOf } from "../../../support/e2e-world.ts";
 import type { Fault, Made, Scene } from "./fault.ts";
-import { look, missingSigns, PASSING, type Seen, showSeen } from "./signs.ts";
+import { look, missingSigns, PASSING, type Seen, showSeen, type View } from "./signs.ts";
 import { until } from "./wait.ts";
 
-/** The promise: whoever looks finds the cause within two minutes. */
+/** The promise: whoever looks finds the cause within two minutes, unless the machine is too busy to do anything (wait.ts). */
 const SEEN_MS = 120_000;
 const HEALED_MS = 120_000;
 /** Enough to notice a gap of a second, few enough for thirty faults side by side. */
@@ -20,28 +19,29 @@ const WARM = 5;
 /** What the gateway responds for an engine without a pod. */
 const RETRY = /^engine is not available; retry shortly$/;
 
-export interface Times {
+export interface Outcome {
   readonly seenMs: number;
   readonly healedMs: number;
+  /** As people saw it. */
+  readonly seen: string;
 }
 
-export async function runFault(fault: Fault, scene: Scene): Promise<Times> {
+export async function runFault(fault: Fault, scene: Scene): Promise<Outcome> {
   const load = fault.load === true ? await startQueries(scene) : undefined;
   try {
     load?.phase("made");
     const startedMs = performance.now();
+    const view = { subject: fault.subject ?? "engine", sinceMs: Date.now() } as const;
     const made = await fault.make(scene);
-    const seenMs = await untilSeen(fault, scene, made).then(
-      () => performance.now() - startedMs,
-      (error: unknown) => failMended(error, made),
-    );
+    const seen = await untilSeen(fault, scene, made, view).catch((error: unknown) => failMended(error, made));
+    const seenMs = performance.now() - startedMs;
     load?.phase("mended");
     const mendedMs = performance.now();
     await made.mend?.();
-    await untilHealed(fault, scene, made);
+    await untilHealed(fault, scene, made, view);
     const healedMs = performance.now() - mendedMs;
     if (load !== undefined) await expectAnswered(load, fault, scene);
-    return { seenMs: Math.round(seenMs), healedMs: Math.round(healedMs) };
+    return { seenMs: Math.round(seenMs), healedMs: Math.round(healedMs), seen: showSeen(seen) };
   } finally {
     await load?.stop();
   }
@@ -54,32 +54,32 @@ async function failMended(error: unknown, { mend }: Made): Promise<never> {
   throw error;
 }
 
-const subjectOf = ({ subject = "engine" }: Fault) => subject;
-
 /** Shown, and still shown when it has lasted. */
-async function untilSeen(fault: Fault, scene: Scene, made: Made): Promise<void> {
-  await untilShown(fault, scene, made);
-  if (made.outlast === undefined) return;
+async function untilSeen(fault: Fault, scene: Scene, made: Made, view: View): Promise<Seen> {
+  const seen = await untilShown(fault, scene, made, view);
+  if (made.outlast === undefined) return seen;
   await made.outlast();
-  await untilShown(fault, scene, made);
+  return untilShown(fault, scene, made, view);
 }
 
-async function untilShown(fault: Fault, scene: Scene, made: Made): Promise<void> {
-  let seen: Seen | undefined;
-  const check = async (): Promise<void> => {
-    seen = await look(scene, subjectOf(fault), made.refusal ?? "");
+function untilShown(fault: Fault, scene: Scene, { refusal = "" }: Made, view: View): Promise<Seen> {
+  let last: Seen | undefined;
+  const check = async (): Promise<Seen> => {
+    const seen = await look(scene, { ...view, refusal });
+    last = seen;
     const missing = missingSigns(fault.signs, seen);
     if (missing.length > 0) throw new Error(`missing: ${missing.join("; ")}`);
+    return seen;
   };
-  await until(`the signs of ${fault.name}`, check, SEEN_MS).catch((error: unknown) => fail(error, seen));
+  return until(`the signs of ${fault.name}`, check, SEEN_MS).catch((error: unknown) => fail(error, last));
 }
 
 /** Healed means that neither the conditions nor the tree speak of it any longer, as well. */
-async function untilHealed(fault: Fault, scene: Scene, made: Made): Promise<void> {
-  const lookNow = (): Promise<Seen> => look(scene, subjectOf(fault), "");
+async function untilHealed(fault: Fault, scene: Scene, made: Made, view: View): Promise<void> {
+  const lookNow = (): Promise<Seen> => look(scene, view);
   const check = async (): Promise<void> => {
     await made.healed();
-    const passing = PASSING.filter((sign) => made.signsStay !== true && fault.signs[sign] !== undefined);
+    const passing = PASSING.filter((sign) => fault.signs[sign] !== undefined);
     const gone = missingSigns(fault.signs, await lookNow(), passing);
     if (gone.length < passing.length) throw new Error("its signs are still there");
   };
@@ -96,8 +96,13 @@ function fail(error: unknown, seen: Seen | undefined): never {
 async function startQueries({ cluster, namespace, instance, engine }: Scene): Promise<Load> {
   const gateway = await gatewayOf(cluster, { namespace, instance });
   const load = startLoad({ gateway, engine, perSecond: QUERIES_PER_SECOND, longEveryMs: 0 });
-  await eventually(() => load.tally.succeeded >= WARM, { timeoutMs: 60_000, describe: `answers of ${engine}` });
-  return load;
+  try {
+    await until(`answers of ${engine}`, async () => expect(load.tally.succeeded).toBeGreaterThanOrEqual(WARM));
+    return load;
+  } catch (error) {
+    await load.stop();
+    throw error;
+  }
 }
 
 async function expectAnswered(load: Load, { mayRetry }: Fault, { api, namespace, instance }: Scene): Promise<void> {

@@ -2,7 +2,7 @@
 import type { Condition } from "../../../../src/api/conditions.ts";
 import { FireboltEngine } from "../../../../src/api/engine.ts";
 import { FireboltInstance } from "../../../../src/api/instance.ts";
-import { eventResource } from "../../../../src/kube/event-object.ts";
+import { eventResource, type KubeEvent } from "../../../../src/kube/event-object.ts";
 import { connect } from "../../../../src/plugin/cluster.ts";
 import { parseCommandLine } from "../../../../src/plugin/command-line.ts";
 import { COMMANDS, GROUPS } from "../../../../src/plugin/command-table.ts";
@@ -13,6 +13,7 @@ import type { Scene, Signs } from "./fault.ts";
 export interface Seen {
   readonly condition: string;
   readonly event: string;
+  readonly kubernetes: string;
   readonly status: string;
   readonly refusal: string;
 }
@@ -23,13 +24,27 @@ const LOOK_MS = 60_000;
 
 export type Subject = "engine" | "instance";
 
-export async function look(scene: Scene, subject: Subject, refusal: string): Promise<Seen> {
-  const [condition, event, status] = await Promise.all([
+/** Where to look. */
+export interface View {
+  readonly subject: Subject;
+  /** When the fault was made, as a date. */
+  readonly sinceMs?: number;
+  readonly refusal?: string;
+}
+
+export async function look(scene: Scene, { subject, sinceMs = 0, refusal = "" }: View): Promise<Seen> {
+  const [condition, events, status] = await Promise.all([
     conditionLines(scene, subject),
-    eventLines(scene, subject),
+    eventsOf(scene),
     statusTree(scene),
   ]);
-  return { condition, event, status, refusal };
+  return {
+    condition,
+    event: eventLines(events, scene, subject),
+    kubernetes: kubernetesLines(events, sinceMs),
+    status,
+    refusal,
+  };
 }
 
 /** The signs that are not there, each with where it was looked for. */
@@ -40,14 +55,15 @@ export function missingSigns(signs: Signs, seen: Seen, only = SIGNS): readonly s
   });
 }
 
-const SIGNS: readonly (keyof Signs)[] = ["condition", "event", "status", "refusal"];
+const SIGNS: readonly (keyof Signs)[] = ["condition", "event", "kubernetes", "status", "refusal"];
 /** Gone when the fault is. Events stay, and so does what was refused. */
 export const PASSING: readonly (keyof Signs)[] = ["condition", "status"];
 
-export const showSeen = ({ condition, event, status, refusal }: Seen): string =>
+export const showSeen = ({ condition, event, kubernetes, status, refusal }: Seen): string =>
   [
     `conditions:\n${condition}`,
     `events:\n${event}`,
+    `events of Kubernetes:\n${kubernetes}`,
     `kubectl firebolt status:\n${status}`,
     ...(refusal === "" ? [] : [`refusal:\n${refusal}`]),
   ].join("\n");
@@ -66,14 +82,29 @@ async function conditionLines(scene: Scene, subject: Subject): Promise<string> {
 const conditionLine = ({ type, status, reason, message }: Condition): string =>
   `${type}=${status} ${reason}: ${message}`;
 
-async function eventLines({ cluster, namespace, engine, instance }: Scene, subject: Subject): Promise<string> {
+async function eventsOf({ cluster, namespace }: Scene): Promise<readonly KubeEvent[]> {
+  return (await cluster.client.listAll(eventResource, { ...cluster.call, namespace })).items;
+}
+
+function eventLines(events: readonly KubeEvent[], { engine, instance }: Scene, subject: Subject): string {
   const kind = subject === "engine" ? "FireboltEngine" : "FireboltInstance";
   const name = subject === "engine" ? engine : instance;
-  const { items } = await cluster.client.listAll(eventResource, { ...cluster.call, namespace });
-  return items
+  return events
     .filter(({ regarding }) => regarding?.kind === kind && regarding.name === name)
     .toSorted((one, other) => ((one.eventTime ?? "") < (other.eventTime ?? "") ? -1 : 1))
     .map(({ type, reason, note }) => `${type} ${reason}: ${note}`)
+    .join("\n");
+}
+
+/** Their times are whole seconds. */
+const SECOND_MS = 1_000;
+
+function kubernetesLines(events: readonly KubeEvent[], sinceMs: number): string {
+  const createdMs = ({ metadata }: KubeEvent): number => Date.parse(metadata?.creationTimestamp ?? "");
+  return events
+    .filter(({ regarding }) => regarding?.kind.startsWith("Firebolt") === false)
+    .filter((event) => createdMs(event) > sinceMs - SECOND_MS)
+    .map(({ type, reason, note, regarding }) => `${type} ${reason} ${regarding?.kind} ${regarding?.name}: ${note}`)
     .join("\n");
 }
 
