@@ -132,10 +132,12 @@ function renderPod({ identity: instance, image, settings }: PostgresInput): V1Po
           securityContext: hardened(POSTGRES_UID),
           startupProbe: STARTUP_PROBE,
           readinessProbe: { tcpSocket: { port: POSTGRES_PORT }, initialDelaySeconds: 1, periodSeconds: 5 },
+          // A busy node needs more than the default second to start the command, and a healthy database must not be restarted for that.
           livenessProbe: {
             exec: { command: ["pg_isready", "-U", POSTGRES_USER] },
             initialDelaySeconds: 5,
             periodSeconds: 10,
+            timeoutSeconds: 5,
           },
           volumeMounts: [
             { name: "data", mountPath: DATA_PATH },
