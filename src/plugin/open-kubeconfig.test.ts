@@ -24,7 +24,19 @@ test.each([
   {
     what: "malformed YAML",
     path: file("malformed", `users:\n- user: {token: ${SECRET}\n  x: [`),
-    cause: "is not YAML: ",
+    cause: "is not YAML: line 3, column 3 cannot be parsed",
+    out: FILE,
+  },
+  {
+    what: "a token that reads like an alias",
+    path: file("alias", `users:\n- user: {token: *${SECRET}}\n`),
+    cause: "is not YAML: it cannot be parsed",
+    out: FILE,
+  },
+  {
+    what: "a token that reads like a block",
+    path: file("block", `users:\n- user:\n    token: |${SECRET}\n`),
+    cause: "is not YAML: line 3, column 13 cannot be parsed",
     out: FILE,
   },
   { what: "an empty file", path: file("empty", ""), cause: ": current-context is not set", out: FILE },

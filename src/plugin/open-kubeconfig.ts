@@ -5,6 +5,7 @@ import { homedir } from "node:os";
 import type { ClusterConfig } from "../kube/cluster-config.ts";
 import { KubeConfigError } from "../kube/errors.ts";
 import { loadKubeconfig, type ReadFile } from "../kube/kubeconfig.ts";
+import { isObject } from "../podtemplate/shape.ts";
 import { CommandError } from "./exit-codes.ts";
 
 export interface KubeconfigSource {
@@ -28,7 +29,7 @@ export async function openKubeconfig(source: KubeconfigSource): Promise<ClusterC
     });
   } catch (error) {
     if (!(error instanceof KubeConfigError)) throw error;
-    throw new CommandError([firstLine(error.message), ...wayOut(error, path, env)].join("; "));
+    throw new CommandError([shown(error), ...wayOut(error, path, env)].join("; "));
   }
 }
 
@@ -53,10 +54,21 @@ const CAUSES: Readonly<Record<string, string>> = {
   ELOOP: "it is a symbolic link to itself",
 };
 
-/** A parser quotes the lines around a mistake, and the value that is no mapping may be a token: neither is shown. */
-function firstLine(message: string): string {
+/** A parser quotes the value and the lines around a mistake, and a value that is no mapping may be a token: neither is shown. */
+function shown({ message, cause }: KubeConfigError): string {
   const [line = ""] = message.split("\n");
+  const at = line.indexOf(NOT_YAML);
+  if (at >= 0) return `${line.slice(0, at)}${NOT_YAML}${placeOf(cause)}`;
   return line.replace(/(must be (?:a |an )?[a-z]+), not (?:"|\d).*$/, "$1").replace(/[:\s]+$/, "");
+}
+
+const NOT_YAML = " is not YAML: ";
+
+/** An alias that leads nowhere is found after the text was parsed, and has no place. */
+function placeOf(cause: unknown): string {
+  if (!(cause instanceof Error && "linePos" in cause && Array.isArray(cause.linePos))) return "it cannot be parsed";
+  const [start]: readonly unknown[] = cause.linePos;
+  return isObject(start) ? `line ${start["line"]}, column ${start["col"]} cannot be parsed` : "it cannot be parsed";
 }
 
 /** For a file that cannot be read, is no YAML or holds no cluster at all. Other messages name what to change in it. */

@@ -25,6 +25,9 @@ describe("next steps from the operator's side", () => {
     const complete = "kubectl firebolt engine status e -n ns --context=prod, or kubectl --context=prod get pods";
     expect(aimed(complete, ["--context=prod"])).toBe(complete);
     expect(aimed("kubectl get pods", [])).toBe("kubectl get pods");
+    expect(aimed("kubectl get pods", ["--context", "a$&b$'c"])).toMatch(
+      /^kubectl --context \S*a\$&b\$\S*c\S* get pods$/,
+    );
     expect(aimed(undefined, ["--context=prod"])).toBeUndefined();
   });
 });

@@ -25,5 +25,7 @@ export function reachOf(flags: FlagValues): readonly string[] {
 /** A next step whose kubectl commands go to the same cluster: its texts come from the operator's side, which knows of no context. */
 export function aimed<T extends string | undefined>(next: T, reach: readonly string[] = []): T | string {
   if (next === undefined || reach.length === 0) return next;
-  return next.replaceAll(/\bkubectl (?!firebolt |-)/g, `kubectl ${reach.map(quoted).join(" ")} `);
+  const command = `kubectl ${reach.map(quoted).join(" ")} `;
+  // By a function: a context may be called `$&`, which means something in a replacement.
+  return next.replaceAll(/\bkubectl (?!firebolt |-)/g, () => command);
 }

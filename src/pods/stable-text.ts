@@ -1,5 +1,7 @@
 // What others wrote (a container, a kubelet, the API server), without the parts that differ each time the same thing happens, as plain
-// text without credentials, and short enough for a condition: every change of it is a status write, and most are an event. Pure.
+// text without credentials, and short enough for a condition: every change of it is a status write, and most are an event. It cannot pass for
+// a next step of the operator's own, which people run. Pure.
+import { MARK } from "../api/next-step.ts";
 import { cutText, plainText } from "../api/plain-text.ts";
 import { COUNTED, type Replacement, VOLATILE } from "./volatile-parts.ts";
 import { withoutCredentials } from "./without-credentials.ts";
@@ -25,6 +27,7 @@ function without(parts: readonly Replacement[], text: string, limit: number): st
     stable
       .replace(/\[ *\]|\( *\)/g, "")
       .replace(/\s+/g, " ")
+      .replaceAll(MARK, ", next: ")
       .trim(),
     limit,
   );

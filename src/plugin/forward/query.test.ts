@@ -18,6 +18,8 @@ test.each([
   { name: "a statement that failed", status: 500, body: ERRORS, isFromEngine: true, code: EXIT.sqlRefused },
   { name: "one that failed after it began", status: 200, body: ERRORS, isFromEngine: true, code: EXIT.sqlRefused },
   { name: "an engine that shuts down", status: 503, body: ERRORS, isFromEngine: true, code: EXIT.failed },
+  { name: "an engine that is overloaded", status: 429, body: "later", isFromEngine: true, code: EXIT.failed },
+  { name: "nothing to return", status: 204, body: "", isFromEngine: true, code: undefined },
   { name: "no engine", status: 503, body: "retry shortly", isFromEngine: false, code: EXIT.failed },
   { name: "no such engine", status: 404, body: "there is no engine", isFromEngine: false, code: EXIT.failed },
 ])("$name: exit code $code", ({ code, ...answer }) => {

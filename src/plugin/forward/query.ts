@@ -58,9 +58,10 @@ export const queryEngine: Run = async (context) => {
 export function refusalOf(engine: string, { status, body, isFromEngine }: Answer): CommandError | undefined {
   const text = body.trim();
   // A statement that fails after its response has begun still has status 200.
-  if (status === 200 && !hasErrors(text)) return undefined;
-  // 503 of an engine is a shutdown, not a judgement.
-  if (status === 200 || (isFromEngine && status !== 503))
+  const isResult = status >= 200 && status < 300;
+  if (isResult && !hasErrors(text)) return undefined;
+  // 429 and 503 of an engine are load and a shutdown, not a judgement.
+  if (isResult || (isFromEngine && status !== 429 && status !== 503))
     return new CommandError(
       `engine ${JSON.stringify(engine)} rejected the statement (${status}): ${text}`,
       EXIT.sqlRefused,

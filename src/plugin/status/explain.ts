@@ -13,7 +13,7 @@ import { nameOf, namespaceOf } from "../find-object.ts";
 import { aimed, ownCommand } from "../own-command.ts";
 import { drainText, type GenerationView } from "./generation-view.ts";
 import { type PodProblem, podProblem } from "./pod-problem.ts";
-import { drainRemedy, instanceRemedy, instanceStep, IS_OPERATOR_THERE, podRemedy, refusalRemedy } from "./remedies.ts";
+import { drainRemedy, IS_OPERATOR_THERE, instanceRemedy, instanceStep, podRemedy, refusalRemedy } from "./remedies.ts";
 
 export interface Explanation {
   readonly reason: string;
