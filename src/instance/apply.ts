@@ -106,6 +106,8 @@ async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Pr
     }
     case "growClaim":
       return growClaim(write, s, deps);
+    case "guardPostgres":
+      return guardPostgres(write, s, deps);
     case "create":
       return createObject(write, identity, deps);
     case "update":
@@ -129,6 +131,21 @@ async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Pr
     default:
       return write satisfies never;
   }
+}
+
+async function guardPostgres(
+  { name, uid, guard }: Extract<Write, { type: "guardPostgres" }>,
+  { identity }: InstanceSnapshot,
+  { world, logger }: ApplyDeps,
+): Promise<Made> {
+  const key = { namespace: identity.namespace, name };
+  try {
+    if ((await world.guardPostgres(key, uid, guard)) === "conflict") return "stale";
+  } catch (error) {
+    throw wrapped("StatefulSet", name, error);
+  }
+  logger.info("no empty catalogue is started", { statefulSet: name, run: guard.run, lostClaim: guard.lostClaim });
+  return "made";
 }
 
 /** A rejection leaves a volume that works: the pass begins again and goes on without. */

@@ -14,6 +14,8 @@ export type Write =
   /** Takes the Secret out of the instance's ownership, so that it survives it, and notes whose catalogue it opens. */
   | { readonly type: "retainCredentials"; readonly uid: string }
   | { readonly type: "growClaim"; readonly name: string; readonly uid: string; readonly size: string | number }
+  /** Keeps PostgreSQL from starting on an empty volume by the fields that do it alone: no template of the spec's can make it invalid. */
+  | { readonly type: "guardPostgres"; readonly name: string; readonly uid: string; readonly guard: PostgresGuard }
   /** Never changes an object that exists and is not the instance's. */
   | { readonly type: "create"; readonly object: Rendered; readonly isRepair: boolean }
   /** Only for an object that the instance owns: takes fields over from other managers. */
@@ -25,6 +27,12 @@ export type Write =
   | { readonly type: "retire"; readonly kind: AppliedKind; readonly name: string }
   /** The name is taken by something that may not be written: the step fails here. */
   | { readonly type: "blocked"; readonly kind: ChildKind; readonly name: string; readonly problem: string };
+
+export interface PostgresGuard {
+  /** Fenced: the pod that runs is left alone, and none that follows it starts. Stopped: no pod. */
+  readonly run: "fenced" | "stopped";
+  readonly lostClaim: string | undefined;
+}
 
 export interface Removal {
   readonly kind: ChildKind;

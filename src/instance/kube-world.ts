@@ -24,6 +24,7 @@ import {
 import type { InstanceCaches } from "./instance-caches.ts";
 import { CORE_EVENTS, KINDS, PODS } from "./kinds.ts";
 import { claimCreatedFields } from "./own-fields.ts";
+import { renderPostgresGuard } from "./render/postgres.ts";
 import type { CachedReads, DirectReads, InstanceKey, InstanceWorld, StatusWriteAnswer, Writes } from "./world.ts";
 
 /** Events are kept for an hour, and repeated ones are one. */
@@ -143,6 +144,13 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
         type: "merge",
         body: { metadata: { uid }, spec: { resources: { requests: { storage: size } } } },
       }),
+    guardPostgres: (key, uid, guard) => {
+      const { metadata, ...rest } = renderPostgresGuard(guard);
+      return patchOwn(typeOf("StatefulSet"), key, {
+        type: "merge",
+        body: { metadata: { ...metadata, uid }, ...rest },
+      });
+    },
     create: (object) => createOnly(typeOf(object.kind), asKubeObject(object)),
     async update(object, uid) {
       const type = typeOf(object.kind);

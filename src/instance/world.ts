@@ -14,7 +14,7 @@ import type {
   Rendered,
   Secret,
 } from "./children.ts";
-import type { Removal } from "./decision.ts";
+import type { PostgresGuard, Removal } from "./decision.ts";
 
 export interface InstanceKey {
   readonly namespace: string;
@@ -63,6 +63,8 @@ export interface Writes {
   releaseSecret(key: InstanceKey, release: SecretRelease): Promise<"patched" | "conflict">;
   /** Rejects where the storage class does not allow it. Conflict: another claim has the name by now, or none. */
   growClaim(key: InstanceKey, uid: string, size: string | number): Promise<"patched" | "conflict">;
+  /** Conflict: another StatefulSet has the name by now, or none. */
+  guardPostgres(key: InstanceKey, uid: string, guard: PostgresGuard): Promise<"patched" | "conflict">;
   /** Never changes an object that already has the name. Exists: it does, whoever it belongs to. */
   create(object: Rendered): Promise<"created" | "exists">;
   /**

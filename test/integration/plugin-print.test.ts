@@ -255,7 +255,8 @@ describe("ports: the plugin starts kubectl exactly as it is printed", () => {
     const script = asAdministrator(await print(args));
     const [forward] = await announced(script);
     const byScript = await world.shell(script);
-    const byPlugin = await world.cluster.plugin(args, { env: { KUBECTL: kubectl.file } });
+    const where = [`--kubeconfig=${world.cluster.controlPlane.adminKubeconfig}`, "-n", NAMESPACE];
+    const byPlugin = await runPlugin([...args, ...where], { env: { KUBECTL: kubectl.file } });
     expect(byScript).toMatchObject({ code: 0, stdout: byPlugin.stdout });
     expect(byPlugin.stdout).toBe("adhoc: SELECT 'it''s' || $1\n");
     expect(kubectl.calls()).toEqual([forward]);

@@ -8,16 +8,28 @@ import type { FireboltInstance } from "../../src/api/instance.ts";
 import type { InstanceStatus } from "../../src/api/instance-status.ts";
 import { LABEL } from "../../src/api/labels.ts";
 import type { AppliedKind, ChildKind, ChildTypes, Instance, Rendered } from "../../src/instance/children.ts";
-import type { Removal } from "../../src/instance/decision.ts";
+import type { PostgresGuard, Removal } from "../../src/instance/decision.ts";
 import { trimConfigMap } from "../../src/instance/instance-caches.ts";
+import { renderPostgresGuard } from "../../src/instance/render/postgres.ts";
 import type { InstanceKey, InstanceWorld, SecretRelease, StatusWriteAnswer, Update } from "../../src/instance/world.ts";
-import type { Pod } from "../../src/pods/pod-trouble.ts";
 import { KubeApiError } from "../../src/kube/errors.ts";
+import type { Pod } from "../../src/pods/pod-trouble.ts";
+import { isObject } from "../../src/podtemplate/shape.ts";
 
 interface Stored extends ChildTypes {
   FireboltInstance: FireboltInstance;
 }
 type Kind = keyof Stored;
+
+/** RFC 7396. */
+function withPatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const result: Record<string, unknown> = isObject(target) ? { ...target } : {};
+  for (const [key, value] of Object.entries(patch))
+    if (value === null) delete result[key];
+    else result[key] = withPatch(result[key], value);
+  return result;
+}
 
 /** The process ends here: whatever comes after this request never happens. */
 export class Crash extends Error {
@@ -223,6 +235,20 @@ export class MemoryInstanceWorld implements InstanceWorld {
       spec: { ...found.spec, resources: { requests: { storage: size } } },
     });
     this.loseAnswer(`grow PersistentVolumeClaim ${name}`);
+    return "patched";
+  };
+
+  guardPostgres = async ({ name }: InstanceKey, uid: string, guard: PostgresGuard): Promise<"patched" | "conflict"> => {
+    this.#ask(`guard StatefulSet ${name}`);
+    const found = this.get("StatefulSet", name);
+    if (found?.metadata?.uid !== uid) return "conflict";
+    const { metadata = {}, spec } = renderPostgresGuard(guard);
+    this.put("StatefulSet", {
+      ...found,
+      metadata: { ...found.metadata, ...metadata, generation: (found.metadata?.generation ?? 0) + 1 },
+      spec: withPatch(found.spec, spec),
+    } as Stored["StatefulSet"]);
+    this.loseAnswer(`guard StatefulSet ${name}`);
     return "patched";
   };
 

@@ -1,9 +1,11 @@
 // Whether the claim of the built-in PostgreSQL is still the one that holds the catalogue. A StatefulSet makes a deleted claim anew, and
 // PostgreSQL initialises an empty one without a word: the operator remembers the uid and starts no other without a person's consent. Pure.
 import { ANNOTATION } from "../../api/labels.ts";
+import type { LiveObject } from "../children.ts";
 import type { Finding } from "../decision.ts";
 import { claimName, type InstanceIdentity, postgresName } from "../names.ts";
 import { POSTGRES_DATABASE, POSTGRES_USER } from "../render/credentials-secret.ts";
+import { hasPostgresGuard } from "../render/postgres.ts";
 import { type ClaimView, childOf, type InstanceSnapshot } from "../snapshot.ts";
 
 export type Catalogue =
@@ -99,9 +101,15 @@ export function postgresRun(catalogue: Catalogue): PostgresRun {
   return catalogue.type === "leaving" && !catalogue.accepted ? "fenced" : "running";
 }
 
-export function catalogueFinding(catalogue: Catalogue, identity: InstanceIdentity): Finding | undefined {
+/** `problem`: why the last write of PostgreSQL was rejected. */
+export function catalogueFinding(s: Known, problem?: string): Finding | undefined {
+  const { identity } = s;
+  const catalogue = catalogueOf(s);
   if (catalogue.type !== "leaving" && catalogue.type !== "lost") return undefined;
-  const text = catalogue.type === "leaving" ? leavingText(catalogue.claim, identity) : lostText(catalogue, identity);
+  const text =
+    catalogue.type === "leaving"
+      ? leavingText(catalogue.claim, identity)
+      : `${stopText(s, problem)}${lostText(catalogue, identity)}`;
   return { component: "metadata", reason: "CatalogueLost", message: `${ignoredText(catalogue)}${text}` };
 }
 
@@ -123,6 +131,26 @@ function leavingText({ volumeName }: ClaimView, { namespace, name }: InstanceIde
   );
 }
 
+/**
+ * An empty database that runs is the worst that can be, and nobody expects it. What is said of it is what was seen, not what was
+ * requested.
+ */
+function stopText(s: Known, problem: string | undefined): string {
+  const name = postgresName(s.identity.name);
+  const found = childOf(s, "StatefulSet", name);
+  const running = found.type === "live" ? runningPods(found.object) : 0;
+  if (running === 0) return "";
+  const why = problem === undefined ? "" : `; it could not be stopped: ${problem}`;
+  return `StatefulSet ${name} is still running PostgreSQL, possibly on an EMPTY catalogue that takes writes${why}. `;
+}
+
+/** Wanted or still there. */
+function runningPods(statefulSet: LiveObject): number {
+  const wanted = hasPostgresGuard(statefulSet, "stopped") ? 0 : 1;
+  const { status } = "status" in statefulSet ? statefulSet : {};
+  return Math.max(wanted, status !== undefined && "replicas" in status ? (status.replicas ?? 0) : 0);
+}
+
 function lostText({ claim, remembered }: Extract<Catalogue, { type: "lost" }>, identity: InstanceIdentity): string {
   const name = claimName(identity.name);
   const consent = (value: string) =>
@@ -134,8 +162,8 @@ function lostText({ claim, remembered }: Extract<Catalogue, { type: "lost" }>, i
       `${consent("UID")}; to start with an empty catalogue, without any database, table or user: ${consent(consentToLoss(remembered))}`
     );
   return (
-    `PersistentVolumeClaim ${name} was replaced: its uid is ${claim.uid}, and the catalogue was in ${remembered}; PostgreSQL is ` +
-    "stopped so that no empty catalogue takes its place. Accept the claim once it holds the restored catalogue, or to start with an empty " +
+    `PersistentVolumeClaim ${name} was replaced: its uid is ${claim.uid}, and the catalogue was in ${remembered}; no empty ` +
+    "catalogue is started in its place. Accept the claim once it holds the restored catalogue, or to start with an empty " +
     `one, without any database, table or user: ${consent(claim.uid)}`
   );
 }

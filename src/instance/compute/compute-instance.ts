@@ -44,7 +44,7 @@ export function refuseLostId(s: InstanceSnapshot, message: string): InstanceDeci
 
 /** A lost catalogue comes before `finding`. */
 function refuse(s: InstanceSnapshot, found?: Finding): InstanceDecision {
-  const finding = catalogueFinding(catalogueOf(s), s.identity) ?? found;
+  const finding = catalogueFinding(s) ?? found;
   if (finding === undefined) return { type: "rest" };
   const findings = found === undefined ? [] : [found];
   return { type: "refuse", finding, steps: computeSafeguards(s), status: nextStatus(s, { findings }) };

@@ -42,7 +42,8 @@ export function nextStatus(
   const catalogue = catalogueOf(s);
   // A database that is fenced while the instance is at rest does not set it in motion again.
   const isFinal = isGivenUp || (isAtRest(s) && postgresRun(catalogue) !== "running");
-  const lost = catalogueFinding(catalogue, s.identity);
+  const rejected = found.find(({ component, reason }) => component === "metadata" && reason === "PostgresEnsureFailed");
+  const lost = catalogueFinding(s, rejected?.message);
   // Whatever else is wrong: nothing is as bad, and nothing helps before it.
   const findings = lost === undefined ? found : [lost, ...found];
   // Without its database the service is of no use, whatever its pods say.

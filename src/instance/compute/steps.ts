@@ -23,6 +23,7 @@ import {
   renderInstanceObjects,
   renderPostgresObjects,
 } from "../render/instance-objects.ts";
+import { hasPostgresGuard } from "../render/postgres.ts";
 import { childKey, childOf, type InstanceSnapshot } from "../snapshot.ts";
 import { type Catalogue, catalogueOf, postgresRun, rememberedClaim } from "./catalogue.ts";
 import { replacedAccountUid } from "./gateway-account.ts";
@@ -39,6 +40,7 @@ export function computeSteps(s: InstanceSnapshot): readonly Step[] {
       writes: [
         // Where the data is gone, or about to go, a new password would only lock out whoever restores it.
         ...(postgresRun(catalogue) === "running" ? [...credentials(s), ...volume(s, catalogue)] : []),
+        ...guards(s, catalogue),
         ...postgresWrites(s, objects.postgres),
       ],
     },
@@ -63,11 +65,20 @@ export function computeSafeguards(s: InstanceSnapshot): readonly Step[] {
   const isUnwanted = isReplaceable(s) && validateVolume(s).length > 0;
   const writes: readonly Write[] =
     postgresRun(catalogue) !== "running"
-      ? writesOf(s, renderPostgresObjects(s.instance, s.settings, factsOf(s, catalogue)))
+      ? [...guards(s, catalogue), ...writesOf(s, renderPostgresObjects(s.instance, s.settings, factsOf(s, catalogue)))]
       : isUnwanted && removal !== undefined
         ? [{ type: "remove", removal }]
         : [];
   return writes.length === 0 ? [] : [{ component: "metadata", failure: "PostgresEnsureFailed", writes }];
+}
+
+/** Before everything else that is written of PostgreSQL: a template that the API server rejects must not keep an empty database running. */
+function guards(s: InstanceSnapshot, catalogue: Catalogue): readonly Write[] {
+  const name = postgresName(s.identity.name);
+  const [run, statefulSet] = [postgresRun(catalogue), childOf(s, "StatefulSet", name)];
+  if (run === "running" || statefulSet.type !== "live" || hasPostgresGuard(statefulSet.object, run)) return [];
+  const uid = statefulSet.object.metadata?.uid ?? "";
+  return [{ type: "guardPostgres", name, uid, guard: { run, lostClaim: rememberedClaim(catalogue) } }];
 }
 
 function factsOf(s: InstanceSnapshot, catalogue: Catalogue): RenderFacts {

@@ -108,7 +108,7 @@ describe("a claim that is deleted while its pod runs", () => {
     });
   });
 
-  test("and then its pod: PostgreSQL is stopped, by any process that takes over, and a second event says so", async () => {
+  test("and then its pod: PostgreSQL is stopped, by any process that takes over, and events say so", async () => {
     const run = await ready();
     const before = uidOf(run);
     deleteClaim(run);
@@ -121,7 +121,9 @@ describe("a claim that is deleted while its pod runs", () => {
     expect(run.status).toMatchObject({ phase: "Degraded", metadataReady: false });
     expect(run.status).not.toHaveProperty("metadataEndpoint");
     expect(run.status.builtInPostgres?.claimUID).toBe(before);
-    expect(warnings(run, "CatalogueLost")).toHaveLength(2);
+    const told = warnings(run, "CatalogueLost").map(({ note }) => note);
+    expect(told).toHaveLength(3);
+    expect(told.map((note) => note.includes("still running PostgreSQL"))).toEqual([false, true, false]);
   });
 });
 

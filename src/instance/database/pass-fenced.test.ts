@@ -2,6 +2,7 @@
 // database on a volume that is not its own.
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
+import { KubeApiError } from "../../kube/errors.ts";
 
 const CLAIM = "data-lakeside-metadata-pg-0";
 const POSTGRES = "lakeside-metadata-pg";
@@ -71,7 +72,7 @@ describe.each([
     await passes(run);
     expect(postgres(run)?.replicas).toBe(0);
     expect(run.condition("Ready")).toBe("False/CatalogueLost");
-    expect(run.events.filter(({ reason }) => reason === "CatalogueLost")).toHaveLength(2);
+    expect(run.events.filter(({ reason }) => reason === "CatalogueLost")).toHaveLength(3);
     // It is kept up as little as before.
     expect(run.status.phase).toBe(phase);
     if (how === "failed") expect(run.message("Ready").endsWith(HINT)).toBe(true);
@@ -95,4 +96,50 @@ test("consent to the loss leaves Failed as a reset does", async () => {
   await run.settle();
   expect(run.status.phase).toBe("Ready");
   expect(postgres(run)?.replicas).toBe(1);
+});
+
+describe("a template that the API server rejects", () => {
+  /** Every rendering of the StatefulSet is rejected; the fields that stop it are not part of one. */
+  function rejectRenderings(run: InstanceRun): void {
+    run.world.intercept = (request) => {
+      if (/^(?:update|overwrite) StatefulSet /.test(request))
+        throw new KubeApiError("PATCH", 422, { reason: "Invalid", message: "limits: hugepages must equal requests" });
+    };
+  }
+
+  test.each(["being deleted", "replaced"])("does not keep an empty catalogue running: %s", async (how) => {
+    const run = new InstanceRun();
+    await run.settle();
+    rejectRenderings(run);
+    run.world.edit("lakeside", (spec) => {
+      spec.metadata.builtInPostgres = { resources: { limits: { "hugepages-2Mi": "200Mi" } } };
+    });
+    await passes(run);
+    if (how === "replaced") lose(run);
+    else deleteClaim(run);
+    await passes(run);
+    expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
+    if (how === "replaced") expect(postgres(run)?.replicas).toBe(0);
+    else expect(postgres(run)?.template.spec?.schedulerName).toBe("firebolt.io/no-empty-catalogue");
+    expect(run.message("MetadataReady")).not.toContain("still running");
+  });
+
+  test("where the stop is rejected too, the condition says what runs and why", async () => {
+    const run = new InstanceRun();
+    await run.settle();
+    run.world.intercept = (request) => {
+      if (/ StatefulSet /.test(request))
+        throw new KubeApiError("PATCH", 403, { reason: "Forbidden", message: "denied by policy no-updates" });
+    };
+    lose(run);
+    await passes(run);
+    expect(postgres(run)?.replicas).toBe(1);
+    expect(run.message("MetadataReady")).toMatch(
+      /^StatefulSet lakeside-metadata-pg is still running PostgreSQL, possibly on an EMPTY catalogue that takes writes; it could not be stopped: .*denied by policy no-updates/,
+    );
+    run.world.intercept = () => undefined;
+    await passes(run);
+    expect(postgres(run)?.replicas).toBe(0);
+    expect(run.message("MetadataReady")).not.toContain("still running");
+  });
 });

@@ -11,7 +11,8 @@ import type { BuiltInPostgres } from "../../api/instance-postgres.ts";
 import { ANNOTATION } from "../../api/labels.ts";
 import { defaultPullPolicy } from "../../podtemplate/image-reference.ts";
 import { nonEmpty, present } from "../../podtemplate/present.ts";
-import type { Rendered } from "../children.ts";
+import type { LiveObject, Rendered } from "../children.ts";
+import type { PostgresGuard } from "../decision.ts";
 import {
   componentLabels,
   credentialsSecretName,
@@ -64,6 +65,30 @@ export interface ClaimTemplate {
 export function wantedVolume(settings: PostgresInput["settings"]): ClaimTemplate {
   const { size = BUILT_IN_POSTGRES.size, storageClassName } = settings?.storage ?? {};
   return { size, storageClassName };
+}
+
+/** The fields that keep a StatefulSet of any template from starting a database, as a merge patch. */
+export function renderPostgresGuard({ run, lostClaim }: PostgresGuard): {
+  readonly metadata?: object;
+  readonly spec: object;
+} {
+  return {
+    ...(lostClaim === undefined ? {} : { metadata: { annotations: { [ANNOTATION.lostClaim]: lostClaim } } }),
+    spec:
+      run === "stopped"
+        ? { replicas: 0 }
+        : {
+            template: { spec: { schedulerName: NO_SCHEDULER } },
+            updateStrategy: { type: "OnDelete", rollingUpdate: null },
+          },
+  };
+}
+
+/** Whether it is up already, whatever else the StatefulSet says. */
+export function hasPostgresGuard(statefulSet: LiveObject, run: PostgresGuard["run"]): boolean {
+  if (!("spec" in statefulSet) || statefulSet.spec === undefined || !("template" in statefulSet.spec)) return false;
+  const { replicas, template } = statefulSet.spec;
+  return run === "stopped" ? replicas === 0 : template?.spec?.schedulerName === NO_SCHEDULER;
 }
 
 export function renderPostgresStatefulSet(input: PostgresInput): Rendered<"StatefulSet"> {
