@@ -1,5 +1,5 @@
 // The auto-stop policy: `spec.autoStop` of FireboltEngine and FireboltEngineClass. What it decides is in the engine.
-import { SCHEMA_DEFAULTS } from "./defaults.ts";
+import { MAX_REPLICAS, SCHEMA_DEFAULTS } from "./defaults.ts";
 import { goDuration } from "./durations.ts";
 import type { Infer } from "./schema.ts";
 import { array, boolean, enumOf, int32, object, required, string } from "./schema-builders.ts";
@@ -36,11 +36,14 @@ export const autoStop = (description: string) =>
   object(
     {
       enabled: required(boolean({ description: "Turns the policy on.", default: DEFAULTS.enabled })),
-      activeReplicas: required(int32({ description: "Number of nodes while the engine is in use.", minimum: 1 })),
+      activeReplicas: required(
+        int32({ description: "Number of nodes while the engine is in use.", minimum: 1, maximum: MAX_REPLICAS }),
+      ),
       idleReplicas: int32({
         description: "Number of nodes once the engine is idle; 0 stops it.",
         default: DEFAULTS.idleReplicas,
         minimum: 0,
+        maximum: MAX_REPLICAS,
       }),
       idleTimeout: goDuration({
         field: "idleTimeout",

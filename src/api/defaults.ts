@@ -21,6 +21,12 @@ export const ENGINE_DEFAULTS = {
   storage: { emptyDir: {} },
 } as const;
 
+/**
+ * The most pods that one engine or gateway may have. Every node is listed in the engine's configuration, whose object the API server limits,
+ * and a number with zeros too many must not keep the operator from working for everybody else.
+ */
+export const MAX_REPLICAS = 1_000;
+
 /** Used for an instance when the field is unset (or, for the durations, not positive). */
 export const INSTANCE_DEFAULTS = {
   metricScrapeMode: "ApiserverProxy",

@@ -1,5 +1,6 @@
 // FireboltEngine: a set of identical query nodes that belong to one instance. Schema, types and resource address.
 import { autoStop } from "./auto-stop.ts";
+import { MAX_REPLICAS } from "./defaults.ts";
 import { engineSettings } from "./engine-settings.ts";
 import { type EngineStatus, engineStatus } from "./engine-status.ts";
 import { engineStorage } from "./engine-storage.ts";
@@ -32,6 +33,7 @@ export const engineSpec = object(
       int32({
         description: "Number of nodes; 0 stops the engine. Written by the operator while auto-stop is enabled.",
         minimum: 0,
+        maximum: MAX_REPLICAS,
       }),
     ),
     template: podTemplate(

@@ -1,6 +1,6 @@
 // FireboltInstance: metadata service, gateway and the settings that all engines of the instance share.
 import { refuseEnabling } from "./availability.ts";
-import { INSTANCE_DEFAULTS, SCHEMA_DEFAULTS } from "./defaults.ts";
+import { INSTANCE_DEFAULTS, MAX_REPLICAS, SCHEMA_DEFAULTS } from "./defaults.ts";
 import { RESERVED_GATEWAY_PORTS, RESERVED_PORT_MESSAGE } from "./gateway-ports.ts";
 import type { V1ObjectMeta } from "./generated/kubernetes.ts";
 import { INSTANCE_NAMES } from "./group.ts";
@@ -18,7 +18,10 @@ export type MetricScrapeMode = (typeof METRIC_SCRAPE_MODES)[number];
 
 const instanceGateway = object(
   {
-    replicas: int32({ description: `Number of gateway pods. Unset means ${INSTANCE_DEFAULTS.gatewayReplicas}.` }),
+    replicas: int32({
+      description: `Number of gateway pods. Unset means ${INSTANCE_DEFAULTS.gatewayReplicas}.`,
+      maximum: MAX_REPLICAS,
+    }),
     metricsPort: int32({
       description: "Port of the gateway's Prometheus metrics.",
       default: SCHEMA_DEFAULTS.gateway.metricsPort,

@@ -47,3 +47,16 @@ test.each(["", "5", "1d", "5 s", "1h 30m", "one minute", "9223372036854775808ns"
     );
   },
 );
+
+test.each([
+  ["FireboltEngine", { replicas: 1_001 }, "spec.replicas"],
+  ["FireboltEngine", { autoStop: { enabled: true, activeReplicas: 100_000 } }, "spec.autoStop.activeReplicas"],
+  ["FireboltInstance", { gateway: { replicas: 1_000_000 } }, "spec.gateway.replicas"],
+] as const)("%s with more pods than one may have: %j", async (kind, spec, field) => {
+  const verdict = await resources.create(
+    manifest(kind, { name: "refused", namespace }, { ...SMALLEST[kind], ...spec }),
+  );
+  expect(verdict).toMatchObject({ type: "refused", status: 422 });
+  const message = expect.stringContaining("less than or equal to 1000");
+  expect(verdict).toHaveProperty("causes", expect.arrayContaining([{ field, message }]));
+});
