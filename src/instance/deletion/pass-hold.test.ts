@@ -52,6 +52,22 @@ test("it goes as soon as its engines are gone, without a write by a person", asy
   expect(run.world.inventory()).toEqual([]);
 });
 
+test("while it is held the catalogue can still be retained", async () => {
+  const run = await dying(["a"]);
+  await run.pass();
+  run.world.edit("lakeside", (spec) => {
+    spec.metadata.builtInPostgres = { ...spec.metadata.builtInPostgres, volumeRetention: "Retain" };
+  });
+  await run.pass();
+  run.world.enginesByName.delete("a");
+  await run.pass();
+  expect(isGone(run)).toBe(true);
+  expect(run.world.inventory()).toEqual([
+    "PersistentVolumeClaim data-lakeside-metadata-pg-0",
+    "Secret lakeside-metadata-postgres-creds",
+  ]);
+});
+
 test("engines that a watch selector hides hold it as well", async () => {
   const run = await dying(["a"]);
   run.world.unseen.add("engine a");
