@@ -7,12 +7,13 @@ import { withNextStep } from "../api/next-step.ts";
 import type { ChildReference, Instance } from "./children.ts";
 import { isServing } from "./compute/readiness.ts";
 import type { InstanceMemory } from "./memory.ts";
-import { credentialsSecretName, type InstanceIdentity, metadataName, postgresName } from "./names.ts";
+import { componentLabels, credentialsSecretName, type InstanceIdentity, metadataName, postgresName } from "./names.ts";
 import {
   externalSecretProblem,
   internalSecretProblem,
   POSTGRES_DATABASE,
   POSTGRES_USER,
+  SECRET_TYPE,
 } from "./render/credentials-secret.ts";
 import { databaseSecretName } from "./render/metadata.ts";
 import { type Credentials, childOf, type InstanceSnapshot } from "./snapshot.ts";
@@ -95,9 +96,13 @@ async function observeInternal(
     );
   const problem = internalSecretProblem(secret);
   // It is never repaired: the database was made with what it once said.
-  return problem === undefined
-    ? { type: "usable" }
-    : broken(withNextStep(`Secret ${name} ${problem}`, `restore it from a backup; ${newPasswordText(identity, name)}`));
+  if (problem === undefined) return { type: "usable" };
+  const isOfOtherType = secret.type !== SECRET_TYPE;
+  const first = isOfOtherType
+    ? `delete it, since its type cannot change: kubectl delete secret ${name} -n ${identity.namespace}; then `
+    : "";
+  const next = `${first}restore it from a backup; ${newPasswordText(identity, name)}`;
+  return broken(withNextStep(`Secret ${name} ${problem}`, next));
 }
 
 /** A new password would lock everybody out of data that was made with the old one. */
@@ -119,11 +124,17 @@ function missingText(identity: InstanceIdentity, secret: string, claim: string):
   );
 }
 
-/** Without a backup: inside the pod no password is needed. */
+/**
+ * Without a backup: inside the pod no password is needed. One line for a Secret that is gone and for one that lacks a key, with the labels
+ * by which its changes are watched. Applied by the server, which keeps no second copy of the password in an annotation.
+ */
 function newPasswordText({ namespace, name }: InstanceIdentity, secret: string): string {
+  const labels = Object.entries(componentLabels(name, "postgres")).map(([key, value]) => `${key}=${value}`);
   return (
-    `without one, create it with a new password: kubectl create secret generic ${secret} -n ${namespace} ` +
-    `--from-literal=username=${POSTGRES_USER} --from-literal=database=${POSTGRES_DATABASE} --from-literal=password=NEW; and set that ` +
+    `without one, write it with a new password: kubectl create secret generic ${secret} -n ${namespace} ` +
+    `--from-literal=username=${POSTGRES_USER} --from-literal=database=${POSTGRES_DATABASE} --from-literal=password=NEW ` +
+    `--dry-run=client -o yaml | kubectl label --local -f - ${labels.join(" ")} -o yaml | ` +
+    "kubectl apply --server-side --force-conflicts -f -; and set that " +
     `in the database: kubectl exec -n ${namespace} ${postgresName(name)}-0 -- psql -U ${POSTGRES_USER} -d ${POSTGRES_DATABASE} ` +
     `-c "ALTER ROLE ${POSTGRES_USER} PASSWORD 'NEW'"`
   );

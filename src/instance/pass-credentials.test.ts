@@ -122,11 +122,15 @@ describe("the generated credentials (I53)", () => {
   });
 
   test.each([
-    ["another type", { type: "kubernetes.io/basic-auth" }, /is of type/],
+    [
+      "another type",
+      { type: "kubernetes.io/basic-auth" },
+      /is of type .*; next: delete it.*kubectl delete secret lakeside-metadata-postgres-creds -n ns; then restore it/,
+    ],
     [
       "no password",
       { data: { username: "ZmlyZWJvbHQ=", database: "ZmlyZWJvbHRfbWV0YWRhdGE=" } },
-      /no value for password/,
+      /no value for password; next: restore it.*\| kubectl apply/,
     ],
     ["another user", { data: { username: "eA==", password: "eA==", database: "eA==" } }, /names a user other than/],
   ])("an existing Secret with %s is refused and never repaired", async (_, change, message) => {
@@ -169,7 +173,7 @@ describe("the generated credentials (I53)", () => {
     await run.pass();
     expect(run.condition("Ready")).toBe("False/PostgresEnsureFailed");
     expect(splitNextStep(run.message("Ready")).next).toMatch(
-      /^restore the Secret from a backup; .*kubectl create secret generic .* -n ns --from-literal=username=firebolt .*ALTER ROLE firebolt PASSWORD/,
+      /^restore the Secret from a backup; .*kubectl create secret generic .* -n ns --from-literal=username=firebolt .*--dry-run=client.*\| kubectl label --local -f - firebolt.io\/instance=lakeside firebolt.io\/component=postgres .*\| kubectl apply .*ALTER ROLE firebolt PASSWORD/,
     );
     expect(run.message("Ready")).toMatch(/Deleting the claim instead destroys the catalogue/);
     expect(run.events.filter(({ type }) => type === "Warning").map(({ reason }) => reason)).toContain(

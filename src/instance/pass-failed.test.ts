@@ -52,7 +52,7 @@ describe("Failed (ruling 5, S58, I52)", () => {
       "Deployment lakeside-gateway: spec.replicas: Invalid value: -1: must be at least 0",
     );
     expect(run.message("Ready")).toMatch(
-      /spec.replicas.*edit the spec, or set the annotation firebolt.io\/reset-failed to any value/,
+      /spec.replicas.*must be at least 0\. The operator has stopped trying: edit the spec, or set the annotation firebolt.io\/reset-failed to any value/,
     );
     expect(run.events.at(-1)).toMatchObject({ type: "Warning", reason: "PhaseChanged" });
     expect(run.events.at(-1)?.note).toContain("spec.replicas");

@@ -133,7 +133,7 @@ export const ENGINE_COMMANDS: readonly Command[] = [
         type: "duration",
         default: "5m",
         placeholder: "DURATION",
-        help: "how long the query may take",
+        help: "how long the query may take; 0 for no limit",
       },
     ],
     examples: [["one statement", 'kubectl firebolt engine query adhoc "SELECT 42"']],

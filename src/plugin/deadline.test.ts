@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { startDeadline } from "./deadline.ts";
+import { limitMs, startDeadline } from "./deadline.ts";
 
 test("time passes", () => {
   vi.useFakeTimers();
@@ -27,4 +27,16 @@ test("it can be ended, which is no passing of time", () => {
   using deadline = startDeadline(new AbortController().signal, 1_000_000);
   deadline.end();
   expect([deadline.signal.aborted, deadline.passed]).toEqual([true, false]);
+});
+
+test("0 is no limit", () => {
+  vi.useFakeTimers();
+  try {
+    using unlimited = startDeadline(new AbortController().signal, limitMs(0));
+    vi.advanceTimersByTime(1_000_000_000);
+    expect(unlimited.signal.aborted).toBe(false);
+    expect([limitMs(1), limitMs(undefined)]).toEqual([1, undefined]);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -9,6 +9,9 @@ export interface Deadline extends Disposable {
   end(): void;
 }
 
+/** What a flag with a duration asks for: 0 is no limit. */
+export const limitMs = (duration: number | undefined): number | undefined => (duration === 0 ? undefined : duration);
+
 /** Without `afterMs` it fires only with its parent, or when it is ended. */
 export function startDeadline(parent: AbortSignal, afterMs?: number): Deadline {
   const controller = new AbortController();

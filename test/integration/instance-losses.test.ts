@@ -1,6 +1,9 @@
 // What an instance can lose, on a real control plane: the claim of its database, the Secret with its password, the account of its gateway. Each
 // shows at once, with an event, and heals when it is mended. What it is to retain it does not lose, however early it is deleted.
+import { dirname } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { resolveAssets } from "../../dev/assets/resolver.ts";
+import { runProgram } from "../../dev/assets/run-program.ts";
 import { valueAt } from "../../dev/control-plane/api-request.ts";
 import { eventually } from "../support/cluster.ts";
 import type { Room } from "../support/instance-cluster.ts";
@@ -25,6 +28,13 @@ const shows = (room: Room, reason: string) =>
 interface StatefulSetView {
   readonly metadata: { readonly generation: number };
   readonly status: object;
+}
+
+/** As a person would run it, with the real kubectl. */
+async function inShell(command: string): Promise<void> {
+  const kubectl = (await resolveAssets(["kubectl"])).get("kubectl") ?? "";
+  const env = { PATH: `${dirname(kubectl)}:${process.env["PATH"]}`, KUBECONFIG: lab.cluster.adminKubeconfig };
+  await runProgram({ program: "/bin/sh", args: ["-euc", command], env, timeoutMs: 60_000 });
 }
 
 /** What a provisioner would do for the claim. */
@@ -113,6 +123,29 @@ test("a Secret that is deleted shows at once although nothing restarts, and its 
   const body = { apiVersion: "v1", kind: "Secret", metadata: { name: SECRET, labels: metadata.labels }, type, data };
   await room.create("Secret", body);
   await reaches(room, "Ready");
+});
+
+test("the command that the condition prints writes a Secret that is gone, and one that lacks a key, with the labels of the operator's own", async () => {
+  const room = await lab.provisioned();
+  const made = (await room.get("Secret", SECRET)) as { metadata: { labels: object } };
+  await eventually(async () => expect(await claimUid(room)).toBeDefined());
+  const losses = [
+    () => room.remove("Secret", SECRET),
+    () => room.patch("Secret", SECRET, { data: { password: null } }),
+  ];
+  for (const lose of losses) {
+    await lose();
+    await shows(room, "PostgresEnsureFailed");
+    const command = /kubectl create secret [^;]*/.exec(await messageOf(room))?.[0] ?? "";
+    await inShell(command);
+    await reaches(room, "Ready");
+    const written = (await room.get("Secret", SECRET)) as { metadata: object; data: object };
+    expect(written).toMatchObject({
+      metadata: { labels: made.metadata.labels },
+      data: { password: Buffer.from("NEW").toString("base64") },
+    });
+    expect(JSON.stringify(written.metadata)).not.toContain("last-applied-configuration");
+  }
 });
 
 test("an account of the gateway that is deleted is made anew, and the pods whose tokens are dead are replaced", async () => {

@@ -8,6 +8,7 @@ import { KINDS } from "../../src/instance/kinds.ts";
 import { eventually, requestAs } from "../support/cluster.ts";
 import { NAMESPACE } from "../support/plugin-cluster.ts";
 import { runPlugin } from "../support/plugin-process.ts";
+import { addPluginUser } from "../support/plugin-users.ts";
 import { openPluginWorld, type PluginWorld } from "../support/plugin-world.ts";
 
 const SYSTEM = "operator-system";
@@ -104,6 +105,19 @@ describe("the operator's Deployment", () => {
       /^! {2}operator operator-system\/firebolt-operator has no leader: its lease operator-system\/c662f7f5\.firebolt\.io was last renewed 10m.* ago\nnext: {2}see why: kubectl logs deployment\/firebolt-operator -n operator-system\n/,
     );
     await world.cluster.client.delete(leaseResource, LEASE);
+  });
+});
+
+test("a namespace that does not exist is not found, in text and as data; who may not read namespaces sees what there is", async () => {
+  const stderr = "error: namespace nope does not exist; name another with -n: kubectl get namespaces\n";
+  for (const format of ["text", "json"])
+    expect(await world.cluster.plugin(["status", "-n", "nope", "-o", format])).toEqual({ code: 3, stdout: "", stderr });
+  const kinds = { apiGroups: ["", "apps", "compute.firebolt.io"], verbs: ["get", "list"] };
+  const resources = ["pods", "services", "statefulsets", "deployments", "fireboltinstances", "fireboltengines"];
+  const kubeconfig = await addPluginUser(world.cluster.controlPlane, "no-namespaces", [{ ...kinds, resources }]);
+  expect(await runPlugin(["status", "-n", "nope", "--kubeconfig", kubeconfig])).toMatchObject({
+    code: 0,
+    stdout: "No Firebolt resources found in namespace nope. Use -A to search all namespaces.\n",
   });
 });
 

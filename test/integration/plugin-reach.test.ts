@@ -40,6 +40,11 @@ describe("logs, queries and ports", () => {
     });
   });
 
+  test("--timeout 0 is no limit", async () => {
+    const args = ["engine", "query", "adhoc", "SELECT 42", "--timeout", "0"];
+    expect(await world.cluster.plugin(args)).toEqual({ code: 0, stdout: "adhoc: SELECT 42\n", stderr: "" });
+  });
+
   test.each([
     ["SELEC 1", 6, 'engine "adhoc" rejected the statement (400): {"errors":[{"description":"syntax error"}]}'],
     ["DRAINED", 1, "the gateway responded with 503: the engine is shutting down"],

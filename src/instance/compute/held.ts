@@ -10,13 +10,28 @@ export function isForeground({ metadata }: Instance): boolean {
 
 const SHOWN = 5;
 
-export function heldMessage(engines: readonly string[], { namespace, name }: InstanceIdentity): string {
+/** `insistence`: the value of the annotation that would end the hold. */
+export function heldMessage(
+  engines: readonly string[],
+  { namespace, name }: InstanceIdentity,
+  insistence?: string,
+): string {
   const rest = engines.length - SHOWN;
   const shown = `${engines.slice(0, SHOWN).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
   const [who, what] = engines.length === 1 ? ["engine uses", "it is"] : ["engines use", "they are"];
   return (
-    `the instance was deleted, but ${engines.length} ${who} it: ${shown}; nothing is deleted and everything goes on until ${what} ` +
+    `${ignoredText(insistence)}the instance was deleted, but ${engines.length} ${who} it: ${shown}; nothing is deleted and everything goes on until ${what} ` +
     `deleted: kubectl delete fireboltengine ${engines.slice(0, SHOWN).join(" ")} -n ${namespace}; or delete the instance under them: ` +
-    `kubectl annotate fireboltinstance ${name} -n ${namespace} ${ANNOTATION.deleteDespiteEngines}=true`
+    `kubectl annotate fireboltinstance ${name} -n ${namespace} --overwrite ${ANNOTATION.deleteDespiteEngines}=true; either way the ` +
+    "catalogue of a built-in PostgreSQL is deleted with the instance, unless volumeRetention is Retain, which can still be set: kubectl " +
+    `patch fireboltinstance ${name} -n ${namespace} --type merge -p '${RETAIN}'`
   );
+}
+
+const RETAIN = JSON.stringify({ spec: { metadata: { builtInPostgres: { volumeRetention: "Retain" } } } });
+
+/** In front: what a person has just set, and to no effect, is what they look for. */
+function ignoredText(insistence: string | undefined): string {
+  if (insistence === undefined || insistence === "true") return "";
+  return `the annotation ${ANNOTATION.deleteDespiteEngines} is ignored: ${JSON.stringify(insistence)} is not "true". `;
 }

@@ -44,5 +44,6 @@ const LONGEST_VALUE = 64;
 export function resetHint(value: string | undefined): string {
   const given = value !== undefined && value.length > LONGEST_VALUE ? contentHash(value) : value;
   const wanted = given === undefined ? "any value" : `a value other than ${JSON.stringify(given)}`;
-  return ` The operator has stopped trying: edit the spec, or set the annotation ${ANNOTATION.resetFailed} to ${wanted}.`;
+  // Behind a full stop: what stands before may end with a command.
+  return `. The operator has stopped trying: edit the spec, or set the annotation ${ANNOTATION.resetFailed} to ${wanted}.`;
 }

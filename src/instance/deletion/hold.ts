@@ -30,7 +30,7 @@ async function listed(world: Pick<InstanceWorld, "listEngines">, key: InstanceId
     if (isNotFound(error)) return [];
     throw new UnknownHoldError(
       `the instance was deleted, but whether engines use it is not known, so nothing is deleted: ${problemOf(error)}; to delete it ` +
-        `all the same: kubectl annotate fireboltinstance ${key.name} -n ${key.namespace} ${ANNOTATION.deleteDespiteEngines}=true`,
+        `all the same: kubectl annotate fireboltinstance ${key.name} -n ${key.namespace} --overwrite ${ANNOTATION.deleteDespiteEngines}=true`,
       { cause: error },
     );
   }

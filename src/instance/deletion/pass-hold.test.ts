@@ -28,7 +28,8 @@ test("nothing is deleted while engines name it; the condition and one event name
   expect(run.condition("Ready")).toBe("False/DeletionBlocked");
   expect(run.message("Ready")).toMatch(/7 engines use it: a, b, c, d, e and 2 more;/);
   expect(run.message("Ready")).toContain("kubectl delete fireboltengine a b c d e -n ns");
-  expect(run.message("Ready")).toContain("firebolt.io/delete-despite-engines=true");
+  expect(run.message("Ready")).toContain("--overwrite firebolt.io/delete-despite-engines=true");
+  expect(run.message("Ready")).toContain("the catalogue of a built-in PostgreSQL is deleted with the instance");
   expect(run.status).toMatchObject({ phase: "Degraded", metadataReady: true, gatewayReady: true });
   expect(run.events.filter(({ reason }) => reason === "DeletionBlocked")).toMatchObject([{ type: "Warning" }]);
   // Engines that the cache shows are asked for by nobody.
@@ -49,6 +50,22 @@ test("it goes as soon as its engines are gone, without a write by a person", asy
   await run.pass();
   expect(isGone(run)).toBe(true);
   expect(run.world.inventory()).toEqual([]);
+});
+
+test("while it is held the catalogue can still be retained", async () => {
+  const run = await dying(["a"]);
+  await run.pass();
+  run.world.edit("lakeside", (spec) => {
+    spec.metadata.builtInPostgres = { ...spec.metadata.builtInPostgres, volumeRetention: "Retain" };
+  });
+  await run.pass();
+  run.world.enginesByName.delete("a");
+  await run.pass();
+  expect(isGone(run)).toBe(true);
+  expect(run.world.inventory()).toEqual([
+    "PersistentVolumeClaim data-lakeside-metadata-pg-0",
+    "Secret lakeside-metadata-postgres-creds",
+  ]);
 });
 
 test("engines that a watch selector hides hold it as well", async () => {
@@ -108,7 +125,7 @@ describe("engines that cannot be listed", () => {
     for (let pass = 0; pass < passes; pass++) expect(await run.tryPass()).toBeInstanceOf(Error);
     expect(run.condition("Ready")).toBe("False/ReconcileFailed");
     expect(run.message("Ready")).toContain(error.message);
-    expect(run.message("Ready")).toContain("firebolt.io/delete-despite-engines=true");
+    expect(run.message("Ready")).toContain("--overwrite firebolt.io/delete-despite-engines=true");
     for (let pass = 0; pass < 3; pass++) await run.tryPass();
     expect(run.events.filter(({ reason }) => reason === "ReconcileFailed")).toHaveLength(1);
     expect(run.passes.at(-1)).toMatchObject({ succeeded: false, status: { phase: "Degraded" } });

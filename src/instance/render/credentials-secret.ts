@@ -10,7 +10,7 @@ export const POSTGRES_USER = "firebolt";
 export const POSTGRES_DATABASE = "firebolt_metadata";
 export const PASSWORD_BYTES = 12;
 
-const SECRET_TYPE = "Opaque";
+export const SECRET_TYPE = "Opaque";
 const encode = (text: string): string => Buffer.from(text, "utf8").toString("base64");
 const decode = (base64: string | undefined): string => Buffer.from(base64 ?? "", "base64").toString("utf8");
 

@@ -5,7 +5,7 @@ import { FireboltInstance } from "../../api/instance.ts";
 import { gatewayName } from "../../instance/names.ts";
 import { isObject } from "../../podtemplate/shape.ts";
 import type { CommandContext, Run } from "../command.ts";
-import { startDeadline } from "../deadline.ts";
+import { limitMs, startDeadline } from "../deadline.ts";
 import { CommandError, EXIT, type ExitCode } from "../exit-codes.ts";
 import { requireObject } from "../find-object.ts";
 import { commandsText, kubectlArgs } from "../kubectl.ts";
@@ -39,7 +39,7 @@ export const queryEngine: Run = async (context) => {
     env,
     signal,
   });
-  using deadline = startDeadline(signal, flags.durationMs("timeout") ?? 0);
+  using deadline = startDeadline(signal, limitMs(flags.durationMs("timeout")));
   const query = { port: forwarding.port, engine: name, statement, signal: deadline.signal };
   const answer = await post(query).catch((error: unknown) => {
     if (!deadline.passed) throw error;
@@ -132,6 +132,7 @@ function printQuery(
   const { flags, terminal } = context;
   const port = flags.integer("local-port") || SCRIPT_PORT;
   const url = `http://localhost:${port}/`;
+  // For curl, too, 0 is no limit.
   const seconds = Math.ceil((flags.durationMs("timeout") ?? 0) / 1_000);
   terminal.out(
     commandsText([

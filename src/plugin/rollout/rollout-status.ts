@@ -2,7 +2,7 @@
 
 import { FireboltEngine } from "../../api/engine.ts";
 import type { CommandContext, Run } from "../command.ts";
-import { startDeadline } from "../deadline.ts";
+import { limitMs, startDeadline } from "../deadline.ts";
 import { CommandError, EXIT } from "../exit-codes.ts";
 import { requireObject } from "../find-object.ts";
 import { commandsText, kubectlArgs, secondsText } from "../kubectl.ts";
@@ -26,7 +26,7 @@ export const rolloutStatus: Run = async (context) => {
   await requireObject(cluster, FireboltEngine, name);
   if (!flags.on("watch")) return once(context, await readEngine(cluster, name));
   const timeoutMs = flags.durationMs("timeout") ?? 0;
-  using deadline = startDeadline(context.signal, timeoutMs === 0 ? undefined : timeoutMs);
+  using deadline = startDeadline(context.signal, limitMs(timeoutMs));
   using screen = createLiveScreen(terminal);
   let last: RolloutProgress | undefined;
   for await (const engine of followEngine(cluster, name, deadline.signal)) {

@@ -96,7 +96,7 @@ describe("engines", () => {
       "no such instance",
       [condition("Ready", "False", "InstanceNotReady", 'FireboltInstance "i" not found in namespace ns')],
       /not found/,
-      /kubectl firebolt instance list -n ns/,
+      /^create it, or delete the engine and create it again with the right spec.instanceRef.*kubectl firebolt instance list -n ns/,
     ],
     ["name taken", [condition("Ready", "False", "NameInUse", "ConfigMap a/b")], /ConfigMap a\/b/, /delete or rename/],
     [
@@ -217,7 +217,9 @@ test("instances: the first part that is not ready, and what its pods say", () =>
   const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["firebolt.io/instance"] };
   expect(explainInstance(one("Ready", "DeletionBlocked", "engines a, b use it", deleted), [])).toMatchObject({
     why: "engines a, b use it",
-    next: expect.stringContaining("kubectl annotate fireboltinstance i -n ns firebolt.io/delete-despite-engines=true"),
+    next: expect.stringMatching(
+      /deleted with the instance, unless .*volumeRetention is Retain.*kubectl annotate fireboltinstance i -n ns --overwrite firebolt.io\/delete-despite-engines=true$/,
+    ),
   });
   expect(explainInstance(one("Ready", "Other", "", deleted), [])?.why).toContain("firebolt.io/instance");
   const unready: V1Pod = {

@@ -1,6 +1,6 @@
 // What the status tree says, as data: instances with their engines, generations and pods, and why whatever waits does so. Printed
 // by render-tree.ts, and as it is with -o json.
-import type { V1Pod } from "../../api/generated/kubernetes.ts";
+import type { V1Pod, V1StatefulSet } from "../../api/generated/kubernetes.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
 import { COMPONENTS, LABEL } from "../../api/labels.ts";
 import { isPodReady } from "../../pods/pod-trouble.ts";
@@ -61,7 +61,7 @@ function viewInstance(
     const workload = workloads.find(({ metadata }) => metadata?.labels?.[LABEL.component] === component);
     if (workload === undefined) return [];
     const pods = ownPods.filter(({ metadata }) => metadata?.labels?.[LABEL.component] === component);
-    return [{ name: component, ready: pods.filter(isPodReady).length, wanted: workload.spec?.replicas ?? 1 }];
+    return [{ name: component, ready: pods.filter(isPodReady).length, wanted: wantedOf(component, workload) }];
   });
   return {
     namespace,
@@ -72,6 +72,12 @@ function viewInstance(
     engines,
     waits: explainInstance(instance, ownPods, observed.reach),
   };
+}
+
+/** PostgreSQL is scaled to 0 only to be stopped, because its catalogue is lost: that is one pod too few, not none wanted. */
+function wantedOf(component: string, { spec }: Pick<V1StatefulSet, "spec">): number {
+  const replicas = spec?.replicas ?? 1;
+  return component === "postgres" ? Math.max(1, replicas) : replicas;
 }
 
 export function byName(

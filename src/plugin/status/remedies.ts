@@ -18,7 +18,7 @@ export function instanceRemedy(condition: Cause, instance: FireboltInstance): st
   if (own !== undefined) return own;
   switch (condition?.reason) {
     case "DeletionBlocked":
-      return `delete its engines, or delete the instance under them, which leaves them running without metadata: kubectl annotate fireboltinstance ${at} firebolt.io/delete-despite-engines=true`;
+      return `delete its engines, or delete the instance under them, which leaves them running without metadata; either way the catalogue of a built-in PostgreSQL is deleted with the instance, unless spec.metadata.builtInPostgres.volumeRetention is Retain, which can still be set: kubectl annotate fireboltinstance ${at} --overwrite firebolt.io/delete-despite-engines=true`;
     case "CatalogueLost":
       return catalogueRemedy(condition.message, at);
     case "ReconcileFailed":
@@ -71,7 +71,7 @@ export function refusalRemedy(message: string, namespace: string): string {
 /** An instance that does not exist has no status to look at. */
 export function instanceStep(message: string, instance: string, where: Where): string {
   return / not found /.test(`${message} `)
-    ? `create it, or correct spec.instanceRef; there may be others: ${ownCommand(where, ["instance", "list"])}`
+    ? `create it, or delete the engine and create it again with the right spec.instanceRef, which cannot change; there may be others: ${ownCommand(where, ["instance", "list"])}`
     : `see what it waits for: ${ownCommand(where, ["instance", "status", instance])}`;
 }
 

@@ -6,7 +6,7 @@ import { pods, statefulSets } from "../../engine/kinds.ts";
 import { changes } from "../changes.ts";
 import type { Cluster } from "../cluster.ts";
 import type { CommandContext, Run } from "../command.ts";
-import { EXIT, UsageError } from "../exit-codes.ts";
+import { CommandError, EXIT, UsageError } from "../exit-codes.ts";
 import { requireObject } from "../find-object.ts";
 import { commandsText, kubectlArgs } from "../kubectl.ts";
 import { dataText, isDataFormat } from "../output.ts";
@@ -36,7 +36,7 @@ export const runStatus: Run = async (context) => {
   if (name !== undefined) await requireObject(cluster, FireboltInstance, name);
   const namespace = everywhere ? undefined : cluster.namespace;
   if (flags.on("watch")) return await watchTree(context, cluster, namespace);
-  const view = await readView(cluster, namespace, name);
+  const view = await readView(cluster, namespace, name, { mustExist: true });
   if (isDataFormat(format)) terminal.raw(await dataText(view, format));
   else terminal.out(treeText(context, view, { namespace, nowMs: Date.now() }));
   return EXIT.ok;
@@ -68,6 +68,7 @@ async function readView(
   cluster: Cluster,
   namespace: string | undefined,
   name: string | undefined,
+  { mustExist = false }: { readonly mustExist?: boolean } = {},
 ): Promise<StatusView> {
   const [observed, about] = await Promise.all([
     observePlatform(cluster, namespace),
@@ -77,6 +78,9 @@ async function readView(
   const view =
     name === undefined ? all : { instances: all.instances.filter((one) => one.name === name), strayEngines: [] };
   const notices = noticesOf(about, { namespace, isWaiting: waitsForOperator(view) });
+  // Who watches may be waiting for it.
+  if (mustExist && about.missing !== undefined)
+    throw new CommandError(notices.map(({ why, next }) => `${why}; ${next}`).join("\n"), EXIT.notFound);
   return { notices: [...notices, ...unreadableNotices(observed.unreadable)], ...view };
 }
 

@@ -71,7 +71,8 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     signs: {
       condition: /^MetadataReady=False PostgresEnsureFailed: Secret books-metadata-postgres-creds is gone/m,
       event: /^Warning ComponentUnready: .*Secret books-metadata-postgres-creds is gone/m,
-      status: /books .*[\s\S]*?waits: Secret books-metadata-postgres-creds is gone.*\n.*next: restore the Secret/,
+      status:
+        /books .*[\s\S]*?waits: Secret books-metadata-postgres-creds is gone.*\n.*next: restore the Secret.*\| kubectl label --local .*\| kubectl apply/,
     },
     async make(scene) {
       const name = credentialsSecretName(scene.instance);

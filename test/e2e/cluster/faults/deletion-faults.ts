@@ -18,8 +18,8 @@ export const DELETION_FAULTS: readonly Fault[] = [
     engine: {},
     subject: "instance",
     signs: {
-      condition: /^Ready=False DeletionBlocked: .*instance-deleted/m,
-      event: /^Warning DeletionBlocked: .*instance-deleted.*firebolt\.io\/delete-despite-engines/m,
+      condition: /^Ready=False DeletionBlocked: .*instance-deleted.*unless volumeRetention is Retain/m,
+      event: /^Warning DeletionBlocked: .*instance-deleted.*--overwrite firebolt\.io\/delete-despite-engines/m,
       status: /held .*[\s\S]*?waits: .*instance-deleted/,
     },
     async make(scene) {
