@@ -72,7 +72,7 @@ export function nextStatus(
     gatewayReady,
     ...(metadataReady ? { metadataEndpoint: metadataEndpoint(s.identity) } : {}),
     ...(gatewayReady ? { gatewayEndpoint: gatewayEndpoint(s.identity) } : {}),
-    conditions: applied(components, [{ ...ready, message: `${ready.message}${hint}` }], s),
+    conditions: applied(components, [withHint(ready, hint)], s),
   };
 }
 
@@ -89,13 +89,15 @@ export function heldStatus(s: InstanceSnapshot): InstanceStatus {
   const { resetFailed } = ANNOTATION;
   const hint = s.phase === "Failed" ? resetHint(s.instance.metadata?.annotations?.[resetFailed]) : "";
   const held = heldVerdict(s) ?? rollUp(s.instance.status?.conditions ?? []);
-  const conditions = applied(s.instance.status?.conditions, [{ ...held, message: `${held.message}${hint}` }], s);
+  const conditions = applied(s.instance.status?.conditions, [withHint(held, hint)], s);
   return { ...kept, phase: s.phase === "Failed" ? s.phase : nextPhase(s.phase, false), conditions };
 }
 
-function heldVerdict({ heldBy, identity }: InstanceSnapshot): InstanceVerdict | undefined {
+function heldVerdict({ heldBy, identity, instance }: InstanceSnapshot): InstanceVerdict | undefined {
   if (heldBy.length === 0) return undefined;
-  return { type: "Ready", status: "False", reason: "DeletionBlocked", message: heldMessage(heldBy, identity) };
+  const insistence = instance.metadata?.annotations?.[ANNOTATION.deleteDespiteEngines];
+  const message = heldMessage(heldBy, identity, insistence);
+  return { type: "Ready", status: "False", reason: "DeletionBlocked", message };
 }
 
 /** Counts of replicas stay out of the messages: they would make a write of every pod that comes and goes. */
@@ -133,8 +135,11 @@ function textOf(trouble: VolumeTrouble | undefined): string | undefined {
   return trouble === undefined ? undefined : withNextStep(trouble.cause, trouble.next);
 }
 
+/** A hint may begin with a full stop; two in a row are a mistake. */
 function withHint(verdict: InstanceVerdict, hint: string): InstanceVerdict {
-  return hint === "" ? verdict : { ...verdict, message: `${verdict.message}${hint}` };
+  const { message } = verdict;
+  const before = hint.startsWith(".") && message.endsWith(".") ? message.slice(0, -1) : message;
+  return hint === "" ? verdict : { ...verdict, message: `${before}${hint}` };
 }
 
 function rollUp(conditions: readonly Readonly<Condition>[]): InstanceVerdict {

@@ -16,7 +16,7 @@ export function isReleased({ metadata, status }: Instance): boolean {
   const ready = findCondition(status?.conditions, "Ready");
   if ((metadata?.generation ?? 0) > (ready?.observedGeneration ?? Number.POSITIVE_INFINITY)) return true;
   const value = metadata?.annotations?.[ANNOTATION.resetFailed];
-  return value !== undefined && !(ready?.message ?? "").endsWith(resetHint(value));
+  return value !== undefined && !(ready?.message ?? "").endsWith(resetHint(value).slice(1));
 }
 
 /** Failed, and nobody has acted since. */

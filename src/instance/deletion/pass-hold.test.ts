@@ -91,6 +91,7 @@ test("an annotation with another value holds", async () => {
   const run = await dying(["a"], { annotations: { "firebolt.io/delete-despite-engines": "yes" } });
   await run.pass();
   expect(isGone(run)).toBe(false);
+  expect(run.message("Ready")).toMatch(/^the annotation .*delete-despite-engines is ignored: "yes" is not "true"\. /);
 });
 
 test.each(["foregroundDeletion", "Failed"])("%s: held, and nothing is written but the status", async (how) => {
