@@ -8,7 +8,10 @@ import { int64, integer, object, required, string, time } from "./schema-builder
 const heldRollout = object(
   {
     field: required(string({ description: "First field of the StatefulSet that differs from what was created." })),
-    manager: string({ description: "Who last wrote the field, as far as it is known: a field manager, or a client of the scale subresource." }),
+    manager: string({
+      description:
+        "Who last wrote the field, as far as it is known: a field manager, or a client of the scale subresource.",
+    }),
     attempts: required(integer({ description: "Generations that were started for such edits in a row.", minimum: 0 })),
     until: time({ description: "When the next generation may start; absent while none waits." }),
   },

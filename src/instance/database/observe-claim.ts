@@ -3,7 +3,7 @@
 // still the catalogue, and a cache may lag behind.
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import type { V1PersistentVolumeClaim } from "../../api/generated/kubernetes.ts";
-import { compareQuantities } from "../../api/quantity.ts";
+import { compareStored } from "../../api/quantity.ts";
 import type { Instance } from "../children.ts";
 import { claimName, type InstanceIdentity } from "../names.ts";
 import type { ClaimView } from "../snapshot.ts";
@@ -27,7 +27,7 @@ function isUnwanted({ metadata }: Instance["spec"], claim: DeepReadonly<V1Persis
   if (claim === undefined || claim.spec?.volumeName !== undefined) return false;
   const { storageClassName, size } = metadata.builtInPostgres?.storage ?? {};
   const isOtherClass = storageClassName !== undefined && storageClassName !== claim.spec?.storageClassName;
-  const isSmaller = (compareQuantities(size, claim.spec?.resources?.requests?.["storage"]) ?? 0) < 0;
+  const isSmaller = (compareStored(size, claim.spec?.resources?.requests?.["storage"]) ?? 0) < 0;
   return isOtherClass || isSmaller;
 }
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
 import { splitNextStep } from "../../api/next-step.ts";
+import type { Rendered } from "../children.ts";
 import { KubeApiError, KubeTimeoutError } from "../../kube/errors.ts";
 
 type Settings = NonNullable<FireboltInstance["spec"]["metadata"]["builtInPostgres"]>;
@@ -22,7 +23,28 @@ const change = (run: InstanceRun, storage: Settings["storage"]) =>
   run.world.edit("lakeside", (spec) => {
     spec.metadata.builtInPostgres = storage === undefined ? {} : { storage };
   });
+/** What somebody's admission policy, or the API server itself, makes of the claim template. */
+function withTemplate(object: Rendered, template: object): Rendered {
+  if (object.kind !== "StatefulSet") return object;
+  const [first, ...rest] = object.spec?.volumeClaimTemplates ?? [];
+  const volumeClaimTemplates = [{ ...first, spec: { ...first?.spec, ...template } }, ...rest];
+  return { ...object, spec: { ...object.spec, volumeClaimTemplates } } as Rendered;
+}
 const grows = (run: InstanceRun) => run.world.requests.filter((request) => request.startsWith("grow"));
+
+test("a size that the API server stores rounded is the size that was asked for", async () => {
+  const run = new InstanceRun({
+    metadata: { engineRegistration: false, builtInPostgres: { storage: { size: "1.0001Gi" } } },
+  });
+  run.world.mutate = (object) => withTemplate(object, { resources: { requests: { storage: "1073849198183m" } } });
+  await run.settle();
+  expect(run.status.phase).toBe("Ready");
+  run.forgetRequests();
+  change(run, { size: "1073849198183m" });
+  await run.settle();
+  expect(run.world.requests.filter((request) => /delete|grow|update/.test(request))).toEqual([]);
+  expect(run.status.phase).toBe("Ready");
+});
 
 describe("a volume whose class cannot expand", () => {
   const refusal = new KubeApiError("PATCH", 403, { message: "only dynamically provisioned pvc can be resized" });

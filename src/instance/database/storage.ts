@@ -3,7 +3,7 @@
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import type { BuiltInPostgres } from "../../api/instance-postgres.ts";
 import { withNextStep } from "../../api/next-step.ts";
-import { compareQuantities, equalQuantities } from "../../api/quantity.ts";
+import { compareStored, equalQuantities } from "../../api/quantity.ts";
 import type { Violation } from "../../podtemplate/violation.ts";
 import type { LiveObject } from "../children.ts";
 import { claimName } from "../names.ts";
@@ -26,7 +26,7 @@ export function validateVolume(s: Known): Violation[] {
     wanted !== s.claim.storageClassName &&
     (s.claim.storageClassName !== undefined || isReplaceable(s));
   return [
-    ...(size !== undefined && (compareQuantities(size, s.claim.size) ?? 0) < 0
+    ...(size !== undefined && (compareStored(size, s.claim.size) ?? 0) < 0
       ? [invalid(`${PATH}.size`, size, `a volume cannot shrink: ${claim} has ${s.claim.size}${wayOut(s)}`)]
       : []),
     ...(isClassFixed
@@ -59,7 +59,7 @@ export function isReplaceable({ claim, instance }: Pick<Known, "claim" | "instan
 /** The size that the claim is to be grown to. Unset means whatever it has. */
 export function growth({ instance, claim }: Pick<Known, "instance" | "claim">): string | number | undefined {
   const size = instance.spec.metadata.builtInPostgres?.storage?.size;
-  return size !== undefined && (compareQuantities(size, claim?.size) ?? 0) > 0 ? size : undefined;
+  return size !== undefined && (compareStored(size, claim?.size) ?? 0) > 0 ? size : undefined;
 }
 
 /** A growth that the API server rejects leaves a volume that works. */
@@ -97,7 +97,7 @@ export function claimTemplateOf(statefulSet: LiveObject): ClaimTemplate | undefi
 
 export function isWantedTemplate(template: ClaimTemplate, settings: Settings): boolean {
   const wanted = wantedVolume(settings);
-  return equalQuantities(wanted.size, template.size) && wanted.storageClassName === template.storageClassName;
+  return compareStored(wanted.size, template.size) === 0 && wanted.storageClassName === template.storageClassName;
 }
 
 function invalid(path: string, value: unknown, detail: string): Violation {
