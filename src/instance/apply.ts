@@ -114,6 +114,7 @@ async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Pr
       const { kind, name } = write.removal;
       const outcome = await world.remove(identity.namespace, write.removal);
       if (outcome === "conflict") return "stale";
+      if (write.wish !== undefined) deps.memory.remadeFor = write.wish;
       for (const key of deps.memory.seen) if (key === `${kind}/${name}`) deps.memory.seen.delete(key);
       logger.info("unused object deleted", { kind, object: name });
       return "made";

@@ -18,7 +18,8 @@ export type Write =
   | { readonly type: "create"; readonly object: Rendered; readonly isRepair: boolean }
   /** Only for an object that the instance owns: takes fields over from other managers. */
   | { readonly type: "update"; readonly object: Rendered; readonly uid: string; readonly isRepair: boolean }
-  | { readonly type: "remove"; readonly removal: Removal }
+  /** `wish`: what the spec says of the volume for which another StatefulSet takes the place of this one. */
+  | { readonly type: "remove"; readonly removal: Removal; readonly wish?: string }
   /** Would it be stored? Asked before what stands in its place is removed. */
   | { readonly type: "rehearse"; readonly object: Rendered }
   /** Removes an object of a kind that is no longer managed, if it is still there and if that is still allowed. */

@@ -16,6 +16,8 @@ export interface InstanceMemory {
   pods?: { readonly sinceMs: number; readonly listedMs: number; readonly troubles: Troubles };
   /** Not tried in every pass: only another storage class can change the outcome. */
   growth?: RefusedGrowth & { readonly refusedMs: number };
+  /** What the spec said of the volume when the StatefulSet was last deleted for it, as long as the one that followed is no better. */
+  remadeFor?: string;
   /** Passes in a row that ended with the API server refusing a write for good, for one version of the spec. */
   refusals?: { readonly generation: number; readonly count: number };
   /** Children that were there, to tell a repair from the first writing. */

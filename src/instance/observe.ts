@@ -5,6 +5,7 @@ import type { AppliedKind, Child, Instance, LiveObject } from "./children.ts";
 import { identityOf, viewChild } from "./children.ts";
 import { needsCredentials } from "./compute/compute-instance.ts";
 import { observeClaim } from "./database/observe-claim.ts";
+import { isOutdated } from "./database/storage.ts";
 import { RECHECK_MS } from "./decision.ts";
 import type { InstanceMemory } from "./memory.ts";
 import {
@@ -44,6 +45,8 @@ export async function observeInstance(
   );
   await confirmAccount(world, instance, children);
   for (const [key, child] of children) if (child.type === "live") memory.seen.add(key);
+  const isMade = children.get(childKey("StatefulSet", postgresName(identity.name)))?.type === "live";
+  if (isMade && !isOutdated({ instance, identity, children })) delete memory.remadeFor;
   const phase = instance.status?.phase;
   const needed = needsCredentials({ phase, instance });
   const claim = await observeClaim(world, instance, identity);
@@ -65,6 +68,7 @@ export async function observeInstance(
     credentials,
     claim,
     refusedGrowth: refusedGrowth(memory, nowMs),
+    remadeFor: memory.remadeFor,
     secret,
     children,
     seen: memory.seen,

@@ -62,6 +62,8 @@ export interface InstanceSnapshot {
   /** Undefined with an external database: nobody looks. */
   readonly claim: ClaimView | undefined;
   readonly refusedGrowth: RefusedGrowth | undefined;
+  /** The wish (see ANNOTATION.volumeWish) for which this process made the StatefulSet anew, to no avail so far. */
+  readonly remadeFor: string | undefined;
   /** Of the Secret with the credentials of the built-in PostgreSQL, as the watch shows it. */
   readonly secret: ChildMetadata | undefined;
   readonly troubles: Troubles;

@@ -39,6 +39,7 @@ function snapshot(
     troubles: {},
     claim: undefined,
     refusedGrowth: undefined,
+    remadeFor: undefined,
     secret: undefined,
     credentials: { type: "usable" },
     children,

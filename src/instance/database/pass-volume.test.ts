@@ -243,4 +243,54 @@ describe("a claim that gets no volume", () => {
     expect(run.message("MetadataReady")).toMatch(/cannot change: .*change it back, or move the catalogue/);
     expect(run.world.inventory()).toContain(`StatefulSet ${POSTGRES}`);
   });
+
+  describe("under an admission policy that sets the class of claim templates", () => {
+    const policed = async (storage: Settings["storage"], policy: (object: Rendered) => Rendered) => {
+      const run = new InstanceRun({
+        metadata: { engineRegistration: false, ...(storage === undefined ? {} : { builtInPostgres: { storage } }) },
+      });
+      run.world.mutate = policy;
+      const made = run.world.makeClaim.bind(run.world);
+      run.world.makeClaim = (name) => {
+        made(name);
+        unbind(run);
+      };
+      for (let pass = 0; pass < 20; pass++) await look(run);
+      return run;
+    };
+    const setClass = (object: Rendered) => withTemplate(object, { storageClassName: "policy" });
+    const deletions = (run: InstanceRun) => run.world.requests.filter((request) => request.startsWith("delete"));
+    const classOf = (run: InstanceRun) =>
+      run.world.get("StatefulSet", POSTGRES)?.spec?.volumeClaimTemplates?.[0]?.spec?.storageClassName;
+
+    test.each([undefined, { size: "1Gi" }])("the StatefulSet stays as it was made: %j", async (storage) => {
+      const run = await policed(storage, setClass);
+      run.restart();
+      for (let pass = 0; pass < 5; pass++) await look(run);
+      expect(deletions(run)).toEqual([]);
+      expect(classOf(run)).toBe("policy");
+    });
+
+    test("another wish makes it anew once, by whatever process", async () => {
+      const run = await policed({ size: "1Gi" }, setClass);
+      change(run, { size: "2Gi" });
+      for (let pass = 0; pass < 5; pass++) await look(run);
+      run.restart();
+      for (let pass = 0; pass < 5; pass++) await look(run);
+      expect(deletions(run)).toEqual([`delete StatefulSet ${POSTGRES}`]);
+    });
+
+    test("that takes the note of the wish away, and changes a size that is named: once per process", async () => {
+      const run = await policed({ size: "1Gi" }, (object) => {
+        if (object.kind !== "StatefulSet") return object;
+        const { "firebolt.io/volume-wish": _, ...annotations } = object.metadata.annotations ?? {};
+        const { metadata } = object;
+        return withTemplate(
+          { ...object, metadata: { ...metadata, annotations } },
+          { resources: { requests: { storage: "512Mi" } } },
+        );
+      });
+      expect(deletions(run)).toHaveLength(1);
+    });
+  });
 });
