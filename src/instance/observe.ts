@@ -49,7 +49,7 @@ export async function observeInstance(
   if (isMade && !isOutdated({ instance, identity, children })) delete memory.remadeFor;
   const phase = instance.status?.phase;
   const needed = needsCredentials({ phase, instance });
-  const claim = await observeClaim(world, instance, identity);
+  const { claim, isConfirmed } = await observeClaim(world, { instance, identity, children });
   const credentials = needed
     ? await observeCredentials(world, { instance, identity, children, memory, nowMs })
     : ({ type: "usable" } as const);
@@ -67,6 +67,7 @@ export async function observeInstance(
     settings,
     credentials,
     claim,
+    isClaimConfirmed: isConfirmed,
     refusedGrowth: refusedGrowth(memory, nowMs),
     remadeFor: memory.remadeFor,
     secret,

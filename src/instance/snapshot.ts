@@ -61,6 +61,8 @@ export interface InstanceSnapshot {
   readonly credentials: Credentials;
   /** Undefined with an external database: nobody looks. */
   readonly claim: ClaimView | undefined;
+  /** The API server itself said so in this pass: what a cache shows deletes nothing. */
+  readonly isClaimConfirmed: boolean;
   readonly refusedGrowth: RefusedGrowth | undefined;
   /** The wish (see ANNOTATION.volumeWish) for which this process made the StatefulSet anew, to no avail so far. */
   readonly remadeFor: string | undefined;

@@ -38,6 +38,7 @@ function snapshot(
     seen: new Set(),
     troubles: {},
     claim: undefined,
+    isClaimConfirmed: false,
     refusedGrowth: undefined,
     remadeFor: undefined,
     secret: undefined,

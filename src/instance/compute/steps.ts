@@ -54,7 +54,7 @@ export function computeSafeguards(s: InstanceSnapshot): readonly Step[] {
   const statefulSet = childOf(s, "StatefulSet", postgresName(s.identity.name));
   if (s.instance.spec.metadata.postgres !== undefined || statefulSet.type !== "live") return [];
   const removal = removalOf("StatefulSet", statefulSet);
-  const isUnwanted = isReplaceable(s) && validateVolume(s).length > 0;
+  const isUnwanted = s.isClaimConfirmed && isReplaceable(s) && validateVolume(s).length > 0;
   const writes: readonly Write[] =
     postgresRun(catalogue) !== "running"
       ? writesOf(s, renderPostgresObjects(s.instance, s.settings, factsOf(s, catalogue)))
@@ -95,7 +95,7 @@ function postgresWrites(s: InstanceSnapshot, objects: readonly Rendered[]): read
   const statefulSet = childOf(s, "StatefulSet", postgresName(s.identity.name));
   const wish = volumeWish(s.instance.spec.metadata.builtInPostgres);
   const removal = removalOf("StatefulSet", statefulSet);
-  const isFree = s.claim === undefined || isReplaceable(s);
+  const isFree = s.isClaimConfirmed && (s.claim === undefined || isReplaceable(s));
   // Where the last one that was made for this wish is outdated as well, so would be the next.
   const isDue = isOutdated(s) && s.remadeFor !== wish;
   if (objects.length === 0 || !isFree || !isDue || removal === undefined) return writesOf(s, objects);

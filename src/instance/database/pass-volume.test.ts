@@ -222,6 +222,23 @@ describe("a claim that gets no volume", () => {
   });
 
   test.each([
+    ["of a larger size", { size: "20Gi", storageClassName: "typo" }],
+    ["of no class", { size: "10Gi" }],
+  ])("a wish %s deletes nothing while a cache does not show the volume yet, or not the claim", async (_, storage) => {
+    for (const isSeen of [true, false]) {
+      const run = await waiting({ size: "10Gi", storageClassName: "typo" });
+      const claim = claimOf(run);
+      run.world.claim = () => (isSeen ? claim : undefined);
+      run.world.put("PersistentVolumeClaim", { ...claim, spec: { ...claim?.spec, volumeName: "pv-1" } });
+      change(run, storage);
+      run.forgetRequests();
+      await look(run);
+      expect(run.world.requests.filter((request) => request.startsWith("delete"))).toEqual([]);
+      expect(run.status.builtInPostgres?.claimUID).toBe(claim?.metadata?.uid);
+    }
+  });
+
+  test.each([
     ["has a volume by now, which the cache does not show", { volumeName: "pv-1" }, {}, false],
     ["was bound once", {}, { "pv.kubernetes.io/bind-completed": "yes" }, false],
     ["is remembered", {}, {}, true],
