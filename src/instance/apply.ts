@@ -148,6 +148,7 @@ async function growClaim(
     return "stale";
   }
   delete memory.growth;
+  delete memory.claim;
   logger.info("claim grown", { claim: name, size });
   return "made";
 }

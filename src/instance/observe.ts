@@ -49,9 +49,10 @@ export async function observeInstance(
   if (isMade && !isOutdated({ instance, identity, children })) delete memory.remadeFor;
   const phase = instance.status?.phase;
   const needed = needsCredentials({ phase, instance });
-  const { claim, isConfirmed } = await observeClaim(world, { instance, identity, children });
+  const seen = await observeClaim(world, { instance, identity, children, memory, nowMs, isKeptUp: needed });
+  const { claim } = seen;
   const credentials = needed
-    ? await observeCredentials(world, { instance, identity, children, memory, nowMs })
+    ? await observeCredentials(world, { instance, identity, children, memory, nowMs, seen })
     : ({ type: "usable" } as const);
   const secret = world.secretMetadata({ namespace, name: credentialsSecretName(identity.name) });
   const troubles = needed
@@ -67,7 +68,7 @@ export async function observeInstance(
     settings,
     credentials,
     claim,
-    isClaimConfirmed: isConfirmed,
+    isClaimConfirmed: seen.isConfirmed,
     refusedGrowth: refusedGrowth(memory, nowMs),
     remadeFor: memory.remadeFor,
     secret,

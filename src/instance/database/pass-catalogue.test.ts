@@ -26,6 +26,11 @@ function deleteClaim(run: InstanceRun): void {
   });
 }
 
+function unlabel(run: InstanceRun): void {
+  const claim = run.world.get("PersistentVolumeClaim", CLAIM);
+  run.world.put("PersistentVolumeClaim", { ...claim, metadata: { ...claim?.metadata, labels: {} } });
+}
+
 /** The pod stops, so the claim goes; the StatefulSet controller makes a new one if a pod is to run. */
 function stopPod(run: InstanceRun): void {
   run.world.drop("PersistentVolumeClaim", CLAIM);
@@ -86,6 +91,63 @@ test("the claim of a former instance that is still on its way out is waited for,
   await run.settle();
   expect(run.status).toMatchObject({ phase: "Ready", builtInPostgres: { claimUID: uidOf(run) } });
   expect(warnings(run, "CatalogueLost")).toEqual([]);
+});
+
+describe("a claim without the label", () => {
+  const existing = (metadata: object = {}) => ({
+    metadata: { name: CLAIM, uid: "kept", ...metadata },
+    spec: { volumeName: "pv-0", resources: { requests: { storage: "10Gi" } }, storageClassName: "standard" },
+  });
+
+  test("that was there before the instance is the catalogue from the start, and its loss starts no empty one", async () => {
+    const former = await ready();
+    const { ownerReferences: _, ...metadata } =
+      former.world.get("Secret", "lakeside-metadata-postgres-creds")?.metadata ?? {};
+    const run = new InstanceRun();
+    run.world.put("Secret", { ...former.world.get("Secret", "lakeside-metadata-postgres-creds"), metadata });
+    run.world.put("PersistentVolumeClaim", existing());
+    await run.settle();
+    expect(run.status).toMatchObject({ phase: "Ready", builtInPostgres: { claimUID: "kept" } });
+    stopPod(run);
+    await passes(run);
+    expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
+    expect(postgres(run)?.replicas).toBe(0);
+  });
+
+  test("gets no new password, which would not open it", async () => {
+    const run = new InstanceRun();
+    run.world.put("PersistentVolumeClaim", existing());
+    await passes(run, 5);
+    expect(run.message("MetadataReady")).toContain(`its database still exists in PersistentVolumeClaim ${CLAIM}`);
+    expect(run.world.inventory()).not.toContain("Secret lakeside-metadata-postgres-creds");
+  });
+
+  test("is found beside a StatefulSet whose instance remembers nothing, and grows", async () => {
+    const run = await ready();
+    const uid = uidOf(run);
+    const { builtInPostgres: _, ...status } = run.status;
+    run.world.put("FireboltInstance", { ...run.instance, status });
+    unlabel(run);
+    run.world.edit("lakeside", (spec) => {
+      spec.metadata.builtInPostgres = { storage: { size: "20Gi" } };
+    });
+    run.forgetRequests();
+    await run.settle();
+    expect(run.status.builtInPostgres?.claimUID).toBe(uid);
+    expect(run.world.requests.filter((request) => /^(delete|grow)/.test(request))).toEqual([
+      `grow PersistentVolumeClaim ${CLAIM}`,
+    ]);
+  });
+
+  test("none at all is looked for once per minute beside a StatefulSet, and at every making of one", async () => {
+    const run = await ready();
+    const { builtInPostgres: _, ...status } = run.status;
+    run.world.put("FireboltInstance", { ...run.instance, status });
+    run.world.drop("PersistentVolumeClaim", CLAIM);
+    run.forgetRequests();
+    for (let pass = 0; pass < 60; pass++) await run.tryPass();
+    expect(run.world.requests).toEqual([`get PersistentVolumeClaim ${CLAIM}`]);
+  });
 });
 
 describe("a claim that is deleted while its pod runs", () => {
@@ -217,10 +279,21 @@ describe("a catalogue that is lost", () => {
 
   test("is not lost when its claim merely lost its label", async () => {
     const run = await ready();
-    const claim = run.world.get("PersistentVolumeClaim", CLAIM);
-    run.world.put("PersistentVolumeClaim", { ...claim, metadata: { ...claim?.metadata, labels: {} } });
+    unlabel(run);
     await passes(run);
     expect(run.status.phase).toBe("Ready");
+  });
+
+  test("costs one request per minute while its claim has no label, and a deletion shows within that time", async () => {
+    const run = await ready();
+    unlabel(run);
+    run.forgetRequests();
+    for (let pass = 0; pass < 60; pass++) await run.tryPass();
+    expect(run.world.requests).toEqual([`get PersistentVolumeClaim ${CLAIM}`]);
+    deleteClaim(run);
+    run.nowMs += 60_000;
+    await passes(run, 1);
+    expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
   });
 
   test("stays lost when somebody empties the status", async () => {

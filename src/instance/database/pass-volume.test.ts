@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
 import { splitNextStep } from "../../api/next-step.ts";
-import type { Rendered } from "../children.ts";
 import { KubeApiError, KubeTimeoutError } from "../../kube/errors.ts";
+import type { Rendered } from "../children.ts";
 
 type Settings = NonNullable<FireboltInstance["spec"]["metadata"]["builtInPostgres"]>;
 
