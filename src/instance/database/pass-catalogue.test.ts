@@ -226,6 +226,41 @@ describe("a catalogue that is lost", () => {
     },
   );
 
+  test.each(["the claim", "the loss"])(
+    "consent to %s whose new claim never gets a volume: another class can still be set",
+    async (what) => {
+      const run = await lost();
+      const made = run.world.makeClaim.bind(run.world);
+      const unbind = () => {
+        const claim = run.world.get("PersistentVolumeClaim", CLAIM);
+        const { volumeName: _, ...spec } = claim?.spec ?? {};
+        run.world.put("PersistentVolumeClaim", { ...claim, spec });
+      };
+      run.world.makeClaim = (name) => {
+        made(name);
+        unbind();
+      };
+      unbind();
+      if (what === "the claim") consent(run, uidOf(run) ?? "");
+      else consentToLoss(run);
+      await passes(run, 5);
+      expect(postgres(run)?.replicas).toBe(1);
+      // It holds nothing, so it is no catalogue yet; admission goes by the same.
+      expect(run.status).not.toHaveProperty("builtInPostgres");
+      expect(warnings(run, "CatalogueReplaced")).toMatchObject([{ note: expect.stringContaining("is given up") }]);
+      run.world.edit("lakeside", (spec) => {
+        spec.metadata.builtInPostgres = { storage: { storageClassName: "other" } };
+      });
+      await passes(run);
+      expect(run.message("MetadataReady")).toContain("it never had a volume and so holds no data; next: delete it");
+      run.world.drop("PersistentVolumeClaim", CLAIM);
+      run.world.makeClaim = made;
+      await run.settle();
+      expect(run.world.get("PersistentVolumeClaim", CLAIM)?.spec?.storageClassName).toBe("other");
+      expect(run.status).toMatchObject({ phase: "Ready", builtInPostgres: { claimUID: uidOf(run) } });
+    },
+  );
+
   test.each(["replaced", "gone", "being deleted"])(
     "a consent that names the claim accepts no loss of that claim: %s",
     async (how) => {
