@@ -43,6 +43,8 @@ export type InstanceDecision =
   | { readonly type: "initialise"; readonly status: InstanceStatus }
   /** Being deleted, held by its engines, and nothing can be kept up. */
   | { readonly type: "hold"; readonly status: InstanceStatus }
+  /** Which claim is the catalogue: stored before anything is built on it. */
+  | { readonly type: "remember"; readonly status: InstanceStatus }
   /** Failed, and nothing has happened that would leave it. */
   | { readonly type: "rest" }
   /** `steps` make it safe, and provide nothing: whatever is refused, no database starts on a volume that is not its own. */

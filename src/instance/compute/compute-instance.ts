@@ -7,7 +7,7 @@ import { type Finding, type InstanceDecision, RECHECK_MS } from "../decision.ts"
 import { gatewayName, metadataName } from "../names.ts";
 import { childOf, type InstanceSnapshot } from "../snapshot.ts";
 import { validateId, validateName, validateTemplates } from "../validate.ts";
-import { catalogueFinding, catalogueOf, formerClaimFinding, postgresRun } from "./catalogue.ts";
+import { catalogueFinding, catalogueOf, formerClaimFinding, postgresRun, rememberedClaim } from "./catalogue.ts";
 import { isForeground } from "./held.ts";
 import { heldStatus, initialStatus, nextStatus } from "./next-status.ts";
 import { isAtRest, showsLoss } from "./phase.ts";
@@ -25,6 +25,8 @@ export function computeInstance(s: InstanceSnapshot): InstanceDecision {
   if (rests) return isHeld ? { type: "hold", status: heldStatus(s) } : { type: "rest" };
   const finding = refusal(s);
   if (finding !== undefined) return refuse(s, finding);
+  // Before the database starts: a process that ends in between must not find the consent as good as new.
+  if (isConsentUnused(s)) return { type: "remember", status: nextStatus(s) };
   const metadata = childOf(s, "Deployment", metadataName(s.identity.name));
   const gateway = childOf(s, "Deployment", gatewayName(s.identity.name));
   const metadataServes = isServing(metadata);
@@ -34,6 +36,11 @@ export function computeInstance(s: InstanceSnapshot): InstanceDecision {
     status: nextStatus(s),
     recheckMs: metadataServes && isComplete(gateway) && isComplete(metadata) ? RECHECK_MS.ready : RECHECK_MS.waiting,
   };
+}
+
+function isConsentUnused(s: InstanceSnapshot): boolean {
+  const catalogue = catalogueOf(s);
+  return catalogue.type === "accepted" && rememberedClaim(catalogue) !== s.instance.status?.builtInPostgres?.claimUID;
 }
 
 /** Without its account id an instance cannot be rendered, and a new id would not be its own. */

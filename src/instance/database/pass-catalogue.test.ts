@@ -226,6 +226,32 @@ describe("a catalogue that is lost", () => {
     },
   );
 
+  test.each(["the claim", "the loss"])("consent to %s is used up before the database starts", async (what) => {
+    const run = await lost();
+    const accepted = uidOf(run);
+    if (what === "the claim") consent(run, accepted ?? "");
+    else consentToLoss(run);
+    const end = () => {
+      throw new Crash("ended");
+    };
+    run.world.loseAnswer = (request) => {
+      if (!request.startsWith("update StatefulSet")) return;
+      run.world.intercept = end;
+      end();
+    };
+    await expect(run.settle()).rejects.toThrow("ended");
+    run.world.intercept = () => undefined;
+    expect(postgres(run)?.replicas).toBe(1);
+    expect(run.status.builtInPostgres?.claimUID).toBe(accepted);
+    // Days later, and before the operator is back, the claim is lost.
+    run.world.loseAnswer = () => undefined;
+    stopPod(run);
+    run.restart();
+    await passes(run);
+    expect(run.condition("Ready")).toBe("False/CatalogueLost");
+    expect(postgres(run)?.replicas).toBe(0);
+  });
+
   test.each(["the claim", "the loss"])(
     "consent to %s whose new claim never gets a volume: another class can still be set",
     async (what) => {
