@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
 import { Crash } from "../../../test/support/memory-instance-world.ts";
+import { KubeApiError } from "../../kube/errors.ts";
 
 const CLAIM = "data-lakeside-metadata-pg-0";
 const CONSENT = "firebolt.io/accept-empty-catalogue";
@@ -70,6 +71,38 @@ test("a claim without a volume holds nothing and is not remembered", async () =>
   await run.settle();
   expect(run.status).not.toHaveProperty("builtInPostgres");
   expect(run.status.phase).toBe("Ready");
+});
+
+test("an instance that failed before its claim had a volume remembers it at first sight, and notices its loss", async () => {
+  const run = new InstanceRun();
+  const made = run.world.makeClaim.bind(run.world);
+  run.world.makeClaim = (name) => {
+    made(name);
+    const claim = run.world.get("PersistentVolumeClaim", CLAIM);
+    const { volumeName: _, ...spec } = claim?.spec ?? {};
+    run.world.put("PersistentVolumeClaim", { ...claim, spec });
+  };
+  run.world.intercept = (request) => {
+    if (request.startsWith("create PodDisruptionBudget"))
+      throw new KubeApiError("POST", 422, { reason: "Invalid", message: "no" });
+  };
+  for (let pass = 0; pass < 12; pass++) {
+    run.world.report("lakeside-metadata", 1);
+    await run.tryPass();
+  }
+  expect(run.status.phase).toBe("Failed");
+  expect(run.status).not.toHaveProperty("builtInPostgres");
+  const before = run.status;
+  const claim = run.world.get("PersistentVolumeClaim", CLAIM);
+  run.world.put("PersistentVolumeClaim", { ...claim, spec: { ...claim?.spec, volumeName: "pv-1" } });
+  run.forgetRequests();
+  await passes(run);
+  expect(run.world.requests).toEqual(["status lakeside"]);
+  expect(run.status).toEqual({ ...before, builtInPostgres: { claimUID: uidOf(run) } });
+  stopPod(run);
+  await passes(run);
+  expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
+  expect(postgres(run)?.replicas).toBe(0);
 });
 
 test("the claim of a former instance that is still on its way out is waited for, and its end is no loss", async () => {
