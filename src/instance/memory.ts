@@ -14,6 +14,8 @@ export interface InstanceMemory {
   };
   /** What the pods said when they were last listed, for as long as a component is not complete. */
   pods?: { readonly sinceMs: number; readonly listedMs: number; readonly troubles: Troubles };
+  /** What was last quoted of the claim's warnings, and since when. */
+  warning?: { readonly uid: string; readonly text: string; readonly quotedMs: number };
   /** What the API server last said of a claim that no cache shows, for which version of the spec and when. */
   claim?: { readonly claim: ClaimView | undefined; readonly generation: number; readonly readMs: number };
   /** Not tried in every pass: only another storage class can change the outcome. */

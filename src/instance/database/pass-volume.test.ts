@@ -177,6 +177,53 @@ describe("a claim that gets no volume", () => {
     expect((await look(run)).cause).toMatch(cause);
   });
 
+  test.each([
+    ["never repeat themselves", (at: number) => [`denied: encoded message Zq${at}x${at * 7919}Kp`]],
+    ["alternate", (at: number) => [at % 2 === 0 ? "no space left" : "waiting for a zone"]],
+    ["cannot be listed now and then", (at: number) => (at % 2 === 1 ? undefined : ["no space left"])],
+  ])("warnings that %s make one status write and one event, until minutes have passed", async (_, warningsAt) => {
+    const run = await waiting();
+    run.nowMs += 60_000;
+    run.forgetRequests();
+    for (let at = 0; at < 40; at++) {
+      const warnings = warningsAt(at);
+      run.world.warnings = warnings ?? [];
+      run.world.intercept = (request) => {
+        const isFailing = request === "list Event" || (request === "list Pod" && at % 4 === 1);
+        if (isFailing && warnings === undefined) throw new KubeApiError("GET", 503, {});
+      };
+      run.nowMs += 4_000;
+      await run.tryPass();
+    }
+    expect(run.world.requests.filter((request) => request === "list Event").length).toBeGreaterThan(15);
+    expect(run.world.requests.filter((request) => request.startsWith("status"))).toHaveLength(1);
+    expect(events(run)).toHaveLength(1);
+    run.world.intercept = () => undefined;
+    run.world.warnings = ["quota exceeded"];
+    run.nowMs += 300_000;
+    expect((await look(run)).cause).toContain("quota exceeded");
+  });
+
+  test("a class that is missing, and then there, is told at once", async () => {
+    const run = await waiting();
+    run.world.warnings = ["no space left"];
+    expect((await look(run)).cause).toContain("no space left");
+    run.world.warnings = ['storageclass.storage.k8s.io "typo" not found'];
+    expect((await look(run)).cause).toContain('StorageClass "typo" does not exist');
+    run.world.warnings = ["no space left"];
+    expect((await look(run)).cause).toContain("no space left");
+  });
+
+  test("a clock that is put back does not keep a cause that is gone", async () => {
+    const run = await waiting();
+    run.world.warnings = ["no space left"];
+    await look(run);
+    run.nowMs -= 3_600_000;
+    run.world.pods = [];
+    await run.tryPass();
+    expect(run.message("MetadataReady")).not.toContain("no space left");
+  });
+
   test("a corrected class: the StatefulSet goes first, so that one deletion of the claim heals", async () => {
     const run = await waiting();
     change(run, { storageClassName: "fast" });
