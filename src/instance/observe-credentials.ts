@@ -105,7 +105,8 @@ async function observeInternal(
 
 /** A new password would lock everybody out of data that was made with the old one. */
 function missing(identity: InstanceIdentity, secret: string, claim: ClaimView | undefined): Credentials {
-  if (claim === undefined) return { type: "toCreate" };
+  // Without the label it may be an empty volume that somebody made beforehand.
+  if (claim?.isLabelled !== true) return { type: "toCreate" };
   const name = claimName(identity.name);
   if (claim.isLeaving) return broken(`PersistentVolumeClaim ${name} is still being deleted`);
   return broken(missingText(identity, secret, name));

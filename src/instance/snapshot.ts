@@ -20,6 +20,8 @@ export type Credentials =
 export interface ClaimView {
   readonly uid: string;
   readonly isLeaving: boolean;
+  /** By which caches know it, and the operator whose it is. */
+  readonly isLabelled: boolean;
   readonly volumeName: string | undefined;
   /** Kubernetes notes on it that it was bound, whether it still is or not. */
   readonly wasBound: boolean;

@@ -34,20 +34,18 @@ export async function observeClaim(
 ): Promise<SeenClaim> {
   const { instance, identity } = question;
   if (instance.spec.metadata.postgres !== undefined) return { claim: undefined, isConfirmed: false };
-  const key = { namespace: identity.namespace, name: claimName(identity.name) };
-  const cached = world.claim(key);
+  const cached = world.claim({ namespace: identity.namespace, name: claimName(identity.name) });
   const trusted = cached === undefined ? trustedClaim(question) : undefined;
   if (trusted !== undefined) return { claim: trusted, isConfirmed: false };
   if (!isInQuestion(question, cached)) return { claim: cached && viewOf(cached), isConfirmed: false };
-  const found = await world.readClaim(key);
-  const claim = found && viewOf(found);
-  noteRead(question, claim, found?.metadata?.labels?.[LABEL.instance] !== undefined);
+  const claim = await readClaimView(world, identity);
+  noteRead(question, claim);
   return { claim, isConfirmed: true };
 }
 
 /** Of a claim with the label the cache tells, so it is not trusted for any time. */
-function noteRead({ memory, instance, nowMs }: ClaimQuestion, claim: ClaimView | undefined, isLabelled: boolean): void {
-  if (isLabelled) delete memory.claim;
+function noteRead({ memory, instance, nowMs }: ClaimQuestion, claim: ClaimView | undefined): void {
+  if (claim?.isLabelled === true) delete memory.claim;
   else memory.claim = { claim, generation: instance.metadata?.generation ?? 0, readMs: nowMs };
 }
 
@@ -105,6 +103,7 @@ function viewOf({ metadata, spec }: DeepReadonly<V1PersistentVolumeClaim>): Clai
   return {
     uid: metadata?.uid ?? "",
     isLeaving: metadata?.deletionTimestamp !== undefined,
+    isLabelled: metadata?.labels?.[LABEL.instance] !== undefined,
     volumeName: spec?.volumeName || undefined,
     wasBound: metadata?.annotations?.[BOUND] !== undefined,
     size: spec?.resources?.requests?.["storage"],

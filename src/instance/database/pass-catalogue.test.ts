@@ -127,17 +127,13 @@ test("the claim of a former instance that is still on its way out is waited for,
 });
 
 describe("a claim without the label", () => {
-  const existing = (metadata: object = {}) => ({
-    metadata: { name: CLAIM, uid: "kept", ...metadata },
+  const existing = () => ({
+    metadata: { name: CLAIM, uid: "kept" },
     spec: { volumeName: "pv-0", resources: { requests: { storage: "10Gi" } }, storageClassName: "standard" },
   });
 
   test("that was there before the instance is the catalogue from the start, and its loss starts no empty one", async () => {
-    const former = await ready();
-    const { ownerReferences: _, ...metadata } =
-      former.world.get("Secret", "lakeside-metadata-postgres-creds")?.metadata ?? {};
     const run = new InstanceRun();
-    run.world.put("Secret", { ...former.world.get("Secret", "lakeside-metadata-postgres-creds"), metadata });
     run.world.put("PersistentVolumeClaim", existing());
     await run.settle();
     expect(run.status).toMatchObject({ phase: "Ready", builtInPostgres: { claimUID: "kept" } });
@@ -145,14 +141,6 @@ describe("a claim without the label", () => {
     await passes(run);
     expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
     expect(postgres(run)?.replicas).toBe(0);
-  });
-
-  test("gets no new password, which would not open it", async () => {
-    const run = new InstanceRun();
-    run.world.put("PersistentVolumeClaim", existing());
-    await passes(run, 5);
-    expect(run.message("MetadataReady")).toContain(`its database still exists in PersistentVolumeClaim ${CLAIM}`);
-    expect(run.world.inventory()).not.toContain("Secret lakeside-metadata-postgres-creds");
   });
 
   test("is found beside a StatefulSet whose instance remembers nothing, and grows", async () => {
