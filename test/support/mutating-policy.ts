@@ -1,6 +1,8 @@
 // Somebody's admission policy: a webhook on loopback that answers every creation of a StatefulSet in one namespace with the same JSON patch.
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
 import { createRoot, issueCertificate } from "../../src/kube/x509/certificate.ts";
 import type { InstanceCluster } from "./instance-cluster.ts";
 
@@ -25,13 +27,14 @@ export async function startMutatingPolicy(
     ...validity,
   });
   const patch = Buffer.from(JSON.stringify(operations)).toString("base64");
-  const server = createServer({ key: leaf.key, cert: leaf.certificate }, async (request, response) => {
-    const { request: asked } = JSON.parse(Buffer.concat(await request.toArray()).toString()) as {
-      request: { uid: string };
-    };
-    const answer = { uid: asked.uid, allowed: true, patchType: "JSONPatch", patch };
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const { request: asked } = (await json(request)) as { request: { uid: string } };
+    const verdict = { uid: asked.uid, allowed: true, patchType: "JSONPatch", patch };
     response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: answer }));
+    response.end(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: verdict }));
+  };
+  const server = createServer({ key: leaf.key, cert: leaf.certificate }, (request, response) => {
+    answer(request, response).catch((error: unknown) => response.destroy(new Error("no answer", { cause: error })));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
   const { port } = server.address() as AddressInfo;
