@@ -236,9 +236,9 @@ describe("the built-in PostgreSQL of an instance", () => {
   });
 
   describe("a smaller size is compared with the claim, and not with the size that was asked for before", () => {
-    const shrink = (claimSize: () => Promise<ClaimSize | undefined>) => {
+    const shrink = (claimSize: () => Promise<ClaimSize | undefined>, wanted = "5Gi") => {
       const oldObject = { ...of({ storage: { size: "20Gi" } }), status: { builtInPostgres: { claimUID: "u" } } };
-      const object = of({ storage: { size: "5Gi" } });
+      const object = of({ storage: { size: wanted } });
       return judge(
         "validate-instance",
         { operation: "UPDATE", name: "i", object, oldObject },
@@ -254,8 +254,9 @@ describe("the built-in PostgreSQL of an instance", () => {
       ],
       ["never grew", "5Gi", { type: "allow", warnings: [] }],
       ["is smaller still", "1Gi", { type: "allow", warnings: [] }],
-    ])("a claim that %s", async (_, size, verdict) => {
-      expect(await shrink(async () => ({ name: "data-x", size }))).toMatchObject(verdict);
+      ["has it, rounded by the API server", "5368709120001m", { type: "allow", warnings: [] }, "5.0000000000001Gi"],
+    ])("a claim that %s", async (_, size, verdict, wanted?: string) => {
+      expect(await shrink(async () => ({ name: "data-x", size }), wanted)).toMatchObject(verdict);
     });
 
     test("no claim, or none that can be read: the controller decides, and the answer says so", async () => {

@@ -27,6 +27,8 @@ export const ANNOTATION = {
   acceptEmptyCatalogue: "firebolt.io/accept-empty-catalogue",
   /** On the StatefulSet of a built-in PostgreSQL that is stopped or fenced: the uid of the claim that holds, or held, the catalogue. */
   lostClaim: "firebolt.io/lost-claim",
+  /** On the StatefulSet of a built-in PostgreSQL: what the spec said about its volume when the StatefulSet was made. */
+  volumeWish: "firebolt.io/volume-wish",
   /** On FireboltInstance, read: "true" deletes it although engines use it; they stay, without metadata and gateway. */
   deleteDespiteEngines: "firebolt.io/delete-despite-engines",
   /** On the gateway's pod template, once its ServiceAccount was replaced: the uid of the account whose tokens are valid. */

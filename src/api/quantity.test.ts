@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { compareQuantities, equalQuantities, formatQuantity, ONE, parseQuantity, roundedToMilli } from "./quantity.ts";
+import {
+  compareQuantities,
+  compareStored,
+  equalQuantities,
+  formatQuantity,
+  ONE,
+  parseQuantity,
+  roundedToMilli,
+} from "./quantity.ts";
 
 describe("parseQuantity", () => {
   test.each([
@@ -101,4 +109,11 @@ describe("formatQuantity", () => {
       }),
     );
   });
+});
+
+test("compares what the API server stores: nothing finer than a thousandth tells two apart", () => {
+  expect(compareQuantities("1.0001Gi", "1073849198183m")).toBe(-1);
+  expect(compareStored("1.0001Gi", "1073849198183m")).toBe(0);
+  expect([compareStored("1.0001Gi", "1073849198184m"), compareStored("1.0001Gi", "1Gi")]).toEqual([-1, 1]);
+  expect(compareStored("1Gi", "one")).toBeUndefined();
 });

@@ -60,6 +60,14 @@ export function roundedToMilli(value: Quantity): Quantity {
   return divideUp(value, MILLI) * MILLI;
 }
 
+/** As `compareQuantities`, of what the API server stores for both: one side may come from a spec, the other from an object. */
+export function compareStored(a: unknown, b: unknown): number | undefined {
+  const [left, right] = [parseQuantity(a), parseQuantity(b)];
+  if (left === undefined || right === undefined) return undefined;
+  const difference = roundedToMilli(left) - roundedToMilli(right);
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}
+
 /** The one short text of a value: `1Gi` for 1024Mi and for 1073741824, `1500m` for 1.5. */
 export function formatQuantity(value: Quantity): string {
   if (value === 0n) return "0";

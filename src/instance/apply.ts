@@ -116,6 +116,7 @@ async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Pr
       const { kind, name } = write.removal;
       const outcome = await world.remove(identity.namespace, write.removal);
       if (outcome === "conflict") return "stale";
+      if (write.wish !== undefined) deps.memory.remadeFor = write.wish;
       for (const key of deps.memory.seen) if (key === `${kind}/${name}`) deps.memory.seen.delete(key);
       logger.info("unused object deleted", { kind, object: name });
       return "made";
@@ -164,6 +165,7 @@ async function growClaim(
     return "stale";
   }
   delete memory.growth;
+  delete memory.claim;
   logger.info("claim grown", { claim: name, size });
   return "made";
 }

@@ -20,7 +20,8 @@ export type Write =
   | { readonly type: "create"; readonly object: Rendered; readonly isRepair: boolean }
   /** Only for an object that the instance owns: takes fields over from other managers. */
   | { readonly type: "update"; readonly object: Rendered; readonly uid: string; readonly isRepair: boolean }
-  | { readonly type: "remove"; readonly removal: Removal }
+  /** `wish`: what the spec says of the volume for which another StatefulSet takes the place of this one. */
+  | { readonly type: "remove"; readonly removal: Removal; readonly wish?: string }
   /** Would it be stored? Asked before what stands in its place is removed. */
   | { readonly type: "rehearse"; readonly object: Rendered }
   /** Removes an object of a kind that is no longer managed, if it is still there and if that is still allowed. */
@@ -50,6 +51,8 @@ export type InstanceDecision =
   | { readonly type: "initialise"; readonly status: InstanceStatus }
   /** Being deleted, held by its engines, and nothing can be kept up. */
   | { readonly type: "hold"; readonly status: InstanceStatus }
+  /** Which claim is the catalogue: stored before anything is built on it. */
+  | { readonly type: "remember"; readonly status: InstanceStatus }
   /** Failed, and nothing has happened that would leave it. */
   | { readonly type: "rest" }
   /** `steps` make it safe, and provide nothing: whatever is refused, no database starts on a volume that is not its own. */

@@ -93,12 +93,13 @@ function catalogueEvents({ metadata, status }: Instance, after: Status): readonl
   const isNews = is?.reason === "CatalogueLost" && (was?.reason !== is.reason || was.message !== is.message);
   const [from, to] = [status?.builtInPostgres?.claimUID, after?.builtInPostgres?.claimUID];
   const claim = claimName(metadata?.name ?? "");
-  const note = `The catalogue is in PersistentVolumeClaim ${claim} with uid ${to} from now on, in place of uid ${from}, as accepted`;
+  const note =
+    to === undefined
+      ? `The catalogue of uid ${from} is given up, as accepted: an empty one starts in PersistentVolumeClaim ${claim}`
+      : `The catalogue is in PersistentVolumeClaim ${claim} with uid ${to} from now on, in place of uid ${from}, as accepted`;
   return [
     ...(isNews ? [{ type: "Warning" as const, reason: "CatalogueLost", note: is.message }] : []),
-    ...(from !== undefined && to !== undefined && from !== to
-      ? [{ type: "Warning" as const, reason: "CatalogueReplaced", note }]
-      : []),
+    ...(from !== undefined && from !== to ? [{ type: "Warning" as const, reason: "CatalogueReplaced", note }] : []),
   ];
 }
 

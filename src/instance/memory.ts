@@ -1,7 +1,7 @@
 // What the controller remembers of an instance between passes, and may lose at any time: nothing here is needed to be right, only
 // to be cheap (a Secret is not read in every pass) or patient (three refusals in a row). A new process starts with none of it.
 import type { InstanceIdentity } from "./names.ts";
-import type { ChildKey, RefusedGrowth, Troubles } from "./snapshot.ts";
+import type { ChildKey, ClaimView, RefusedGrowth, Troubles } from "./snapshot.ts";
 
 export interface InstanceMemory {
   /** The Secret that was found usable, for which version of the spec and when. */
@@ -14,8 +14,14 @@ export interface InstanceMemory {
   };
   /** What the pods said when they were last listed, for as long as a component is not complete. */
   pods?: { readonly sinceMs: number; readonly listedMs: number; readonly troubles: Troubles };
+  /** What was last quoted of the claim's warnings, and since when. */
+  warning?: { readonly uid: string; readonly text: string; readonly quotedMs: number };
+  /** What the API server last said of a claim that no cache shows, for which version of the spec and when. */
+  claim?: { readonly claim: ClaimView | undefined; readonly generation: number; readonly readMs: number };
   /** Not tried in every pass: only another storage class can change the outcome. */
   growth?: RefusedGrowth & { readonly refusedMs: number };
+  /** What the spec said of the volume when the StatefulSet was last deleted for it, as long as the one that followed is no better. */
+  remadeFor?: string;
   /** Passes in a row that ended with the API server refusing a write for good, for one version of the spec. */
   refusals?: { readonly generation: number; readonly count: number };
   /** Children that were there, to tell a repair from the first writing. */

@@ -4,10 +4,18 @@
 
 import { ANNOTATION } from "../api/labels.ts";
 import { withNextStep } from "../api/next-step.ts";
-import type { ChildReference, Instance } from "./children.ts";
+import type { Instance } from "./children.ts";
 import { isServing } from "./compute/readiness.ts";
+import { readClaimView, type SeenClaim } from "./database/observe-claim.ts";
 import type { InstanceMemory } from "./memory.ts";
-import { componentLabels, credentialsSecretName, type InstanceIdentity, metadataName, postgresName } from "./names.ts";
+import {
+  claimName,
+  componentLabels,
+  credentialsSecretName,
+  type InstanceIdentity,
+  metadataName,
+  postgresName,
+} from "./names.ts";
 import {
   externalSecretProblem,
   internalSecretProblem,
@@ -16,7 +24,7 @@ import {
   SECRET_TYPE,
 } from "./render/credentials-secret.ts";
 import { databaseSecretName } from "./render/metadata.ts";
-import { type Credentials, childOf, type InstanceSnapshot } from "./snapshot.ts";
+import { type ClaimView, type Credentials, childOf, type InstanceSnapshot } from "./snapshot.ts";
 import type { InstanceWorld } from "./world.ts";
 
 /** While metadata starts, its Deployment reports often; the Secret need not be read each time. */
@@ -30,6 +38,7 @@ export interface CredentialsQuestion {
   readonly children: InstanceSnapshot["children"];
   readonly memory: InstanceMemory;
   readonly nowMs: number;
+  readonly seen: SeenClaim;
 }
 
 export async function observeCredentials(world: InstanceWorld, question: CredentialsQuestion): Promise<Credentials> {
@@ -43,7 +52,7 @@ export async function observeCredentials(world: InstanceWorld, question: Credent
   if (isTrusted(question, { secret, generation, version })) return { type: "usable" };
   const found = external
     ? await observeExternal(world, identity, secret)
-    : await observeInternal(world, identity, instance.spec.id);
+    : await observeInternal(world, question, instance.spec.id);
   if (found.type === "usable") memory.credentials = { secret, generation, version, checkedMs: nowMs };
   else delete memory.credentials;
   return found;
@@ -81,12 +90,13 @@ async function observeExternal(
 
 async function observeInternal(
   world: InstanceWorld,
-  identity: InstanceIdentity,
+  { identity, seen }: Pick<CredentialsQuestion, "identity" | "seen">,
   id: string | undefined,
 ): Promise<Credentials> {
   const name = credentialsSecretName(identity.name);
   const secret = await world.readSecret({ namespace: identity.namespace, name });
-  if (secret === undefined) return observeMissing(world, identity, name);
+  if (secret === undefined)
+    return missing(identity, name, seen.isConfirmed ? seen.claim : await readClaimView(world, identity));
   if (secret.metadata?.deletionTimestamp !== undefined) return broken(`Secret ${name} is still being deleted`);
   const account = secret.metadata?.annotations?.[ANNOTATION.accountId] || id;
   if (account !== id)
@@ -106,14 +116,12 @@ async function observeInternal(
 }
 
 /** A new password would lock everybody out of data that was made with the old one. */
-async function observeMissing(world: InstanceWorld, identity: InstanceIdentity, secret: string): Promise<Credentials> {
-  const claims = await world.listLabelled("PersistentVolumeClaim", identity);
-  const isLeaving = ({ metadata }: ChildReference) => metadata.deletionTimestamp !== undefined;
-  const names = (list: readonly ChildReference[]) => list.map(({ metadata }) => metadata.name).join(", ");
-  const kept = claims.filter((claim) => !isLeaving(claim));
-  if (kept.length > 0) return broken(missingText(identity, secret, names(kept)));
-  if (claims.length > 0) return broken(`PersistentVolumeClaim ${names(claims)} is still being deleted`);
-  return { type: "toCreate" };
+function missing(identity: InstanceIdentity, secret: string, claim: ClaimView | undefined): Credentials {
+  // Without the label it may be an empty volume that somebody made beforehand.
+  if (claim?.isLabelled !== true) return { type: "toCreate" };
+  const name = claimName(identity.name);
+  if (claim.isLeaving) return broken(`PersistentVolumeClaim ${name} is still being deleted`);
+  return broken(missingText(identity, secret, name));
 }
 
 function missingText(identity: InstanceIdentity, secret: string, claim: string): string {

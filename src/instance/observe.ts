@@ -5,6 +5,7 @@ import type { AppliedKind, Child, Instance, LiveObject } from "./children.ts";
 import { identityOf, viewChild } from "./children.ts";
 import { needsCredentials } from "./compute/compute-instance.ts";
 import { observeClaim } from "./database/observe-claim.ts";
+import { isOutdated } from "./database/storage.ts";
 import { RECHECK_MS } from "./decision.ts";
 import type { InstanceMemory } from "./memory.ts";
 import {
@@ -44,11 +45,14 @@ export async function observeInstance(
   );
   await confirmAccount(world, instance, children);
   for (const [key, child] of children) if (child.type === "live") memory.seen.add(key);
+  const isMade = children.get(childKey("StatefulSet", postgresName(identity.name)))?.type === "live";
+  if (isMade && !isOutdated({ instance, identity, children })) delete memory.remadeFor;
   const phase = instance.status?.phase;
   const needed = needsCredentials({ phase, instance });
-  const claim = await observeClaim(world, instance, identity);
+  const seen = await observeClaim(world, { instance, identity, children, memory, nowMs, isKeptUp: needed });
+  const { claim } = seen;
   const credentials = needed
-    ? await observeCredentials(world, { instance, identity, children, memory, nowMs })
+    ? await observeCredentials(world, { instance, identity, children, memory, nowMs, seen })
     : ({ type: "usable" } as const);
   const secret = world.secretMetadata({ namespace, name: credentialsSecretName(identity.name) });
   const troubles = needed
@@ -64,7 +68,9 @@ export async function observeInstance(
     settings,
     credentials,
     claim,
+    isClaimConfirmed: seen.isConfirmed,
     refusedGrowth: refusedGrowth(memory, nowMs),
+    remadeFor: memory.remadeFor,
     secret,
     children,
     seen: memory.seen,

@@ -193,6 +193,7 @@ function nextCheck(
   if (applied.type === "refused") return { afterMs: applied.recheckMs };
   switch (decision.type) {
     case "initialise":
+    case "remember":
       return "now";
     case "hold":
     case "refuse":

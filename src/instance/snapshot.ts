@@ -20,6 +20,8 @@ export type Credentials =
 export interface ClaimView {
   readonly uid: string;
   readonly isLeaving: boolean;
+  /** By which caches know it, and the operator whose it is. */
+  readonly isLabelled: boolean;
   readonly volumeName: string | undefined;
   /** Kubernetes notes on it that it was bound, whether it still is or not. */
   readonly wasBound: boolean;
@@ -61,7 +63,11 @@ export interface InstanceSnapshot {
   readonly credentials: Credentials;
   /** Undefined with an external database: nobody looks. */
   readonly claim: ClaimView | undefined;
+  /** The API server itself said so in this pass: what a cache shows deletes nothing. */
+  readonly isClaimConfirmed: boolean;
   readonly refusedGrowth: RefusedGrowth | undefined;
+  /** The wish (see ANNOTATION.volumeWish) for which this process made the StatefulSet anew, to no avail so far. */
+  readonly remadeFor: string | undefined;
   /** Of the Secret with the credentials of the built-in PostgreSQL, as the watch shows it. */
   readonly secret: ChildMetadata | undefined;
   readonly troubles: Troubles;

@@ -88,13 +88,15 @@ test("a claim that is deleted, and then its pod: no other database starts until 
   await consent(`lost-${first}`);
   await eventually(async () => expect(await replicas(room)).toBe(1));
   await reaches(room, "Ready");
+  // A claim without a volume holds nothing: what was lost is given up, and the new one is the catalogue once it has one.
+  expect((await room.instance()).status?.builtInPostgres).toBeUndefined();
+
+  // Lost once more, with the consent still in place. The StatefulSet has the API server's defaults by now, which do not go with the strategy of a fence.
+  await provide(room, `${room.name}-two`);
   await eventually(async () => {
     const { status } = await room.instance();
     expect(status?.builtInPostgres?.claimUID).toBe(await claimUid(room));
   });
-
-  // Lost once more, with the consent still in place. The StatefulSet has the API server's defaults by now, which do not go with the strategy of a fence.
-  await provide(room, `${room.name}-two`);
   await eventually(async () => {
     const { metadata, status } = (await room.get("StatefulSet", "lakeside-metadata-pg")) as StatefulSetView;
     expect(status).toMatchObject({ observedGeneration: metadata.generation, readyReplicas: 1, updatedReplicas: 1 });

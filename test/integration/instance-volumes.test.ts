@@ -1,11 +1,12 @@
-// The volume of the built-in PostgreSQL where the control plane decides: a class that cannot expand, a class that does not exist, a deletion
-// that the garbage collector carries out, and engines whose CRD is gone.
+// The volume of the built-in PostgreSQL where the control plane decides: a class that cannot expand, a class that does not exist, a policy that
+// changes claim templates, a claim without labels, a deletion that the garbage collector carries out, and engines whose CRD is gone.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { valueAt } from "../../dev/control-plane/api-request.ts";
 import { splitNextStep } from "../../src/api/next-step.ts";
 import { eventually } from "../support/cluster.ts";
 import type { Room } from "../support/instance-cluster.ts";
 import { conditionOf, type InstanceLab, openInstanceLab, reaches } from "../support/instance-lab.ts";
+import { startMutatingPolicy } from "../support/mutating-policy.ts";
 
 let lab: InstanceLab;
 beforeAll(async () => {
@@ -24,6 +25,22 @@ const setStorage = (room: Room, storage: object | null, more: object = {}) =>
 const claimAt = async (room: Room, ...at: readonly string[]) =>
   valueAt(await room.find("PersistentVolumeClaim", CLAIM), at);
 const withDatabase = (builtInPostgres: object) => ({ metadata: { builtInPostgres } });
+
+/** Just enough of a StatefulSet to see what a policy makes of it. */
+const PROBE = {
+  selector: { matchLabels: { probe: "policy" } },
+  serviceName: "probe",
+  template: {
+    metadata: { labels: { probe: "policy" } },
+    spec: { containers: [{ name: "probe", image: "probe" }] },
+  },
+  volumeClaimTemplates: [
+    {
+      metadata: { name: "data" },
+      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+    },
+  ],
+};
 
 /** A volume that somebody made by hand: no class can expand it. */
 async function provide(room: Room, storage: string): Promise<void> {
@@ -82,6 +99,71 @@ test("a class that does not exist is named, and a corrected one takes one deleti
   });
   await room.setReady("metadata", true);
   await reaches(room, "Ready");
+});
+
+test("a size that the API server rounds is provided, and nothing is refused", async () => {
+  const room = await lab.provisioned(withDatabase({ storage: { size: "1.0001Gi" } }));
+  await bound(room, "3Gi");
+  expect(await claimAt(room, "spec", "resources", "requests", "storage")).toBe("1073849198183m");
+  await lab.passes(3);
+  await reaches(room, "Ready");
+  expect(await messageOf(room)).toBe("Deployment lakeside-metadata has a ready replica");
+});
+
+test("an admission policy that sets the class of claim templates: the StatefulSet stays, and another wish makes it anew once", async () => {
+  const room = await lab.cluster.namespace();
+  const path = "/spec/volumeClaimTemplates/0/spec/storageClassName";
+  await using _policy = await startMutatingPolicy(lab.cluster, room.name, [{ op: "add", path, value: "policy" }]);
+  const made = async () => {
+    const statefulSet = await room.find("StatefulSet", POSTGRES);
+    return valueAt(statefulSet, ["metadata", "uid"]);
+  };
+  // Until the API server has heard of the policy nothing is changed by it.
+  await eventually(async () => {
+    const body = { metadata: { name: "probe" }, spec: { ...PROBE } };
+    const at = `/apis/apps/v1/namespaces/${room.name}/statefulsets?dryRun=All`;
+    const { body: stored } = await lab.cluster.api.expect({ method: "POST", path: at, body });
+    const templates = valueAt(stored, ["spec", "volumeClaimTemplates"]);
+    expect(Array.isArray(templates) && valueAt(templates[0], ["spec", "storageClassName"])).toBe("policy");
+  });
+  await room.createInstance();
+  const first = await eventually(async () => (await made()) ?? false);
+  await eventually(async () => expect(await claimAt(room, "spec", "storageClassName")).toBe("policy"));
+  const sent = await lab.requestsDuring(() => lab.passes(10));
+  expect(sent.filter((request) => request.startsWith("delete"))).toEqual([]);
+  expect(await made()).toBe(first);
+  const again = await lab.requestsDuring(async () => {
+    await setStorage(room, { size: "20Gi" });
+    await eventually(async () => expect([first, undefined]).not.toContain(await made()));
+    await lab.passes(10);
+  });
+  expect(again.filter((request) => request.startsWith("delete"))).toHaveLength(1);
+});
+
+test("a claim without labels that was there before the instance is the catalogue, and its deletion is noticed", async () => {
+  const room = await lab.cluster.namespace();
+  await provide(room, "10Gi");
+  await room.create("PersistentVolumeClaim", {
+    metadata: { name: CLAIM },
+    spec: {
+      volumeName: `${room.name}-volume`,
+      storageClassName: "",
+      accessModes: ["ReadWriteOnce"],
+      resources: { requests: { storage: "10Gi" } },
+    },
+  });
+  await eventually(async () => expect(await claimAt(room, "status", "phase")).toBe("Bound"), { timeoutMs: 60_000 });
+  await room.createInstance();
+  await reaches(room, "Ready");
+  const uid = await claimAt(room, "metadata", "uid");
+  expect((await room.instance()).status?.builtInPostgres?.claimUID).toBe(uid);
+  await room.remove("PersistentVolumeClaim", CLAIM);
+  await eventually(
+    async () => expect(conditionOf(await room.instance(), "MetadataReady")).toBe("False/CatalogueLost"),
+    {
+      timeoutMs: 60_000,
+    },
+  );
 });
 
 test("a volume that outlived its claim is taken back by a claim of its own, as the page says", async () => {

@@ -62,7 +62,7 @@ function firstSeen({ claim, children, identity }: Known): string | undefined {
   return claim.isLeaving && !isOurs ? undefined : claim.uid;
 }
 
-/** The uid to remember from now on. */
+/** The uid to remember from now on. None: what was lost is given up, and what takes its place holds nothing yet. */
 export function rememberedClaim(catalogue: Catalogue): string | undefined {
   switch (catalogue.type) {
     case "none":
@@ -73,11 +73,14 @@ export function rememberedClaim(catalogue: Catalogue): string | undefined {
     case "lost":
       return catalogue.remembered;
     case "accepted":
-      return catalogue.claim === undefined || catalogue.claim.isLeaving ? catalogue.remembered : catalogue.claim.uid;
+      if (catalogue.claim?.isLeaving === true) return catalogue.remembered;
+      return catalogue.claim !== undefined && hadVolume(catalogue.claim) ? catalogue.claim.uid : undefined;
     default:
       return catalogue satisfies never;
   }
 }
+
+const hadVolume = ({ volumeName, wasBound }: ClaimView): boolean => volumeName !== undefined || wasBound;
 
 /**
  * A claim that a former instance left, on its way out: a StatefulSet that is made now would use it, and its end would look like the

@@ -1,5 +1,7 @@
 // One decision about an instance (behaviour §2.1, rows 4 to 13). Pure: no I/O, no clock, no memory of earlier passes but what
 // the snapshot holds.
+import { copyOf } from "../../api/deep-readonly.ts";
+import type { InstanceStatus } from "../../api/instance-status.ts";
 import { violationsText } from "../../podtemplate/violation.ts";
 import { validateVolume } from "../database/storage.ts";
 import { validateNames } from "../database/validate-built-in.ts";
@@ -7,7 +9,7 @@ import { type Finding, type InstanceDecision, RECHECK_MS } from "../decision.ts"
 import { gatewayName, metadataName } from "../names.ts";
 import { childOf, type InstanceSnapshot } from "../snapshot.ts";
 import { validateId, validateName, validateTemplates } from "../validate.ts";
-import { catalogueFinding, catalogueOf, formerClaimFinding, postgresRun } from "./catalogue.ts";
+import { catalogueFinding, catalogueOf, formerClaimFinding, postgresRun, rememberedClaim } from "./catalogue.ts";
 import { isForeground } from "./held.ts";
 import { heldStatus, initialStatus, nextStatus } from "./next-status.ts";
 import { isAtRest, showsLoss } from "./phase.ts";
@@ -22,9 +24,11 @@ export function computeInstance(s: InstanceSnapshot): InstanceDecision {
   const rests = isAtRest(s) && !(showsLoss(s.instance) && !isLost(s));
   // Safety first: no database starts on a volume that is not its own, whatever else the operator has stopped doing.
   if (rests && isLost(s)) return refuse(s);
-  if (rests) return isHeld ? { type: "hold", status: heldStatus(s) } : { type: "rest" };
+  if (rests) return firstSight(s) ?? (isHeld ? { type: "hold", status: heldStatus(s) } : { type: "rest" });
   const finding = refusal(s);
   if (finding !== undefined) return refuse(s, finding);
+  // Before the database starts: a process that ends in between must not find the consent as good as new.
+  if (isConsentUnused(s)) return { type: "remember", status: nextStatus(s) };
   const metadata = childOf(s, "Deployment", metadataName(s.identity.name));
   const gateway = childOf(s, "Deployment", gatewayName(s.identity.name));
   const metadataServes = isServing(metadata);
@@ -36,9 +40,22 @@ export function computeInstance(s: InstanceSnapshot): InstanceDecision {
   };
 }
 
+function isConsentUnused(s: InstanceSnapshot): boolean {
+  const catalogue = catalogueOf(s);
+  return catalogue.type === "accepted" && rememberedClaim(catalogue) !== s.instance.status?.builtInPostgres?.claimUID;
+}
+
+/** What an instance at rest still learns: without it nobody would notice the loss of a claim that got its volume since. */
+function firstSight(s: InstanceSnapshot): InstanceDecision | undefined {
+  const { status } = s.instance;
+  const claimUID = rememberedClaim(catalogueOf(s));
+  if (claimUID === undefined || claimUID === status?.builtInPostgres?.claimUID) return undefined;
+  return { type: "remember", status: { ...copyOf<InstanceStatus>(status ?? {}), builtInPostgres: { claimUID } } };
+}
+
 /** Without its account id an instance cannot be rendered, and a new id would not be its own. */
 export function refuseLostId(s: InstanceSnapshot, message: string): InstanceDecision {
-  if (isAtRest(s) && !isLost(s)) return { type: "rest" };
+  if (isAtRest(s) && !isLost(s)) return firstSight(s) ?? { type: "rest" };
   return refuse(s, { component: "metadata", reason: "EnsureFailed", message });
 }
 

@@ -59,8 +59,8 @@ export function nextStatus(
   const ready = heldVerdict(s) ?? rollUp(components);
   const hint = isFinal ? resetHint(s.instance.metadata?.annotations?.[ANNOTATION.resetFailed]) : "";
   const stored = copyOf<InstanceStatus>(s.instance.status ?? {});
-  const { metadataEndpoint: _, gatewayEndpoint: __, gatewayAccount: ___, ...kept } = stored;
-  const claimUID = rememberedClaim(catalogue);
+  const { metadataEndpoint: _, gatewayEndpoint: __, gatewayAccount: ___, builtInPostgres, ...kept } = stored;
+  const claimUID = catalogue.type === "none" ? builtInPostgres?.claimUID : rememberedClaim(catalogue);
   const gatewayAccount = gatewayAccountOf(s);
   return {
     ...kept,

@@ -4,14 +4,7 @@
 import { ANNOTATION } from "../../api/labels.ts";
 import { type AppliedKind, type Child, isOwnedBy, type LiveObject, type Rendered } from "../children.ts";
 import { retainedFor } from "../database/retention.ts";
-import {
-  claimTemplateOf,
-  growth,
-  isRefused,
-  isReplaceable,
-  isWantedTemplate,
-  validateVolume,
-} from "../database/storage.ts";
+import { claimTemplateOf, growth, isOutdated, isRefused, isReplaceable, validateVolume } from "../database/storage.ts";
 import type { Removal, Step, Write } from "../decision.ts";
 import { hasRenderedHashOf, isAsRendered, outcomeOf, withRenderedHash } from "../drift/as-rendered.ts";
 import { claimName, gatewayName, metadataName, postgresName } from "../names.ts";
@@ -23,7 +16,7 @@ import {
   renderInstanceObjects,
   renderPostgresObjects,
 } from "../render/instance-objects.ts";
-import { hasPostgresGuard } from "../render/postgres.ts";
+import { hasPostgresGuard, volumeWish } from "../render/postgres.ts";
 import { childKey, childOf, type InstanceSnapshot } from "../snapshot.ts";
 import { type Catalogue, catalogueOf, postgresRun, rememberedClaim } from "./catalogue.ts";
 import { replacedAccountUid } from "./gateway-account.ts";
@@ -62,7 +55,7 @@ export function computeSafeguards(s: InstanceSnapshot): readonly Step[] {
   const statefulSet = childOf(s, "StatefulSet", postgresName(s.identity.name));
   if (s.instance.spec.metadata.postgres !== undefined || statefulSet.type !== "live") return [];
   const removal = removalOf("StatefulSet", statefulSet);
-  const isUnwanted = isReplaceable(s) && validateVolume(s).length > 0;
+  const isUnwanted = s.isClaimConfirmed && isReplaceable(s) && validateVolume(s).length > 0;
   const writes: readonly Write[] =
     postgresRun(catalogue) !== "running"
       ? [...guards(s, catalogue), ...writesOf(s, renderPostgresObjects(s.instance, s.settings, factsOf(s, catalogue)))]
@@ -110,12 +103,13 @@ function volume(s: InstanceSnapshot, catalogue: Catalogue): readonly Write[] {
  */
 function postgresWrites(s: InstanceSnapshot, objects: readonly Rendered[]): readonly Write[] {
   const statefulSet = childOf(s, "StatefulSet", postgresName(s.identity.name));
-  const template = statefulSet.type === "live" ? claimTemplateOf(statefulSet.object) : undefined;
-  const isOutdated = template !== undefined && !isWantedTemplate(template, s.instance.spec.metadata.builtInPostgres);
+  const wish = volumeWish(s.instance.spec.metadata.builtInPostgres);
   const removal = removalOf("StatefulSet", statefulSet);
-  const isFree = s.claim === undefined || isReplaceable(s);
-  if (objects.length === 0 || !isFree || !isOutdated || removal === undefined) return writesOf(s, objects);
-  return [{ type: "remove", removal }];
+  const isFree = s.isClaimConfirmed && (s.claim === undefined || isReplaceable(s));
+  // Where the last one that was made for this wish is outdated as well, so would be the next.
+  const isDue = isOutdated(s) && s.remadeFor !== wish;
+  if (objects.length === 0 || !isFree || !isDue || removal === undefined) return writesOf(s, objects);
+  return [{ type: "remove", removal, wish }];
 }
 
 function writesOf(s: InstanceSnapshot, objects: readonly Rendered[]): readonly Write[] {

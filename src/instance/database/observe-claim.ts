@@ -1,33 +1,98 @@
-// The claim of the built-in PostgreSQL, from the cache. That a claim which was once seen is gone, or another one, stops a database, and so does
-// one that has no volume and is not what the spec wants. Both are confirmed by the API server itself: a claim that merely lost its label is
-// still the catalogue, and a cache may lag behind.
+// The claim of the built-in PostgreSQL, from the cache. That a claim which was once seen is gone, or another one, stops a database, and that one
+// has no volume and is not what the spec wants deletes its StatefulSet. Both are confirmed by the API server itself: a claim that merely lost its
+// label is still the catalogue, and a cache may lag behind. One that never had the label is found before a StatefulSet is made, and while one
+// is there. An instance at rest costs no request, and one per minute where its claim carries no label.
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import type { V1PersistentVolumeClaim } from "../../api/generated/kubernetes.ts";
-import { compareQuantities } from "../../api/quantity.ts";
+import { LABEL } from "../../api/labels.ts";
+import { compareStored } from "../../api/quantity.ts";
 import type { Instance } from "../children.ts";
-import { claimName, type InstanceIdentity } from "../names.ts";
-import type { ClaimView } from "../snapshot.ts";
+import type { InstanceMemory } from "../memory.ts";
+import { claimName, type InstanceIdentity, postgresName } from "../names.ts";
+import { type ClaimView, childOf, type InstanceSnapshot } from "../snapshot.ts";
 import type { InstanceWorld } from "../world.ts";
+import { isOutdated } from "./storage.ts";
+
+/** Nobody tells of a change to a claim without the label. */
+const TRUSTED_MS = 60_000;
+
+export interface ClaimQuestion extends Pick<InstanceSnapshot, "instance" | "identity" | "children" | "nowMs"> {
+  readonly memory: Pick<InstanceMemory, "claim">;
+  /** Whether this pass makes what is missing. */
+  readonly isKeptUp: boolean;
+}
+
+export interface SeenClaim {
+  readonly claim: ClaimView | undefined;
+  /** Read from the API server in this pass. */
+  readonly isConfirmed: boolean;
+}
 
 export async function observeClaim(
   world: Pick<InstanceWorld, "claim" | "readClaim">,
-  { spec, status }: Instance,
-  { namespace, name }: InstanceIdentity,
-): Promise<ClaimView | undefined> {
-  if (spec.metadata.postgres !== undefined) return undefined;
-  const key = { namespace, name: claimName(name) };
-  const cached = world.claim(key);
-  const remembered = status?.builtInPostgres?.claimUID;
-  const isExpected = remembered === undefined || cached?.metadata?.uid === remembered;
-  const found = isExpected && !isUnwanted(spec, cached) ? cached : await world.readClaim(key);
-  return found === undefined ? undefined : viewOf(found);
+  question: ClaimQuestion,
+): Promise<SeenClaim> {
+  const { instance, identity } = question;
+  if (instance.spec.metadata.postgres !== undefined) return { claim: undefined, isConfirmed: false };
+  const cached = world.claim({ namespace: identity.namespace, name: claimName(identity.name) });
+  const trusted = cached === undefined ? trustedClaim(question) : undefined;
+  if (trusted !== undefined) return { claim: trusted, isConfirmed: false };
+  if (!isInQuestion(question, cached)) return { claim: cached && viewOf(cached), isConfirmed: false };
+  const claim = await readClaimView(world, identity);
+  noteRead(question, claim);
+  return { claim, isConfirmed: true };
 }
 
-function isUnwanted({ metadata }: Instance["spec"], claim: DeepReadonly<V1PersistentVolumeClaim> | undefined): boolean {
-  if (claim === undefined || claim.spec?.volumeName !== undefined) return false;
+/** Of a claim with the label the cache tells, so it is not trusted for any time. */
+function noteRead({ memory, instance, nowMs }: ClaimQuestion, claim: ClaimView | undefined): void {
+  if (claim?.isLabelled === true) delete memory.claim;
+  else memory.claim = { claim, generation: instance.metadata?.generation ?? 0, readMs: nowMs };
+}
+
+/** What the API server said a short while ago of a claim that no cache shows, for as long as it is the catalogue and nothing is wrong with it. */
+function trustedClaim(question: ClaimQuestion): ClaimView | undefined {
+  const { claim } = question.memory.claim ?? {};
+  const isCatalogue = claim !== undefined && claim.uid === question.instance.status?.builtInPostgres?.claimUID;
+  return isCatalogue && claim.volumeName !== undefined && !claim.isLeaving && isFresh(question) ? claim : undefined;
+}
+
+function isFresh({ memory, instance, nowMs }: ClaimQuestion): boolean {
+  const ageMs = nowMs - (memory.claim?.readMs ?? Number.NEGATIVE_INFINITY);
+  return ageMs >= 0 && ageMs < TRUSTED_MS && memory.claim?.generation === (instance.metadata?.generation ?? 0);
+}
+
+export async function readClaimView(
+  world: Pick<InstanceWorld, "readClaim">,
+  { namespace, name }: InstanceIdentity,
+): Promise<ClaimView | undefined> {
+  const found = await world.readClaim({ namespace, name: claimName(name) });
+  return found && viewOf(found);
+}
+
+type Cached = DeepReadonly<V1PersistentVolumeClaim> | undefined;
+
+/** Whether something would be made, stopped or deleted because of what the cache shows. */
+function isInQuestion(question: ClaimQuestion, cached: Cached): boolean {
+  const { spec, status } = question.instance;
+  const remembered = status?.builtInPostgres?.claimUID;
+  if (remembered !== undefined && cached?.metadata?.uid !== remembered) return true;
+  if (cached?.spec?.volumeName !== undefined) return false;
+  return isUnwanted(spec, cached) || isOutdated(question) || (cached === undefined && isMissed(question));
+}
+
+/** A StatefulSet that is made takes up whatever claim has the name, and one that is there has made one. */
+function isMissed(question: ClaimQuestion): boolean {
+  const { children, identity, memory } = question;
+  const { type } = childOf({ children }, "StatefulSet", postgresName(identity.name));
+  if (type !== "live") return question.isKeptUp;
+  return !(isFresh(question) && memory.claim?.claim === undefined);
+}
+
+function isUnwanted({ metadata }: Instance["spec"], claim: Cached): boolean {
+  if (claim === undefined) return false;
   const { storageClassName, size } = metadata.builtInPostgres?.storage ?? {};
   const isOtherClass = storageClassName !== undefined && storageClassName !== claim.spec?.storageClassName;
-  const isSmaller = (compareQuantities(size, claim.spec?.resources?.requests?.["storage"]) ?? 0) < 0;
+  const isSmaller = (compareStored(size, claim.spec?.resources?.requests?.["storage"]) ?? 0) < 0;
   return isOtherClass || isSmaller;
 }
 
@@ -38,6 +103,7 @@ function viewOf({ metadata, spec }: DeepReadonly<V1PersistentVolumeClaim>): Clai
   return {
     uid: metadata?.uid ?? "",
     isLeaving: metadata?.deletionTimestamp !== undefined,
+    isLabelled: metadata?.labels?.[LABEL.instance] !== undefined,
     volumeName: spec?.volumeName || undefined,
     wasBound: metadata?.annotations?.[BOUND] !== undefined,
     size: spec?.resources?.requests?.["storage"],

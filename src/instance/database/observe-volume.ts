@@ -2,34 +2,57 @@
 // provide it, and name a storage class that does not exist. Storage classes themselves are the cluster's: the operator has no right to read them.
 import type { Logger } from "../../kube/logger.ts";
 import { stableText } from "../../pods/stable-text.ts";
+import type { InstanceMemory } from "../memory.ts";
 import { claimName, type InstanceIdentity } from "../names.ts";
 import type { ClaimView, VolumeTrouble } from "../snapshot.ts";
 import type { InstanceWorld } from "../world.ts";
 
 const FIELD = "spec.metadata.builtInPostgres.storage.storageClassName";
 
+/**
+ * Provisioners repeat themselves in other words (request ids, encoded messages, one zone after the other), and every change of a cause is a status
+ * write and an event. What was quoted once stays for this long, or for as long as it is still said.
+ */
+const QUOTED_MS = 300_000;
+
 export interface VolumeQuestion {
   readonly claim: ClaimView | undefined;
   readonly identity: InstanceIdentity;
+  readonly nowMs: number;
+  readonly memory: Pick<InstanceMemory, "warning">;
   readonly logger: Logger;
 }
 
 /** Undefined for a claim that has a volume, or is being deleted. */
 export async function observeVolume(
   world: Pick<InstanceWorld, "listWarnings" | "signal">,
-  { claim, identity, logger }: VolumeQuestion,
+  { claim, identity, nowMs, memory, logger }: VolumeQuestion,
 ): Promise<VolumeTrouble | undefined> {
   if (claim === undefined || claim.volumeName !== undefined || claim.isLeaving) return undefined;
-  // Without them a cause is missing, and nothing else.
+  const known = memory.warning?.uid === claim.uid ? memory.warning : undefined;
+  // Without them a cause is missing, and nothing else. What is known stays.
   const warnings = await world.listWarnings(identity.namespace, claim.uid).catch((error: unknown) => {
     if (world.signal.aborted) throw error;
     logger.error("events of the claim could not be listed", error);
-    return [];
+    return undefined;
   });
-  return volumeTrouble(claim, warnings.at(-1) ?? "", identity);
+  const text = warnings === undefined ? (known?.text ?? "") : quotable(warnings, known, nowMs);
+  if (warnings !== undefined && text !== known?.text) memory.warning = { uid: claim.uid, text, quotedMs: nowMs };
+  return volumeTrouble(claim, text, identity);
 }
 
-/** `warning` is the newest of the claim's events, or empty. */
+function quotable(warnings: readonly string[], known: InstanceMemory["warning"], nowMs: number): string {
+  const texts = warnings.map((warning) => stableText(warning));
+  const newest = texts.at(-1) ?? "";
+  // Nothing was quoted so far, or what is wrong is of another kind: news.
+  if (known === undefined || known.text === "" || isMissingClass(known.text) !== isMissingClass(newest)) return newest;
+  const ageMs = nowMs - known.quotedMs;
+  return texts.includes(known.text) || (ageMs >= 0 && ageMs < QUOTED_MS) ? known.text : newest;
+}
+
+const isMissingClass = (warning: string): boolean => /storageclass\S* "[^"]*" not found/.test(warning);
+
+/** `warning` is what one of the claim's events says, or empty. */
 export function volumeTrouble(claim: ClaimView, warning: string, identity: InstanceIdentity): VolumeTrouble {
   const name = `PersistentVolumeClaim ${claimName(identity.name)}`;
   const [storageClass, remake] = [claim.storageClassName ?? "", remakeText(identity)];
@@ -39,7 +62,7 @@ export function volumeTrouble(claim: ClaimView, warning: string, identity: Insta
       next: `set ${FIELD} to one that exists (kubectl get storageclass)${remake}; or make one the default`,
     };
   const named = JSON.stringify(storageClass);
-  if (/storageclass\S* "[^"]*" not found/.test(warning))
+  if (isMissingClass(warning))
     return {
       cause: `${name} has no volume: StorageClass ${named} does not exist`,
       next: `set ${FIELD} to one that exists (kubectl get storageclass)${remake}; or create StorageClass ${named}`,
@@ -56,4 +79,4 @@ function remakeText({ namespace, name }: InstanceIdentity): string {
   return ` and delete the claim, which holds no data: kubectl delete pvc ${claimName(name)} -n ${namespace}`;
 }
 
-const quoted = (warning: string): string => (warning === "" ? "" : `: ${stableText(warning)}`);
+const quoted = (warning: string): string => (warning === "" ? "" : `: ${warning}`);

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
 import { Crash } from "../../../test/support/memory-instance-world.ts";
+import { KubeApiError } from "../../kube/errors.ts";
 
 const CLAIM = "data-lakeside-metadata-pg-0";
 const CONSENT = "firebolt.io/accept-empty-catalogue";
@@ -24,6 +25,11 @@ function deleteClaim(run: InstanceRun): void {
     ...claim,
     metadata: { ...claim?.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
   });
+}
+
+function unlabel(run: InstanceRun): void {
+  const claim = run.world.get("PersistentVolumeClaim", CLAIM);
+  run.world.put("PersistentVolumeClaim", { ...claim, metadata: { ...claim?.metadata, labels: {} } });
 }
 
 /** The pod stops, so the claim goes; the StatefulSet controller makes a new one if a pod is to run. */
@@ -67,6 +73,38 @@ test("a claim without a volume holds nothing and is not remembered", async () =>
   expect(run.status.phase).toBe("Ready");
 });
 
+test("an instance that failed before its claim had a volume remembers it at first sight, and notices its loss", async () => {
+  const run = new InstanceRun();
+  const made = run.world.makeClaim.bind(run.world);
+  run.world.makeClaim = (name) => {
+    made(name);
+    const claim = run.world.get("PersistentVolumeClaim", CLAIM);
+    const { volumeName: _, ...spec } = claim?.spec ?? {};
+    run.world.put("PersistentVolumeClaim", { ...claim, spec });
+  };
+  run.world.intercept = (request) => {
+    if (request.startsWith("create PodDisruptionBudget"))
+      throw new KubeApiError("POST", 422, { reason: "Invalid", message: "no" });
+  };
+  for (let pass = 0; pass < 12; pass++) {
+    run.world.report("lakeside-metadata", 1);
+    await run.tryPass();
+  }
+  expect(run.status.phase).toBe("Failed");
+  expect(run.status).not.toHaveProperty("builtInPostgres");
+  const before = run.status;
+  const claim = run.world.get("PersistentVolumeClaim", CLAIM);
+  run.world.put("PersistentVolumeClaim", { ...claim, spec: { ...claim?.spec, volumeName: "pv-1" } });
+  run.forgetRequests();
+  await passes(run);
+  expect(run.world.requests).toEqual(["status lakeside"]);
+  expect(run.status).toEqual({ ...before, builtInPostgres: { claimUID: uidOf(run) } });
+  stopPod(run);
+  await passes(run);
+  expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
+  expect(postgres(run)?.replicas).toBe(0);
+});
+
 test("the claim of a former instance that is still on its way out is waited for, and its end is no loss", async () => {
   const former = await ready();
   const [secret, claim] = [
@@ -86,6 +124,51 @@ test("the claim of a former instance that is still on its way out is waited for,
   await run.settle();
   expect(run.status).toMatchObject({ phase: "Ready", builtInPostgres: { claimUID: uidOf(run) } });
   expect(warnings(run, "CatalogueLost")).toEqual([]);
+});
+
+describe("a claim without the label", () => {
+  const existing = () => ({
+    metadata: { name: CLAIM, uid: "kept" },
+    spec: { volumeName: "pv-0", resources: { requests: { storage: "10Gi" } }, storageClassName: "standard" },
+  });
+
+  test("that was there before the instance is the catalogue from the start, and its loss starts no empty one", async () => {
+    const run = new InstanceRun();
+    run.world.put("PersistentVolumeClaim", existing());
+    await run.settle();
+    expect(run.status).toMatchObject({ phase: "Ready", builtInPostgres: { claimUID: "kept" } });
+    stopPod(run);
+    await passes(run);
+    expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
+    expect(postgres(run)?.replicas).toBe(0);
+  });
+
+  test("is found beside a StatefulSet whose instance remembers nothing, and grows", async () => {
+    const run = await ready();
+    const uid = uidOf(run);
+    const { builtInPostgres: _, ...status } = run.status;
+    run.world.put("FireboltInstance", { ...run.instance, status });
+    unlabel(run);
+    run.world.edit("lakeside", (spec) => {
+      spec.metadata.builtInPostgres = { storage: { size: "20Gi" } };
+    });
+    run.forgetRequests();
+    await run.settle();
+    expect(run.status.builtInPostgres?.claimUID).toBe(uid);
+    expect(run.world.requests.filter((request) => /^(delete|grow)/.test(request))).toEqual([
+      `grow PersistentVolumeClaim ${CLAIM}`,
+    ]);
+  });
+
+  test("none at all is looked for once per minute beside a StatefulSet, and at every making of one", async () => {
+    const run = await ready();
+    const { builtInPostgres: _, ...status } = run.status;
+    run.world.put("FireboltInstance", { ...run.instance, status });
+    run.world.drop("PersistentVolumeClaim", CLAIM);
+    run.forgetRequests();
+    for (let pass = 0; pass < 60; pass++) await run.tryPass();
+    expect(run.world.requests).toEqual([`get PersistentVolumeClaim ${CLAIM}`]);
+  });
 });
 
 describe("a claim that is deleted while its pod runs", () => {
@@ -166,6 +249,67 @@ describe("a catalogue that is lost", () => {
     },
   );
 
+  test.each(["the claim", "the loss"])("consent to %s is used up before the database starts", async (what) => {
+    const run = await lost();
+    const accepted = uidOf(run);
+    if (what === "the claim") consent(run, accepted ?? "");
+    else consentToLoss(run);
+    const end = () => {
+      throw new Crash("ended");
+    };
+    run.world.loseAnswer = (request) => {
+      if (!request.startsWith("update StatefulSet")) return;
+      run.world.intercept = end;
+      end();
+    };
+    await expect(run.settle()).rejects.toThrow("ended");
+    run.world.intercept = () => undefined;
+    expect(postgres(run)?.replicas).toBe(1);
+    expect(run.status.builtInPostgres?.claimUID).toBe(accepted);
+    // Days later, and before the operator is back, the claim is lost.
+    run.world.loseAnswer = () => undefined;
+    stopPod(run);
+    run.restart();
+    await passes(run);
+    expect(run.condition("Ready")).toBe("False/CatalogueLost");
+    expect(postgres(run)?.replicas).toBe(0);
+  });
+
+  test.each(["the claim", "the loss"])(
+    "consent to %s whose new claim never gets a volume: another class can still be set",
+    async (what) => {
+      const run = await lost();
+      const made = run.world.makeClaim.bind(run.world);
+      const unbind = () => {
+        const claim = run.world.get("PersistentVolumeClaim", CLAIM);
+        const { volumeName: _, ...spec } = claim?.spec ?? {};
+        run.world.put("PersistentVolumeClaim", { ...claim, spec });
+      };
+      run.world.makeClaim = (name) => {
+        made(name);
+        unbind();
+      };
+      unbind();
+      if (what === "the claim") consent(run, uidOf(run) ?? "");
+      else consentToLoss(run);
+      await passes(run, 5);
+      expect(postgres(run)?.replicas).toBe(1);
+      // It holds nothing, so it is no catalogue yet; admission goes by the same.
+      expect(run.status).not.toHaveProperty("builtInPostgres");
+      expect(warnings(run, "CatalogueReplaced")).toMatchObject([{ note: expect.stringContaining("is given up") }]);
+      run.world.edit("lakeside", (spec) => {
+        spec.metadata.builtInPostgres = { storage: { storageClassName: "other" } };
+      });
+      await passes(run);
+      expect(run.message("MetadataReady")).toContain("it never had a volume and so holds no data; next: delete it");
+      run.world.drop("PersistentVolumeClaim", CLAIM);
+      run.world.makeClaim = made;
+      await run.settle();
+      expect(run.world.get("PersistentVolumeClaim", CLAIM)?.spec?.storageClassName).toBe("other");
+      expect(run.status).toMatchObject({ phase: "Ready", builtInPostgres: { claimUID: uidOf(run) } });
+    },
+  );
+
   test.each(["replaced", "gone", "being deleted"])(
     "a consent that names the claim accepts no loss of that claim: %s",
     async (how) => {
@@ -219,10 +363,21 @@ describe("a catalogue that is lost", () => {
 
   test("is not lost when its claim merely lost its label", async () => {
     const run = await ready();
-    const claim = run.world.get("PersistentVolumeClaim", CLAIM);
-    run.world.put("PersistentVolumeClaim", { ...claim, metadata: { ...claim?.metadata, labels: {} } });
+    unlabel(run);
     await passes(run);
     expect(run.status.phase).toBe("Ready");
+  });
+
+  test("costs one request per minute while its claim has no label, and a deletion shows within that time", async () => {
+    const run = await ready();
+    unlabel(run);
+    run.forgetRequests();
+    for (let pass = 0; pass < 60; pass++) await run.tryPass();
+    expect(run.world.requests).toEqual([`get PersistentVolumeClaim ${CLAIM}`]);
+    deleteClaim(run);
+    run.nowMs += 60_000;
+    await passes(run, 1);
+    expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
   });
 
   test("stays lost when somebody empties the status", async () => {

@@ -5,6 +5,7 @@ import { InstanceRun } from "../../../test/support/instance-passes.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
 import { splitNextStep } from "../../api/next-step.ts";
 import { KubeApiError, KubeTimeoutError } from "../../kube/errors.ts";
+import type { Rendered } from "../children.ts";
 
 type Settings = NonNullable<FireboltInstance["spec"]["metadata"]["builtInPostgres"]>;
 
@@ -22,7 +23,28 @@ const change = (run: InstanceRun, storage: Settings["storage"]) =>
   run.world.edit("lakeside", (spec) => {
     spec.metadata.builtInPostgres = storage === undefined ? {} : { storage };
   });
+/** What somebody's admission policy, or the API server itself, makes of the claim template. */
+function withTemplate(object: Rendered, template: object): Rendered {
+  if (object.kind !== "StatefulSet") return object;
+  const [first, ...rest] = object.spec?.volumeClaimTemplates ?? [];
+  const volumeClaimTemplates = [{ ...first, spec: { ...first?.spec, ...template } }, ...rest];
+  return { ...object, spec: { ...object.spec, volumeClaimTemplates } } as Rendered;
+}
 const grows = (run: InstanceRun) => run.world.requests.filter((request) => request.startsWith("grow"));
+
+test("a size that the API server stores rounded is the size that was asked for", async () => {
+  const run = new InstanceRun({
+    metadata: { engineRegistration: false, builtInPostgres: { storage: { size: "1.0001Gi" } } },
+  });
+  run.world.mutate = (object) => withTemplate(object, { resources: { requests: { storage: "1073849198183m" } } });
+  await run.settle();
+  expect(run.status.phase).toBe("Ready");
+  run.forgetRequests();
+  change(run, { size: "1073849198183m" });
+  await run.settle();
+  expect(run.world.requests.filter((request) => /delete|grow|update/.test(request))).toEqual([]);
+  expect(run.status.phase).toBe("Ready");
+});
 
 describe("a volume whose class cannot expand", () => {
   const refusal = new KubeApiError("PATCH", 403, { message: "only dynamically provisioned pvc can be resized" });
@@ -155,6 +177,53 @@ describe("a claim that gets no volume", () => {
     expect((await look(run)).cause).toMatch(cause);
   });
 
+  test.each([
+    ["never repeat themselves", (at: number) => [`denied: encoded message Zq${at}x${at * 7919}Kp`]],
+    ["alternate", (at: number) => [at % 2 === 0 ? "no space left" : "waiting for a zone"]],
+    ["cannot be listed now and then", (at: number) => (at % 2 === 1 ? undefined : ["no space left"])],
+  ])("warnings that %s make one status write and one event, until minutes have passed", async (_, warningsAt) => {
+    const run = await waiting();
+    run.nowMs += 60_000;
+    run.forgetRequests();
+    for (let at = 0; at < 40; at++) {
+      const warnings = warningsAt(at);
+      run.world.warnings = warnings ?? [];
+      run.world.intercept = (request) => {
+        const isFailing = request === "list Event" || (request === "list Pod" && at % 4 === 1);
+        if (isFailing && warnings === undefined) throw new KubeApiError("GET", 503, {});
+      };
+      run.nowMs += 4_000;
+      await run.tryPass();
+    }
+    expect(run.world.requests.filter((request) => request === "list Event").length).toBeGreaterThan(15);
+    expect(run.world.requests.filter((request) => request.startsWith("status"))).toHaveLength(1);
+    expect(events(run)).toHaveLength(1);
+    run.world.intercept = () => undefined;
+    run.world.warnings = ["quota exceeded"];
+    run.nowMs += 300_000;
+    expect((await look(run)).cause).toContain("quota exceeded");
+  });
+
+  test("a class that is missing, and then there, is told at once", async () => {
+    const run = await waiting();
+    run.world.warnings = ["no space left"];
+    expect((await look(run)).cause).toContain("no space left");
+    run.world.warnings = ['storageclass.storage.k8s.io "typo" not found'];
+    expect((await look(run)).cause).toContain('StorageClass "typo" does not exist');
+    run.world.warnings = ["no space left"];
+    expect((await look(run)).cause).toContain("no space left");
+  });
+
+  test("a clock that is put back does not keep a cause that is gone", async () => {
+    const run = await waiting();
+    run.world.warnings = ["no space left"];
+    await look(run);
+    run.nowMs -= 3_600_000;
+    run.world.pods = [];
+    await run.tryPass();
+    expect(run.message("MetadataReady")).not.toContain("no space left");
+  });
+
   test("a corrected class: the StatefulSet goes first, so that one deletion of the claim heals", async () => {
     const run = await waiting();
     change(run, { storageClassName: "fast" });
@@ -200,6 +269,23 @@ describe("a claim that gets no volume", () => {
   });
 
   test.each([
+    ["of a larger size", { size: "20Gi", storageClassName: "typo" }],
+    ["of no class", { size: "10Gi" }],
+  ])("a wish %s deletes nothing while a cache does not show the volume yet, or not the claim", async (_, storage) => {
+    for (const isSeen of [true, false]) {
+      const run = await waiting({ size: "10Gi", storageClassName: "typo" });
+      const claim = claimOf(run);
+      run.world.claim = () => (isSeen ? claim : undefined);
+      run.world.put("PersistentVolumeClaim", { ...claim, spec: { ...claim?.spec, volumeName: "pv-1" } });
+      change(run, storage);
+      run.forgetRequests();
+      await look(run);
+      expect(run.world.requests.filter((request) => request.startsWith("delete"))).toEqual([]);
+      expect(run.status.builtInPostgres?.claimUID).toBe(claim?.metadata?.uid);
+    }
+  });
+
+  test.each([
     ["has a volume by now, which the cache does not show", { volumeName: "pv-1" }, {}, false],
     ["was bound once", {}, { "pv.kubernetes.io/bind-completed": "yes" }, false],
     ["is remembered", {}, {}, true],
@@ -220,5 +306,55 @@ describe("a claim that gets no volume", () => {
     await look(run);
     expect(run.message("MetadataReady")).toMatch(/cannot change: .*change it back, or move the catalogue/);
     expect(run.world.inventory()).toContain(`StatefulSet ${POSTGRES}`);
+  });
+
+  describe("under an admission policy that sets the class of claim templates", () => {
+    const policed = async (storage: Settings["storage"], policy: (object: Rendered) => Rendered) => {
+      const run = new InstanceRun({
+        metadata: { engineRegistration: false, ...(storage === undefined ? {} : { builtInPostgres: { storage } }) },
+      });
+      run.world.mutate = policy;
+      const made = run.world.makeClaim.bind(run.world);
+      run.world.makeClaim = (name) => {
+        made(name);
+        unbind(run);
+      };
+      for (let pass = 0; pass < 20; pass++) await look(run);
+      return run;
+    };
+    const setClass = (object: Rendered) => withTemplate(object, { storageClassName: "policy" });
+    const deletions = (run: InstanceRun) => run.world.requests.filter((request) => request.startsWith("delete"));
+    const classOf = (run: InstanceRun) =>
+      run.world.get("StatefulSet", POSTGRES)?.spec?.volumeClaimTemplates?.[0]?.spec?.storageClassName;
+
+    test.each([undefined, { size: "1Gi" }])("the StatefulSet stays as it was made: %j", async (storage) => {
+      const run = await policed(storage, setClass);
+      run.restart();
+      for (let pass = 0; pass < 5; pass++) await look(run);
+      expect(deletions(run)).toEqual([]);
+      expect(classOf(run)).toBe("policy");
+    });
+
+    test("another wish makes it anew once, by whatever process", async () => {
+      const run = await policed({ size: "1Gi" }, setClass);
+      change(run, { size: "2Gi" });
+      for (let pass = 0; pass < 5; pass++) await look(run);
+      run.restart();
+      for (let pass = 0; pass < 5; pass++) await look(run);
+      expect(deletions(run)).toEqual([`delete StatefulSet ${POSTGRES}`]);
+    });
+
+    test("that takes the note of the wish away, and changes a size that is named: once per process", async () => {
+      const run = await policed({ size: "1Gi" }, (object) => {
+        if (object.kind !== "StatefulSet") return object;
+        const { "firebolt.io/volume-wish": _, ...annotations } = object.metadata.annotations ?? {};
+        const { metadata } = object;
+        return withTemplate(
+          { ...object, metadata: { ...metadata, annotations } },
+          { resources: { requests: { storage: "512Mi" } } },
+        );
+      });
+      expect(deletions(run)).toHaveLength(1);
+    });
   });
 });

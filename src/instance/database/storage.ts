@@ -2,13 +2,14 @@
 // had a volume holds no data, so it may still become another one. Pure.
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import type { BuiltInPostgres } from "../../api/instance-postgres.ts";
+import { ANNOTATION } from "../../api/labels.ts";
 import { withNextStep } from "../../api/next-step.ts";
-import { compareQuantities, equalQuantities } from "../../api/quantity.ts";
+import { compareStored, equalQuantities } from "../../api/quantity.ts";
 import type { Violation } from "../../podtemplate/violation.ts";
 import type { LiveObject } from "../children.ts";
-import { claimName } from "../names.ts";
-import { type ClaimTemplate, wantedVolume } from "../render/postgres.ts";
-import type { ClaimView, InstanceSnapshot, VolumeTrouble } from "../snapshot.ts";
+import { claimName, postgresName } from "../names.ts";
+import { type PostgresInput, volumeWish, wantedVolume } from "../render/postgres.ts";
+import { type ClaimView, childOf, type InstanceSnapshot, type VolumeTrouble } from "../snapshot.ts";
 
 type Settings = DeepReadonly<BuiltInPostgres> | undefined;
 
@@ -26,7 +27,7 @@ export function validateVolume(s: Known): Violation[] {
     wanted !== s.claim.storageClassName &&
     (s.claim.storageClassName !== undefined || isReplaceable(s));
   return [
-    ...(size !== undefined && (compareQuantities(size, s.claim.size) ?? 0) < 0
+    ...(size !== undefined && (compareStored(size, s.claim.size) ?? 0) < 0
       ? [invalid(`${PATH}.size`, size, `a volume cannot shrink: ${claim} has ${s.claim.size}${wayOut(s)}`)]
       : []),
     ...(isClassFixed
@@ -59,7 +60,7 @@ export function isReplaceable({ claim, instance }: Pick<Known, "claim" | "instan
 /** The size that the claim is to be grown to. Unset means whatever it has. */
 export function growth({ instance, claim }: Pick<Known, "instance" | "claim">): string | number | undefined {
   const size = instance.spec.metadata.builtInPostgres?.storage?.size;
-  return size !== undefined && (compareQuantities(size, claim?.size) ?? 0) > 0 ? size : undefined;
+  return size !== undefined && (compareStored(size, claim?.size) ?? 0) > 0 ? size : undefined;
 }
 
 /** A growth that the API server rejects leaves a volume that works. */
@@ -86,18 +87,42 @@ export function classOf({ storageClassName }: Pick<ClaimView, "storageClassName"
   return storageClassName ? `class ${JSON.stringify(storageClassName)}` : "no class";
 }
 
+type FixedTemplate = NonNullable<PostgresInput["claimTemplate"]>;
+
 /** What the StatefulSet's claims are made from: it cannot be changed. */
-export function claimTemplateOf(statefulSet: LiveObject): ClaimTemplate | undefined {
+export function claimTemplateOf(statefulSet: LiveObject): FixedTemplate | undefined {
   if (!("spec" in statefulSet) || statefulSet.spec === undefined) return undefined;
   const templates = "volumeClaimTemplates" in statefulSet.spec ? statefulSet.spec.volumeClaimTemplates : undefined;
   const { resources, storageClassName } = templates?.[0]?.spec ?? {};
   const size = resources?.requests?.["storage"];
-  return size === undefined ? undefined : { size, storageClassName };
+  const wish = statefulSet.metadata?.annotations?.[ANNOTATION.volumeWish];
+  return size === undefined ? undefined : { size, storageClassName, wish };
 }
 
-export function isWantedTemplate(template: ClaimTemplate, settings: Settings): boolean {
+/** Whether the StatefulSet was made for another volume than the spec wants now, and one of its own would make another. */
+export function isOutdated({ instance, identity, children }: Pick<Known, "instance" | "identity"> & Children): boolean {
+  const statefulSet = childOf({ children }, "StatefulSet", postgresName(identity.name));
+  const template = statefulSet.type === "live" ? claimTemplateOf(statefulSet.object) : undefined;
+  const { builtInPostgres: settings, postgres } = instance.spec.metadata;
+  if (postgres !== undefined || template === undefined || isWantedTemplate(template, settings)) return false;
+  // An admission policy may have made the template what it is. The next one would be the same, unless the wish is another.
+  return template.wish === undefined ? isAgainstSpec(template, settings) : template.wish !== volumeWish(settings);
+}
+
+type Children = Pick<InstanceSnapshot, "children">;
+
+/** Of a StatefulSet that carries no wish: what the spec does not name may have come from anywhere. */
+function isAgainstSpec(template: FixedTemplate, settings: Settings): boolean {
+  const { size, storageClassName } = settings?.storage ?? {};
+  return (
+    (size !== undefined && compareStored(size, template.size) !== 0) ||
+    (storageClassName !== undefined && storageClassName !== template.storageClassName)
+  );
+}
+
+function isWantedTemplate(template: FixedTemplate, settings: Settings): boolean {
   const wanted = wantedVolume(settings);
-  return equalQuantities(wanted.size, template.size) && wanted.storageClassName === template.storageClassName;
+  return compareStored(wanted.size, template.size) === 0 && wanted.storageClassName === template.storageClassName;
 }
 
 function invalid(path: string, value: unknown, detail: string): Violation {

@@ -1,7 +1,7 @@
 // What admission says about the settings of the built-in PostgreSQL. Whether they fit the volume that exists is the controller's to see
 // (storage.ts); what can be told from the two versions of the spec, and from the claim, is told before it is stored.
 import { BUILT_IN_POSTGRES } from "../../api/defaults.ts";
-import { compareQuantities, parseQuantity } from "../../api/quantity.ts";
+import { compareQuantities, compareStored, parseQuantity } from "../../api/quantity.ts";
 import type { Violation } from "../../podtemplate/violation.ts";
 import type { Instance } from "../children.ts";
 
@@ -76,12 +76,12 @@ export function shrunkSize({ spec }: Instance, { spec: before, status }: Instanc
     spec.metadata.builtInPostgres?.storage?.size,
     before.metadata.builtInPostgres?.storage?.size ?? BUILT_IN_POSTGRES.size,
   ];
-  return size !== undefined && (compareQuantities(size, former) ?? 0) < 0 ? size : undefined;
+  return size !== undefined && (compareStored(size, former) ?? 0) < 0 ? size : undefined;
 }
 
 /** A size that was asked for and never granted is no size that the volume has. */
 export function validateShrinking(size: string | number, claim: ClaimSize): Violation[] {
-  return (compareQuantities(size, claim.size) ?? 0) < 0
+  return (compareStored(size, claim.size) ?? 0) < 0
     ? [
         invalid(
           `${PATH}.storage.size`,

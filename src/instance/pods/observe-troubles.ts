@@ -37,25 +37,33 @@ export async function observeTroubles(
   const known = memory.pods ?? { sinceMs: nowMs, listedMs: 0, troubles: {} };
   memory.pods = known;
   const isStarting = phase === undefined || phase === "Provisioning";
-  if (isStarting && nowMs - known.sinceMs < START_GRACE_MS) return {};
-  if (nowMs - known.listedMs < TRUSTED_MS) return known.troubles;
-  // Without the pods a cause is missing, and nothing else: the pass goes on.
+  if (isStarting && isWithin(START_GRACE_MS, known.sinceMs, nowMs)) return {};
+  if (isWithin(TRUSTED_MS, known.listedMs, nowMs)) return known.troubles;
+  // Without the pods a cause is missing, and nothing else: the pass goes on with what is known.
   const pods = await world.listPods(identity).catch((error: unknown) => {
     if (world.signal.aborted) throw error;
     logger.error("pods of the instance could not be listed", error);
-    return [];
+    return undefined;
   });
+  if (pods === undefined) {
+    memory.pods = { ...known, listedMs: nowMs };
+    return known.troubles;
+  }
   const ofPods: Troubles = Object.fromEntries(
     incomplete.flatMap((component): [Component, TroubledPod][] => {
       const found = firstTrouble(pods.filter(isOf(component)), nowMs);
       return found === undefined ? [] : [[component, found]];
     }),
   );
-  const volume = ofPods.postgres === undefined ? undefined : await observeVolume(world, { claim, identity, logger });
+  const volume =
+    ofPods.postgres === undefined ? undefined : await observeVolume(world, { claim, identity, nowMs, memory, logger });
   const troubles = { ...ofPods, ...(volume === undefined ? {} : { volume }) };
   memory.pods = { ...known, listedMs: nowMs, troubles };
   return troubles;
 }
+
+/** A clock that was put back makes nothing young again. */
+const isWithin = (ms: number, sinceMs: number, nowMs: number): boolean => nowMs >= sinceMs && nowMs - sinceMs < ms;
 
 type Component = Exclude<keyof Troubles, "volume">;
 

@@ -9,8 +9,9 @@ import type {
 } from "../../api/generated/kubernetes.ts";
 import type { BuiltInPostgres } from "../../api/instance-postgres.ts";
 import { ANNOTATION } from "../../api/labels.ts";
+import { formatQuantity, parseQuantity, roundedToMilli } from "../../api/quantity.ts";
 import { defaultPullPolicy } from "../../podtemplate/image-reference.ts";
-import { nonEmpty, present } from "../../podtemplate/present.ts";
+import { nonEmpty, nonEmptyMap, present } from "../../podtemplate/present.ts";
 import type { LiveObject, Rendered } from "../children.ts";
 import type { PostgresGuard } from "../decision.ts";
 import {
@@ -53,7 +54,7 @@ export interface PostgresInput {
   /** Unless it runs: the uid of the claim with the catalogue, which outlasts a status that somebody empties. */
   readonly lostClaim?: string | undefined;
   /** Of the StatefulSet that exists: claim templates cannot be changed. */
-  readonly claimTemplate?: ClaimTemplate | undefined;
+  readonly claimTemplate?: (ClaimTemplate & { readonly wish: string | undefined }) | undefined;
 }
 
 export interface ClaimTemplate {
@@ -91,17 +92,32 @@ export function hasPostgresGuard(statefulSet: LiveObject, run: PostgresGuard["ru
   return run === "stopped" ? replicas === 0 : template?.spec?.schedulerName === NO_SCHEDULER;
 }
 
+/** What the spec itself says of the volume: an admission policy may make something else of the template, and a default may change. */
+export function volumeWish(settings: PostgresInput["settings"]): string {
+  const { size, storageClassName } = settings?.storage ?? {};
+  const amount = size === undefined ? undefined : parseQuantity(size);
+  return JSON.stringify({
+    size: amount === undefined ? size : formatQuantity(roundedToMilli(amount)),
+    storageClassName,
+  });
+}
+
 export function renderPostgresStatefulSet(input: PostgresInput): Rendered<"StatefulSet"> {
   const { identity, settings, run = "running" } = input;
   const labels = componentLabels(identity.name, "postgres");
   const { size, storageClassName } = input.claimTemplate ?? wantedVolume(settings);
+  const wish = input.claimTemplate === undefined ? volumeWish(settings) : input.claimTemplate.wish;
+  const annotations = {
+    ...(input.lostClaim === undefined ? {} : { [ANNOTATION.lostClaim]: input.lostClaim }),
+    ...(wish === undefined ? {} : { [ANNOTATION.volumeWish]: wish }),
+  };
   const pod = renderPod(input);
   return {
     apiVersion: "apps/v1",
     kind: "StatefulSet",
     metadata: {
       ...objectMetadata(identity, "postgres", postgresName(identity.name)),
-      ...(input.lostClaim === undefined ? {} : { annotations: { [ANNOTATION.lostClaim]: input.lostClaim } }),
+      ...present({ annotations: nonEmptyMap<string>(annotations) }),
     },
     spec: {
       replicas: run === "stopped" ? 0 : 1,
