@@ -84,7 +84,7 @@ test("S54: a new instance in a namespace that admits only restricted pods", asyn
 
 test("an idle instance costs no request, although passes go on", async () => {
   await lab.provisioned();
-  await lab.passes(2);
+  await lab.atRest();
   const sent = await lab.requestsDuring(() => lab.passes(6));
   expect(sent).toEqual([]);
 });

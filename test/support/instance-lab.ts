@@ -16,6 +16,8 @@ export interface InstanceLab extends AsyncDisposable {
   provisioned(spec?: Parameters<Room["createInstance"]>[0], security?: "restricted"): Promise<Room>;
   /** Requests that the operator sends while `during` runs, as `verb resource`. */
   requestsDuring(during: () => Promise<void>): Promise<readonly string[]>;
+  /** All instances have come to rest: three passes without a request. */
+  atRest(): Promise<unknown>;
   /** Lets the operator make this many more passes over the instances it has. */
   passes(count: number): Promise<void>;
 }
@@ -27,7 +29,7 @@ export async function openInstanceLab(): Promise<InstanceLab> {
     await startInstanceOperator({ kubeconfig: cluster.adminKubeconfig, clock: fastClock(SPEED) }),
   );
   const owned = stack.move();
-  return {
+  const lab: InstanceLab = {
     cluster,
     operator,
     async provisioned(spec, security) {
@@ -41,12 +43,18 @@ export async function openInstanceLab(): Promise<InstanceLab> {
       await during();
       return operator.requests.slice(before).map(({ verb, resource }) => `${verb} ${resource}`);
     },
+    atRest: () =>
+      eventually(async () => (await lab.requestsDuring(() => lab.passes(3))).length === 0, {
+        timeoutMs: 120_000,
+        describe: "three passes without a request",
+      }),
     async passes(count) {
       const before = operator.passes.length;
       await eventually(() => operator.passes.length >= before + count, { describe: `${count} more passes` });
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+  return lab;
 }
 
 /** Its status and reason, as `True/AllComponentsReady`. */
