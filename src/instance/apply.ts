@@ -201,8 +201,10 @@ async function reportFailures(
   const isPermanent = errors.some(isPermanentRefusal);
   const isFinal = countRefusal(memory, isPermanent, s.instance) >= REFUSALS_UNTIL_FAILED;
   if (isFinal) delete memory.refusals;
-  const findings = [...(decision.type === "refuse" ? [decision.finding] : []), ...failures.map(findingOf)];
-  const status = await bestEffort(world, s, nextStatus(s, { findings, isFinal }), logger);
+  const found = failures.map(findingOf);
+  const rejection = found.find(({ reason }) => reason === "PostgresEnsureFailed")?.message;
+  const findings = [...(decision.type === "refuse" ? [decision.finding] : []), ...found];
+  const status = await bestEffort(world, s, nextStatus(s, { findings, isFinal, rejection }), logger);
   if (fatal !== undefined || status === undefined)
     return { type: "failed", error: fatal ?? errors[0], status: status ?? { type: "unchanged" } };
   return { type: "refused", errors, status, recheckMs: isPermanent ? RECHECK_MS.invalid : RECHECK_MS.refused };

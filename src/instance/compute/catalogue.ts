@@ -1,7 +1,7 @@
 // Whether the claim of the built-in PostgreSQL is still the one that holds the catalogue. A StatefulSet makes a deleted claim anew, and
 // PostgreSQL initialises an empty one without a word: the operator remembers the uid and starts no other without a person's consent. Pure.
 import { ANNOTATION } from "../../api/labels.ts";
-import type { LiveObject } from "../children.ts";
+import { stableText } from "../../pods/stable-text.ts";
 import type { Finding } from "../decision.ts";
 import { claimName, type InstanceIdentity, postgresName } from "../names.ts";
 import { POSTGRES_DATABASE, POSTGRES_USER } from "../render/credentials-secret.ts";
@@ -104,23 +104,20 @@ export function postgresRun(catalogue: Catalogue): PostgresRun {
   return catalogue.type === "leaving" && !catalogue.accepted ? "fenced" : "running";
 }
 
-/** `problem`: why the last write of PostgreSQL was rejected. */
-export function catalogueFinding(s: Known, problem?: string): Finding | undefined {
-  const { identity } = s;
+/** `rejection`: why the API server rejected the last write of PostgreSQL. */
+export function catalogueFinding(s: Known, rejection?: string): Finding | undefined {
   const catalogue = catalogueOf(s);
   if (catalogue.type !== "leaving" && catalogue.type !== "lost") return undefined;
-  const text =
-    catalogue.type === "leaving"
-      ? leavingText(catalogue.claim, identity)
-      : `${stopText(s, problem)}${lostText(catalogue, identity)}`;
-  return { component: "metadata", reason: "CatalogueLost", message: `${ignoredText(catalogue)}${text}` };
+  const text = catalogue.type === "leaving" ? leavingText(catalogue.claim, s.identity) : lostText(catalogue, s);
+  const message = `${ignoredText(catalogue)}${unguardedText(s, catalogue, rejection)}${text}`;
+  return { component: "metadata", reason: "CatalogueLost", message };
 }
 
 /** In front: what a person has just set, and to no effect, is what they look for. */
 function ignoredText(catalogue: Extract<Catalogue, { consent: Consent }>): string {
   const { consent } = catalogue;
   if (consent === undefined || (catalogue.type === "leaving" && catalogue.accepted)) return "";
-  return `the annotation ${ANNOTATION.acceptEmptyCatalogue} is ignored: ${JSON.stringify(consent)} does not name this loss. `;
+  return `the annotation ${ANNOTATION.acceptEmptyCatalogue} is ignored: ${JSON.stringify(stableText(consent))} does not name this loss. `;
 }
 
 function leavingText({ volumeName }: ClaimView, { namespace, name }: InstanceIdentity): string {
@@ -138,35 +135,45 @@ function leavingText({ volumeName }: ClaimView, { namespace, name }: InstanceIde
  * An empty database that runs is the worst that can be, and nobody expects it. What is said of it is what was seen, not what was
  * requested.
  */
-function stopText(s: Known, problem: string | undefined): string {
+function unguardedText(s: Known, { type }: Catalogue, rejection: string | undefined): string {
   const name = postgresName(s.identity.name);
-  const found = childOf(s, "StatefulSet", name);
-  const running = found.type === "live" ? runningPods(found.object) : 0;
-  if (running === 0) return "";
-  const why = problem === undefined ? "" : `; it could not be stopped: ${problem}`;
-  return `StatefulSet ${name} is still running PostgreSQL, possibly on an EMPTY catalogue that takes writes${why}. `;
+  const rejected = (what: string) => (rejection === undefined ? "" : `; the API server rejects ${what}: ${rejection}`);
+  if (type === "lost" && isRunning(s))
+    return `StatefulSet ${name} is still running PostgreSQL, possibly on an EMPTY catalogue that takes writes${rejected("stopping it")}. `;
+  if (type === "leaving" && rejection !== undefined && !isGuarded(s, "fenced"))
+    return `StatefulSet ${name} will start PostgreSQL with an EMPTY catalogue once its pod stops${rejected("keeping it from that")}. `;
+  return "";
 }
 
 /** Wanted or still there. */
-function runningPods(statefulSet: LiveObject): number {
-  const wanted = hasPostgresGuard(statefulSet, "stopped") ? 0 : 1;
-  const { status } = "status" in statefulSet ? statefulSet : {};
-  return Math.max(wanted, status !== undefined && "replicas" in status ? (status.replicas ?? 0) : 0);
+function isRunning(s: Known): boolean {
+  const found = childOf(s, "StatefulSet", postgresName(s.identity.name));
+  if (found.type !== "live") return false;
+  const { status } = "status" in found.object ? found.object : {};
+  const pods = status !== undefined && "replicas" in status ? (status.replicas ?? 0) : 0;
+  return pods > 0 || !isGuarded(s, "stopped");
 }
 
-function lostText({ claim, remembered }: Extract<Catalogue, { type: "lost" }>, identity: InstanceIdentity): string {
+function isGuarded(s: Known, run: "fenced" | "stopped"): boolean {
+  const found = childOf(s, "StatefulSet", postgresName(s.identity.name));
+  return found.type !== "live" || hasPostgresGuard(found.object, run);
+}
+
+function lostText({ claim, remembered }: Extract<Catalogue, { type: "lost" }>, s: Known): string {
+  const { identity } = s;
   const name = claimName(identity.name);
+  const kept = isRunning(s) ? "" : "; no empty one is started in its place";
   const consent = (value: string) =>
     `kubectl annotate fireboltinstance ${identity.name} -n ${identity.namespace} --overwrite ${ANNOTATION.acceptEmptyCatalogue}=${value}`;
   if (claim === undefined)
     return (
-      `PersistentVolumeClaim ${name} (uid ${remembered}) was deleted, and the catalogue with it; no empty one is started in its ` +
-      "place. To restore it, create the claim from the volume or a snapshot that you kept and accept it by its uid: " +
+      `PersistentVolumeClaim ${name} (uid ${remembered}) was deleted, and the catalogue with it${kept}. ` +
+      "To restore it, create the claim from the volume or a snapshot that you kept and accept it by its uid: " +
       `${consent("UID")}; to start with an empty catalogue, without any database, table or user: ${consent(consentToLoss(remembered))}`
     );
   return (
-    `PersistentVolumeClaim ${name} was replaced: its uid is ${claim.uid}, and the catalogue was in ${remembered}; no empty ` +
-    "catalogue is started in its place. Accept the claim once it holds the restored catalogue, or to start with an empty " +
+    `PersistentVolumeClaim ${name} was replaced: its uid is ${claim.uid}, and the catalogue was in ${remembered}${kept}. ` +
+    "Accept the claim once it holds the restored catalogue, or to start with an empty " +
     `one, without any database, table or user: ${consent(claim.uid)}`
   );
 }

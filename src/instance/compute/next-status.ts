@@ -23,6 +23,8 @@ export interface StatusOptions {
   readonly findings?: readonly Finding[];
   /** A finding is final: the operator gives up until somebody acts. */
   readonly isFinal?: boolean;
+  /** Why the API server rejected a write of PostgreSQL. */
+  readonly rejection?: string | undefined;
 }
 
 type InstanceVerdict = Verdict<InstanceConditionType>;
@@ -37,13 +39,12 @@ const DISABLED: readonly InstanceVerdict[] = (["AuthReady", "EngineTLSReady", "G
 
 export function nextStatus(
   s: InstanceSnapshot,
-  { findings: found = [], isFinal: isGivenUp = false }: StatusOptions = {},
+  { findings: found = [], isFinal: isGivenUp = false, rejection }: StatusOptions = {},
 ): InstanceStatus {
   const catalogue = catalogueOf(s);
   // A database that is fenced while the instance is at rest does not set it in motion again.
   const isFinal = isGivenUp || (isAtRest(s) && postgresRun(catalogue) !== "running");
-  const rejected = found.find(({ component, reason }) => component === "metadata" && reason === "PostgresEnsureFailed");
-  const lost = catalogueFinding(s, rejected?.message);
+  const lost = catalogueFinding(s, rejection);
   // Whatever else is wrong: nothing is as bad, and nothing helps before it.
   const findings = lost === undefined ? found : [lost, ...found];
   // Without its database the service is of no use, whatever its pods say.

@@ -124,6 +124,23 @@ describe("a template that the API server rejects", () => {
     expect(run.message("MetadataReady")).not.toContain("still running");
   });
 
+  test("where the fence is rejected too, the condition says what will start and why", async () => {
+    const run = new InstanceRun();
+    await run.settle();
+    run.world.intercept = (request) => {
+      if (/ StatefulSet /.test(request))
+        throw new KubeApiError("PATCH", 403, { reason: "Forbidden", message: "denied by policy no-updates" });
+    };
+    deleteClaim(run);
+    await passes(run);
+    expect(run.message("MetadataReady")).toMatch(
+      /^StatefulSet lakeside-metadata-pg will start PostgreSQL with an EMPTY catalogue once its pod stops; .*denied by policy no-updates.*pg_dump/,
+    );
+    run.world.intercept = () => undefined;
+    await passes(run);
+    expect(run.message("MetadataReady")).not.toContain("EMPTY");
+  });
+
   test("where the stop is rejected too, the condition says what runs and why", async () => {
     const run = new InstanceRun();
     await run.settle();
@@ -135,8 +152,9 @@ describe("a template that the API server rejects", () => {
     await passes(run);
     expect(postgres(run)?.replicas).toBe(1);
     expect(run.message("MetadataReady")).toMatch(
-      /^StatefulSet lakeside-metadata-pg is still running PostgreSQL, possibly on an EMPTY catalogue that takes writes; it could not be stopped: .*denied by policy no-updates/,
+      /^StatefulSet lakeside-metadata-pg is still running PostgreSQL, possibly on an EMPTY catalogue that takes writes; the API server rejects stopping it: .*denied by policy no-updates/,
     );
+    expect(run.message("MetadataReady")).not.toContain("no empty one is started");
     run.world.intercept = () => undefined;
     await passes(run);
     expect(postgres(run)?.replicas).toBe(0);
