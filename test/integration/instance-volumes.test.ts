@@ -26,6 +26,18 @@ const claimAt = async (room: Room, ...at: readonly string[]) =>
   valueAt(await room.find("PersistentVolumeClaim", CLAIM), at);
 const withDatabase = (builtInPostgres: object) => ({ metadata: { builtInPostgres } });
 
+/** As a person claims a volume by its name. */
+async function claimVolume(room: Room, labels: Readonly<Record<string, string>> = {}): Promise<void> {
+  const spec = {
+    volumeName: `${room.name}-volume`,
+    storageClassName: "",
+    accessModes: ["ReadWriteOnce"],
+    resources: { requests: { storage: "10Gi" } },
+  };
+  await room.create("PersistentVolumeClaim", { metadata: { name: CLAIM, labels }, spec });
+  await eventually(async () => expect(await claimAt(room, "status", "phase")).toBe("Bound"), { timeoutMs: 60_000 });
+}
+
 /** Just enough of a StatefulSet to see what a policy makes of it. */
 const PROBE = {
   selector: { matchLabels: { probe: "policy" } },
@@ -143,16 +155,7 @@ test("an admission policy that sets the class of claim templates: the StatefulSe
 test("a claim without labels that was there before the instance is the catalogue, and its deletion is noticed", async () => {
   const room = await lab.cluster.namespace();
   await provide(room, "10Gi");
-  await room.create("PersistentVolumeClaim", {
-    metadata: { name: CLAIM },
-    spec: {
-      volumeName: `${room.name}-volume`,
-      storageClassName: "",
-      accessModes: ["ReadWriteOnce"],
-      resources: { requests: { storage: "10Gi" } },
-    },
-  });
-  await eventually(async () => expect(await claimAt(room, "status", "phase")).toBe("Bound"), { timeoutMs: 60_000 });
+  await claimVolume(room);
   await room.createInstance();
   await reaches(room, "Ready");
   const uid = await claimAt(room, "metadata", "uid");
@@ -185,16 +188,7 @@ test("a volume that outlived its claim is taken back by a claim of its own, as t
   const contentType = "application/merge-patch+json";
   await lab.cluster.api.expect({ method: "PATCH", path: volume, body: { spec: { claimRef: null } }, contentType });
   const labels = { "firebolt.io/instance": "lakeside", "firebolt.io/component": "postgres" };
-  await room.create("PersistentVolumeClaim", {
-    metadata: { name: CLAIM, labels },
-    spec: {
-      volumeName: `${room.name}-volume`,
-      storageClassName: "",
-      accessModes: ["ReadWriteOnce"],
-      resources: { requests: { storage: "10Gi" } },
-    },
-  });
-  await eventually(async () => expect(await claimAt(room, "status", "phase")).toBe("Bound"), { timeoutMs: 60_000 });
+  await claimVolume(room, labels);
   expect(conditionOf(await room.instance(), "MetadataReady")).toBe("False/CatalogueLost");
   const uid = await claimAt(room, "metadata", "uid");
   const annotations = { "firebolt.io/accept-empty-catalogue": uid };

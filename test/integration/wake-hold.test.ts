@@ -45,7 +45,9 @@ test("S78: one query for a stopped engine is held, the engine starts, the query 
   const [heldMs = 0] = await burst(gateway.clientPort, "e", 1);
   console.log(`one query: held for ${Math.round(heldMs)} ms`);
   await world.lab.until("e", ({ status, spec }) => status?.phase === "stable" && spec?.replicas === 1, "woken");
-  expect(world.lab.engine("e").status?.autoStopReason).toBe("WakeRequested");
+  // Its decision stands until the engine is looked at again, which may be at once.
+  const reasons = world.lab.history.of("FireboltEngine", "e").map(({ object }) => object.status?.autoStopReason);
+  expect(reasons).toContain("WakeRequested");
   expect(world.stamps("e")).toBe(1);
   expect(world.lab.broken()).toEqual([]);
   // The engine is known now: a second query goes straight through.
