@@ -8,8 +8,8 @@ import { Agent, type AgentOptions, request } from "node:https";
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { type Api, openApiFromKubeconfig, valueAt } from "@firebolt-operator/kube/testing";
 import { parse } from "yaml";
-import { type Api, openApiFromKubeconfig, valueAt } from "../dev/control-plane/api-request.ts";
 import { startControlPlane } from "../dev/control-plane/control-plane.ts";
 import type { Measured, Ready } from "./processes/admission.ts";
 

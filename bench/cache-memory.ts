@@ -3,11 +3,9 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { parseArgs, promisify } from "node:util";
+import { defineResource, type KubeObject } from "@firebolt-operator/kube";
+import { createKubeClient, loadKubeconfig } from "@firebolt-operator/kube/client";
 import { startControlPlane } from "../dev/control-plane/control-plane.ts";
-import { createKubeClient } from "../src/kube/kube-client.ts";
-import { loadKubeconfig } from "../src/kube/kubeconfig.ts";
-import type { KubeObject } from "../src/kube/object.ts";
-import { defineResource } from "../src/kube/resource.ts";
 
 const TARGET_RATIO = 1.3;
 const WRITERS = 32;

@@ -1,11 +1,9 @@
 // How long the queue and its workers take for many keys: 10,000 keys through 10 workers, each pass ending after one turn of
 // the promise queue, so that the figure is the runtime's own cost. Options: --items N --workers N.
 import { parseArgs } from "node:util";
-import { systemClock } from "../src/kube/clock.ts";
-import { silentLogger } from "../src/kube/logger.ts";
-import { silentRuntimeMetrics } from "../src/kube/runtime-metrics.ts";
-import { work } from "../src/kube/worker.ts";
-import { WorkQueue } from "../src/kube/workqueue.ts";
+import { silentLogger, systemClock } from "@firebolt-operator/kube";
+import { WorkQueue, work } from "@firebolt-operator/kube/controller";
+import { silentRuntimeMetrics } from "@firebolt-operator/kube/metrics";
 
 const LIMIT_MS = 1_000;
 

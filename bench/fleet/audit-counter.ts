@@ -2,7 +2,7 @@
 // lease and the upkeep of webhooks and metrics told apart. The log is read piece by piece, so that a long run costs no memory.
 import { closeSync, existsSync, openSync, readSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { valueAt } from "../../dev/control-plane/api-request.ts";
+import { valueAt } from "@firebolt-operator/kube/testing";
 
 /** Requests by `verb resource`, such as `patch fireboltengines/status`. */
 export type Counts = Readonly<Record<string, number>>;

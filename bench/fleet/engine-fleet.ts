@@ -1,10 +1,9 @@
 // A fleet of engines of one instance: made, edited and deleted with bounded parallelism, and followed by one watch. Knows what the
 // status of an engine promises and nothing about who writes it.
+import { type DeepReadonly, silentLogger } from "@firebolt-operator/kube";
+import { createObjectCache, type ObjectCache } from "@firebolt-operator/kube/cache";
 import { FireboltEngine } from "../../src/api/engine.ts";
 import { FireboltInstance } from "../../src/api/instance.ts";
-import { createObjectCache, type ObjectCache } from "../../src/kube/cache.ts";
-import { silentLogger } from "../../src/kube/logger.ts";
-import type { DeepReadonly } from "../../src/kube/object.ts";
 import { engine as engineManifest, instance as instanceManifest } from "../../test/support/manifests.ts";
 import { FLEET_NAMESPACE, type Harness } from "./harness.ts";
 

@@ -1,6 +1,6 @@
 // What everybody together has asked of the API server, by its own counters: the operator, whoever edits the engines, and Kubernetes'
 // controllers for the objects that come and go. Watches and leases are left out: they belong to time and not to work.
-import { openApiFromKubeconfig } from "../../dev/control-plane/api-request.ts";
+import { openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
 import { type Counts, total } from "./audit-counter.ts";
 import type { Harness } from "./harness.ts";
 

@@ -1,8 +1,8 @@
 // Two replicas with the chart's own lease timing: how long nobody works after the leader is killed, and after it is told to stop. An
 // engine is edited at that moment; the gap ends with the first step that the other replica takes with it.
 import { setTimeout as sleep } from "node:timers/promises";
+import { holderOf, leaseResource } from "@firebolt-operator/kube/election";
 import { FireboltEngine } from "../../src/api/engine.ts";
-import { holderOf, leaseResource } from "../../src/kube/lease.ts";
 import { createInstance, type EngineFleet, image, isReadyOn, openFleet } from "./engine-fleet.ts";
 import { type Harness, openHarness, type Progress, SYSTEM_NAMESPACE } from "./harness.ts";
 import { type Operator, startOwnOperator } from "./operator.ts";

@@ -1,12 +1,10 @@
 // What the control plane itself needs: the objects of an engine, copied from a real one, created directly for as many engines and
 // waited for until their pods are ready. No operator runs meanwhile.
+import { type KubeObject, type ObjectMeta, type ResourceType, silentLogger } from "@firebolt-operator/kube";
+import { createObjectCache } from "@firebolt-operator/kube/cache";
 import type { V1Pod } from "../../src/api/generated/kubernetes.ts";
 import { LABEL } from "../../src/api/labels.ts";
 import { configMaps, pods, services, statefulSets } from "../../src/engine/kinds.ts";
-import { createObjectCache } from "../../src/kube/cache.ts";
-import { silentLogger } from "../../src/kube/logger.ts";
-import type { KubeObject, ObjectMeta } from "../../src/kube/object.ts";
-import type { ResourceType } from "../../src/kube/resource.ts";
 import { inParallel } from "./engine-fleet.ts";
 import type { Harness } from "./harness.ts";
 

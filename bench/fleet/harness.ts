@@ -3,14 +3,11 @@
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { defineResource, type KubeObject } from "@firebolt-operator/kube";
+import { createKubeClient, type KubeClient, loadKubeconfig } from "@firebolt-operator/kube/client";
 import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { addNodes } from "../../dev/control-plane/nodes.ts";
 import { namespaces } from "../../dev/platform/namespace.ts";
-import type { KubeClient } from "../../src/kube/client.ts";
-import { createKubeClient } from "../../src/kube/kube-client.ts";
-import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
-import { defineResource } from "../../src/kube/resource.ts";
 import { startMetricsServer } from "../../test/support/engine-metrics-server.ts";
 import { type Helm, openHelm, type RenderedObject, type Values } from "../../test/support/helm.ts";
 import { buildProgram, PROGRAM } from "../../test/support/operator-process.ts";

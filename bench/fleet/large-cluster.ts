@@ -1,8 +1,7 @@
 // A start with a large fleet already there, and once more with thousands of Secrets and ConfigMaps that are none of the operator's
 // business: time to ready and to rest, requests, memory. What is nobody's engine must not be held in memory.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { KubeObject } from "../../src/kube/object.ts";
-import { defineResource } from "../../src/kube/resource.ts";
+import { defineResource, type KubeObject } from "@firebolt-operator/kube";
 import type { RequestCount } from "./audit-counter.ts";
 import { createInstance, engineNames, inParallel, isReadyOn, openFleet } from "./engine-fleet.ts";
 import { type Harness, openHarness, type Progress } from "./harness.ts";

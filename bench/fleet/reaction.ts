@@ -1,9 +1,9 @@
 // How soon a fleet hears of a change that concerns all of it: an instance that gets ready while every engine waits for it, and an edit
 // of the class that every engine names. Measured from the change to each engine's first step, and to the end of the last.
+import { silentLogger } from "@firebolt-operator/kube";
+import { createObjectCache } from "@firebolt-operator/kube/cache";
 import { FireboltEngineClass } from "../../src/api/engine-class.ts";
 import { FireboltInstance } from "../../src/api/instance.ts";
-import { createObjectCache } from "../../src/kube/cache.ts";
-import { silentLogger } from "../../src/kube/logger.ts";
 import { engineClass as classManifest, instance as instanceManifest } from "../../test/support/manifests.ts";
 import {
   type EngineCheck,

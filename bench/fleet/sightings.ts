@@ -1,11 +1,10 @@
 // When something was first seen, by watches of the administrator: the one clock for reactions, free of the whole seconds that
 // Kubernetes writes into objects. Looks only.
+import { type DeepReadonly, silentLogger } from "@firebolt-operator/kube";
+import { createObjectCache } from "@firebolt-operator/kube/cache";
 import type { V1Pod, V1StatefulSet } from "../../src/api/generated/kubernetes.ts";
 import { LABEL } from "../../src/api/labels.ts";
 import { pods, statefulSets } from "../../src/engine/kinds.ts";
-import { createObjectCache } from "../../src/kube/cache.ts";
-import { silentLogger } from "../../src/kube/logger.ts";
-import type { DeepReadonly } from "../../src/kube/object.ts";
 import { FLEET_NAMESPACE, type Harness } from "./harness.ts";
 
 export interface Sightings extends AsyncDisposable {

@@ -1,15 +1,13 @@
 // The webhook server of the admission benchmark, in a process of its own: says where it listens, counts how long every answer takes,
 // and reports on request. Argument: the kubeconfig.
-import { createAuthority } from "../../dev/control-plane/certificates.ts";
+import { silentLogger, systemClock } from "@firebolt-operator/kube";
+import { inspectPair, PairHolder } from "@firebolt-operator/kube/certificates";
+import { createKubeClient, loadKubeconfig } from "@firebolt-operator/kube/client";
+import { createAuthority } from "@firebolt-operator/kube/testing";
 import { createAdmissionServer } from "../../src/admission/admission-server.ts";
 import { createJudges } from "../../src/admission/judges.ts";
 import { kubeLookups } from "../../src/admission/lookups.ts";
 import { renderWebhookConfigurations, type WebhookConfigurations } from "../../src/admission/webhook-configurations.ts";
-import { systemClock } from "../../src/kube/clock.ts";
-import { createKubeClient } from "../../src/kube/kube-client.ts";
-import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
-import { silentLogger } from "../../src/kube/logger.ts";
-import { inspectPair, PairHolder } from "../../src/kube/serving-certificate.ts";
 
 export interface Ready {
   /** `https://127.0.0.1:port`, and who signed its certificate. */

@@ -1,12 +1,9 @@
 // The measured process of the cache-memory benchmark: nothing but the runtime, one client and one cache. Prints one line of JSON.
 // Run with --expose-gc and the kubeconfig, the namespace and the number of objects as arguments.
 import { setTimeout as sleep } from "node:timers/promises";
-import { createObjectCache } from "../../src/kube/cache.ts";
-import { createKubeClient } from "../../src/kube/kube-client.ts";
-import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
-import { silentLogger } from "../../src/kube/logger.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
-import { defineResource } from "../../src/kube/resource.ts";
+import { defineResource, type KubeObject, silentLogger } from "@firebolt-operator/kube";
+import { createObjectCache } from "@firebolt-operator/kube/cache";
+import { createKubeClient, loadKubeconfig } from "@firebolt-operator/kube/client";
 
 interface ConfigMap extends KubeObject {
   data?: Record<string, string>;

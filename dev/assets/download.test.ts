@@ -5,8 +5,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createAuthority } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createAuthority } from "../control-plane/certificates.ts";
 import { download } from "./download.ts";
 
 const CONTENT = "the archive";

@@ -3,8 +3,8 @@
 import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
 import { resolveAssets } from "../assets/resolver.ts";
-import { openApiFromKubeconfig } from "./api-request.ts";
 import type { ControlPlane } from "./control-plane.ts";
 
 export interface KubeletOptions {

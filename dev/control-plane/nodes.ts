@@ -1,6 +1,6 @@
 // Simulated nodes for a control plane that runs kwok. Their pods are ready as soon as they are scheduled.
 import { setTimeout as sleep } from "node:timers/promises";
-import { openApiFromKubeconfig, valueAt } from "./api-request.ts";
+import { openApiFromKubeconfig, valueAt } from "@firebolt-operator/kube/testing";
 
 const POLL_MS = 50;
 const READY_DEADLINE_MS = 60_000;

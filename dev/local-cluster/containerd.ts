@@ -2,9 +2,8 @@
 // the cluster's folder; it never pulls.
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { type ManagedProcess, startProcess, type Workspace } from "@firebolt-operator/kube/testing";
 import { runProgram } from "../assets/run-program.ts";
-import { type ManagedProcess, startProcess } from "../control-plane/process.ts";
-import type { Workspace } from "../control-plane/workspace.ts";
 import { POD_RANGE } from "./addresses.ts";
 import { renderToml, type TomlTable } from "./toml.ts";
 

@@ -1,9 +1,8 @@
 // The kubelet of the local cluster's one node: its certificates, its settings and starting it again.
 import { join } from "node:path";
+import { type ManagedProcess, startProcess, type Workspace } from "@firebolt-operator/kube/testing";
 import { stringify } from "yaml";
 import type { ControlPlane } from "../control-plane/control-plane.ts";
-import { type ManagedProcess, startProcess } from "../control-plane/process.ts";
-import type { Workspace } from "../control-plane/workspace.ts";
 import { CLUSTER_DOMAIN, KUBELET_HEALTH_PORT, KUBELET_PORT, NODE_ADDRESS } from "./addresses.ts";
 
 const READY_DEADLINE_MS = 60_000;

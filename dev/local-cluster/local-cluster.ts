@@ -2,11 +2,14 @@
 // Nothing of it is on the host, and nothing is left of it when it stops. It knows nothing of the operator.
 import { tmpdir } from "node:os";
 import { basename } from "node:path";
+import {
+  type ManagedProcess,
+  openApiFromKubeconfig,
+  openWorkspace,
+  type Workspace,
+} from "@firebolt-operator/kube/testing";
 import { resolveAssets } from "../assets/resolver.ts";
-import { openApiFromKubeconfig } from "../control-plane/api-request.ts";
 import { type ControlPlane, startControlPlane } from "../control-plane/control-plane.ts";
-import type { ManagedProcess } from "../control-plane/process.ts";
-import { openWorkspace, type Workspace } from "../control-plane/workspace.ts";
 import type { ImageArchive } from "../image/catalog.ts";
 import { requireProgram } from "../system/programs.ts";
 import { NODE_ADDRESS } from "./addresses.ts";

@@ -1,7 +1,7 @@
 // When the local cluster can be used: pods can be scheduled on its node, and the first Service is reached by its address, which takes
 // kube-proxy's rules. (CoreDNS has answered already when its start is over.)
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Api, openApiFromKubeconfig } from "../control-plane/api-request.ts";
+import { type Api, openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
 import { isSchedulable } from "../control-plane/nodes.ts";
 import { API_SERVICE_ADDRESS } from "./addresses.ts";
 

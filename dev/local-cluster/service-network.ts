@@ -1,10 +1,9 @@
 // What makes Services work on the node: kube-proxy, which writes the rules for their addresses, and CoreDNS, which knows their names.
 import { Resolver } from "node:dns/promises";
 import { dirname } from "node:path";
+import { type ManagedProcess, startProcess, type Workspace } from "@firebolt-operator/kube/testing";
 import { stringify } from "yaml";
 import type { ControlPlane } from "../control-plane/control-plane.ts";
-import { type ManagedProcess, startProcess } from "../control-plane/process.ts";
-import type { Workspace } from "../control-plane/workspace.ts";
 import {
   API_SERVICE_ADDRESS,
   CLUSTER_DOMAIN,

@@ -3,7 +3,7 @@
 import { appendFileSync, chmodSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Api, valueAt } from "../control-plane/api-request.ts";
+import { type Api, valueAt } from "@firebolt-operator/kube/testing";
 
 export const STORAGE_CLASS = "local-folders";
 const PROVISIONER = "firebolt.io/local-folders";

@@ -1,8 +1,7 @@
 // A connection to one cluster for everything in this folder: the operator's own client, with a kubeconfig that may name several
 // clusters. Opens no connection by itself.
 import { homedir } from "node:os";
-import { createKubeClient } from "../../src/kube/kube-client.ts";
-import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
+import { createKubeClient, loadKubeconfig } from "@firebolt-operator/kube/client";
 import type { Cluster } from "../../src/plugin/cluster.ts";
 
 const CALL_MS = 15_000;

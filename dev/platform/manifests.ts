@@ -2,14 +2,12 @@
 // waited for; any other refusal is an error.
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { defineResource, KubeApiError, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import { parseAllDocuments } from "yaml";
 import { FireboltEngine } from "../../src/api/engine.ts";
 import { FireboltEngineClass } from "../../src/api/engine-class.ts";
 import { FireboltInstance } from "../../src/api/instance.ts";
 import { KINDS } from "../../src/instance/kinds.ts";
-import { KubeApiError } from "../../src/kube/errors.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
-import { defineResource, type ResourceType } from "../../src/kube/resource.ts";
 import type { Connection } from "./connection.ts";
 import { FIELD_MANAGER, namespaces } from "./namespace.ts";
 

@@ -1,6 +1,5 @@
 // A namespace in which only pods that pass Pod Security "restricted" are admitted.
-import type { KubeObject } from "../../src/kube/object.ts";
-import { defineResource } from "../../src/kube/resource.ts";
+import { defineResource, type KubeObject } from "@firebolt-operator/kube";
 import type { Connection } from "./connection.ts";
 
 export const FIELD_MANAGER = "firebolt-playground";

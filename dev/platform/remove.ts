@@ -1,13 +1,17 @@
 // Takes a platform out of a cluster that stays: its objects, the namespace, the operator, the definitions. In this order, because only the
 // operator can finish the deletion of its objects.
 import { setTimeout as sleep } from "node:timers/promises";
+import {
+  defineResource,
+  isNotFound,
+  type KubeObject,
+  type ObjectKey,
+  type ResourceType,
+} from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../src/api/engine.ts";
 import { FireboltEngineClass } from "../../src/api/engine-class.ts";
 import { FireboltInstance } from "../../src/api/instance.ts";
 import { pods } from "../../src/engine/kinds.ts";
-import { isNotFound } from "../../src/kube/errors.ts";
-import type { KubeObject, ObjectKey } from "../../src/kube/object.ts";
-import { defineResource, type ResourceType } from "../../src/kube/resource.ts";
 import { RELEASES } from "../../src/plugin/install/helm.ts";
 import { OPERATOR_NAMESPACE, uninstallOperator } from "./charts.ts";
 import type { ClusterAddress, Connection } from "./connection.ts";

@@ -1,6 +1,6 @@
 // The sample platform: where its manifests are and what its objects are called. The playground shows it; end-to-end tests may use it.
 import { join } from "node:path";
-import type { KubeObject } from "../../src/kube/object.ts";
+import type { KubeObject } from "@firebolt-operator/kube";
 import type { Connection } from "./connection.ts";
 import { applyManifests, readManifests } from "./manifests.ts";
 

@@ -1,6 +1,6 @@
+import { renderKubeconfig } from "@firebolt-operator/kube/testing";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { renderKubeconfig } from "../control-plane/kubeconfig-file.ts";
 import { withServer } from "./private-place.ts";
 
 test("only the way to the API server changes", () => {

@@ -1,11 +1,11 @@
 // The transport on a loopback port, with judges that fail, never answer or have more to do than they may at a time: every question
 // gets one verdict, or a status that is none.
 import { Agent } from "node:https";
+import { ManualClock } from "@firebolt-operator/kube/testing";
 import { describe, expect, test } from "vitest";
 import { type HttpAnswer, startAdmissionLoopback } from "../../test/support/admission-loopback.ts";
 import { hookOf, parseResponse, review, UID } from "../../test/support/admission-review.ts";
 import { engine } from "../../test/support/manifests.ts";
-import { ManualClock } from "../../test/support/manual-clock.ts";
 import type { Judge } from "./judge.ts";
 
 const question = (object: object = engine({ name: "e" })) => JSON.stringify(review("validate-engine", { object }));

@@ -2,11 +2,11 @@
 // Time is moved by hand and stands still meanwhile, so an answer shows that nothing waited for a stranger's time to be over.
 import { Agent } from "node:https";
 import type { TLSSocket } from "node:tls";
+import { ManualClock } from "@firebolt-operator/kube/testing";
 import { expect, test, vi } from "vitest";
 import { type AdmissionLoopback, startAdmissionLoopback } from "../../test/support/admission-loopback.ts";
 import { hookOf, parseResponse, review } from "../../test/support/admission-review.ts";
 import { engine } from "../../test/support/manifests.ts";
-import { ManualClock } from "../../test/support/manual-clock.ts";
 import { type AdmissionMetrics, silentAdmissionMetrics } from "./admission-metrics.ts";
 import type { AdmissionServerOptions } from "./admission-server.ts";
 import { BODY_LIMIT_BYTES, BODY_TIMEOUT_MS } from "./exchange.ts";

@@ -1,11 +1,9 @@
 // The webhook server as a part of the manager: it listens as soon as there is a certificate, follows its changes, and stops so
 // that no question is lost. Which certificate and which rules is its caller's to say.
-import type { Clock } from "../kube/clock.ts";
-import type { Logger } from "../kube/logger.ts";
-import type { Runnable } from "../kube/runnable.ts";
-import type { CertificateSource } from "../kube/serving-certificate.ts";
-import { TlsListener, type TlsTimeouts } from "../kube/tls-listener.ts";
-import { pause, untilAborted } from "../kube/until-aborted.ts";
+import { type Clock, type Logger, pause, untilAborted } from "@firebolt-operator/kube";
+import type { CertificateSource } from "@firebolt-operator/kube/certificates";
+import type { Runnable } from "@firebolt-operator/kube/controller";
+import { TlsListener, type TlsTimeouts } from "@firebolt-operator/kube/serving";
 import type { AdmissionMetrics } from "./admission-metrics.ts";
 import { BodyRoom } from "./body-room.ts";
 import { answerExchange, type ExchangeAnswer, type IncomingExchange } from "./exchange.ts";

@@ -1,9 +1,7 @@
 // From the text of one AdmissionReview to the text of its answer. Whatever happens in between, the answer is a refusal unless a
 // judge has said yes: a defect, a missing look-up and a passed deadline all refuse, and say so.
 
-import type { Logger } from "../kube/logger.ts";
-import { resourceText } from "../kube/resource.ts";
-import { untilAborted } from "../kube/until-aborted.ts";
+import { type Logger, resourceText, untilAborted } from "@firebolt-operator/kube";
 import { UndecodableError } from "./decode.ts";
 import type { Hook } from "./hooks.ts";
 import { JsonTextError, parseJson } from "./json-text.ts";

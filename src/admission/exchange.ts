@@ -2,8 +2,7 @@
 // deadline, one answer. Everything that is not a well-formed question gets an HTTP status and no verdict.
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
-import type { Clock } from "../kube/clock.ts";
-import type { Logger } from "../kube/logger.ts";
+import type { Clock, Logger } from "@firebolt-operator/kube";
 import type { AdmissionMetrics } from "./admission-metrics.ts";
 import { answerReview, DeadlineError } from "./answer-review.ts";
 import type { BodyRoom } from "./body-room.ts";

@@ -1,12 +1,11 @@
 // Judges and validators under random input: an answer to everything, the same answer twice, a yes only where nothing was refused,
 // and every refused field named.
+import { silentLogger, systemClock } from "@firebolt-operator/kube";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { anyManifest, spoiledTemplate } from "../../test/support/admission-arbitraries.ts";
 import { hookOf, parseResponse, review } from "../../test/support/admission-review.ts";
 import { engine, engineClass, instance } from "../../test/support/manifests.ts";
-import { systemClock } from "../kube/clock.ts";
-import { silentLogger } from "../kube/logger.ts";
 import { validateTemplate } from "../podtemplate/validate-template.ts";
 import { violationsText } from "../podtemplate/violation.ts";
 import { answerReview } from "./answer-review.ts";

@@ -2,11 +2,11 @@
 // whether it was used before or not.
 import { once } from "node:events";
 import type { TLSSocket } from "node:tls";
+import { IDLE_CONNECTION_MS } from "@firebolt-operator/kube/serving";
 import { expect, test } from "vitest";
 import { startAdmissionLoopback } from "../../test/support/admission-loopback.ts";
 import { hookOf, review } from "../../test/support/admission-review.ts";
 import { engine } from "../../test/support/manifests.ts";
-import { IDLE_CONNECTION_MS } from "../kube/idle-connections.ts";
 import type { Judge } from "./judge.ts";
 
 const allow: Judge = async () => ({ type: "allow", warnings: [] });

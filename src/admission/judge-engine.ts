@@ -1,11 +1,11 @@
 // Admission of engines (api §8.2): the class exists, the template is the user's to write, no Secret of the operator is in reach,
 // the resources are within bounds; gateways change nothing but their stamp. The instance need not exist yet.
 import { isDeepStrictEqual } from "node:util";
+import type { Logger } from "@firebolt-operator/kube";
 import type { FireboltEngine } from "../api/engine.ts";
 import type { FireboltEngineClass } from "../api/engine-class.ts";
 import type { OperatorIdentity } from "../api/operator-defaults.ts";
 import { type ResourceBounds, validateEngine } from "../engine/validate.ts";
-import type { Logger } from "../kube/logger.ts";
 import { validateOwnAccount } from "../podtemplate/own-account.ts";
 import { type IsProtected, recordedSecrets, shapedSecrets } from "../podtemplate/protected-secrets.ts";
 import { validateSecretReach } from "../podtemplate/secret-reach.ts";

@@ -1,10 +1,9 @@
 // What the operator made is out of reach of templates, by the real judges: of engines, classes and both components of instances.
+import { silentLogger, systemClock } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { engine, engineClass, instance } from "../../test/support/manifests.ts";
 import { LOOKS_OWNED, OPERATOR_OWNED, OWN_OF_OPERATOR } from "../../test/support/operator-owned-templates.ts";
 import type { PodTemplateFragment } from "../api/pod-template.ts";
-import { systemClock } from "../kube/clock.ts";
-import { silentLogger } from "../kube/logger.ts";
 import type { HookId } from "./hooks.ts";
 import { createJudges } from "./judges.ts";
 import type { AdmissionRequest, JsonObject, Verdict } from "./review.ts";

@@ -1,13 +1,12 @@
 // The judges, asked directly: look-ups are a table here. That the same questions come out the same through a real API server is
 // shown by the integration tests.
+import { silentLogger, systemClock } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { engine, engineClass, instance } from "../../test/support/manifests.ts";
 import type { FireboltEngineClass } from "../api/engine-class.ts";
 import type { FireboltInstance } from "../api/instance.ts";
 import type { ResourceBounds } from "../engine/validate.ts";
 import type { ClaimSize } from "../instance/database/validate-built-in.ts";
-import { systemClock } from "../kube/clock.ts";
-import { silentLogger } from "../kube/logger.ts";
 import type { HookId } from "./hooks.ts";
 import { createJudges } from "./judges.ts";
 import type { AdmissionLookups } from "./lookups.ts";

@@ -1,9 +1,8 @@
 // One judge per webhook, from what all of them need. The wiring in src/cli calls this; tests may replace single judges.
 import { randomBytes } from "node:crypto";
+import type { Clock, Logger } from "@firebolt-operator/kube";
 import type { OperatorIdentity } from "../api/operator-defaults.ts";
 import type { ResourceBounds } from "../engine/validate.ts";
-import type { Clock } from "../kube/clock.ts";
-import type { Logger } from "../kube/logger.ts";
 import type { HookId } from "./hooks.ts";
 import type { Judge } from "./judge.ts";
 import { engineJudge } from "./judge-engine.ts";

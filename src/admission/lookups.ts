@@ -1,5 +1,7 @@
 // What admission has to know beyond the object it judges. Read from the API server itself, never from a cache: class and engine
 // are often applied together, and a label selector may hide engines from the caches.
+import { keyText, untilAborted } from "@firebolt-operator/kube";
+import type { KubeClient } from "@firebolt-operator/kube/client";
 import { FireboltEngine } from "../api/engine.ts";
 import { FireboltEngineClass } from "../api/engine-class.ts";
 import { FireboltInstance } from "../api/instance.ts";
@@ -8,9 +10,6 @@ import { credentialsSecretName } from "../api/secret-names.ts";
 import type { ClaimSize } from "../instance/database/validate-built-in.ts";
 import { KINDS, SECRET_METADATA } from "../instance/kinds.ts";
 import { claimName } from "../instance/names.ts";
-import type { KubeClient } from "../kube/client.ts";
-import { keyText } from "../kube/object.ts";
-import { untilAborted } from "../kube/until-aborted.ts";
 import { SharedReads } from "./shared-reads.ts";
 
 export interface LookupKey {

@@ -1,8 +1,8 @@
 // A body read piece by piece: what a late process has not read yet is no fault of the sender.
 import { PassThrough } from "node:stream";
+import { type Clock, systemClock } from "@firebolt-operator/kube";
+import { ManualClock } from "@firebolt-operator/kube/testing";
 import { expect, test } from "vitest";
-import { ManualClock } from "../../test/support/manual-clock.ts";
-import { type Clock, systemClock } from "../kube/clock.ts";
 import { BodyRoom } from "./body-room.ts";
 import { BodyTimeoutError, readBody } from "./request-body.ts";
 

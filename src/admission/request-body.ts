@@ -1,7 +1,7 @@
 // Reads the body of a request into one text, up to a limit, as long as there is room for it. A sender that is slow, endless or gone
 // ends in a named error; nothing of an oversized body is kept.
 import type { Readable } from "node:stream";
-import type { Clock } from "../kube/clock.ts";
+import type { Clock } from "@firebolt-operator/kube";
 import type { BodyShare } from "./body-room.ts";
 
 export class BodyTooLargeError extends Error {

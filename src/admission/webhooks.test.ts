@@ -3,17 +3,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { silentLogger, systemClock } from "@firebolt-operator/kube";
+import { createKubeClient } from "@firebolt-operator/kube/client";
+import { createManager } from "@firebolt-operator/kube/controller";
+import { createProbes } from "@firebolt-operator/kube/serving";
+import { createAuthority } from "@firebolt-operator/kube/testing";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createAuthority } from "../../dev/control-plane/certificates.ts";
 import { post, serverPair } from "../../test/support/admission-loopback.ts";
 import { hookOf, parseResponse, review } from "../../test/support/admission-review.ts";
 import { engineClass } from "../../test/support/manifests.ts";
-import { systemClock } from "../kube/clock.ts";
-import { createKubeClient } from "../kube/kube-client.ts";
-import { silentLogger } from "../kube/logger.ts";
-import { createManager } from "../kube/manager.ts";
-import { createProbes } from "../kube/probes.ts";
 import { createProductMetrics } from "../metrics/product-metrics.ts";
 import { createWebhooks } from "./webhooks.ts";
 

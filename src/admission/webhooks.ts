@@ -1,17 +1,20 @@
 // Everything behind `--enable-webhooks` as one part of the manager: certificate, rules, server. The command line's words come in as
 // plain options; nothing here reads flags or the environment.
 import { join } from "node:path";
+import type { Clock, Logger } from "@firebolt-operator/kube";
+import {
+  type CertificateObserver,
+  type CertificateSource,
+  createCertificateFiles,
+  createManagedCertificate,
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+} from "@firebolt-operator/kube/certificates";
+import type { KubeClient } from "@firebolt-operator/kube/client";
 import type { Registry } from "prom-client";
 import { FIELD_MANAGER } from "../api/group.ts";
 import type { OperatorIdentity } from "../api/operator-defaults.ts";
 import type { ResourceBounds } from "../engine/validate.ts";
-import { createCertificateFiles } from "../kube/certificate-files.ts";
-import type { KubeClient } from "../kube/client.ts";
-import type { Clock } from "../kube/clock.ts";
-import type { Logger } from "../kube/logger.ts";
-import { createManagedCertificate } from "../kube/managed-certificate.ts";
-import type { CertificateObserver, CertificateSource } from "../kube/serving-certificate.ts";
-import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "../kube/webhook-trust.ts";
 import { createAdmissionMetrics } from "./admission-metrics.ts";
 import { type AdmissionServer, createAdmissionServer } from "./admission-server.ts";
 import { HOOKS } from "./hooks.ts";

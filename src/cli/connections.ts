@@ -1,18 +1,18 @@
 // The ways to the API server: one client for the work, one for the lease, and the recorder of events. The fence of the
 // lease is put in front of every write here.
 import { hostname } from "node:os";
+import { type Logger, systemClock } from "@firebolt-operator/kube";
+import { type ClusterConfig, createKubeClient, type KubeClient } from "@firebolt-operator/kube/client";
+import {
+  createLeaderElector,
+  type ElectionTiming,
+  type LeaderElector,
+  leaseStore,
+  validateElectionTiming,
+} from "@firebolt-operator/kube/election";
+import { createEventRecorder, type EventRecorder, eventWriter } from "@firebolt-operator/kube/events";
+import type { RuntimeMetrics } from "@firebolt-operator/kube/metrics";
 import { plainText } from "../api/plain-text.ts";
-import type { KubeClient } from "../kube/client.ts";
-import { systemClock } from "../kube/clock.ts";
-import type { ClusterConfig } from "../kube/cluster-config.ts";
-import { type ElectionTiming, validateElectionTiming } from "../kube/election-timing.ts";
-import { createEventRecorder, type EventRecorder } from "../kube/event-recorder.ts";
-import { eventWriter } from "../kube/event-writer.ts";
-import { createKubeClient } from "../kube/kube-client.ts";
-import { createLeaderElector, type LeaderElector } from "../kube/leader-election.ts";
-import { leaseStore } from "../kube/lease-store.ts";
-import type { Logger } from "../kube/logger.ts";
-import type { RuntimeMetrics } from "../kube/runtime-metrics.ts";
 import { UsageError } from "./flags.ts";
 import type { ManagerFlags } from "./manager-flags.ts";
 import { VERSION } from "./version.ts";

@@ -1,9 +1,7 @@
 // Waits until the API server serves our three kinds, so that an operator installed beside its CRDs need not restart.
+import { type Clock, isNotFound, type Logger, sleep } from "@firebolt-operator/kube";
+import type { KubeClient } from "@firebolt-operator/kube/client";
 import { ENGINE_CLASS_NAMES, ENGINE_NAMES, GROUP, INSTANCE_NAMES, VERSION } from "../api/group.ts";
-import type { KubeClient } from "../kube/client.ts";
-import { type Clock, sleep } from "../kube/clock.ts";
-import { isNotFound } from "../kube/errors.ts";
-import type { Logger } from "../kube/logger.ts";
 
 const RETRY_MS = 10_000;
 const GIVE_UP_AFTER_MS = 120_000;

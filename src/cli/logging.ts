@@ -1,7 +1,7 @@
 // How log lines look: one JSON object per line on stderr under the keys that operators of Go controllers know, or a
 // readable line for people. Identical messages are sampled so that a failing loop cannot flood the log.
+import type { LogFields, Logger } from "@firebolt-operator/kube";
 import pino from "pino";
-import type { LogFields, Logger } from "../kube/logger.ts";
 
 export type TimeEncoding = "epoch" | "millis" | "nano" | "iso8601" | "rfc3339" | "rfc3339nano";
 

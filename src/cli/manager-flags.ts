@@ -1,6 +1,6 @@
 // The manager's flags, their defaults and their meaning in one table. Validated here, once, before anything starts.
+import { parseLabelSelector } from "@firebolt-operator/kube";
 import { parseResourceBounds, type ResourceBounds } from "../engine/validate.ts";
-import { parseLabelSelector } from "../kube/label-selector.ts";
 import { DEFAULT_FLAGS } from "./default-flags.ts";
 import { bindAddress, namespaceNames, notNegative } from "./flag-checks.ts";
 import { type FlagTable, type FlagValues, SettingError } from "./flags.ts";

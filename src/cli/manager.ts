@@ -1,14 +1,12 @@
 // The manager: flags in, a running operator out. The parts know each other only through what they are given here.
 import { homedir } from "node:os";
+import { type Logger, systemClock } from "@firebolt-operator/kube";
+import { loadKubeconfig } from "@firebolt-operator/kube/client";
+import { createManager, type Manager } from "@firebolt-operator/kube/controller";
+import { createRuntimeMetrics, createWatchMetrics } from "@firebolt-operator/kube/metrics";
+import { createProbes } from "@firebolt-operator/kube/serving";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import type { ResourceBounds } from "../engine/validate.ts";
-import { systemClock } from "../kube/clock.ts";
-import { loadKubeconfig } from "../kube/kubeconfig.ts";
-import type { Logger } from "../kube/logger.ts";
-import { createManager, type Manager } from "../kube/manager.ts";
-import { createProbes } from "../kube/probes.ts";
-import { createRuntimeMetrics } from "../kube/runtime-metrics.ts";
-import { createWatchMetrics } from "../kube/watch-metrics.ts";
 import { createProductMetrics } from "../metrics/product-metrics.ts";
 import { connect, electionProblems, ownNamespace } from "./connections.ts";
 import { addControllers } from "./controllers.ts";

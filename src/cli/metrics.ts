@@ -1,15 +1,17 @@
 // Puts the metrics server into the manager as the flags say: plain, or over HTTPS for scrapers that the API server lets in.
 import { hostname } from "node:os";
+import { type Logger, systemClock } from "@firebolt-operator/kube";
+import {
+  type CertificateObserver,
+  type CertificateSource,
+  createCertificateFiles,
+  createSelfSignedCertificate,
+} from "@firebolt-operator/kube/certificates";
+import type { KubeClient } from "@firebolt-operator/kube/client";
+import type { Manager } from "@firebolt-operator/kube/controller";
+import { createMetricsServer, METRICS_PATH } from "@firebolt-operator/kube/metrics";
+import { createAccessReview } from "@firebolt-operator/kube/serving";
 import type { Registry } from "prom-client";
-import { createAccessReview } from "../kube/access-review.ts";
-import { createCertificateFiles } from "../kube/certificate-files.ts";
-import type { KubeClient } from "../kube/client.ts";
-import { systemClock } from "../kube/clock.ts";
-import type { Logger } from "../kube/logger.ts";
-import type { Manager } from "../kube/manager.ts";
-import { createMetricsServer, METRICS_PATH } from "../kube/metrics-server.ts";
-import { createSelfSignedCertificate } from "../kube/self-signed-certificate.ts";
-import type { CertificateObserver, CertificateSource } from "../kube/serving-certificate.ts";
 import { listenAddress, type ManagerFlags } from "./manager-flags.ts";
 
 export interface MetricsServerParts {

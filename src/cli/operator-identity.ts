@@ -1,7 +1,7 @@
 // What the operator itself runs with: its account, from its own token, and the Secret of its webhooks. Templates may use neither.
 import { readFileSync } from "node:fs";
+import type { ClusterConfig } from "@firebolt-operator/kube/client";
 import type { OperatorIdentity } from "../api/operator-defaults.ts";
-import type { ClusterConfig } from "../kube/cluster-config.ts";
 
 export interface IdentityInput {
   readonly config: Pick<ClusterConfig, "authentication">;

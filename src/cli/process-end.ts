@@ -1,5 +1,5 @@
 // How a long-running subcommand ends: on the first signal in order, on the second at once, and on a defect with a line that says so.
-import type { Logger } from "../kube/logger.ts";
+import type { Logger } from "@firebolt-operator/kube";
 
 const EXIT_DEFECT = 1;
 const EXIT_SECOND_SIGNAL = 130;

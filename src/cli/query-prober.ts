@@ -1,11 +1,10 @@
 // Puts the prober that asks pods for their queries into the manager: it works while this process leads, and ends with it.
+import type { Clock, Logger } from "@firebolt-operator/kube";
+import type { KubeClient } from "@firebolt-operator/kube/client";
+import type { Manager } from "@firebolt-operator/kube/controller";
 import { podScraper } from "../engine/probe/pod-scraper.ts";
 import type { QueryProber } from "../engine/probe/query-probe.ts";
 import { createQueryProber } from "../engine/probe/query-prober.ts";
-import type { KubeClient } from "../kube/client.ts";
-import type { Clock } from "../kube/clock.ts";
-import type { Logger } from "../kube/logger.ts";
-import type { Manager } from "../kube/manager.ts";
 
 export interface QueryProberParts {
   /** Of the prober alone: pods that do not respond hold its sockets. */

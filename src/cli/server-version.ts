@@ -1,7 +1,7 @@
 // What the version of the API server decides: before Kubernetes 1.30 a container cannot just sleep in its preStop hook, so the wake agent
 // runs this very program's `sleep` there. Asked once, at the start.
-import type { KubeClient } from "../kube/client.ts";
-import type { Logger } from "../kube/logger.ts";
+import type { Logger } from "@firebolt-operator/kube";
+import type { KubeClient } from "@firebolt-operator/kube/client";
 
 const SLEEP_ACTION_MINOR = 30;
 

@@ -1,6 +1,5 @@
 // The flags that manager and wake agent share: the cluster to talk to, and how log lines look. Loads neither of the two.
-import { systemClock } from "../kube/clock.ts";
-import type { Logger } from "../kube/logger.ts";
+import { type Logger, systemClock } from "@firebolt-operator/kube";
 import { oneOf } from "./flag-checks.ts";
 import type { FlagTable, FlagValues } from "./flags.ts";
 import { createLogger, type TimeEncoding } from "./logging.ts";

@@ -1,5 +1,5 @@
 // `sleep <seconds>`: a preStop hook for images that have no shell (Kubernetes before 1.30 has no sleep action).
-import { sleep, systemClock } from "../kube/clock.ts";
+import { sleep, systemClock } from "@firebolt-operator/kube";
 import { UsageError } from "./flags.ts";
 import { print } from "./print.ts";
 

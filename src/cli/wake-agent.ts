@@ -1,10 +1,8 @@
 // The subcommand `wake-agent`: the sidecar of a gateway. Flags and environment in, a running agent out. It loads nothing of the
 // manager: its memory is a few dozen megabytes in every gateway pod.
 import { homedir } from "node:os";
-import { systemClock } from "../kube/clock.ts";
-import { createKubeClient } from "../kube/kube-client.ts";
-import { loadKubeconfig } from "../kube/kubeconfig.ts";
-import type { Logger } from "../kube/logger.ts";
+import { type Logger, systemClock } from "@firebolt-operator/kube";
+import { createKubeClient, loadKubeconfig } from "@firebolt-operator/kube/client";
 import { createWakeAgent } from "../wake-agent/wake-agent.ts";
 import { describeFlags, parseFlags } from "./flags.ts";
 import { endOnDefects, stopOnSignals } from "./process-end.ts";

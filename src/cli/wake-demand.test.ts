@@ -1,16 +1,13 @@
 // The poll with the program's own client on real connections: gateways that hang, as the API server's proxy shows them.
+import { type ObjectKey, silentLogger, systemClock } from "@firebolt-operator/kube";
+import { MemoryCache, startLoopback } from "@firebolt-operator/kube/testing";
 import { expect, test } from "vitest";
-import { startLoopback } from "../../test/support/loopback-server.ts";
-import { MemoryCache } from "../../test/support/memory-cache.ts";
 import { FireboltEngine } from "../api/engine.ts";
 import type { V1Pod } from "../api/generated/kubernetes.ts";
 import { FireboltInstance } from "../api/instance.ts";
 import { DemandPoll } from "../engine/auto-stop/demand-poll.ts";
 import { demandReader } from "../engine/auto-stop/gateway-pods.ts";
 import { pods } from "../engine/kinds.ts";
-import { systemClock } from "../kube/clock.ts";
-import { silentLogger } from "../kube/logger.ts";
-import type { ObjectKey } from "../kube/object.ts";
 import { renderDemandPage } from "../wake-agent/demand.ts";
 import { createDemandClient } from "./wake-demand.ts";
 

@@ -1,6 +1,10 @@
 // Puts the poll that asks gateways for demand into the manager, in the mode that needs it. Otherwise nothing is watched for it and
 // nothing asked.
 
+import { type Logger, systemClock } from "@firebolt-operator/kube";
+import type { ObjectCache } from "@firebolt-operator/kube/cache";
+import { createKubeClient, type KubeClient, type KubeClientOptions } from "@firebolt-operator/kube/client";
+import type { Manager } from "@firebolt-operator/kube/controller";
 import type { FireboltEngine } from "../api/engine.ts";
 import type { V1Pod } from "../api/generated/kubernetes.ts";
 import type { FireboltInstance } from "../api/instance.ts";
@@ -11,12 +15,6 @@ import { demandReader, GATEWAY_PODS } from "../engine/auto-stop/gateway-pods.ts"
 import type { CacheWish } from "../engine/engine-caches.ts";
 import { GATEWAY_PORTS } from "../gateway/ports.ts";
 import { WAKE_AGENT_CONTAINER } from "../gateway/wake-container.ts";
-import type { ObjectCache } from "../kube/cache.ts";
-import type { KubeClient } from "../kube/client.ts";
-import { systemClock } from "../kube/clock.ts";
-import { createKubeClient, type KubeClientOptions } from "../kube/kube-client.ts";
-import type { Logger } from "../kube/logger.ts";
-import type { Manager } from "../kube/manager.ts";
 import type { DemandMetrics } from "../metrics/process-series.ts";
 import type { Rendering } from "./instance-flags.ts";
 

@@ -1,15 +1,14 @@
 // The flags of the admission webhooks, and the server they describe put into the manager.
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { type Logger, systemClock } from "@firebolt-operator/kube";
+import type { CertificateObserver } from "@firebolt-operator/kube/certificates";
+import type { KubeClient } from "@firebolt-operator/kube/client";
+import type { Manager } from "@firebolt-operator/kube/controller";
 import type { Registry } from "prom-client";
 import { type CertificateMode, createWebhooks, defaultCertificateFolder } from "../admission/webhooks.ts";
 import type { OperatorIdentity } from "../api/operator-defaults.ts";
 import type { ResourceBounds } from "../engine/validate.ts";
-import type { KubeClient } from "../kube/client.ts";
-import { systemClock } from "../kube/clock.ts";
-import type { Logger } from "../kube/logger.ts";
-import type { Manager } from "../kube/manager.ts";
-import type { CertificateObserver } from "../kube/serving-certificate.ts";
 import { oneOf, port } from "./flag-checks.ts";
 import { type FlagTable, type FlagValues, UsageError } from "./flags.ts";
 

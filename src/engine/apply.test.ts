@@ -1,7 +1,7 @@
+import { InvariantError } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
 import { engine, snapshot } from "../../test/support/engine-fixtures.ts";
 import { MemoryEngineWorld } from "../../test/support/memory-engine-world.ts";
-import { InvariantError } from "../kube/errors.ts";
 import { applyDecision } from "./apply.ts";
 import type { EngineDecision, NextStatus } from "./decision.ts";
 

@@ -1,9 +1,9 @@
 // Carries a decision out: the routing Service of what serves, then ConfigMap, headless Service, StatefulSet, deletes, and the status
 // last, so that a crash in between repeats the row instead of losing it. Every write is one awaited call; the first that fails ends
 // the pass.
+import { InvariantError } from "@firebolt-operator/kube";
 import type { V1ConfigMap, V1Service } from "../api/generated/kubernetes.ts";
 import { LABEL } from "../api/labels.ts";
-import { InvariantError } from "../kube/errors.ts";
 import { type ChildKind, type Engine, isOwnedBy } from "./children.ts";
 import { withFailure } from "./compute/failure-suffix.ts";
 import { type ConfirmedEngine, type ConfirmedView, confirmEngine, confirmView } from "./confirm-view.ts";

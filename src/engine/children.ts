@@ -8,7 +8,7 @@ import type { V1ConfigMap, V1ObjectMeta, V1Pod, V1Service, V1StatefulSet } from 
 import type { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
 
-export { type Child, controllerUid, isOwnedBy, type OwnedMetadata, viewChild } from "../kube/owned-child.ts";
+export { type Child, controllerUid, isOwnedBy, type OwnedMetadata, viewChild } from "@firebolt-operator/kube";
 
 export type Engine = DeepReadonly<FireboltEngine>;
 export type EngineClass = DeepReadonly<FireboltEngineClass>;

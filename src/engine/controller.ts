@@ -1,10 +1,9 @@
 // The engine controller as a value: what it watches, which engines an event concerns, and the pass. Wiring only.
+import { type Clock, keyText } from "@firebolt-operator/kube";
+import type { KubeClient } from "@firebolt-operator/kube/client";
+import { type Controller, type WatchSource, watch } from "@firebolt-operator/kube/controller";
+import type { EventSink } from "@firebolt-operator/kube/events";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
-import type { KubeClient } from "../kube/client.ts";
-import type { Clock } from "../kube/clock.ts";
-import { type Controller, type WatchSource, watch } from "../kube/controller.ts";
-import type { EventSink } from "../kube/event-object.ts";
-import { keyText } from "../kube/object.ts";
 import type { DemandSource } from "./auto-stop/demand-source.ts";
 import { Evaluations } from "./auto-stop/evaluations.ts";
 import type { EngineCaches } from "./engine-caches.ts";

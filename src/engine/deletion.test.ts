@@ -1,9 +1,9 @@
+import { silentLogger } from "@firebolt-operator/kube";
+import type { EventNote } from "@firebolt-operator/kube/events";
 import { expect, test } from "vitest";
 import { EARLIER, engine, instance, NOW_MS } from "../../test/support/engine-fixtures.ts";
 import { MemoryEngineWorld } from "../../test/support/memory-engine-world.ts";
 import { OPERATOR_DEFAULTS } from "../api/operator-defaults.ts";
-import type { EventNote } from "../kube/event-object.ts";
-import { silentLogger } from "../kube/logger.ts";
 import { deleteEngine } from "./deletion.ts";
 import { noEngineMetrics } from "./metrics-hooks.ts";
 import { runEnginePass } from "./pass.ts";

@@ -1,13 +1,12 @@
 // The end of an engine (behaviour §1.11): delete every child, collect what goes wrong, and let the finalizer go last and only
 // when every delete was accepted. Ignores phase, class and instance; drains nothing.
 
+import { type Logger, NotLeaderError } from "@firebolt-operator/kube";
+import type { NextCheck } from "@firebolt-operator/kube/controller";
+import type { EventSink } from "@firebolt-operator/kube/events";
 import { withVerdict } from "../api/condition-list.ts";
 import { FireboltEngine } from "../api/engine.ts";
 import type { EngineStatus } from "../api/engine-status.ts";
-import type { NextCheck } from "../kube/controller.ts";
-import { NotLeaderError } from "../kube/errors.ts";
-import type { EventSink } from "../kube/event-object.ts";
-import type { Logger } from "../kube/logger.ts";
 import { CHILD_KINDS, type ChildObject, controllerUid, type Engine, isOwnedBy } from "./children.ts";
 import type { Removal } from "./decision.ts";
 import { regarding } from "./events.ts";

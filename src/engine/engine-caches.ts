@@ -1,5 +1,7 @@
 // The caches that the engine controllers read: what is in them and how it is found. Children are narrowed to objects that carry
 // the engine label, and pods to the few fields that readiness and draining need.
+import type { DeepReadonly, KubeObject } from "@firebolt-operator/kube";
+import type { CacheOptions, ObjectCache } from "@firebolt-operator/kube/cache";
 import { FireboltEngine } from "../api/engine.ts";
 import { FireboltEngineClass } from "../api/engine-class.ts";
 import type {
@@ -12,8 +14,6 @@ import type {
 } from "../api/generated/kubernetes.ts";
 import { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
-import type { CacheOptions, ObjectCache } from "../kube/cache.ts";
-import type { DeepReadonly, KubeObject } from "../kube/object.ts";
 import { isPodReady } from "../pods/pod-trouble.ts";
 import { configMaps, pods, services, statefulSets } from "./kinds.ts";
 

@@ -1,10 +1,10 @@
 // Which Kubernetes events a stored decision deserves (operations §3; docs/adr/0011 says which are left out, and why). Pure: what
 // is told depends on the decision and on what was there before it, so a repeated pass tells nothing twice.
 
+import type { EventNote } from "@firebolt-operator/kube/events";
 import { findCondition } from "../api/condition-list.ts";
 import type { Condition } from "../api/conditions.ts";
 import { API_VERSION } from "../api/group.ts";
-import type { EventNote } from "../kube/event-object.ts";
 import { troubleText } from "../pods/pod-trouble.ts";
 import { scrapeFailureOf } from "./auto-stop/scrape-failure.ts";
 import type { Engine } from "./children.ts";

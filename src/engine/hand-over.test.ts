@@ -1,11 +1,11 @@
 // Whole passes in memory around the moment at which traffic changes: when the old generation counts as drained, when it is taken back,
 // and what an unexplained new generation waits for.
+import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { image } from "../../test/support/engine-cluster.ts";
 import { engineClass } from "../../test/support/engine-fixtures.ts";
 import { MINUTE, pageOf, resting, type TimedCluster, text } from "../../test/support/timed-cluster.ts";
 import { ANNOTATION, LABEL } from "../api/labels.ts";
-import { KubeApiError } from "../kube/errors.ts";
 
 const SETTLE_MS = 35_000;
 

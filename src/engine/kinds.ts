@@ -1,6 +1,6 @@
 // The addresses of the Kubernetes kinds that an engine is made of.
+import { defineResource } from "@firebolt-operator/kube";
 import type { CoreV1Event, V1ConfigMap, V1Pod, V1Service, V1StatefulSet } from "../api/generated/kubernetes.ts";
-import { defineResource } from "../kube/resource.ts";
 
 const core = { group: "", version: "v1", namespaced: true } as const;
 

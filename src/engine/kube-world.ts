@@ -1,22 +1,29 @@
 // The engine's world over a cluster: cached reads from the caches, everything else one request each. Knows how things are
 // written (fields, preconditions, propagation) and nothing about why.
+import {
+  changedFields,
+  type DeepReadonly,
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  KubeApiError,
+  keyOf,
+  keyText,
+} from "@firebolt-operator/kube";
+import type { KubeClient } from "@firebolt-operator/kube/client";
 import { FireboltEngine } from "../api/engine.ts";
 import type { V1ObjectMeta } from "../api/generated/kubernetes.ts";
 import { FIELD_MANAGER } from "../api/group.ts";
 import { LABEL, LABEL_VALUE_MAX_LENGTH } from "../api/labels.ts";
-import { changedFields } from "../kube/changed-fields.ts";
-import type { KubeClient } from "../kube/client.ts";
-import { isAlreadyExists, isConflict, isNotFound, KubeApiError } from "../kube/errors.ts";
-import { type DeepReadonly, keyOf, keyText } from "../kube/object.ts";
 import type { DemandSource } from "./auto-stop/demand-source.ts";
 import type { Evaluations } from "./auto-stop/evaluations.ts";
 import type { ChildKind, ChildObject, Engine } from "./children.ts";
 import type { RoutingWrite } from "./decision.ts";
 import { type EngineCaches, INDEX } from "./engine-caches.ts";
 import { configMaps, coreEvents, pods, services, statefulSets } from "./kinds.ts";
+import { isPodName } from "./names.ts";
 import type { QueryProber } from "./probe/query-probe.ts";
 import { warningOf } from "./statefulset-warning.ts";
-import { isPodName } from "./names.ts";
 import { identityOf } from "./stored-state.ts";
 import type {
   CachedReads,

@@ -1,7 +1,7 @@
 // Names who edited a StatefulSet whose next generation is held, or a routing Service that is about to be written over: the field manager
 // of the newest change that is not the operator's. Best effort: a failed look-up is logged and changes nothing.
+import type { Logger } from "@firebolt-operator/kube";
 import { FIELD_MANAGER } from "../api/group.ts";
-import type { Logger } from "../kube/logger.ts";
 import type { Service, StatefulSet } from "./children.ts";
 import type { EngineDecision } from "./decision.ts";
 import type { EngineSnapshot } from "./snapshot.ts";

@@ -1,7 +1,6 @@
 // A pass that failed, as people see it: the error's own words behind Ready's message, and an event when it is news. What the engine was
 // last found to be stays; a pass that succeeds writes the message without the failure. Failures that end by themselves (a conflict, an API
 // server that does not respond) are left to logs and metrics: two status writes for each would only add to the load.
-import { findCondition } from "../api/condition-list.ts";
 import {
   InvariantError,
   isRefusal,
@@ -9,8 +8,9 @@ import {
   KubeConnectionError,
   KubeTimeoutError,
   NotLeaderError,
-} from "../kube/errors.ts";
-import type { EventSink } from "../kube/event-object.ts";
+} from "@firebolt-operator/kube";
+import type { EventSink } from "@firebolt-operator/kube/events";
+import { findCondition } from "../api/condition-list.ts";
 import { stableText } from "../pods/stable-text.ts";
 import type { Engine } from "./children.ts";
 import { namesFailure } from "./compute/failure-suffix.ts";

@@ -1,6 +1,6 @@
+import { InvariantError } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
 import { cluster, image, stable } from "../../test/support/engine-cluster.ts";
-import { InvariantError } from "../kube/errors.ts";
 
 test("a drain with pods that no cache shows asks the API server for them", async () => {
   const world = await stable();

@@ -1,6 +1,6 @@
 // Tells people and metrics what a pass did: log lines, events, counters. Changes nothing, and is called only after the fact.
-import type { EventSink } from "../kube/event-object.ts";
-import type { Logger } from "../kube/logger.ts";
+import type { Logger } from "@firebolt-operator/kube";
+import type { EventSink } from "@firebolt-operator/kube/events";
 import type { Applied, Scaled } from "./apply.ts";
 import { scaleEventsOf } from "./auto-stop/events.ts";
 import type { EngineDecision, WritableDecision } from "./decision.ts";

@@ -1,6 +1,6 @@
+import type { NextCheck } from "@firebolt-operator/kube/controller";
 import { expect, test } from "vitest";
 import { cluster, image, stable } from "../../test/support/engine-cluster.ts";
-import type { NextCheck } from "../kube/controller.ts";
 
 test("S1: create → Ready in nine requests and an event, in the order that a crash at any point survives", async () => {
   const world = cluster();

@@ -1,12 +1,11 @@
 // One pass over one engine, a straight line (behaviour §1.1): entry, deletion, finalizer, observe, compute, apply, sweep,
 // metrics. Knows the outside only through its world, so the model test runs it as it is.
+import { InvariantError, isConflict, isNotFound, type Logger, NotLeaderError } from "@firebolt-operator/kube";
+import { type NextCheck, RetryAfterError } from "@firebolt-operator/kube/controller";
+import type { EventSink } from "@firebolt-operator/kube/events";
 import type { Condition } from "../api/conditions.ts";
 import { FireboltEngine } from "../api/engine.ts";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
-import { type NextCheck, RetryAfterError } from "../kube/controller.ts";
-import { InvariantError, isConflict, isNotFound, NotLeaderError } from "../kube/errors.ts";
-import type { EventSink } from "../kube/event-object.ts";
-import type { Logger } from "../kube/logger.ts";
 import { type Applied, applyObjects, applyStatus } from "./apply.ts";
 import { withAutoStop } from "./auto-stop/step.ts";
 import type { Engine } from "./children.ts";

@@ -1,8 +1,8 @@
 // Passes that fail, as people see them: Ready's message, one event, and both gone when the fault is.
+import { KubeApiError } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
 import { image } from "../../test/support/engine-cluster.ts";
 import { MINUTE, resting, type TimedCluster, timed } from "../../test/support/timed-cluster.ts";
-import { KubeApiError } from "../kube/errors.ts";
 
 const FORBIDDEN = 'pods is forbidden: User "operator" cannot list resource "pods"';
 const refused = (request: string, status = 403, reason = "Forbidden", message = FORBIDDEN) =>

@@ -1,6 +1,6 @@
+import { KubeApiError } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
 import { cluster, image, stable } from "../../test/support/engine-cluster.ts";
-import { KubeApiError } from "../kube/errors.ts";
 
 const refused = new KubeApiError("create statefulsets.apps ns/e-g0", 422, {
   reason: "Invalid",

@@ -1,9 +1,9 @@
 // A child that the API server refuses (invalid, forbidden by a policy or a quota, a webhook that cannot be called) or whose name another
 // object holds: trying again at once does not help. The engine shows the cause instead of looking busy; nothing else of the status
 // changes, and the same write is tried again at the pace of a closed gate.
+import { isRefusal } from "@firebolt-operator/kube";
 import { findCondition, type Verdict } from "../api/condition-list.ts";
 import type { EngineReadyReason } from "../api/conditions.ts";
-import { isRefusal } from "../kube/errors.ts";
 import { stableText } from "../pods/stable-text.ts";
 import { ChildInTheWayError } from "./apply.ts";
 import { judge } from "./compute/next-status.ts";

@@ -1,6 +1,6 @@
 // Which of a decision's writes put back what somebody deleted or edited, as events. Pure; who edited a Service is looked up by
 // name-editor.ts before it is written over.
-import type { EventNote } from "../kube/event-object.ts";
+import type { EventNote } from "@firebolt-operator/kube/events";
 import type { WritableDecision } from "./decision.ts";
 import { regarding } from "./events.ts";
 import { isAtRest } from "./phase.ts";

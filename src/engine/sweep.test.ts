@@ -1,8 +1,8 @@
+import { silentLogger } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
 import { engine } from "../../test/support/engine-fixtures.ts";
 import { MemoryEngineWorld } from "../../test/support/memory-engine-world.ts";
 import { LABEL } from "../api/labels.ts";
-import { silentLogger } from "../kube/logger.ts";
 import { identityOf } from "./stored-state.ts";
 import { sweepOrphans } from "./sweep.ts";
 

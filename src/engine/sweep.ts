@@ -1,7 +1,6 @@
 // Deletes what abandoned and cleaned generations left behind (behaviour §1.7). Runs after every pass, costs nothing when there
 // is nothing to do, and never fails the pass.
-import { NotLeaderError } from "../kube/errors.ts";
-import type { Logger } from "../kube/logger.ts";
+import { type Logger, NotLeaderError } from "@firebolt-operator/kube";
 import { type SweepView, selectOrphans } from "./compute/sweep.ts";
 import { confirmView } from "./confirm-view.ts";
 import type { Removal } from "./decision.ts";

@@ -1,10 +1,10 @@
+import type { KubeObject } from "@firebolt-operator/kube";
+import type { CacheEvent, ObjectCache } from "@firebolt-operator/kube/cache";
 import { expect, test } from "vitest";
 import { EARLIER, engine, engineClass, instance } from "../../test/support/engine-fixtures.ts";
 import type { FireboltEngine } from "../api/engine.ts";
 import type { V1ContainerState, V1Pod, V1StatefulSet } from "../api/generated/kubernetes.ts";
 import { LABEL } from "../api/labels.ts";
-import type { CacheEvent, ObjectCache } from "../kube/cache.ts";
-import type { KubeObject } from "../kube/object.ts";
 import {
   engineOfChildEvent,
   engineOfEngineEvent,

@@ -1,14 +1,14 @@
 // Which engines an event concerns (behaviour §1.1). Status-only changes of an engine, changes that no decision reads and the last
 // days of a generation that is left behind start no pass: otherwise the operator's own writes would keep it busy for ever.
 import { isDeepStrictEqual } from "node:util";
+import { type DeepReadonly, type KubeObject, keyText, type ObjectKey } from "@firebolt-operator/kube";
+import type { CacheEvent, ObjectCache } from "@firebolt-operator/kube/cache";
 import type { FireboltEngine } from "../api/engine.ts";
 import type { FireboltEngineClass } from "../api/engine-class.ts";
 import type { V1Pod, V1StatefulSet } from "../api/generated/kubernetes.ts";
 import { isEnding } from "../api/held-deletion.ts";
 import type { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
-import type { CacheEvent, ObjectCache } from "../kube/cache.ts";
-import { type DeepReadonly, type KubeObject, keyText, type ObjectKey } from "../kube/object.ts";
 import { podTrouble } from "../pods/pod-trouble.ts";
 import { generationLabel } from "./children.ts";
 import { INDEX } from "./engine-caches.ts";

@@ -1,18 +1,14 @@
 // Many engines with a pod on a node that vanished, and one that must wake: the real controller with its real workers and passes, over
 // engines in memory. Time is moved by hand, so the bounds are those of the product and not of the machine.
+import { KubeTimeoutError, type ObjectKey, silentLogger, sleep } from "@firebolt-operator/kube";
+import { controllerRunnable, type WatchSource } from "@firebolt-operator/kube/controller";
+import { silentRuntimeMetrics } from "@firebolt-operator/kube/metrics";
+import { ManualClock } from "@firebolt-operator/kube/testing";
 import { expect, test } from "vitest";
 import { NOW_MS } from "../../test/support/engine-fixtures.ts";
-import { ManualClock } from "../../test/support/manual-clock.ts";
 import { metricsOf } from "../../test/support/probe-harness.ts";
 import { resting, type TimedCluster } from "../../test/support/timed-cluster.ts";
 import { OPERATOR_DEFAULTS } from "../api/operator-defaults.ts";
-import { sleep } from "../kube/clock.ts";
-import type { WatchSource } from "../kube/controller.ts";
-import { KubeTimeoutError } from "../kube/errors.ts";
-import { silentLogger } from "../kube/logger.ts";
-import type { ObjectKey } from "../kube/object.ts";
-import { controllerRunnable } from "../kube/run-controller.ts";
-import { silentRuntimeMetrics } from "../kube/runtime-metrics.ts";
 import { noEngineMetrics } from "./metrics-hooks.ts";
 import { runEnginePass } from "./pass.ts";
 import type { ProbeQuestion, QueryProber, ScrapePod } from "./probe/query-probe.ts";

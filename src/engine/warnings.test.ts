@@ -1,3 +1,4 @@
+import { silentLogger } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
 import {
   EARLIER,
@@ -10,7 +11,6 @@ import {
 } from "../../test/support/engine-fixtures.ts";
 import { MemoryEngineWorld } from "../../test/support/memory-engine-world.ts";
 import type { Condition } from "../api/conditions.ts";
-import { silentLogger } from "../kube/logger.ts";
 import { computeEngine } from "./compute/compute-engine.ts";
 import type { EngineSnapshot } from "./snapshot.ts";
 import { warningOf } from "./statefulset-warning.ts";

@@ -1,9 +1,9 @@
 // Puts the StatefulSet's own complaint (quota, missing ServiceAccount, admission) in place of a generic Ready reason
 // (behaviour §1.10). Best effort: a failed look-up is logged and changes nothing.
 
+import type { Logger } from "@firebolt-operator/kube";
 import { findCondition } from "../api/condition-list.ts";
 import { CONDITION_REASON_MAX_LENGTH, CONDITION_REASON_PATTERN, type Condition } from "../api/conditions.ts";
-import type { Logger } from "../kube/logger.ts";
 import { stableText } from "../pods/stable-text.ts";
 import { withoutFailure } from "./compute/failure-suffix.ts";
 import type { EngineDecision } from "./decision.ts";

@@ -1,12 +1,11 @@
 // The class controller as a value: classes themselves, and every engine that begins or ceases to name one.
+import type { Clock, ObjectKey } from "@firebolt-operator/kube";
+import type { CacheEvent } from "@firebolt-operator/kube/cache";
+import type { KubeClient } from "@firebolt-operator/kube/client";
+import { type Controller, watch } from "@firebolt-operator/kube/controller";
+import type { EventSink } from "@firebolt-operator/kube/events";
 import type { FireboltEngine } from "../api/engine.ts";
 import type { FireboltEngineClass } from "../api/engine-class.ts";
-import type { CacheEvent } from "../kube/cache.ts";
-import type { KubeClient } from "../kube/client.ts";
-import type { Clock } from "../kube/clock.ts";
-import { type Controller, watch } from "../kube/controller.ts";
-import type { EventSink } from "../kube/event-object.ts";
-import type { ObjectKey } from "../kube/object.ts";
 import { type EngineClassMetrics, noEngineClassMetrics } from "./metrics-hooks.ts";
 import { runEngineClassPass } from "./pass.ts";
 import { type EngineClassCaches, kubeClassWorld } from "./world.ts";

@@ -1,9 +1,9 @@
+import { silentLogger } from "@firebolt-operator/kube";
+import type { EventNote } from "@firebolt-operator/kube/events";
 import { expect, test } from "vitest";
 import { EARLIER, engine, engineClass, NOW, NOW_MS } from "../../test/support/engine-fixtures.ts";
 import type { EngineClassStatus, FireboltEngineClass } from "../api/engine-class.ts";
 import { ENGINE_CLASS_NAMES } from "../api/group.ts";
-import type { EventNote } from "../kube/event-object.ts";
-import { silentLogger } from "../kube/logger.ts";
 import { computeEngineClass } from "./compute.ts";
 import { classesOfEngineEvent, classOfEvent } from "./controller.ts";
 import type { EngineClassMetrics } from "./metrics-hooks.ts";

@@ -1,12 +1,12 @@
 // One pass over one class: count, decide, write at most once. The count that releases a class comes from the API server; when it
 // cannot be had, the pass fails and the class stays.
 import { isDeepStrictEqual } from "node:util";
+import type { Logger } from "@firebolt-operator/kube";
+import type { NextCheck } from "@firebolt-operator/kube/controller";
+import type { EventSink } from "@firebolt-operator/kube/events";
 import { findCondition } from "../api/condition-list.ts";
 import type { EngineClassStatus } from "../api/engine-class.ts";
 import { API_VERSION } from "../api/group.ts";
-import type { NextCheck } from "../kube/controller.ts";
-import type { EventSink } from "../kube/event-object.ts";
-import type { Logger } from "../kube/logger.ts";
 import { computeEngineClass, type EngineClass } from "./compute.ts";
 import type { EngineClassMetrics } from "./metrics-hooks.ts";
 import type { ClassKey, EngineClassWorld, WriteAnswer } from "./world.ts";

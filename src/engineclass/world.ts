@@ -1,11 +1,10 @@
 // The way from the class reconciler to the outside, and its implementation over a cluster. Decides nothing.
+import { isConflict, isNotFound, keyText } from "@firebolt-operator/kube";
+import type { ObjectCache } from "@firebolt-operator/kube/cache";
+import type { KubeClient } from "@firebolt-operator/kube/client";
 import { FireboltEngine } from "../api/engine.ts";
 import { type EngineClassStatus, FireboltEngineClass } from "../api/engine-class.ts";
 import { FIELD_MANAGER } from "../api/group.ts";
-import type { ObjectCache } from "../kube/cache.ts";
-import type { KubeClient } from "../kube/client.ts";
-import { isConflict, isNotFound } from "../kube/errors.ts";
-import { keyText } from "../kube/object.ts";
 import type { EngineClass } from "./compute.ts";
 
 export interface ClassKey {

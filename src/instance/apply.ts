@@ -1,9 +1,8 @@
 // Carries a decision out: the writes of every step in order, the status last. A rejected write never hides what the pass observed:
 // the status shows both. Every write is one awaited call; a crash between any two repeats the pass.
+import { isForbidden, type Logger } from "@firebolt-operator/kube";
 import type { InstanceStatus } from "../api/instance-status.ts";
 import { ANNOTATION } from "../api/labels.ts";
-import { isForbidden } from "../kube/errors.ts";
-import type { Logger } from "../kube/logger.ts";
 import { type Instance, viewChild } from "./children.ts";
 import { nextStatus } from "./compute/next-status.ts";
 import { retainedFor } from "./database/retention.ts";

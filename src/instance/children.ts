@@ -17,7 +17,7 @@ import type {
 import type { FireboltInstance } from "../api/instance.ts";
 import type { InstanceIdentity } from "./names.ts";
 
-export { type Child, isOwnedBy, viewChild } from "../kube/owned-child.ts";
+export { type Child, isOwnedBy, viewChild } from "@firebolt-operator/kube";
 
 export type Instance = DeepReadonly<FireboltInstance>;
 export type Deployment = DeepReadonly<V1Deployment>;

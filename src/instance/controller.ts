@@ -1,9 +1,9 @@
 // The instance controller as a value: what it watches, which instance an event concerns, and the pass. Wiring only.
+import type { Clock } from "@firebolt-operator/kube";
+import type { KubeClient } from "@firebolt-operator/kube/client";
+import { type Controller, watch } from "@firebolt-operator/kube/controller";
+import type { EventSink } from "@firebolt-operator/kube/events";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
-import type { KubeClient } from "../kube/client.ts";
-import type { Clock } from "../kube/clock.ts";
-import { type Controller, watch } from "../kube/controller.ts";
-import type { EventSink } from "../kube/event-object.ts";
 import type { InstanceCaches } from "./instance-caches.ts";
 import { kubeInstanceWorld } from "./kube-world.ts";
 import { InstanceMemories } from "./memory.ts";

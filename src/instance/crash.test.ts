@@ -1,8 +1,8 @@
 // A process may end between any two requests, and an answer may get lost: neither may cost the account, the password or an object.
+import { KubeConnectionError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
 import { Crash } from "../../test/support/memory-instance-world.ts";
-import { KubeConnectionError } from "../kube/errors.ts";
 
 const SECRET = "lakeside-metadata-postgres-creds";
 

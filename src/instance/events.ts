@@ -1,11 +1,11 @@
 // Which Kubernetes events a stored status deserves (operations §3). Pure: what is told depends on the status before and after,
 // so a repeated pass tells nothing twice.
+import type { EventNote } from "@firebolt-operator/kube/events";
 import { findCondition } from "../api/condition-list.ts";
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import { API_VERSION, INSTANCE_NAMES } from "../api/group.ts";
 import type { InstanceStatus } from "../api/instance-status.ts";
 import { withNextStep } from "../api/next-step.ts";
-import type { EventNote } from "../kube/event-object.ts";
 import { mayBeLogin } from "../pods/may-be-login.ts";
 import { troubleText } from "../pods/pod-trouble.ts";
 import type { Instance } from "./children.ts";

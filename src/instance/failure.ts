@@ -1,10 +1,10 @@
 // Passes that fail: what the API server said belongs where people look, in Ready and in an event, and not in the log alone. Each text is told
 // once; failures that a retry mends (a lost race, a short outage) change no condition.
+import type { Logger } from "@firebolt-operator/kube";
+import type { EventSink } from "@firebolt-operator/kube/events";
 import { withVerdict } from "../api/condition-list.ts";
 import { copyOf } from "../api/deep-readonly.ts";
 import type { InstanceStatus } from "../api/instance-status.ts";
-import type { EventSink } from "../kube/event-object.ts";
-import type { Logger } from "../kube/logger.ts";
 import type { Instance } from "./children.ts";
 import { nextPhase } from "./compute/phase.ts";
 import { failureEvent } from "./events.ts";

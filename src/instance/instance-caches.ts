@@ -1,11 +1,11 @@
 // The caches that the instance controller reads: objects that carry the instance label, reduced to what is compared or decided
 // by. Of Secrets only the metadata is watched: their contents never reach this process that way.
+import type { KubeObject } from "@firebolt-operator/kube";
+import type { CacheOptions, ObjectCache } from "@firebolt-operator/kube/cache";
 import { FireboltEngine } from "../api/engine.ts";
 import type { V1ConfigMap, V1Deployment, V1PersistentVolumeClaim, V1StatefulSet } from "../api/generated/kubernetes.ts";
 import { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
-import type { CacheOptions, ObjectCache } from "../kube/cache.ts";
-import type { KubeObject } from "../kube/object.ts";
 import type { AppliedKind, ChildTypes } from "./children.ts";
 import { digestData } from "./drift/config-map-digest.ts";
 import { KINDS, SECRET_METADATA } from "./kinds.ts";

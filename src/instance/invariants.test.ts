@@ -1,9 +1,9 @@
 // Random walks over whole passes: pods, people, other processes and a moody API server in any order. After every pass the named
 // invariants of behaviour §5 hold.
+import { KubeApiError } from "@firebolt-operator/kube";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
-import { KubeApiError } from "../kube/errors.ts";
 
 const SECRET = "lakeside-metadata-postgres-creds";
 

@@ -1,7 +1,6 @@
 // The addresses of the Kubernetes kinds that an instance is made of.
+import { defineResource, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import type { CoreV1Event, V1Pod } from "../api/generated/kubernetes.ts";
-import type { KubeObject } from "../kube/object.ts";
-import { defineResource, type ResourceType } from "../kube/resource.ts";
 import type { ChildKind, ChildTypes } from "./children.ts";
 
 const core = { group: "", version: "v1", namespaced: true } as const;

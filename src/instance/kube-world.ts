@@ -1,17 +1,22 @@
 // The instance's world over a cluster: cached reads from the caches, everything else one request each. Knows how things are
 // written (fields, preconditions, propagation) and nothing about why.
+import {
+  changedFields,
+  isAlreadyExists,
+  isConflict,
+  isFieldConflict,
+  isNotFound,
+  type KubeObject,
+  type ResourceType,
+} from "@firebolt-operator/kube";
+import type { ObjectCache } from "@firebolt-operator/kube/cache";
+import type { KubeClient, Patch } from "@firebolt-operator/kube/client";
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import { FireboltEngine } from "../api/engine.ts";
 import type { CoreV1Event } from "../api/generated/kubernetes.ts";
 import { FIELD_MANAGER } from "../api/group.ts";
 import { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
-import type { ObjectCache } from "../kube/cache.ts";
-import { changedFields } from "../kube/changed-fields.ts";
-import type { KubeClient, Patch } from "../kube/client.ts";
-import { isAlreadyExists, isConflict, isFieldConflict, isNotFound } from "../kube/errors.ts";
-import type { KubeObject } from "../kube/object.ts";
-import type { ResourceType } from "../kube/resource.ts";
 import { isObject } from "../podtemplate/shape.ts";
 import {
   type AppliedKind,

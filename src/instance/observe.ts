@@ -1,6 +1,6 @@
 // Reads everything one decision depends on: children from caches, the database's Secret only when it must be known. Writes
 // nothing and decides nothing.
-import type { Logger } from "../kube/logger.ts";
+import type { Logger } from "@firebolt-operator/kube";
 import type { AppliedKind, Child, Instance, LiveObject } from "./children.ts";
 import { identityOf, viewChild } from "./children.ts";
 import { needsCredentials } from "./compute/compute-instance.ts";

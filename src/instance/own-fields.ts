@@ -1,10 +1,9 @@
 // Ownership of the fields of an object that this operator created. A create records its fields under the operation Update, and a
 // server-side apply removes only fields that an earlier apply recorded: without this step, a field that a user takes out of a
 // template would stay on the object for ever.
+import type { KubeObject, ObjectKey, ResourceType } from "@firebolt-operator/kube";
+import type { KubeClient, WriteOptions } from "@firebolt-operator/kube/client";
 import { FIELD_MANAGER } from "../api/group.ts";
-import type { KubeClient, WriteOptions } from "../kube/client.ts";
-import type { KubeObject, ObjectKey } from "../kube/object.ts";
-import type { ResourceType } from "../kube/resource.ts";
 import { isObject } from "../podtemplate/shape.ts";
 
 /**

@@ -1,7 +1,7 @@
 // Passes over a world in memory: how an instance fails for good and is helped up (S58), and how it ends (S60).
+import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun, KEY } from "../../test/support/instance-passes.ts";
-import { KubeApiError } from "../kube/errors.ts";
 
 const SECRET = "lakeside-metadata-postgres-creds";
 const EXTERNAL = {

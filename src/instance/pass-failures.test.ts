@@ -1,7 +1,7 @@
 // Passes over a world in memory: repairs leave an event, and a pass that fails shows it in Ready and in one event, until it succeeds again.
+import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
-import { KubeApiError } from "../kube/errors.ts";
 import { problemOf } from "./refusal.ts";
 
 const notes = (run: InstanceRun, reason: string) =>

@@ -1,9 +1,9 @@
 // Passes over a world in memory: what the command line decides about the gateway's identity, its agent and its hardening, and what
 // changing one of them writes (operations O2, §1.2, §3).
+import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
 import { Crash } from "../../test/support/memory-instance-world.ts";
-import { KubeApiError } from "../kube/errors.ts";
 
 const WAKE_AGENT = { image: "example.com/operator:1", pullPolicy: "" };
 const CLUSTER_ROLE = "fo-gateway-wake";

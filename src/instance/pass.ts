@@ -1,10 +1,10 @@
 // One pass over one instance, a straight line (behaviour §2.1): entry, deletion, finalizer, id, observe, compute, apply. Knows
 // the outside only through its world.
 import { randomBytes } from "node:crypto";
+import type { Logger } from "@firebolt-operator/kube";
+import type { NextCheck } from "@firebolt-operator/kube/controller";
+import type { EventSink } from "@firebolt-operator/kube/events";
 import { INSTANCE_NAMES } from "../api/group.ts";
-import type { NextCheck } from "../kube/controller.ts";
-import type { EventSink } from "../kube/event-object.ts";
-import type { Logger } from "../kube/logger.ts";
 import { resolveAccountId } from "./account-id.ts";
 import { type Applied, applyDecision } from "./apply.ts";
 import { type Instance, identityOf } from "./children.ts";

@@ -1,7 +1,7 @@
 // Rejected writes: what the condition shows of them, and whether a retry, another spec or another cluster can change the outcome.
 
+import { isFieldConflict, KubeApiError, NotLeaderError } from "@firebolt-operator/kube";
 import { API_VERSION, INSTANCE_NAMES } from "../api/group.ts";
-import { isFieldConflict, KubeApiError, NotLeaderError } from "../kube/errors.ts";
 import { stableText } from "../pods/stable-text.ts";
 import { type ChildKind, type ChildMetadata, controllerOf } from "./children.ts";
 import type { InstanceIdentity } from "./names.ts";

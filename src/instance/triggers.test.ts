@@ -1,7 +1,7 @@
+import type { KubeObject } from "@firebolt-operator/kube";
+import type { CacheEvent } from "@firebolt-operator/kube/cache";
 import { describe, expect, test } from "vitest";
 import type { FireboltInstance } from "../api/instance.ts";
-import type { CacheEvent } from "../kube/cache.ts";
-import type { KubeObject } from "../kube/object.ts";
 import { instanceOfChildEvent, instanceOfInstanceEvent } from "./triggers.ts";
 
 const KEY = [{ namespace: "ns", name: "lakeside" }];

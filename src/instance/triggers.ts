@@ -1,11 +1,11 @@
 // Which instance an event concerns. Changes that no decision reads start no pass: otherwise the operator's own writes would keep
 // it busy for ever.
 import { isDeepStrictEqual } from "node:util";
+import { type DeepReadonly, type KubeObject, keyText, type ObjectKey } from "@firebolt-operator/kube";
+import type { CacheEvent } from "@firebolt-operator/kube/cache";
 import type { FireboltEngine } from "../api/engine.ts";
 import type { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
-import type { CacheEvent } from "../kube/cache.ts";
-import { type DeepReadonly, type KubeObject, keyText, type ObjectKey } from "../kube/object.ts";
 import type { InstanceCaches } from "./instance-caches.ts";
 
 type Keys = readonly ObjectKey[];

@@ -1,7 +1,6 @@
 // One rendered object to the API server: created where there is none, updated where it is the instance's, and otherwise an error
 // that names what has the name. Nothing is ever adopted.
-import { isInvalid, isNotFound } from "../kube/errors.ts";
-import type { Logger } from "../kube/logger.ts";
+import { isInvalid, isNotFound, type Logger } from "@firebolt-operator/kube";
 import { type ChildKind, type Rendered, viewChild } from "./children.ts";
 import type { Write } from "./decision.ts";
 import { isAsRendered, outcomeOf } from "./drift/as-rendered.ts";

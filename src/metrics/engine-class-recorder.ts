@@ -1,7 +1,7 @@
 // Records what the class reconciler tells (operations §2.4). Keeps, per class, its series and nothing else.
+import { keyText } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";
 import { type EngineClassMetrics, noEngineClassMetrics } from "../engineclass/metrics-hooks.ts";
-import { keyText } from "../kube/object.ts";
 import { familiesOf } from "./families.ts";
 import { ObjectSeries } from "./object-series.ts";
 import { conditionRows } from "./status-rows.ts";

@@ -1,10 +1,9 @@
 // Keeps what the engine's reconciler tells (operations §2.2, §2.6): per engine its last pass, its counts and when its rollout began.
 // Nothing of that outlives the process or the engine; the page is worked out from it when somebody reads it.
+import { type Clock, keyText } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";
 import { type EngineMetrics, type EnginePassRecord, noEngineMetrics } from "../engine/metrics-hooks.ts";
 import type { EngineKey } from "../engine/world.ts";
-import type { Clock } from "../kube/clock.ts";
-import { keyText } from "../kube/object.ts";
 import { type BucketTally, newTally, type Observed, tallyValue } from "./computed-families.ts";
 import {
   declareEngineFamilies,

@@ -1,10 +1,10 @@
 // Records what the instance's reconciler tells (operations §2.3, §2.6). Keeps, per instance, its series and nothing else.
+import { keyText } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { InstanceStatus } from "../api/instance-status.ts";
 import { INSTANCE_PHASES, ROTATION_STEPS, SIGNING_KEY_PHASES } from "../api/phases.ts";
 import { type InstanceMetrics, type InstancePassRecord, noInstanceMetrics } from "../instance/metrics-hooks.ts";
-import { keyText } from "../kube/object.ts";
 import { familiesOf } from "./families.ts";
 import { type Labels, ObjectSeries } from "./object-series.ts";
 import { conditionRows, oneOfRows, reasonRows } from "./status-rows.ts";

@@ -1,7 +1,7 @@
 // Series about the program itself: which build runs, the certificates it serves with, and how asking the gateways for demand goes
-// (operations §2.4). The runtime's own series are in src/kube/runtime-metrics.ts.
+// (operations §2.4). The runtime's own series are in packages/kube/src/metrics/runtime.ts.
+import type { CertificateObserver } from "@firebolt-operator/kube/certificates";
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { CertificateObserver } from "../kube/serving-certificate.ts";
 
 export interface Build {
   readonly version: string;

@@ -1,6 +1,6 @@
+import { ManualClock } from "@firebolt-operator/kube/testing";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
-import { ManualClock } from "../../test/support/manual-clock.ts";
 import { noEngineMetrics } from "../engine/metrics-hooks.ts";
 import { noEngineClassMetrics } from "../engineclass/metrics-hooks.ts";
 import { noInstanceMetrics } from "../instance/metrics-hooks.ts";

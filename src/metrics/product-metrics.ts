@@ -1,10 +1,10 @@
 // All recorders of the product over one registry: what the program's wiring hands to the controllers and servers. Without a
 // registry every one of them is a no-op.
+import type { Clock } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";
 import type { EngineMetrics } from "../engine/metrics-hooks.ts";
 import type { EngineClassMetrics } from "../engineclass/metrics-hooks.ts";
 import type { InstanceMetrics } from "../instance/metrics-hooks.ts";
-import type { Clock } from "../kube/clock.ts";
 import { createEngineClassRecorder } from "./engine-class-recorder.ts";
 import { createEngineRecorder } from "./engine-recorder.ts";
 import { createInstanceRecorder } from "./instance-recorder.ts";

@@ -1,8 +1,6 @@
 // Applies a manifest under the plugin's own name. Fields that others have set are theirs: unless told otherwise a conflict is refused,
 // with the fields, their managers and the way out.
-import { isFieldConflict, KubeApiError } from "../kube/errors.ts";
-import type { KubeObject } from "../kube/object.ts";
-import type { ResourceType } from "../kube/resource.ts";
+import { isFieldConflict, KubeApiError, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import type { Cluster } from "./cluster.ts";
 import { CommandError, EXIT } from "./exit-codes.ts";
 import { FIELD_MANAGER } from "./kubectl.ts";

@@ -1,9 +1,6 @@
 // Says that something has changed, for displays that are drawn again: watches of several kinds come together as one stream of ticks,
 // a burst of events as one tick. Carries no objects; whoever draws reads afresh.
-import { systemClock } from "../kube/clock.ts";
-import { isForbidden } from "../kube/errors.ts";
-import type { ResourceType } from "../kube/resource.ts";
-import { pause } from "../kube/until-aborted.ts";
+import { isForbidden, pause, type ResourceType, systemClock } from "@firebolt-operator/kube";
 import type { Cluster } from "./cluster.ts";
 import { startDeadline } from "./deadline.ts";
 import type { Scope } from "./find-object.ts";

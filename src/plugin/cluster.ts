@@ -1,7 +1,10 @@
 // The cluster that a command talks to: client, namespace and the limits of every call. Opens no connection by itself.
-import type { CallOptions, KubeClient } from "../kube/client.ts";
-import type { ClusterConfig } from "../kube/cluster-config.ts";
-import { createKubeClient } from "../kube/kube-client.ts";
+import {
+  type CallOptions,
+  type ClusterConfig,
+  createKubeClient,
+  type KubeClient,
+} from "@firebolt-operator/kube/client";
 import type { FlagValues } from "./flags.ts";
 import { openKubeconfig } from "./open-kubeconfig.ts";
 import { reachOf } from "./own-command.ts";

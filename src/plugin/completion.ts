@@ -1,9 +1,9 @@
 // `completion SHELL`: a script that makes the shell ask this program for words, and `__complete`, which answers. Names of objects come
 // from the cluster, within a second or not at all.
+import type { ResourceType } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../api/engine.ts";
 import { FireboltEngineClass } from "../api/engine-class.ts";
 import { FireboltInstance } from "../api/instance.ts";
-import type { ResourceType } from "../kube/resource.ts";
 import { connect } from "./cluster.ts";
 import type { Argument, CommandContext, Run } from "./command.ts";
 import { readFlags } from "./command-line.ts";

@@ -6,7 +6,7 @@ import {
   KubeConfigError,
   KubeConnectionError,
   KubeTimeoutError,
-} from "../kube/errors.ts";
+} from "@firebolt-operator/kube";
 import { CommandError } from "./exit-codes.ts";
 
 export function describeError(error: unknown): string {

@@ -1,8 +1,6 @@
 // Looks up what a person named, and when it is not there says where it is or what it may have been called.
 
-import { isForbidden, isNotFound } from "../kube/errors.ts";
-import type { KubeObject } from "../kube/object.ts";
-import { type ResourceType, resourceText } from "../kube/resource.ts";
+import { isForbidden, isNotFound, type KubeObject, type ResourceType, resourceText } from "@firebolt-operator/kube";
 import type { Cluster } from "./cluster.ts";
 import { CommandError, EXIT } from "./exit-codes.ts";
 import { suggestion } from "./suggest.ts";

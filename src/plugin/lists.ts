@@ -1,11 +1,10 @@
 // `instance list`, `engine list` and `class list`: one way of listing, three sets of columns.
+import type { KubeObject, ResourceType } from "@firebolt-operator/kube";
 import { findCondition } from "../api/condition-list.ts";
 import type { Condition } from "../api/conditions.ts";
 import { FireboltEngine } from "../api/engine.ts";
 import { FireboltEngineClass } from "../api/engine-class.ts";
 import { FireboltInstance } from "../api/instance.ts";
-import type { KubeObject } from "../kube/object.ts";
-import type { ResourceType } from "../kube/resource.ts";
 import type { Cluster } from "./cluster.ts";
 import type { CommandContext, Run } from "./command.ts";
 import { EXIT, UsageError } from "./exit-codes.ts";

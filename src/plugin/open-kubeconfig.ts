@@ -2,9 +2,8 @@
 // the way out. Shows nothing of the file's content, which holds credentials.
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import type { ClusterConfig } from "../kube/cluster-config.ts";
-import { KubeConfigError } from "../kube/errors.ts";
-import { loadKubeconfig, type ReadFile } from "../kube/kubeconfig.ts";
+import { KubeConfigError } from "@firebolt-operator/kube";
+import { type ClusterConfig, loadKubeconfig, type ReadFile } from "@firebolt-operator/kube/client";
 import { isObject } from "../podtemplate/shape.ts";
 import { CommandError } from "./exit-codes.ts";
 

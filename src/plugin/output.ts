@@ -1,6 +1,5 @@
 // Results for programs: JSON, YAML and names. What people read is rendered where it is made.
-import type { KubeObject } from "../kube/object.ts";
-import { apiVersionOf, type ResourceType } from "../kube/resource.ts";
+import { apiVersionOf, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 
 export type DataFormat = "json" | "yaml";
 

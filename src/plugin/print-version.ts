@@ -1,10 +1,8 @@
 // `version`: of this program, and of the operator and the custom resource definitions in the cluster. The client's part never fails: a
 // cluster that cannot be reached is a warning.
+import { defineResource, isForbidden, type KubeObject } from "@firebolt-operator/kube";
 import type { V1Deployment } from "../api/generated/kubernetes.ts";
 import { ENGINE_CLASS_NAMES, ENGINE_NAMES, GROUP, INSTANCE_NAMES } from "../api/group.ts";
-import { isForbidden } from "../kube/errors.ts";
-import type { KubeObject } from "../kube/object.ts";
-import { defineResource } from "../kube/resource.ts";
 import type { Cluster } from "./cluster.ts";
 import type { CommandContext, Run } from "./command.ts";
 import { describeError } from "./describe-error.ts";

@@ -1,10 +1,13 @@
 // Changes of one kind for as long as somebody wants to see them: a watch that is opened again whenever it ends. Nothing is kept.
-import type { WatchEvent } from "../kube/client.ts";
-import { systemClock } from "../kube/clock.ts";
-import { isForbidden, isNotFound } from "../kube/errors.ts";
-import type { KubeObject } from "../kube/object.ts";
-import type { ResourceType } from "../kube/resource.ts";
-import { pause } from "../kube/until-aborted.ts";
+import {
+  isForbidden,
+  isNotFound,
+  type KubeObject,
+  pause,
+  type ResourceType,
+  systemClock,
+} from "@firebolt-operator/kube";
+import type { WatchEvent } from "@firebolt-operator/kube/client";
 import type { Cluster } from "./cluster.ts";
 import type { Scope } from "./find-object.ts";
 

@@ -1,7 +1,7 @@
 // Absence by itself, against an API server whose responses the test gives one by one: what is confirmed, and what is not.
+import { silentLogger } from "@firebolt-operator/kube";
+import { ManualClock } from "@firebolt-operator/kube/testing";
 import { beforeEach, expect, test } from "vitest";
-import { ManualClock } from "../../test/support/manual-clock.ts";
-import { silentLogger } from "../kube/logger.ts";
 import { Absence } from "./absence.ts";
 
 let clock: ManualClock;

@@ -1,7 +1,6 @@
 // Confirms with the API server that an engine does not exist before a query for it is refused. A watch may have stalled without the
 // agent knowing (a changed NetworkPolicy, a node cut off): a name that it has not reported may be an engine that serves.
-import type { Clock } from "../kube/clock.ts";
-import type { Logger } from "../kube/logger.ts";
+import type { Clock, Logger } from "@firebolt-operator/kube";
 
 export interface AbsenceOptions {
   readonly clock: Clock;

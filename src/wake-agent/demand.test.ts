@@ -1,5 +1,5 @@
+import { ManualClock } from "@firebolt-operator/kube/testing";
 import { expect, test } from "vitest";
-import { ManualClock } from "../../test/support/manual-clock.ts";
 import { Demand, renderDemandPage } from "./demand.ts";
 
 const MINUTE = 60_000;

@@ -1,6 +1,6 @@
 // The agent's memory of demand: which engines were asked for while they could not serve, and when. Bounded in names and in time.
 // It is what /demand shows; it decides nothing.
-import type { Clock } from "../kube/clock.ts";
+import type { Clock } from "@firebolt-operator/kube";
 
 export interface DemandOptions {
   readonly clock: Clock;

@@ -1,8 +1,8 @@
 // The agent's listeners on real sockets, and what slow or hostile peers can do to them.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { silentLogger } from "@firebolt-operator/kube";
 import { afterEach, expect, test } from "vitest";
-import { silentLogger } from "../kube/logger.ts";
 import { createDemandDoor, createHoldDoor, type Door } from "./doors.ts";
 
 const stop = { controller: new AbortController(), running: Promise.resolve() };

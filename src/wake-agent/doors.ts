@@ -3,9 +3,8 @@
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { keepIdleConnections } from "../kube/idle-connections.ts";
-import type { Logger } from "../kube/logger.ts";
-import { untilAborted } from "../kube/until-aborted.ts";
+import { type Logger, untilAborted } from "@firebolt-operator/kube";
+import { keepIdleConnections } from "@firebolt-operator/kube/serving";
 import type { Answer, Gatekeeper } from "./gatekeeper.ts";
 import { limitPeers, type PeerLimits } from "./peer-limits.ts";
 

@@ -1,6 +1,6 @@
 // An agent that may not read engines (wake mode "demand"): what it knows of them from their endpoints alone.
+import { MemoryCache } from "@firebolt-operator/kube/testing";
 import { beforeEach, expect, test } from "vitest";
-import { MemoryCache } from "../../test/support/memory-cache.ts";
 import { EngineView, indexSlices, Sight, type StandingChange } from "./engine-view.ts";
 import { EndpointSlice, trimSlice } from "./kinds.ts";
 

@@ -1,8 +1,8 @@
 // What the agent knows of the engines of its namespace, from two watches: who they are and where they stand. An agent that may not
 // read engines goes by their endpoints alone. Changes are told at once, and numbered, so that a gateway can tell whether what it was
 // told before is still true.
-import type { CacheEvent, CacheObserver, ObjectCache } from "../kube/cache.ts";
-import type { DeepReadonly, KubeObject } from "../kube/object.ts";
+import type { DeepReadonly, KubeObject } from "@firebolt-operator/kube";
+import type { CacheEvent, CacheObserver, ObjectCache } from "@firebolt-operator/kube/cache";
 import { type EndpointSlice, engineOfSlice, type WatchedEngine } from "./kinds.ts";
 import { type Standing, standingOf } from "./standing.ts";
 

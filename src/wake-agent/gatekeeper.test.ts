@@ -1,9 +1,7 @@
 // The agent's answers over caches in memory: what a gateway is told in every situation of behaviour §4.5.
+import { KubeApiError, silentLogger } from "@firebolt-operator/kube";
+import { ManualClock, MemoryCache } from "@firebolt-operator/kube/testing";
 import { beforeEach, expect, test } from "vitest";
-import { ManualClock } from "../../test/support/manual-clock.ts";
-import { MemoryCache } from "../../test/support/memory-cache.ts";
-import { KubeApiError } from "../kube/errors.ts";
-import { silentLogger } from "../kube/logger.ts";
 import { Absence } from "./absence.ts";
 import { Demand } from "./demand.ts";
 import { EngineView, indexSlices, Sight } from "./engine-view.ts";

@@ -1,7 +1,6 @@
 // Keeps an eye on the gateway beside the agent: how much memory it has taken, for the number of requests that may be held, and
 // whether it is about to end, so that held requests get an answer instead of a broken connection. Tells it when engines change.
-import type { Clock } from "../kube/clock.ts";
-import { pause } from "../kube/until-aborted.ts";
+import { type Clock, pause } from "@firebolt-operator/kube";
 import type { EngineView } from "./engine-view.ts";
 import { isDraining, readAllocatedBytes, tellChanging } from "./envoy.ts";
 import type { WaitingRoom } from "./waiting-room.ts";

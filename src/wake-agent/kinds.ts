@@ -1,10 +1,9 @@
 // The two kinds that the wake agent watches, and the little of them that it keeps: a namespace may hold thousands of both, and the
 // agent has a small memory.
+import { defineResource, type KubeObject, type ObjectMeta } from "@firebolt-operator/kube";
 import type { FireboltEngine } from "../api/engine.ts";
 import { ENGINE_NAMES } from "../api/group.ts";
 import { ANNOTATION } from "../api/labels.ts";
-import type { KubeObject, ObjectMeta } from "../kube/object.ts";
-import { defineResource } from "../kube/resource.ts";
 
 export interface EndpointSlice extends KubeObject {
   endpoints?: Endpoint[];

@@ -1,8 +1,6 @@
 // Whether the gateway itself can reach an engine that Kubernetes calls ready. The gateway finds addresses through DNS and may not
 // know them for some seconds; a request released before that would fail. Tried through the gateway, while somebody waits.
-import type { Clock } from "../kube/clock.ts";
-import type { Logger } from "../kube/logger.ts";
-import { pause } from "../kube/until-aborted.ts";
+import { type Clock, type Logger, pause } from "@firebolt-operator/kube";
 import type { EngineView, StandingChange } from "./engine-view.ts";
 import { canServe } from "./standing.ts";
 import type { WaitingRoom } from "./waiting-room.ts";

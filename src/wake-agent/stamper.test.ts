@@ -1,6 +1,6 @@
+import { silentLogger } from "@firebolt-operator/kube";
+import { ManualClock } from "@firebolt-operator/kube/testing";
 import { beforeEach, expect, test } from "vitest";
-import { ManualClock } from "../../test/support/manual-clock.ts";
-import { silentLogger } from "../kube/logger.ts";
 import type { WatchedEngine } from "./kinds.ts";
 import { RESTAMP_MS, Stamper } from "./stamper.ts";
 import { WaitingRoom } from "./waiting-room.ts";

@@ -1,10 +1,7 @@
 // Writes wake requests on engines: one stamp per engine and interval however many requests wait, again while they wait, and until
 // one has been accepted even when they have left. It writes for engines that exist and can be woken, and for no other name.
+import { type Clock, type DeepReadonly, KubeApiError, type Logger } from "@firebolt-operator/kube";
 import { ANNOTATION } from "../api/labels.ts";
-import type { Clock } from "../kube/clock.ts";
-import { KubeApiError } from "../kube/errors.ts";
-import type { Logger } from "../kube/logger.ts";
-import type { DeepReadonly } from "../kube/object.ts";
 import type { WatchedEngine } from "./kinds.ts";
 import { isWakeable } from "./standing.ts";
 import type { WaitingRoom } from "./waiting-room.ts";

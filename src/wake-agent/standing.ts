@@ -1,5 +1,5 @@
 // Where an engine stands as far as a query is concerned: a pure function of the engine and of the ready endpoints of its Service.
-import type { DeepReadonly } from "../kube/object.ts";
+import type { DeepReadonly } from "@firebolt-operator/kube";
 import { generationOfPod, type WatchedEngine } from "./kinds.ts";
 
 /**

@@ -1,6 +1,6 @@
+import { ManualClock } from "@firebolt-operator/kube/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ManualClock } from "../../test/support/manual-clock.ts";
 import { type Outcome, WaitingRoom } from "./waiting-room.ts";
 
 const TIMEOUT_MS = 120_000;

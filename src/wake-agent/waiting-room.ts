@@ -1,6 +1,6 @@
 // The hold queue: requests that wait for an engine. Each waiter is known by itself, not by the engine's name: one that leaves takes nobody with it, and a release
 // reaches exactly those who were waiting. The places are shared out between engines.
-import type { Clock } from "../kube/clock.ts";
+import type { Clock } from "@firebolt-operator/kube";
 
 /** Why somebody stopped waiting. "displaced": its place was given to an engine that had fewer. */
 export type Outcome = "released" | "gone" | "timeout" | "left" | "closing" | "displaced";

@@ -1,10 +1,9 @@
 // The wake agent: the sidecar of a gateway that holds queries for stopped engines, asks for them to be woken and lets the queries
 // go when they can be served. Wiring and the slow loops; it is never in the way of a query for an engine that serves.
+import type { Clock, Logger } from "@firebolt-operator/kube";
+import { createObjectCache } from "@firebolt-operator/kube/cache";
+import type { KubeClient } from "@firebolt-operator/kube/client";
 import { ANNOTATION } from "../api/labels.ts";
-import { createObjectCache } from "../kube/cache.ts";
-import type { KubeClient } from "../kube/client.ts";
-import type { Clock } from "../kube/clock.ts";
-import type { Logger } from "../kube/logger.ts";
 import { Absence } from "./absence.ts";
 import { Demand, renderDemandPage } from "./demand.ts";
 import { createDemandDoor, createHoldDoor } from "./doors.ts";

@@ -2,8 +2,8 @@
 // taken away again, and the cluster is as it was.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openApiFromKubeconfig, valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openApiFromKubeconfig, valueAt } from "../../dev/control-plane/api-request.ts";
 import { buildImages, IMAGE_NAMES, type ImageArchive } from "../../dev/image/catalog.ts";
 import { openDoor } from "../../dev/local-cluster/doors.ts";
 import { textOf } from "../../dev/playground/calls.ts";

@@ -1,8 +1,8 @@
 // `npm start` with simulated pods, as a process: the fallback, and everything about starting and stopping that is the same for every kind
 // of playground.
 import { execFileSync } from "node:child_process";
+import { renderKubeconfig } from "@firebolt-operator/kube/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { renderKubeconfig } from "../../dev/control-plane/kubeconfig-file.ts";
 import { queryRows } from "../../dev/platform/query.ts";
 import { openPlaygroundLab, type PlaygroundLab } from "../support/playground-run.ts";
 

@@ -2,10 +2,10 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { findFreePorts } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { resolveAssets } from "../../dev/assets/resolver.ts";
 import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
-import { findFreePorts } from "../../dev/control-plane/ports.ts";
 import { eventually, requestAs } from "../support/cluster.ts";
 import { buildProgram, PROGRAM, startOperator } from "../support/operator-process.ts";
 

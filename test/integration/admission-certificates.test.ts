@@ -1,8 +1,8 @@
 // Certificates that the replicas make themselves, with the real API server as the caller that must trust them: started all at once,
 // rotated under load without a failed request, restored when somebody takes them away.
 import { X509Certificate } from "node:crypto";
+import { type Api, openApiFromKubeconfig, valueAt } from "@firebolt-operator/kube/testing";
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
-import { type Api, openApiFromKubeconfig, valueAt } from "../../dev/control-plane/api-request.ts";
 import { startBalancer } from "../support/admission-balancer.ts";
 import { ShiftedClock } from "../support/admission-clock.ts";
 import { type Replica, SECRET, startReplica } from "../support/admission-replica.ts";

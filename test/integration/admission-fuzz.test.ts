@@ -1,8 +1,8 @@
 // Random templates and quantities on the real API server: the webhook agrees with the validators, a template that the rules accept
 // makes a StatefulSet that the API server accepts, and bounds compare quantities as the API server itself compares them.
+import { valueAt } from "@firebolt-operator/kube/testing";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { valueAt } from "../../dev/control-plane/api-request.ts";
 import { parseQuantity, roundedToMilli } from "../../src/api/quantity.ts";
 import { validateEngine } from "../../src/engine/validate.ts";
 import { validateTemplate } from "../../src/podtemplate/validate-template.ts";

@@ -2,9 +2,9 @@
 // webhooks reachable or not, and nothing else while webhooks are on.
 
 import { readFileSync } from "node:fs";
+import { type Api, openApi, openApiFromKubeconfig, valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { parse } from "yaml";
-import { type Api, openApi, openApiFromKubeconfig, valueAt } from "../../dev/control-plane/api-request.ts";
 import { wakeAgentRules } from "../../src/gateway/wake-container.ts";
 import { openWebhookWorld, type WebhookWorld } from "../support/admission-world.ts";
 import { eventually } from "../support/cluster.ts";

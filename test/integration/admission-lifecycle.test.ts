@@ -4,13 +4,11 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, 
 import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { silentLogger, systemClock } from "@firebolt-operator/kube";
+import { createCertificateFiles } from "@firebolt-operator/kube/certificates";
+import { type Api, createAuthority, valueAt } from "@firebolt-operator/kube/testing";
 import { describe, expect, inject, test } from "vitest";
 import { parse } from "yaml";
-import { type Api, valueAt } from "../../dev/control-plane/api-request.ts";
-import { createAuthority } from "../../dev/control-plane/certificates.ts";
-import { createCertificateFiles } from "../../src/kube/certificate-files.ts";
-import { systemClock } from "../../src/kube/clock.ts";
-import { silentLogger } from "../../src/kube/logger.ts";
 import { serverPair } from "../support/admission-loopback.ts";
 import { openWebhookWorld } from "../support/admission-world.ts";
 import { createNamespace, eventually } from "../support/cluster.ts";

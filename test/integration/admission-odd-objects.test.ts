@@ -1,7 +1,7 @@
 // Objects that look odd but are stored, through their whole life and with webhooks on and off: whatever a schema admits can be
 // labelled, changed and, above all, deleted. Finalizers are removed as the operator removes them, by a patch of metadata.
+import { type Api, openApiFromKubeconfig, valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { type Api, openApiFromKubeconfig, valueAt } from "../../dev/control-plane/api-request.ts";
 import { openWebhookWorld, type WebhookWorld } from "../support/admission-world.ts";
 import { createNamespace } from "../support/cluster.ts";
 import { KINDS, type KindName, manifest, SMALLEST } from "../support/manifests.ts";

@@ -1,8 +1,8 @@
 // The same mistakes with no webhook in the way: they are stored, and the controllers catch every one of them, with the condition and
 // the words that admission would have used.
 import { join } from "node:path";
+import { type Api, openApiFromKubeconfig, valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Api, openApiFromKubeconfig, valueAt } from "../../dev/control-plane/api-request.ts";
 import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { validateTemplate } from "../../src/podtemplate/validate-template.ts";
 import { violationsText } from "../../src/podtemplate/violation.ts";

@@ -1,8 +1,8 @@
 // The operator as the chart installs it, with its webhook unreachable: nothing serves the Service that the API server is to call. What
 // the operator itself writes passes (the id of an instance, the replicas of an engine that a query wakes); nobody else's edits do.
 import { join } from "node:path";
+import { type Api, openApiFromKubeconfig, valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Api, openApiFromKubeconfig, valueAt } from "../../dev/control-plane/api-request.ts";
 import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { addNodes } from "../../dev/control-plane/nodes.ts";
 import { managerArgs } from "../support/chart-flags.ts";

@@ -3,8 +3,8 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Api, openApiFromKubeconfig, valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Api, openApiFromKubeconfig, valueAt } from "../../dev/control-plane/api-request.ts";
 import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { eventually } from "../support/cluster.ts";
 import { CRD_CHART, type Helm, OPERATOR_CHART, openHelm, type Release } from "../support/helm.ts";
@@ -75,7 +75,7 @@ test("an upgrade leaves the CA bundle of the manager alone", async () => {
     path: `/webhooks/${index}/clientConfig/caBundle`,
     value: bundle,
   }));
-  // As src/kube/managed-certificate.ts writes it.
+  // As packages/kube/src/certificates/managed/managed-certificate.ts writes it.
   await api.expect({
     method: "PATCH",
     path: `${VALIDATING}?fieldManager=firebolt-operator`,

@@ -1,7 +1,7 @@
 // The chart over a matrix of values with the real Helm: it renders, twice the same, and the real API server accepts every object. The
 // manager's command line holds no flag that the program does not know.
+import { type Api, openApiFromKubeconfig, valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { type Api, openApiFromKubeconfig, valueAt } from "../../dev/control-plane/api-request.ts";
 import { renderWebhookConfigurations } from "../../src/admission/webhook-configurations.ts";
 import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
 import { renderInstanceObjects } from "../../src/instance/render/instance-objects.ts";

@@ -5,9 +5,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { valueAt } from "../../dev/control-plane/api-request.ts";
 import { type Helm, OPERATOR_CHART, openHelm, type Values } from "../support/helm.ts";
 
 let helm: Helm;

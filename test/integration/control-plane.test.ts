@@ -5,14 +5,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { createKubeClient, loadKubeconfig } from "@firebolt-operator/kube/client";
+import { ConfigMap } from "@firebolt-operator/kube/kinds";
+import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { valueAt } from "../../dev/control-plane/api-request.ts";
 import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { addNodes } from "../../dev/control-plane/nodes.ts";
-import { createKubeClient } from "../../src/kube/kube-client.ts";
-import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
 import { createNamespace, eventually, requestAs } from "../support/cluster.ts";
-import { ConfigMap } from "../support/config-map.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 

@@ -2,9 +2,9 @@
 // feature is enabled are tested on a copy of the CRD without those refusals, so that they are right on the day they are needed.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { valueAt } from "../../dev/control-plane/api-request.ts";
 import { NOT_AVAILABLE } from "../../src/api/availability.ts";
 import { createNamespace, eventually } from "../support/cluster.ts";
 import { type CustomResourceApi, openCustomResourceApi } from "../support/custom-resource-api.ts";

@@ -1,14 +1,13 @@
 // The CRDs on a real API server: which defaults they fill in, what they keep and drop, and how clients see them. What they
 // accept and refuse is tested in crd-accepted, crd-refusals, crd-updates and crd-unavailable.
+import type { KubeObject, ResourceType } from "@firebolt-operator/kube";
+import type { KubeClient } from "@firebolt-operator/kube/client";
+import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from "vitest";
-import { valueAt } from "../../dev/control-plane/api-request.ts";
 import { FireboltEngine } from "../../src/api/engine.ts";
 import { FireboltEngineClass } from "../../src/api/engine-class.ts";
 import type { V1Deployment, V1Lease, V1Pod, V1StatefulSet } from "../../src/api/generated/kubernetes.ts";
 import { FireboltInstance } from "../../src/api/instance.ts";
-import type { KubeClient } from "../../src/kube/client.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
-import type { ResourceType } from "../../src/kube/resource.ts";
 import { createNamespace } from "../support/cluster.ts";
 import { type CustomResourceApi, openCustomResourceApi, type StoredObject } from "../support/custom-resource-api.ts";
 import { type KindName, manifest, SMALLEST } from "../support/manifests.ts";

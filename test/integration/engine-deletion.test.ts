@@ -1,10 +1,10 @@
 // The end of engines: everything of theirs goes at once, the finalizer last, and only when the API server has accepted every delete.
 // Refusals come from the API server itself (admission policies), not from the test.
+import { defineResource } from "@firebolt-operator/kube";
+import { eventResource } from "@firebolt-operator/kube/events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltEngine } from "../../src/api/engine.ts";
 import { configMaps, statefulSets } from "../../src/engine/kinds.ts";
-import { eventResource } from "../../src/kube/event-object.ts";
-import { defineResource } from "../../src/kube/resource.ts";
 import { eventually } from "../support/cluster.ts";
 import { type EngineControlPlane, startEngineControlPlane } from "../support/engine-control-plane.ts";
 import { type EngineLab, image, openEngineLab, readyOf } from "../support/engine-lab.ts";

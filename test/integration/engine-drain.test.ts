@@ -1,9 +1,9 @@
 // Drains on a real control plane: the old generation goes when every Running pod has said that it runs no query, and not before. Pods
 // are simulated; their metrics pages are served by the test and reached as in production, through the API server's pods/proxy.
+import { type Clock, systemClock } from "@firebolt-operator/kube";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltInstance } from "../../src/api/instance.ts";
 import { pods, services } from "../../src/engine/kinds.ts";
-import { type Clock, systemClock } from "../../src/kube/clock.ts";
 import { eventually } from "../support/cluster.ts";
 import { type EngineControlPlane, startEngineControlPlane } from "../support/engine-control-plane.ts";
 import { type EngineLab, image, openEngineLab, readyOf } from "../support/engine-lab.ts";

@@ -1,11 +1,11 @@
 // Every event of operations §3 about engines, produced by what it tells of on a real control plane and read back from it: once for
 // each thing that happens, repeats as a series.
+import { eventResource, type KubeEvent } from "@firebolt-operator/kube/events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltEngine } from "../../src/api/engine.ts";
 import { ANNOTATION } from "../../src/api/labels.ts";
 import type { EngineCaches } from "../../src/engine/engine-caches.ts";
 import { configMaps } from "../../src/engine/kinds.ts";
-import { eventResource, type KubeEvent } from "../../src/kube/event-object.ts";
 import { eventually } from "../support/cluster.ts";
 import { type EngineControlPlane, startEngineControlPlane } from "../support/engine-control-plane.ts";
 import { type EngineLab, image, openEngineLab, readyOf } from "../support/engine-lab.ts";

@@ -1,10 +1,9 @@
 // What happens when others refuse or edit an engine's objects, on a real control plane: a refusal shows on the engine and is over soon
 // after its cause is, and a policy that edits every new StatefulSet cannot make generations without end.
+import { defineResource, type KubeObject } from "@firebolt-operator/kube";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltEngine } from "../../src/api/engine.ts";
 import { statefulSets } from "../../src/engine/kinds.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
-import { defineResource } from "../../src/kube/resource.ts";
 import { eventually } from "../support/cluster.ts";
 import { type EngineControlPlane, startEngineControlPlane } from "../support/engine-control-plane.ts";
 import { image, openEngineLab, readyOf } from "../support/engine-lab.ts";

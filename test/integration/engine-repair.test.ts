@@ -1,11 +1,10 @@
 // What happens when somebody deletes, edits or litters beside the operator, and when pods cannot be made: repair in place where that
 // is enough, a new generation where it is not, and a condition that says what is in the way.
+import { defineResource, KubeApiError } from "@firebolt-operator/kube";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltEngine } from "../../src/api/engine.ts";
 import type { V1ConfigMap } from "../../src/api/generated/kubernetes.ts";
 import { configMaps, coreEvents, services, statefulSets } from "../../src/engine/kinds.ts";
-import { KubeApiError } from "../../src/kube/errors.ts";
-import { defineResource } from "../../src/kube/resource.ts";
 import { eventually } from "../support/cluster.ts";
 import { type EngineControlPlane, startEngineControlPlane } from "../support/engine-control-plane.ts";
 import { type EngineLab, image, openEngineLab, readyOf } from "../support/engine-lab.ts";

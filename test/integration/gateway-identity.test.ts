@@ -1,7 +1,7 @@
 // The gateway's identity on a real API server with RBAC, by an operator with exactly the chart's rights: a Role per instance or one
 // ClusterRole for all, with and without the right to stamp engines, and the ways between them on a running instance.
+import { openApiFromKubeconfig, valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { openApiFromKubeconfig, valueAt } from "../../dev/control-plane/api-request.ts";
 import { eventually } from "../support/cluster.ts";
 import { fastClock } from "../support/fast-clock.ts";
 import { type Helm, openHelm, type Values } from "../support/helm.ts";

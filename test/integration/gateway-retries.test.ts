@@ -2,8 +2,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { startProcess } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startProcess } from "../../dev/control-plane/process.ts";
 import { eventually } from "../support/cluster.ts";
 import { type GatewayWorld, openGatewayWorld, RETRIES } from "../support/gateway-world.ts";
 import type { StandInEngine } from "../support/stand-in-engine.ts";

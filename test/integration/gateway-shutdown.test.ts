@@ -3,11 +3,11 @@
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { startLoopback } from "@firebolt-operator/kube/testing";
 import { expect, test } from "vitest";
 import { renderPreStopCommand } from "../../src/gateway/pre-stop.ts";
 import { eventually } from "../support/cluster.ts";
 import { type Gateway, openGatewayWorld } from "../support/gateway-world.ts";
-import { startLoopback } from "../support/loopback-server.ts";
 import { startQueryLoad } from "../support/query-load.ts";
 
 const PROBE_PERIOD_MS = 2_000;

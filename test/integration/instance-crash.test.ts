@@ -3,8 +3,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { valueAt } from "../../dev/control-plane/api-request.ts";
 import { type InstanceCluster, type Room, startInstanceCluster } from "../support/instance-cluster.ts";
 
 const PROCESS = join(import.meta.dirname, "../support/instance-operator-process.ts");

@@ -1,7 +1,7 @@
 // Deletions of instances on a real control plane with its garbage collector: names that no label can carry, dependents that are to
 // stay, and objects of other owners under the instance's names.
+import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { valueAt } from "../../dev/control-plane/api-request.ts";
 import type { FireboltInstance } from "../../src/api/instance.ts";
 import { eventually } from "../support/cluster.ts";
 import type { Kind, Room } from "../support/instance-cluster.ts";

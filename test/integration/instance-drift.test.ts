@@ -1,5 +1,7 @@
 // What the API server stores of a rendering never looks like a change, whatever users put into their templates: otherwise the
 // operator would write the same object for ever. Dry runs against the real server; nothing is stored.
+import { isInvalid, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
+import type { KubeClient } from "@firebolt-operator/kube/client";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { FireboltInstance } from "../../src/api/instance.ts";
@@ -10,10 +12,6 @@ import { isAsRendered, withRenderedHash } from "../../src/instance/drift/as-rend
 import { trimConfigMap } from "../../src/instance/instance-caches.ts";
 import { KINDS } from "../../src/instance/kinds.ts";
 import { renderInstanceObjects } from "../../src/instance/render/instance-objects.ts";
-import type { KubeClient } from "../../src/kube/client.ts";
-import { isInvalid } from "../../src/kube/errors.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
-import type { ResourceType } from "../../src/kube/resource.ts";
 import { createNamespace } from "../support/cluster.ts";
 import { EVERY_VOLUME } from "../support/maximal-template.ts";
 import { randomTemplate } from "../support/random-template.ts";

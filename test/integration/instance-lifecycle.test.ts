@@ -1,8 +1,8 @@
 // Instances on a real control plane: real Deployment and StatefulSet controllers, a scheduler and simulated pods, from the first
 // object to the last.
+import type { RequestInfo } from "@firebolt-operator/kube/client";
+import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { valueAt } from "../../dev/control-plane/api-request.ts";
-import type { RequestInfo } from "../../src/kube/client-calls.ts";
 import { eventually } from "../support/cluster.ts";
 import type { Room } from "../support/instance-cluster.ts";
 import { conditionOf, type InstanceLab, openInstanceLab, reaches, SPEED } from "../support/instance-lab.ts";

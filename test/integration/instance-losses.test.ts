@@ -1,10 +1,10 @@
 // What an instance can lose, on a real control plane: the claim of its database, the Secret with its password, the account of its gateway. Each
 // shows at once, with an event, and heals when it is mended. What it is to retain it does not lose, however early it is deleted.
 import { dirname } from "node:path";
+import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { resolveAssets } from "../../dev/assets/resolver.ts";
 import { runProgram } from "../../dev/assets/run-program.ts";
-import { valueAt } from "../../dev/control-plane/api-request.ts";
 import { eventually } from "../support/cluster.ts";
 import type { Room } from "../support/instance-cluster.ts";
 import { conditionOf, type InstanceLab, openInstanceLab, reaches } from "../support/instance-lab.ts";

@@ -1,13 +1,13 @@
 // What the API server rejects for reasons outside the spec, on a real control plane: quotas, webhooks that cannot be called, applies
 // that it cannot merge, and a database's Secret that is deleted. Each shows on the instance, is never final, and ends by itself.
+import { createKubeClient } from "@firebolt-operator/kube/client";
+import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { valueAt } from "../../dev/control-plane/api-request.ts";
 import type { FireboltInstance } from "../../src/api/instance.ts";
 import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
 import { KINDS } from "../../src/instance/kinds.ts";
 import { isPermanentRefusal, isRefusal } from "../../src/instance/refusal.ts";
 import { renderInstanceObjects } from "../../src/instance/render/instance-objects.ts";
-import { createKubeClient } from "../../src/kube/kube-client.ts";
 import { eventually } from "../support/cluster.ts";
 import type { Room } from "../support/instance-cluster.ts";
 import { conditionOf, type InstanceLab, openInstanceLab, reaches } from "../support/instance-lab.ts";

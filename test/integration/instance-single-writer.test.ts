@@ -1,15 +1,14 @@
 // One metadata pod per database: real Deployment controllers, an old pod that is still terminating, and Deployments as earlier
 // versions and other writers have left them.
+import { createKubeClient, type KubeClient } from "@firebolt-operator/kube/client";
+import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { valueAt } from "../../dev/control-plane/api-request.ts";
 import type { FireboltInstance } from "../../src/api/instance.ts";
 import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
 import type { Rendered } from "../../src/instance/children.ts";
 import { withRenderedHash } from "../../src/instance/drift/as-rendered.ts";
 import { KINDS } from "../../src/instance/kinds.ts";
 import { renderInstanceObjects } from "../../src/instance/render/instance-objects.ts";
-import type { KubeClient } from "../../src/kube/client.ts";
-import { createKubeClient } from "../../src/kube/kube-client.ts";
 import { eventually } from "../support/cluster.ts";
 import { fastClock } from "../support/fast-clock.ts";
 import { type InstanceCluster, type Room, startInstanceCluster } from "../support/instance-cluster.ts";

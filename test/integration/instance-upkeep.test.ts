@@ -1,6 +1,6 @@
 // Instances that are there, on a real control plane: what a change rolls, what comes back after somebody's hand, and what is refused for good.
+import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { valueAt } from "../../dev/control-plane/api-request.ts";
 import { eventually } from "../support/cluster.ts";
 import type { InstanceCluster, Room } from "../support/instance-cluster.ts";
 import { conditionOf, type InstanceLab, openInstanceLab, reaches } from "../support/instance-lab.ts";

@@ -1,7 +1,7 @@
 // The volume of the built-in PostgreSQL where the control plane decides: a class that cannot expand, a class that does not exist, a policy that
 // changes claim templates, a claim without labels, a deletion that the garbage collector carries out, and engines whose CRD is gone.
+import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { valueAt } from "../../dev/control-plane/api-request.ts";
 import { splitNextStep } from "../../src/api/next-step.ts";
 import { eventually } from "../support/cluster.ts";
 import type { Room } from "../support/instance-cluster.ts";

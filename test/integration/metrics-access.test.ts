@@ -1,15 +1,11 @@
 // The secure metrics server against a real API server: who may read the page, and what the server itself needs to find that out.
+import { isFields, type Logger, systemClock } from "@firebolt-operator/kube";
+import { createSelfSignedCertificate } from "@firebolt-operator/kube/certificates";
+import { createKubeClient, type KubeClient, type RequestInfo } from "@firebolt-operator/kube/client";
+import { createMetricsServer } from "@firebolt-operator/kube/metrics";
+import { createAccessReview } from "@firebolt-operator/kube/serving";
 import { Gauge, Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createAccessReview } from "../../src/kube/access-review.ts";
-import type { KubeClient } from "../../src/kube/client.ts";
-import type { RequestInfo } from "../../src/kube/client-calls.ts";
-import { systemClock } from "../../src/kube/clock.ts";
-import { isFields } from "../../src/kube/fields.ts";
-import { createKubeClient } from "../../src/kube/kube-client.ts";
-import type { Logger } from "../../src/kube/logger.ts";
-import { createMetricsServer } from "../../src/kube/metrics-server.ts";
-import { createSelfSignedCertificate } from "../../src/kube/self-signed-certificate.ts";
 import { createNamespace, eventually } from "../support/cluster.ts";
 import { scrape } from "../support/metrics-scrape.ts";
 import { clusterConfig, ServiceAccount, testClient } from "../support/test-client.ts";

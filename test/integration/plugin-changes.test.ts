@@ -1,10 +1,10 @@
 // The plugin as a process against a real control plane with the operator at work: every command that changes an engine, its output, its
 // exit code and its effect.
+import type { KubeObject } from "@firebolt-operator/kube";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltEngine } from "../../src/api/engine.ts";
 import { FireboltEngineClass } from "../../src/api/engine-class.ts";
 import { pods } from "../../src/engine/kinds.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
 import { eventually } from "../support/cluster.ts";
 import { NAMESPACE } from "../support/plugin-cluster.ts";
 import { runPlugin } from "../support/plugin-process.ts";

@@ -1,11 +1,11 @@
 // The plugin as a process against a real control plane with the operator at work: every command that looks at something, its output and
 // its exit code, and what it says of what is not there, not clear or not allowed.
 import { execFileSync } from "node:child_process";
+import type { KubeObject } from "@firebolt-operator/kube";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { FireboltEngine } from "../../src/api/engine.ts";
 import { FireboltInstance } from "../../src/api/instance.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
 import { eventually } from "../support/cluster.ts";
 import { exampleOf } from "../support/manifests.ts";
 import { NAMESPACE } from "../support/plugin-cluster.ts";

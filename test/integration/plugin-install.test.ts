@@ -3,9 +3,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { resolveAssets } from "../../dev/assets/resolver.ts";
-import { valueAt } from "../../dev/control-plane/api-request.ts";
 import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { addNodes } from "../../dev/control-plane/nodes.ts";
 import { eventually, requestAs } from "../support/cluster.ts";

@@ -1,9 +1,9 @@
 // What `status` says above its tree: an operator that does not work, read from the Deployments and leases of a real API server, and a
 // namespace that is being deleted. And what the tree looks like on a terminal of 80 columns.
+import type { KubeObject } from "@firebolt-operator/kube";
+import { leaseResource } from "@firebolt-operator/kube/election";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltEngine } from "../../src/api/engine.ts";
-import { leaseResource } from "../../src/kube/lease.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
 import { KINDS } from "../../src/instance/kinds.ts";
 import { eventually, requestAs } from "../support/cluster.ts";
 import { NAMESPACE } from "../support/plugin-cluster.ts";

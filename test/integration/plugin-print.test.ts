@@ -1,10 +1,10 @@
 // --print-commands, for every command there is (operations §6.1, §9 row 11): printing changes nothing, and the printed script, run by
 // a shell against the real API server, does what the command does. Commands of Helm are in plugin-install.test.ts.
+import type { KubeObject } from "@firebolt-operator/kube";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { FireboltEngine } from "../../src/api/engine.ts";
 import { FireboltEngineClass } from "../../src/api/engine-class.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
 import { COMMANDS } from "../../src/plugin/command-table.ts";
 import { eventually } from "../support/cluster.ts";
 import { NAMESPACE } from "../support/plugin-cluster.ts";

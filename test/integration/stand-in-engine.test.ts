@@ -1,8 +1,8 @@
 // The stand-in engine as a process: the contract that the operator and the gateway rely on.
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
+import { openWorkspace, type Workspace } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openWorkspace, type Workspace } from "../../dev/control-plane/workspace.ts";
 import { eventually } from "../support/cluster.ts";
 import {
   renderEngineConfig,

@@ -1,7 +1,7 @@
 // The stand-in metadata service against a real PostgreSQL: it serves while it can use its database, and its data outlives it.
 import { randomBytes } from "node:crypto";
+import { openWorkspace, type Workspace } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openWorkspace, type Workspace } from "../../dev/control-plane/workspace.ts";
 import { eventually } from "../support/cluster.ts";
 import { type Login, type Postgres, startPostgres } from "../support/postgres.ts";
 import {

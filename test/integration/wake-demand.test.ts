@@ -1,13 +1,12 @@
 // Wake mode "demand": real Envoy, a real agent that may read nothing but endpoints, and the real operator that asks it. Queries for
 // stopped engines are answered, nobody but the operator writes on an engine, and nothing is asked while nothing could be woken.
+import { defineResource, type KubeObject } from "@firebolt-operator/kube";
+import type { KubeClient } from "@firebolt-operator/kube/client";
+import { openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { openApiFromKubeconfig } from "../../dev/control-plane/api-request.ts";
 import type { FireboltEngine } from "../../src/api/engine.ts";
 import { FireboltInstance } from "../../src/api/instance.ts";
 import { GATEWAY_PORTS } from "../../src/gateway/ports.ts";
-import type { KubeClient } from "../../src/kube/client.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
-import { defineResource } from "../../src/kube/resource.ts";
 import { eventually } from "../support/cluster.ts";
 import { GatewayClient } from "../support/gateway-client.ts";
 import { startQueryLoad } from "../support/query-load.ts";

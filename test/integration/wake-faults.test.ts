@@ -1,13 +1,12 @@
 // What goes wrong around a hold: the agent is killed, restarted, paused or cut off from the API server; capacity runs out; clients
 // leave or come in crowds. Running engines never notice, and no request hangs beyond its time.
 import { readFileSync } from "node:fs";
+import { openApiFromKubeconfig, startTcpProxy, type TcpProxy } from "@firebolt-operator/kube/testing";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { openApiFromKubeconfig } from "../../dev/control-plane/api-request.ts";
 import { wakeAgentRules } from "../../src/gateway/wake-container.ts";
 import { eventually, requestAs } from "../support/cluster.ts";
 import type { GatewayClient } from "../support/gateway-client.ts";
 import { startQueryLoad } from "../support/query-load.ts";
-import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { openWakeWorld, startWakePlane, type WakePlane, type WakeWorld } from "../support/wake-world.ts";
 
 let plane: WakePlane;

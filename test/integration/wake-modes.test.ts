@@ -1,13 +1,11 @@
 // The whole program on a running instance whose wake mode is changed and changed back: the gateway gets the arguments and the rights of
 // the mode, its agent runs with exactly those beside a real Envoy, and in each mode queries wake stopped engines.
+import { defineResource } from "@firebolt-operator/kube";
+import { findFreePorts, openApiFromKubeconfig, openWorkspace, type Workspace } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openApiFromKubeconfig } from "../../dev/control-plane/api-request.ts";
-import { findFreePorts } from "../../dev/control-plane/ports.ts";
-import { openWorkspace, type Workspace } from "../../dev/control-plane/workspace.ts";
 import type { V1Deployment } from "../../src/api/generated/kubernetes.ts";
 import { GATEWAY_PORTS } from "../../src/gateway/ports.ts";
 import type { WakeMode } from "../../src/gateway/wake-container.ts";
-import { defineResource } from "../../src/kube/resource.ts";
 import { eventually } from "../support/cluster.ts";
 import { type EngineLab, openEngineLab } from "../support/engine-lab.ts";
 import { GatewayClient } from "../support/gateway-client.ts";

@@ -2,11 +2,11 @@
 // a cache event of that step maps to the engine, or, where no cache can show the step, the last pass asked to look again soon enough.
 // And whatever a pass leaves to be done, it or an event of its own writes brings the next one.
 import { isDeepStrictEqual } from "node:util";
+import type { NextCheck } from "@firebolt-operator/kube/controller";
 import { expect, test } from "vitest";
 import type { Engine } from "../../src/engine/children.ts";
-import type { NextCheck } from "../../src/kube/controller.ts";
-import { canonicalKey } from "./engine/canonical.ts";
 import { isWrite } from "./engine/calls.ts";
+import { canonicalKey } from "./engine/canonical.ts";
 import { Violation } from "./engine/checks.ts";
 import type { Cluster } from "./engine/cluster.ts";
 import { explorationOf, type ProfileName } from "./engine/profiles.ts";

@@ -2,26 +2,26 @@
 // an error means for its key.
 import { type Mutant, unit } from "./mutant.ts";
 
-const ELECTION = "src/kube/leader-election.test.ts";
-const OWN_WRITES = "src/kube/own-writes.test.ts";
-const SCOPE = "src/kube/store-scope.test.ts";
-const REFLECTOR = "src/kube/reflector.test.ts";
-const REFRESH = "src/kube/reflector-refresh.test.ts";
-const LEADER = "src/kube/leader-refresh.test.ts";
-const QUEUE = "src/kube/workqueue.test.ts";
-const WORKER = "src/kube/worker.test.ts";
+const ELECTION = "packages/kube/src/election/leader-election.test.ts";
+const OWN_WRITES = "packages/kube/src/cache/own-writes.test.ts";
+const SCOPE = "packages/kube/src/cache/store-scope.test.ts";
+const REFLECTOR = "packages/kube/src/cache/reflector/reflector.test.ts";
+const REFRESH = "packages/kube/src/cache/reflector/refresh.test.ts";
+const LEADER = "packages/kube/src/controller/leader-refresh.test.ts";
+const QUEUE = "packages/kube/src/controller/workqueue.test.ts";
+const WORKER = "packages/kube/src/controller/worker.test.ts";
 
 export const KUBE_MUTANTS: readonly Mutant[] = [
   {
     name: "a leader may write until others may take its lease",
-    file: "src/kube/leader-election.ts",
+    file: "packages/kube/src/election/leader-election.ts",
     find: "if (ageMs > this.#options.timing.renewDeadlineMs)",
     replace: "if (ageMs > this.#options.timing.leaseMs + this.#options.timing.renewDeadlineMs * 2)",
     killedBy: unit(ELECTION, "the fence holds by the clock alone", "expected [Function] to throw an error"),
   },
   {
     name: "the lease counts from the end of its renewal",
-    file: "src/kube/leader-election.ts",
+    file: "packages/kube/src/election/leader-election.ts",
     find: "this.#renewed = started;",
     replace: "this.#renewed = this.#moment();",
     killedBy: unit(
@@ -32,7 +32,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a leader takes a lost lease back",
-    file: "src/kube/leader-election.ts",
+    file: "packages/kube/src/election/leader-election.ts",
     find: 'if (this.#state === "leading" && holder !== this.identity) return this.#leave(holder ?? "nobody");',
     replace: "",
     killedBy: unit(
@@ -43,54 +43,58 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the lease is released although work goes on",
-    file: "src/kube/leader-election.ts",
+    file: "packages/kube/src/election/leader-election.ts",
     find: "if (this.#mayHold && !this.#abandoned)",
     replace: "if (this.#mayHold)",
     killedBy: unit(ELECTION, "an abandoned stop keeps the lease", "expected undefined to be 'a'"),
   },
   {
     name: "a lease runs out by the clock of its reader alone",
-    file: "src/kube/lease.ts",
+    file: "packages/kube/src/election/lease.ts",
     find: "promisedSeconds === undefined ? claim.leaseMs : promisedSeconds * 1000",
     replace: "claim.leaseMs",
-    killedBy: unit("src/kube/lease.test.ts", "one whose holder promised longer is true", "expected false to be true"),
+    killedBy: unit(
+      "packages/kube/src/election/lease.test.ts",
+      "one whose holder promised longer is true",
+      "expected false to be true",
+    ),
   },
   {
     name: "writes are not fenced",
-    file: "src/kube/client-calls.ts",
+    file: "packages/kube/src/client/calls.ts",
     find: "beforeSend: call.write ? guardWrite : undefined,",
     replace: "beforeSend: call.write === undefined ? guardWrite : undefined,",
     killedBy: unit(
-      "src/kube/client-calls.test.ts",
+      "packages/kube/src/client/calls.test.ts",
       "every attempt of a write asks first",
       "expected { ok: true } to be an instance of NotLeaderError",
     ),
   },
   {
     name: "the fence is asked before there is a connection",
-    file: "src/kube/transport.ts",
+    file: "packages/kube/src/client/transport/transport.ts",
     find: 'if (isOpening(socket)) socket.once(secure ? "secureConnect" : "connect", release);\n        else release();',
     replace: "release();",
     killedBy: unit(
-      "src/kube/transport.test.ts",
+      "packages/kube/src/client/transport/transport.test.ts",
       "the fence is asked when the connection is open",
       "the fence was asked: expected 1 to be +0",
     ),
   },
   {
     name: "a write is repeated although bytes of it have left",
-    file: "src/kube/transport.ts",
+    file: "packages/kube/src/client/transport/transport.ts",
     find: 'wire.method === "GET" || request.socket?.bytesWritten === bytesBefore',
     replace: 'wire.method === "GET" || request.socket !== null',
     killedBy: unit(
-      "src/kube/transport.test.ts",
+      "packages/kube/src/client/transport/transport.test.ts",
       "a kept connection that breaks after a write left",
       'promise resolved "{ connection: 2 }" instead of rejecting',
     ),
   },
   {
     name: "a late response of an own write overtakes the watch",
-    file: "src/kube/own-writes.ts",
+    file: "packages/kube/src/cache/own-writes.ts",
     find: "if (scope.position !== undefined && isNotNewer(version, scope.position)) return;",
     replace: "",
     killedBy: unit(
@@ -101,7 +105,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an own write that leaves the selection stays visible",
-    file: "src/kube/own-writes.ts",
+    file: "packages/kube/src/cache/own-writes.ts",
     find: 'if (stored !== undefined) store.change("write", (batch) => batch.remove(stored));\n    return;',
     replace: "return;",
     killedBy: unit(
@@ -112,14 +116,14 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a write that the cache does not take is awaited as an echo",
-    file: "src/kube/own-writes.ts",
+    file: "packages/kube/src/cache/own-writes.ts",
     find: "if (!matchesLabels(options.labelSelector, labels)) {",
     replace: "scope.expectEcho(version);\n  if (!matchesLabels(options.labelSelector, labels)) {",
     killedBy: unit(OWN_WRITES, "that the cache did not take is no echo", "expected true to be false"),
   },
   {
     name: "an own delete leaves no tombstone",
-    file: "src/kube/own-writes.ts",
+    file: "packages/kube/src/cache/own-writes.ts",
     find: "store.tombstones.mark(scope, uid);",
     replace: "",
     killedBy: unit(
@@ -130,7 +134,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an echo is skipped more than once",
-    file: "src/kube/store-scope.ts",
+    file: "packages/kube/src/cache/store-scope.ts",
     find: "return this.#echoes.delete(version);",
     replace: "return this.#echoes.has(version);",
     killedBy: unit(
@@ -141,14 +145,14 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "echoes survive a rewind",
-    file: "src/kube/store-scope.ts",
+    file: "packages/kube/src/cache/store-scope.ts",
     find: "this.#echoes.clear();",
     replace: "",
     killedBy: unit(OWN_WRITES, "is no echo after a rewind", "expected true to be false"),
   },
   {
     name: "a list undoes an own write that is newer",
-    file: "src/kube/store-scope.ts",
+    file: "packages/kube/src/cache/store-scope.ts",
     find: "if (rewound || !isNewer(stored.version, version)) batch.remove(stored);",
     replace: "batch.remove(stored);",
     killedBy: unit(
@@ -159,25 +163,25 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a list brings back what was deleted while it arrived",
-    file: "src/kube/store-scope.ts",
+    file: "packages/kube/src/cache/store-scope.ts",
     find: "const since = this.#store.tombstones.sequence;",
     replace: "const since = Number.MAX_SAFE_INTEGER;",
     killedBy: unit(SCOPE, "does not bring back what was deleted while it was on its way", "expected 1 to be +0"),
   },
   {
     name: "tombstones from before a list hide what it shows",
-    file: "src/kube/tombstones.ts",
+    file: "packages/kube/src/cache/tombstones.ts",
     find: "if (mark === undefined || mark.sequence <= after) return false;",
     replace: "if (mark === undefined || after < 0) return false;",
     killedBy: unit(
-      "src/kube/tombstones.test.ts",
+      "packages/kube/src/cache/tombstones.test.ts",
       "a list settles the marks made before it",
       "expected true to be false",
     ),
   },
   {
     name: "an expired version is watched again instead of listed",
-    file: "src/kube/reflector.ts",
+    file: "packages/kube/src/cache/reflector/reflector.ts",
     find: 'return error.status === 410 ? "expired" : undefined;',
     replace: "return undefined;",
     killedBy: unit(
@@ -188,7 +192,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an older list serves a refresh",
-    file: "src/kube/refresh-requests.ts",
+    file: "packages/kube/src/cache/reflector/refresh-requests.ts",
     find: "this.#served = this.#begun;",
     replace: "this.#served = this.#made;",
     killedBy: unit(
@@ -199,7 +203,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a refresh cuts the list of another refresh short",
-    file: "src/kube/refresh-requests.ts",
+    file: "packages/kube/src/cache/reflector/refresh-requests.ts",
     find: "return this.#made > this.#begun && this.#begun === this.#served;",
     replace: "return this.#made > this.#begun;",
     killedBy: unit(
@@ -210,7 +214,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a refresh keeps the connection that stands still",
-    file: "src/kube/reflector.ts",
+    file: "packages/kube/src/cache/reflector/reflector.ts",
     find: 'if ("stream" in state) await state.stream.close();\n  return { type: "listing", reason: "refresh"',
     replace: 'return { type: "listing", reason: "refresh"',
     killedBy: unit(
@@ -221,7 +225,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a new leader starts with the caches it has",
-    file: "src/kube/manager.ts",
+    file: "packages/kube/src/controller/manager.ts",
     find: "await refreshForLeader({",
     replace: "void refreshForLeader({",
     killedBy: unit(
@@ -232,7 +236,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a cache does not take part in the refresh",
-    file: "src/kube/runnable.ts",
+    file: "packages/kube/src/controller/runnable.ts",
     find: "refresh: (signal) => cache.refresh(signal),",
     replace: "",
     killedBy: unit(
@@ -243,7 +247,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a leader that cannot read keeps the lease for ever",
-    file: "src/kube/manager.ts",
+    file: "packages/kube/src/controller/manager.ts",
     find: "timeoutMs: startTimeoutMs }",
     replace: "timeoutMs: startTimeoutMs * 1_000 }",
     killedBy: unit(
@@ -254,7 +258,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a key that changes during its pass is forgotten",
-    file: "src/kube/workqueue.ts",
+    file: "packages/kube/src/controller/workqueue.ts",
     find: "else entry.dueMs = dueMs;",
     replace: "else entry.order += 0;",
     killedBy: unit(
@@ -265,7 +269,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a pass that asks for another at once has no back-off",
-    file: "src/kube/workqueue.ts",
+    file: "packages/kube/src/controller/workqueue.ts",
     find: "this.#finish(entry, this.#backOff(entry, 0));",
     replace: "this.#finish(entry, this.#clock.monotonicMs());",
     killedBy: unit(
@@ -276,25 +280,25 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "short delays are spread too",
-    file: "src/kube/spread.ts",
+    file: "packages/kube/src/controller/spread.ts",
     find: "return delayMs < SPREAD_FROM_MS ? delayMs :",
     replace: "return delayMs < 0 ? delayMs :",
     killedBy: unit(
-      "src/kube/spread.test.ts",
+      "packages/kube/src/controller/spread.test.ts",
       "a delay of 59999 ms is kept as it is",
       "expected 65616.94972158782 to be 59999",
     ),
   },
   {
     name: "long delays are not spread",
-    file: "src/kube/workqueue.ts",
+    file: "packages/kube/src/controller/workqueue.ts",
     find: "this.#dueAfter(spreadMs(key, next.afterMs))",
     replace: "this.#dueAfter(next.afterMs)",
     killedBy: unit(QUEUE, "long requeues of many keys do not fall due in one burst", "expected 500 to be less than 40"),
   },
   {
     name: "a field of another manager counts as a changed object",
-    file: "src/kube/errors.ts",
+    file: "packages/kube/src/core/errors.ts",
     find: 'error.reason !== "AlreadyExists" && !isFieldConflict(error);',
     replace: 'error.reason !== "AlreadyExists";',
     killedBy: unit(
@@ -305,21 +309,25 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a namespace that is being deleted counts as a refusal",
-    file: "src/kube/errors.ts",
+    file: "packages/kube/src/core/errors.ts",
     find: 'return !error.causes.some(({ reason }) => reason === "NamespaceTerminating");',
     replace: "return true;",
-    killedBy: unit("src/kube/errors.test.ts", "is not a namespace that is being deleted", "expected true to be false"),
+    killedBy: unit(
+      "packages/kube/src/core/errors.test.ts",
+      "is not a namespace that is being deleted",
+      "expected true to be false",
+    ),
   },
   {
     name: "a lost lease is retried like any failure",
-    file: "src/kube/worker.ts",
+    file: "packages/kube/src/controller/worker.ts",
     find: 'if (link instanceof NotLeaderError) return "notLeader";',
     replace: "",
     killedBy: unit(WORKER, "means notLeader", "expected 'retry' to be 'notLeader'"),
   },
   {
     name: "a terminal error is retried",
-    file: "src/kube/worker.ts",
+    file: "packages/kube/src/controller/worker.ts",
     find: 'queue.done(text, "onChange");',
     replace: "queue.retry(text);",
     killedBy: unit(WORKER, "a terminal error is counted, logged with its key", "expected 2 to be 1"),

@@ -1,6 +1,6 @@
 // Real time, moved: the wall clock is shifted by years while timers run as they are, except those that a shift makes due. For code that
 // plans in years and is called by servers that live in the present.
-import { type Clock, systemClock } from "../../src/kube/clock.ts";
+import { type Clock, systemClock } from "@firebolt-operator/kube";
 
 interface Timer {
   readonly dueMs: number;

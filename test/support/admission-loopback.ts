@@ -2,14 +2,13 @@
 // than the API server might do.
 import { Agent, request } from "node:https";
 import { connect, type TLSSocket } from "node:tls";
-import { createAuthority, type KeyPair } from "../../dev/control-plane/certificates.ts";
+import { silentLogger, systemClock } from "@firebolt-operator/kube";
+import { type CertificateSource, inspectPair, type KeyPair, PairHolder } from "@firebolt-operator/kube/certificates";
+import { createAuthority } from "@firebolt-operator/kube/testing";
 import { silentAdmissionMetrics } from "../../src/admission/admission-metrics.ts";
 import { type AdmissionServerOptions, createAdmissionServer } from "../../src/admission/admission-server.ts";
 import type { HookId } from "../../src/admission/hooks.ts";
 import type { Judge } from "../../src/admission/judge.ts";
-import { systemClock } from "../../src/kube/clock.ts";
-import { silentLogger } from "../../src/kube/logger.ts";
-import { type CertificateSource, inspectPair, PairHolder } from "../../src/kube/serving-certificate.ts";
 import { hookOf } from "./admission-review.ts";
 
 export interface HeldCertificate extends CertificateSource {

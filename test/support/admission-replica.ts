@@ -1,15 +1,17 @@
 // One replica of the webhook server with certificates of its own making, as the manager would run it: a client of its own, the
 // shared Secret, the two configurations named after the namespace.
+import { type Clock, silentLogger, systemClock } from "@firebolt-operator/kube";
+import {
+  type CertificateSource,
+  createManagedCertificate,
+  MutatingWebhookConfiguration,
+  type ServingPair,
+  ValidatingWebhookConfiguration,
+} from "@firebolt-operator/kube/certificates";
 import { silentAdmissionMetrics } from "../../src/admission/admission-metrics.ts";
 import { createAdmissionServer } from "../../src/admission/admission-server.ts";
 import { createJudges } from "../../src/admission/judges.ts";
 import { kubeLookups } from "../../src/admission/lookups.ts";
-import type { Clock } from "../../src/kube/clock.ts";
-import { systemClock } from "../../src/kube/clock.ts";
-import { silentLogger } from "../../src/kube/logger.ts";
-import { createManagedCertificate } from "../../src/kube/managed-certificate.ts";
-import type { CertificateSource, ServingPair } from "../../src/kube/serving-certificate.ts";
-import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "../../src/kube/webhook-trust.ts";
 import { testClient } from "./test-client.ts";
 
 export const SECRET = "webhook-cert";

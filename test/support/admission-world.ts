@@ -1,8 +1,10 @@
 // The webhooks in front of the real API server, for one namespace of the shared control plane: our server in this process, the
 // two configurations registered and, at the end, removed. Tests write through the API server and see what users see.
+import { silentLogger, systemClock } from "@firebolt-operator/kube";
+import type { CertificateSource } from "@firebolt-operator/kube/certificates";
+import { createKubeClient } from "@firebolt-operator/kube/client";
+import { type Api, createAuthority, openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
 import { inject } from "vitest";
-import { type Api, openApiFromKubeconfig } from "../../dev/control-plane/api-request.ts";
-import { createAuthority } from "../../dev/control-plane/certificates.ts";
 import { type AdmissionMetrics, silentAdmissionMetrics } from "../../src/admission/admission-metrics.ts";
 import { type AdmissionServerOptions, createAdmissionServer } from "../../src/admission/admission-server.ts";
 import type { HookId } from "../../src/admission/hooks.ts";
@@ -11,10 +13,6 @@ import { createJudges } from "../../src/admission/judges.ts";
 import { kubeLookups } from "../../src/admission/lookups.ts";
 import { renderWebhookConfigurations } from "../../src/admission/webhook-configurations.ts";
 import type { ResourceBounds } from "../../src/engine/validate.ts";
-import { systemClock } from "../../src/kube/clock.ts";
-import { createKubeClient } from "../../src/kube/kube-client.ts";
-import { silentLogger } from "../../src/kube/logger.ts";
-import type { CertificateSource } from "../../src/kube/serving-certificate.ts";
 import { heldCertificate, serverPair } from "./admission-loopback.ts";
 import { createNamespace, eventually } from "./cluster.ts";
 import { manifest, SMALLEST } from "./manifests.ts";

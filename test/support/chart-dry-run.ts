@@ -1,6 +1,6 @@
 // Shows rendered objects to a real API server without storing them. Kinds of other projects (Prometheus operator, cert-manager) get
 // definitions with just their names: the API server then checks what it checks of every object.
-import { type Api, valueAt } from "../../dev/control-plane/api-request.ts";
+import { type Api, valueAt } from "@firebolt-operator/kube/testing";
 import { eventually } from "./cluster.ts";
 import type { RenderedObject } from "./helm.ts";
 

@@ -1,6 +1,6 @@
 // The command line that the chart gives the manager, against the one that the program knows.
 import { spawnSync } from "node:child_process";
-import { valueAt } from "../../dev/control-plane/api-request.ts";
+import { valueAt } from "@firebolt-operator/kube/testing";
 import type { RenderedObject } from "./helm.ts";
 import { PROGRAM } from "./operator-process.ts";
 

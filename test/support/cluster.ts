@@ -1,8 +1,8 @@
 // Small pieces for tests against a real API server: waiting for a condition, namespaces of one's own, and requests as any user.
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type ApiAnswer, type ApiRequest, openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
 import { inject } from "vitest";
-import { type ApiAnswer, type ApiRequest, openApiFromKubeconfig } from "../../dev/control-plane/api-request.ts";
 
 const POLL_MS = 50;
 const TIMEOUT_MS = 20_000;

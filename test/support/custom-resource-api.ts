@@ -1,7 +1,7 @@
 // Writes manifests of our kinds to the shared API server and tells what it said: the stored object, or which fields it
 // refused and why. Checks nothing itself.
+import { type Api, type ApiAnswer, openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
 import { inject } from "vitest";
-import { type Api, type ApiAnswer, openApiFromKubeconfig } from "../../dev/control-plane/api-request.ts";
 import { type AnyManifest, KINDS } from "./manifests.ts";
 
 /** One refused field. */

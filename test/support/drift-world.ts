@@ -1,6 +1,6 @@
 // Engines, classes and StatefulSets on the shared API server, for tests of what the server makes of a rendered object.
+import { type Api, openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
 import { inject } from "vitest";
-import { type Api, openApiFromKubeconfig } from "../../dev/control-plane/api-request.ts";
 import type { FireboltEngine } from "../../src/api/engine.ts";
 import type { FireboltEngineClass } from "../../src/api/engine-class.ts";
 import type { V1StatefulSet } from "../../src/api/generated/kubernetes.ts";

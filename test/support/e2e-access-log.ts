@@ -1,8 +1,7 @@
 // What the gateways wrote about requests that failed: the line of the access log, with Envoy's flags and details, by the id that each
 // request carries in its path. Only asked when something failed; a gateway that is gone has taken its log with it.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Api } from "../../dev/control-plane/api-request.ts";
-import { valueAt } from "../../dev/control-plane/api-request.ts";
+import { type Api, valueAt } from "@firebolt-operator/kube/testing";
 import type { Failure } from "./e2e-load-tally.ts";
 
 /** Envoy writes its log at least this often. */

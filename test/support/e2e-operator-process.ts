@@ -2,7 +2,7 @@
 // The one that leads is killed, again and again, without a word before: it gets no chance to put anything in order.
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Api, valueAt } from "../../dev/control-plane/api-request.ts";
+import { type Api, valueAt } from "@firebolt-operator/kube/testing";
 import { OPERATOR_NAMESPACE } from "../../dev/platform/charts.ts";
 
 /** On the manager's command line and on no other, as the chart writes it. */

@@ -1,7 +1,7 @@
 // What the end-to-end platform consists of, as data: names, manifests, the operator's settings, and what the set-up of a run tells the
 // tests. It starts nothing and imports nothing of vitest: the set-up runs outside of it.
+import type { KubeObject } from "@firebolt-operator/kube";
 import { UNCACHED_NAMES, UNCACHED_SETTLE_SECONDS } from "../../dev/platform/values.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
 
 /** What the run's set-up tells the tests. */
 export interface E2eContext {

@@ -1,6 +1,6 @@
 // Small pods for tests of the cluster itself: a web server in a few lines on the operator image's Node, hardened as Pod Security
 // "restricted" asks. It tells its name, looks up and fetches what it is asked to, and keeps one text in its volume. Data only.
-import type { KubeObject } from "../../src/kube/object.ts";
+import type { KubeObject } from "@firebolt-operator/kube";
 
 export const WEB_PORT = 8080;
 const KEPT = "/data/kept";

@@ -1,14 +1,13 @@
 // What an end-to-end test has in its hands: the cluster that the run started, a namespace with an instance, and the gateway's address.
 // Edits are made as a patient user makes them: while the operator is away its webhook refuses them, and they are tried again.
+import type { KubeObject, ResourceType } from "@firebolt-operator/kube";
+import { type Api, openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
 import { inject } from "vitest";
-import { type Api, openApiFromKubeconfig } from "../../dev/control-plane/api-request.ts";
 import { type Connection, connect } from "../../dev/platform/connection.ts";
 import { applyManifests } from "../../dev/platform/manifests.ts";
 import { FireboltEngine } from "../../src/api/engine.ts";
 import type { V1Pod } from "../../src/api/generated/kubernetes.ts";
 import { pods, services } from "../../src/engine/kinds.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
-import type { ResourceType } from "../../src/kube/resource.ts";
 import { eventually } from "./cluster.ts";
 import { type E2eContext, engineManifest, INSTANCE, NAMESPACE } from "./e2e-platform.ts";
 

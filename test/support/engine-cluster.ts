@@ -1,11 +1,11 @@
 // An engine and its instance in memory, with the passes of the real reconciler over them: what the unit tests of whole passes
 // share. Time stands still; pods follow their StatefulSets when a test says so.
+import { silentLogger } from "@firebolt-operator/kube";
+import type { NextCheck } from "@firebolt-operator/kube/controller";
 import type { EngineSpec } from "../../src/api/engine.ts";
 import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
 import { noEngineMetrics } from "../../src/engine/metrics-hooks.ts";
 import { runEnginePass } from "../../src/engine/pass.ts";
-import type { NextCheck } from "../../src/kube/controller.ts";
-import { silentLogger } from "../../src/kube/logger.ts";
 import { engine, instance, NOW_MS } from "./engine-fixtures.ts";
 import { MemoryEngineWorld } from "./memory-engine-world.ts";
 

@@ -1,10 +1,9 @@
 // A real control plane with the real StatefulSet controller, simulated nodes and metrics pages: what engine tests share within one
 // file. Every test works in a namespace of its own (engine-lab.ts).
 import { join } from "node:path";
+import { createKubeClient, type KubeClient } from "@firebolt-operator/kube/client";
 import { startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { addNodes } from "../../dev/control-plane/nodes.ts";
-import type { KubeClient } from "../../src/kube/client.ts";
-import { createKubeClient } from "../../src/kube/kube-client.ts";
 import { type MetricsServer, startMetricsServer } from "./engine-metrics-server.ts";
 import { clusterConfig } from "./test-client.ts";
 

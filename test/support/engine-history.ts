@@ -1,11 +1,10 @@
 // An independent observer of one namespace: every version of every engine, StatefulSet, Service, ConfigMap and pod, in the order
 // in which the API server stored them. It shares nothing with the operator and judges nothing; engine-invariants.ts does.
+import type { KubeObject, ResourceType } from "@firebolt-operator/kube";
+import type { KubeClient } from "@firebolt-operator/kube/client";
 import { FireboltEngine } from "../../src/api/engine.ts";
 import type { V1ConfigMap, V1Pod, V1Service, V1StatefulSet } from "../../src/api/generated/kubernetes.ts";
 import { configMaps, pods, services, statefulSets } from "../../src/engine/kinds.ts";
-import type { KubeClient } from "../../src/kube/client.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
-import type { ResourceType } from "../../src/kube/resource.ts";
 
 interface Kinds {
   readonly FireboltEngine: FireboltEngine;

@@ -1,13 +1,13 @@
 // One namespace of an engine test: its instance and engines, operators that see nothing else, and the history of everything that
 // was stored. Waits for what the history shows, so that looking never costs the API server a request.
+import { defineResource } from "@firebolt-operator/kube";
+import type { KubeClient } from "@firebolt-operator/kube/client";
 import { FireboltEngine, type FireboltEngineManifest } from "../../src/api/engine.ts";
 import { FireboltEngineClass, type FireboltEngineClassManifest } from "../../src/api/engine-class.ts";
 import type { V1Pod, V1StatefulSet } from "../../src/api/generated/kubernetes.ts";
 import { FireboltInstance } from "../../src/api/instance.ts";
 import { LABEL } from "../../src/api/labels.ts";
 import { pods } from "../../src/engine/kinds.ts";
-import type { KubeClient } from "../../src/kube/client.ts";
-import { defineResource } from "../../src/kube/resource.ts";
 import { createNamespace, eventually } from "./cluster.ts";
 import type { EngineControlPlane } from "./engine-control-plane.ts";
 import { type EngineHistory, watchEngineHistory } from "./engine-history.ts";

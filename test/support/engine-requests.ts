@@ -2,8 +2,8 @@
 // operator runs in this process; every request of its client counts (events too), except watches. A lease has a client of its own
 // and is not among them.
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import type { RequestInfo } from "@firebolt-operator/kube/client";
 import { FireboltEngine } from "../../src/api/engine.ts";
-import type { RequestInfo } from "../../src/kube/client-calls.ts";
 import { eventually } from "./cluster.ts";
 import { type EngineLab, image } from "./engine-lab.ts";
 import type { EngineOperator } from "./operator-in-process.ts";

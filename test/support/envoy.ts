@@ -3,9 +3,8 @@ import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { type ManagedProcess, openWorkspace, startProcess, type Workspace } from "@firebolt-operator/kube/testing";
 import { resolveAssets } from "../../dev/assets/resolver.ts";
-import { type ManagedProcess, startProcess } from "../../dev/control-plane/process.ts";
-import { openWorkspace, type Workspace } from "../../dev/control-plane/workspace.ts";
 import { eventually } from "./cluster.ts";
 
 const READY_MS = 20_000;

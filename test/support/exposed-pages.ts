@@ -1,8 +1,8 @@
 // Pages as a scraper sees them, of everything that the alerts and dashboards of the chart are about.
 import { setTimeout as sleep } from "node:timers/promises";
+import { openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
 import { Registry } from "prom-client";
 import { expect } from "vitest";
-import { openApiFromKubeconfig } from "../../dev/control-plane/api-request.ts";
 import { createAdmissionMetrics } from "../../src/admission/admission-metrics.ts";
 import { HOOKS } from "../../src/admission/hooks.ts";
 import { createCertificateMetrics, createDemandMetrics } from "../../src/metrics/process-series.ts";

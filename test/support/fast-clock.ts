@@ -1,5 +1,5 @@
 // The real clock, run faster: timers of half a minute fire within a second. For tests of what happens while nothing happens.
-import { type Clock, systemClock } from "../../src/kube/clock.ts";
+import { type Clock, systemClock } from "@firebolt-operator/kube";
 
 export function fastClock(factor: number): Clock {
   const startMs = systemClock.now();

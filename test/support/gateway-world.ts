@@ -2,8 +2,7 @@
 // them, and a client that counts every request. Envoy finds the name server as in a pod, by resolv.conf: the configuration differs from
 // that of a pod by its ports alone. Everything is on loopback and gone when it is closed.
 import { randomInt } from "node:crypto";
-import { findFreePorts } from "../../dev/control-plane/ports.ts";
-import { openWorkspace, type Workspace } from "../../dev/control-plane/workspace.ts";
+import { findFreePorts, openWorkspace, type Workspace } from "@firebolt-operator/kube/testing";
 import { type GatewayConfig, renderGatewayConfig } from "../../src/gateway/gateway-config.ts";
 import { serialiseGatewayConfig } from "../../src/gateway/serialise.ts";
 import { type DnsServer, startDnsServer } from "./dns-server.ts";

@@ -6,7 +6,7 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
-import { valueAt } from "../../dev/control-plane/api-request.ts";
+import { valueAt } from "@firebolt-operator/kube/testing";
 
 export interface ImageRoot extends Disposable {
   /** Where the layers are unpacked. */

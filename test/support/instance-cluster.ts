@@ -1,7 +1,7 @@
 // A control plane with real Deployment and StatefulSet controllers and simulated pods, and the hands of a person at work on
 // instances: create, edit, look, break things.
 import { join } from "node:path";
-import { type Api, openApiFromKubeconfig, valueAt } from "../../dev/control-plane/api-request.ts";
+import { type Api, openApiFromKubeconfig, valueAt } from "@firebolt-operator/kube/testing";
 import { startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { addNodes } from "../../dev/control-plane/nodes.ts";
 import type { FireboltInstance, FireboltInstanceManifest } from "../../src/api/instance.ts";

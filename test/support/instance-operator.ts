@@ -1,17 +1,15 @@
 // The instance controller on a real control plane, in this process: its own client, caches and queue, every request counted.
 import { inspect } from "node:util";
+import { type Clock, type Logger, systemClock } from "@firebolt-operator/kube";
+import { createObjectCache } from "@firebolt-operator/kube/cache";
+import { createKubeClient, type RequestInfo } from "@firebolt-operator/kube/client";
+import { controllerRunnable } from "@firebolt-operator/kube/controller";
+import type { EventNote } from "@firebolt-operator/kube/events";
+import { createRuntimeMetrics } from "@firebolt-operator/kube/metrics";
 import { OPERATOR_DEFAULTS, type OperatorDefaults } from "../../src/api/operator-defaults.ts";
 import { type InstanceControllerDeps, instanceController } from "../../src/instance/controller.ts";
 import { type CreateCache, createInstanceCaches } from "../../src/instance/instance-caches.ts";
 import type { InstancePassRecord } from "../../src/instance/metrics-hooks.ts";
-import { createObjectCache } from "../../src/kube/cache.ts";
-import type { RequestInfo } from "../../src/kube/client-calls.ts";
-import { type Clock, systemClock } from "../../src/kube/clock.ts";
-import type { EventNote } from "../../src/kube/event-object.ts";
-import { createKubeClient } from "../../src/kube/kube-client.ts";
-import type { Logger } from "../../src/kube/logger.ts";
-import { controllerRunnable } from "../../src/kube/run-controller.ts";
-import { createRuntimeMetrics } from "../../src/kube/runtime-metrics.ts";
 import { clusterConfig } from "./test-client.ts";
 
 export interface InstanceOperator extends AsyncDisposable {

@@ -1,4 +1,7 @@
 // Runs passes of the instance's reconciler over a world in memory, with the rest of a small cluster played by hand.
+import { silentLogger } from "@firebolt-operator/kube";
+import type { NextCheck } from "@firebolt-operator/kube/controller";
+import type { EventNote } from "@firebolt-operator/kube/events";
 import type { FireboltInstance } from "../../src/api/instance.ts";
 import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
 import { InstanceMemories } from "../../src/instance/memory.ts";
@@ -6,9 +9,6 @@ import type { InstancePassRecord } from "../../src/instance/metrics-hooks.ts";
 import { runInstancePass } from "../../src/instance/pass.ts";
 import type { RenderSettings } from "../../src/instance/render/instance-objects.ts";
 import type { InstanceKey } from "../../src/instance/world.ts";
-import type { NextCheck } from "../../src/kube/controller.ts";
-import type { EventNote } from "../../src/kube/event-object.ts";
-import { silentLogger } from "../../src/kube/logger.ts";
 import { Crash, MemoryInstanceWorld } from "./memory-instance-world.ts";
 
 export const KEY = { namespace: "ns", name: "lakeside" };

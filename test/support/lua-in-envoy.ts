@@ -1,7 +1,6 @@
 // Runs Lua in the real Envoy, which has the interpreter that this repository's tests have anyway: each script gets one object as `obj` and
 // returns a table of strings, as a health check of Argo CD does.
-import { findFreePorts } from "../../dev/control-plane/ports.ts";
-import { openWorkspace } from "../../dev/control-plane/workspace.ts";
+import { findFreePorts, openWorkspace } from "@firebolt-operator/kube/testing";
 import { startEnvoy } from "./envoy.ts";
 
 export interface LuaCase {

@@ -1,6 +1,7 @@
 // An instance's world in memory: one store of objects with resource versions, a log of every request, and a way to fail or crash
 // at any of them. Not an API server: it knows only what InstanceWorld promises.
 import { isDeepStrictEqual } from "node:util";
+import { KubeApiError } from "@firebolt-operator/kube";
 import type { DeepReadonly } from "../../src/api/deep-readonly.ts";
 import type { V1Deployment, V1Secret } from "../../src/api/generated/kubernetes.ts";
 import { INSTANCE_NAMES } from "../../src/api/group.ts";
@@ -12,7 +13,6 @@ import type { PostgresGuard, Removal } from "../../src/instance/decision.ts";
 import { trimConfigMap } from "../../src/instance/instance-caches.ts";
 import { renderPostgresGuard } from "../../src/instance/render/postgres.ts";
 import type { InstanceKey, InstanceWorld, SecretRelease, StatusWriteAnswer, Update } from "../../src/instance/world.ts";
-import { KubeApiError } from "../../src/kube/errors.ts";
 import type { Pod } from "../../src/pods/pod-trouble.ts";
 import { isObject } from "../../src/podtemplate/shape.ts";
 

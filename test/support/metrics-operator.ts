@@ -1,5 +1,11 @@
 // All three controllers in this process with every recorder and the metrics server, as the program puts them together: for tests of
 // what is on the page.
+import { type KubeObject, silentLogger as logger, resourceText, systemClock } from "@firebolt-operator/kube";
+import { createObjectCache, type ObjectCache } from "@firebolt-operator/kube/cache";
+import { createKubeClient } from "@firebolt-operator/kube/client";
+import { type Controller, cacheRunnable, controllerRunnable, createManager } from "@firebolt-operator/kube/controller";
+import { createLeaderElector, leaseStore } from "@firebolt-operator/kube/election";
+import { createMetricsServer, createRuntimeMetrics, createWatchMetrics } from "@firebolt-operator/kube/metrics";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { GROUP } from "../../src/api/group.ts";
 import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
@@ -9,21 +15,6 @@ import { type CacheWish, createEngineCaches, INDEX } from "../../src/engine/engi
 import { engineClassController } from "../../src/engineclass/controller.ts";
 import { instanceController } from "../../src/instance/controller.ts";
 import { createInstanceCaches } from "../../src/instance/instance-caches.ts";
-import { createObjectCache, type ObjectCache } from "../../src/kube/cache.ts";
-import { systemClock } from "../../src/kube/clock.ts";
-import type { Controller } from "../../src/kube/controller.ts";
-import { createKubeClient } from "../../src/kube/kube-client.ts";
-import { createLeaderElector } from "../../src/kube/leader-election.ts";
-import { leaseStore } from "../../src/kube/lease-store.ts";
-import { silentLogger as logger } from "../../src/kube/logger.ts";
-import { createManager } from "../../src/kube/manager.ts";
-import { createMetricsServer } from "../../src/kube/metrics-server.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
-import { resourceText } from "../../src/kube/resource.ts";
-import { controllerRunnable } from "../../src/kube/run-controller.ts";
-import { cacheRunnable } from "../../src/kube/runnable.ts";
-import { createRuntimeMetrics } from "../../src/kube/runtime-metrics.ts";
-import { createWatchMetrics } from "../../src/kube/watch-metrics.ts";
 import { createProductMetrics } from "../../src/metrics/product-metrics.ts";
 import { parsePage, type Series, scrape } from "./metrics-scrape.ts";
 import { clusterConfig } from "./test-client.ts";

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
-import { createRoot, issueCertificate } from "../../src/kube/x509/certificate.ts";
+import { createRoot, issueCertificate } from "@firebolt-operator/kube/certificates";
 import type { InstanceCluster } from "./instance-cluster.ts";
 
 export interface PatchOperation {

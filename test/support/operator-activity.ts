@@ -1,7 +1,7 @@
 // What an operator has under way at this moment: calls that have not been answered, and keys that a worker holds or that wait for
 // one. What it has asked so far does not tell: a call is among that only when it has ended.
-import type { KubeClient } from "../../src/kube/client.ts";
-import { type RuntimeMetrics, silentRuntimeMetrics } from "../../src/kube/runtime-metrics.ts";
+import type { KubeClient } from "@firebolt-operator/kube/client";
+import { type RuntimeMetrics, silentRuntimeMetrics } from "@firebolt-operator/kube/metrics";
 
 export interface OperatorActivity {
   /** For the controllers of this operator. */

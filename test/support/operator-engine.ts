@@ -1,5 +1,22 @@
 // The engine and class controllers with everything the program puts around them: client, caches, events, manager and, when a
 // test wants one, an elector. In this process; the caller decides when it starts and how it ends. Counts what it asks.
+import { type Clock, type KubeObject, type Logger, systemClock } from "@firebolt-operator/kube";
+import { createObjectCache, type ObjectCache } from "@firebolt-operator/kube/cache";
+import {
+  type ClusterConfig,
+  createKubeClient,
+  type KubeClient,
+  type RequestInfo,
+} from "@firebolt-operator/kube/client";
+import {
+  cacheRunnable,
+  controllerRunnable,
+  createManager,
+  type Manager,
+  type Runnable,
+} from "@firebolt-operator/kube/controller";
+import type { LeaderElector } from "@firebolt-operator/kube/election";
+import { createEventRecorder, eventWriter } from "@firebolt-operator/kube/events";
 import { OPERATOR_DEFAULTS, type OperatorDefaults } from "../../src/api/operator-defaults.ts";
 import { plainText } from "../../src/api/plain-text.ts";
 import { addQueryProber } from "../../src/cli/query-prober.ts";
@@ -19,20 +36,6 @@ import type { ResourceBounds } from "../../src/engine/validate.ts";
 import { engineClassController } from "../../src/engineclass/controller.ts";
 import { GATEWAY_PORTS } from "../../src/gateway/ports.ts";
 import { WAKE_AGENT_CONTAINER } from "../../src/gateway/wake-container.ts";
-import { createObjectCache, type ObjectCache } from "../../src/kube/cache.ts";
-import type { KubeClient } from "../../src/kube/client.ts";
-import type { RequestInfo } from "../../src/kube/client-calls.ts";
-import { type Clock, systemClock } from "../../src/kube/clock.ts";
-import type { ClusterConfig } from "../../src/kube/cluster-config.ts";
-import { createEventRecorder } from "../../src/kube/event-recorder.ts";
-import { eventWriter } from "../../src/kube/event-writer.ts";
-import { createKubeClient } from "../../src/kube/kube-client.ts";
-import type { LeaderElector } from "../../src/kube/leader-election.ts";
-import type { Logger } from "../../src/kube/logger.ts";
-import { createManager, type Manager } from "../../src/kube/manager.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
-import { controllerRunnable } from "../../src/kube/run-controller.ts";
-import { cacheRunnable, type Runnable } from "../../src/kube/runnable.ts";
 import { watchActivity } from "./operator-activity.ts";
 import { tapWrites, type WriteTap } from "./operator-writes.ts";
 

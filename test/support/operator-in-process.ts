@@ -1,8 +1,8 @@
 // Runs the engine controllers inside the test for one namespace, as long as the test likes, and remembers what they asked,
 // passed and logged.
+import type { Logger } from "@firebolt-operator/kube";
+import type { RequestInfo } from "@firebolt-operator/kube/client";
 import type { EnginePassRecord } from "../../src/engine/metrics-hooks.ts";
-import type { RequestInfo } from "../../src/kube/client-calls.ts";
-import type { Logger } from "../../src/kube/logger.ts";
 import { buildEngineOperator, type EngineOperatorOptions } from "./operator-engine.ts";
 import { clusterConfig } from "./test-client.ts";
 

@@ -1,5 +1,5 @@
 // What a test tells its operator process, on the command line as JSON.
-import type { ElectionTiming } from "../../src/kube/election-timing.ts";
+import type { ElectionTiming } from "@firebolt-operator/kube/election";
 
 export interface OperatorProgramSettings {
   readonly kubeconfig: string;

@@ -1,13 +1,10 @@
 // The engine controllers as a program of their own that ends or stops itself at a chosen write, for tests that need the operator to
 // be killed rather than asked to stop. Says what it writes as JSON lines on stdout, synchronously: the last line is never lost.
 import { writeSync } from "node:fs";
-import { systemClock } from "../../src/kube/clock.ts";
-import { createKubeClient } from "../../src/kube/kube-client.ts";
-import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
-import { createLeaderElector } from "../../src/kube/leader-election.ts";
-import { leaseStore } from "../../src/kube/lease-store.ts";
-import type { Logger } from "../../src/kube/logger.ts";
-import { silentRuntimeMetrics } from "../../src/kube/runtime-metrics.ts";
+import { type Logger, systemClock } from "@firebolt-operator/kube";
+import { createKubeClient, loadKubeconfig } from "@firebolt-operator/kube/client";
+import { createLeaderElector, leaseStore } from "@firebolt-operator/kube/election";
+import { silentRuntimeMetrics } from "@firebolt-operator/kube/metrics";
 import { buildEngineOperator } from "./operator-engine.ts";
 import { parseOperatorProgramSettings } from "./operator-program-settings.ts";
 import type { WriteCall } from "./operator-writes.ts";

@@ -1,8 +1,7 @@
 // Puts a tap between the controllers and their client: every write is announced before it leaves and after it was accepted, so
 // that a test can end, pause or disturb the operator at exactly one of them. Changes nothing about the writes themselves.
-import type { KubeClient } from "../../src/kube/client.ts";
-import type { ObjectKey } from "../../src/kube/object.ts";
-import type { ResourceType } from "../../src/kube/resource.ts";
+import type { ObjectKey, ResourceType } from "@firebolt-operator/kube";
+import type { KubeClient } from "@firebolt-operator/kube/client";
 
 export interface WriteCall {
   readonly verb: "create" | "replace" | "patch" | "apply" | "delete";

@@ -1,12 +1,11 @@
 // What plugin tests run against: a real control plane with simulated nodes, the bundled operator at work in it, and the bundled
 // plugin. One per test file; the namespace `analytics` is where things happen.
 import { join } from "node:path";
+import { createKubeClient, type KubeClient } from "@firebolt-operator/kube/client";
 import { resolveAssets } from "../../dev/assets/resolver.ts";
 import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { addNodes } from "../../dev/control-plane/nodes.ts";
 import { FireboltEngine } from "../../src/api/engine.ts";
-import type { KubeClient } from "../../src/kube/client.ts";
-import { createKubeClient } from "../../src/kube/kube-client.ts";
 import { eventually, requestAs } from "./cluster.ts";
 import { type MetricsServer, startMetricsServer } from "./engine-metrics-server.ts";
 import { buildProgram, type OperatorProcess, startOperator } from "./operator-process.ts";

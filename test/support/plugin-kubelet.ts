@@ -4,9 +4,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { findFreePorts } from "@firebolt-operator/kube/testing";
 import type { ControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { announceKubelet, isListening, logLine, prepareKubelet } from "../../dev/control-plane/kwok-kubelet.ts";
-import { findFreePorts } from "../../dev/control-plane/ports.ts";
 import { eventually } from "./cluster.ts";
 
 export interface PluginKubelet extends AsyncDisposable {

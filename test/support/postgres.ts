@@ -5,9 +5,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, chownSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { findFreePorts } from "../../dev/control-plane/ports.ts";
-import { type ManagedProcess, startProcess } from "../../dev/control-plane/process.ts";
-import type { Workspace } from "../../dev/control-plane/workspace.ts";
+import { findFreePorts, type ManagedProcess, startProcess, type Workspace } from "@firebolt-operator/kube/testing";
 import { openPostgres, type PostgresConnection } from "../../dev/stand-ins/metadata/postgres-connection.ts";
 import { SYSTEM_PROGRAMS } from "../../dev/system/programs.ts";
 

@@ -1,12 +1,12 @@
 // A prober on a manual clock, with pods whose responses the test decides one by one.
+import { silentLogger } from "@firebolt-operator/kube";
+import { ManualClock } from "@firebolt-operator/kube/testing";
 import type { MetricScrapeMode } from "../../src/api/instance.ts";
 import type { Pod } from "../../src/engine/children.ts";
+import type { ScrapeAnswer } from "../../src/engine/pod-scrape.ts";
 import type { ProbeQuestion, QueryProbe } from "../../src/engine/probe/query-probe.ts";
 import { createQueryProber } from "../../src/engine/probe/query-prober.ts";
-import type { ScrapeAnswer } from "../../src/engine/pod-scrape.ts";
 import type { EngineKey } from "../../src/engine/world.ts";
-import { silentLogger } from "../../src/kube/logger.ts";
-import { ManualClock } from "./manual-clock.ts";
 
 export const metricsOf = (running: number | string, suspended: number | string = 0): ScrapeAnswer => ({
   status: 200,

@@ -1,7 +1,7 @@
 // What the API server was asked, by whom, and whether it was allowed: its audit log, read after the fact.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { valueAt } from "../../dev/control-plane/api-request.ts";
+import { valueAt } from "@firebolt-operator/kube/testing";
 
 /** One request that was answered, or a watch that began. */
 export interface AuditedRequest {

@@ -1,6 +1,6 @@
 // Compares what roles grant with what was asked: pure. A grant is one verb on one resource, with the names it is limited to; it counts
 // as used when a request needed it, or when it was granted on to somebody else, which only its holder can do.
-import { valueAt } from "../../dev/control-plane/api-request.ts";
+import { valueAt } from "@firebolt-operator/kube/testing";
 import type { RenderedObject } from "./helm.ts";
 import type { AuditedRequest } from "./rbac-audit.ts";
 

@@ -1,7 +1,7 @@
 // A life of an instance, a class and engines that makes the manager use everything it may: create, roll, stop, start, repair, get
 // stuck, delete. Acts and looks as administrator, never as the manager.
+import { type Api, valueAt } from "@firebolt-operator/kube/testing";
 import { expect } from "vitest";
-import { type Api, valueAt } from "../../dev/control-plane/api-request.ts";
 import { LABEL } from "../../src/api/labels.ts";
 import { eventually } from "./cluster.ts";
 import { engine, engineClass, instance } from "./manifests.ts";

@@ -1,9 +1,9 @@
 // A scraper at the manager's secure metrics: nobody without a token, nobody without the right, and then the page.
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
+import { type Api, valueAt } from "@firebolt-operator/kube/testing";
 import { expect } from "vitest";
 import { parse } from "yaml";
-import { type Api, valueAt } from "../../dev/control-plane/api-request.ts";
 import type { ControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { eventually } from "./cluster.ts";
 

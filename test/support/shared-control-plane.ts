@@ -2,9 +2,9 @@
 // that stops servers or compacts etcd starts its own control plane instead.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { manifestFiles } from "@firebolt-operator/kube/testing";
 import type { TestProject } from "vitest/node";
 import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
-import { manifestFiles } from "../../dev/control-plane/custom-resources.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {

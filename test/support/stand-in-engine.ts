@@ -1,9 +1,8 @@
 // Starts stand-in engines as local processes, each on a loopback address of its own and on the real ports.
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { type ManagedProcess, startProcess, type Workspace } from "@firebolt-operator/kube/testing";
 import { stringify } from "yaml";
-import { type ManagedProcess, startProcess } from "../../dev/control-plane/process.ts";
-import type { Workspace } from "../../dev/control-plane/workspace.ts";
 
 const MAIN = join(import.meta.dirname, "../../dev/stand-ins/engine/main.ts");
 const READY_MS = 30_000;

@@ -2,10 +2,8 @@
 import { once } from "node:events";
 import { connect } from "node:http2";
 import { join } from "node:path";
+import { findFreePorts, type ManagedProcess, startProcess, type Workspace } from "@firebolt-operator/kube/testing";
 import { stringify } from "yaml";
-import { findFreePorts } from "../../dev/control-plane/ports.ts";
-import { type ManagedProcess, startProcess } from "../../dev/control-plane/process.ts";
-import type { Workspace } from "../../dev/control-plane/workspace.ts";
 
 const MAIN = join(import.meta.dirname, "../../dev/stand-ins/metadata/main.ts");
 

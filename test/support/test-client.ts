@@ -1,12 +1,14 @@
 // Clients of the shared control plane, and the handful of resource types that tests of the runtime write.
 import { homedir } from "node:os";
+import { defineResource, type KubeObject } from "@firebolt-operator/kube";
+import {
+  type ClusterConfig,
+  createKubeClient,
+  type KubeClient,
+  type KubeClientOptions,
+  loadKubeconfig,
+} from "@firebolt-operator/kube/client";
 import { inject } from "vitest";
-import type { KubeClient } from "../../src/kube/client.ts";
-import type { ClusterConfig } from "../../src/kube/cluster-config.ts";
-import { createKubeClient, type KubeClientOptions } from "../../src/kube/kube-client.ts";
-import { loadKubeconfig } from "../../src/kube/kubeconfig.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
-import { defineResource } from "../../src/kube/resource.ts";
 
 export const Secret = defineResource<KubeObject>({
   group: "",

@@ -1,11 +1,11 @@
 // A cluster in memory with auto-stop and a clock that the test moves: whole passes of the reconciler over one engine.
+import { silentLogger } from "@firebolt-operator/kube";
+import type { NextCheck } from "@firebolt-operator/kube/controller";
 import type { AutoStop } from "../../src/api/auto-stop.ts";
 import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
 import { noEngineMetrics } from "../../src/engine/metrics-hooks.ts";
 import { runEnginePass } from "../../src/engine/pass.ts";
 import type { EngineWorld } from "../../src/engine/world.ts";
-import type { NextCheck } from "../../src/kube/controller.ts";
-import { silentLogger } from "../../src/kube/logger.ts";
 import { EngineCluster } from "./engine-cluster.ts";
 import { engine, instance, NOW_MS } from "./engine-fixtures.ts";
 

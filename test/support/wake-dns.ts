@@ -1,11 +1,8 @@
 // The name server of a namespace: answers for its Services from the real EndpointSlices, as a cluster's name server does, after an
 // optional delay. Names without ready endpoints exist and have no address.
-import { createObjectCache } from "../../src/kube/cache.ts";
-import type { KubeClient } from "../../src/kube/client.ts";
-import { systemClock } from "../../src/kube/clock.ts";
-import { silentLogger } from "../../src/kube/logger.ts";
-import type { DeepReadonly, KubeObject } from "../../src/kube/object.ts";
-import { defineResource } from "../../src/kube/resource.ts";
+import { type DeepReadonly, defineResource, type KubeObject, silentLogger, systemClock } from "@firebolt-operator/kube";
+import { createObjectCache } from "@firebolt-operator/kube/cache";
+import type { KubeClient } from "@firebolt-operator/kube/client";
 import { type DnsServer, startDnsServer } from "./dns-server.ts";
 
 interface Slice extends KubeObject {

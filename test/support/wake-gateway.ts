@@ -1,9 +1,7 @@
 // A gateway that holds queries, as it runs in a pod: the rendered configuration in a real Envoy, and the wake agent beside it as a
 // process with its own identity. On free ports of loopback.
 import { readFileSync } from "node:fs";
-import { findFreePorts } from "../../dev/control-plane/ports.ts";
-import { type ManagedProcess, startProcess } from "../../dev/control-plane/process.ts";
-import type { Workspace } from "../../dev/control-plane/workspace.ts";
+import { findFreePorts, type ManagedProcess, startProcess, type Workspace } from "@firebolt-operator/kube/testing";
 import { renderGatewayConfig } from "../../src/gateway/gateway-config.ts";
 import { serialiseGatewayConfig } from "../../src/gateway/serialise.ts";
 import { type RunningEnvoy, startEnvoy } from "./envoy.ts";

@@ -1,14 +1,14 @@
 // Everything between a client and an engine that sleeps: control plane, operator, name server, simulated engines, and gateways with
 // their wake agents. What the wake tests share within one file; each test has a namespace and gateways of its own.
 import { join } from "node:path";
+import { createKubeClient } from "@firebolt-operator/kube/client";
+import { openWorkspace, type Workspace } from "@firebolt-operator/kube/testing";
 import { startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { addNodes } from "../../dev/control-plane/nodes.ts";
-import { openWorkspace, type Workspace } from "../../dev/control-plane/workspace.ts";
 import { LABEL } from "../../src/api/labels.ts";
 import { pods } from "../../src/engine/kinds.ts";
 import { GATEWAY_PORTS } from "../../src/gateway/ports.ts";
 import { type WakeMode, wakeAgentRules } from "../../src/gateway/wake-container.ts";
-import { createKubeClient } from "../../src/kube/kube-client.ts";
 import { eventually, requestAs } from "./cluster.ts";
 import type { EngineControlPlane } from "./engine-control-plane.ts";
 import { type EngineLab, openEngineLab } from "./engine-lab.ts";

@@ -1,7 +1,7 @@
 // The inside of `npm start`, on a private machine: a real Kubernetes, and the doors through which the host reaches it.
 // `cluster.ts FOLDER IMAGES-FILE`
 import { readFileSync } from "node:fs";
-import { valueAt } from "../../control-plane/api-request.ts";
+import { valueAt } from "@firebolt-operator/kube/testing";
 import type { ImageArchive } from "../../image/catalog.ts";
 import { publish } from "../../local-cluster/doors.ts";
 import { type LocalCluster, startLocalCluster } from "../../local-cluster/local-cluster.ts";

@@ -1,7 +1,7 @@
 // Where the gateway of an instance is just now: the Service's own address, over whose pods kube-proxy balances. An instance that is deleted and
 // created again has a Service with another address, and what was printed at the start must go on working.
+import { openApiFromKubeconfig, valueAt } from "@firebolt-operator/kube/testing";
 import { gatewayName } from "../../../src/instance/names.ts";
-import { openApiFromKubeconfig, valueAt } from "../../control-plane/api-request.ts";
 import type { Target } from "../../local-cluster/doors.ts";
 import { textOf } from "../calls.ts";
 

@@ -2,9 +2,8 @@
 // health and the metrics by which the operator decides that an engine is drained or idle.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { startProcess, type Workspace } from "@firebolt-operator/kube/testing";
 import { stringify } from "yaml";
-import { startProcess } from "../../control-plane/process.ts";
-import type { Workspace } from "../../control-plane/workspace.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../stand-ins/engine/main.ts");
 const POD = "simulated-g0-0";

@@ -2,14 +2,12 @@
 // knows the real Services. The engines they find are in simulated-engine.ts.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { findFreePorts, startProcess, type Workspace } from "@firebolt-operator/kube/testing";
 import { renderGatewayConfig } from "../../../src/gateway/gateway-config.ts";
 import { serialiseGatewayConfig } from "../../../src/gateway/serialise.ts";
 import { gatewayName } from "../../../src/instance/names.ts";
 import { resolveAssets } from "../../assets/resolver.ts";
 import type { ControlPlane } from "../../control-plane/control-plane.ts";
-import { findFreePorts } from "../../control-plane/ports.ts";
-import { startProcess } from "../../control-plane/process.ts";
-import type { Workspace } from "../../control-plane/workspace.ts";
 import { NODE_ADDRESS } from "../../local-cluster/addresses.ts";
 import { startCoreDns } from "../../local-cluster/service-network.ts";
 

@@ -3,14 +3,12 @@
 import { appendFileSync, closeSync, mkdirSync, openSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
+import { findFreePorts, startProcess, type Workspace } from "@firebolt-operator/kube/testing";
 import { ENGINE_CONTAINER, HEALTH_PORT, METRICS_PORT, QUERY_PORT } from "../../../src/engine/pod-contract.ts";
 import { GATEWAY_PORTS } from "../../../src/gateway/ports.ts";
 import { WAKE_AGENT_CONTAINER } from "../../../src/gateway/wake-container.ts";
 import type { ControlPlane } from "../../control-plane/control-plane.ts";
 import { announceKubelet, isListening, logLine, prepareKubelet } from "../../control-plane/kwok-kubelet.ts";
-import { findFreePorts } from "../../control-plane/ports.ts";
-import { startProcess } from "../../control-plane/process.ts";
-import type { Workspace } from "../../control-plane/workspace.ts";
 
 const READY_MS = 60_000;
 const FOLLOW_MS = 200;

@@ -2,11 +2,14 @@
 // its chart has made, so that only where it runs is different.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openApiFromKubeconfig, valueAt } from "../../control-plane/api-request.ts";
+import {
+  findFreePorts,
+  openApiFromKubeconfig,
+  startProcess,
+  valueAt,
+  type Workspace,
+} from "@firebolt-operator/kube/testing";
 import type { ControlPlane } from "../../control-plane/control-plane.ts";
-import { findFreePorts } from "../../control-plane/ports.ts";
-import { startProcess } from "../../control-plane/process.ts";
-import type { Workspace } from "../../control-plane/workspace.ts";
 import { OPERATOR_NAME } from "../../platform/charts.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../../dist/firebolt-operator.mjs");

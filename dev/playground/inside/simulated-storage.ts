@@ -1,6 +1,6 @@
 // Storage for simulated pods: a default StorageClass and a volume for PostgreSQL's claim, without which its pod would never be scheduled.
 // Nothing is ever written to it.
-import { openApiFromKubeconfig } from "../../control-plane/api-request.ts";
+import { openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
 
 const CLASS = "simulated";
 

@@ -1,10 +1,9 @@
 // The inside of `npm start -- --simulated`, in a network namespace of its own: a real control plane whose nodes and pods are simulated, the
 // operator as a process, and real processes behind the simulated gateway and engines. `simulated.ts FOLDER`
 import { execFileSync } from "node:child_process";
+import { findFreePorts, openWorkspace, type Workspace } from "@firebolt-operator/kube/testing";
 import { type ControlPlane, startControlPlane } from "../../control-plane/control-plane.ts";
 import { addNodes } from "../../control-plane/nodes.ts";
-import { findFreePorts } from "../../control-plane/ports.ts";
-import { openWorkspace, type Workspace } from "../../control-plane/workspace.ts";
 import { NODE_ADDRESS } from "../../local-cluster/addresses.ts";
 import { publish } from "../../local-cluster/doors.ts";
 import { textOf } from "../calls.ts";

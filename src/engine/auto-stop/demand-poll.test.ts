@@ -1,13 +1,10 @@
 // The poll over caches in memory and gateways that the test answers for: whom it asks, when, and what it makes of the answers.
+import { keyText, silentLogger, untilAborted } from "@firebolt-operator/kube";
+import { ManualClock, MemoryCache } from "@firebolt-operator/kube/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ManualClock } from "../../../test/support/manual-clock.ts";
-import { MemoryCache } from "../../../test/support/memory-cache.ts";
 import { FireboltEngine } from "../../api/engine.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import { FireboltInstance } from "../../api/instance.ts";
-import { silentLogger } from "../../kube/logger.ts";
-import { keyText } from "../../kube/object.ts";
-import { untilAborted } from "../../kube/until-aborted.ts";
 import { pods } from "../kinds.ts";
 import type { ScrapeAnswer } from "../pod-scrape.ts";
 import { DemandPoll } from "./demand-poll.ts";

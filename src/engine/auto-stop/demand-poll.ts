@@ -2,18 +2,14 @@
 // by itself and in turns, so that gateways that hang do not delay the others. Keeps what they show of such engines and reports what is
 // newer. Decides nothing.
 
+import { type Clock, keyText, type Logger, pause, WakeUp } from "@firebolt-operator/kube";
+import type { ObjectCache } from "@firebolt-operator/kube/cache";
+import type { Runnable } from "@firebolt-operator/kube/controller";
 import { INSTANCE_DEFAULTS } from "../../api/defaults.ts";
 import type { FireboltEngine } from "../../api/engine.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
 import { LABEL } from "../../api/labels.ts";
-import type { ObjectCache } from "../../kube/cache.ts";
-import type { Clock } from "../../kube/clock.ts";
-import type { Logger } from "../../kube/logger.ts";
-import { keyText } from "../../kube/object.ts";
-import type { Runnable } from "../../kube/runnable.ts";
-import { pause } from "../../kube/until-aborted.ts";
-import { WakeUp } from "../../kube/wake-up.ts";
 import type { EngineKey } from "../world.ts";
 import { type DemandRow, parseDemandPage } from "./demand-page.ts";
 import type { DemandSource } from "./demand-source.ts";

@@ -1,6 +1,6 @@
 // The Kubernetes events that a change of replicas deserves (operations §3). Pure.
+import type { EventNote } from "@firebolt-operator/kube/events";
 import { ANNOTATION } from "../../api/labels.ts";
-import type { EventNote } from "../../kube/event-object.ts";
 import type { Scale } from "../decision.ts";
 import { regarding } from "../events.ts";
 import type { EngineSnapshot } from "../snapshot.ts";

@@ -1,14 +1,14 @@
 // The gateways that are asked for demand: which pods they are, the little of them that is kept, and how their page is read. Judges
 // nothing of what the page says.
+import type { DeepReadonly } from "@firebolt-operator/kube";
+import type { KubeClient } from "@firebolt-operator/kube/client";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import type { MetricScrapeMode } from "../../api/instance.ts";
 import { LABEL } from "../../api/labels.ts";
-import type { KubeClient } from "../../kube/client.ts";
-import type { DeepReadonly } from "../../kube/object.ts";
 import type { CacheWish } from "../engine-caches.ts";
 import { pods } from "../kinds.ts";
-import { type ScrapeLimits, scrapePod } from "../pod-scrape.ts";
 import type { ScrapeAnswer } from "../pod-scrape.ts";
+import { type ScrapeLimits, scrapePod } from "../pod-scrape.ts";
 
 /** What the operator and the gateways' pods have agreed on. */
 export interface AgentAddress {

@@ -1,8 +1,8 @@
 // The engines that demand could wake: stopped, with auto-stop on. Followed by events, so that asking costs nothing however many engines
 // there are.
+import type { DeepReadonly } from "@firebolt-operator/kube";
+import type { CacheEvent, ObjectCache } from "@firebolt-operator/kube/cache";
 import type { FireboltEngine } from "../../api/engine.ts";
-import type { CacheEvent, ObjectCache } from "../../kube/cache.ts";
-import type { DeepReadonly } from "../../kube/object.ts";
 import type { EngineKey } from "../world.ts";
 
 export class ParkedEngines {

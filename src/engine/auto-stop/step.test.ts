@@ -1,8 +1,8 @@
 // Whole passes of the reconciler with auto-stop, over an engine in memory and a clock that the test moves.
+import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { engine, engineClass, instance, NOW_MS } from "../../../test/support/engine-fixtures.ts";
 import { MINUTE, POLICY, pageOf, resting, TimedCluster, text } from "../../../test/support/timed-cluster.ts";
-import { KubeApiError } from "../../kube/errors.ts";
 import { Evaluations } from "./evaluations.ts";
 
 test("off: Disabled, no clock, no scrape", async () => {

@@ -1,5 +1,5 @@
+import { KubeApiError } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
-import { KubeApiError } from "../../kube/errors.ts";
 import { judgeFailure, judgeResponse } from "./judge-scrape.ts";
 
 const page = (...lines: readonly string[]) => ({ status: 200, body: `${lines.join("\n")}\n` });

@@ -1,8 +1,8 @@
 // From the response of a pod, or the lack of one, to what is known about its queries. Pure and total: whatever is not plainly a
 // number of queries is "failing".
-import { KubeApiError, ResponseTooLargeError } from "../../kube/errors.ts";
-import { parseQueryMetrics } from "../query-metrics.ts";
+import { KubeApiError, ResponseTooLargeError } from "@firebolt-operator/kube";
 import type { ScrapeAnswer } from "../pod-scrape.ts";
+import { parseQueryMetrics } from "../query-metrics.ts";
 import { causeOf } from "./probe-cause.ts";
 import type { PodQueries } from "./query-probe.ts";
 

@@ -1,12 +1,11 @@
 // The prober over real sockets: pods that accept and never respond, through the API server's proxy and by IP. Time is moved by hand,
 // so that nothing here depends on how fast the machine is.
 import { type AddressInfo, createServer, type Socket } from "node:net";
+import { silentLogger } from "@firebolt-operator/kube";
+import { createKubeClient } from "@firebolt-operator/kube/client";
+import { answer, ManualClock, type Script, startLoopback } from "@firebolt-operator/kube/testing";
 import { expect, test } from "vitest";
-import { answer, type Script, startLoopback } from "../../../test/support/loopback-server.ts";
-import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { metricsOf, podOf } from "../../../test/support/probe-harness.ts";
-import { createKubeClient } from "../../kube/kube-client.ts";
-import { silentLogger } from "../../kube/logger.ts";
 import type { Pod } from "../children.ts";
 import { scrapePod } from "../pod-scrape.ts";
 import { podScraper } from "./pod-scraper.ts";

@@ -1,9 +1,9 @@
 // The prober under random interleavings of requests, responses, time and replaced pods, against a record of every probe that ended.
+import { KubeTimeoutError } from "@firebolt-operator/kube";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { metricsOf, podOf, probeHarness, type RunningScrape } from "../../../test/support/probe-harness.ts";
 import type { MetricScrapeMode } from "../../api/instance.ts";
-import { KubeTimeoutError } from "../../kube/errors.ts";
 import type { Pod } from "../children.ts";
 import type { ProbeQuestion, QueryProbe } from "./query-probe.ts";
 

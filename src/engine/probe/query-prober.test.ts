@@ -1,9 +1,8 @@
 // What passes learn from the prober, when they are enqueued, and which pods wait for which. The clock is moved by hand.
+import { KubeApiError, KubeTimeoutError, silentLogger } from "@firebolt-operator/kube";
+import { ManualClock } from "@firebolt-operator/kube/testing";
 import { expect, test } from "vitest";
-import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { metricsOf, podOf, probeHarness } from "../../../test/support/probe-harness.ts";
-import { KubeApiError, KubeTimeoutError } from "../../kube/errors.ts";
-import { silentLogger } from "../../kube/logger.ts";
 import type { Pod } from "../children.ts";
 import { createQueryProber } from "./query-prober.ts";
 

@@ -1,10 +1,7 @@
 // Probes pods for running queries beside the reconcile passes, so that a pod that does not respond never holds a worker. A pass
 // reads what is known and requests what is not; the prober enqueues the engine when it is known. Decides nothing about engines.
+import { type Clock, keyText, type Logger, untilAborted } from "@firebolt-operator/kube";
 import type { MetricScrapeMode } from "../../api/instance.ts";
-import type { Clock } from "../../kube/clock.ts";
-import type { Logger } from "../../kube/logger.ts";
-import { keyText } from "../../kube/object.ts";
-import { untilAborted } from "../../kube/until-aborted.ts";
 import type { Pod } from "../children.ts";
 import { SCRAPE_LIMITS } from "../pod-scrape.ts";
 import type { EngineKey } from "../world.ts";

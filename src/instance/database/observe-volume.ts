@@ -1,6 +1,6 @@
 // Why the claim of the built-in PostgreSQL has no volume. The scheduler says only that it has none; the claim's own events quote whoever was to
 // provide it, and name a storage class that does not exist. Storage classes themselves are the cluster's: the operator has no right to read them.
-import type { Logger } from "../../kube/logger.ts";
+import type { Logger } from "@firebolt-operator/kube";
 import { stableText } from "../../pods/stable-text.ts";
 import type { InstanceMemory } from "../memory.ts";
 import { claimName, type InstanceIdentity } from "../names.ts";

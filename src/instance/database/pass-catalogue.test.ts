@@ -1,10 +1,10 @@
 // Passes over a world in memory: a claim that is deleted or replaced is noticed at every stage, and PostgreSQL never starts on an empty
 // one without a person's consent.
+import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
 import { Crash } from "../../../test/support/memory-instance-world.ts";
 import { splitNextStep } from "../../api/next-step.ts";
-import { KubeApiError } from "../../kube/errors.ts";
 
 const CLAIM = "data-lakeside-metadata-pg-0";
 const CONSENT = "firebolt.io/accept-empty-catalogue";

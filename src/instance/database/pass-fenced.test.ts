@@ -1,8 +1,8 @@
 // Passes over a world in memory: an instance that the operator does not keep up, because it failed or is refused, still does not start its
 // database on a volume that is not its own.
+import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
-import { KubeApiError } from "../../kube/errors.ts";
 
 const CLAIM = "data-lakeside-metadata-pg-0";
 const POSTGRES = "lakeside-metadata-pg";

@@ -1,10 +1,10 @@
 // Passes over a world in memory: a volume that cannot grow is told and touches nothing else; a claim that gets no volume names its class, and one
 // that never had one becomes what the spec wants by one deletion.
+import { KubeApiError, KubeTimeoutError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
 import { splitNextStep } from "../../api/next-step.ts";
-import { KubeApiError, KubeTimeoutError } from "../../kube/errors.ts";
 import type { Rendered } from "../children.ts";
 
 type Settings = NonNullable<FireboltInstance["spec"]["metadata"]["builtInPostgres"]>;

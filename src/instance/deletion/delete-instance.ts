@@ -1,10 +1,9 @@
 // The deletion of an instance (behaviour §2.6): delete its objects, collect what goes wrong, and remove the finalizer last and only
 // when every delete was accepted. Whether engines hold it is decided before (hold.ts).
+import { type Logger, NotLeaderError } from "@firebolt-operator/kube";
+import type { NextCheck } from "@firebolt-operator/kube/controller";
 import { INSTANCE_NAMES } from "../../api/group.ts";
 import { ANNOTATION } from "../../api/labels.ts";
-import type { NextCheck } from "../../kube/controller.ts";
-import { NotLeaderError } from "../../kube/errors.ts";
-import type { Logger } from "../../kube/logger.ts";
 import { CHILD_KINDS, type ChildKind, type ChildReference, type Instance, identityOf, isOwnedBy } from "../children.ts";
 import { retainedFor } from "../database/retention.ts";
 import { canHaveChildren, credentialsSecretName, postgresName } from "../names.ts";

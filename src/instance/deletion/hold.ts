@@ -1,8 +1,8 @@
 // The deletion of an instance that engines use is held: without its metadata service and gateway they are cut off, and a deletion cannot be
 // taken back. Until the engines are deleted, or somebody insists, everything goes on as before.
+import { isNotFound } from "@firebolt-operator/kube";
 import { insistsOnDeletion } from "../../api/held-deletion.ts";
 import { ANNOTATION } from "../../api/labels.ts";
-import { isNotFound } from "../../kube/errors.ts";
 import { type Instance, identityOf } from "../children.ts";
 import { canHaveChildren, type InstanceIdentity } from "../names.ts";
 import { problemOf, UnknownHoldError } from "../refusal.ts";

@@ -1,7 +1,7 @@
 // Passes over a world in memory: an instance that engines use is not deleted under them (S60), and is once they are gone.
+import { KubeApiError, KubeTimeoutError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun, KEY } from "../../../test/support/instance-passes.ts";
-import { KubeApiError, KubeTimeoutError } from "../../kube/errors.ts";
 
 async function dying(engines: readonly string[], metadata: object = {}): Promise<InstanceRun> {
   const run = new InstanceRun();

@@ -1,7 +1,7 @@
 // The credentials of the built-in PostgreSQL when their instance goes. Retained, they lose their owner before the finalizer does, whatever
 // kept an earlier pass from doing it: with an owner the garbage collector deletes them, and the volume that stays cannot be opened any more.
+import type { Logger } from "@firebolt-operator/kube";
 import { ANNOTATION } from "../../api/labels.ts";
-import type { Logger } from "../../kube/logger.ts";
 import { resolveAccountId } from "../account-id.ts";
 import { type Instance, identityOf, isOwnedBy, type Secret } from "../children.ts";
 import { retainedFor } from "../database/retention.ts";

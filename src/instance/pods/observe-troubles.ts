@@ -1,7 +1,7 @@
 // Why a component is not complete, from its pods. They are not watched: they are listed only while a Deployment or the database is not as it
 // should be, and not at every event. An instance at rest sends no request for it.
+import type { Logger } from "@firebolt-operator/kube";
 import { LABEL } from "../../api/labels.ts";
-import type { Logger } from "../../kube/logger.ts";
 import { firstTrouble, type Pod, type TroubledPod } from "../../pods/pod-trouble.ts";
 import { isComplete } from "../compute/readiness.ts";
 import { observeVolume } from "../database/observe-volume.ts";

@@ -1,6 +1,6 @@
 // The files of a support bundle, made from what was collected. Nothing gets past this place without having been redacted: texts are
 // scrubbed one by one, inside the objects, before any of them is written as YAML or JSON. Reads and writes nothing.
-import type { KubeObject } from "../../kube/object.ts";
+import type { KubeObject } from "@firebolt-operator/kube";
 import { nameOf } from "../find-object.ts";
 import { dataText } from "../output.ts";
 import { type Gap, gapText } from "./gaps.ts";

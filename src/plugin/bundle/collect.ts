@@ -1,5 +1,12 @@
 // Reads everything a support bundle holds. What may not be read is noted and left out: half a bundle is better than none. Secrets of
 // others in the namespace are read for their values alone, so that these can be found and removed, and are not part of it.
+import {
+  apiVersionOf,
+  defineResource,
+  type KubeObject,
+  type ResourceType,
+  resourceText,
+} from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltEngineClass } from "../../api/engine-class.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
@@ -7,8 +14,6 @@ import { FireboltInstance } from "../../api/instance.ts";
 import { LABEL } from "../../api/labels.ts";
 import { coreEvents, pods } from "../../engine/kinds.ts";
 import { KINDS } from "../../instance/kinds.ts";
-import type { KubeObject } from "../../kube/object.ts";
-import { apiVersionOf, defineResource, type ResourceType, resourceText } from "../../kube/resource.ts";
 import { isObject } from "../../podtemplate/shape.ts";
 import type { Cluster } from "../cluster.ts";
 import { listObjects, nameOf, type Scope } from "../find-object.ts";

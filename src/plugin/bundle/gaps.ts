@@ -1,7 +1,6 @@
 // What a support bundle lacks, why, and which right would have allowed it. Half a bundle is better than none: a read that fails is
 // noted here and the collection goes on.
-import { isForbidden, isNotFound, KubeApiError } from "../../kube/errors.ts";
-import { type ResourceType, resourceText } from "../../kube/resource.ts";
+import { isForbidden, isNotFound, KubeApiError, type ResourceType, resourceText } from "@firebolt-operator/kube";
 import { describeError } from "../describe-error.ts";
 import type { Scrubber } from "./scrub.ts";
 

@@ -2,14 +2,13 @@
 // they must not see.
 import { writeFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
+import { isForbidden, resourceText } from "@firebolt-operator/kube";
 import { timeText } from "../../api/condition-list.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import { API_VERSION } from "../../api/group.ts";
 import { FireboltInstance } from "../../api/instance.ts";
 import { COMPONENTS, LABEL } from "../../api/labels.ts";
 import { ENGINE_PHASES, INSTANCE_PHASES } from "../../api/phases.ts";
-import { isForbidden } from "../../kube/errors.ts";
-import { resourceText } from "../../kube/resource.ts";
 import type { Cluster } from "../cluster.ts";
 import type { Run } from "../command.ts";
 import { describeError } from "../describe-error.ts";

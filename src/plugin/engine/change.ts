@@ -1,9 +1,9 @@
 // The commands that change one engine by one small patch: scale, stop, start, restart, wake. The patch that is sent is the patch
 // that --print-commands prints; what it is, decide-change.ts says.
+import { isForbidden } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltEngineClass } from "../../api/engine-class.ts";
 import { resolvePolicy } from "../../engine/auto-stop/policy.ts";
-import { isForbidden } from "../../kube/errors.ts";
 import type { Cluster } from "../cluster.ts";
 import type { CommandContext, Run } from "../command.ts";
 import { CommandError, EXIT, type ExitCode, UsageError } from "../exit-codes.ts";

@@ -1,11 +1,9 @@
 // `engine create`: creates an engine from a few flags and waits until it serves. An engine that exists is never changed, unless
 // --overwrite says so.
+import { isAlreadyExists, isForbidden, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltEngineClass } from "../../api/engine-class.ts";
 import { FireboltInstance } from "../../api/instance.ts";
-import { isAlreadyExists, isForbidden } from "../../kube/errors.ts";
-import type { KubeObject } from "../../kube/object.ts";
-import type { ResourceType } from "../../kube/resource.ts";
 import { applyManifest } from "../apply-manifest.ts";
 import type { Cluster } from "../cluster.ts";
 import type { CommandContext, Run } from "../command.ts";

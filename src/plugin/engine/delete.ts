@@ -1,6 +1,6 @@
 // `engine delete`: deletes an engine and waits until it is gone. One that is not there counts as deleted.
+import { isNotFound } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../api/engine.ts";
-import { isNotFound } from "../../kube/errors.ts";
 import { changes } from "../changes.ts";
 import type { Cluster } from "../cluster.ts";
 import type { Run } from "../command.ts";

@@ -1,10 +1,10 @@
 // `instance port-forward` and `engine port-forward`: a local address until Ctrl+C.
+import { untilAborted } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltInstance } from "../../api/instance.ts";
 import { routingServiceName } from "../../engine/names.ts";
 import { QUERY_PORT } from "../../engine/pod-contract.ts";
 import { gatewayName } from "../../instance/names.ts";
-import { untilAborted } from "../../kube/until-aborted.ts";
 import type { CommandContext, Run } from "../command.ts";
 import { CommandError, EXIT, type ExitCode, UsageError } from "../exit-codes.ts";
 import { nameOf, requireObject, requireOne } from "../find-object.ts";

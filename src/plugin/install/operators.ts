@@ -1,10 +1,8 @@
 // The operators that are installed in the cluster, and what each of them watches: read from the Deployments that the chart makes, whose
 // arguments are the chart's values. An object that no installed operator watches has nobody who cleans up after it.
+import { isForbidden, type KubeObject, matchesLabels, parseLabelSelector } from "@firebolt-operator/kube";
 import type { V1Deployment } from "../../api/generated/kubernetes.ts";
 import { KINDS } from "../../instance/kinds.ts";
-import { isForbidden } from "../../kube/errors.ts";
-import { matchesLabels, parseLabelSelector } from "../../kube/label-selector.ts";
-import type { KubeObject } from "../../kube/object.ts";
 import type { Cluster } from "../cluster.ts";
 import { describeError } from "../describe-error.ts";
 import { listObjects, namespaceOf } from "../find-object.ts";

@@ -1,9 +1,8 @@
 // `quickstart`: from a bare cluster to an engine that answers, step by step, each of which may be there already.
+import { defineResource, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../api/engine.ts";
 import { API_VERSION } from "../../api/group.ts";
 import { FireboltInstance } from "../../api/instance.ts";
-import type { KubeObject } from "../../kube/object.ts";
-import { defineResource, type ResourceType } from "../../kube/resource.ts";
 import { applyManifest } from "../apply-manifest.ts";
 import { changes } from "../changes.ts";
 import type { Cluster } from "../cluster.ts";

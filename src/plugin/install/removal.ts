@@ -1,7 +1,6 @@
 // What `uninstall` removes and what it leaves alone, as data, decided before anything is touched. An object goes only when the release
 // that is removed watches it, no other operator does, and the command line covers its namespace. Pure.
-import type { KubeObject } from "../../kube/object.ts";
-import type { ResourceType } from "../../kube/resource.ts";
+import type { KubeObject, ResourceType } from "@firebolt-operator/kube";
 import { nameOf, namespaceOf } from "../find-object.ts";
 import { type Operator, operatorText, watches } from "./operators.ts";
 

@@ -1,11 +1,10 @@
 // `uninstall`: engines, then instances, then classes, then the operator; the definitions only on purpose, because every object goes
 // with them. Lists what would go and asks; refuses while there are objects, unless told otherwise.
 import { setTimeout as sleep } from "node:timers/promises";
+import { defineResource, isConflict, isNotFound, type ResourceType } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltEngineClass } from "../../api/engine-class.ts";
 import { FireboltInstance } from "../../api/instance.ts";
-import { isConflict, isNotFound } from "../../kube/errors.ts";
-import { defineResource, type ResourceType } from "../../kube/resource.ts";
 import type { Cluster } from "../cluster.ts";
 import type { CommandContext, Run } from "../command.ts";
 import { CommandError, EXIT, UsageError } from "../exit-codes.ts";

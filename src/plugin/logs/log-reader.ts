@@ -1,14 +1,17 @@
 // The lines of one container's log, as the API server streams them, each with its time. Reads; does not merge, colour or keep.
 import type { IncomingMessage } from "node:http";
-import { refusedError } from "../../kube/api-answer.ts";
-import { ClientCalls, requestText } from "../../kube/client-calls.ts";
-import { systemClock } from "../../kube/clock.ts";
-import type { ClusterConfig } from "../../kube/cluster-config.ts";
-import { createCredentials } from "../../kube/credentials.ts";
-import { LineSplitter } from "../../kube/line-splitter.ts";
-import { silentLogger } from "../../kube/logger.ts";
-import { Transport } from "../../kube/transport.ts";
-import { parseServer, TransportAgents } from "../../kube/transport-agents.ts";
+import { silentLogger, systemClock } from "@firebolt-operator/kube";
+import type { ClusterConfig } from "@firebolt-operator/kube/client";
+import {
+  ClientCalls,
+  createCredentials,
+  LineSplitter,
+  parseServer,
+  refusedError,
+  requestText,
+  Transport,
+  TransportAgents,
+} from "undefined";
 import { USER_AGENT } from "../cluster.ts";
 
 export interface LogRequest {

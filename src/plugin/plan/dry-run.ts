@@ -1,7 +1,5 @@
 // Asks the API server what would become of an object, as `kubectl apply` would write it, without writing it.
-import { KubeApiError } from "../../kube/errors.ts";
-import type { KubeObject } from "../../kube/object.ts";
-import type { ResourceType } from "../../kube/resource.ts";
+import { KubeApiError, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import { isObject } from "../../podtemplate/shape.ts";
 import type { Cluster } from "../cluster.ts";
 import { CommandError } from "../exit-codes.ts";

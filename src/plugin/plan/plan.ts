@@ -1,14 +1,13 @@
 // `plan -f file`: reads the file, asks the API server (dry run) and the operator's own functions what would happen, and writes
 // nothing at all.
 
+import type { KubeObject, ResourceType } from "@firebolt-operator/kube";
 import { ignoredFields } from "../../admission/ignored-fields.ts";
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltEngineClass } from "../../api/engine-class.ts";
 import { API_VERSION } from "../../api/group.ts";
 import { FireboltInstance } from "../../api/instance.ts";
 import { parseResourceBounds } from "../../engine/validate.ts";
-import type { KubeObject } from "../../kube/object.ts";
-import type { ResourceType } from "../../kube/resource.ts";
 import { validateTemplate } from "../../podtemplate/validate-template.ts";
 import type { Cluster } from "../cluster.ts";
 import type { CommandContext, Run } from "../command.ts";

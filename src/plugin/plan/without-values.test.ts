@@ -1,6 +1,6 @@
 // Messages of the API server as a plan shows them: path and reason, never a value.
+import { KubeApiError, type StatusCause } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
-import { KubeApiError, type StatusCause } from "../../kube/errors.ts";
 import { isSchemaMismatch, refusalTexts, safeViolationText, withoutValues } from "./without-values.ts";
 
 const error = (status: number, message: string, causes: readonly StatusCause[] = []) =>

@@ -1,7 +1,7 @@
 // Refusals without the values they quote. The API server, webhooks and the operator put the offending value into their messages, and
 // for a misspelt field the API server puts in the whole live object. A plan ends up in logs of pipelines, so paths and reasons are
 // kept and values are not. Pure.
-import type { KubeApiError } from "../../kube/errors.ts";
+import type { KubeApiError } from "@firebolt-operator/kube";
 import { isObject } from "../../podtemplate/shape.ts";
 import type { Violation } from "../../podtemplate/violation.ts";
 import { formsOf } from "../bundle/known-secrets.ts";

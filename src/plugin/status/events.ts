@@ -1,7 +1,7 @@
 // The last events about an object and about what belongs to it, newest last. Reads them; the text is made by the caller.
+import { isForbidden } from "@firebolt-operator/kube";
 import type { CoreV1Event } from "../../api/generated/kubernetes.ts";
 import { coreEvents } from "../../engine/kinds.ts";
-import { isForbidden } from "../../kube/errors.ts";
 import type { Cluster } from "../cluster.ts";
 import { listObjects } from "../find-object.ts";
 

@@ -1,7 +1,7 @@
 // What keeps everything in a namespace from moving: an operator that is not there, not ready or without a leader, and a namespace that
 // is being deleted. Pure: made from what observe-notices.ts has read; printed above the status tree.
+import type { Lease } from "@firebolt-operator/kube/election";
 import type { V1Deployment, V1Pod } from "../../api/generated/kubernetes.ts";
-import type { Lease } from "../../kube/lease.ts";
 import { firstTrouble, troubleText } from "../../pods/pod-trouble.ts";
 import { nameOf, namespaceOf } from "../find-object.ts";
 import { aimed, ownCommand } from "../own-command.ts";

@@ -1,11 +1,9 @@
 // Reads the operator's Deployments, their pods and leases, and namespaces that are being deleted. Judges nothing. Who may not read
 // one of these is told nothing about it, instead of being refused the rest.
+import { defineResource, isForbidden, type KubeObject } from "@firebolt-operator/kube";
+import { type Lease, leaseResource } from "@firebolt-operator/kube/election";
 import type { V1Deployment, V1Pod } from "../../api/generated/kubernetes.ts";
 import { pods } from "../../engine/kinds.ts";
-import { isForbidden } from "../../kube/errors.ts";
-import { type Lease, leaseResource } from "../../kube/lease.ts";
-import type { KubeObject } from "../../kube/object.ts";
-import { defineResource } from "../../kube/resource.ts";
 import type { Cluster } from "../cluster.ts";
 import { listObjects, nameOf, namespaceOf } from "../find-object.ts";
 import { argumentOf, managerArgs, operatorDeployments, watchOf } from "../install/operators.ts";

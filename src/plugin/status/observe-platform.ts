@@ -1,5 +1,6 @@
 // Reads everything that the status tree shows, in a handful of lists, and asks draining pods how many queries they still run.
 // Judges nothing.
+import { isForbidden, KubeApiError, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../api/engine.ts";
 import type { V1Deployment, V1Pod, V1Service, V1StatefulSet } from "../../api/generated/kubernetes.ts";
 import { FireboltInstance } from "../../api/instance.ts";
@@ -8,9 +9,6 @@ import { pods, services, statefulSets } from "../../engine/kinds.ts";
 import { METRICS_PORT } from "../../engine/pod-contract.ts";
 import { parseQueryMetrics } from "../../engine/query-metrics.ts";
 import { KINDS } from "../../instance/kinds.ts";
-import { isForbidden, KubeApiError } from "../../kube/errors.ts";
-import type { KubeObject } from "../../kube/object.ts";
-import type { ResourceType } from "../../kube/resource.ts";
 import type { Cluster } from "../cluster.ts";
 import { listObjects, nameOf, namespaceOf, type Scope } from "../find-object.ts";
 

@@ -1,10 +1,10 @@
 // The cluster below everything else: hardened pods run on its node, Services balance and have names, volumes outlive pods, and neither
 // the kubelet's nor the control plane's end touches a running container.
 import { existsSync } from "node:fs";
+import { type Api, openApiFromKubeconfig, valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { resolveAssets } from "../../../dev/assets/resolver.ts";
 import { runProgram } from "../../../dev/assets/run-program.ts";
-import { type Api, openApiFromKubeconfig, valueAt } from "../../../dev/control-plane/api-request.ts";
 import { createNamespace, eventually } from "../../support/cluster.ts";
 import { causeFault } from "../../support/e2e-node-control.ts";
 import { WEB_PORT, webDeployment, webStatefulSet } from "../../support/e2e-web-pods.ts";

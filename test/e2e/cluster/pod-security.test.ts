@@ -1,7 +1,7 @@
 // Pod Security "restricted" is enforced where engines and gateways run, and where the operator runs: whatever it would refuse is not
 // there. That it does refuse something is part of the proof.
+import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { valueAt } from "../../../dev/control-plane/api-request.ts";
 import { OPERATOR_NAMESPACE } from "../../../dev/platform/charts.ts";
 import { LABEL } from "../../../src/api/labels.ts";
 import { ENGINE, NAMESPACE } from "../../support/e2e-platform.ts";

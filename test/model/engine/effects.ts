@@ -1,11 +1,11 @@
 // What each write of the operator does to the cluster, with the answers that the API server would give: versions and identities
 // are checked, names that are taken are refused, what is marked for deletion stays while something holds it.
+import { KubeApiError } from "@firebolt-operator/kube";
 import type { EngineStatus } from "../../../src/api/engine-status.ts";
 import type { V1ConfigMap, V1Service, V1StatefulSet } from "../../../src/api/generated/kubernetes.ts";
 import type { Engine } from "../../../src/engine/children.ts";
 import type { Removal, RoutingWrite } from "../../../src/engine/decision.ts";
 import type { CreateAnswer, ReplicasAnswer, StatusWriteAnswer } from "../../../src/engine/world.ts";
-import { KubeApiError } from "../../../src/kube/errors.ts";
 import type { Request } from "./calls.ts";
 import { type ChildMap, type Cluster, created, deleted, touched, withMap, withoutPod, written } from "./cluster.ts";
 import { axesOf, FINALIZER, SIZES, specOf } from "./fixtures.ts";

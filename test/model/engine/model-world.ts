@@ -1,5 +1,6 @@
 // The engine's world over the model's cluster: cached reads show what the process has seen, everything else is a call. Every call
 // completes at once, is written down, and may be made to go wrong.
+import { KubeTimeoutError } from "@firebolt-operator/kube";
 import type { EngineStatus } from "../../../src/api/engine-status.ts";
 import type { V1ConfigMap, V1Service, V1StatefulSet } from "../../../src/api/generated/kubernetes.ts";
 import type { ChildKind, ChildObject, Engine, Pod } from "../../../src/engine/children.ts";
@@ -7,7 +8,6 @@ import type { Removal, RoutingWrite } from "../../../src/engine/decision.ts";
 import { statefulSetName } from "../../../src/engine/names.ts";
 import type { ProbeQuestion, QueryProbe } from "../../../src/engine/probe/query-probe.ts";
 import type { EngineKey, EngineWorld } from "../../../src/engine/world.ts";
-import { KubeTimeoutError } from "../../../src/kube/errors.ts";
 import { type Call, CrashError, type Plan, type Request } from "./calls.ts";
 import { type ChildMap, type Cluster, KINDS, type Kind, placeOf, withMap } from "./cluster.ts";
 import {

@@ -1,9 +1,9 @@
 // Runs the operator's real pass over a state of the model, to its end or to where it is made to stop, and keeps what it did.
+import { silentLogger } from "@firebolt-operator/kube";
+import type { NextCheck } from "@firebolt-operator/kube/controller";
 import { OPERATOR_DEFAULTS } from "../../../src/api/operator-defaults.ts";
 import { noEngineMetrics } from "../../../src/engine/metrics-hooks.ts";
 import { type PassDeps, runEnginePass } from "../../../src/engine/pass.ts";
-import type { NextCheck } from "../../../src/kube/controller.ts";
-import { silentLogger } from "../../../src/kube/logger.ts";
 import { type Call, isWrite, type Plan } from "./calls.ts";
 import { type Cluster, withMap } from "./cluster.ts";
 import { countersOf } from "./facts.ts";

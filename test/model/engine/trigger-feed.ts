@@ -1,15 +1,14 @@
 // The engine controller's own watches over the model's cluster: what caches would report of a change, and whether that enqueues the
 // engine. The mapping of events is the operator's; only the caches are the model's.
 import { isDeepStrictEqual } from "node:util";
+import { type DeepReadonly, type KubeObject, type ObjectKey, systemClock } from "@firebolt-operator/kube";
+import type { CacheEvent, CacheListener, ObjectCache } from "@firebolt-operator/kube/cache";
+import type { KubeClient } from "@firebolt-operator/kube/client";
 import { LABEL } from "../../../src/api/labels.ts";
 import { OPERATOR_DEFAULTS } from "../../../src/api/operator-defaults.ts";
 import type { Engine } from "../../../src/engine/children.ts";
 import { engineController } from "../../../src/engine/controller.ts";
 import { type CacheWish, createEngineCaches, type EngineCaches } from "../../../src/engine/engine-caches.ts";
-import type { CacheEvent, CacheListener, ObjectCache } from "../../../src/kube/cache.ts";
-import type { KubeClient } from "../../../src/kube/client.ts";
-import { systemClock } from "../../../src/kube/clock.ts";
-import type { DeepReadonly, KubeObject, ObjectKey } from "../../../src/kube/object.ts";
 import { type Cluster, KINDS, type Kind } from "./cluster.ts";
 import { KEY } from "./fixtures.ts";
 import { podsIn } from "./readings.ts";

@@ -1,8 +1,8 @@
 // Somebody deletes or edits what an engine is made of. The operator puts it back, says so, and no query is lost.
+import type { ResourceType } from "@firebolt-operator/kube";
 import { expect } from "vitest";
 import { LABEL } from "../../../../src/api/labels.ts";
 import { configMaps, pods, services, statefulSets } from "../../../../src/engine/kinds.ts";
-import type { ResourceType } from "../../../../src/kube/resource.ts";
 import { expectSettled, HAND, removeForGood } from "./expect.ts";
 import type { Fault, Scene } from "./fault.ts";
 import { ENGINES } from "./places.ts";

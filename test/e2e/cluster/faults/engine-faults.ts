@@ -1,10 +1,9 @@
 // Pods of an engine that do not get ready, in a roll: the old generation goes on serving, and nobody loses a query.
+import { defineResource, type KubeObject } from "@firebolt-operator/kube";
 import { expect } from "vitest";
 import { applyManifests } from "../../../../dev/platform/manifests.ts";
 import { FireboltEngine } from "../../../../src/api/engine.ts";
 import { pods } from "../../../../src/engine/kinds.ts";
-import type { KubeObject } from "../../../../src/kube/object.ts";
-import { defineResource } from "../../../../src/kube/resource.ts";
 import { editContainer, editEngine, engineOf, expectSettled, read, remove } from "./expect.ts";
 import type { Fault, Scene } from "./fault.ts";
 import { ENGINES, faultEngine, LIMITED } from "./places.ts";

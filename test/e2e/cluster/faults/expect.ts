@@ -1,11 +1,10 @@
 // What is true when nothing is wrong, and what faults do to objects. Every expectation throws until it holds.
+import type { KubeObject, ResourceType } from "@firebolt-operator/kube";
 import { expect } from "vitest";
 import { FireboltEngine } from "../../../../src/api/engine.ts";
 import { FireboltInstance } from "../../../../src/api/instance.ts";
 import { LABEL } from "../../../../src/api/labels.ts";
 import { pods } from "../../../../src/engine/kinds.ts";
-import type { KubeObject } from "../../../../src/kube/object.ts";
-import type { ResourceType } from "../../../../src/kube/resource.ts";
 import { isPodReady } from "../../../../src/pods/pod-trouble.ts";
 import type { Scene } from "./fault.ts";
 import { until } from "./wait.ts";

@@ -1,6 +1,6 @@
 // What a fault is: how it is made, the signs by which somebody finds its cause, how it is mended, and when it has healed. Every fault
 // has an entry in docs/troubleshooting.md under the same name (test/support/fault-pages.test.ts).
-import type { Api } from "../../../../dev/control-plane/api-request.ts";
+import type { Api } from "@firebolt-operator/kube/testing";
 import type { Connection } from "../../../../dev/platform/connection.ts";
 import type { E2eContext } from "../../../support/e2e-platform.ts";
 

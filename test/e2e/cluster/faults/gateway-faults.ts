@@ -1,11 +1,11 @@
 // Somebody deletes or edits what a gateway is made of, or gives it an image that does not exist. One after the other, on one instance.
+import type { ResourceType } from "@firebolt-operator/kube";
 import { expect } from "vitest";
 import { query } from "../../../../dev/platform/query.ts";
 import { LABEL } from "../../../../src/api/labels.ts";
 import { pods } from "../../../../src/engine/kinds.ts";
 import { KINDS } from "../../../../src/instance/kinds.ts";
 import { gatewayConfigName, gatewayName } from "../../../../src/instance/names.ts";
-import type { ResourceType } from "../../../../src/kube/resource.ts";
 import { gatewayOf } from "../../../support/e2e-world.ts";
 import {
   editEngine,

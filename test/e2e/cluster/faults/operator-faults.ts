@@ -1,13 +1,12 @@
 // Faults of the operator itself: taken away, without permissions, without the Service of its webhooks. They disturb everything in the
 // cluster: one after the other, with nothing beside them.
+import { defineResource, type KubeObject } from "@firebolt-operator/kube";
+import { valueAt } from "@firebolt-operator/kube/testing";
 import { expect } from "vitest";
-import { valueAt } from "../../../../dev/control-plane/api-request.ts";
 import { OPERATOR_NAME, OPERATOR_NAMESPACE } from "../../../../dev/platform/charts.ts";
 import { FireboltEngine } from "../../../../src/api/engine.ts";
 import { pods, services, statefulSets } from "../../../../src/engine/kinds.ts";
 import { KINDS } from "../../../../src/instance/kinds.ts";
-import type { KubeObject } from "../../../../src/kube/object.ts";
-import { defineResource } from "../../../../src/kube/resource.ts";
 import { causeFault } from "../../../support/e2e-node-control.ts";
 import { FAULTS_OPERATOR_VALUES } from "../../../support/e2e-platform.ts";
 import { asNew, editContainer, editEngine, engineOf, expectSettled } from "./expect.ts";

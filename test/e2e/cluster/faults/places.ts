@@ -1,12 +1,12 @@
 // The places in which faults are made, and how they are prepared: each is an instance of its own, so that faults of one do not disturb
 // another. Those of the operator itself disturb everything: they have a test file to themselves.
-import { openApiFromKubeconfig } from "../../../../dev/control-plane/api-request.ts";
+import type { KubeObject } from "@firebolt-operator/kube";
+import { openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
 import { type Connection, connect } from "../../../../dev/platform/connection.ts";
 import { applyManifests } from "../../../../dev/platform/manifests.ts";
 import { applyNamespace, namespaces } from "../../../../dev/platform/namespace.ts";
 import { FireboltEngine } from "../../../../src/api/engine.ts";
 import { FireboltInstance } from "../../../../src/api/instance.ts";
-import type { KubeObject } from "../../../../src/kube/object.ts";
 import type { E2eContext } from "../../../support/e2e-platform.ts";
 import { CLASS, engineManifest, instanceManifest, platformManifests } from "../../../support/e2e-platform.ts";
 import { expectInstanceReady, expectSettled } from "./expect.ts";

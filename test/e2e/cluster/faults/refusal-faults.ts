@@ -1,8 +1,8 @@
 // Mistakes that the API server rejects: the response names the field, the value and the way out, and nothing is stored.
-import { valueAt } from "../../../../dev/control-plane/api-request.ts";
+import { collectionPath } from "@firebolt-operator/kube";
+import { valueAt } from "@firebolt-operator/kube/testing";
 import { FireboltEngine } from "../../../../src/api/engine.ts";
 import { FireboltEngineClass } from "../../../../src/api/engine-class.ts";
-import { collectionPath } from "../../../../src/kube/resource.ts";
 import { CLASS } from "../../../support/e2e-platform.ts";
 import { expectSettled } from "./expect.ts";
 import type { Fault, Scene } from "./fault.ts";

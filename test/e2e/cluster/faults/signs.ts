@@ -1,8 +1,8 @@
 // Where people look for the cause of a fault: conditions, events, and the tree of `kubectl firebolt status`. Reads only.
+import { eventResource, type KubeEvent } from "@firebolt-operator/kube/events";
 import type { Condition } from "../../../../src/api/conditions.ts";
 import { FireboltEngine } from "../../../../src/api/engine.ts";
 import { FireboltInstance } from "../../../../src/api/instance.ts";
-import { eventResource, type KubeEvent } from "../../../../src/kube/event-object.ts";
 import { connect } from "../../../../src/plugin/cluster.ts";
 import { parseCommandLine } from "../../../../src/plugin/command-line.ts";
 import { COMMANDS, GROUPS } from "../../../../src/plugin/command-table.ts";

@@ -1,0 +1,33 @@
+// One copy of the strings that thousands of objects repeat: namespaces, label values, owners. Saves memory and nothing else;
+// the pool is bounded and forgets everything when full, which loses sharing but never a string.
+import type { ObjectMeta } from "../core/object.ts";
+
+const CAPACITY = 4_096;
+
+export class StringPool {
+  readonly #strings = new Map<string, string>();
+
+  share(text: string): string {
+    const known = this.#strings.get(text);
+    if (known !== undefined) return known;
+    if (this.#strings.size >= CAPACITY) this.#strings.clear();
+    this.#strings.set(text, text);
+    return text;
+  }
+
+  /** Shares what repeats in the metadata of one object, in place. */
+  shareMetadata(metadata: ObjectMeta): void {
+    if (typeof metadata.namespace === "string") metadata.namespace = this.share(metadata.namespace);
+    const { labels, ownerReferences } = metadata;
+    if (labels !== undefined && labels !== null)
+      for (const [key, value] of Object.entries(labels)) labels[key] = this.share(value);
+    if (Array.isArray(ownerReferences))
+      metadata.ownerReferences = ownerReferences.map((owner) => ({
+        ...owner,
+        apiVersion: this.share(owner.apiVersion),
+        kind: this.share(owner.kind),
+        name: this.share(owner.name),
+        uid: this.share(owner.uid),
+      }));
+  }
+}

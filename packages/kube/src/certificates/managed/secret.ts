@@ -1,0 +1,108 @@
+// The Secret in which replicas share the operator's own root and serving certificate. Several may begin at once: the name can
+// be taken once, and an update counts only for the version that was read. Decides nothing about certificates.
+import type { CallOptions, KubeClient } from "../../client/client.ts";
+import { isAlreadyExists, isConflict } from "../../core/errors.ts";
+import type { KubeObject, ObjectKey } from "../../core/object.ts";
+import { defineResource } from "../../core/resource.ts";
+import type { Material } from "./plan.ts";
+
+export interface SecretObject extends KubeObject {
+  type?: string;
+  data?: Record<string, string>;
+}
+
+export const SecretResource = defineResource<SecretObject>({
+  group: "",
+  version: "v1",
+  kind: "Secret",
+  plural: "secrets",
+  namespaced: true,
+});
+
+/** What was read, to be given back when it is replaced. */
+export interface StoredMaterial {
+  readonly secret: SecretObject | undefined;
+  /** Undefined when there is no Secret yet, or not everything is in it. */
+  readonly material: Material | undefined;
+}
+
+const KEYS = {
+  rootCertificate: "ca.crt",
+  rootKey: "ca.key",
+  leafCertificate: "tls.crt",
+  leafKey: "tls.key",
+  nextCertificate: "next-ca.crt",
+  nextKey: "next-ca.key",
+  previousCertificate: "previous-ca.crt",
+} as const;
+
+export async function readMaterial(client: KubeClient, key: ObjectKey, options: CallOptions): Promise<StoredMaterial> {
+  const secret = await client.find(SecretResource, key, options);
+  return { secret, material: decodeMaterial(secret?.data ?? {}) };
+}
+
+/** Conflict: somebody else was faster; what they wrote is to be read. */
+export async function writeMaterial(
+  client: KubeClient,
+  target: { readonly key: ObjectKey; readonly fieldManager: string; readonly stored: StoredMaterial },
+  material: Material,
+  options: CallOptions,
+): Promise<"written" | "conflict"> {
+  const { key, fieldManager, stored } = target;
+  const call = { ...options, fieldManager };
+  try {
+    if (stored.secret === undefined) {
+      const metadata = { ...key };
+      await client.create(
+        SecretResource,
+        { metadata, type: "kubernetes.io/tls", data: encodeMaterial(material) },
+        call,
+      );
+    } else {
+      const data = { ...otherEntries(stored.secret.data ?? {}), ...encodeMaterial(material) };
+      await client.replace(SecretResource, { ...stored.secret, data }, call);
+    }
+    return "written";
+  } catch (error) {
+    if (isAlreadyExists(error) || isConflict(error)) return "conflict";
+    throw error;
+  }
+}
+
+function decodeMaterial(data: Readonly<Record<string, string>>): Material | undefined {
+  const text = (name: string): string => Buffer.from(data[name] ?? "", "base64").toString("utf8");
+  const pair = (certificate: string, key: string) => ({ certificate: text(certificate), key: text(key) });
+  const root = pair(KEYS.rootCertificate, KEYS.rootKey);
+  const next = pair(KEYS.nextCertificate, KEYS.nextKey);
+  const previous = text(KEYS.previousCertificate);
+  if (root.certificate === "") return undefined;
+  return {
+    root,
+    leaf: pair(KEYS.leafCertificate, KEYS.leafKey),
+    ...(next.certificate === "" ? {} : { next }),
+    ...(previous === "" ? {} : { previous }),
+  };
+}
+
+function encodeMaterial({ root, leaf, next, previous }: Material): Record<string, string> {
+  const entries: Readonly<Record<string, string | undefined>> = {
+    [KEYS.rootCertificate]: root.certificate,
+    [KEYS.rootKey]: root.key,
+    [KEYS.leafCertificate]: leaf.certificate,
+    [KEYS.leafKey]: leaf.key,
+    [KEYS.nextCertificate]: next?.certificate,
+    [KEYS.nextKey]: next?.key,
+    [KEYS.previousCertificate]: previous,
+  };
+  return Object.fromEntries(
+    Object.entries(entries).flatMap(([name, text]) =>
+      text === undefined ? [] : [[name, Buffer.from(text, "utf8").toString("base64")]],
+    ),
+  );
+}
+
+/** What else somebody keeps in the Secret stays. */
+function otherEntries(data: Readonly<Record<string, string>>): Record<string, string> {
+  const ours: readonly string[] = Object.values(KEYS);
+  return Object.fromEntries(Object.entries(data).filter(([name]) => !ours.includes(name)));
+}

@@ -1,0 +1,79 @@
+// Tells the API server whom to trust when it calls webhooks: writes the CA bundle of the named configurations, and nothing else
+// in them. A configuration that is not there is left alone.
+import type { CallOptions, KubeClient } from "../client/client.ts";
+import type { KubeObject } from "../core/object.ts";
+import { defineResource, type ResourceType } from "../core/resource.ts";
+
+export interface WebhookConfiguration extends KubeObject {
+  webhooks?: { name: string; clientConfig: { caBundle?: string } }[];
+}
+
+const kind = (name: "Mutating" | "Validating"): ResourceType<WebhookConfiguration> =>
+  defineResource<WebhookConfiguration>({
+    group: "admissionregistration.k8s.io",
+    version: "v1",
+    kind: `${name}WebhookConfiguration`,
+    plural: `${name.toLowerCase()}webhookconfigurations`,
+    namespaced: false,
+  });
+
+export const MutatingWebhookConfiguration = kind("Mutating");
+export const ValidatingWebhookConfiguration = kind("Validating");
+
+/** One configuration by name. */
+export interface TrustTarget {
+  readonly type: ResourceType<WebhookConfiguration>;
+  readonly name: string;
+}
+
+/** A configuration as it was read; absent ones are left out. */
+export interface ObservedTrust {
+  readonly target: TrustTarget;
+  readonly configuration: WebhookConfiguration;
+}
+
+export async function observeTrust(
+  client: KubeClient,
+  targets: readonly TrustTarget[],
+  options: CallOptions,
+): Promise<readonly ObservedTrust[]> {
+  const found = await Promise.all(
+    targets.map(async (target) => ({
+      target,
+      configuration: await client.find(target.type, { name: target.name }, options),
+    })),
+  );
+  return found.flatMap(({ target, configuration }) => (configuration === undefined ? [] : [{ target, configuration }]));
+}
+
+/** Whether every webhook of every configuration trusts this certificate already. */
+export function trustsEverywhere(observed: readonly ObservedTrust[], certificate: string): boolean {
+  return observed.every(({ configuration }) =>
+    (configuration.webhooks ?? []).every(({ clientConfig }) =>
+      decode(clientConfig.caBundle).includes(certificate.trim()),
+    ),
+  );
+}
+
+/** The patch that makes every webhook of the configuration trust exactly `bundle`; undefined when it does already. */
+export function renderTrustPatch(configuration: WebhookConfiguration, bundle: string): readonly object[] | undefined {
+  const changes = (configuration.webhooks ?? []).flatMap(({ clientConfig }, index) =>
+    decode(clientConfig.caBundle) === bundle
+      ? []
+      : [
+          {
+            op: "add",
+            path: `/webhooks/${index}/clientConfig/caBundle`,
+            value: Buffer.from(bundle, "utf8").toString("base64"),
+          },
+        ],
+  );
+  if (changes.length === 0) return undefined;
+  // Bound to what was read: a replica that knows less must not take back what another has written since.
+  return [
+    { op: "test", path: "/metadata/resourceVersion", value: configuration.metadata?.resourceVersion },
+    ...changes,
+  ];
+}
+
+const decode = (base64: string | undefined): string => Buffer.from(base64 ?? "", "base64").toString("utf8");

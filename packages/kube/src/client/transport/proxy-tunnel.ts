@@ -1,0 +1,85 @@
+// A connection through an HTTP proxy: CONNECT, then the proxy only passes bytes. TLS to the API server is the caller's.
+// Proxies that speak anything but HTTP are refused when the client is made, not at the first request.
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import type { Duplex } from "node:stream";
+import { rootCertificates } from "node:tls";
+import { KubeConfigError, KubeConnectionError } from "../../core/errors.ts";
+
+export interface ProxyAddress {
+  /** Without credentials, for messages. */
+  readonly text: string;
+  readonly secure: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly authorization: string | undefined;
+}
+
+const TUNNEL_TIMEOUT_MS = 30_000;
+
+export function parseProxyUrl(text: string): ProxyAddress {
+  if (!URL.canParse(text))
+    throw new KubeConfigError(`proxy-url is not a URL: give it as http://host:port or https://host:port`);
+  const url = new URL(text);
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw new KubeConfigError(
+      `proxy-url ${url.protocol}//${url.host} is not supported: only http:// and https:// proxies are (for SOCKS, put an HTTP proxy in front)`,
+    );
+  const secure = url.protocol === "https:";
+  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  return {
+    text: `${url.protocol}//${url.host}`,
+    secure,
+    host: url.hostname.replace(/^\[|\]$/g, ""),
+    port: url.port === "" ? (secure ? 443 : 80) : Number(url.port),
+    authorization: credentials === ":" ? undefined : `Basic ${Buffer.from(credentials).toString("base64")}`,
+  };
+}
+
+export interface TunnelOptions {
+  readonly proxy: ProxyAddress;
+  /** `host:port` at the far end. */
+  readonly target: string;
+  readonly keepAliveMs: number;
+  /** An authority that may have signed an https proxy's certificate, besides those that Node trusts. */
+  readonly ca: string | undefined;
+}
+
+export function openTunnel(options: TunnelOptions): Promise<Duplex> {
+  return new Promise((resolve, reject) => {
+    const { proxy, target, keepAliveMs, ca } = options;
+    const fail = (problem: string, cause?: unknown): void =>
+      reject(new KubeConnectionError(`proxy ${proxy.text}: ${problem}`, { cause }));
+    const request = (proxy.secure ? httpsRequest : httpRequest)({
+      host: proxy.host,
+      port: proxy.port,
+      method: "CONNECT",
+      path: target,
+      agent: false,
+      timeout: TUNNEL_TIMEOUT_MS,
+      ...(proxy.secure && ca !== undefined && { ca: [...rootCertificates, ca] }),
+      headers: { host: target, ...(proxy.authorization && { "proxy-authorization": proxy.authorization }) },
+    });
+    const refuse = (answer: IncomingMessage): void =>
+      fail(`CONNECT ${target} was answered with ${answer.statusCode} ${answer.statusMessage}`);
+    request.on("connect", (answer, socket, head) => {
+      if (answer.statusCode !== 200) {
+        socket.destroy();
+        refuse(answer);
+        return;
+      }
+      socket.setTimeout(0);
+      socket.setKeepAlive(true, keepAliveMs);
+      socket.setNoDelay(true);
+      if (head.length > 0) socket.unshift(head);
+      resolve(socket);
+    });
+    request.on("response", (answer) => {
+      answer.destroy();
+      refuse(answer);
+    });
+    request.on("timeout", () => request.destroy(new Error(`no answer within ${TUNNEL_TIMEOUT_MS} ms`)));
+    request.on("error", (cause) => fail(`CONNECT ${target} failed: ${cause.message}`, cause));
+    request.end();
+  });
+}

@@ -1,0 +1,26 @@
+// One Lease in the API server, as the elector needs it: read, create, and replace only what has not changed since it was read.
+import type { CallOptions, KubeClient } from "../client/client.ts";
+import type { ObjectKey } from "../core/object.ts";
+import { type Lease, type LeaseSpec, leaseResource } from "./lease.ts";
+
+export interface LeaseStore {
+  readonly key: ObjectKey;
+  read(call: CallOptions): Promise<Lease | undefined>;
+  /** Fails with AlreadyExists when somebody was faster. */
+  create(spec: LeaseSpec, call: CallOptions): Promise<Lease>;
+  /** Fails with Conflict when the lease is no longer the version given. */
+  replace(lease: Lease, call: CallOptions): Promise<Lease>;
+}
+
+/** The client should be the elector's own, so that renewals never queue behind other calls, and must not carry its fence. */
+export function leaseStore(client: KubeClient, key: ObjectKey): LeaseStore {
+  return {
+    key,
+    read: (call) => client.find(leaseResource, key, call),
+    create(spec, call) {
+      const lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { ...key }, spec };
+      return client.create(leaseResource, lease, call);
+    },
+    replace: (lease, call) => client.replace(leaseResource, lease, call),
+  };
+}

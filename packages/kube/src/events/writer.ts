@@ -1,0 +1,21 @@
+// The two writes that events need of the API server.
+import type { CallOptions, KubeClient } from "../client/client.ts";
+import type { ObjectKey } from "../core/object.ts";
+import { type EventSeriesCount, eventResource, type KubeEvent } from "./object.ts";
+
+export interface EventWriter {
+  create(event: KubeEvent, call: CallOptions): Promise<void>;
+  /** Fails with NotFound when the Event has expired. */
+  setSeries(key: ObjectKey, series: EventSeriesCount, call: CallOptions): Promise<void>;
+}
+
+export function eventWriter(client: KubeClient): EventWriter {
+  return {
+    async create(event, call) {
+      await client.create(eventResource, event, call);
+    },
+    async setSeries(key, series, call) {
+      await client.patch(eventResource, key, { type: "merge", body: { series } }, call);
+    },
+  };
+}

@@ -1,0 +1,64 @@
+// The programs that run beside etcd and kube-apiserver on request: their users and their flags.
+
+export interface ComponentFiles {
+  readonly kubeconfig: string;
+  /** The cluster's root certificate. */
+  readonly ca: string;
+}
+
+/** A program that gets a kubeconfig of its own. */
+export interface ComponentProgram {
+  /** Of the program among the binaries, and of its log file. */
+  readonly name: string;
+  /** Who it is to the API server. */
+  readonly user: string;
+  readonly groups: readonly string[];
+  args(files: ComponentFiles): readonly string[];
+}
+
+/** One of Kubernetes' own programs by its name, or any other. */
+export type Component = "kube-controller-manager" | "kube-scheduler" | ComponentProgram;
+
+export function programOf(component: Component): ComponentProgram {
+  switch (component) {
+    case "kube-controller-manager":
+      return CONTROLLER_MANAGER;
+    case "kube-scheduler":
+      return SCHEDULER;
+    default:
+      return component;
+  }
+}
+
+const CONTROLLER_MANAGER: ComponentProgram = {
+  name: "kube-controller-manager",
+  user: "system:kube-controller-manager",
+  // Its controllers write with its own identity instead of one service account each, which would take a token request per
+  // controller at the start; so it needs the power of all of them.
+  groups: ["system:masters"],
+  args: ({ kubeconfig, ca }) => [
+    `--kubeconfig=${kubeconfig}`,
+    `--root-ca-file=${ca}`,
+    "--leader-elect=false",
+    "--secure-port=0",
+    "--kube-api-qps=1000",
+    "--kube-api-burst=2000",
+    // Simulated nodes and busy machines are late with their heartbeats: that is no reason to evict pods.
+    "--node-monitor-grace-period=1h",
+  ],
+};
+
+const SCHEDULER: ComponentProgram = {
+  name: "kube-scheduler",
+  user: "system:kube-scheduler",
+  groups: [],
+  args: ({ kubeconfig }) => [
+    `--kubeconfig=${kubeconfig}`,
+    `--authentication-kubeconfig=${kubeconfig}`,
+    `--authorization-kubeconfig=${kubeconfig}`,
+    "--leader-elect=false",
+    "--secure-port=0",
+    "--kube-api-qps=1000",
+    "--kube-api-burst=2000",
+  ],
+};

@@ -1,0 +1,41 @@
+// Waiting for a condition, for tests: the alternative to sleeping.
+import { setTimeout as sleep } from "node:timers/promises";
+
+const POLL_MS = 50;
+const TIMEOUT_MS = 20_000;
+
+export interface EventuallyOptions {
+  readonly timeoutMs?: number;
+  /** What is waited for, for the message when it never comes. */
+  readonly describe?: string;
+  /** Between two checks. Those that cost the cluster something are to be rare. */
+  readonly pollMs?: number;
+}
+
+/**
+ * Runs `check` until it neither throws nor returns false, and returns its value. Past the deadline it fails with the last failure as the
+ * cause. Not even `undefined` means "not yet": a check made of `expect` calls returns nothing.
+ */
+export async function eventually<T>(
+  check: () => T | Promise<T>,
+  { timeoutMs = TIMEOUT_MS, describe = "the condition", pollMs = POLL_MS }: EventuallyOptions = {},
+): Promise<Exclude<T, false>> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    let failure: unknown;
+    try {
+      const value = await check();
+      if (isTrue(value)) return value;
+      failure = new Error("it was false");
+    } catch (error) {
+      failure = error;
+    }
+    if (performance.now() > deadline) {
+      const why = failure instanceof Error ? failure.message : String(failure);
+      throw new Error(`${describe} did not come true within ${timeoutMs} ms: ${why}`, { cause: failure });
+    }
+    await sleep(pollMs);
+  }
+}
+
+const isTrue = <T>(value: T): value is Exclude<T, false> => value !== false;

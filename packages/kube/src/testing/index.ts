@@ -1,0 +1,36 @@
+// The test kit: a clock moved by hand, a real control plane, servers and proxies that misbehave on request.
+
+export { type Authority, createAuthority } from "./authority.ts";
+export {
+  type Api,
+  type ApiAnswer,
+  type ApiRequest,
+  openApi,
+  openApiFromKubeconfig,
+  valueAt,
+} from "./control-plane/api-request.ts";
+export { type Component, type ComponentFiles, type ComponentProgram } from "./control-plane/components.ts";
+export {
+  type Binaries,
+  type ControlPlane,
+  type ControlPlaneOptions,
+  startControlPlane,
+} from "./control-plane/control-plane.ts";
+export { installCrds, manifestFiles } from "./control-plane/custom-resources.ts";
+export { renderKubeconfig } from "./control-plane/kubeconfig-file.ts";
+export { AddressInUseError, findFreePorts, withFreePorts } from "./control-plane/ports.ts";
+export { type ManagedProcess, type Program, startProcess } from "./control-plane/process.ts";
+export { openWorkspace, type Workspace, type WorkspaceOptions } from "./control-plane/workspace.ts";
+export { type EventuallyOptions, eventually } from "./eventually.ts";
+export {
+  answer,
+  type Loopback,
+  type Script,
+  type SeenRequest,
+  startLoopback,
+  unknownAuthority,
+} from "./loopback-server.ts";
+export { ManualClock } from "./manual-clock.ts";
+export { MemoryCache } from "./memory-cache.ts";
+export { createNamespace, requestAs, uniqueNamespace } from "./namespaces.ts";
+export { startTcpProxy, TcpProxy, type TcpProxyTarget } from "./tcp-proxy.ts";

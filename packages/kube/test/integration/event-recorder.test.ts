@@ -1,0 +1,173 @@
+// Events on a real API server, which checks every field: what it accepts here, kubectl can show.
+import { execFile } from "node:child_process";
+import { homedir } from "node:os";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { resolveAssets } from "../../../../dev/assets/resolver.ts";
+import { namespaces } from "../../../../dev/platform/namespace.ts";
+import type { KubeClient } from "../../src/client/client.ts";
+import { createKubeClient } from "../../src/client/kube-client.ts";
+import { loadKubeconfig } from "../../src/config/kubeconfig.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import type { Logger } from "../../src/core/logger.ts";
+import { type EventNote, eventResource, type KubeEvent, referenceTo } from "../../src/events/object.ts";
+import { createEventRecorder, type EventRecorder } from "../../src/events/recorder.ts";
+import { eventWriter } from "../../src/events/writer.ts";
+import { createNamespace, eventually } from "../support/cluster.ts";
+import { ConfigMap, type ConfigMapObject } from "../support/config-map.ts";
+
+let client: KubeClient;
+let namespace: string;
+let recorder: EventRecorder;
+let running: Promise<void>;
+const stop = new AbortController();
+const errors: unknown[] = [];
+const infos: string[] = [];
+
+beforeAll(async () => {
+  client = createKubeClient({
+    config: await loadKubeconfig({ path: inject("adminKubeconfig"), env: {}, homeDir: homedir() }),
+  });
+  namespace = await createNamespace("events");
+  const logger: Logger = {
+    debug: () => undefined,
+    info: (message) => infos.push(message),
+    error: (_message, error) => errors.push(error),
+    with: () => logger,
+  };
+  recorder = createEventRecorder({
+    writer: eventWriter(client),
+    clock: systemClock,
+    logger,
+    reportingController: "example.com/controller",
+    reportingInstance: "pod-1",
+  });
+  running = recorder.run(stop.signal);
+});
+
+afterAll(async () => {
+  stop.abort();
+  await running;
+  client.close();
+});
+
+async function subject(name: string): Promise<ConfigMapObject> {
+  return client.create(ConfigMap, { metadata: { namespace, name } });
+}
+
+const note = (object: ConfigMapObject, change: Partial<EventNote> = {}): EventNote => ({
+  regarding: referenceTo({ apiVersion: "v1", kind: "ConfigMap", ...object }),
+  type: "Warning",
+  reason: "SomethingHappened",
+  action: "Reconcile",
+  note: "something happened",
+  ...change,
+});
+
+async function eventsOf(object: ConfigMapObject): Promise<readonly KubeEvent[]> {
+  const uid = object.metadata?.uid;
+  const { items } = await client.list(eventResource, { namespace });
+  return items.filter(({ regarding }) => regarding?.uid === uid);
+}
+
+test("repeats become a series of one Event", async () => {
+  const object = await subject("repeats");
+  for (let round = 0; round < 3; round++) {
+    recorder.record(note(object));
+    await recorder.flush(5_000);
+  }
+  const events = await eventsOf(object);
+  expect(events).toHaveLength(1);
+  expect(events[0]).toMatchObject({
+    type: "Warning",
+    reason: "SomethingHappened",
+    action: "Reconcile",
+    note: "something happened",
+    reportingController: "example.com/controller",
+    reportingInstance: "pod-1",
+    regarding: { kind: "ConfigMap", name: "repeats", namespace },
+    series: { count: 3 },
+  });
+  const times = [events[0]?.eventTime ?? "", events[0]?.series?.lastObservedTime ?? ""];
+  expect(times.every((time) => /\.\d{6}Z$/.test(time))).toBe(true);
+  expect(times[0] && times[1] && times[0] <= times[1]).toBe(true);
+  expect(errors).toEqual([]);
+});
+
+test("a series goes on in a new Event when the old one is gone", async () => {
+  const object = await subject("expires");
+  for (let round = 0; round < 2; round++) {
+    recorder.record(note(object));
+    await recorder.flush(5_000);
+  }
+  const [first] = await eventsOf(object);
+  await client.delete(eventResource, { namespace, name: first?.metadata?.name ?? "" });
+  recorder.record(note(object));
+  await recorder.flush(5_000);
+  const events = await eventsOf(object);
+  expect(events.map(({ series }) => series?.count)).toEqual([3]);
+  expect(events[0]?.metadata?.name).not.toBe(first?.metadata?.name);
+  expect(errors).toEqual([]);
+});
+
+test("kubectl, asked to sort by the time that events tell, lists them in the order in which they happened", async () => {
+  const object = await subject("ordered");
+  const written = Array.from({ length: 8 }, (_, index) => `step ${index}`);
+  for (const text of written) {
+    recorder.record(note(object, { note: text }));
+    // The clock tells milliseconds, and two steps within one have no order.
+    const nowMs = Date.now();
+    await eventually(() => Date.now() > nowMs);
+  }
+  await recorder.flush(5_000);
+  const programs = await resolveAssets(["kubectl"]);
+  const { stdout } = await promisify(execFile)(programs.get("kubectl") ?? "", [
+    ...["--kubeconfig", inject("adminKubeconfig"), "-n", namespace, "get", "events", "--sort-by=.eventTime"],
+    ...["--field-selector", "involvedObject.name=ordered", "-o", "custom-columns=MESSAGE:.message", "--no-headers"],
+  ]);
+  expect(stdout.trim().split("\n")).toEqual(written);
+});
+
+test("notes and tokens that are too long are cut so that the server takes them", async () => {
+  const object = await subject("long");
+  recorder.record(note(object, { note: "ü".repeat(2_000), action: "a".repeat(300), reason: "R".repeat(300) }));
+  await recorder.flush(5_000);
+  const [event] = await eventsOf(object);
+  expect(Buffer.byteLength(event?.note ?? "")).toBe(1_023);
+  expect(event?.action).toHaveLength(128);
+  expect(errors).toEqual([]);
+});
+
+test("events of cluster-scoped objects go to the default namespace", async () => {
+  const regarding = { apiVersion: "v1", kind: "Namespace", name: namespace };
+  recorder.record({ ...note({}), regarding });
+  await recorder.flush(5_000);
+  const events = await eventually(async () => {
+    const { items } = await client.list(eventResource, { namespace: "default" });
+    const ours = items.filter((event) => event.regarding?.name === namespace);
+    return ours.length > 0 && ours;
+  });
+  expect(events[0]).toMatchObject({ metadata: { namespace: "default" }, regarding });
+  expect(errors).toEqual([]);
+});
+
+test("a namespace that is being deleted takes no events, and that is told without an error", async () => {
+  // Nothing on this control plane would ever finish the deletion.
+  const leaving = await createNamespace("events-leaving");
+  const object = await client.create(ConfigMap, { metadata: { namespace: leaving, name: "subject" } });
+  await client.delete(namespaces, { name: leaving });
+  recorder.record(note(object));
+  await eventually(() => infos.includes("event not written: its namespace is being deleted"));
+  expect(errors).toEqual([]);
+});
+
+test("an event that the server refuses is logged and forgotten", async () => {
+  const object = await subject("refused");
+  recorder.record(note(object, { regarding: { ...note(object).regarding, namespace: "no-such-namespace" } }));
+  await recorder.flush(5_000);
+  expect(errors.map(String)).toEqual([expect.stringContaining("404")]);
+  errors.length = 0;
+  recorder.record(note(object));
+  await recorder.flush(5_000);
+  expect(await eventsOf(object)).toHaveLength(1);
+});

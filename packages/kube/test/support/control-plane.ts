@@ -1,0 +1,11 @@
+// A control plane of a test's own, for tests that stop servers or compact etcd.
+import { inject } from "vitest";
+import {
+  type ControlPlane,
+  type ControlPlaneOptions,
+  startControlPlane as start,
+} from "../../src/testing/control-plane/control-plane.ts";
+
+export function startControlPlane(options: Omit<ControlPlaneOptions, "binaries"> = {}): Promise<ControlPlane> {
+  return start({ ...options, binaries: inject("binaries") });
+}

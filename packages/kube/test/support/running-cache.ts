@@ -1,0 +1,84 @@
+// A cache at work in a test: its own client whose requests are counted, and everything it told, until the test lets go of it.
+import { type CacheEvent, type CacheOptions, createObjectCache, type ObjectCache } from "../../src/cache/cache.ts";
+import type { RelistReason } from "../../src/cache/reflector/states.ts";
+import type { RequestInfo } from "../../src/client/calls.ts";
+import type { KubeClient } from "../../src/client/client.ts";
+import { createKubeClient } from "../../src/client/kube-client.ts";
+import { loadKubeconfig } from "../../src/config/kubeconfig.ts";
+import { type Logger, silentLogger } from "../../src/core/logger.ts";
+import { CONFIG_MAPS, type ConfigMap } from "./cache-fixtures.ts";
+
+export interface RunningCache extends AsyncDisposable {
+  readonly cache: ObjectCache<ConfigMap>;
+  /** The cache's own client: what it writes is merged at once. */
+  readonly client: KubeClient;
+  readonly requests: readonly RequestInfo[];
+  /** `type name` of every event so far, in order. */
+  readonly told: readonly string[];
+  readonly events: readonly CacheEvent<ConfigMap>[];
+  readonly relists: readonly RelistReason[];
+  /** Errors that were logged. */
+  readonly errors: readonly unknown[];
+  stop(): Promise<void>;
+}
+
+export interface RunningCacheOptions extends Partial<Omit<CacheOptions<ConfigMap>, "client" | "type" | "observer">> {
+  readonly kubeconfig: string;
+  /** Another way to the same server, e.g. through a proxy. */
+  readonly server?: string;
+  /** Resolves before the first list is complete. */
+  readonly unsynced?: boolean;
+}
+
+/** A client of its own, e.g. to change things behind the back of a cache. */
+export async function openClient(
+  kubeconfig: string,
+  options: { readonly server?: string | undefined; readonly onRequest?: (info: RequestInfo) => void } = {},
+): Promise<KubeClient & Disposable> {
+  const config = await loadKubeconfig({ path: kubeconfig, env: {}, homeDir: "/nonexistent" });
+  const client = createKubeClient({
+    config: { ...config, server: options.server ?? config.server },
+    ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
+  });
+  return Object.assign(client, { [Symbol.dispose]: () => client.close() });
+}
+
+export async function runCache(options: RunningCacheOptions): Promise<RunningCache> {
+  const { kubeconfig, server, unsynced, ...rest } = options;
+  const requests: RequestInfo[] = [];
+  const events: CacheEvent<ConfigMap>[] = [];
+  const relists: RelistReason[] = [];
+  const errors: unknown[] = [];
+  const logger: Logger = { ...silentLogger, error: (_, error) => errors.push(error), with: () => logger };
+  const client = await openClient(kubeconfig, { server, onRequest: (info) => requests.push(info) });
+  const cache = createObjectCache<ConfigMap>({
+    logger,
+    freeze: true,
+    ...rest,
+    client,
+    type: CONFIG_MAPS,
+    observer: { relisted: (reason) => relists.push(reason) },
+  });
+  cache.onEvent((event) => events.push(event));
+  const stopping = new AbortController();
+  const running = cache.run(stopping.signal);
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    await running;
+    client.close();
+  };
+  if (unsynced !== true) await cache.whenSynced(AbortSignal.timeout(30_000));
+  return {
+    cache,
+    client,
+    requests,
+    events,
+    relists,
+    errors,
+    get told() {
+      return events.map(({ type, object }) => `${type} ${object.metadata?.name}`);
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}

@@ -1,0 +1,19 @@
+// Clients of the shared control plane.
+import { homedir } from "node:os";
+import { inject } from "vitest";
+import type { KubeClient } from "../../src/client/client.ts";
+import { createKubeClient, type KubeClientOptions } from "../../src/client/kube-client.ts";
+import type { ClusterConfig } from "../../src/config/cluster-config.ts";
+import { loadKubeconfig } from "../../src/config/kubeconfig.ts";
+
+export { Pod, Secret, ServiceAccount } from "../../src/kinds/index.ts";
+
+/** How to reach the shared control plane (or the one of this kubeconfig). */
+export function clusterConfig(path: string = inject("adminKubeconfig")): Promise<ClusterConfig> {
+  return loadKubeconfig({ path, env: {}, homeDir: homedir() });
+}
+
+/** A client for the administrator of the shared control plane, or as the options say. */
+export async function testClient(options: Partial<KubeClientOptions> = {}): Promise<KubeClient> {
+  return createKubeClient({ config: await clusterConfig(), ...options });
+}
