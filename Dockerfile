@@ -12,6 +12,7 @@ FROM ${BASE_IMAGE} AS base
 FROM ${NODE_IMAGE} AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
+COPY packages/kube/package.json packages/kube/
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=secret,id=npm-ca \
     npm ci --no-audit --no-fund
 COPY . .

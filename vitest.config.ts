@@ -13,6 +13,8 @@ export default defineConfig({
           name: "unit",
           include: [
             "src/**/*.test.ts",
+            "packages/*/src/**/*.test.ts",
+            "packages/*/test/model/**/*.test.ts",
             "dev/**/*.test.ts",
             "test/model/**/*.test.ts",
             "test/support/**/*.test.ts",
@@ -28,7 +30,7 @@ export default defineConfig({
       {
         test: {
           name: "integration",
-          include: ["test/integration/**/*.test.ts"],
+          include: ["test/integration/**/*.test.ts", "packages/*/test/integration/**/*.test.ts"],
           globalSetup: ["test/support/shared-control-plane.ts"],
           fileParallelism: false,
           // As above: several steps of Helm or of a control plane on a machine that does other things too.

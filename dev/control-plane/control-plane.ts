@@ -8,7 +8,8 @@ export type { ControlPlane } from "@firebolt-operator/kube/testing";
 /** What runs beside etcd and kube-apiserver. */
 export type Component = "kube-controller-manager" | "kube-scheduler" | "kwok";
 
-export interface ControlPlaneOptions extends Omit<kube.ControlPlaneOptions, "binaries" | "components" | "folderPrefix"> {
+export interface ControlPlaneOptions
+  extends Omit<kube.ControlPlaneOptions, "binaries" | "components" | "folderPrefix"> {
   readonly components?: readonly Component[];
 }
 

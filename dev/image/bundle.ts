@@ -2,6 +2,7 @@
 import { SourceMap, type SourceMapPayload } from "node:module";
 import { join } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
+import { directImports } from "./direct-imports.ts";
 import type { SourceVersion } from "./source-version.ts";
 
 /** The operator's own program. */
@@ -55,7 +56,7 @@ function optionsOf({ root, entry, interpreter, target, define = {} }: Bundle) {
     // Comments go, names stay: what a stack trace says can be found in the sources.
     minifyWhitespace: true,
     lineLimit: LINE_LIMIT,
-    plugins: [requireBuiltins],
+    plugins: [requireBuiltins, directImports(root)],
     legalComments: "none",
     logLevel: "error",
     define: Object.fromEntries(Object.entries(define).map(([name, value]) => [name, JSON.stringify(value)])),

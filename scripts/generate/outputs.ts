@@ -15,7 +15,7 @@ import { buildPodTemplateSchema } from "./pod-template.ts";
 import { renderReference } from "./reference.ts";
 
 export const POD_TEMPLATE_FILE = "src/api/generated/pod-template.schema.json";
-export const KUBERNETES_TYPES_FILE = "src/api/generated/kubernetes.ts";
+export const KUBERNETES_TYPES_FILE = "packages/kube/src/kinds/kubernetes.ts";
 
 export const DEFINITIONS = [instanceDefinition, engineDefinition, engineClassDefinition] as const;
 

@@ -3,7 +3,7 @@
 
 export interface Mutant {
   readonly name: string;
-  /** From the root of the repository (`packages/kube/src/controller/worker.ts`); without `src/` in front, below src/engine. */
+  /** From the root of the repository (`packages/kube/src/controller/worker.ts`); without `src/` or `packages/` in front, below src/engine. */
   readonly file: string;
   /** Occurs exactly once. */
   readonly find: string;

@@ -2,7 +2,7 @@
 // it fails for the right reason. PART selects mutants by a part of their name or file. The sources themselves are never touched.
 // Ends with 1 when a mutant survives or cannot be applied.
 import { spawn } from "node:child_process";
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -14,6 +14,7 @@ import type { Mutant } from "./mutant.ts";
 const ROOT = join(import.meta.dirname, "..", "..");
 const COPIED = [
   "src",
+  "packages",
   "dev/control-plane",
   "test/model",
   "test/support",
@@ -24,6 +25,7 @@ const COPIED = [
 /** Ends what hangs; the longest exploration takes a minute and a half on a busy machine. */
 const TIME_LIMIT_MS = 240_000;
 const WORKERS = 2;
+const WORKSPACE = "@firebolt-operator";
 
 type Verdict =
   | { readonly type: "killed"; readonly seconds: number }
@@ -52,7 +54,7 @@ async function work(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "mutants-"));
   try {
     for (const path of COPIED) await cp(join(ROOT, path), join(folder, path), { recursive: true });
-    await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+    await linkPackages(folder);
     for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift())
       tell(mutant, await judge(mutant, folder));
   } finally {
@@ -60,8 +62,17 @@ async function work(): Promise<void> {
   }
 }
 
+/** The installed packages as they are, and those of the workspace from the copy: a mutant in one of them is met by its users too. */
+async function linkPackages(folder: string): Promise<void> {
+  const [from, to] = [join(ROOT, "node_modules"), join(folder, "node_modules")];
+  await mkdir(join(to, WORKSPACE), { recursive: true });
+  for (const name of await readdir(from)) if (name !== WORKSPACE) await symlink(join(from, name), join(to, name));
+  for (const name of await readdir(join(folder, "packages")))
+    await symlink(join(folder, "packages", name), join(to, WORKSPACE, name));
+}
+
 function sourceOf({ file }: Mutant): string {
-  return file.startsWith("src/") ? file : `src/engine/${file}`;
+  return /^(src|packages)\//.test(file) ? file : `src/engine/${file}`;
 }
 
 function tell(mutant: Mutant, verdict: Verdict): void {

@@ -99,13 +99,13 @@ test.each(["docs/admission.md", "docs/auto-stop-and-wake.md", "docs/gateway.md"]
   (page) => {
     const [guide = "", built] = read(page).split("\n## How it is built\n");
     expect(built).toBeDefined();
-    expect(guide.match(/\b(?:src|test)\/[\w/.*-]+/g) ?? []).toEqual([]);
+    expect(guide.match(/\b(?:src|packages|test)\/[\w/.*-]+/g) ?? []).toEqual([]);
   },
 );
 
 test("alerts and series that pages outside docs/monitoring.md name are there", () => {
   const alerts = globSync("charts/firebolt-operator/alerts/*.yaml", { cwd: ROOT }).map(read).join("\n");
-  const source = globSync("src/**/*.ts", { cwd: ROOT }).map(read).join("\n");
+  const source = globSync(["src/**/*.ts", "packages/*/src/**/*.ts"], { cwd: ROOT }).map(read).join("\n");
   const adopters = pages
     .filter((page) => /^docs\/(?:adopt|operations)\//.test(page))
     .map(read)

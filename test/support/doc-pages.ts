@@ -31,6 +31,14 @@ export const PLUGIN_PAGE = "docs/plugin.md";
 
 /** Every page that people read, by its path from the root. */
 export function allPages(): readonly string[] {
-  const patterns = ["*.md", "docs/**/*.md", "examples/*.md", "charts/*/README.md", "src/**/*.md"];
+  const patterns = [
+    "*.md",
+    "docs/**/*.md",
+    "examples/*.md",
+    "charts/*/README.md",
+    "src/**/*.md",
+    "packages/*/*.md",
+    "packages/*/docs/*.md",
+  ];
   return globSync(patterns, { cwd: ROOT }).sort();
 }

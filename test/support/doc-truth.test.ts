@@ -9,7 +9,7 @@ import { WAKE_AGENT_FLAGS } from "../../src/cli/wake-agent-flags.ts";
 import { ROOT, RUN_PAGES } from "./doc-pages.ts";
 
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
-const source = globSync("src/**/*.ts", { cwd: ROOT })
+const source = globSync(["src/**/*.ts", "packages/*/src/**/*.ts"], { cwd: ROOT })
   .filter((file) => !file.endsWith(".test.ts"))
   .map(read)
   .join("\n");

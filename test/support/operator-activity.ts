@@ -44,6 +44,7 @@ export function watchActivity(): OperatorActivity {
       apply: (type, object, options) => during(() => client.apply(type, object, options)),
       delete: (type, key, options) => during(() => client.delete(type, key, options)),
       podProxyGet: (request) => during(() => client.podProxyGet(request)),
+      podLogs: (request, options) => client.podLogs(request, options),
       request: (request) => during(() => client.request(request)),
       onWrite: (listener) => client.onWrite(listener),
       close: () => client.close(),

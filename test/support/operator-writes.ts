@@ -40,6 +40,7 @@ export function tapWrites(client: KubeClient, tap: WriteTap): KubeClient {
     listAll: (type, options) => client.listAll(type, options),
     watch: (type, options) => client.watch(type, options),
     podProxyGet: (request) => client.podProxyGet(request),
+    podLogs: (request, options) => client.podLogs(request, options),
     request: (request) => client.request(request),
     onWrite: (listener) => client.onWrite(listener),
     close: () => client.close(),

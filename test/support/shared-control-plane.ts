@@ -4,12 +4,15 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { manifestFiles } from "@firebolt-operator/kube/testing";
 import type { TestProject } from "vitest/node";
+import { resolveAssets } from "../../dev/assets/resolver.ts";
 import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
     /** Path of the cluster administrator's kubeconfig. */
     adminKubeconfig: string;
+    /** Paths of programs by their names, for tests that start a control plane of their own. */
+    binaries: Readonly<Record<string, string>>;
   }
 }
 
@@ -22,5 +25,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
     ...(existsSync(CRDS) && manifestFiles(CRDS).length > 0 ? { crds: CRDS } : {}),
   });
   project.provide("adminKubeconfig", controlPlane.adminKubeconfig);
+  project.provide("binaries", Object.fromEntries(await resolveAssets(["etcd", "kube-apiserver", "kubectl"])));
   return () => controlPlane.stop();
 }

@@ -1,4 +1,5 @@
 // `engine logs` and `instance logs`: the logs of several pods as one, in the order in which the lines were written.
+import type { LogRequest } from "@firebolt-operator/kube/client";
 import { FireboltEngine } from "../../api/engine.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import { FireboltInstance } from "../../api/instance.ts";
@@ -11,7 +12,7 @@ import { describeError } from "../describe-error.ts";
 import { CommandError, EXIT, type ExitCode, UsageError } from "../exit-codes.ts";
 import { listObjects, nameOf, namespaceOf, requireObject, requireOne } from "../find-object.ts";
 import { commandsText, kubectlArgs, secondsText } from "../kubectl.ts";
-import { createLogReader, type LogLine, type LogReader, type LogRequest } from "./log-reader.ts";
+import { createLogReader, type LogLine, type LogReader } from "./log-reader.ts";
 
 interface Source extends LogRequest {
   readonly label: string;

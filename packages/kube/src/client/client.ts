@@ -90,6 +90,28 @@ export interface ProxyRequest extends CallOptions {
   readonly firstByteMs?: number;
 }
 
+export interface LogRequest {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly container: string;
+  /** The last so many lines; undefined means all. */
+  readonly tailLines?: number | undefined;
+  readonly sinceSeconds?: number | undefined;
+  /** Stay with the log as it grows. */
+  readonly follow?: boolean | undefined;
+  /** Of the container's previous run. */
+  readonly previous?: boolean | undefined;
+  readonly limitBytes?: number | undefined;
+  /** Each line begins with its time, RFC 3339 with nanoseconds. */
+  readonly timestamps?: boolean | undefined;
+}
+
+export interface LogOptions extends CallOptions {
+  readonly signal: AbortSignal;
+  /** Longest line to hold in memory. Default: the longest answer of the client. */
+  readonly maxLineBytes?: number;
+}
+
 export interface RawRequest extends CallOptions {
   readonly method: string;
   readonly path: string;
@@ -129,6 +151,11 @@ export interface KubeClient {
   ): Promise<DeleteResult<T>>;
   /** GET through the API server's pods/proxy. Answers whatever the pod answers; throws only when the proxying itself fails. */
   podProxyGet(request: ProxyRequest): Promise<{ readonly status: number; readonly body: string }>;
+  /**
+   * The lines of one container's log, blank ones left out. The deadline covers the opening; after that a log may be silent for as long
+   * as its container is. It ends with the log, and without an error when the signal fires.
+   */
+  podLogs(request: LogRequest, options: LogOptions): AsyncIterable<string>;
   /** Anything else (discovery, TokenReview, evictions): the decoded JSON answer. */
   request(request: RawRequest): Promise<unknown>;
   /** Told of every accepted write of this client, before the writing call returns. Returns the way to unsubscribe. */

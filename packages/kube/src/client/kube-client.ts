@@ -17,6 +17,8 @@ import type {
   DeleteResult,
   KubeClient,
   ListOptions,
+  LogOptions,
+  LogRequest,
   Patch,
   ProxyRequest,
   RawRequest,
@@ -25,8 +27,19 @@ import type {
   WriteOptions,
 } from "./client.ts";
 import { endedByDelete, endedByUpdate } from "./deletion.ts";
+import { logLines } from "./log-lines.ts";
 import { listAllPages } from "./pages.ts";
-import { deleteCall, getCall, listCall, patchCall, proxyCall, rawCall, watchCall, writeCall } from "./requests.ts";
+import {
+  deleteCall,
+  getCall,
+  listCall,
+  logCall,
+  patchCall,
+  proxyCall,
+  rawCall,
+  watchCall,
+  writeCall,
+} from "./requests.ts";
 import { TokenBucket } from "./token-bucket.ts";
 import { parseServer, TransportAgents } from "./transport/agents.ts";
 import { Transport } from "./transport/transport.ts";
@@ -178,6 +191,15 @@ class HttpKubeClient implements KubeClient {
     if (answer.status >= 400 && parseStatus(answer.body) !== undefined)
       throw refusedError(requestText(call), answer, this.#parts.clock.now());
     return { status: answer.status, body: answer.body };
+  }
+
+  async *podLogs(request: LogRequest, options: LogOptions): AsyncGenerator<string> {
+    const { calls, clock, maxBytes } = this.#parts;
+    const call = logCall(request);
+    const opened = await calls.open(call, options);
+    if (opened.status !== 200) throw refusedError(requestText(call), opened, clock.now());
+    const { signal, maxLineBytes = maxBytes } = options;
+    yield* logLines({ response: opened.response, signal, maxLineBytes, request: requestText(call) });
   }
 
   async request(request: RawRequest): Promise<unknown> {

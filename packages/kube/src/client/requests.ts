@@ -6,6 +6,7 @@ import type {
   ApplyOptions,
   DeleteOptions,
   ListOptions,
+  LogRequest,
   Patch,
   ProxyRequest,
   RawRequest,
@@ -171,6 +172,17 @@ export function proxyCall(request: ProxyRequest): Call {
     proxied: true,
     maxBytes,
     ...(firstByteMs !== undefined && { firstByteMs }),
+  };
+}
+
+export function logCall({ namespace, pod, ...request }: LogRequest): Call {
+  const { container, timestamps, tailLines, sinceSeconds, limitBytes, follow, previous } = request;
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/log`;
+  return {
+    method: "GET",
+    path: withQuery(path, { container, timestamps, tailLines, sinceSeconds, limitBytes, follow, previous }),
+    verb: "get",
+    resource: "pods/log",
   };
 }
 

@@ -10,6 +10,7 @@ export {
   watch,
 } from "./controller.ts";
 export { createManager, ForcedStopError, type Manager, type ManagerOptions, ShutdownTimeoutError } from "./manager.ts";
+export { owns } from "./owns.ts";
 export { type ControllerDeps, controllerRunnable } from "./run-controller.ts";
 export { cacheRunnable, type Group, type Runnable } from "./runnable.ts";
 export { type WorkerOptions, work } from "./worker.ts";

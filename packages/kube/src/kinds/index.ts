@@ -68,7 +68,11 @@ export const StatefulSet = defineResource<V1StatefulSet>({ ...apps, kind: "State
 
 export const Role = defineResource<V1Role>({ ...rbac, kind: "Role", plural: "roles" });
 export const RoleBinding = defineResource<V1RoleBinding>({ ...rbac, kind: "RoleBinding", plural: "rolebindings" });
-export const ClusterRole = defineResource<V1ClusterRole>({ ...rbacCluster, kind: "ClusterRole", plural: "clusterroles" });
+export const ClusterRole = defineResource<V1ClusterRole>({
+  ...rbacCluster,
+  kind: "ClusterRole",
+  plural: "clusterroles",
+});
 export const ClusterRoleBinding = defineResource<V1ClusterRoleBinding>({
   ...rbacCluster,
   kind: "ClusterRoleBinding",

@@ -9,7 +9,7 @@ export {
   openApiFromKubeconfig,
   valueAt,
 } from "./control-plane/api-request.ts";
-export { type Component, type ComponentFiles, type ComponentProgram } from "./control-plane/components.ts";
+export type { Component, ComponentFiles, ComponentProgram } from "./control-plane/components.ts";
 export {
   type Binaries,
   type ControlPlane,

@@ -3,8 +3,6 @@ import { execFile } from "node:child_process";
 import { homedir } from "node:os";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { resolveAssets } from "../../../../dev/assets/resolver.ts";
-import { namespaces } from "../../../../dev/platform/namespace.ts";
 import type { KubeClient } from "../../src/client/client.ts";
 import { createKubeClient } from "../../src/client/kube-client.ts";
 import { loadKubeconfig } from "../../src/config/kubeconfig.ts";
@@ -13,6 +11,7 @@ import type { Logger } from "../../src/core/logger.ts";
 import { type EventNote, eventResource, type KubeEvent, referenceTo } from "../../src/events/object.ts";
 import { createEventRecorder, type EventRecorder } from "../../src/events/recorder.ts";
 import { eventWriter } from "../../src/events/writer.ts";
+import { Namespace } from "../../src/kinds/index.ts";
 import { createNamespace, eventually } from "../support/cluster.ts";
 import { ConfigMap, type ConfigMapObject } from "../support/config-map.ts";
 
@@ -120,8 +119,7 @@ test("kubectl, asked to sort by the time that events tell, lists them in the ord
     await eventually(() => Date.now() > nowMs);
   }
   await recorder.flush(5_000);
-  const programs = await resolveAssets(["kubectl"]);
-  const { stdout } = await promisify(execFile)(programs.get("kubectl") ?? "", [
+  const { stdout } = await promisify(execFile)(inject("binaries")["kubectl"] ?? "", [
     ...["--kubeconfig", inject("adminKubeconfig"), "-n", namespace, "get", "events", "--sort-by=.eventTime"],
     ...["--field-selector", "involvedObject.name=ordered", "-o", "custom-columns=MESSAGE:.message", "--no-headers"],
   ]);
@@ -155,7 +153,7 @@ test("a namespace that is being deleted takes no events, and that is told withou
   // Nothing on this control plane would ever finish the deletion.
   const leaving = await createNamespace("events-leaving");
   const object = await client.create(ConfigMap, { metadata: { namespace: leaving, name: "subject" } });
-  await client.delete(namespaces, { name: leaving });
+  await client.delete(Namespace, { name: leaving });
   recorder.record(note(object));
   await eventually(() => infos.includes("event not written: its namespace is being deleted"));
   expect(errors).toEqual([]);
