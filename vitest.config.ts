@@ -15,6 +15,7 @@ export default defineConfig({
             "src/**/*.test.ts",
             "packages/*/src/**/*.test.ts",
             "packages/*/test/model/**/*.test.ts",
+            "packages/*/scripts/**/*.test.ts",
             "dev/**/*.test.ts",
             "test/model/**/*.test.ts",
             "test/support/**/*.test.ts",

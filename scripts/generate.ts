@@ -3,6 +3,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { API_PAGE, renderApiPage } from "../packages/kube/scripts/api-page.ts";
 import { CHART_README, CHART_VALUES, renderChartReadme } from "./generate/chart-readme.ts";
 import { LUA_SCRIPTS, renderLuaModule } from "./generate/lua.ts";
 import { pinnedKubernetesVersion, readOpenApi } from "./generate/openapi.ts";
@@ -22,7 +23,7 @@ async function main(): Promise<number> {
   const source = await readOpenApi(ROOT, check ? "cache" : "download");
   const taken = source.type === "found" ? renderFromOpenApi(source.openApi) : new Map<string, string>();
   if (source.type === "unavailable") {
-    console.warn(`generate: the files below src/api/generated were not compared with Kubernetes' own: ${source.why}`);
+    console.warn(`generate: the files taken from Kubernetes were not compared with Kubernetes' own: ${source.why}`);
   }
   const podTemplate = parsePodTemplateFile(taken.get(POD_TEMPLATE_FILE) ?? (await readCommitted(POD_TEMPLATE_FILE)));
   const pinned = await pinnedKubernetesVersion(ROOT);
@@ -35,6 +36,7 @@ async function main(): Promise<number> {
     outputs.set(script.module, renderLuaModule(script, await readFile(join(ROOT, script.source), "utf8")));
   const packed = renderPackedSchema(podTemplate.schema, await readIfPresent(PACKED_SCHEMA_FILE));
   outputs.set(PACKED_SCHEMA_FILE, packed);
+  outputs.set(API_PAGE, renderApiPage(join(ROOT, "packages/kube")));
   outputs.set(CHART_README, renderChartReadme(await readFile(join(ROOT, CHART_VALUES), "utf8")));
   const stale = await staleOf(outputs);
   return check ? report(stale, outputs.size) : write(stale, outputs);

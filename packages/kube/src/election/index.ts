@@ -2,4 +2,4 @@
 export { createLeaderElector, type LeaderElector, type LeaderElectorOptions } from "./leader-election.ts";
 export { holderOf, type Lease, type LeaseSpec, leaseResource } from "./lease.ts";
 export { type LeaseStore, leaseStore } from "./lease-store.ts";
-export { type ElectionTiming, validateElectionTiming } from "./timing.ts";
+export { DEFAULT_ELECTION_TIMING, type ElectionTiming, validateElectionTiming } from "./timing.ts";
