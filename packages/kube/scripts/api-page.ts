@@ -57,10 +57,15 @@ function renderName(name: string, source: string, file: string): string {
   const [, kind = ""] = found;
   const comment = commentBefore(source.slice(0, found.index));
   const what = kind.includes("function")
-    ? `\`${signatureOf(source, found.index, name)}\``
-    : `\`${name}\` (${{ const: "constant", class: "class", interface: "type", type: "type" }[kind] ?? kind})`;
+    ? code(signatureOf(source, found.index, name))
+    : `\`${name}\` (${WORDS[kind]})`;
   return comment === "" ? `- ${what}` : `- ${what}: ${comment}`;
 }
+
+const WORDS: Readonly<Record<string, string>> = { const: "constant", class: "class", interface: "type", type: "type" };
+
+/** A default value may have backticks of its own. */
+const code = (text: string): string => (text.includes("`") ? `\`\` ${text} \`\`` : `\`${text}\``);
 
 /** The comment that ends right here, as one line. */
 function commentBefore(text: string): string {

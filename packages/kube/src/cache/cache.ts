@@ -8,6 +8,7 @@ import type { ResourceType } from "../core/resource.ts";
 import type { RelistReason } from "./reflector/states.ts";
 import { WatchCache } from "./watch-cache.ts";
 
+/** One change of what a cache holds. */
 export interface CacheEvent<T extends KubeObject> {
   readonly type: "added" | "modified" | "deleted";
   readonly object: DeepReadonly<T>;
@@ -17,6 +18,7 @@ export interface CacheEvent<T extends KubeObject> {
   readonly origin: "watch" | "write";
 }
 
+/** Called for every change, in order. Must not throw. */
 export type CacheListener<T extends KubeObject> = (event: CacheEvent<T>) => void;
 
 /** What controllers hold: reads only. The watch owns the writer. */
@@ -63,6 +65,7 @@ export interface CacheOptions<T extends KubeObject> {
   readonly observer?: CacheObserver;
 }
 
+/** How patient a cache is. */
 export interface CacheTimings {
   /** A watch in which nothing arrives for this long is given up. Default 150 s: bookmarks come about every minute. */
   readonly idleTimeoutMs: number;

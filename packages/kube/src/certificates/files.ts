@@ -29,6 +29,7 @@ const POLL_MS = 10_000;
 const FIRST_POLL_MS = 500;
 const START_TIMEOUT_MS = 60_000;
 
+/** A pair out of two files that somebody else replaces. A bad pair never replaces a good one. */
 export function createCertificateFiles(options: CertificateFilesOptions): CertificateSource {
   const { folder, clock, logger, observer = {}, startTimeoutMs = START_TIMEOUT_MS } = options;
   const paths = { certificate: join(folder, options.certificateName), key: join(folder, options.keyName) };

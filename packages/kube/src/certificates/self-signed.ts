@@ -23,6 +23,7 @@ const BACKDATE_MS = 3_600_000;
 /** Timers stand still with a suspended machine: the time is looked up now and then. */
 const LONGEST_WAIT_MS = DAY_MS;
 
+/** A pair made up in memory, for servers whose callers do not check who answers. */
 export function createSelfSignedCertificate(options: SelfSignedOptions): CertificateSource {
   const { clock, logger, lifetimeMs = LIFETIME_MS } = options;
   const holder = new PairHolder();

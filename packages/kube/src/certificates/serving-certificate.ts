@@ -12,6 +12,7 @@ export interface ServingPair extends KeyPair {
   readonly fingerprint: string;
 }
 
+/** Hands out one usable pair after another. */
 export interface CertificateSource {
   /** Keeps the pair current until the signal fires. Rejects when there is none to begin with in time. */
   run(signal: AbortSignal): Promise<void>;

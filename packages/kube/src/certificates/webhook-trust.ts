@@ -4,6 +4,7 @@ import type { CallOptions, KubeClient } from "../client/client.ts";
 import type { KubeObject } from "../core/object.ts";
 import { defineResource, type ResourceType } from "../core/resource.ts";
 
+/** As much of a webhook configuration as trust needs. */
 export interface WebhookConfiguration extends KubeObject {
   webhooks?: { name: string; clientConfig: { caBundle?: string } }[];
 }
@@ -17,7 +18,9 @@ const kind = (name: "Mutating" | "Validating"): ResourceType<WebhookConfiguratio
     namespaced: false,
   });
 
+/** The kind, for `trust` of a managed certificate. */
 export const MutatingWebhookConfiguration = kind("Mutating");
+/** The kind, for `trust` of a managed certificate. */
 export const ValidatingWebhookConfiguration = kind("Validating");
 
 /** One configuration by name. */

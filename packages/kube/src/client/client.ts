@@ -2,6 +2,7 @@
 import type { KubeList, KubeObject, ObjectKey } from "../core/object.ts";
 import type { ResourceType } from "../core/resource.ts";
 
+/** What every call takes. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Deadline of the whole call, retries of 429 included. Default 30 s. */
@@ -42,6 +43,7 @@ export interface WatchOptions {
   readonly isKnown?: (version: string) => boolean;
 }
 
+/** One event of a watch, as the server sent it. */
 export interface WatchEvent<T> {
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
   readonly object: T;
@@ -60,6 +62,7 @@ export interface ApplyOptions extends WriteOptions {
   readonly force?: boolean;
 }
 
+/** A change of an object, in one of the three ways that the API server knows. */
 export type Patch =
   | { readonly type: "merge"; readonly body: object }
   | { readonly type: "json"; readonly body: readonly object[] }
@@ -76,6 +79,7 @@ export interface DeleteOptions extends CallOptions {
 /** What a delete came to: the object is gone, or it stays (with a deletionTimestamp) until finalizers or dependents are done. */
 export type DeleteResult<T> = { readonly type: "gone" } | { readonly type: "terminating"; readonly object: T };
 
+/** A GET to a port of a pod, through the API server. */
 export interface ProxyRequest extends CallOptions {
   readonly namespace: string;
   readonly pod: string;
@@ -90,6 +94,7 @@ export interface ProxyRequest extends CallOptions {
   readonly firstByteMs?: number;
 }
 
+/** Which log, and how much of it. */
 export interface LogRequest {
   readonly namespace: string;
   readonly pod: string;
@@ -112,6 +117,7 @@ export interface LogOptions extends CallOptions {
   readonly maxLineBytes?: number;
 }
 
+/** A request that no verb covers. */
 export interface RawRequest extends CallOptions {
   readonly method: string;
   readonly path: string;
@@ -130,6 +136,7 @@ export type AcceptedWrite =
       readonly uid: string | undefined;
     };
 
+/** The typed face of the API server: one method per verb, every call with a deadline and an AbortSignal. */
 export interface KubeClient {
   get<T extends KubeObject>(type: ResourceType<T>, key: ObjectKey, options?: CallOptions): Promise<T>;
   /** Like get, with absence as `undefined`. */

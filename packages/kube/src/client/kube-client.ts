@@ -67,6 +67,7 @@ const DEFAULT_MAX_SOCKETS = 32;
 const DEFAULT_OPEN_TIMEOUT_MS = 10_000;
 const DEFAULT_MAX_RESPONSE_BYTES = 128 * 1024 * 1024;
 
+/** A client for one cluster. It opens no connection before the first call. */
 export function createKubeClient(options: KubeClientOptions): KubeClient {
   const { config, clock = systemClock, logger = silentLogger, qps = 0, burst = 0 } = options;
   const maxBytes = options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES;

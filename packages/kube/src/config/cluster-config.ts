@@ -6,6 +6,7 @@ export type PemSource =
   | { readonly type: "inline"; readonly pem: string }
   | { readonly type: "file"; readonly path: string };
 
+/** A program that gives out credentials, as a kubeconfig names it. */
 export interface ExecPlugin {
   readonly apiVersion: "client.authentication.k8s.io/v1" | "client.authentication.k8s.io/v1beta1";
   readonly command: string;
@@ -19,6 +20,7 @@ export interface ExecPlugin {
   readonly clusterConfig: unknown;
 }
 
+/** Who to be, apart from a client certificate. */
 export type Authentication =
   | { readonly type: "none" }
   | { readonly type: "token"; readonly token: string }
@@ -26,6 +28,7 @@ export type Authentication =
   | { readonly type: "basic"; readonly username: string; readonly password: string }
   | { readonly type: "exec"; readonly plugin: ExecPlugin };
 
+/** Whom to act for. */
 export interface Impersonation {
   readonly user: string;
   readonly uid: string | undefined;
@@ -33,6 +36,7 @@ export interface Impersonation {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
+/** How to reach one API server and who to be there, as plain data. */
 export interface ClusterConfig {
   /** Where this came from, for logs and errors: a file and context, or the service account folder. */
   readonly origin: string;

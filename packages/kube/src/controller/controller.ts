@@ -45,6 +45,7 @@ export interface WatchSource {
   whenSynced(signal: AbortSignal): Promise<void>;
 }
 
+/** A controller is a value: what it watches, how many keys it works on at once, and one reconcile function. */
 export interface Controller {
   readonly name: string;
   readonly watches: readonly WatchSource[];

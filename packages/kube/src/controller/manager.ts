@@ -22,6 +22,7 @@ export interface ManagerOptions {
   readonly startTimeoutMs?: number;
 }
 
+/** Starts everything in order and stops it in reverse within a deadline. One failing part stops all. */
 export interface Manager {
   /** Everything is added before `run`. */
   add(runnable: Runnable): void;
@@ -46,6 +47,7 @@ type Ending = { readonly type: "stop" } | { readonly type: "failure"; readonly e
 /** After the lease is lost nothing may linger: another process may begin a few seconds later. */
 const LOST_LEASE_STOP_MS = 1_000;
 
+/** A manager with nothing to run yet. */
 export function createManager(options: ManagerOptions): Manager {
   const { logger, clock, probes, shutdownTimeoutMs = 8_000, startTimeoutMs = 120_000 } = options;
   const runnables: Runnable[] = [];

@@ -9,6 +9,7 @@ import type { Runnable } from "./runnable.ts";
 import { work } from "./worker.ts";
 import { WorkQueue } from "./workqueue.ts";
 
+/** What every controller is run with. */
 export interface ControllerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -18,6 +19,7 @@ export interface ControllerDeps {
 /** A worker that has held one key this long without a heartbeat is stuck: the process asks to be restarted. */
 const STUCK_AFTER_MS = 10 * 60_000;
 
+/** Runs a controller: waits for its caches, feeds its queue from its watches, and keeps its workers going. */
 export function controllerRunnable(controller: Controller, deps: ControllerDeps): Runnable {
   const { clock, metrics } = deps;
   const concurrency = controller.concurrency ?? 1;

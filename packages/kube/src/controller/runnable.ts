@@ -17,8 +17,10 @@ export const GROUPS = [
   "controllers",
 ] as const;
 
+/** When a runnable is started; see the table in README.md. */
 export type Group = (typeof GROUPS)[number];
 
+/** What a manager starts and stops. It does nothing before `run`, and ends when its signal fires. */
 export interface Runnable {
   /** Unique in its manager; the name of its checks. */
   readonly name: string;

@@ -48,6 +48,7 @@ type Waiter = (entry: Entry | undefined) => void;
 
 const NOT_ASKED = Number.POSITIVE_INFINITY;
 
+/** The keys that want a pass: one entry per key, never two workers on one key, the earliest requested time wins. */
 export class WorkQueue {
   readonly #clock: Clock;
   readonly #observer: QueueObserver | undefined;

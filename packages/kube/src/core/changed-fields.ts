@@ -2,6 +2,7 @@
 // objects such as a status that one writer owns as a whole.
 import { isDeepStrictEqual } from "node:util";
 
+/** The merge patch that turns `stored` into `wanted`; empty when they are equal. */
 export function changedFields(stored: object | undefined, wanted: object): Record<string, unknown> {
   const before = new Map<string, unknown>(Object.entries(stored ?? {}));
   const after = new Map<string, unknown>(Object.entries(wanted));

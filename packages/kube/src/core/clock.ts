@@ -1,5 +1,6 @@
 // Time as an argument. Everything that waits takes a Clock, so tests move time by hand instead of sleeping.
 
+/** Time as an argument: tests move it by hand. */
 export interface Clock {
   /** Wall clock, milliseconds since the epoch: for timestamps that leave the process. */
   now(): number;
@@ -12,6 +13,7 @@ export interface Clock {
 // Node clamps longer timers to 1 ms, which would turn a far deadline into a hot loop.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
+/** The machine's own time. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),

@@ -85,13 +85,18 @@ export class InvariantError extends Error {
 const hasStatus = (error: unknown, status: number): error is KubeApiError =>
   error instanceof KubeApiError && error.status === status;
 
+/** 404. */
 export const isNotFound = (error: unknown): boolean => hasStatus(error, 404);
+/** 410: a version or a continue token that the server no longer remembers. */
 export const isGone = (error: unknown): boolean => hasStatus(error, 410);
+/** 403. */
 export const isForbidden = (error: unknown): boolean => hasStatus(error, 403);
+/** 422: the object itself is not accepted. */
 export const isInvalid = (error: unknown): boolean => hasStatus(error, 422);
 /** 409 because the object changed since it was read: not because the name is taken, nor because another manager owns a field. */
 export const isConflict = (error: unknown): boolean =>
   hasStatus(error, 409) && error.reason !== "AlreadyExists" && !isFieldConflict(error);
+/** 409: the name is taken. */
 export const isAlreadyExists = (error: unknown): boolean => hasStatus(error, 409) && error.reason === "AlreadyExists";
 
 /** 409 of a server-side apply without force: another manager owns a field with another value. It stays until one of them yields. */

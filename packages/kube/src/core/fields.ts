@@ -2,8 +2,10 @@
 // Knows no format in particular; unknown fields are the caller's to ignore.
 import { KubeConfigError } from "./errors.ts";
 
+/** A JSON object whose fields are not known yet. */
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** Whether a value is an object with fields: not null, not an array. */
 export const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 

@@ -1,6 +1,7 @@
 // Label selectors as the API server reads them, so that the cache can tell by itself whether an object still belongs to it.
 // Parsing refuses what it does not know and shows the offending part; it never guesses.
 
+/** One condition of a selector. */
 export type LabelRequirement =
   | { readonly type: "exists"; readonly key: string }
   | { readonly type: "absent"; readonly key: string }
@@ -10,6 +11,7 @@ export type LabelRequirement =
 /** All requirements must hold; none at all selects everything. */
 export type LabelSelector = readonly LabelRequirement[];
 
+/** The selector cannot be read; the message shows where. */
 export class LabelSelectorError extends Error {
   override readonly name = "LabelSelectorError";
 

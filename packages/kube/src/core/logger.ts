@@ -1,7 +1,9 @@
 // What the runtime needs of a logger: a constant message plus fields. The program decides how lines look.
 
+/** What a line says besides its constant message. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
+/** What the runtime needs of a logger. The program decides how lines look. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;

@@ -1,5 +1,6 @@
 // What every Kubernetes object has in common, and how the runtime names one. No I/O, no knowledge of any particular kind.
 
+/** Whose child an object is; the one with `controller` manages it. */
 export interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;
@@ -9,6 +10,7 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean;
 }
 
+/** What the API server keeps about every object. */
 export interface ObjectMeta {
   name?: string;
   generateName?: string;
@@ -33,6 +35,7 @@ export interface KubeObject {
   metadata?: ObjectMeta;
 }
 
+/** One page of a list, or all of it. */
 export interface KubeList<T> {
   readonly metadata: {
     readonly resourceVersion?: string;

@@ -17,6 +17,7 @@ export type Child<T> =
   | { readonly type: "terminating"; readonly object: T }
   | { readonly type: "live"; readonly object: T };
 
+/** What was found under the name of a child that an owner wants to have. */
 export function viewChild<T extends { readonly metadata?: OwnedMetadata }>(
   object: T | undefined,
   ownerUid: string,
@@ -26,6 +27,7 @@ export function viewChild<T extends { readonly metadata?: OwnedMetadata }>(
   return object.metadata?.deletionTimestamp === undefined ? { type: "live", object } : { type: "terminating", object };
 }
 
+/** Whether the controller owner of an object has this uid. */
 export function isOwnedBy(metadata: OwnedMetadata | undefined, ownerUid: string): boolean {
   return controllerUid(metadata) === ownerUid;
 }

@@ -1,6 +1,7 @@
 // A resource type is a value: the address of a kind in the API, carrying the TypeScript type of its objects.
 import type { KubeObject, ObjectKey } from "./object.ts";
 
+/** The address of a kind in the API, carrying the type of its objects. */
 export interface ResourceType<T extends KubeObject = KubeObject> {
   /** Empty for the core group. */
   readonly group: string;
@@ -14,10 +15,12 @@ export interface ResourceType<T extends KubeObject = KubeObject> {
   readonly objectType?: T;
 }
 
+/** Declares a kind: `defineResource<Thing>({ group, version, kind, plural, namespaced })`. */
 export function defineResource<T extends KubeObject>(type: Omit<ResourceType<T>, "objectType">): ResourceType<T> {
   return type;
 }
 
+/** `apps/v1`, or `v1` for the core group. */
 export function apiVersionOf(type: ResourceType): string {
   return type.group === "" ? type.version : `${type.group}/${type.version}`;
 }

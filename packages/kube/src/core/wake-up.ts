@@ -2,6 +2,7 @@
 // Calls that come while nobody waits are remembered, once.
 import type { Clock } from "./clock.ts";
 
+/** A pause that a call cuts short. A call that comes while nothing waits is remembered, once. */
 export class WakeUp {
   readonly #clock: Clock;
   #called = false;

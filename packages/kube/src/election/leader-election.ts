@@ -37,6 +37,7 @@ export interface LeaderElectorOptions {
   readonly random?: () => number;
 }
 
+/** Holds a Lease for this process; `assertLeading` is the fence in front of its writes. */
 export interface LeaderElector extends Runnable {
   readonly identity: string;
   readonly leading: boolean;
@@ -52,6 +53,7 @@ interface Moment {
 
 const RELEASE_TIMEOUT_MS = 2_000;
 
+/** Throws a TypeError for durations that cannot work. */
 export function createLeaderElector(options: LeaderElectorOptions): LeaderElector {
   const violations = validateElectionTiming(options.timing);
   if (violations.length > 0) throw new TypeError(violations.join("; "));

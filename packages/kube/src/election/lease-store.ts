@@ -3,6 +3,7 @@ import type { CallOptions, KubeClient } from "../client/client.ts";
 import type { ObjectKey } from "../core/object.ts";
 import { type Lease, type LeaseSpec, leaseResource } from "./lease.ts";
 
+/** One Lease as the elector needs it: read, created, and replaced only if it has not changed since it was read. */
 export interface LeaseStore {
   readonly key: ObjectKey;
   read(call: CallOptions): Promise<Lease | undefined>;

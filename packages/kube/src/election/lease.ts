@@ -4,6 +4,7 @@ import { microTime } from "../core/micro-time.ts";
 import type { KubeObject } from "../core/object.ts";
 import { defineResource } from "../core/resource.ts";
 
+/** Who holds a Lease, since when, and for how long. */
 export interface LeaseSpec {
   holderIdentity?: string;
   leaseDurationSeconds?: number;
@@ -12,10 +13,12 @@ export interface LeaseSpec {
   leaseTransitions?: number;
 }
 
+/** As much of a Lease as the election uses. */
 export interface Lease extends KubeObject {
   spec?: LeaseSpec;
 }
 
+/** The kind of leases, for reading who leads. */
 export const leaseResource = defineResource<Lease>({
   group: "coordination.k8s.io",
   version: "v1",

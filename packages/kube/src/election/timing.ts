@@ -1,6 +1,7 @@
 // The three durations of leader election and the order they must keep: a holder gives up (renew deadline) well before others
 // may take over (lease), and has tried more than once by then (retry).
 
+/** The three durations of leader election. */
 export interface ElectionTiming {
   /** Others may take the lease when it has not changed for this long. Written to the lease in whole seconds. */
   readonly leaseMs: number;
@@ -10,6 +11,7 @@ export interface ElectionTiming {
   readonly retryMs: number;
 }
 
+/** The durations that controllers usually have: 15 s, 10 s, 2 s. */
 export const DEFAULT_ELECTION_TIMING: ElectionTiming = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
 
 export const RETRY_JITTER = 1.2;

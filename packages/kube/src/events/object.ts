@@ -4,6 +4,7 @@ import { microTime } from "../core/micro-time.ts";
 import type { DeepReadonly, KubeObject } from "../core/object.ts";
 import { defineResource } from "../core/resource.ts";
 
+/** Which object an event is about. */
 export interface ObjectReference {
   readonly apiVersion: string;
   readonly kind: string;
@@ -30,6 +31,7 @@ export interface EventSink {
   record(event: EventNote): void;
 }
 
+/** An Event as the API server stores it, in `events.k8s.io/v1`. */
 export interface KubeEvent extends KubeObject {
   eventTime?: string;
   type?: string;
@@ -47,6 +49,7 @@ export interface EventSeriesCount {
   readonly lastObservedTime: string;
 }
 
+/** The kind of events, for reading them. */
 export const eventResource = defineResource<KubeEvent>({
   group: "events.k8s.io",
   version: "v1",

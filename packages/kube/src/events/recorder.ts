@@ -25,6 +25,7 @@ export interface EventRecorderOptions {
   readonly queueLimit?: number;
 }
 
+/** Records without waiting and writes in the background. */
 export interface EventRecorder extends EventSink, Runnable {
   /** Resolves when everything recorded so far is written or given up, or when the time is over. */
   flush(timeoutMs: number): Promise<void>;
@@ -36,6 +37,7 @@ const CALL_TIMEOUT_MS = 5_000;
 const FLUSH_TIMEOUT_MS = 1_000;
 const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000];
 
+/** A recorder, which writes while a manager runs it. */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   return new Recorder(options);
 }

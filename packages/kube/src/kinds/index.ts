@@ -1,5 +1,6 @@
 // Kubernetes' own kinds, typed: `client.list(Pod)` gives V1Pod objects. For any other kind there is `defineResource`.
-import { defineResource } from "../core/resource.ts";
+import type { KubeObject } from "../core/object.ts";
+import { defineResource, type ResourceType } from "../core/resource.ts";
 import type {
   CoreV1Event,
   V1ClusterRole,
@@ -30,105 +31,67 @@ import type {
 
 export type * from "./kubernetes.ts";
 
-const core = { group: "", version: "v1", namespaced: true } as const;
-const coreCluster = { group: "", version: "v1", namespaced: false } as const;
-const apps = { group: "apps", version: "v1", namespaced: true } as const;
-const rbac = { group: "rbac.authorization.k8s.io", version: "v1", namespaced: true } as const;
-const rbacCluster = { group: "rbac.authorization.k8s.io", version: "v1", namespaced: false } as const;
-const admission = { group: "admissionregistration.k8s.io", version: "v1", namespaced: false } as const;
+/** All of them are v1. Calls with nothing but texts: a bundle leaves out the kinds that it does not use. */
+// @__NO_SIDE_EFFECTS__
+function namespaced<T extends KubeObject>(group: string, kind: string, plural: string): ResourceType<T> {
+  return defineResource({ group, version: "v1", kind, plural, namespaced: true });
+}
+// @__NO_SIDE_EFFECTS__
+function clusterWide<T extends KubeObject>(group: string, kind: string, plural: string): ResourceType<T> {
+  return defineResource({ group, version: "v1", kind, plural, namespaced: false });
+}
 
-export const ConfigMap = defineResource<V1ConfigMap>({ ...core, kind: "ConfigMap", plural: "configmaps" });
+export const ConfigMap = namespaced<V1ConfigMap>("", "ConfigMap", "configmaps");
 /** The old group of events, in which `kubectl describe` finds them; what the recorder writes is in `events.k8s.io`. */
-export const CoreEvent = defineResource<CoreV1Event>({ ...core, kind: "Event", plural: "events" });
-export const PersistentVolumeClaim = defineResource<V1PersistentVolumeClaim>({
-  ...core,
-  kind: "PersistentVolumeClaim",
-  plural: "persistentvolumeclaims",
-});
-export const Pod = defineResource<V1Pod>({ ...core, kind: "Pod", plural: "pods" });
-export const Secret = defineResource<V1Secret>({ ...core, kind: "Secret", plural: "secrets" });
-export const Service = defineResource<V1Service>({ ...core, kind: "Service", plural: "services" });
-export const ServiceAccount = defineResource<V1ServiceAccount>({
-  ...core,
-  kind: "ServiceAccount",
-  plural: "serviceaccounts",
-});
+export const CoreEvent = namespaced<CoreV1Event>("", "Event", "events");
+export const PersistentVolumeClaim = namespaced<V1PersistentVolumeClaim>(
+  "",
+  "PersistentVolumeClaim",
+  "persistentvolumeclaims",
+);
+export const Pod = namespaced<V1Pod>("", "Pod", "pods");
+export const Secret = namespaced<V1Secret>("", "Secret", "secrets");
+export const Service = namespaced<V1Service>("", "Service", "services");
+export const ServiceAccount = namespaced<V1ServiceAccount>("", "ServiceAccount", "serviceaccounts");
+export const Namespace = clusterWide<V1Namespace>("", "Namespace", "namespaces");
+export const Node = clusterWide<V1Node>("", "Node", "nodes");
+export const PersistentVolume = clusterWide<V1PersistentVolume>("", "PersistentVolume", "persistentvolumes");
 
-export const Namespace = defineResource<V1Namespace>({ ...coreCluster, kind: "Namespace", plural: "namespaces" });
-export const Node = defineResource<V1Node>({ ...coreCluster, kind: "Node", plural: "nodes" });
-export const PersistentVolume = defineResource<V1PersistentVolume>({
-  ...coreCluster,
-  kind: "PersistentVolume",
-  plural: "persistentvolumes",
-});
+export const Deployment = namespaced<V1Deployment>("apps", "Deployment", "deployments");
+export const ReplicaSet = namespaced<V1ReplicaSet>("apps", "ReplicaSet", "replicasets");
+export const StatefulSet = namespaced<V1StatefulSet>("apps", "StatefulSet", "statefulsets");
 
-export const Deployment = defineResource<V1Deployment>({ ...apps, kind: "Deployment", plural: "deployments" });
-export const ReplicaSet = defineResource<V1ReplicaSet>({ ...apps, kind: "ReplicaSet", plural: "replicasets" });
-export const StatefulSet = defineResource<V1StatefulSet>({ ...apps, kind: "StatefulSet", plural: "statefulsets" });
+export const Role = namespaced<V1Role>("rbac.authorization.k8s.io", "Role", "roles");
+export const RoleBinding = namespaced<V1RoleBinding>("rbac.authorization.k8s.io", "RoleBinding", "rolebindings");
+export const ClusterRole = clusterWide<V1ClusterRole>("rbac.authorization.k8s.io", "ClusterRole", "clusterroles");
+export const ClusterRoleBinding = clusterWide<V1ClusterRoleBinding>(
+  "rbac.authorization.k8s.io",
+  "ClusterRoleBinding",
+  "clusterrolebindings",
+);
 
-export const Role = defineResource<V1Role>({ ...rbac, kind: "Role", plural: "roles" });
-export const RoleBinding = defineResource<V1RoleBinding>({ ...rbac, kind: "RoleBinding", plural: "rolebindings" });
-export const ClusterRole = defineResource<V1ClusterRole>({
-  ...rbacCluster,
-  kind: "ClusterRole",
-  plural: "clusterroles",
-});
-export const ClusterRoleBinding = defineResource<V1ClusterRoleBinding>({
-  ...rbacCluster,
-  kind: "ClusterRoleBinding",
-  plural: "clusterrolebindings",
-});
+export const MutatingWebhookConfiguration = clusterWide<V1MutatingWebhookConfiguration>(
+  "admissionregistration.k8s.io",
+  "MutatingWebhookConfiguration",
+  "mutatingwebhookconfigurations",
+);
+export const ValidatingWebhookConfiguration = clusterWide<V1ValidatingWebhookConfiguration>(
+  "admissionregistration.k8s.io",
+  "ValidatingWebhookConfiguration",
+  "validatingwebhookconfigurations",
+);
 
-export const MutatingWebhookConfiguration = defineResource<V1MutatingWebhookConfiguration>({
-  ...admission,
-  kind: "MutatingWebhookConfiguration",
-  plural: "mutatingwebhookconfigurations",
-});
-export const ValidatingWebhookConfiguration = defineResource<V1ValidatingWebhookConfiguration>({
-  ...admission,
-  kind: "ValidatingWebhookConfiguration",
-  plural: "validatingwebhookconfigurations",
-});
-
-export const CustomResourceDefinition = defineResource<V1CustomResourceDefinition>({
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  kind: "CustomResourceDefinition",
-  plural: "customresourcedefinitions",
-  namespaced: false,
-});
-export const EndpointSlice = defineResource<V1EndpointSlice>({
-  group: "discovery.k8s.io",
-  version: "v1",
-  kind: "EndpointSlice",
-  plural: "endpointslices",
-  namespaced: true,
-});
-export const Lease = defineResource<V1Lease>({
-  group: "coordination.k8s.io",
-  version: "v1",
-  kind: "Lease",
-  plural: "leases",
-  namespaced: true,
-});
-export const NetworkPolicy = defineResource<V1NetworkPolicy>({
-  group: "networking.k8s.io",
-  version: "v1",
-  kind: "NetworkPolicy",
-  plural: "networkpolicies",
-  namespaced: true,
-});
-export const PodDisruptionBudget = defineResource<V1PodDisruptionBudget>({
-  group: "policy",
-  version: "v1",
-  kind: "PodDisruptionBudget",
-  plural: "poddisruptionbudgets",
-  namespaced: true,
-});
-export const StorageClass = defineResource<V1StorageClass>({
-  group: "storage.k8s.io",
-  version: "v1",
-  kind: "StorageClass",
-  plural: "storageclasses",
-  namespaced: false,
-});
+export const CustomResourceDefinition = clusterWide<V1CustomResourceDefinition>(
+  "apiextensions.k8s.io",
+  "CustomResourceDefinition",
+  "customresourcedefinitions",
+);
+export const Lease = namespaced<V1Lease>("coordination.k8s.io", "Lease", "leases");
+export const EndpointSlice = namespaced<V1EndpointSlice>("discovery.k8s.io", "EndpointSlice", "endpointslices");
+export const NetworkPolicy = namespaced<V1NetworkPolicy>("networking.k8s.io", "NetworkPolicy", "networkpolicies");
+export const PodDisruptionBudget = namespaced<V1PodDisruptionBudget>(
+  "policy",
+  "PodDisruptionBudget",
+  "poddisruptionbudgets",
+);
+export const StorageClass = clusterWide<V1StorageClass>("storage.k8s.io", "StorageClass", "storageclasses");

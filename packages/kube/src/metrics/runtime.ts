@@ -19,6 +19,7 @@ export interface QueueRecorder extends QueueObserver {
   watch(running: () => RunningWork): void;
 }
 
+/** Where the parts of the runtime record what they do. */
 export interface RuntimeMetrics {
   passes(controller: string, concurrency: number): PassRecorder;
   queue(controller: string): QueueRecorder;
@@ -33,6 +34,7 @@ const PASS_SECONDS = [
 ];
 const QUEUE_SECONDS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1000];
 
+/** The series of controllers, queues, requests and leadership, under the names that controller dashboards know. */
 export function createRuntimeMetrics(registry: Registry | undefined): RuntimeMetrics {
   if (registry === undefined) return silentRuntimeMetrics;
   const registers = [registry];

@@ -11,6 +11,7 @@ import { createHttpListener, type HttpListener } from "../serving/http-listener.
 import { createHttpsListener } from "../serving/https-listener.ts";
 import { renderMetricsPage } from "./page.ts";
 
+/** Where metrics are read. */
 export const METRICS_PATH = "/metrics";
 
 export interface MetricsServerOptions {
@@ -29,10 +30,12 @@ export interface SecureMetrics {
   readonly http2?: boolean;
 }
 
+/** A server of metrics, with its port once it listens. */
 export interface MetricsServer extends Runnable {
   readonly port: number | undefined;
 }
 
+/** GET /metrics, in plain HTTP, or over HTTPS for those whom the API server lets read it. */
 export function createMetricsServer(options: MetricsServerOptions): MetricsServer {
   const { registry, secure } = options;
   const logger = options.logger.with({ server: "metrics" });

@@ -6,6 +6,7 @@ import type { CacheObserver } from "../cache/cache.ts";
 /** The observer for one cache; caches of the same kind may share a name. */
 export type WatchMetrics = (name: string) => CacheObserver;
 
+/** The series of watch caches. */
 export function createWatchMetrics(registry: Registry | undefined): WatchMetrics {
   if (registry === undefined) return () => ({});
   const labelled = { registers: [registry], labelNames: ["name"] as const };

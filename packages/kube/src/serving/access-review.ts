@@ -10,6 +10,7 @@ import { type Fields, isFields } from "../core/fields.ts";
 /** `unauthenticated`: the API server does not know the token. */
 export type AccessVerdict = "allowed" | "denied" | "unauthenticated";
 
+/** Says whether the owner of a token may read one path. */
 export interface AccessReview {
   /** Rejects when the API server cannot be asked, or answers nonsense. */
   check(token: string, signal: AbortSignal): Promise<AccessVerdict>;
@@ -45,6 +46,7 @@ interface User {
   readonly extra: unknown;
 }
 
+/** Asks the API server about tokens, and remembers its answers for a while. */
 export function createAccessReview(options: AccessReviewOptions): AccessReview {
   const { client, clock, limits = LIMITS } = options;
   const users = new ExpiringCache<User>(clock, limits.remembered);

@@ -1,7 +1,7 @@
 // How long a server keeps a connection that asks nothing. It must be longer than its callers keep one, so that they are the ones to
 // close: a request that crosses our closing is lost, and what it asks for with it.
 
-/** Longer than the API server and Prometheus (90 s), or Envoy beside a gateway (30 s), keep an idle connection. */
+/** Longer than the API server and Prometheus (90 s), or a proxy in front (30 s), keep an idle connection. */
 export const IDLE_CONNECTION_MS = 150_000;
 
 /**

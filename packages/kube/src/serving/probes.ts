@@ -17,6 +17,7 @@ export interface ProbesOptions {
   readonly port: number;
 }
 
+/** /healthz and /readyz, made of named checks. */
 export interface Probes extends Runnable {
   readonly port: number | undefined;
   addHealthCheck(name: string, check: Check): void;
@@ -28,6 +29,7 @@ export interface Probes extends Runnable {
 const TURN_EVERY_MS = 1_000;
 const STALLED_AFTER_MS = 20_000;
 
+/** A server of /healthz and /readyz. A manager feeds it with the checks of what it runs. */
 export function createProbes({ clock, logger, host, port }: ProbesOptions): Probes {
   const health = new Map<string, Check>();
   const ready = new Map<string, Check>();

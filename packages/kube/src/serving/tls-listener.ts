@@ -27,6 +27,7 @@ export interface TlsRequest extends Readable {
   readonly headers: IncomingHttpHeaders;
 }
 
+/** A whole response. */
 export interface TlsAnswer {
   readonly status: number;
   readonly body: string | Buffer;
@@ -42,6 +43,7 @@ interface OutgoingAnswer {
   end(body: string | Buffer): unknown;
 }
 
+/** Limits against senders that dawdle, in milliseconds. */
 export interface TlsTimeouts {
   readonly handshakeTimeout: number;
   /** Between requests, and until a request has come in whole. */
@@ -59,6 +61,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_CONNECTIONS = 4_096;
 const MAX_STREAMS = 250;
 
+/** HTTPS on one port, with a certificate that can be replaced while connections stay open. */
 export class TlsListener {
   readonly #options: TlsListenerOptions;
   readonly #sockets = new Set<Socket>();

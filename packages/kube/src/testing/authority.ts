@@ -12,6 +12,7 @@ export { createSigningKey, type KeyPair } from "../certificates/x509/certificate
 
 export type CertificateRequest = Omit<CompleteRequest, keyof Validity>;
 
+/** A certificate authority that lasts as long as a test. */
 export interface Authority {
   /** The root certificate, PEM. */
   readonly certificate: string;

@@ -8,6 +8,7 @@ import type { TLSSocket } from "node:tls";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { type Authority, createAuthority } from "./authority.ts";
 
+/** A request as it arrived. */
 export interface SeenRequest {
   readonly method: string;
   readonly url: string;
@@ -19,8 +20,10 @@ export interface SeenRequest {
   readonly peer: string | undefined;
 }
 
+/** Writes the response to one request, byte by byte if need be. */
 export type Script = (request: SeenRequest, response: ServerResponse) => void | Promise<void>;
 
+/** A running server, with what it has seen so far. */
 export interface Loopback extends AsyncDisposable {
   readonly port: number;
   readonly authority: Authority;
@@ -31,6 +34,7 @@ export interface Loopback extends AsyncDisposable {
   config(more?: Partial<ClusterConfig>): ClusterConfig;
 }
 
+/** A plain HTTP(S) server whose responses a test scripts: for behaviour of the transport. It imitates no API. */
 export async function startLoopback(script: Script, options: { readonly tls?: boolean } = {}): Promise<Loopback> {
   const authority = createAuthority("loopback");
   const { certificate, key } = authority.issue({

@@ -6,6 +6,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
+/** A clock that moves only when a test says so. */
 export class ManualClock implements Clock {
   #elapsedMs = 0;
   readonly #startMs: number;

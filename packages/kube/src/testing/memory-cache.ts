@@ -3,6 +3,7 @@ import type { CacheEvent, ObjectCache } from "../cache/cache.ts";
 import { type KubeObject, keyOf, keyText, type ObjectKey } from "../core/object.ts";
 import type { ResourceType } from "../core/resource.ts";
 
+/** A cache that a test fills by hand: no watch, no API server. */
 export class MemoryCache<T extends KubeObject> implements ObjectCache<T> {
   readonly type: ResourceType<T>;
   readonly synced = true;

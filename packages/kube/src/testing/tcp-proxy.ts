@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, connect as dial, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
+/** Where it passes bytes on to. */
 export interface TcpProxyTarget {
   readonly host: string;
   readonly port: number;
@@ -20,6 +21,7 @@ interface Flow {
   readonly limit: () => number;
 }
 
+/** A proxy on loopback that misbehaves on request: slow, cut, deaf, or gone. */
 export class TcpProxy implements AsyncDisposable {
   readonly #target: TcpProxyTarget;
   readonly #server: Server;

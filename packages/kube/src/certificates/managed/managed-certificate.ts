@@ -51,6 +51,7 @@ const RETRY_MS = { first: 500, longest: 30_000 };
 /** Each step of a rotation is one write; lost races are repeated. */
 const MAX_STEPS = 10;
 
+/** A pair that the replicas make themselves: root and leaf in one Secret, the root in the webhook configurations. */
 export function createManagedCertificate(options: ManagedCertificateOptions): CertificateSource {
   const { client, secret: key, clock, logger, observer = {}, policy = DEFAULT_POLICY } = options;
   const { startTimeoutMs = START_TIMEOUT_MS } = options;

@@ -37,10 +37,12 @@ export interface Validity {
   readonly toMs: number;
 }
 
+/** A root that is wanted. */
 export interface RootRequest extends Validity {
   readonly commonName: string;
 }
 
+/** A leaf that is wanted. */
 export interface CertificateRequest extends Validity {
   readonly commonName: string;
   /** Kubernetes reads the organizations of a client certificate as the user's groups. */

@@ -14,6 +14,7 @@ export interface Credentials {
   readonly token?: string;
 }
 
+/** One request; GET unless it says otherwise. */
 export interface ApiRequest {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
@@ -24,12 +25,14 @@ export interface ApiRequest {
   readonly signal?: AbortSignal;
 }
 
+/** A response, whatever its status. */
 export interface ApiAnswer {
   readonly status: number;
   /** The parsed body, or its text when it is not JSON. */
   readonly body: unknown;
 }
 
+/** Single JSON requests: no retries, no watches. */
 export interface Api {
   /** Sends a request; every HTTP status is an answer. */
   send(request: ApiRequest): Promise<ApiAnswer>;
@@ -38,6 +41,7 @@ export interface Api {
   close(): void;
 }
 
+/** Opens the API at an address, with these credentials. */
 export function openApi(credentials: Credentials): Api {
   const agent = new Agent({
     keepAlive: true,

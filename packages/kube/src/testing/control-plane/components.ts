@@ -1,5 +1,6 @@
 // The programs that run beside etcd and kube-apiserver on request: their users and their flags.
 
+/** What a component's flags can refer to. */
 export interface ComponentFiles {
   readonly kubeconfig: string;
   /** The cluster's root certificate. */

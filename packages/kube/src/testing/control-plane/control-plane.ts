@@ -32,6 +32,7 @@ export interface ControlPlaneOptions {
   readonly progress?: (line: string) => void;
 }
 
+/** A running control plane. Everything it started and wrote is removed with it, also when its owner is killed. */
 export interface ControlPlane extends AsyncDisposable {
   /** `https://127.0.0.1:port` */
   readonly url: string;
@@ -65,6 +66,7 @@ export interface ControlPlane extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
+/** Starts etcd, kube-apiserver and the components that are asked for, on free loopback ports; resolves when they are ready. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { parentFolder: parent, folderPrefix = "control-plane-" } = options;
   const workspace = openWorkspace(folderPrefix, parent === undefined ? {} : { parent });

@@ -12,6 +12,7 @@ export interface KubeconfigContents {
     | { readonly type: "token"; readonly token: string };
 }
 
+/** The text of a kubeconfig with everything embedded. */
 export function renderKubeconfig(contents: KubeconfigContents): string {
   const { url, ca, user, credentials } = contents;
   return stringify({

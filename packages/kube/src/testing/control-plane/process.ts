@@ -12,6 +12,7 @@ const GRACE_MS = 10_000;
 const KILL_DEADLINE_MS = 5_000;
 const TAIL_LINES = 20;
 
+/** What to start, and how. */
 export interface Program {
   readonly name: string;
   readonly binary: string;
@@ -22,6 +23,7 @@ export interface Program {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** A supervised program. */
 export interface ManagedProcess {
   readonly name: string;
   readonly pid: number;
@@ -35,6 +37,7 @@ export interface ManagedProcess {
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
+/** Starts a program with its output in a log file of the workspace. */
 export function startProcess(workspace: Workspace, program: Program): ManagedProcess {
   const { name } = program;
   const logFile = join(workspace.folder, "logs", `${name}.log`);

@@ -9,6 +9,7 @@ import { join } from "node:path";
 const CLOSE_DEADLINE_MS = 60_000;
 const REAPER = join(import.meta.dirname, "reaper.sh");
 
+/** A folder, and the processes that live in it. Both end with their owner, even by SIGKILL. */
 export interface Workspace {
   readonly folder: string;
   /** From now on this process dies with the owner. */
@@ -28,6 +29,7 @@ export interface WorkspaceOptions {
   readonly beforeRemoval?: readonly string[];
 }
 
+/** Makes a folder whose name begins with the prefix, and the process that removes it. */
 export function openWorkspace(prefix: string, options: WorkspaceOptions = {}): Workspace {
   const folder = mkdtempSync(join(options.parent ?? tmpdir(), prefix));
   const reaperArgs = [REAPER, folder, ...(options.beforeRemoval ?? [])];

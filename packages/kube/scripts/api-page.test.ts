@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { renderApiPage } from "./api-page.ts";
+
+const FOLDER = join(import.meta.dirname, "..");
+const page = renderApiPage(FOLDER);
+const names = [...page.matchAll(/^- `+ ?(\w+)/gm)].map(([, name = ""]) => name);
+
+test("the page is in step with the entries", () => {
+  // `npm run generate` writes it.
+  expect(readFileSync(join(FOLDER, "docs/api.md"), "utf8")).toBe(page);
+});
+
+test("every name that an entry has at run time is on the page", async () => {
+  const manifest = JSON.parse(readFileSync(join(FOLDER, "package.json"), "utf8")) as {
+    exports: Record<string, string>;
+  };
+  const entries = Object.values(manifest.exports).filter((path) => path.endsWith(".ts"));
+  for (const path of entries) {
+    const entry = (await import(join(FOLDER, path))) as Readonly<Record<string, unknown>>;
+    expect(Object.keys(entry).filter((name) => !names.includes(name))).toEqual([]);
+  }
+  expect(entries.length).toBeGreaterThan(10);
+});
+
+test("every name says what it is; options say it field by field, and kinds by their names", () => {
+  const [before = "", after = ""] = page.split("/kinds`\n");
+  const silent = [
+    ...before.matchAll(/^- `(\w+)[^`]*`(?: \(\w+\))?$/gm),
+    ...after
+      .split("\n## ")
+      .slice(1)
+      .join("\n")
+      .matchAll(/^- `(\w+)[^`]*`(?: \(\w+\))?$/gm),
+  ];
+  expect(silent.map(([, name = ""]) => name).filter((name) => !name.endsWith("Options"))).toEqual([]);
+});
