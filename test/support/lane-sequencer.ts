@@ -26,6 +26,7 @@ export const SECONDS: Readonly<Record<string, number>> = {
   "test/integration/wake-hold.test.ts": 35,
   "test/integration/gateway-shutdown.test.ts": 31,
   "packages/kube/test/integration/leader-election.test.ts": 30,
+  "packages/kube/test/integration/package.test.ts": 30,
   "test/integration/metrics-rules.test.ts": 30,
   "test/integration/gateway-routing.test.ts": 29,
 };
