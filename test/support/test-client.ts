@@ -1,6 +1,5 @@
-// Clients of the shared control plane, and the handful of resource types that tests of the runtime write.
+// Clients of the shared control plane, and the kinds that they write most.
 import { homedir } from "node:os";
-import { defineResource, type KubeObject } from "@firebolt-operator/kube";
 import {
   type ClusterConfig,
   createKubeClient,
@@ -10,27 +9,7 @@ import {
 } from "@firebolt-operator/kube/client";
 import { inject } from "vitest";
 
-export const Secret = defineResource<KubeObject>({
-  group: "",
-  version: "v1",
-  kind: "Secret",
-  plural: "secrets",
-  namespaced: true,
-});
-export const ServiceAccount = defineResource<KubeObject>({
-  group: "",
-  version: "v1",
-  kind: "ServiceAccount",
-  plural: "serviceaccounts",
-  namespaced: true,
-});
-export const Pod = defineResource<KubeObject & { spec?: object; status?: object }>({
-  group: "",
-  version: "v1",
-  kind: "Pod",
-  plural: "pods",
-  namespaced: true,
-});
+export { Pod, Secret, ServiceAccount } from "@firebolt-operator/kube/kinds";
 
 /** How to reach the shared control plane (or the one of this kubeconfig). */
 export function clusterConfig(path: string = inject("adminKubeconfig")): Promise<ClusterConfig> {

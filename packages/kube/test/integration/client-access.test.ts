@@ -11,8 +11,8 @@ import type { KubeClient } from "../../src/client/client.ts";
 import { createKubeClient } from "../../src/client/kube-client.ts";
 import { isForbidden, KubeApiError } from "../../src/core/errors.ts";
 import { isFields } from "../../src/core/fields.ts";
+import { ConfigMap } from "../../src/kinds/index.ts";
 import { createNamespace } from "../support/cluster.ts";
-import { ConfigMap } from "../support/config-map.ts";
 import { podAddress } from "../support/pod-network.ts";
 import { clusterConfig, Pod, ServiceAccount, testClient } from "../support/test-client.ts";
 

@@ -5,8 +5,8 @@ import type { AcceptedWrite, DeleteOptions, KubeClient } from "../../src/client/
 import { isConflict, isNotFound } from "../../src/core/errors.ts";
 import { type KubeObject, keyText } from "../../src/core/object.ts";
 import { defineResource, type ResourceType } from "../../src/core/resource.ts";
+import { ConfigMap } from "../../src/kinds/index.ts";
 import { createNamespace, eventually, uniqueNamespace } from "../support/cluster.ts";
-import { ConfigMap } from "../support/config-map.ts";
 import { Pod, Secret, ServiceAccount, testClient } from "../support/test-client.ts";
 
 type Anything = KubeObject & { spec?: object };

@@ -4,8 +4,8 @@ import type { KubeClient } from "../../src/client/client.ts";
 import { isConflict, isFieldConflict, isRefusal, KubeApiError } from "../../src/core/errors.ts";
 import type { KubeObject } from "../../src/core/object.ts";
 import { defineResource } from "../../src/core/resource.ts";
+import { ConfigMap } from "../../src/kinds/index.ts";
 import { createNamespace, eventually } from "../support/cluster.ts";
-import { ConfigMap } from "../support/config-map.ts";
 import { clusterConfig, ServiceAccount, testClient } from "../support/test-client.ts";
 
 interface Specified extends KubeObject {

@@ -13,8 +13,8 @@ import {
 } from "../../src/core/errors.ts";
 import type { KubeObject } from "../../src/core/object.ts";
 import { defineResource } from "../../src/core/resource.ts";
+import { ConfigMap } from "../../src/kinds/index.ts";
 import { createNamespace } from "../support/cluster.ts";
-import { ConfigMap } from "../support/config-map.ts";
 import { testClient } from "../support/test-client.ts";
 
 const StatefulSet = defineResource<KubeObject & { spec?: { replicas?: number }; status?: { replicas: number } }>({

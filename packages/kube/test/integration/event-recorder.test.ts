@@ -11,9 +11,8 @@ import type { Logger } from "../../src/core/logger.ts";
 import { type EventNote, eventResource, type KubeEvent, referenceTo } from "../../src/events/object.ts";
 import { createEventRecorder, type EventRecorder } from "../../src/events/recorder.ts";
 import { eventWriter } from "../../src/events/writer.ts";
-import { Namespace } from "../../src/kinds/index.ts";
+import { ConfigMap, Namespace, type V1ConfigMap } from "../../src/kinds/index.ts";
 import { createNamespace, eventually } from "../support/cluster.ts";
-import { ConfigMap, type ConfigMapObject } from "../support/config-map.ts";
 
 let client: KubeClient;
 let namespace: string;
@@ -50,11 +49,11 @@ afterAll(async () => {
   client.close();
 });
 
-async function subject(name: string): Promise<ConfigMapObject> {
+async function subject(name: string): Promise<V1ConfigMap> {
   return client.create(ConfigMap, { metadata: { namespace, name } });
 }
 
-const note = (object: ConfigMapObject, change: Partial<EventNote> = {}): EventNote => ({
+const note = (object: V1ConfigMap, change: Partial<EventNote> = {}): EventNote => ({
   regarding: referenceTo({ apiVersion: "v1", kind: "ConfigMap", ...object }),
   type: "Warning",
   reason: "SomethingHappened",
@@ -63,7 +62,7 @@ const note = (object: ConfigMapObject, change: Partial<EventNote> = {}): EventNo
   ...change,
 });
 
-async function eventsOf(object: ConfigMapObject): Promise<readonly KubeEvent[]> {
+async function eventsOf(object: V1ConfigMap): Promise<readonly KubeEvent[]> {
   const uid = object.metadata?.uid;
   const { items } = await client.list(eventResource, { namespace });
   return items.filter(({ regarding }) => regarding?.uid === uid);

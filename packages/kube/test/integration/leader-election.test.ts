@@ -7,8 +7,8 @@ import { createKubeClient } from "../../src/client/kube-client.ts";
 import { loadKubeconfig } from "../../src/config/kubeconfig.ts";
 import { holderOf, type Lease, leaseResource } from "../../src/election/lease.ts";
 import { eventResource } from "../../src/events/object.ts";
+import { ConfigMap } from "../../src/kinds/index.ts";
 import { createNamespace, eventually } from "../support/cluster.ts";
-import { ConfigMap } from "../support/config-map.ts";
 import { startControlPlane } from "../support/control-plane.ts";
 import { type ManagerProcess, machineMs, QUICK_TIMING, startManager } from "../support/start-manager.ts";
 

@@ -13,11 +13,11 @@ import { systemClock } from "../../src/core/clock.ts";
 import { silentLogger } from "../../src/core/logger.ts";
 import { keyOf } from "../../src/core/object.ts";
 import { holderOf, leaseResource } from "../../src/election/lease.ts";
+import { ConfigMap } from "../../src/kinds/index.ts";
 import { createRuntimeMetrics } from "../../src/metrics/runtime.ts";
 import { createMetricsServer } from "../../src/metrics/server.ts";
 import { createProbes } from "../../src/serving/probes.ts";
 import { createNamespace, eventually } from "../support/cluster.ts";
-import { ConfigMap } from "../support/config-map.ts";
 import { machineMs, startManager } from "../support/start-manager.ts";
 
 const openClient = async (onRequest?: Parameters<typeof createKubeClient>[0]["onRequest"]) => {

@@ -9,8 +9,8 @@ import { createKubeClient } from "../../src/client/kube-client.ts";
 import type { ClusterConfig } from "../../src/config/cluster-config.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { isFields } from "../../src/core/fields.ts";
+import { ConfigMap } from "../../src/kinds/index.ts";
 import { createNamespace, eventually } from "../support/cluster.ts";
-import { ConfigMap } from "../support/config-map.ts";
 import { clusterConfig, Secret, ServiceAccount, testClient } from "../support/test-client.ts";
 
 const ROTATIONS = 2;

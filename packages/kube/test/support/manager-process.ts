@@ -17,9 +17,9 @@ import { createLeaderElector } from "../../src/election/leader-election.ts";
 import { leaseStore } from "../../src/election/lease-store.ts";
 import { createEventRecorder } from "../../src/events/recorder.ts";
 import { eventWriter } from "../../src/events/writer.ts";
+import { ConfigMap } from "../../src/kinds/index.ts";
 import { silentRuntimeMetrics } from "../../src/metrics/runtime.ts";
 import { createProbes } from "../../src/serving/probes.ts";
-import { ConfigMap } from "./config-map.ts";
 import { parseManagerSettings } from "./manager-settings.ts";
 
 const BLOCK_AFTER = 10;
