@@ -8,6 +8,7 @@ import { inClusterConfig } from "./in-cluster.ts";
 import { type KubeconfigFile, parseKubeconfigFile, type UserEntry } from "./kubeconfig-file.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
+/** Reads a file as text; throws what `readFileSync` throws. */
 export type ReadFile = (path: string) => string;
 
 export interface KubeconfigOptions {
