@@ -37,7 +37,7 @@ test("one archive per platform, checksums and a manifest; the same input gives t
   expect(packPlugin(release)).toEqual(packPlugin(release));
 });
 
-test("operations §6: the manifest has the checksums of the archives it names", () => {
+test("the manifest has the checksums of the archives it names", () => {
   const { metadata, spec } = parse(contentOf("krew/firebolt.yaml").toString("utf8")) as {
     readonly metadata: { readonly name: string };
     readonly spec: {

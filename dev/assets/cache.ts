@@ -13,7 +13,7 @@ export function platformName(): string {
 /** The project's part of the user's cache folder. */
 export function cacheFolder(env: NodeJS.ProcessEnv): string {
   const base = env["XDG_CACHE_HOME"];
-  // The specification says that a relative path there means nothing.
+  // The XDG base directory specification says that a relative path there means nothing.
   const root = base?.startsWith("/") ? base : join(homedir(), ".cache");
   return join(root, "firebolt-operator");
 }

@@ -1,4 +1,4 @@
-// Fields of a pod template that are accepted and have no effect (api §7.2, §7.4, G6). Admission warns of them and never
+// Fields of a pod template that are accepted and have no effect (docs/design/objects.md#merging). Admission warns of them and never
 // refuses: manifests that carry them keep working.
 import { OPERATOR_VOLUMES } from "../engine/pod-contract.ts";
 import { COMPONENT_RULES, type TemplateComponent } from "../podtemplate/template-rules.ts";

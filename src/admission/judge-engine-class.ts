@@ -1,5 +1,5 @@
-// Admission of engine classes (api §8.2, §8.3): the template is the user's to write, and a class that engines still name is not
-// deleted. The engines are listed at that moment; when they cannot be, the class stays.
+// Admission of engine classes (docs/design/admission.md#rules): the template is the user's to write, and a class that engines still
+// name is not deleted. The engines are listed at that moment; when they cannot be, the class stays.
 import { isDeepStrictEqual } from "node:util";
 import type { OperatorIdentity } from "../api/operator-defaults.ts";
 import { validateOwnAccount } from "../podtemplate/own-account.ts";

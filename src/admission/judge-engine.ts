@@ -1,5 +1,5 @@
-// Admission of engines (api §8.2): the class exists, the template is the user's to write, no Secret of the operator is in reach,
-// the resources are within bounds; gateways change nothing but their stamp. The instance need not exist yet.
+// Admission of engines (docs/design/admission.md#rules): the class exists, the template is the user's to write, no Secret of the
+// operator is in reach, the resources are within bounds; gateways change nothing but their stamp. The instance need not exist yet.
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "@firebolt-operator/kube";
 import type { FireboltEngine } from "../api/engine.ts";

@@ -1,5 +1,5 @@
-// Admission of instances (api §8.2): a new one without an id gets one, and every rule of the spec is checked. The patch touches
-// the id and nothing else, so that manifests are stored as they were written (G3).
+// Admission of instances (docs/design/admission.md#rules): a new one without an id gets one, and every rule of the spec is checked.
+// The patch touches the id and nothing else, so that manifests are stored as they were written.
 import { isDeepStrictEqual } from "node:util";
 import { ANNOTATION } from "../api/labels.ts";
 import type { OperatorIdentity } from "../api/operator-defaults.ts";

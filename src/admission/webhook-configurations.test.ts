@@ -1,4 +1,4 @@
-// The registration of the webhooks, word by word as the API contract has it.
+// The registration of the webhooks, word by word (docs/design/admission.md#webhooks).
 import { expect, test } from "vitest";
 import { HOOKS } from "./hooks.ts";
 import { renderWebhookConfigurations, serviceHosts } from "./webhook-configurations.ts";
@@ -6,7 +6,7 @@ import { renderWebhookConfigurations, serviceHosts } from "./webhook-configurati
 const names = { mutatingName: "m", validatingName: "v" };
 const service = { type: "service", namespace: "system", name: "hooks", port: 443 } as const;
 
-test("names, paths, operations and failure policies are those of the API contract", () => {
+test("names, paths, operations and failure policies are the documented ones", () => {
   expect(
     HOOKS.map(({ name, path, operations, failurePolicy }) => [name, path, operations.join(), failurePolicy]),
   ).toEqual([

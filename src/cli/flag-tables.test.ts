@@ -1,4 +1,4 @@
-// Every flag of the manager and of the wake agent as an administrator knows them (operations §1.2, §1.4): its default, its place in
+// Every flag of the manager and of the wake agent as an administrator knows them: its default, its place in
 // --help, and what a value that cannot be meant ends in.
 import { describe, expect, test } from "vitest";
 import { OPERATOR_DEFAULTS } from "../api/operator-defaults.ts";
@@ -16,7 +16,7 @@ const LOGGING = {
   "zap-time-encoding": "rfc3339",
 };
 
-/** As documented, but for --component-seccomp: ruling 13 gives gateways the runtime's profile. */
+/** As documented; gateways have the runtime's profile too (design: runtime-default-seccomp). */
 const MANAGER: Readonly<Record<string, string>> = {
   version: "false",
   namespaces: "",

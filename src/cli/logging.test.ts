@@ -16,7 +16,7 @@ function capture(overrides: Partial<LoggingOptions> = {}) {
   return { logger, lines, last: (): Record<string, unknown> => JSON.parse(lines.at(-1) ?? "{}") };
 }
 
-test("one JSON object per line under the keys of operations §1.11", () => {
+test("one JSON object per line under the documented keys", () => {
   const { logger, lines, last } = capture();
   logger.with({ logger: "setup" }).info("starting", { version: "1.2.3" });
   expect(lines).toHaveLength(1);

@@ -4,7 +4,7 @@ import { listenAddress, MANAGER_FLAGS, namespaceList } from "./manager-flags.ts"
 
 const parse = (...args: string[]) => parseFlags(MANAGER_FLAGS, args);
 
-describe("Go flag syntax (operations §1.1)", () => {
+describe("Go flag syntax", () => {
   test.each([
     { args: ["--namespaces=a,b"], name: "namespaces", want: "a,b" },
     { args: ["--namespaces", "a,b"], name: "namespaces", want: "a,b" },

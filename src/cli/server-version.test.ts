@@ -10,7 +10,7 @@ test.each([
   [{ major: "1" }, undefined],
   ["v1.36.3", undefined],
   [undefined, undefined],
-])("the minor version in %j is %j (operations O14)", (version, minor) => {
+])("sleep-by-own-image: the minor version in %j is %j", (version, minor) => {
   expect(minorOf(version)).toBe(minor);
 });
 

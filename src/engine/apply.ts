@@ -1,5 +1,5 @@
 // Carries a decision out: the routing Service of what serves, then ConfigMap, headless Service, StatefulSet, deletes, and the status
-// last, so that a crash in between repeats the row instead of losing it. Every write is one awaited call; the first that fails ends
+// last, so that a crash in between repeats the step instead of losing it. Every write is one awaited call; the first that fails ends
 // the pass.
 import { InvariantError } from "@firebolt-operator/kube";
 import type { V1ConfigMap, V1Service } from "../api/generated/kubernetes.ts";
@@ -95,12 +95,12 @@ export async function applyStatus(
 
 /** The last line before any write. */
 function checked(decision: EngineDecision, snapshot: EngineSnapshot): WritableDecision {
-  if (decision.type === "broken") throw new InvariantError(`${decision.row}: ${decision.detail}`);
+  if (decision.type === "broken") throw new InvariantError(`${decision.step}: ${decision.detail}`);
   guardMove(snapshot, decision.status);
   return decision;
 }
 
-/** The spec before the status: a crash in between loses a time stamp, never the decision (B22). */
+/** The spec before the status: a crash in between loses a time stamp, never the decision. */
 async function scale(decision: WritableDecision, engine: Engine, world: EngineWorld) {
   const unscaled = { base: engine, status: decision.status, scaled: undefined };
   if (decision.type !== "hold" || decision.scale === undefined) return unscaled;

@@ -1,4 +1,4 @@
-// What compute may answer: one variant per kind of pass, each with exactly the writes that its rows of behaviour §1.4 allow.
+// What compute may answer: one variant per kind of pass, each with exactly the writes that its steps allow (docs/design/engine.md#steps).
 // A bump cannot carry objects, a hold cannot carry deletes, and nothing but `broken` comes without a status.
 import type { EngineStatus } from "../api/engine-status.ts";
 import type { V1ConfigMap, V1Service, V1StatefulSet } from "../api/generated/kubernetes.ts";
@@ -94,19 +94,19 @@ export interface Scale {
 }
 
 export type EngineDecision =
-  | { readonly type: "initialise"; readonly row: "T1"; readonly status: NextStatus }
+  | { readonly type: "initialise"; readonly step: "initialise"; readonly status: NextStatus }
   | {
       readonly type: "refuse";
-      readonly row: "T2" | "T3" | "§1.8";
+      readonly step: "class-gate" | "instance-gate" | "validation-gate" | "object-rejected";
       readonly status: NextStatus;
       readonly refusal: Refusal;
       readonly recheck: Recheck;
     }
-  | { readonly type: "broken"; readonly row: "T5" | "§1.13"; readonly detail: string }
-  | { readonly type: "bump"; readonly row: "T4"; readonly status: NextStatus; readonly cause: Cause }
+  | { readonly type: "broken"; readonly step: "contradiction-at-rest" | "contradiction"; readonly detail: string }
+  | { readonly type: "bump"; readonly step: "bump"; readonly status: NextStatus; readonly cause: Cause }
   | {
       readonly type: "abandon";
-      readonly row: "T8";
+      readonly step: "abandon";
       readonly status: NextStatus;
       readonly cause: Cause;
       readonly generation: number;
@@ -115,7 +115,14 @@ export type EngineDecision =
     }
   | {
       readonly type: "hold";
-      readonly row: "T6" | "T7" | "T9" | "T12" | "T17" | "damped" | "routing-in-the-way";
+      readonly step:
+        | "verify"
+        | "build"
+        | "await-pods"
+        | "switch-service"
+        | "drain-wait"
+        | "damped"
+        | "routing-in-the-way";
       readonly status: NextStatus;
       readonly ensure: Ensure;
       readonly recheck: Recheck;
@@ -128,14 +135,24 @@ export type EngineDecision =
     }
   | {
       readonly type: "move";
-      readonly row: "T10" | "T11" | "T13" | "T14" | "T15" | "T16" | "T18" | "T21" | "take-back" | "drain-again";
+      readonly step:
+        | "pods-ready"
+        | "step-back"
+        | "start-drain"
+        | "skip-drain"
+        | "first-rest"
+        | "nothing-to-drain"
+        | "drained"
+        | "unknown-phase"
+        | "take-back"
+        | "drain-again";
       readonly status: NextStatus;
       readonly ensure: Ensure;
       readonly recheck: Recheck;
     }
   | {
       readonly type: "clean";
-      readonly row: "T20";
+      readonly step: "clean";
       readonly status: NextStatus;
       readonly ensure: Pick<Ensure, "routing">;
       readonly remove: readonly Removal[];

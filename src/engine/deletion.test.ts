@@ -40,7 +40,7 @@ async function remove(world: MemoryEngineWorld) {
   return { outcome, events };
 }
 
-test("S50: every child goes, then the finalizer, in six requests", async () => {
+test("engine-deleted: every child goes, then the finalizer, in six requests", async () => {
   const world = await running();
   expect((await remove(world)).outcome).toBe("onChange");
   expect(world.requests).toEqual([
@@ -53,7 +53,7 @@ test("S50: every child goes, then the finalizer, in six requests", async () => {
   ]);
 });
 
-test("S51, I27: one refused delete keeps the finalizer, and the others are deleted all the same", async () => {
+test("delete-refused, finalizer-goes-last: one refused delete keeps the finalizer, and the others are deleted all the same", async () => {
   const world = await running();
   world.intercept = (request) => {
     if (request === "delete StatefulSet e-g0" || request === "delete ConfigMap e-g0-config")
@@ -69,7 +69,7 @@ test("S51, I27: one refused delete keeps the finalizer, and the others are delet
   expect(world.names("FireboltEngine")).toEqual([]);
 });
 
-test("§1.11: a failed list counts too, and what the cache knows is deleted meanwhile", async () => {
+test("a failed list counts too, and what the cache knows is deleted meanwhile", async () => {
   const world = await running();
   world.intercept = (request) => {
     if (request.startsWith("list")) throw new Error("no lists");
@@ -79,7 +79,7 @@ test("§1.11: a failed list counts too, and what the cache knows is deleted mean
   expect(world.names("FireboltEngine")).toEqual(["e"]);
 });
 
-test("I34, S48: children of another owner stay", async () => {
+test("foreign-objects-untouched, object-of-another-owner: children of another owner stay", async () => {
   const world = await running();
   world.put("ConfigMap", {
     metadata: { name: "mine", labels: { "firebolt.io/engine": "e", "firebolt.io/generation": "0" } },
@@ -88,7 +88,7 @@ test("I34, S48: children of another owner stay", async () => {
   expect(world.names("ConfigMap")).toEqual(["mine"]);
 });
 
-test("S52: foreign finalizers are told and do not block", async () => {
+test("foreign-finalizer: foreign finalizers are told and do not block", async () => {
   const world = await running();
   const service = world.get("Service", "e-g0-hl");
   world.put("Service", {
@@ -103,7 +103,7 @@ test("S52: foreign finalizers are told and do not block", async () => {
   expect(world.requests.slice(-2)).toEqual(["status FireboltEngine e", "unfinalize FireboltEngine e"]);
 });
 
-test("B23: objects that already terminate are not deleted again", async () => {
+test("after-any-child-delete: objects that already terminate are not deleted again", async () => {
   const world = await running();
   const set = world.get("StatefulSet", "e-g0");
   world.put("StatefulSet", { ...set, metadata: { ...set?.metadata, deletionTimestamp: EARLIER } });
@@ -111,7 +111,7 @@ test("B23: objects that already terminate are not deleted again", async () => {
   expect(world.requests).not.toContain("delete StatefulSet e-g0");
 });
 
-test("T0: an engine that only others hold is left to them, and gets no finalizer back", async () => {
+test("delete-engine: an engine that only others hold is left to them, and gets no finalizer back", async () => {
   const world = await running();
   const stored = world.get("FireboltEngine", "e");
   world.put("FireboltEngine", { ...stored, metadata: { ...stored?.metadata, finalizers: ["example.com/other"] } });

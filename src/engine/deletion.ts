@@ -1,5 +1,5 @@
-// The end of an engine (behaviour §1.11): delete every child, collect what goes wrong, and let the finalizer go last and only
-// when every delete was accepted. Ignores phase, class and instance; drains nothing.
+// The end of an engine (docs/design/engine.md#deletion): delete every child, collect what goes wrong, and let the finalizer go last
+// and only when every delete was accepted. Ignores phase, class and instance; drains nothing.
 
 import { type Logger, NotLeaderError } from "@firebolt-operator/kube";
 import type { NextCheck } from "@firebolt-operator/kube/controller";

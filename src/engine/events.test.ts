@@ -57,7 +57,7 @@ describe("generations", () => {
     expect(event?.[2]).not.toContain("secret");
   });
 
-  test("GenerationAbandoned on T8, which tells of the removal too", () => {
+  test("abandon: GenerationAbandoned, which tells of the removal too", () => {
     const [event, ...more] = told("creating", [1, 0], { changes: { current: liveSet(old, 1) } });
     expect(event?.slice(0, 2)).toEqual(["Normal", "GenerationAbandoned"]);
     expect(event?.[2]).toContain("Generation 1 is given up for 2 and removed: ");

@@ -1,5 +1,5 @@
-// Which Kubernetes events a stored decision deserves (operations §3; docs/adr/0011 says which are left out, and why). Pure: what
-// is told depends on the decision and on what was there before it, so a repeated pass tells nothing twice.
+// Which Kubernetes events a stored decision deserves (docs/monitoring.md#events; docs/adr/0011 says which are left out, and why).
+// Pure: what is told depends on the decision and on what was there before it, so a repeated pass tells nothing twice.
 
 import type { EventNote } from "@firebolt-operator/kube/events";
 import { findCondition } from "../api/condition-list.ts";
@@ -23,8 +23,8 @@ type Started = WritableDecision & { readonly type: "bump" | "abandon" };
 /** Causes by which a StatefulSet was not edited but deleted. */
 const MISSING_SET: ReadonlySet<string> = new Set(["statefulSet", "metadata.deletionTimestamp"]);
 
-/** The rows that end with other pods serving. */
-const SWITCHES: ReadonlySet<WritableDecision["row"]> = new Set(["T13", "T14", "take-back"]);
+/** The steps that end with other pods serving. */
+const SWITCHES: ReadonlySet<WritableDecision["step"]> = new Set(["start-drain", "skip-drain", "take-back"]);
 
 /** To be recorded once the decision's status is stored. */
 export function eventsOf(decision: WritableDecision, s: EngineSnapshot): readonly EventNote[] {
@@ -77,7 +77,7 @@ function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] 
       return [...missingSetEvents(decision, s), rollout("GenerationAbandoned", note)];
     }
     case "move":
-      return SWITCHES.has(decision.row)
+      return SWITCHES.has(decision.step)
         ? [
             rollout(
               "TrafficSwitched",
@@ -86,7 +86,7 @@ function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] 
           ]
         : [];
     case "hold":
-      return decision.row === "damped" ? heldEvents(decision, s) : drainEvents(decision, s);
+      return decision.step === "damped" ? heldEvents(decision, s) : drainEvents(decision, s);
     case "clean":
       // What becomes ready in the same moment tells of the removal too.
       return becomesReady(decision, s) ? [] : [rollout("GenerationCleaned", removalText(s))];
@@ -124,7 +124,8 @@ function heldEvents({ status: { heldRollout: held } }: Hold, s: EngineSnapshot):
 function drainEvents(decision: Hold, s: EngineSnapshot): readonly Told[] {
   const [before, after] = [readyOf(s.status), readyOf(decision.status)];
   const isKnown = s.drainProbe.type === "busy" || s.drainProbe.type === "failing";
-  const isFirst = decision.row === "T17" && isKnown && before?.reason === "Rolling" && !isBusyText(before.message);
+  const isFirst =
+    decision.step === "drain-wait" && isKnown && before?.reason === "Rolling" && !isBusyText(before.message);
   const fails = after?.reason === "DrainCheckFailing" && before?.reason !== "DrainCheckFailing";
   return [
     ...(isFirst ? [rollout("DrainStarted", drainText(s))] : []),

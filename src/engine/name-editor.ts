@@ -41,7 +41,7 @@ async function nameStatefulSetEditor(
   { current, identity: { namespace } }: EngineSnapshot,
   { world, logger }: Io,
 ): Promise<EngineDecision> {
-  if (decision.type !== "hold" || decision.row !== "damped" || current.statefulSet.type !== "live") return decision;
+  if (decision.type !== "hold" || decision.step !== "damped" || current.statefulSet.type !== "live") return decision;
   const { heldRollout } = decision.status;
   const { name } = current.statefulSet.object.metadata ?? {};
   if (heldRollout === undefined || heldRollout.manager !== undefined || name === undefined) return decision;

@@ -11,7 +11,7 @@ import {
   validateEngineName,
 } from "./names.ts";
 
-test("objects §7.1: names of an engine's objects", () => {
+test("names of an engine's objects", () => {
   expect([
     statefulSetName("e", 3),
     podName("e", 3, 0),
@@ -22,15 +22,15 @@ test("objects §7.1: names of an engine's objects", () => {
   expect(nodeHost({ namespace: "ns", name: "e", uid: "u" }, 3, 1)).toBe("e-g3-1.e-g3-hl.ns.svc.cluster.local");
 });
 
-test.each(["e", "my-engine", "a1", "a".repeat(45)])("objects §2.10: %s is a good name", (name) => {
+test.each(["e", "my-engine", "a1", "a".repeat(45)])("%s is a good name", (name) => {
   expect(validateEngineName(name)).toEqual([]);
 });
 
-test.each(["1st", "a.b", "-a", "a-", "Abc", "a_b", ""])("objects §2.10: %s is refused", (name) => {
+test.each(["1st", "a.b", "-a", "a-", "Abc", "a_b", ""])("%s is refused", (name) => {
   expect(violationsText(validateEngineName(name))).toMatch(/^metadata\.name: Invalid value: ".*": must start with/);
 });
 
-test("objects §2.10: a name of 46 characters is refused and the reason is its length", () => {
+test("a name of 46 characters is refused and the reason is its length", () => {
   expect(violationsText(validateEngineName("a".repeat(46)))).toContain("has 46 characters, at most 45 are possible");
 });
 

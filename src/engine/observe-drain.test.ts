@@ -68,7 +68,7 @@ test("a routing Service that strays to the draining generation starts the settle
   expect(world.status).toMatchObject({ phase: "draining" });
 });
 
-test("S13: a pod that fails its readiness probe under a query holds the drain", async () => {
+test("drain-with-busy-pod: a pod that fails its readiness probe under a query holds the drain", async () => {
   const world = await draining();
   changePod(world, "e-g0-1", { conditions: [{ type: "Ready", status: "False" }] });
   busy(world, "e-g0-1");
@@ -128,7 +128,7 @@ test("a pod of a phase that is not known holds the drain until it has been probe
   expect(world.status?.phase).toBe("draining");
 });
 
-test("S17: a pod that is Pending in the cache and runs a query by now holds the drain", async () => {
+test("drain-with-pod-not-running: a pod that is Pending in the cache and runs a query by now holds the drain", async () => {
   const world = await draining();
   changePod(world, "e-g0-1", { phase: "Pending" });
   world.freeze();
@@ -139,7 +139,7 @@ test("S17: a pod that is Pending in the cache and runs a query by now holds the 
   expect(world.status?.phase).toBe("draining");
 });
 
-test("S17: a pod that has not started runs no query", async () => {
+test("drain-with-pod-not-running: a pod that has not started runs no query", async () => {
   const world = await draining();
   changePod(world, "e-g0-1", { phase: "Pending" });
   busy(world, "e-g0-1");
@@ -148,7 +148,7 @@ test("S17: a pod that has not started runs no query", async () => {
   expect(world.status?.phase).toBe("cleaning");
 });
 
-test("S8: a generation without replicas has nothing to settle and nothing to probe", async () => {
+test("started-by-hand: a generation without replicas has nothing to settle and nothing to probe", async () => {
   const world = await timed();
   world.edit({ replicas: 0 });
   await world.run();

@@ -17,7 +17,7 @@ test("a drain with pods that no cache shows asks the API server for them", async
   expect(world.taken().slice(0, 1)).toEqual(["list Pod e"]);
 });
 
-test("S86: a StatefulSet that the cache has not shown is not patched; the next pass abandons it", async () => {
+test("stateful-set-unseen-by-cache: a StatefulSet that the cache has not shown is not patched; the next pass abandons it", async () => {
   const world = await stable();
   world.edit(image("one:1"));
   await world.pass();
@@ -52,26 +52,29 @@ test.each([
   ["StatefulSet", "e-g0"],
   ["Service", "e-g0-hl"],
   ["ConfigMap", "e-g0-config"],
-] as const)("S53: a %s of another owner is neither adopted nor changed, and Ready names it", async (kind, name) => {
-  const world = cluster();
-  await world.pass();
-  await world.pass();
-  // Unlabelled: no cache ever shows it.
-  const theirs = world.put(kind, { metadata: { name } });
-  const { statefulSet, service, configMap } = world;
-  Object.assign(world, { statefulSet: () => undefined, service: () => undefined, configMap: () => undefined });
-  expect(await world.pass()).toEqual({ afterMs: 10_000 });
-  expect(world.ready).toMatchObject({ status: "False", reason: "NameInUse" });
-  expect(world.ready?.message).toContain(`${kind} ns/${name} belongs to another owner`);
-  expect(world.events).toEqual(["NameInUse"]);
-  expect(world.get(kind, name)).toEqual(theirs);
-  world.drop(kind, name);
-  Object.assign(world, { statefulSet, service, configMap });
-  await world.pass();
-  expect(world.get(kind, name)?.metadata?.ownerReferences).toMatchObject([{ kind: "FireboltEngine" }]);
-});
+] as const)(
+  "same-name-again: a %s of another owner is neither adopted nor changed, and Ready names it",
+  async (kind, name) => {
+    const world = cluster();
+    await world.pass();
+    await world.pass();
+    // Unlabelled: no cache ever shows it.
+    const theirs = world.put(kind, { metadata: { name } });
+    const { statefulSet, service, configMap } = world;
+    Object.assign(world, { statefulSet: () => undefined, service: () => undefined, configMap: () => undefined });
+    expect(await world.pass()).toEqual({ afterMs: 10_000 });
+    expect(world.ready).toMatchObject({ status: "False", reason: "NameInUse" });
+    expect(world.ready?.message).toContain(`${kind} ns/${name} belongs to another owner`);
+    expect(world.events).toEqual(["NameInUse"]);
+    expect(world.get(kind, name)).toEqual(theirs);
+    world.drop(kind, name);
+    Object.assign(world, { statefulSet, service, configMap });
+    await world.pass();
+    expect(world.get(kind, name)?.metadata?.ownerReferences).toMatchObject([{ kind: "FireboltEngine" }]);
+  },
+);
 
-test("S24: a StatefulSet missing from the cache counts only when the API server agrees", async () => {
+test("stateful-set-deleted: a StatefulSet missing from the cache counts only when the API server agrees", async () => {
   const world = await stable();
   const set = world.get("StatefulSet", "e-g0");
   world.drop("StatefulSet", "e-g0");
@@ -86,7 +89,7 @@ test("S24: a StatefulSet missing from the cache counts only when the API server 
   expect(world.status).toMatchObject({ phase: "creating", currentGeneration: 1 });
 });
 
-test("S28, I17: a routing Service changed since it was read is not written over", async () => {
+test("routing-service-edited, selector-never-goes-back: a routing Service changed since it was read is not written over", async () => {
   const world = await stable();
   world.edit(image("one:1"));
   while (world.status?.phase !== "switching") {
@@ -101,7 +104,7 @@ test("S28, I17: a routing Service changed since it was read is not written over"
   expect(world.status).toMatchObject({ phase: "switching" });
 });
 
-test("T5: a defect fails the pass and leaves everything alone, the sweep included", async () => {
+test("contradiction-at-rest: a defect fails the pass and leaves everything alone, the sweep included", async () => {
   const world = await stable();
   const stored = world.get("FireboltEngine", "e");
   world.put("FireboltEngine", { ...stored, status: { phase: "stable", currentGeneration: 4, activeGeneration: 1 } });
@@ -112,7 +115,7 @@ test("T5: a defect fails the pass and leaves everything alone, the sweep include
   expect(world.taken()).toEqual(["get StatefulSet e-g4"]);
 });
 
-test("S47, S49: leftovers go, also behind a closed gate, on a view confirmed by the API server", async () => {
+test("leftovers-of-many-generations, leftovers-behind-closed-gate: leftovers go, also behind a closed gate, on a view confirmed by the API server", async () => {
   const world = await stable();
   world.edit(image("one:1"));
   await world.run();
@@ -132,7 +135,7 @@ test("S47, S49: leftovers go, also behind a closed gate, on a view confirmed by 
   ]);
 });
 
-test("§1.7: an unreadable view deletes nothing and is looked at again within 2 s", async () => {
+test("an unreadable view deletes nothing and is looked at again within 2 s", async () => {
   const world = await stable();
   world.edit(image("one:1"));
   await world.run();
@@ -146,7 +149,7 @@ test("§1.7: an unreadable view deletes nothing and is looked at again within 2 
   expect(world.names("ConfigMap")).toContain("e-g0-config");
 });
 
-test("T19, S51: a rejected delete while cleaning keeps the phase and the rest of the set", async () => {
+test("delete-rejected, delete-refused: a rejected delete while cleaning keeps the phase and the rest of the set", async () => {
   const world = await stable();
   world.edit(image("one:1"));
   world.intercept = (request) => {

@@ -26,7 +26,7 @@ export interface Audience {
 export function tell({ decision, snapshot, applied }: PassFacts, { logger, events, metrics }: Audience): void {
   if (decision.type === "broken") return;
   if (snapshot.drainProbe.type === "failing") metrics.drainCheckFailed(snapshot.identity);
-  if (applied.type === "discarded") logger.debug("pass discarded", { row: decision.row, cause: applied.because });
+  if (applied.type === "discarded") logger.debug("pass discarded", { row: decision.step, cause: applied.because });
   if (applied.type === "done" && applied.scaled !== undefined)
     tellScaled({ decision, snapshot, applied }, applied.scaled, { logger, events, metrics });
   if (applied.type !== "done") return;

@@ -2,7 +2,7 @@ import type { NextCheck } from "@firebolt-operator/kube/controller";
 import { expect, test } from "vitest";
 import { cluster, image, stable } from "../../test/support/engine-cluster.ts";
 
-test("S1: create → Ready in nine requests and an event, in the order that a crash at any point survives", async () => {
+test("created-from-nothing: create → Ready in nine requests and an event, in the order that a crash at any point survives", async () => {
   const world = cluster();
   await world.run();
   expect(world.taken()).toEqual([
@@ -26,7 +26,7 @@ test("S1: create → Ready in nine requests and an event, in the order that a cr
   expect(world.events).toEqual(["EngineReady"]);
 });
 
-test("S2: created with zero replicas it ends stopped", async () => {
+test("created-with-zero-replicas: created with zero replicas it ends stopped", async () => {
   const world = await stable({ replicas: 0 });
   expect(world.status).toMatchObject({ phase: "stopped", activeGeneration: 0 });
   expect(world.ready).toMatchObject({
@@ -36,13 +36,13 @@ test("S2: created with zero replicas it ends stopped", async () => {
   });
 });
 
-test("I30, I35: at rest a pass asks and writes nothing", async () => {
+test("no-needless-write, idle-engines-start-no-pass: at rest a pass asks and writes nothing", async () => {
   const world = await stable();
   expect(await world.pass()).toEqual({ afterMs: 240_000 });
   expect(world.taken()).toEqual([]);
 });
 
-test("S4: a graceful roll of one replica in fourteen requests and three events", async () => {
+test("image-changed: a graceful roll of one replica in fourteen requests and three events", async () => {
   const world = await stable({ replicas: 1 });
   world.edit(image("new:1"));
   world.events.length = 0;
@@ -74,7 +74,7 @@ test("S4: a graceful roll of one replica in fourteen requests and three events",
   expect(world.events).toEqual(["GenerationCreated", "TrafficSwitched", "EngineReady"]);
 });
 
-test("S7, S8: stop and start through a generation without pods", async () => {
+test("stopped-by-hand, started-by-hand: stop and start through a generation without pods", async () => {
   const world = await stable({ replicas: 1 });
   world.events.length = 0;
   world.edit({ replicas: 0 });
@@ -89,7 +89,7 @@ test("S7, S8: stop and start through a generation without pods", async () => {
   expect(world.taken().filter((request) => request.startsWith("scrape"))).toEqual([]);
 });
 
-test("S13, S15: the drain holds while a pod is busy or silent, told once, and recovers", async () => {
+test("drain-with-busy-pod, drain-with-silent-pod: the drain holds while a pod is busy or silent, told once, and recovers", async () => {
   const world = await stable();
   world.edit(image("new:1"));
   world.metrics = () => ({ status: 200, body: "firebolt_running_queries 1\nfirebolt_suspended_queries 0" });
@@ -110,7 +110,7 @@ test("S13, S15: the drain holds while a pod is busy or silent, told once, and re
   expect(world.status).toMatchObject({ phase: "stable", activeGeneration: 1 });
 });
 
-test("S9, S11: an edit while creating abandons the generation; the number is never reused", async () => {
+test("edited-while-creating, reverted-while-creating: an edit while creating abandons the generation; the number is never reused", async () => {
   const world = await stable();
   world.edit(image("bad:1"));
   await world.pass();
@@ -133,7 +133,7 @@ test("S9, S11: an edit while creating abandons the generation; the number is nev
   expect(world.events).toContain("GenerationAbandoned");
 });
 
-test("S31: pods lost between readiness and the flip send the engine back to creating", async () => {
+test("pods-lost-before-switch: pods lost between readiness and the flip send the engine back to creating", async () => {
   const world = await stable();
   world.edit(image("one:1"));
   while (world.status?.phase !== "switching") {

@@ -1,4 +1,4 @@
-// One pass over one engine, a straight line (behaviour §1.1): entry, deletion, finalizer, observe, compute, apply, sweep,
+// One pass over one engine, a straight line (docs/design/engine.md#one-pass): entry, deletion, finalizer, observe, compute, apply, sweep,
 // metrics. Knows the outside only through its world, so the model test runs it as it is.
 import { InvariantError, isConflict, isNotFound, type Logger, NotLeaderError } from "@firebolt-operator/kube";
 import { type NextCheck, RetryAfterError } from "@firebolt-operator/kube/controller";

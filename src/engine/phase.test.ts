@@ -18,7 +18,7 @@ test("the only place that tells stable from stopped", () => {
   expect(restPhase(undefined)).toBe("stable");
 });
 
-test("D8, I38: only the phases that render from instance and class are gated", () => {
+test("gates-before-the-switch-only, rollout-ends-without-instance: only the phases that render from instance and class are gated", () => {
   expect(ENGINE_PHASES.filter(isGated)).toEqual(["creating", "stable", "stopped"]);
 });
 
@@ -29,6 +29,6 @@ test("staying is legal, skipping a step is not", () => {
   expect(isLegalMove("cleaning", "creating")).toBe(false);
 });
 
-test("ruling 6: draining may come to rest (T16)", () => {
+test("draining-may-rest, nothing-to-drain: draining may come to rest", () => {
   expect(MOVES.draining).toEqual(expect.arrayContaining(["stable", "stopped"]));
 });

@@ -16,7 +16,7 @@ async function scrape(answer: RequestListener, limits: Partial<ScrapeLimits> = {
   }
 }
 
-test("D3: the page as it is", async () => {
+test("scrape-through-api-server: the page as it is", async () => {
   expect(await scrape((request, response) => response.end(`${request.method} ${request.url}`))).toEqual({
     status: 200,
     body: "GET /metrics",
@@ -28,17 +28,17 @@ test("a redirect is an answer, and is not followed", async () => {
   expect(answer.status).toBe(302);
 });
 
-test("§1.6: a page past the limit is refused", async () => {
+test("a page past the limit is refused", async () => {
   await expect(scrape((_, response) => response.end("x".repeat(2_000)), { bytes: 1_000 })).rejects.toThrow(
     "longer than 1000 bytes",
   );
 });
 
-test("§1.6: no answer in time", async () => {
+test("no answer in time", async () => {
   await expect(scrape(() => undefined, { firstByteMs: 20 })).rejects.toThrow("no answer within");
 });
 
-test("§1.6: an answer that never ends", async () => {
+test("an answer that never ends", async () => {
   await expect(scrape((_, response) => response.write("x"), { totalMs: 50 })).rejects.toThrow();
 });
 

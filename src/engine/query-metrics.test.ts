@@ -30,7 +30,7 @@ test.each([
     1,
     0,
   ],
-] as const)("§1.6 parse: %s", (_, running, suspended, wantRunning, wantSuspended) => {
+] as const)("parsing: %s", (_, running, suspended, wantRunning, wantSuspended) => {
   expect(parseQueryMetrics(page(running, suspended))).toEqual({
     type: "read",
     running: wantRunning,
@@ -39,19 +39,19 @@ test.each([
 });
 
 test.each([
-  ["I21: not a number", "firebolt_running_queries many"],
-  ["I21: NaN", "firebolt_running_queries NaN"],
-  ["I21: infinite", "firebolt_running_queries +Inf"],
-  ["I21: past the range of a float", "firebolt_running_queries 1e999"],
-  ["I21: negative", "firebolt_running_queries -1"],
-  ["I21: no value", "firebolt_running_queries"],
-  ["I21: blank value", "firebolt_running_queries   "],
-  ["I21: hexadecimal", "firebolt_running_queries 0x0"],
+  ["silence-is-not-idle: not a number", "firebolt_running_queries many"],
+  ["silence-is-not-idle: NaN", "firebolt_running_queries NaN"],
+  ["silence-is-not-idle: infinite", "firebolt_running_queries +Inf"],
+  ["silence-is-not-idle: past the range of a float", "firebolt_running_queries 1e999"],
+  ["silence-is-not-idle: negative", "firebolt_running_queries -1"],
+  ["silence-is-not-idle: no value", "firebolt_running_queries"],
+  ["silence-is-not-idle: blank value", "firebolt_running_queries   "],
+  ["silence-is-not-idle: hexadecimal", "firebolt_running_queries 0x0"],
   [
-    "I21: a bad first sample is not skipped for a good second",
+    "silence-is-not-idle: a bad first sample is not skipped for a good second",
     "firebolt_running_queries x\nfirebolt_running_queries 0",
   ],
-  ["S16: labels only", 'firebolt_running_queries{engine="a"} 0'],
+  ["gauge-with-labels-only: labels only", 'firebolt_running_queries{engine="a"} 0'],
   ["only in a comment", "# firebolt_running_queries 0"],
   ["name in the middle of a line", "x firebolt_running_queries 0"],
   ["absent", ""],

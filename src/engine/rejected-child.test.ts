@@ -56,7 +56,7 @@ test.each([
   expect(world.ready).toMatchObject({ status: "True", reason: "EngineReady" });
 });
 
-test("any other failure of a write still fails the pass (behaviour §1.13)", async () => {
+test("any other failure of a write still fails the pass", async () => {
   const world = cluster();
   await world.pass();
   await world.pass();

@@ -29,7 +29,7 @@ export function refuseRejected(
   if (instance?.status === "True") verdicts.unshift({ ...instance, status: "True" });
   return {
     type: "refuse",
-    row: "§1.8",
+    step: "object-rejected",
     status: judge(snapshot, phase, verdicts),
     refusal: { reason, message, event: isNews ? reason : undefined, violations: [] },
     recheck: { afterMs: RECHECK_MS.gate },

@@ -28,8 +28,8 @@ function restored(decision: WritableDecision, s: EngineSnapshot): readonly strin
 }
 
 /** The objects of a generation that has its StatefulSet were all there before. */
-function isBuilt({ row }: Hold, { phase }: EngineSnapshot): boolean {
-  return isAtRest(phase) || row === "T9";
+function isBuilt({ step }: Hold, { phase }: EngineSnapshot): boolean {
+  return isAtRest(phase) || step === "await-pods";
 }
 
 function put(

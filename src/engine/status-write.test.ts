@@ -19,7 +19,7 @@ test("the status is stamped and written once", async () => {
   expect(world.requests).toEqual(["status FireboltEngine e"]);
 });
 
-test("I30: nothing is written when only the stamp would change", async () => {
+test("no-needless-write: nothing is written when only the stamp would change", async () => {
   const { world } = start();
   const stamped = world.put(
     "FireboltEngine",
@@ -29,7 +29,7 @@ test("I30: nothing is written when only the stamp would change", async () => {
   expect(world.requests).toEqual([]);
 });
 
-test("D5, S45: after a concurrent edit of the spec the same status is written once more", async () => {
+test("retry-own-status-only, spec-edited-before-status-write: after a concurrent edit of the spec the same status is written once more", async () => {
   const { world, base } = start();
   world.put("FireboltEngine", { ...base, spec: { instanceRef: "main", replicas: 9, storage: {} } });
   expect(await writeStatus(world, base, next, NOW_MS)).toMatchObject({ type: "written" });
@@ -37,20 +37,20 @@ test("D5, S45: after a concurrent edit of the spec the same status is written on
   expect(world.requests).toEqual(["status FireboltEngine e", "get FireboltEngine e", "status FireboltEngine e"]);
 });
 
-test("D5, S46, I29: a status that somebody else wrote meanwhile is never written over", async () => {
+test("retry-own-status-only, newer-status-meanwhile, no-blind-overwrite: a status that somebody else wrote meanwhile is never written over", async () => {
   const { world, base } = start();
   world.put("FireboltEngine", { ...base, status: { ...before, currentGeneration: 4 } });
   expect(await writeStatus(world, base, next, NOW_MS)).toEqual({ type: "discarded" });
   expect(world.get("FireboltEngine", "e")?.status).toEqual({ ...before, currentGeneration: 4 });
 });
 
-test("D5: an engine of the same name is another engine", async () => {
+test("retry-own-status-only: an engine of the same name is another engine", async () => {
   const { world, base } = start();
   world.put("FireboltEngine", { ...base, metadata: { ...base.metadata, uid: "new" } });
   expect(await writeStatus(world, base, next, NOW_MS)).toEqual({ type: "discarded" });
 });
 
-test("D5: a second conflict ends the pass", async () => {
+test("retry-own-status-only: a second conflict ends the pass", async () => {
   const { world, base } = start();
   const edit = () =>
     world.put("FireboltEngine", {

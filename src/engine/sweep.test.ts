@@ -35,7 +35,7 @@ test("nothing to sweep asks nobody", async () => {
   expect(world.requests).toEqual([]);
 });
 
-test("S47: at most 100 deletes per pass, kind by kind, and the rest soon", async () => {
+test("leftovers-of-many-generations: at most 100 deletes per pass, kind by kind, and the rest soon", async () => {
   const { world, deleted, sweep } = cluster(80);
   expect(await sweep()).toBe("backlog");
   expect(deleted).toEqual([...Array(80).fill("Service"), ...Array(20).fill("ConfigMap")]);
@@ -43,7 +43,7 @@ test("S47: at most 100 deletes per pass, kind by kind, and the rest soon", async
   expect(world.names("ConfigMap")).toEqual([]);
 });
 
-test("§1.7: after three failures of one kind the next kind has its turn", async () => {
+test("after three failures of one kind the next kind has its turn", async () => {
   const { world, deleted, sweep } = cluster(5);
   world.intercept = (request) => {
     if (request.startsWith("delete Service")) throw new Error("no");

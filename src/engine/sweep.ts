@@ -1,4 +1,4 @@
-// Deletes what abandoned and cleaned generations left behind (behaviour §1.7). Runs after every pass, costs nothing when there
+// Deletes what abandoned and cleaned generations left behind (docs/design/engine.md#sweep). Runs after every pass, costs nothing when there
 // is nothing to do, and never fails the pass.
 import { type Logger, NotLeaderError } from "@firebolt-operator/kube";
 import { type SweepView, selectOrphans } from "./compute/sweep.ts";

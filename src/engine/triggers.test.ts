@@ -28,11 +28,11 @@ test.each([
   ["labels", { labels: { a: "b" } }],
   ["finalizers", { finalizers: [] }],
   ["deletion", { deletionTimestamp: EARLIER }],
-] as const)("§1.1: a change of an engine's %s starts a pass", (_, metadata) => {
+] as const)("a change of an engine's %s starts a pass", (_, metadata) => {
   expect(engineOfEngineEvent(change(metadata))).toEqual([KEY]);
 });
 
-test("I35: a status write starts none", () => {
+test("idle-engines-start-no-pass: a status write starts none", () => {
   const status = { currentGeneration: 3, activeGeneration: 3, lastReconciled: EARLIER };
   expect(engineOfEngineEvent(change({ resourceVersion: "9" }, { status }))).toEqual([]);
 });
@@ -154,22 +154,25 @@ test.each([
   ["id", instance({ id: "" }), 1],
   ["deletion", instance({ metadata: { name: "main", namespace: "ns", deletionTimestamp: EARLIER } }), 1],
   ["anything else", { ...instance(), status: { ...instance().status, gatewayReady: true } }, 0],
-] as const)("S3: an instance event by %s reaches its engines only when the gate reads it", (_, after, passes) => {
-  expect(enginesOfInstanceEvent(engines)(modified(instance(), after))).toHaveLength(passes);
-});
+] as const)(
+  "created-before-instance: an instance event by %s reaches its engines only when the gate reads it",
+  (_, after, passes) => {
+    expect(enginesOfInstanceEvent(engines)(modified(instance(), after))).toHaveLength(passes);
+  },
+);
 
 const ready = (message: string) =>
   ({ type: "Ready", status: "False", reason: "OperatorOwnedFieldSet", message, lastTransitionTime: EARLIER }) as const;
 
 test.each([
-  ["S38: spec", engineClass({ metadata: { namespace: "ns", name: "c", generation: 2 } }), 1],
+  ["class-template-edited: spec", engineClass({ metadata: { namespace: "ns", name: "c", generation: 2 } }), 1],
   ["verdict", engineClass({ status: { conditions: [ready("x")] } }), 1],
   ["count of bound engines", engineClass({ status: { boundEngines: 7 } }), 0],
 ] as const)("a class event by %s", (_, after, passes) => {
   expect(enginesOfClassEvent(engines)(modified(engineClass(), after))).toHaveLength(passes);
 });
 
-test("T2: a class that appears or vanishes reaches its engines at once", () => {
+test("class-gate: a class that appears or vanishes reaches its engines at once", () => {
   for (const type of ["added", "deleted"] as const)
     expect(enginesOfClassEvent(engines)({ type, object: engineClass(), origin: "watch" })).toEqual([KEY]);
 });

@@ -1,5 +1,6 @@
-// Which engines an event concerns (behaviour §1.1). Status-only changes of an engine, changes that no decision reads and the last
-// days of a generation that is left behind start no pass: otherwise the operator's own writes would keep it busy for ever.
+// Which engines an event concerns (docs/design/engine.md#one-pass). Status-only changes of an engine, changes that no decision
+// reads and the last days of a generation that is left behind start no pass: otherwise the operator's own writes would keep it busy
+// for ever.
 import { isDeepStrictEqual } from "node:util";
 import { type DeepReadonly, type KubeObject, keyText, type ObjectKey } from "@firebolt-operator/kube";
 import type { CacheEvent, ObjectCache } from "@firebolt-operator/kube/cache";

@@ -17,7 +17,7 @@ function bounds(ofEngine: object, ofClass?: object, limits = BOUNDS): string {
   );
 }
 
-describe("api §8.4: resource bounds", () => {
+describe("resource bounds", () => {
   test("#40: more than the maximum is refused", () => {
     expect(bounds({ requests: { cpu: "64" } })).toBe(
       `${AT}.requests[cpu]: Invalid value: "64": exceeds the maximum 32`,
@@ -40,7 +40,7 @@ describe("api §8.4: resource bounds", () => {
     expect(bounds({ claims: [{ name: "g" }] }, { limits: { memory: "300Gi" } })).toBe("");
   });
 
-  test("G16: requests, then limits, each sorted by dimension", () => {
+  test("bounds-sorted: requests, then limits, each sorted by dimension", () => {
     const much = { memory: "1Pi", cpu: "99", "ephemeral-storage": "1Pi" };
     const { bounds: found } = validateEngine({
       engine: storedEngine(withResources({ limits: much, requests: much })),
@@ -96,7 +96,7 @@ test("name and template are judged too, the class's template is not", () => {
   expect(violations.template.map(({ path }) => path)).toEqual(["spec.template.spec.hostNetwork"]);
 });
 
-test("G2: an engine without a spec breaks no rule", () => {
+test("engine-without-spec: an engine without a spec breaks no rule", () => {
   expect(validateEngine({ engine: { metadata: { name: "e" } }, engineClass: undefined, bounds: BOUNDS })).toEqual({
     name: [],
     template: [],

@@ -41,7 +41,7 @@ async function ready(
 }
 
 test.each([
-  ["S32: the reason is taken over", [quota], "FailedCreate", "StatefulSet e-g1: exceeded quota"],
+  ["pods-cannot-be-created: the reason is taken over", [quota], "FailedCreate", "StatefulSet e-g1: exceeded quota"],
   ["the count is told", [{ ...quota, count: 7 }], "FailedCreate", "StatefulSet e-g1: exceeded quota (x7)"],
   [
     "the newest wins",
@@ -62,7 +62,7 @@ test.each([
     "StatefulSet e-g1: exceeded quota",
   ],
   ["an empty reason", [{ ...quota, reason: "" }], "StatefulSetWarning", "StatefulSet e-g1: exceeded quota"],
-] as const)("§1.10: %s", async (_, warnings, reason, message) => {
+] as const)("%s", async (_, warnings, reason, message) => {
   expect(await ready(warnings)).toEqual({ reason, message, requests: ["list Event"] });
 });
 
@@ -94,7 +94,7 @@ test("a warning that repeats itself is written again when its count has doubled"
   );
 });
 
-test("§1.10: PodsNotReady is refined as well", async () => {
+test("PodsNotReady is refined as well", async () => {
   expect(await ready([quota], {}, "stable")).toMatchObject({ reason: "FailedCreate" });
 });
 
@@ -124,16 +124,16 @@ test.each([
     "Rolling",
   ],
   [
-    "the generation is being left (T4)",
+    "bump: the generation is being left",
     { current: liveSet(engine({ spec: { replicas: 1 } }), 1) },
     "stable",
     "Rolling",
   ],
-] as const)("§1.10: nobody is asked when %s", async (_, changes, phase, reason) => {
+] as const)("nobody is asked when %s", async (_, changes, phase, reason) => {
   expect(await ready([quota], changes as Partial<EngineSnapshot>, phase)).toMatchObject({ reason, requests: [] });
 });
 
-test("S33: a failing list changes nothing", async () => {
+test("events-cannot-be-listed: a failing list changes nothing", async () => {
   const world = new MemoryEngineWorld();
   world.intercept = () => {
     throw new Error("no events today");

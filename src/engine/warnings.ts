@@ -1,5 +1,5 @@
 // Puts the StatefulSet's own complaint (quota, missing ServiceAccount, admission) in place of a generic Ready reason
-// (behaviour §1.10). Best effort: a failed look-up is logged and changes nothing.
+// (docs/design/engine.md#ready). Best effort: a failed look-up is logged and changes nothing.
 
 import type { Logger } from "@firebolt-operator/kube";
 import { findCondition } from "../api/condition-list.ts";

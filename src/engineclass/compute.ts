@@ -1,5 +1,5 @@
-// The decision about a class (behaviour §3): judge its template, count its engines, and hold it while one of them names it.
-// Pure: no I/O, and the clock is an argument.
+// The decision about a class (docs/design/instance.md#classes): judge its template, count its engines, and hold it while one of
+// them names it. Pure: no I/O, and the clock is an argument.
 import { type Verdict, withVerdict } from "../api/condition-list.ts";
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import { type EngineClassStatus, FireboltEngineClass } from "../api/engine-class.ts";

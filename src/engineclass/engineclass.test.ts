@@ -20,11 +20,11 @@ const deleting = { deletionTimestamp: EARLIER };
 const compute = (of: FireboltEngineClass, boundEngines = 0) =>
   computeEngineClass({ nowMs: NOW_MS, engineClass: of, boundEngines });
 
-test("§3: first sight adds the guard", () => {
+test("first sight adds the guard", () => {
   expect(compute(engineClass())).toEqual({ type: "guard" });
 });
 
-test("§3: a clean template is Admissible, with the count", () => {
+test("a clean template is Admissible, with the count", () => {
   expect(compute(guarded(), 3)).toEqual({
     type: "judge",
     status: {
@@ -44,7 +44,7 @@ test("§3: a clean template is Admissible, with the count", () => {
   });
 });
 
-test("§3: a template with operator-owned paths names every one of them", () => {
+test("a template with operator-owned paths names every one of them", () => {
   const template = { metadata: { labels: { "firebolt.io/x": "1" } }, spec: { hostNetwork: true } };
   const decision = compute(guarded({}, { spec: { template, storage: {} } }));
   expect(decision).toMatchObject({ status: { conditions: [{ status: "False", reason: "OperatorOwnedFieldSet" }] } });
@@ -53,7 +53,7 @@ test("§3: a template with operator-owned paths names every one of them", () => 
   expect(message).toContain("spec.template.spec.hostNetwork");
 });
 
-test("S61: deleting while engines name it is blocked, naming class and count", () => {
+test("bound-class-deleted: deleting while engines name it is blocked, naming class and count", () => {
   expect(compute(guarded(deleting), 2)).toMatchObject({
     type: "block",
     status: {
@@ -65,7 +65,7 @@ test("S61: deleting while engines name it is blocked, naming class and count", (
   expect(compute(guarded(deleting), 1)).toMatchObject({ type: "block", status: { boundEngines: 1 } });
 });
 
-test("§3: deleting without engines releases; held by others only, it is left", () => {
+test("deleting without engines releases; held by others only, it is left", () => {
   expect(compute(guarded(deleting))).toEqual({ type: "release" });
   expect(compute(guarded({ ...deleting, finalizers: ["x/y"] }), 1)).toEqual({ type: "leave" });
 });
@@ -139,7 +139,7 @@ test("an unchanged status is not written", async () => {
   expect(world.writes).toEqual(["status"]);
 });
 
-test("I55: the cache may say zero; only the API server's count releases", async () => {
+test("bound-class-never-released: the cache may say zero; only the API server's count releases", async () => {
   const world = new World(guarded(deleting));
   world.direct = 1;
   expect(await pass(world)).toEqual({ afterMs: 30_000 });
@@ -149,7 +149,7 @@ test("I55: the cache may say zero; only the API server's count releases", async 
   expect(world.writes).toEqual(["status", "release"]);
 });
 
-test("I55: a list that fails keeps the class", async () => {
+test("bound-class-never-released: a list that fails keeps the class", async () => {
   const world = new World(guarded(deleting));
   world.direct = new Error("no list");
   await expect(pass(world)).rejects.toThrow("no list");
@@ -159,7 +159,7 @@ test("I55: a list that fails keeps the class", async () => {
 test.each([
   ["status", guarded()],
   ["finalizer", guarded(deleting)],
-] as const)("§3: a conflict on the %s is discarded, now", async (_, of) => {
+] as const)("a conflict on the %s is discarded, now", async (_, of) => {
   const world = new World(of);
   world.answer = "conflict";
   expect(await pass(world)).toBe("now");
@@ -178,7 +178,7 @@ test("a refusal is told once", async () => {
 const named = (engineClassRef?: string) => engine({ spec: engineClassRef === undefined ? {} : { engineClassRef } });
 const keys = (...names: string[]) => names.map((name) => ({ namespace: "ns", name }));
 
-test("I56, S63: an engine that moves from A to B recounts both", () => {
+test("bound-count-converges, engine-changes-class: an engine that moves from A to B recounts both", () => {
   const event = { type: "modified", object: named("b"), previous: named("a"), origin: "watch" } as const;
   expect(classesOfEngineEvent(event)).toEqual(keys("a", "b"));
 });
@@ -190,7 +190,7 @@ test.each([
   ["appears", { type: "added", object: named("a"), origin: "watch" }, ["a"]],
   ["is gone", { type: "deleted", object: named("a"), origin: "watch" }, ["a"]],
   ["names none", { type: "added", object: named(), origin: "watch" }, []],
-] as const)("§3: an engine that %s", (_, event, names) => {
+] as const)("an engine that %s", (_, event, names) => {
   expect(classesOfEngineEvent(event)).toEqual(keys(...names));
 });
 

@@ -64,7 +64,7 @@ describe("the agent's container", () => {
     expect(wakeAgentRules("demand").flatMap(({ resources = [] }) => resources)).toEqual(["endpointslices"]);
   });
 
-  test("runs the image's own sleep where Kubernetes cannot sleep for it (operations O14)", () => {
+  test("sleep-by-own-image: runs the image's own sleep where Kubernetes cannot sleep for it", () => {
     const { lifecycle } = render(true, { sleepCommand: ["/node", "/operator.mjs", "sleep"] });
     expect(render(true).lifecycle).toEqual({ preStop: { sleep: { seconds: 12 } } });
     expect(lifecycle).toEqual({ preStop: { exec: { command: ["/node", "/operator.mjs", "sleep", "12"] } } });

@@ -30,7 +30,7 @@ async function runUntil(run: InstanceRun, requests: number): Promise<void> {
 const { requests, inventory } = await undisturbed();
 const boundaries = Array.from({ length: requests }, (_, index) => index);
 
-describe(`a crash at each of the ${requests} requests of a first provisioning (I31, I53)`, () => {
+describe(`crash-anywhere-converges, id-and-password-never-change: a crash at each of the ${requests} requests of a first provisioning`, () => {
   test.each(boundaries)("before request %i", async (boundary) => {
     const run = new InstanceRun();
     await runUntil(run, boundary);

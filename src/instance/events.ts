@@ -1,4 +1,4 @@
-// Which Kubernetes events a stored status deserves (operations §3). Pure: what is told depends on the status before and after,
+// Which Kubernetes events a stored status deserves (docs/monitoring.md#events). Pure: what is told depends on the status before and after,
 // so a repeated pass tells nothing twice.
 import type { EventNote } from "@firebolt-operator/kube/events";
 import { findCondition } from "../api/condition-list.ts";

@@ -1,5 +1,5 @@
-// Random walks over whole passes: pods, people, other processes and a moody API server in any order. After every pass the named
-// invariants of behaviour §5 hold.
+// Random walks over whole passes: pods, people, other processes and a moody API server in any order. After every pass the
+// invariants hold that each check names (docs/design/instance.md#invariants).
 import { KubeApiError } from "@firebolt-operator/kube";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -105,26 +105,31 @@ function check(
   const isTrue = (type: string) => conditions.find((condition) => condition.type === type)?.status === "True";
   const components = ["MetadataReady", "GatewayReady", "EngineTLSReady", "GatewayTLSReady"];
   if (phase !== "Failed") {
-    expect(phase === "Ready", "I50: phase and condition").toBe(isTrue("Ready"));
-    expect(isTrue("Ready"), "I50: condition and components").toBe(components.every(isTrue));
+    expect(phase === "Ready", "ready-phase-is-ready-condition: phase and condition").toBe(isTrue("Ready"));
+    expect(isTrue("Ready"), "ready-phase-is-ready-condition: condition and components").toBe(components.every(isTrue));
   }
   const ready = (name: string) => (run.world.get("Deployment", name)?.status?.readyReplicas ?? 0) > 0;
   if (stored && phase !== "Failed") {
-    if (!ready("lakeside-metadata")) expect(metadataEndpoint, "I51: metadata").toBeUndefined();
-    if (!ready("lakeside-gateway")) expect(gatewayEndpoint, "I51: gateway").toBeUndefined();
+    if (!ready("lakeside-metadata")) expect(metadataEndpoint, "no-endpoint-without-replica: metadata").toBeUndefined();
+    if (!ready("lakeside-gateway")) expect(gatewayEndpoint, "no-endpoint-without-replica: gateway").toBeUndefined();
   }
   if (before.phase !== undefined && before.phase !== "Provisioning")
-    expect(phase, "I52: Provisioning is never entered again").not.toBe("Provisioning");
+    expect(phase, "provisioning-never-again: Provisioning is never entered again").not.toBe("Provisioning");
   if (before.phase === "Failed" && phase !== "Failed") {
     const edited = before.generation !== failedAt.generation;
-    expect(edited || before.annotation !== failedAt.annotation, "I52: Failed is left by people alone").toBe(true);
+    expect(
+      edited || before.annotation !== failedAt.annotation,
+      "failed-left-by-people: Failed is left by people alone",
+    ).toBe(true);
   }
   if (before.password !== undefined)
-    expect(run.world.get("Secret", SECRET)?.data?.["password"], "I53: password").toBe(before.password);
-  if (before.id !== undefined) expect(run.instance.spec.id, "I53: id").toBe(before.id);
+    expect(run.world.get("Secret", SECRET)?.data?.["password"], "id-and-password-never-change: password").toBe(
+      before.password,
+    );
+  if (before.id !== undefined) expect(run.instance.spec.id, "id-and-password-never-change: id").toBe(before.id);
 }
 
-test("I50 to I53 hold after every pass, whatever happens in between", async () => {
+test("ready-phase-is-ready-condition, no-endpoint-without-replica, provisioning-never-again, failed-left-by-people, id-and-password-never-change: hold after every pass, whatever happens in between", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(action, { maxLength: 60 }), async (actions) => {
       const run = new InstanceRun();

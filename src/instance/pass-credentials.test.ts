@@ -1,4 +1,4 @@
-// Passes over a world in memory: the database's credentials, generated or brought (S57), and the account id. Neither may ever change.
+// Passes over a world in memory: the database's credentials, generated or brought, and the account id. Neither may ever change.
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
 import { splitNextStep } from "../api/next-step.ts";
@@ -17,7 +17,7 @@ const secret = (data: Record<string, string>) => ({
   data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString("base64")])),
 });
 
-describe("external PostgreSQL (S57)", () => {
+describe("database-secret-missing: external PostgreSQL", () => {
   test.each([
     ["is missing", undefined, /Secret login does not exist/],
     ["has no password", { username: "u" }, /Secret login has no value for password/],
@@ -112,7 +112,7 @@ describe("external PostgreSQL (S57)", () => {
   });
 });
 
-describe("the generated credentials (I53)", () => {
+describe("id-and-password-never-change: the generated credentials", () => {
   const password = (run: InstanceRun) => run.world.get("Secret", SECRET)?.data?.["password"];
 
   test("are 24 hexadecimal characters", async () => {
@@ -206,7 +206,7 @@ describe("the generated credentials (I53)", () => {
   });
 });
 
-describe("spec.id (G1, I53)", () => {
+describe("id-never-minted-twice, id-and-password-never-change: spec.id", () => {
   test("is restored, not made anew, when metadata already runs with one", async () => {
     const run = new InstanceRun();
     await run.settle();

@@ -1,8 +1,8 @@
-// Passes over a world in memory: what others change is put back, what others add is left alone, what is switched off goes (S59).
+// Passes over a world in memory: what others change is put back, what others add is left alone, what is switched off goes.
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
 
-describe("drift (S59)", () => {
+describe("instance-objects-edited: drift", () => {
   test.each([
     [
       "an edited ConfigMap",

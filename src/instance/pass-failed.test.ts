@@ -1,4 +1,4 @@
-// Passes over a world in memory: how an instance fails for good and is helped up (S58), and how it ends (S60).
+// Passes over a world in memory: how an instance fails for good and is helped up, and how it ends.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun, KEY } from "../../test/support/instance-passes.ts";
@@ -17,7 +17,7 @@ const secret = (data: Record<string, string>) => ({
   data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString("base64")])),
 });
 
-describe("Failed (ruling 5, S58, I52)", () => {
+describe("failed-has-a-way-out, instance-failed, failed-left-by-people: Failed", () => {
   const refusal = () =>
     new KubeApiError("PATCH", 422, {
       reason: "Invalid",
@@ -131,7 +131,7 @@ describe("Failed (ruling 5, S58, I52)", () => {
     expect(await run.tryPass()).toEqual({ afterMs: 300_000 });
   });
 
-  test("S58: a person may set it, and take it back", async () => {
+  test("instance-failed: a person may set it, and take it back", async () => {
     const run = new InstanceRun();
     await run.settle();
     const phase = (value: "Failed" | "Degraded") =>
@@ -161,7 +161,7 @@ describe("Failed (ruling 5, S58, I52)", () => {
   });
 });
 
-describe("deletion (S60, §2.6)", () => {
+describe("instance-deleted-under-engines: deletion", () => {
   const dying = async (spec = {}) => {
     const run = new InstanceRun(spec);
     if ("metadata" in spec) run.world.put("Secret", secret({ username: "u", password: "p" }));

@@ -1,5 +1,5 @@
 // Passes over a world in memory: what the command line decides about the gateway's identity, its agent and its hardening, and what
-// changing one of them writes (operations O2, §1.2, §3).
+// changing one of them writes.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
@@ -60,7 +60,7 @@ describe("--wake-mode", () => {
   });
 });
 
-describe("--gateway-wake-cluster-role (O2)", () => {
+describe("gateway-cluster-role: --gateway-wake-cluster-role", () => {
   test("from the start: bound to the ClusterRole, without a Role, and Roles are never asked about", async () => {
     const run = new InstanceRun();
     run.settings = { ...run.settings, gatewayClusterRole: CLUSTER_ROLE };
@@ -173,7 +173,7 @@ describe("--gateway-wake-cluster-role (O2)", () => {
   });
 });
 
-describe("--component-seccomp (ruling 13)", () => {
+describe("runtime-default-seccomp: --component-seccomp", () => {
   const profiles = (run: InstanceRun) => [
     template(run)?.spec?.securityContext?.seccompProfile?.type,
     agentOf(run)?.securityContext?.seccompProfile?.type,

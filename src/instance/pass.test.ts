@@ -1,4 +1,4 @@
-// Whole passes over a world in memory: the steps of behaviour §2, readiness (S54 to S56) and the one status write.
+// Whole passes over a world in memory: the steps, readiness and the one status write.
 import { describe, expect, test } from "vitest";
 import { InstanceRun, KEY } from "../../test/support/instance-passes.ts";
 import { INSTANCE_NAMES } from "../api/group.ts";
@@ -10,7 +10,7 @@ const GATEWAY_OBJECTS = [
   "Service lakeside-gateway",
 ];
 
-describe("S54: a new instance", () => {
+describe("instance-created: a new instance", () => {
   test("gets finalizer, id and phase first, each in a pass of its own", async () => {
     const run = new InstanceRun();
     expect(await run.pass()).toBe("now");
@@ -94,8 +94,8 @@ describe("S54: a new instance", () => {
   });
 });
 
-describe("readiness (S55, S56, I50, I51)", () => {
-  test("S55: metadata goes and comes back", async () => {
+describe("metadata-pod-lost, gateway-not-ready, ready-phase-is-ready-condition, no-endpoint-without-replica: readiness", () => {
+  test("metadata-pod-lost: metadata goes and comes back", async () => {
     const run = new InstanceRun();
     await run.settle();
     run.world.report("lakeside-metadata", 0);
@@ -109,7 +109,7 @@ describe("readiness (S55, S56, I50, I51)", () => {
     expect(run.status.phase).toBe("Ready");
   });
 
-  test("S56: the gateway has no ready pod", async () => {
+  test("gateway-not-ready: the gateway has no ready pod", async () => {
     const run = new InstanceRun();
     await run.settle();
     run.world.report("lakeside-gateway", 0);
@@ -142,7 +142,7 @@ describe("readiness (S55, S56, I50, I51)", () => {
   });
 });
 
-describe("rejected templates (§2.1 row 6, api §7.5)", () => {
+describe("rejected templates", () => {
   const sidecar = (container: object) => ({ spec: { containers: [{ name: "side", image: "x", ...container }] } });
   test.each([
     ["MetadataReady", "metadata", { metadata: { labels: { "firebolt.io/x": "y" } } }, /labels\[firebolt.io\/x\]/],
@@ -169,7 +169,7 @@ describe("rejected templates (§2.1 row 6, api §7.5)", () => {
   });
 });
 
-describe("the status write (D5, I28, I29)", () => {
+describe("retry-own-status-only, one-status-write, no-blind-overwrite: the status write", () => {
   /** Somebody changes the instance after it was read and before the status is stored. */
   const meanwhile = (run: InstanceRun, change: () => void) => {
     run.world.intercept = (request) => {

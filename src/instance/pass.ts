@@ -1,5 +1,5 @@
-// One pass over one instance, a straight line (behaviour §2.1): entry, deletion, finalizer, id, observe, compute, apply. Knows
-// the outside only through its world.
+// One pass over one instance, a straight line (docs/design/instance.md#steps-of-a-pass): entry, deletion, finalizer, id, observe,
+// compute, apply. Knows the outside only through its world.
 import { randomBytes } from "node:crypto";
 import type { Logger } from "@firebolt-operator/kube";
 import type { NextCheck } from "@firebolt-operator/kube/controller";

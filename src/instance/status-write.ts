@@ -1,4 +1,4 @@
-// The one status write of a pass. A status is never written over one that the pass did not start from (ruling D5), and never
+// The one status write of a pass. A status is never written over one that the pass did not start from, and never
 // when nothing would change.
 import { isDeepStrictEqual } from "node:util";
 import type { InstanceStatus } from "../api/instance-status.ts";

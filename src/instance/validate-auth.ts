@@ -1,4 +1,4 @@
-// What is wrong with `spec.auth` beyond its schema (api §4.3, §8.2 rows 5 to 14). Pure; called by admission, and by the controller
+// What is wrong with `spec.auth` beyond its schema. Pure; called by admission, and by the controller
 // once authentication is available. Identity providers have a file of their own.
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import { formatGoDuration, parseDayDuration, parseGoDuration } from "../api/go-duration.ts";

@@ -1,4 +1,4 @@
-// What is wrong with external identity providers beyond their schema (api §4.3, §8.2 row 15): two of them must never be able to
+// What is wrong with external identity providers beyond their schema: two of them must never be able to
 // speak for the same user, and none for the administrator.
 
 import type { DeepReadonly } from "../api/deep-readonly.ts";

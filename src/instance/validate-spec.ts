@@ -1,4 +1,4 @@
-// Every rule of admission for the spec of an instance, in the order of api §8.2: templates and PostgreSQL, authentication, TLS, and on
+// Every rule of admission for the spec of an instance, in this order: templates and PostgreSQL, authentication, TLS, and on
 // an update what may not change while a feature is on. Pure.
 import type { Violation } from "../podtemplate/violation.ts";
 import type { Instance } from "./children.ts";

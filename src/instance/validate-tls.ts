@@ -1,4 +1,4 @@
-// What is wrong with `spec.tls` beyond its schema (api §4.4, §8.2 rows 16 to 18). Pure; called by admission, and by the
+// What is wrong with `spec.tls` beyond its schema. Pure; called by admission, and by the
 // controller once TLS is available.
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { TlsListener } from "../api/instance-tls.ts";

@@ -10,7 +10,7 @@ const instance = (spec: object, status: object = {}): Instance =>
     status,
   }) as Instance;
 
-describe("api §8.2: what admission refuses", () => {
+describe("what admission refuses", () => {
   test.each([
     [{ metadata: { replicas: 2 } }, "spec.metadata.replicas: Invalid value: 2: must be 1"],
     [
@@ -38,7 +38,7 @@ describe("api §8.2: what admission refuses", () => {
   );
 });
 
-describe("api §7.5: Secrets that no template may reach", () => {
+describe("Secrets that no template may reach", () => {
   const volume = (source: object) => ({ spec: { volumes: [{ name: "v", ...source }] } });
   const found = (template: object, status?: object) =>
     validateTemplates(instance({ gateway: { template } }, status)).gateway.map(({ path }) => path);

@@ -14,7 +14,7 @@ export interface InstanceViolations {
   readonly gateway: readonly Violation[];
 }
 
-/** The rules that admission applies, in the order in which it lists them (api §8.2, rows 1 to 4). */
+/** The rules that admission applies, in the order in which it lists them. */
 export function validateInstance({ spec }: Instance): Violation[] {
   const { replicas, template, postgres } = spec.metadata;
   return [

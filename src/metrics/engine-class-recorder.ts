@@ -1,4 +1,5 @@
-// Records what the class reconciler tells (operations §2.4). Keeps, per class, its series and nothing else.
+// Records what the class reconciler tells (docs/monitoring.md#series-about-instances-and-classes). Keeps, per class, its series and
+// nothing else.
 import { keyText } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";
 import { type EngineClassMetrics, noEngineClassMetrics } from "../engineclass/metrics-hooks.ts";

@@ -1,5 +1,5 @@
-// The families of the engine series (operations §2.2): names, help and labels, and which rows an engine has in each. Pure apart from
-// declaring them; what is known of the engines is in engine-recorder.ts.
+// The families of the engine series (docs/monitoring.md#series-about-engines): names, help and labels, and which rows an engine has
+// in each. Pure apart from declaring them; what is known of the engines is in engine-recorder.ts.
 import type { Registry } from "prom-client";
 import { ENGINE_PHASES } from "../api/phases.ts";
 import type { EnginePassRecord } from "../engine/metrics-hooks.ts";

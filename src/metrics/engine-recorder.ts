@@ -1,5 +1,5 @@
-// Keeps what the engine's reconciler tells (operations §2.2, §2.6): per engine its last pass, its counts and when its rollout began.
-// Nothing of that outlives the process or the engine; the page is worked out from it when somebody reads it.
+// Keeps what the engine's reconciler tells (docs/monitoring.md#series-about-engines): per engine its last pass, its counts and when
+// its rollout began. Nothing of that outlives the process or the engine; the page is worked out from it when somebody reads it.
 import { type Clock, keyText } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";
 import { type EngineMetrics, type EnginePassRecord, noEngineMetrics } from "../engine/metrics-hooks.ts";

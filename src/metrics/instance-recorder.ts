@@ -1,4 +1,5 @@
-// Records what the instance's reconciler tells (operations §2.3, §2.6). Keeps, per instance, its series and nothing else.
+// Records what the instance's reconciler tells (docs/monitoring.md#series-about-instances-and-classes). Keeps, per instance, its
+// series and nothing else.
 import { keyText } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";
 import type { DeepReadonly } from "../api/deep-readonly.ts";

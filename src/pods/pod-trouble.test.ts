@@ -3,14 +3,14 @@ import { describe, expect, test } from "vitest";
 import type { V1ContainerStatus, V1PodCondition } from "../api/generated/kubernetes.ts";
 import { firstTrouble, type Pod, podTrouble, troubleDueMs } from "./pod-trouble.ts";
 
-const T0 = "2026-01-01T00:00:00Z";
-const NOW = Date.parse(T0) + 3_600_000;
-const at = (seconds: number): number => Date.parse(T0) + seconds * 1_000;
+const START = "2026-01-01T00:00:00Z";
+const NOW = Date.parse(START) + 3_600_000;
+const at = (seconds: number): number => Date.parse(START) + seconds * 1_000;
 
 const condition = (type: string, status: "True" | "False", more: Partial<V1PodCondition> = {}): V1PodCondition => ({
   type,
   status,
-  lastTransitionTime: T0,
+  lastTransitionTime: START,
   ...more,
 });
 
@@ -39,7 +39,7 @@ describe("a cause stays the same through the states of one fault", () => {
 
   test("a crash loop, whether the container waits, runs or has just exited", () => {
     const states: V1ContainerStatus[] = [
-      container({ restartCount: 1, state: { running: { startedAt: T0 } }, lastState: ended() }),
+      container({ restartCount: 1, state: { running: { startedAt: START } }, lastState: ended() }),
       container({ restartCount: 1, state: ended(), lastState: ended() }),
       container({
         restartCount: 2,
@@ -51,7 +51,7 @@ describe("a cause stays the same through the states of one fault", () => {
         state: { waiting: { reason: "CrashLoopBackOff", message: "back-off 5m0s restarting failed container" } },
         lastState: ended(),
       }),
-      container({ restartCount: 8, started: false, state: { running: { startedAt: T0 } }, lastState: ended() }),
+      container({ restartCount: 8, started: false, state: { running: { startedAt: START } }, lastState: ended() }),
     ];
     const found = states.map((status) => podTrouble(pod([status]), NOW));
     expect(new Set(found.map((one) => one?.cause))).toEqual(
@@ -163,7 +163,7 @@ describe("the next step fits the cause", () => {
 
 describe("what healthy pods pass through counts once it has lasted", () => {
   const running = (more: Partial<V1ContainerStatus> = {}) =>
-    container({ state: { running: { startedAt: T0 } }, started: false, ...more });
+    container({ state: { running: { startedAt: START } }, started: false, ...more });
   const sandbox = (status: "True" | "False") => [
     condition("Ready", "False"),
     condition("PodScheduled", "True"),
@@ -189,7 +189,7 @@ describe("what healthy pods pass through counts once it has lasted", () => {
     const recovered = container({
       restartCount: 1,
       started: true,
-      state: { running: { startedAt: T0 } },
+      state: { running: { startedAt: START } },
       lastState: { terminated: { exitCode: 1 } },
     });
     const lost = condition("Ready", "False", { lastTransitionTime: new Date(at(600)).toISOString() });
@@ -199,7 +199,7 @@ describe("what healthy pods pass through counts once it has lasted", () => {
   test("ready pods, pods that are being deleted, and pods of which nothing is known are in no trouble", () => {
     expect(causeOf(pod([running({ ready: true })], [condition("Ready", "True")]))).toBeUndefined();
     const leaving = pod([running()]);
-    expect(causeOf({ ...leaving, metadata: { ...leaving.metadata, deletionTimestamp: T0 } })).toBeUndefined();
+    expect(causeOf({ ...leaving, metadata: { ...leaving.metadata, deletionTimestamp: START } })).toBeUndefined();
     expect(causeOf({ metadata: { name: "new" } })).toBeUndefined();
   });
 });

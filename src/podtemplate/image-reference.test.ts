@@ -46,7 +46,7 @@ test.each([
   { image: `e:dev@${DIGEST}`, plain: "IfNotPresent", firstParty: "Always" },
   // What cannot be read has no tag, as the API server sees it.
   { image: "Bad:latest", plain: "IfNotPresent", firstParty: "IfNotPresent" },
-])("objects §1.2: pull policy of $image", ({ image, plain, firstParty }) => {
+])("pull policy of $image", ({ image, plain, firstParty }) => {
   expect(defaultPullPolicy(image)).toBe(plain);
   expect(firstPartyPullPolicy(image)).toBe(firstParty);
 });

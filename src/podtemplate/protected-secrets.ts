@@ -1,5 +1,5 @@
-// Which Secrets no user template may reach (api §7.5): whoever may write a template could otherwise read the operator's own
-// credentials through it. Says nothing about templates.
+// Which Secrets no user template may reach (docs/design/admission.md#protected-secrets): whoever may write a template could
+// otherwise read the operator's own credentials through it. Says nothing about templates.
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { FireboltInstance } from "../api/instance.ts";
 import type { OperatorIdentity } from "../api/operator-defaults.ts";

@@ -18,7 +18,7 @@ test.each([
   ["rbd", { rbd: { image: "i", monitors: [], secretRef: ref } }],
   ["scaleIO", { scaleIO: { gateway: "g", system: "y", secretRef: ref } }],
   ["storageos", { storageos: { secretRef: ref } }],
-] as const)("api §7.5: a volume reaches a Secret through %s", (_, source) => {
+] as const)("a volume reaches a Secret through %s", (_, source) => {
   // A copy without the readonly marks of the table.
   expect(secretsOfVolume({ name: "v", ...structuredClone(source) } as Parameters<typeof secretsOfVolume>[0])).toEqual([
     "s",
@@ -55,7 +55,7 @@ test("volumes and environment are told apart", () => {
   expect(validateSecretReach(undefined, "spec.x", () => true)).toEqual([]);
 });
 
-describe("api §7.5: which Secrets are protected", () => {
+describe("which Secrets are protected", () => {
   const instance = (spec: object, status: object = {}): FireboltInstance =>
     ({ metadata: { name: "lake" }, spec: { metadata: {}, gateway: {}, ...spec }, status }) as FireboltInstance;
   const full = instance(
@@ -86,7 +86,7 @@ describe("api §7.5: which Secrets are protected", () => {
     "any-auth-signing-2",
     "e-g1-engine-tls",
     "my-gateway-engine-tls",
-  ])("%s: by name, for controllers only (G13, G15)", (name) => {
+  ])("protected-by-shape, controllers-guard-secrets: %s: by name, for controllers only", (name) => {
     expect([recordedSecrets(full)(name), protectedSecrets(full)(name)]).toEqual([false, true]);
     expect(protectedSecrets(instance({}))(name)).toBe(true);
   });

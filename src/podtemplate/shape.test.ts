@@ -66,7 +66,7 @@ test("the input is not changed", () => {
   expect(input).toEqual([{ name: "a", image: "i", env: [] }]);
 });
 
-test("objects §2.9: the defaults of a probe, a hook, a port and a variable", () => {
+test("the defaults of a probe, a hook, a port and a variable", () => {
   const [normal] = [
     containers([
       {
@@ -111,7 +111,7 @@ test.each([
     { ephemeral: { volumeClaimTemplate: { spec: { volumeMode: "Filesystem" } } } },
   ],
   [{}, { emptyDir: {} }],
-])("objects §2.9: the volume %j", (source, want) => {
+])("the volume %j", (source, want) => {
   expect(volumes([{ name: "v", ...source }])).toEqual([{ name: "v", ...want }]);
 });
 

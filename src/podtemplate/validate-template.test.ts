@@ -9,7 +9,7 @@ const engine = (template: unknown) => texts("engine", template);
 const inPod = (spec: object) => engine({ spec });
 const onEngine = (fields: object) => inPod({ containers: [{ name: "engine", ...fields }] });
 
-describe("api §7.1: metadata", () => {
+describe("metadata", () => {
   test.each([
     ["name", "p"],
     ["generateName", "p-"],
@@ -58,7 +58,7 @@ describe("api §7.1: metadata", () => {
   });
 });
 
-describe("api §7.1: pod spec", () => {
+describe("pod spec", () => {
   test.each([
     ["terminationGracePeriodSeconds", 0, "operator-owned"],
     ["subdomain", "s", "operator-owned"],
@@ -83,7 +83,7 @@ describe("api §7.1: pod spec", () => {
   });
 });
 
-describe("api §7.1: the primary container", () => {
+describe("the primary container", () => {
   test.each([
     ["command", ["x"]],
     ["args", ["x"]],
@@ -163,7 +163,7 @@ describe("api §7.1: the primary container", () => {
   );
 });
 
-describe("api §7.1: other containers", () => {
+describe("other containers", () => {
   test("#36, #89: an init container may not take the primary's name", () => {
     expect(inPod({ initContainers: [{ name: "engine" }] })).toEqual([
       "spec.template.spec.initContainers[0].name: Forbidden: collides with the engine container; choose another name",

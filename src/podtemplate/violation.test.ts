@@ -16,11 +16,11 @@ test.each<[Violation, string]>([
   [{ path: "a", type: "Duplicate value", value: "engine", detail: "" }, 'a: Duplicate value: "engine"'],
   [{ path: "a", type: "Required value", value: "", detail: "name it" }, "a: Required value: name it"],
   [{ path: "a", type: "Internal error", detail: "timeout" }, "a: Internal error: timeout"],
-])("api §2: one violation reads %#", (violation, want) => {
+])("one violation reads %#", (violation, want) => {
   expect(violationText(violation)).toBe(want);
 });
 
-test("api §2: one bare, several in brackets, identical ones collapsed", () => {
+test("one bare, several in brackets, identical ones collapsed", () => {
   const other: Violation = { path: "b", type: "Forbidden", detail: "no" };
   expect(violationsText([])).toBe("");
   expect(violationsText([forbidden])).toBe(violationText(forbidden));

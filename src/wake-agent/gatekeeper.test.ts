@@ -1,4 +1,4 @@
-// The agent's answers over caches in memory: what a gateway is told in every situation of behaviour §4.5.
+// The agent's answers over caches in memory: what a gateway is told in every situation (docs/design/auto-stop.md#holding-queries).
 import { KubeApiError, silentLogger } from "@firebolt-operator/kube";
 import { ManualClock, MemoryCache } from "@firebolt-operator/kube/testing";
 import { beforeEach, expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// The agent's answers (behaviour §4.5): what a gateway is told about one request for one engine. Fails open: whatever the agent
-// does not know lets the request pass.
+// The agent's answers (docs/design/auto-stop.md#holding-queries): what a gateway is told about one request for one engine. Fails
+// open: whatever the agent does not know lets the request pass.
 import type { Absence } from "./absence.ts";
 import type { Demand } from "./demand.ts";
 import type { EngineView } from "./engine-view.ts";

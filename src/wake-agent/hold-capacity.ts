@@ -1,4 +1,5 @@
-// How many requests may be held at once (behaviour §4.5): a held request keeps its body in Envoy's memory. Pure arithmetic.
+// How many requests may be held at once (docs/design/auto-stop.md#holding-queries): a held request keeps its body in Envoy's
+// memory. Pure arithmetic.
 
 export interface CapacityInput {
   /** Envoy's memory limit; 0 when it has none. */

@@ -97,7 +97,7 @@ test("another gateway's stamp is as good; one that lies ahead is not", async () 
   expect(written).toHaveLength(2);
 });
 
-test("S81, I60: a stamp that fails is tried again although nobody waits any more, and complained about once a minute", async () => {
+test("client-leaves-while-held, shed-demand-still-wakes: a stamp that fails is tried again although nobody waits any more, and complained about once a minute", async () => {
   answer = () => Promise.reject(new Error("cut off"));
   stamper.want("e");
   await clock.advance(30_000);

@@ -12,7 +12,7 @@ test.each([
   ["a Service without an engine", undefined, ["e-g0-0"], "ready"],
   ["running", engine(1, "stable"), ["e-g0-0"], "ready"],
   ["rolling, served by either generation", engine(1, "switching"), ["e-g0-0", "e-g1-0"], "ready"],
-  ["running, all endpoints lost (S84)", engine(1, "stable"), [], "away"],
+  ["endpoints-lost-for-a-moment: running, all endpoints lost", engine(1, "stable"), [], "away"],
   ["stopped", engine(0, "stopped", 1), [], "away"],
   ["asked to stop, nothing has happened yet", engine(0, "stable"), ["e-g0-0"], "leaving"],
   ["asked to stop, the empty generation is being made", engine(0, "creating"), ["e-g0-0"], "leaving"],

@@ -75,7 +75,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc.integer({ min: 1, max: 70_000 }).map((ms): Step => ({ type: "time", ms })),
 );
 
-test("I59: everybody ends exactly once, by the first thing that ends them; nobody stays behind a release", async () => {
+test("held-request-ends-once: everybody ends exactly once, by the first thing that ends them; nobody stays behind a release", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { maxLength: 40 }), async (steps) => {
       const clock = new ManualClock();

@@ -62,7 +62,7 @@ describe("manager", () => {
     expect(body).not.toHaveProperty("spec.holderIdentity");
   });
 
-  test("is the default subcommand (ruling 12)", async () => {
+  test("manager-by-default: it is the default subcommand", async () => {
     await using operator = startOperator([`--kubeconfig=${cluster.adminKubeconfig}`, "--health-probe-bind-address=0"]);
     await eventually(() => expect(operator.log()).toContainEqual(expect.objectContaining({ msg: "starting" })));
     operator.signal("SIGINT");

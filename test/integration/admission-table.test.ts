@@ -1,4 +1,4 @@
-// Every row of the table of invalid manifests through the real API server with the webhooks registered: refused at the layer and
+// Every invalid manifest of test/support through the real API server with the webhooks registered: refused at the layer and
 // with the words that the table asks for. Rows of features that cannot be enabled yet are refused by the CRD, and their rule is
 // shown by asking the running webhook itself.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -32,43 +32,37 @@ const validatorOf = (kind: KindName) => {
 const make = (kind: KindName, spec: unknown, name = "x") => manifest(kind, { name, namespace: world.namespace }, spec);
 const merged = (kind: KindName, spec: object | undefined) => ({ ...SMALLEST[kind], ...spec });
 
-test.each(REFUSED_BY_WEBHOOK)(
-  "§11 row $row: $kind with $what",
-  async ({ kind, spec, says, code = 403, unavailable }) => {
-    const object = make(kind, merged(kind, spec));
-    const verdict = await resources.create(object);
-    const hook = validatorOf(kind);
-    if (unavailable !== true) {
-      const prefix = `admission webhook "${hook.name}" denied the request: `;
-      expect(verdict).toMatchObject({ type: "refused", status: code, message: expect.stringContaining(prefix) });
-      if (verdict.type === "refused") expect(verdict.message.replace(prefix, "").replace(/^\[/, "")).toMatch(says);
-      return;
-    }
-    expect(verdict).toMatchObject({ type: "refused", status: 422, message: expect.stringContaining(NOT_AVAILABLE) });
-    const body = JSON.stringify(review(hook.id, { object, namespace: world.namespace }));
-    const answer = parseResponse((await post({ path: hook.path, body }, world.port, world.ca)).body);
-    expect(answer).toMatchObject({ allowed: false, status: { code } });
-    expect(answer.status?.message).toMatch(says);
-  },
-);
+test.each(REFUSED_BY_WEBHOOK)("$kind with $what", async ({ kind, spec, says, code = 403, unavailable }) => {
+  const object = make(kind, merged(kind, spec));
+  const verdict = await resources.create(object);
+  const hook = validatorOf(kind);
+  if (unavailable !== true) {
+    const prefix = `admission webhook "${hook.name}" denied the request: `;
+    expect(verdict).toMatchObject({ type: "refused", status: code, message: expect.stringContaining(prefix) });
+    if (verdict.type === "refused") expect(verdict.message.replace(prefix, "").replace(/^\[/, "")).toMatch(says);
+    return;
+  }
+  expect(verdict).toMatchObject({ type: "refused", status: 422, message: expect.stringContaining(NOT_AVAILABLE) });
+  const body = JSON.stringify(review(hook.id, { object, namespace: world.namespace }));
+  const answer = parseResponse((await post({ path: hook.path, body }, world.port, world.ca)).body);
+  expect(answer).toMatchObject({ allowed: false, status: { code } });
+  expect(answer.status?.message).toMatch(says);
+});
 
-test.each(INVALID_MANIFESTS)(
-  "§11 row $row (schema, webhooks on): $kind with $what",
-  async ({ kind, spec, whole, refuses }) => {
-    const verdict = await resources.create(make(kind, whole === undefined ? merged(kind, spec) : whole.spec));
-    expect(verdict).toMatchObject({ type: "refused", status: 422 });
-    if (verdict.type !== "refused") return;
-    for (const [field, says] of Object.entries(refuses))
-      expect(verdict.causes.filter((cause) => cause.field === field).map(({ message }) => message)).toContainEqual(
-        expect.stringMatching(says),
-      );
-  },
-);
+test.each(INVALID_MANIFESTS)("schema, webhooks on: $kind with $what", async ({ kind, spec, whole, refuses }) => {
+  const verdict = await resources.create(make(kind, whole === undefined ? merged(kind, spec) : whole.spec));
+  expect(verdict).toMatchObject({ type: "refused", status: 422 });
+  if (verdict.type !== "refused") return;
+  for (const [field, says] of Object.entries(refuses))
+    expect(verdict.causes.filter((cause) => cause.field === field).map(({ message }) => message)).toContainEqual(
+      expect.stringMatching(says),
+    );
+});
 
-describe("rows that need other objects", () => {
+describe("what needs other objects", () => {
   const limits = { spec: { containers: [{ name: "engine", resources: { limits: { memory: "300Gi" } } }] } };
 
-  test("§11 row 41: a bound that the class breaks, and the class itself is accepted", async () => {
+  test("a bound that the class breaks, and the class itself is accepted", async () => {
     expect(await resources.create(make("FireboltEngineClass", { template: limits }, "large"))).toMatchObject({
       type: "accepted",
     });
@@ -86,7 +80,7 @@ describe("rows that need other objects", () => {
     });
   });
 
-  test("§11 rows 42 and 43: Secrets of the instance, by volume and by variable", async () => {
+  test("Secrets of the instance, by volume and by variable", async () => {
     const created = await resources.create(make("FireboltInstance", SMALLEST.FireboltInstance, "secretive"));
     expect(created).toMatchObject({ type: "accepted" });
     if (created.type !== "accepted") return;
@@ -114,7 +108,7 @@ describe("rows that need other objects", () => {
     expect(await attempt(other)).toMatchObject({ type: "accepted" });
   });
 
-  test("S62, §11 row 46: a class that two engines name stays; without them it goes", async () => {
+  test("class-bound-since-last-count: a class that two engines name stays; without them it goes", async () => {
     const path = `/apis/compute.firebolt.io/v1alpha1/namespaces/${world.namespace}`;
     await resources.create(make("FireboltEngineClass", { template: {} }, "bound"));
     for (const name of ["one", "two"])
@@ -144,13 +138,13 @@ describe("rows that need other objects", () => {
     expect((await remove()).status).toBe(200);
   });
 
-  test("§11 row 33: a sidecar may mount the data volume since v0.8.1", async () => {
+  test("a sidecar may mount the data volume", async () => {
     const containers = [{ name: "side", image: "i", volumeMounts: [{ name: "data", mountPath: "/d" }] }];
     const spec = merged("FireboltEngine", { template: { spec: { containers } } });
     expect(await resources.create(make("FireboltEngine", spec, "reader"))).toMatchObject({ type: "accepted" });
   });
 
-  test("§11 rows 4, 5 and 49: what cannot change is refused by the CRD, webhooks or not", async () => {
+  test("what cannot change is refused by the CRD, webhooks or not", async () => {
     const engine = await resources.create(
       make("FireboltEngine", merged("FireboltEngine", { metadataEndpointOverride: "a:1" }), "fixed"),
     );
@@ -177,7 +171,7 @@ describe("rows that need other objects", () => {
       });
   });
 
-  test("§11 row 20: an unknown field", async () => {
+  test("an unknown field", async () => {
     expect(await resources.create(make("FireboltEngine", merged("FireboltEngine", { image: "x" })))).toMatchObject({
       type: "refused",
       status: 400,

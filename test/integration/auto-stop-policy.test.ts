@@ -51,8 +51,8 @@ const replicasOf = (lab: EngineLab, name: string): readonly number[] =>
     .filter((replicas, index, all) => replicas !== all[index - 1]);
 
 describe.concurrent("auto-stop", () => {
-  test("S64: quiet for the timeout: replicas 0 with its reason and time; then Stopped", async () => {
-    await using lab = await openLab("s64");
+  test("idle-for-its-time: quiet for the timeout: replicas 0 with its reason and time; then Stopped", async () => {
+    await using lab = await openLab("idle-for-its-time");
     await lab.createEngine("e", { autoStop: POLICY });
     const idle = await lab.until("e", ({ status }) => status?.autoStopReason === "Idle", "idle");
     expect(idle.spec?.replicas).toBe(0);
@@ -60,7 +60,7 @@ describe.concurrent("auto-stop", () => {
     const stopped = await lab.until("e", ({ status }) => status?.autoStopReason === "Stopped", "stopped");
     expect(stopped.status).toMatchObject({ phase: "stopped", lastScaledAt: idle.status?.lastScaledAt });
     expect(replicasOf(lab, "e")).toEqual([2, 0]);
-    // Not before a full timeout after the entry into stable (I45), by the operator's own clock.
+    // Not before a full timeout after the entry into stable, by the operator's own clock.
     const stable = lab.history.of("FireboltEngine", "e").find(({ object }) => object.status?.phase === "stable");
     const stableMs = Date.parse(stable?.object.status?.lastReconciled ?? "");
     const scaledMs = Date.parse(idle.status?.lastScaledAt ?? "");
@@ -89,8 +89,8 @@ describe.concurrent("auto-stop", () => {
     await lab.until("busy", ({ spec }) => spec?.replicas === 0, "stopped after all");
   });
 
-  test("S67, S68: only a fresh stamp wakes", async () => {
-    await using lab = await openLab("s67");
+  test("woken-by-fresh-stamp, stamp-not-fresh: only a fresh stamp wakes", async () => {
+    await using lab = await openLab("woken-by-fresh-stamp");
     await lab.createEngine("e", { replicas: 0, autoStop: { ...POLICY, idleTimeout: "30m" } });
     await lab.until("e", ({ status }) => status?.autoStopReason === "Stopped", "stopped");
     for (const value of [ago(360_000), "soon", ago(-3_600_000)]) {
@@ -135,8 +135,8 @@ describe.concurrent("auto-stop", () => {
     }
   });
 
-  test("S69, S77: switched off, nothing is scaled: Disabled", async () => {
-    await using lab = await openLab("s69");
+  test("stamp-while-auto-stop-off, auto-stop-disabled: switched off, nothing is scaled: Disabled", async () => {
+    await using lab = await openLab("stamp-while-auto-stop-off");
     await lab.createEngine("e", { replicas: 0, autoStop: POLICY });
     await lab.until("e", ({ status }) => status?.autoStopReason === "Stopped", "stopped");
     await lab.edit("e", { autoStop: { enabled: false } });
@@ -147,8 +147,8 @@ describe.concurrent("auto-stop", () => {
     expect(lab.engine("e").spec?.replicas).toBe(0);
   });
 
-  test("S72: a window that is open starts a stopped engine; S70: a hand-set number stands above a stamp", async () => {
-    await using lab = await openLab("s72");
+  test("window-on-weekdays, stamp-while-running: a window that is open starts a stopped engine; a hand-set number stands above a stamp", async () => {
+    await using lab = await openLab("window-on-weekdays");
     const now = new Date();
     const hour = (hours: number): string => `${String((now.getUTCHours() + hours + 24) % 24).padStart(2, "0")}:00`;
     await lab.createEngine("w", {
@@ -164,7 +164,7 @@ describe.concurrent("auto-stop", () => {
     expect(lab.engine("five").spec?.replicas).toBe(3);
   });
 
-  test("I28, I30: at rest and quiet, polls ask pods and write nothing", async () => {
+  test("one-status-write, no-needless-write: at rest and quiet, polls ask pods and write nothing", async () => {
     await using lab = await openEngineLab(plane, "quiet");
     await lab.createInstance();
     const operator = await lab.operator();

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => resources[Symbol.dispose]());
 
 describe("accepted", () => {
-  test.each(readExamples())("§10: examples/%s", async (_file, example: AnyManifest) => {
+  test.each(readExamples())("examples/%s", async (_file, example: AnyManifest) => {
     const inside = { ...example, metadata: { ...example.metadata, namespace } };
     expect(await resources.create(inside, { dryRun: true })).toMatchObject({ type: "accepted" });
   });

@@ -1,4 +1,4 @@
-// Every row of the table of invalid manifests that the CRDs themselves must refuse, sent to the real API server: the answer
+// Every invalid manifest of test/support that the CRDs themselves must refuse, sent to the real API server: the answer
 // is 422 (400 for strict decoding) and names the field. Rows about updates and features not available yet have files of their own.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createNamespace } from "../support/cluster.ts";
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources[Symbol.dispose]());
 
-test.each(INVALID_MANIFESTS)("§11 row $row: $kind with $what", async ({ kind, spec, whole, refuses }) => {
+test.each(INVALID_MANIFESTS)("$kind with $what", async ({ kind, spec, whole, refuses }) => {
   const content = whole === undefined ? { ...SMALLEST[kind], ...spec } : whole.spec;
   const verdict = await resources.create(manifest(kind, { name: "refused", namespace }, content));
   expect(verdict).toMatchObject({ type: "refused", status: 422 });
@@ -26,7 +26,7 @@ test.each(INVALID_MANIFESTS)("§11 row $row: $kind with $what", async ({ kind, s
   }
 });
 
-test("§11 row 20: FireboltEngine with an unknown field", async () => {
+test("FireboltEngine with an unknown field", async () => {
   const content = { ...SMALLEST.FireboltEngine, image: "x" };
   const verdict = await resources.create(manifest("FireboltEngine", { name: "refused", namespace }, content));
   expect(verdict).toMatchObject({ type: "refused", status: 400 });

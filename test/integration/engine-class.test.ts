@@ -35,8 +35,8 @@ async function forceRemoval(lab: EngineLab, name: string): Promise<void> {
 }
 
 describe.concurrent("an edit", () => {
-  test("S38, I57: of a class template rolls every engine that names it exactly once, at once, and no other", async () => {
-    await using lab = await openLab("s38", ["c", "d"]);
+  test("class-template-edited, class-edit-rolls-once: of a class template rolls every engine that names it exactly once, at once, and no other", async () => {
+    await using lab = await openLab("class-template-edited", ["c", "d"]);
     const bound = ["a", "b"];
     for (const name of bound) await lab.createEngine(name, { engineClassRef: "c", replicas: 1 });
     await lab.createEngine("other", { engineClassRef: "d", replicas: 1 });
@@ -53,8 +53,8 @@ describe.concurrent("an edit", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S39: clearing engineClassRef rolls a generation without the class", async () => {
-    await using lab = await openLab("s39", []);
+  test("class-reference-cleared: clearing engineClassRef rolls a generation without the class", async () => {
+    await using lab = await openLab("class-reference-cleared", []);
     await lab.createClass("c", image("of-class"));
     await lab.createEngine("e", { engineClassRef: "c" });
     await lab.settled("e", 0);
@@ -79,8 +79,8 @@ describe.concurrent("an edit", () => {
 });
 
 describe.concurrent("the number of engines", () => {
-  test("S63, I56: follows engines from one class to another, and engines that go", async () => {
-    await using lab = await openLab("s63", ["c", "d"]);
+  test("engine-changes-class, bound-count-converges: follows engines from one class to another, and engines that go", async () => {
+    await using lab = await openLab("engine-changes-class", ["c", "d"]);
     const counts = async () => {
       const found = await Promise.all(["c", "d"].map((name) => readClass(lab, name)));
       return found.map((each) => each?.status?.boundEngines);
@@ -103,8 +103,8 @@ describe.concurrent("the number of engines", () => {
     await become([0, 1]);
   });
 
-  test("S61, I55: holds the class back while it is not zero, says so, and releases it when it is", async () => {
-    await using lab = await openLab("s61", ["c"]);
+  test("bound-class-deleted, bound-class-never-released: holds the class back while it is not zero, says so, and releases it when it is", async () => {
+    await using lab = await openLab("bound-class-deleted", ["c"]);
     await lab.createEngine("a", { engineClassRef: "c", replicas: 0 });
     await lab.createEngine("b", { engineClassRef: "c", replicas: 0 });
     await Promise.all([lab.settled("a", 0), lab.settled("b", 0)]);
@@ -125,8 +125,8 @@ describe.concurrent("the number of engines", () => {
 });
 
 describe.concurrent("a class that vanishes", () => {
-  test("S22, D8: during a drain does not stop the rollout; afterwards it is reported", async () => {
-    await using lab = await openLab("s22", ["c"]);
+  test("class-removed-while-draining, gates-before-the-switch-only: during a drain does not stop the rollout; afterwards it is reported", async () => {
+    await using lab = await openLab("class-removed-while-draining", ["c"]);
     await lab.createEngine("e", { engineClassRef: "c", drainCheckInterval: "1s" });
     await lab.settled("e", 0);
     lab.queries(lab.pods("e", 0)[0], { running: 1 });
@@ -145,7 +145,7 @@ describe.concurrent("a class that vanishes", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("T2: at rest is reported with its name, pods untouched; made again, the engine goes on", async () => {
+  test("class-gate: at rest is reported with its name, pods untouched; made again, the engine goes on", async () => {
     await using lab = await openLab("gone", ["c"]);
     await lab.createEngine("e", { engineClassRef: "c" });
     await lab.settled("e", 0);

@@ -100,7 +100,7 @@ test("an undisturbed operator writes exactly what the boundaries below are made 
   expect(lab.broken()).toEqual([]);
 });
 
-describe.concurrent("S41: killed during a creation", () => {
+describe.concurrent("killed-after-any-write: killed during a creation", () => {
   test.each(boundaries(CREATION))("after $after writes (last: $last)", async ({ after }) => {
     await using lab = await openLab("crash-create");
     await create(lab);
@@ -114,7 +114,7 @@ describe.concurrent("S41: killed during a creation", () => {
   });
 });
 
-describe.concurrent("S41, S42, S43: killed during a roll", () => {
+describe.concurrent("killed-after-any-write, killed-after-switch, killed-while-cleaning: killed during a roll", () => {
   test.each(boundaries(ROLL))("after $after writes (last: $last)", async ({ after }) => {
     await using lab = await openLab("crash-roll");
     await using first = program.start({ ...settingsOf(lab), fault: { type: "kill", at: after }, countFrom: "signal" });
@@ -130,7 +130,7 @@ describe.concurrent("S41, S42, S43: killed during a roll", () => {
   });
 });
 
-describe.concurrent("S41, S44: killed while abandoning a generation", () => {
+describe.concurrent("killed-after-any-write, killed-while-abandoning: killed while abandoning a generation", () => {
   test.each(boundaries(ABANDONMENT))("after $after writes (last: $last)", async ({ after }) => {
     await using lab = await openLab("crash-abandon");
     await using first = program.start({ ...settingsOf(lab), fault: { type: "kill", at: after }, countFrom: "signal" });
@@ -156,7 +156,7 @@ describe.concurrent("S41, S44: killed while abandoning a generation", () => {
   });
 });
 
-describe.concurrent("S41, I27: killed while deleting", () => {
+describe.concurrent("killed-after-any-write, finalizer-goes-last: killed while deleting", () => {
   test.each(boundaries(DELETION))("after $after writes (last: $last)", async ({ after }) => {
     await using lab = await openLab("crash-delete");
     await using first = program.start({ ...settingsOf(lab), fault: { type: "kill", at: after }, countFrom: "signal" });

@@ -76,8 +76,8 @@ const isGone = (lab: EngineLab): void => {
 };
 
 describe.concurrent("deletion", () => {
-  test("S50, T0: at rest takes everything with it, without a drain, finalizer last", async () => {
-    await using lab = await openLab("s50");
+  test("engine-deleted, delete-engine: at rest takes everything with it, without a drain, finalizer last", async () => {
+    await using lab = await openLab("engine-deleted");
     const operator = await lab.operator();
     await lab.createEngine("e");
     await lab.settled("e", 0);
@@ -113,8 +113,8 @@ describe.concurrent("deletion", () => {
         return lab.edit("e", image("two"));
       },
     },
-  ])("S50: in the middle of $phase takes both generations with it", async ({ phase, prepare }) => {
-    await using lab = await openLab("s50b");
+  ])("engine-deleted: in the middle of $phase takes both generations with it", async ({ phase, prepare }) => {
+    await using lab = await openLab("engine-deleted-again");
     await lab.operator();
     await lab.createEngine("e");
     await lab.settled("e", 0);
@@ -124,8 +124,8 @@ describe.concurrent("deletion", () => {
     await eventually(() => isGone(lab));
   });
 
-  test("S51, I27: a refused delete keeps the finalizer, the rest goes anyway, and it ends when deletes are allowed", async () => {
-    await using lab = await openLab("s51");
+  test("delete-refused, finalizer-goes-last: a refused delete keeps the finalizer, the rest goes anyway, and it ends when deletes are allowed", async () => {
+    await using lab = await openLab("delete-refused");
     const operator = await lab.operator();
     await lab.createEngine("e");
     await lab.settled("e", 0);
@@ -146,8 +146,8 @@ describe.concurrent("deletion", () => {
     expect(before).toBeLessThan(80);
   });
 
-  test("T19: a delete refused while cleaning keeps the phase, and cleaning goes on when it is allowed", async () => {
-    await using lab = await openLab("t19");
+  test("delete-rejected: a delete refused while cleaning keeps the phase, and cleaning goes on when it is allowed", async () => {
+    await using lab = await openLab("delete-rejected");
     await lab.operator();
     await lab.createEngine("e");
     await lab.settled("e", 0);
@@ -161,8 +161,8 @@ describe.concurrent("deletion", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S52: an object held by somebody else's finalizer does not hold the engine; an event names it", async () => {
-    await using lab = await openLab("s52");
+  test("foreign-finalizer: an object held by somebody else's finalizer does not hold the engine; an event names it", async () => {
+    await using lab = await openLab("foreign-finalizer");
     await lab.operator();
     await lab.createEngine("e");
     const { metadata } = await lab.settled("e", 0);
@@ -182,8 +182,8 @@ describe.concurrent("deletion", () => {
     expect(last === undefined ? undefined : readyOf(last.object)?.reason).toBe("ExternalFinalizer");
   });
 
-  test("S53, I34: an engine of the same name waits for the old one's objects, adopts none, and then takes their names", async () => {
-    await using lab = await openLab("s53");
+  test("same-name-again, foreign-objects-untouched: an engine of the same name waits for the old one's objects, adopts none, and then takes their names", async () => {
+    await using lab = await openLab("same-name-again");
     await lab.operator();
     await lab.createEngine("e");
     const old = await lab.settled("e", 0);

@@ -56,8 +56,8 @@ function recordingClock(): { readonly clock: Clock; readonly delaysMs: readonly 
 }
 
 describe.concurrent("a drain", () => {
-  test("S12, S13, I22, I23: one busy pod of two holds it; edits wait, and cost one bump afterwards", async () => {
-    await using lab = await openDraining("s13", [{}, { running: 1 }]);
+  test("edited-while-draining, drain-with-busy-pod, draining-kept-until-cleaning, one-rollout-at-a-time: one busy pod of two holds it; edits wait, and cost one bump afterwards", async () => {
+    await using lab = await openDraining("drain-with-busy-pod", [{}, { running: 1 }]);
     await lab.edit("e", { replicas: 1 });
     await lab.edit("e", { replicas: 3 });
     const busy = lab.pods("e", 0)[1]?.status?.podIP ?? "";
@@ -71,8 +71,8 @@ describe.concurrent("a drain", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S14: suspended queries alone hold it", async () => {
-    await using lab = await openDraining("s14", [{ suspended: 2 }]);
+  test("drain-with-suspended-query: suspended queries alone hold it", async () => {
+    await using lab = await openDraining("drain-with-suspended-query", [{ suspended: 2 }]);
     const address = lab.pods("e", 0)[0]?.status?.podIP ?? "";
     const askedBefore = plane.metrics.asked(address);
     await eventually(() => plane.metrics.asked(address) >= askedBefore + 2);
@@ -83,21 +83,21 @@ describe.concurrent("a drain", () => {
   });
 
   test.each([
-    { name: "S15, I21: an unreachable pod", answer: "broken" },
-    { name: "S15: an error page", answer: { status: 500 } },
+    { name: "drain-with-silent-pod, silence-is-not-idle: an unreachable pod", answer: "broken" },
+    { name: "drain-with-silent-pod: an error page", answer: { status: 500 } },
     {
-      name: "S16: a gauge with labels only",
+      name: "gauge-with-labels-only: a gauge with labels only",
       answer: { body: 'firebolt_running_queries{a="b"} 0\nfirebolt_suspended_queries 0\n' },
     },
     {
-      name: "I21: a value that is no number",
+      name: "silence-is-not-idle: a value that is no number",
       answer: { body: "firebolt_running_queries NaN\nfirebolt_suspended_queries 0\n" },
     },
   ] as const)(
     "$name shows as DrainCheckFailing with the pod's name, at the interval, and recovers",
     async ({ answer }) => {
       const { clock, delaysMs } = recordingClock();
-      await using lab = await openDraining("s15", [{}, answer], { clock });
+      await using lab = await openDraining("drain-with-silent-pod", [{}, answer], { clock });
       const failing = await lab.until(
         "e",
         (e) => readyOf(e)?.reason === "DrainCheckFailing",
@@ -117,8 +117,8 @@ describe.concurrent("a drain", () => {
     },
   );
 
-  test("S17: a pod that is not Running is not asked", async () => {
-    await using lab = await openLab("s17");
+  test("drain-with-pod-not-running: a pod that is not Running is not asked", async () => {
+    await using lab = await openLab("drain-with-pod-not-running");
     const [pod] = lab.pods("e", 0);
     lab.queries(pod, { running: 5 });
     const askedBefore = plane.metrics.asked(pod?.status?.podIP ?? "");
@@ -132,16 +132,16 @@ describe.concurrent("a drain", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S18: setting recreate releases a stuck drain, and rolls nothing by itself", async () => {
-    await using lab = await openDraining("s18", [{ running: 1 }]);
+  test("stuck-drain-released: setting recreate releases a stuck drain, and rolls nothing by itself", async () => {
+    await using lab = await openDraining("stuck-drain-released", [{ running: 1 }]);
     await lab.edit("e", { rollout: "recreate" });
     await lab.settled("e", 1);
     expect(generationsOf(lab, "e")).toEqual([0, 1]);
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S21, I38: an instance deleted on the way does not stop it; only at rest it is missed", async () => {
-    await using lab = await openDraining("s21", [{ running: 1 }]);
+  test("instance-deleted-while-draining, rollout-ends-without-instance: an instance deleted on the way does not stop it; only at rest it is missed", async () => {
+    await using lab = await openDraining("instance-deleted-while-draining", [{ running: 1 }]);
     await lab.client.delete(FireboltInstance, { namespace: lab.namespace, name: "main" });
     idle(lab);
     const resting = await lab.until("e", (e) => readyOf(e)?.reason === "InstanceNotReady", "misses its instance");
@@ -151,8 +151,8 @@ describe.concurrent("a drain", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S30, I18: the routing Service deleted while draining comes back, selecting the new generation", async () => {
-    await using lab = await openDraining("s30", [{ running: 1 }]);
+  test("routing-service-deleted-while-draining, routing-repaired-at-once: the routing Service deleted while draining comes back, selecting the new generation", async () => {
+    await using lab = await openDraining("routing-service-deleted-while-draining", [{ running: 1 }]);
     const uid = () => lab.history.latest("Service", "e-service")?.metadata?.uid;
     const deleted = uid();
     await lab.client.delete(services, { namespace: lab.namespace, name: "e-service" });
@@ -162,7 +162,7 @@ describe.concurrent("a drain", () => {
     await lab.settled("e", 1);
   });
 
-  test("D3: with metricScrapeMode PodIP pods are asked directly, and hold the drain all the same", async () => {
+  test("scrape-through-api-server: with metricScrapeMode PodIP pods are asked directly, and hold the drain all the same", async () => {
     await using lab = await openEngineLab(plane, "podip");
     await lab.createInstance();
     const body = { spec: { metricScrapeMode: "PodIP" } };

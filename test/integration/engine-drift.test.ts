@@ -75,7 +75,7 @@ describe("the maximal pod template", () => {
   });
 });
 
-/** objects §2.9, "deliberately not compared", and what no template can set. */
+/** What is deliberately not compared (docs/design/objects.md#comparing), and what no template can set. */
 const NOT_COMPARED = [
   /^spec\.(serviceName|podManagementPolicy|revisionHistoryLimit|selector|updateStrategy|persistentVolumeClaimRetentionPolicy)/,
   /^spec\.template\.spec\.containers\[0\]\.(command|args|ports|livenessProbe|readinessProbe|startupProbe)/,

@@ -1,5 +1,5 @@
-// Every event of operations §3 about engines, produced by what it tells of on a real control plane and read back from it: once for
-// each thing that happens, repeats as a series.
+// Every event about engines (docs/monitoring.md#events), produced by what it tells of on a real control plane and read back from
+// it: once for each thing that happens, repeats as a series.
 import { eventResource, type KubeEvent } from "@firebolt-operator/kube/events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltEngine } from "../../src/api/engine.ts";
@@ -70,7 +70,7 @@ const noteOf = (events: readonly KubeEvent[], reason: string): string =>
 const key = (lab: EngineLab, name: string) => ({ namespace: lab.namespace, name });
 
 describe.concurrent("rollouts", () => {
-  test("S1, S4, S7: a creation, an idle roll and a stop, each told once", async () => {
+  test("created-from-nothing, image-changed, stopped-by-hand: a creation, an idle roll and a stop, each told once", async () => {
     await using lab = await openLab("ev-life");
     await lab.operator();
     await lab.createEngine("e", { replicas: 1 });
@@ -98,7 +98,7 @@ describe.concurrent("rollouts", () => {
     expect(noteOf(await told(lab, "e", stop), "GenerationCleaned")).toBe("Generation 1 is removed");
   });
 
-  test("S9: an abandoned generation", async () => {
+  test("edited-while-creating: an abandoned generation", async () => {
     await using lab = await openLab("ev-abandon");
     await lab.operator();
     await lab.createEngine("e", { replicas: 1 });
@@ -117,7 +117,7 @@ describe.concurrent("rollouts", () => {
     expect(noteOf(events, "GenerationAbandoned")).toContain("Generation 1 is given up for 2 and removed: ");
   });
 
-  test("S13, S15: a drain that takes time; the same failure again is a series, not another event", async () => {
+  test("drain-with-busy-pod, drain-with-silent-pod: a drain that takes time; the same failure again is a series, not another event", async () => {
     await using lab = await openLab("ev-drain");
     await lab.operator();
     await lab.createEngine("e", { replicas: 1, drainCheckInterval: "1s" });
@@ -161,7 +161,7 @@ describe.concurrent("rollouts", () => {
     });
   });
 
-  test("S67: auto-stop and wake", async () => {
+  test("woken-by-fresh-stamp: auto-stop and wake", async () => {
     await using lab = await openLab("ev-wake");
     await lab.operator();
     const autoStop = { enabled: true, activeReplicas: 1, idleReplicas: 0, idleTimeout: "30m", pollInterval: "1s" };
@@ -179,7 +179,7 @@ describe.concurrent("rollouts", () => {
     expect(noteOf(events, "WakeRequested")).toMatch(/^Annotation firebolt\.io\/wake-requested, \d+ s old$/);
   });
 
-  test("S52: somebody else's finalizer on an object of a deleted engine", async () => {
+  test("foreign-finalizer: somebody else's finalizer on an object of a deleted engine", async () => {
     await using lab = await openLab("ev-finalizer");
     let operatorCaches: EngineCaches | undefined;
     await lab.operator({
@@ -224,7 +224,7 @@ describe.concurrent("refusals", () => {
     expect(exceeded?.note).toContain("resources.limits[cpu]");
   });
 
-  test("api §7.5: volumes that reach a Secret of the operator are left out with their mounts, once and for all", async () => {
+  test("volumes that reach a Secret of the operator are left out with their mounts, once and for all", async () => {
     await using lab = await openLab("ev-alias");
     const first = await lab.operator();
     const alias = (name: string, source: object) => ({
@@ -267,7 +267,7 @@ describe.concurrent("refusals", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("api §7.5: variables that reach one are refused, of the engine and of its class", async () => {
+  test("variables that reach one are refused, of the engine and of its class", async () => {
     await using lab = await openLab("ev-env");
     await lab.operator();
     const secretRef = { name: "main-metadata-postgres-creds" };
@@ -285,6 +285,6 @@ describe.concurrent("refusals", () => {
   });
 });
 
-test("operations §3, §9 row 8: each reason of the table was produced by one of these scenarios", () => {
+test("each reason of the table was produced by one of these scenarios", () => {
   expect(Object.keys(TABLE).filter((reason) => !produced.has(reason))).toEqual([]);
 });

@@ -60,7 +60,7 @@ async function pausedLeader(lab: EngineLab, { before, fenced }: Pause) {
   };
 }
 
-describe.concurrent("I17, I29: a former leader that wakes up with its fence off", () => {
+describe.concurrent("selector-never-goes-back, no-blind-overwrite: a former leader that wakes up with its fence off", () => {
   const pauses = Array.from({ length: ROLL_WRITES }, (_, index) => ({ before: index + 1, fenced: false }));
   test.each(pauses)("at write $before of a roll changes nothing for good", async (pause) => {
     await using lab = await openEngineLab(plane, "leaders");

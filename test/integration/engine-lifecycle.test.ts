@@ -23,8 +23,8 @@ async function openLab(prefix: string): Promise<EngineLab> {
 }
 
 describe.concurrent("create", () => {
-  test("S1, T1, T7, T10, T15, T6: a new engine is created, switched to and Ready; it never drains", async () => {
-    await using lab = await openLab("s1");
+  test("created-from-nothing, initialise, build, pods-ready, first-rest, verify: a new engine is created, switched to and Ready; it never drains", async () => {
+    await using lab = await openLab("created-from-nothing");
     await lab.createEngine("e");
     const settled = await lab.settled("e", 0);
     expect(settled.status).toMatchObject({ phase: "stable", currentGeneration: 0, activeGeneration: 0 });
@@ -35,8 +35,8 @@ describe.concurrent("create", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("I34: every child has the engine as its controller, and its labels", async () => {
-    await using lab = await openLab("i34");
+  test("foreign-objects-untouched: every child has the engine as its controller, and its labels", async () => {
+    await using lab = await openLab("foreign-objects-untouched");
     await lab.createEngine("e");
     const { metadata } = await lab.settled("e", 0);
     const children = [
@@ -53,8 +53,8 @@ describe.concurrent("create", () => {
     }
   });
 
-  test("S2: created with zero replicas it ends stopped, with an empty StatefulSet", async () => {
-    await using lab = await openLab("s2");
+  test("created-with-zero-replicas: created with zero replicas it ends stopped, with an empty StatefulSet", async () => {
+    await using lab = await openLab("created-with-zero-replicas");
     await lab.createEngine("e", { replicas: 0 });
     const settled = await lab.settled("e", 0);
     expect(settled.status?.phase).toBe("stopped");
@@ -67,8 +67,8 @@ describe.concurrent("create", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S3, T3, I36: without an instance nothing is made; the moment it is usable, everything is", async () => {
-    await using lab = await openEngineLab(plane, "s3");
+  test("created-before-instance, instance-gate, no-config-without-instance: without an instance nothing is made; the moment it is usable, everything is", async () => {
+    await using lab = await openEngineLab(plane, "created-before-instance");
     await lab.operator();
     await lab.createEngine("e");
     const waiting = await lab.until("e", (e) => readyOf(e)?.reason === "InstanceNotReady", "waits for its instance");
@@ -91,8 +91,8 @@ describe.concurrent("create", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S88: an edit before the first generation served abandons it; the Service follows at the switch", async () => {
-    await using lab = await openLab("s88");
+  test("edited-before-first-switch: an edit before the first generation served abandons it; the Service follows at the switch", async () => {
+    await using lab = await openLab("edited-before-first-switch");
     await lab.createEngine("e", { template: { spec: { nodeSelector: lab.hold } } });
     await eventually(() => lab.pods("e", 0).length === 2 && lab.target("e") === 0);
     await lab.edit("e", { template: null });
@@ -110,8 +110,8 @@ describe.concurrent("create", () => {
 });
 
 describe.concurrent("change", () => {
-  test("S4, T4, T12, T13, T18, T20: an image change writes the number first, flips once and cleans up", async () => {
-    await using lab = await openLab("s4");
+  test("image-changed, bump, switch-service, start-drain, drained, clean: an image change writes the number first, flips once and cleans up", async () => {
+    await using lab = await openLab("image-changed");
     await lab.createEngine("e");
     await lab.settled("e", 0);
     await lab.edit("e", image("two"));
@@ -131,8 +131,8 @@ describe.concurrent("change", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S5, S6: scaling builds a new generation of the new size before the flip, up and down", async () => {
-    await using lab = await openLab("s5");
+  test("scaled-up, scaled-down: scaling builds a new generation of the new size before the flip, up and down", async () => {
+    await using lab = await openLab("scaled-up");
     await lab.createEngine("e");
     await lab.settled("e", 0);
     await lab.edit("e", { replicas: 4 });
@@ -145,8 +145,8 @@ describe.concurrent("change", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S7, S8: stopping goes through an empty generation, starting through a full one, without waiting for a drain", async () => {
-    await using lab = await openLab("s7");
+  test("stopped-by-hand, started-by-hand: stopping goes through an empty generation, starting through a full one, without waiting for a drain", async () => {
+    await using lab = await openLab("stopped-by-hand");
     const operator = await lab.operator();
     await lab.createEngine("e");
     await lab.settled("e", 0);
@@ -165,11 +165,19 @@ describe.concurrent("change", () => {
   });
 
   test.each([
-    { name: "S19, T14: drainCheckEnabled: false", engine: { drainCheckEnabled: false }, engineClass: undefined },
-    { name: "S20: recreate from the class", engine: { engineClassRef: "c" }, engineClass: { rollout: "recreate" } },
+    {
+      name: "drain-check-off, skip-drain: drainCheckEnabled: false",
+      engine: { drainCheckEnabled: false },
+      engineClass: undefined,
+    },
+    {
+      name: "recreate-from-class: recreate from the class",
+      engine: { engineClassRef: "c" },
+      engineClass: { rollout: "recreate" },
+    },
     { name: "rollout: recreate", engine: { rollout: "recreate" }, engineClass: undefined },
   ] as const)("$name goes from switching to cleaning", async ({ engine, engineClass }) => {
-    await using lab = await openLab("s19");
+    await using lab = await openLab("drain-check-off");
     if (engineClass !== undefined) await lab.createClass("c", engineClass);
     await lab.createEngine("e", engine);
     await lab.settled("e", 0);
@@ -180,8 +188,8 @@ describe.concurrent("change", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S20: the engine's graceful overrides the class's recreate", async () => {
-    await using lab = await openLab("s20");
+  test("recreate-from-class: the engine's graceful overrides the class's recreate", async () => {
+    await using lab = await openLab("recreate-from-class");
     await lab.createClass("c", { rollout: "recreate" });
     await lab.createEngine("e", { engineClassRef: "c", rollout: "graceful" });
     await lab.settled("e", 0);
@@ -190,8 +198,8 @@ describe.concurrent("change", () => {
     expect(phasesOf(lab, "e")).toContain("draining");
   });
 
-  test("S35, S37: settings, key order and operator-owned keys roll nothing, and are confirmed", async () => {
-    await using lab = await openLab("s35");
+  test("settings-only-edited, equal-configuration-rewritten: settings, key order and operator-owned keys roll nothing, and are confirmed", async () => {
+    await using lab = await openLab("settings-only-edited");
     await lab.createEngine("e", { customEngineConfig: { a: { x: 1, y: 2 }, b: true } });
     await lab.settled("e", 0);
     const edits = [
@@ -208,8 +216,8 @@ describe.concurrent("change", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S36, D9: volumes and pull secrets alone roll a generation, once", async () => {
-    await using lab = await openLab("s36");
+  test("volumes-edited, whole-template-compared: volumes and pull secrets alone roll a generation, once", async () => {
+    await using lab = await openLab("volumes-edited");
     await lab.createEngine("e");
     await lab.settled("e", 0);
     await lab.edit("e", { template: { spec: { volumes: [{ name: "scratch", emptyDir: {} }] } } });
@@ -219,8 +227,8 @@ describe.concurrent("change", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S34: a pod that is not ready shows as PodsNotReady, the phase stays, and Ready comes back", async () => {
-    await using lab = await openLab("s34");
+  test("one-pod-not-ready: a pod that is not ready shows as PodsNotReady, the phase stays, and Ready comes back", async () => {
+    await using lab = await openLab("one-pod-not-ready");
     await lab.createEngine("e");
     await lab.settled("e", 0);
     const [pod] = lab.pods("e", 0);
@@ -233,8 +241,8 @@ describe.concurrent("change", () => {
     await lab.settled("e", 0);
   });
 
-  test("S40: an operator with another default image rolls the engines that inherit it, and no pinned one", async () => {
-    await using lab = await openEngineLab(plane, "s40");
+  test("default-image-changed: an operator with another default image rolls the engines that inherit it, and no pinned one", async () => {
+    await using lab = await openEngineLab(plane, "default-image-changed");
     await lab.createInstance();
     const before = await lab.operator();
     await lab.createEngine("inherits");

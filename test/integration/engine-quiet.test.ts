@@ -41,7 +41,7 @@ const GATED_PASSES = WINDOW_MS / 10_000 + 1;
 
 describe.concurrent("requests", () => {
   test(
-    `I30, I35: ${ENGINES} engines at once stay within ten to create, sixteen to roll or stop, six to delete, none at rest`,
+    `no-needless-write, idle-engines-start-no-pass: ${ENGINES} engines at once stay within ten to create, sixteen to roll or stop, six to delete, none at rest`,
     async () => {
       await using lab = await openEngineLab(plane, "budget");
       await lab.createInstance();
@@ -80,7 +80,7 @@ describe.concurrent("requests", () => {
   );
 
   test(
-    "S3: an instance of another namespace",
+    "created-before-instance: an instance of another namespace",
     async () => {
       await using lab = await openEngineLab(plane, "bad-instance");
       const elsewhere = await createNamespace("elsewhere", plane.kubeconfig);
@@ -138,11 +138,15 @@ describe.concurrent("requests", () => {
 
   test.each([
     {
-      name: "I21: metrics that are not numbers",
+      name: "silence-is-not-idle: metrics that are not numbers",
       answer: { body: "firebolt_running_queries many\nfirebolt_suspended_queries -1\n" },
       cause: "no usable value for firebolt_running_queries",
     },
-    { name: "I21: metrics of ten megabytes", answer: { bytes: 10_000_000 }, cause: "larger than 1048576 bytes" },
+    {
+      name: "silence-is-not-idle: metrics of ten megabytes",
+      answer: { bytes: 10_000_000 },
+      cause: "larger than 1048576 bytes",
+    },
   ] satisfies readonly { name: string; answer: MetricsAnswer; cause: string }[])(
     "$name",
     async ({ answer, cause }) => {

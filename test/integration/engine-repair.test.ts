@@ -58,8 +58,8 @@ function untilComplaint(lab: EngineLab): Promise<number> {
 }
 
 describe.concurrent("a StatefulSet", () => {
-  test("S24, S87: deleted by hand, it is replaced by a new generation at once, without waiting for its pods to end", async () => {
-    await using lab = await openLab("s24");
+  test("stateful-set-deleted, serving-set-terminating: deleted by hand, it is replaced by a new generation at once, without waiting for its pods to end", async () => {
+    await using lab = await openLab("stateful-set-deleted");
     const body = { metadata: { finalizers: ["example.com/slow"] } };
     await lab.client.patch(statefulSets, inLab(lab, "e-g0"), edit(body));
     await lab.client.delete(statefulSets, inLab(lab, "e-g0"), { propagation: "Foreground" });
@@ -70,8 +70,8 @@ describe.concurrent("a StatefulSet", () => {
     expect(lab.broken({ statefulSets: true })).toEqual([]);
   });
 
-  test("S24: gone without a trace, it is replaced by a new generation; the selector moves when that is ready", async () => {
-    await using lab = await openLab("s24b");
+  test("stateful-set-deleted: gone without a trace, it is replaced by a new generation; the selector moves when that is ready", async () => {
+    await using lab = await openLab("stateful-set-deleted-again");
     await lab.client.delete(statefulSets, inLab(lab, "e-g0"), { propagation: "Background" });
     await lab.settled("e", 1);
     expect(lab.target("e")).toBe(1);
@@ -84,19 +84,22 @@ describe.concurrent("a StatefulSet", () => {
       name: "restarted",
       body: { spec: { template: { metadata: { annotations: { "kubectl.kubernetes.io/restartedAt": "now" } } } } },
     },
-  ])("S25: $name by hand, it is replaced by a new generation with the spec's values", async ({ body }) => {
-    await using lab = await openLab("s25");
-    await lab.client.patch(statefulSets, inLab(lab, "e-g0"), edit(body));
-    await lab.settled("e", 1);
-    expect(lab.statefulSet("e", 1)?.spec?.replicas).toBe(2);
-    expect(lab.statefulSet("e", 1)?.spec?.template.metadata?.annotations ?? {}).toEqual({});
-    expect(lab.broken({ statefulSets: true })).toEqual([]);
-  });
+  ])(
+    "stateful-set-edited: $name by hand, it is replaced by a new generation with the spec's values",
+    async ({ body }) => {
+      await using lab = await openLab("stateful-set-edited");
+      await lab.client.patch(statefulSets, inLab(lab, "e-g0"), edit(body));
+      await lab.settled("e", 1);
+      expect(lab.statefulSet("e", 1)?.spec?.replicas).toBe(2);
+      expect(lab.statefulSet("e", 1)?.spec?.template.metadata?.annotations ?? {}).toEqual({});
+      expect(lab.broken({ statefulSets: true })).toEqual([]);
+    },
+  );
 });
 
 describe.concurrent("what surrounds it", () => {
-  test("S26: a deleted ConfigMap comes back with the same bytes; no pod restarts and the phase stays", async () => {
-    await using lab = await openLab("s26");
+  test("config-map-deleted: a deleted ConfigMap comes back with the same bytes; no pod restarts and the phase stays", async () => {
+    await using lab = await openLab("config-map-deleted");
     const before = lab.history.latest("ConfigMap", "e-g0-config");
     const pods = lab.pods("e", 0).map(({ metadata }) => metadata?.uid);
     await lab.client.delete(configMaps, inLab(lab, "e-g0-config"));
@@ -110,8 +113,8 @@ describe.concurrent("what surrounds it", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S27: a deleted headless Service comes back while stopped", async () => {
-    await using lab = await openLab("s27", { replicas: 0 });
+  test("headless-service-deleted: a deleted headless Service comes back while stopped", async () => {
+    await using lab = await openLab("headless-service-deleted", { replicas: 0 });
     const before = lab.history.latest("Service", "e-g0-hl")?.metadata?.uid;
     await lab.client.delete(services, inLab(lab, "e-g0-hl"));
     await eventually(() => {
@@ -122,16 +125,19 @@ describe.concurrent("what surrounds it", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test.each(["7", "none"])("S28, I18: a routing Service pointed at %s comes back", async (generation) => {
-    await using lab = await openLab("s28");
-    const selecting = (value: string) => ({ spec: { selector: { "firebolt.io/generation": value } } });
-    await serviceComesBack(lab, selecting(generation), selecting("0"));
-    await lab.settled("e", 0);
-    expect(lab.engine("e").status?.currentGeneration).toBe(0);
-  });
+  test.each(["7", "none"])(
+    "routing-service-edited, routing-repaired-at-once: a routing Service pointed at %s comes back",
+    async (generation) => {
+      await using lab = await openLab("routing-service-edited");
+      const selecting = (value: string) => ({ spec: { selector: { "firebolt.io/generation": value } } });
+      await serviceComesBack(lab, selecting(generation), selecting("0"));
+      await lab.settled("e", 0);
+      expect(lab.engine("e").status?.currentGeneration).toBe(0);
+    },
+  );
 
-  test("S28: a routing Service without its labels, or with another port, comes back", async () => {
-    await using lab = await openLab("s28b");
+  test("routing-service-edited: a routing Service without its labels, or with another port, comes back", async () => {
+    await using lab = await openLab("routing-service-edited-again");
     const ports = lab.history.latest("Service", "e-service")?.spec?.ports;
     const labelled = { metadata: { labels: { "firebolt.io/engine": "e" } } };
     await serviceComesBack(lab, { metadata: { labels: null } }, labelled);
@@ -142,8 +148,8 @@ describe.concurrent("what surrounds it", () => {
 });
 
 describe.concurrent("a status", () => {
-  test("T21: with a phase that nobody knows is led back to where its numbers point", async () => {
-    await using lab = await openLab("t21");
+  test("unknown-phase: with a phase that nobody knows is led back to where its numbers point", async () => {
+    await using lab = await openLab("unknown-phase");
     const key = inLab(lab, "e");
     await lab.client.patch(FireboltEngine, key, edit({ status: { phase: "paused" } }), { subresource: "status" });
     // A change of status alone starts no pass: this edit does, and rolls nothing.
@@ -175,8 +181,8 @@ describe.concurrent("leftovers", () => {
     },
   });
 
-  test("S47, S48, I24: sets of forgotten generations go, a hundred deletes at a time; newer and foreign ones stay", async () => {
-    await using lab = await openEngineLab(plane, "s47");
+  test("leftovers-of-many-generations, object-of-another-owner, sweep-takes-only-leftovers: sets of forgotten generations go, a hundred deletes at a time; newer and foreign ones stay", async () => {
+    await using lab = await openEngineLab(plane, "leftovers-of-many-generations");
     await lab.createInstance();
     const first = await lab.operator();
     await lab.createEngine("e", { drainCheckInterval: "1s" });
@@ -227,8 +233,8 @@ describe.concurrent("leftovers", () => {
     );
   });
 
-  test("S49, I25: they go behind a closed gate too", async () => {
-    await using lab = await openLab("s49");
+  test("leftovers-behind-closed-gate, leftovers-swept: they go behind a closed gate too", async () => {
+    await using lab = await openLab("leftovers-behind-closed-gate");
     await lab.edit("e", image("two"));
     await lab.settled("e", 1);
     await lab.edit("e", { template: { spec: { hostNetwork: true } } });
@@ -245,8 +251,8 @@ describe.concurrent("leftovers", () => {
 });
 
 describe.concurrent("pods that cannot be made", () => {
-  test("S32: a quota shows on the engine within ten seconds, the old generation serves, and it clears by itself", async () => {
-    await using lab = await openLab("s32");
+  test("pods-cannot-be-created: a quota shows on the engine within ten seconds, the old generation serves, and it clears by itself", async () => {
+    await using lab = await openLab("pods-cannot-be-created");
     await lab.client.create(ResourceQuota, {
       metadata: { namespace: lab.namespace, name: "no-more" },
       spec: { hard: { pods: "2" } },
@@ -266,8 +272,8 @@ describe.concurrent("pods that cannot be made", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S32: a missing ServiceAccount shows, and fixing the template abandons the generation", async () => {
-    await using lab = await openLab("s32b");
+  test("pods-cannot-be-created: a missing ServiceAccount shows, and fixing the template abandons the generation", async () => {
+    await using lab = await openLab("pods-cannot-be-created-again");
     await lab.edit("e", { template: { spec: { serviceAccountName: "nobody" } } });
     await untilComplaint(lab);
     const stuck = await lab.until("e", (e) => readyOf(e)?.reason === "FailedCreate", "says why", 10_000);
@@ -278,8 +284,8 @@ describe.concurrent("pods that cannot be made", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S33: when events cannot be listed the reason stays generic and the rollout goes on", async () => {
-    await using lab = await openEngineLab(plane, "s33");
+  test("events-cannot-be-listed: when events cannot be listed the reason stays generic and the rollout goes on", async () => {
+    await using lab = await openEngineLab(plane, "events-cannot-be-listed");
     await lab.createInstance();
     let refusals = 0;
     const operator = await lab.operator({

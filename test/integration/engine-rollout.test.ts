@@ -37,8 +37,8 @@ async function openCreating(prefix: string): Promise<EngineLab> {
 }
 
 describe.concurrent("a spec that changes while creating", () => {
-  test("S9, T8: the pending generation is given up, the old one keeps serving, the next one takes over", async () => {
-    await using lab = await openCreating("s9");
+  test("edited-while-creating, abandon: the pending generation is given up, the old one keeps serving, the next one takes over", async () => {
+    await using lab = await openCreating("edited-while-creating");
     expect(lab.target("e")).toBe(0);
     await lab.edit("e", { template: null, replicas: 3 });
     await lab.settled("e", 2);
@@ -47,8 +47,8 @@ describe.concurrent("a spec that changes while creating", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S10, I26: five edits in a row end on the last spec; besides the serving one, one generation lives at a time", async () => {
-    await using lab = await openCreating("s10");
+  test("five-edits-in-a-row, leftovers-swept: five edits in a row end on the last spec; besides the serving one, one generation lives at a time", async () => {
+    await using lab = await openCreating("five-edits-in-a-row");
     for (const tag of ["a", "b", "c", "d", "e"])
       await lab.edit("e", { template: { spec: { nodeSelector: lab.hold, ...image(tag).template.spec } } });
     const { currentGeneration = -1 } =
@@ -66,16 +66,16 @@ describe.concurrent("a spec that changes while creating", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S11: going back to the old spec builds it anew; traffic never returns to the old generation's number", async () => {
-    await using lab = await openCreating("s11");
+  test("reverted-while-creating: going back to the old spec builds it anew; traffic never returns to the old generation's number", async () => {
+    await using lab = await openCreating("reverted-while-creating");
     await lab.edit("e", { template: null });
     await lab.settled("e", 2);
     expect(targetsOf(lab, "e")).toEqual(["0", "2"]);
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S85: traffic that already points at the doomed generation goes back before anything of it is deleted", async () => {
-    await using lab = await openCreating("s85");
+  test("traffic-on-doomed-generation: traffic that already points at the doomed generation goes back before anything of it is deleted", async () => {
+    await using lab = await openCreating("traffic-on-doomed-generation");
     const patch = { type: "merge", body: { spec: { selector: { "firebolt.io/generation": "1" } } } } as const;
     await lab.client.patch(services, { namespace: lab.namespace, name: "e-service" }, patch);
     await lab.edit("e", { template: { spec: { nodeSelector: null, ...image("three").template.spec } } });
@@ -92,8 +92,8 @@ describe.concurrent("a spec that changes while creating", () => {
     expect(lab.broken({ routing: true })).toEqual([]);
   });
 
-  test("S86: a StatefulSet that somebody made meanwhile is not patched; the next pass abandons it", async () => {
-    await using lab = await openEngineLab(plane, "s86");
+  test("stateful-set-unseen-by-cache: a StatefulSet that somebody made meanwhile is not patched; the next pass abandons it", async () => {
+    await using lab = await openEngineLab(plane, "stateful-set-unseen-by-cache");
     await lab.createInstance();
     let raced = false;
     const before = async ({ text }: WriteCall) => {
@@ -146,31 +146,34 @@ describe.concurrent("disturbed", () => {
   test.each([
     { phase: "switching", write: "patch Service e-service" },
     { phase: "cleaning", write: "delete StatefulSet e-g0" },
-  ])("I7, I47: an edit in the middle of $phase waits for the end, and costs one bump", async ({ phase, write }) => {
-    await using lab = await openEngineLab(plane, phase);
-    await lab.createInstance();
-    let seen = "";
-    const before = async ({ text }: WriteCall) => {
-      if (text !== write || seen !== "") return;
-      const key = { namespace: lab.namespace, name: "e" };
-      seen = (await lab.client.get(FireboltEngine, key)).status?.phase ?? "";
-      await lab.edit("e", { replicas: 3 });
-    };
-    await lab.operator({ tap: { before } });
-    await lab.createEngine("e", DRAIN);
-    await lab.settled("e", 0);
-    await lab.edit("e", image("two"));
-    await lab.until("e", ({ metadata }) => metadata?.generation === 3, "was edited");
-    await lab.settled("e", 2);
-    expect(seen).toBe(phase);
-    expect(generationsOf(lab, "e")).toEqual([0, 1, 2]);
-    expect(targetsOf(lab, "e")).toEqual(["0", "1", "2"]);
-    expect(lab.pods("e", 2)).toHaveLength(3);
-    expect(lab.broken()).toEqual([]);
-  });
+  ])(
+    "no-bump-mid-rollout, every-edit-runs: an edit in the middle of $phase waits for the end, and costs one bump",
+    async ({ phase, write }) => {
+      await using lab = await openEngineLab(plane, phase);
+      await lab.createInstance();
+      let seen = "";
+      const before = async ({ text }: WriteCall) => {
+        if (text !== write || seen !== "") return;
+        const key = { namespace: lab.namespace, name: "e" };
+        seen = (await lab.client.get(FireboltEngine, key)).status?.phase ?? "";
+        await lab.edit("e", { replicas: 3 });
+      };
+      await lab.operator({ tap: { before } });
+      await lab.createEngine("e", DRAIN);
+      await lab.settled("e", 0);
+      await lab.edit("e", image("two"));
+      await lab.until("e", ({ metadata }) => metadata?.generation === 3, "was edited");
+      await lab.settled("e", 2);
+      expect(seen).toBe(phase);
+      expect(generationsOf(lab, "e")).toEqual([0, 1, 2]);
+      expect(targetsOf(lab, "e")).toEqual(["0", "1", "2"]);
+      expect(lab.pods("e", 2)).toHaveLength(3);
+      expect(lab.broken()).toEqual([]);
+    },
+  );
 
-  test("S60: an instance deleted under an engine at rest leaves it running, and its return makes it Ready again", async () => {
-    await using lab = await openLab("s60");
+  test("instance-deleted-under-engines: an instance deleted under an engine at rest leaves it running, and its return makes it Ready again", async () => {
+    await using lab = await openLab("instance-deleted-under-engines");
     const before = lab.pods("e", 0).map(({ metadata }) => metadata?.uid);
     await lab.client.delete(FireboltInstance, { namespace: lab.namespace, name: "main" });
     const orphaned = await lab.until("e", (e) => readyOf(e)?.reason === "InstanceNotReady", "misses its instance");
@@ -181,8 +184,8 @@ describe.concurrent("disturbed", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S29, D15: the routing Service deleted while creating comes back, selecting the generation that serves", async () => {
-    await using lab = await openCreating("s29");
+  test("routing-service-deleted-while-creating, lost-service-names-active: the routing Service deleted while creating comes back, selecting the generation that serves", async () => {
+    await using lab = await openCreating("routing-service-deleted-while-creating");
     await lab.client.delete(services, { namespace: lab.namespace, name: "e-service" });
     await eventually(() => lab.history.of("Service", "e-service").at(-1)?.change === "stored" && lab.target("e") === 0);
     expect(lab.engine("e").status).toMatchObject({ phase: "creating", currentGeneration: 1 });
@@ -191,8 +194,8 @@ describe.concurrent("disturbed", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S31, T11: pods lost between readiness and the flip send it back to creating; traffic stays", async () => {
-    await using lab = await openEngineLab(plane, "s31");
+  test("pods-lost-before-switch, step-back: pods lost between readiness and the flip send it back to creating; traffic stays", async () => {
+    await using lab = await openEngineLab(plane, "pods-lost-before-switch");
     await lab.createInstance();
     const reached = Promise.withResolvers<void>();
     const never = new Promise<void>(() => undefined);
@@ -220,8 +223,8 @@ describe.concurrent("disturbed", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S23, I37: a lost endpoint changes conditions only; an edit made meanwhile starts when it is back", async () => {
-    await using lab = await openLab("s23");
+  test("metadata-endpoint-lost, closed-gate-changes-conditions-only: a lost endpoint changes conditions only; an edit made meanwhile starts when it is back", async () => {
+    await using lab = await openLab("metadata-endpoint-lost");
     await lab.setEndpoint("");
     const blind = await lab.until("e", (e) => readyOf(e)?.reason === "InstanceNotReady", "misses its instance");
     expect(blind.status).toMatchObject({ phase: "stable", currentGeneration: 0, activeGeneration: 0 });
@@ -234,8 +237,8 @@ describe.concurrent("disturbed", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S23: an instance lost while creating stops the rollout where it is, and it goes on afterwards", async () => {
-    await using lab = await openCreating("s23b");
+  test("metadata-endpoint-lost: an instance lost while creating stops the rollout where it is, and it goes on afterwards", async () => {
+    await using lab = await openCreating("metadata-endpoint-lost-again");
     await lab.setEndpoint("");
     await lab.until("e", (e) => readyOf(e)?.reason === "InstanceNotReady", "misses its instance");
     await lab.release();
@@ -247,8 +250,8 @@ describe.concurrent("disturbed", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S45, D5: a user's edit between read and status write costs one conflict and loses nothing", async () => {
-    await using lab = await openEngineLab(plane, "s45");
+  test("spec-edited-before-status-write, retry-own-status-only: a user's edit between read and status write costs one conflict and loses nothing", async () => {
+    await using lab = await openEngineLab(plane, "spec-edited-before-status-write");
     await lab.createInstance();
     let edits = 0;
     const before = async ({ text }: WriteCall) => {
@@ -267,8 +270,8 @@ describe.concurrent("disturbed", () => {
     expect(lab.broken()).toEqual([]);
   });
 
-  test("S46, I29: a pass computed from an old status is discarded; the number does not go down", async () => {
-    await using lab = await openEngineLab(plane, "s46");
+  test("newer-status-meanwhile, no-blind-overwrite: a pass computed from an old status is discarded; the number does not go down", async () => {
+    await using lab = await openEngineLab(plane, "newer-status-meanwhile");
     await lab.createInstance();
     let armed = false;
     const before = async ({ text }: WriteCall) => {

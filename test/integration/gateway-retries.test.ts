@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   console.log(
-    `gateway-retries: ${world.client.sent} requests sent, ${world.client.failed} failed, ${lastMarker} markers`,
+    `gateway retries: ${world.client.sent} requests sent, ${world.client.failed} failed, ${lastMarker} markers`,
   );
   expect(world.client.failed).toBe(0);
   await world[Symbol.asyncDispose]();

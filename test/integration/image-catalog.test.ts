@@ -1,5 +1,5 @@
 // The images of the local cluster, opened and run: each as its own user on a root that cannot be written, with the command, environment
-// and volumes that the operator's pods give it (objects §2.3, §3.1.2, §3.2.3, §3.3.2, §5).
+// and volumes that the operator's pods give it.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {

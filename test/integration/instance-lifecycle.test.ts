@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab?.[Symbol.asyncDispose]());
 
-test("S54: a new instance in a namespace that admits only restricted pods", async () => {
+test("instance-created: a new instance in a namespace that admits only restricted pods", async () => {
   const room = await lab.cluster.namespace("restricted");
   const before = lab.operator.requests.length;
   const beganMs = performance.now();
@@ -101,7 +101,7 @@ test("the generated password is in no log line and no event", async () => {
 });
 
 describe("degraded and recovered", () => {
-  test("S55: metadata", async () => {
+  test("metadata-pod-lost: metadata", async () => {
     const room = await lab.provisioned();
     await room.setReady("metadata", false);
     const degraded = await reaches(room, "Degraded");
@@ -116,7 +116,7 @@ describe("degraded and recovered", () => {
     expect(phases.lastIndexOf("Provisioning")).toBeLessThan(phases.indexOf("Ready"));
   });
 
-  test("S56: the gateway", async () => {
+  test("gateway-not-ready: the gateway", async () => {
     const room = await lab.provisioned();
     await room.setReady("gateway", false);
     const degraded = await reaches(room, "Degraded");
@@ -127,7 +127,7 @@ describe("degraded and recovered", () => {
   });
 });
 
-describe("external PostgreSQL (S57)", () => {
+describe("database-secret-missing: external PostgreSQL", () => {
   const postgres = { host: "db.example.com", database: "meta", credentialsSecretRef: { name: "login" } };
   const passesIn = async (room: Room, count: number): Promise<void> => {
     const made = () => lab.operator.passes.filter(({ instance }) => instance.namespace === room.name).length;
@@ -194,7 +194,7 @@ describe("external PostgreSQL (S57)", () => {
   });
 });
 
-describe("deletion (S60)", () => {
+describe("instance-deleted-under-engines: deletion", () => {
   test("leaves nothing behind, and the name can be used again", async () => {
     const room = await lab.provisioned(undefined, "restricted");
     const secret = await room.get("Secret", SECRET);

@@ -123,7 +123,7 @@ test("an apply that the API server cannot merge is a rejection of the object, wh
   }
 });
 
-describe("S57: the Secret of an external database, deleted while everything runs", () => {
+describe("database-secret-missing: the Secret of an external database, deleted while everything runs", () => {
   const postgres = { host: "db.example.com", database: "meta", credentialsSecretRef: { name: "login" } };
   const secret = {
     apiVersion: "v1",

@@ -102,7 +102,7 @@ describe("what rolls what", () => {
     await reaches(room, "Ready");
   });
 
-  test("I54: no engine event changes the gateway", async () => {
+  test("engines-never-touch-gateway: no engine event changes the gateway", async () => {
     const room = await lab.provisioned();
     // Instances of the tests before may still be coming to rest, and nobody can tell whose request it is.
     await lab.atRest();
@@ -120,7 +120,7 @@ describe("what rolls what", () => {
   });
 });
 
-describe("drift (S59)", () => {
+describe("instance-objects-edited: drift", () => {
   const restored = (check: () => Promise<void>) => eventually(check, { describe: "the restoration" });
 
   test("an edited ConfigMap, a deleted Service and a deleted Role come back", async () => {
@@ -194,7 +194,7 @@ describe("drift (S59)", () => {
   });
 });
 
-describe("Failed (ruling 5)", () => {
+describe("failed-has-a-way-out: Failed", () => {
   test("a refused field is shown, and a spec edit leaves it", async () => {
     const room = await lab.provisioned();
     await room.patch("FireboltInstance", "lakeside", { spec: { gateway: { replicas: -1 } } });

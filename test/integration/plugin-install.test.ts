@@ -167,7 +167,7 @@ test("quickstart ends with an engine that serves and the way to ask it; uninstal
   expect((await plugin("uninstall", "--crds", "--yes")).code).toBe(0);
 });
 
-test("operations §9 row 11: the printed scripts install, start and remove the same, with the same calls of Helm", async () => {
+test("the printed scripts install, start and remove the same, with the same calls of Helm", async () => {
   const deployments = () => get("/apis/apps/v1/namespaces/firebolt-operator/deployments");
   helm.calls();
   const install = ["install", "--charts", CHARTS, "--set", "webhook.enabled=false"];

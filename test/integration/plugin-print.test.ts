@@ -1,4 +1,4 @@
-// --print-commands, for every command there is (operations §6.1, §9 row 11): printing changes nothing, and the printed script, run by
+// --print-commands, for every command there is: printing changes nothing, and the printed script, run by
 // a shell against the real API server, does what the command does. Commands of Helm are in plugin-install.test.ts.
 import type { KubeObject } from "@firebolt-operator/kube";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -65,7 +65,7 @@ async function burst(port: number, engine: string, count: number): Promise<void>
 const isUp = ({ status, spec }: FireboltEngine): boolean => status?.phase === "stable" && spec?.replicas === 1;
 const woken = (engine: string) => world.lab.until(engine, isUp, "woken", HOLD_MS);
 
-test("S78 by demand: a query is held, the operator sees the demand, the engine starts, the query is answered", async () => {
+test("query-held-and-answered: by demand, a query is held, the operator sees the demand, the engine starts, the query is answered", async () => {
   await open("one");
   await world.createStopped("e");
   const gateway = await world.gateway();
@@ -149,7 +149,7 @@ test("gateways are asked while an engine could be woken, and not at all before a
   expect(asks).toBeLessThanOrEqual(until + 1);
 }, 90_000);
 
-test("a name without a Service is unknown at once; S81: a client that leaves has woken its engine nevertheless", async () => {
+test("client-leaves-while-held: a name without a Service is unknown at once; a client that leaves has woken its engine nevertheless", async () => {
   await open("left");
   await world.createStopped("e", { template: { spec: { nodeSelector: world.lab.hold } } });
   const gateway = await world.gateway();

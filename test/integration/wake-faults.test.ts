@@ -39,7 +39,7 @@ async function proxied(): Promise<{ readonly proxy: TcpProxy; readonly kubeconfi
   return { proxy, kubeconfig: world.workspace.write("proxied.kubeconfig", text) };
 }
 
-test("S82, I58: queries for a running engine go on while the agent is killed, restarted and paused", async () => {
+test("agent-killed, running-engines-need-no-agent: queries for a running engine go on while the agent is killed, restarted and paused", async () => {
   world = await openWakeWorld(plane, "killed");
   await createRunning("e");
   const gateway = await world.gateway();
@@ -265,7 +265,7 @@ test("a query for an engine that no query can start is refused after a few secon
   await eventually(async () => (await client.send({ engine: "off" })).status === 200);
 });
 
-test("S80, I60: with room for one, the second query is refused at once and the engine starts all the same", async () => {
+test("more-queries-than-room, shed-demand-still-wakes: with room for one, the second query is refused at once and the engine starts all the same", async () => {
   world = await openWakeWorld(plane, "shed");
   await world.createStopped("e", { template: { spec: { nodeSelector: world.lab.hold } } });
   const gateway = await world.gateway({ agentFlags: ["--envoy-memory-limit-bytes=0", "--fallback-hold-cap=1"] });
@@ -280,7 +280,7 @@ test("S80, I60: with room for one, the second query is refused at once and the e
   await first;
 });
 
-test("I60: with no room at all the engine is woken by a query that is refused", async () => {
+test("shed-demand-still-wakes: with no room at all the engine is woken by a query that is refused", async () => {
   world = await openWakeWorld(plane, "none");
   await world.createStopped("e");
   const gateway = await world.gateway({ agentFlags: ["--envoy-memory-limit-bytes=0", "--fallback-hold-cap=0"] });
@@ -290,7 +290,7 @@ test("I60: with no room at all the engine is woken by a query that is refused", 
   await client.query({ engine: "e" });
 });
 
-test("S81: a client that leaves has woken the engine nevertheless", async () => {
+test("client-leaves-while-held: a client that leaves has woken the engine nevertheless", async () => {
   world = await openWakeWorld(plane, "left");
   await world.createStopped("e", { template: { spec: { nodeSelector: world.lab.hold } } });
   const gateway = await world.gateway();
@@ -305,7 +305,7 @@ test("S81: a client that leaves has woken the engine nevertheless", async () => 
   await world.lab.until("e", ({ status, spec }) => status?.phase === "stable" && spec?.replicas === 1, "woken");
 });
 
-test("S79: an engine that cannot start: 503 with Retry-After when the hold is over", async () => {
+test("held-engine-cannot-start: an engine that cannot start: 503 with Retry-After when the hold is over", async () => {
   world = await openWakeWorld(plane, "stuck");
   await world.createStopped("e", { template: { spec: { nodeSelector: world.lab.hold } } });
   const gateway = await world.gateway({ agentFlags: ["--hold-timeout=3s"] });
@@ -326,7 +326,7 @@ test("an engine that is deleted while a query waits: 404 at once", async () => {
   expect((await held).status).toBe(404);
 });
 
-test("S83 and names that are no engines: probes wake nobody; 2000 unknown names get a 404, no row and hardly a request", async () => {
+test("health-probes-wake-nobody: probes wake nobody, and names that are no engines neither: 2000 unknown names get a 404, no row and hardly a request", async () => {
   world = await openWakeWorld(plane, "unknown");
   await world.createStopped("e");
   const gateway = await world.gateway();

@@ -38,7 +38,7 @@ async function burst(port: number, engine: string, count: number, path = "/"): P
   return results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
 }
 
-test("S78: one query for a stopped engine is held, the engine starts, the query is answered", async () => {
+test("query-held-and-answered: one query for a stopped engine is held, the engine starts, the query is answered", async () => {
   world = await openWakeWorld(plane, "one");
   await world.createStopped("e");
   const gateway = await world.gateway();

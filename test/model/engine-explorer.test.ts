@@ -1,5 +1,5 @@
 // Every state that one or two disturbances can lead an engine to, from several starting points, with the operator's real pass: each is
-// safe (the invariants of behaviour §5) and from each a fair run comes to rest. `npm run explore` goes deeper.
+// safe (docs/design/engine.md#invariants) and from each a fair run comes to rest. `npm run explore` goes deeper.
 import { expect, test } from "vitest";
 import { explore } from "./engine/explorer.ts";
 import { DISTURBANCES_IN_TESTS, explorationOf, PROFILE_NAMES } from "./engine/profiles.ts";
@@ -20,6 +20,6 @@ test.each(PROFILE_NAMES)("%s: every state is safe and comes to rest", { timeout:
   expect(complete).toBe(true);
 });
 
-test("the explorations take every row of the transition table", () => {
+test("the explorations take every step of the transition table", () => {
   expect(ROWS.filter((row) => !visited.has(row))).toEqual([]);
 });

@@ -108,23 +108,23 @@ test("a draining generation that is taken back breaks nothing, and its successor
   ];
   expect(judge([...takenBack, ...after, engine({ phase: "creating", ...next }), set(2)])).toEqual([]);
   const reused = { currentGeneration: 1, activeGeneration: 0 };
-  expect(judge([...takenBack, ...after, engine({ phase: "creating", ...reused })])[0]).toMatch(/^I2/);
+  expect(judge([...takenBack, ...after, engine({ phase: "creating", ...reused })])[0]).toMatch(/^numbers-never-reused/);
 });
 
 test.each([
-  ["I1", [engine({ phase: "creating", currentGeneration: -2, activeGeneration: -2 })]],
-  ["I2", [...rolling, engine({ phase: "creating", currentGeneration: 0, activeGeneration: 0 })]],
-  ["I2", [...created, engine({ phase: "creating", currentGeneration: 2, activeGeneration: 0 })]],
-  ["I3", [...rolling, engine({ phase: "switching", currentGeneration: 1, activeGeneration: -1 })]],
-  ["I4", [...rolling, engine({ phase: "stable", currentGeneration: 1, activeGeneration: 0 })]],
-  ["I5", [...created, engine({ phase: "stable", activeGeneration: 0, drainingGeneration: 0 })]],
-  ["I7", [...switched, engine({ phase: "draining", currentGeneration: 2, activeGeneration: 1 })]],
-  ["illegal move", [...created, engine({ phase: "cleaning", activeGeneration: 0 })]],
-  ["I8", [...created, set(1)]],
-  ["I9", [...created, set(0, { generation: 2 })]],
-  ["I13", [...rolling, service(7)]],
+  ["status-in-range", [engine({ phase: "creating", currentGeneration: -2, activeGeneration: -2 })]],
+  ["numbers-never-reused", [...rolling, engine({ phase: "creating", currentGeneration: 0, activeGeneration: 0 })]],
+  ["numbers-never-reused", [...created, engine({ phase: "creating", currentGeneration: 2, activeGeneration: 0 })]],
+  ["active-never-goes-back", [...rolling, engine({ phase: "switching", currentGeneration: 1, activeGeneration: -1 })]],
+  ["one-generation-at-rest", [...rolling, engine({ phase: "stable", currentGeneration: 1, activeGeneration: 0 })]],
+  ["draining-only-after-switch", [...created, engine({ phase: "stable", activeGeneration: 0, drainingGeneration: 0 })]],
+  ["no-bump-mid-rollout", [...switched, engine({ phase: "draining", currentGeneration: 2, activeGeneration: 1 })]],
+  ["only-legal-moves", [...created, engine({ phase: "cleaning", activeGeneration: 0 })]],
+  ["number-before-objects", [...created, set(1)]],
+  ["stateful-sets-never-changed", [...created, set(0, { generation: 2 })]],
+  ["routed-to-active-or-current", [...rolling, service(7)]],
   [
-    "I14",
+    "ready-before-switch",
     [
       ...created,
       engine({ phase: "creating", currentGeneration: 1, activeGeneration: 0 }),
@@ -133,11 +133,11 @@ test.each([
       service(1),
     ],
   ],
-  ["I16", [...rolling, set(0, gone)]],
-  ["I16", [...rolling, service(1), set(1, gone)]],
-  ["I17", [...switched, service(0)]],
+  ["serving-never-deleted", [...rolling, set(0, gone)]],
+  ["serving-never-deleted", [...rolling, service(1), set(1, gone)]],
+  ["selector-never-goes-back", [...switched, service(0)]],
   [
-    "I17",
+    "selector-never-goes-back",
     [
       ...switched,
       service(0),
@@ -145,7 +145,7 @@ test.each([
     ],
   ],
   [
-    "I3",
+    "active-never-goes-back",
     [...switched, engine({ phase: "draining", currentGeneration: 1, activeGeneration: 0, drainingGeneration: 1 })],
   ],
 ] as const)("%s: a history that breaks it is found", (invariant, entries) => {

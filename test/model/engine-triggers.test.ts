@@ -63,7 +63,10 @@ class TriggerExploration {
     const waitMs = waitOf(last.outcome);
     const limitMs = pass !== undefined ? SOON_MS : visible ? 0 : pollOf(from.cluster, system.cluster);
     if (waitMs > limitMs)
-      throw new Violation("trigger", `nothing starts ${describePass(next)} for ${waitMs} ms`, [...story, label]);
+      throw new Violation("due-pass-is-triggered", `nothing starts ${describePass(next)} for ${waitMs} ms`, [
+        ...story,
+        label,
+      ]);
   }
 
   async #pass(system: System): Promise<PassRecord> {

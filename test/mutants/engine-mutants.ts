@@ -16,7 +16,7 @@ const FAULTS = "src/engine/pass-faults.test.ts";
 const triggered = (profile: string): Mutant["killedBy"] => ({
   file: "test/model/engine-triggers.test.ts",
   test: `${profile}:`,
-  reason: "Violation: trigger:",
+  reason: "Violation: due-pass-is-triggered:",
 });
 
 const DRAINED: readonly Mutant[] = [
@@ -29,7 +29,7 @@ const DRAINED: readonly Mutant[] = [
         'if (status?.conditions?.some(({ type, status: value }) => type === "Ready" && value !== "True")) return false;\n' +
         '  return status?.phase !== "Pending" &&',
     },
-    explored("rollout", "I20"),
+    explored("rollout", "drained-before-deleted"),
     unit(DRAIN, "a pod that fails its readiness probe", "cleaning"),
   ),
   noticed(
@@ -48,7 +48,7 @@ const DRAINED: readonly Mutant[] = [
       find: "const pods = isSure ? cached : await world.listPods(identity, generation);",
       replace: "const pods = isSure || cached.length >= 0 ? cached : await world.listPods(identity, generation);",
     },
-    explored("drain", "I20"),
+    explored("drain", "drained-before-deleted"),
     unit(DRAIN, "a pod that is Pending in the cache", "list Pod e"),
   ),
   noticed(
@@ -58,7 +58,7 @@ const DRAINED: readonly Mutant[] = [
       find: "return drain.settleMs === 0 ? Math.min(knownMs, nowMs)",
       replace: "return drain.settleMs >= 0 ? Math.min(knownMs, nowMs)",
     },
-    explored("settle", "I21"),
+    explored("settle", "no-running-query-deleted"),
     unit(DRAIN, "no probe counts before the settle time is over", "35000"),
   ),
   noticed(
@@ -68,7 +68,7 @@ const DRAINED: readonly Mutant[] = [
       find: "sinceMs: settledMs,",
       replace: "sinceMs: 0,",
     },
-    explored("settle", "I21"),
+    explored("settle", "no-running-query-deleted"),
     unit(DRAIN, "only a probe that began after the settle time counts", "AssertionError"),
   ),
   noticed(
@@ -78,7 +78,7 @@ const DRAINED: readonly Mutant[] = [
       find: 'const step = isStray(s) ? ({ phase: "draining", switched: true } as const)',
       replace: 'const step = s.nowMs < 0 ? ({ phase: "draining", switched: true } as const)',
     },
-    explored("settle", "I21"),
+    explored("settle", "no-running-query-deleted"),
     unit(DRAIN, "a routing Service that strays", "AssertionError"),
   ),
   noticed(
@@ -88,7 +88,7 @@ const DRAINED: readonly Mutant[] = [
       find: 'const mustRead = phase === "cleaning" || (cached === undefined && !isFirst);',
       replace: "const mustRead = cached === undefined && !isFirst;",
     },
-    explored("routing", "I16"),
+    explored("routing", "serving-never-deleted"),
     unit(DRAIN, "a Service that the cache shows at the new generation", "stable"),
   ),
   noticed(
@@ -98,7 +98,7 @@ const DRAINED: readonly Mutant[] = [
       find: '() => phase === "draining" || phase === "cleaning");',
       replace: '() => phase === "draining");',
     },
-    explored("strangers", "I47"),
+    explored("strangers", "every-edit-runs"),
     unit(DRAIN, "a set that lost its label is deleted with its generation", "AssertionError"),
   ),
   noticed(
@@ -108,7 +108,7 @@ const DRAINED: readonly Mutant[] = [
       find: '[{ kind: "Pod" as const, name, uid }],',
       replace: "[],",
     },
-    explored("editing", "I47"),
+    explored("editing", "every-edit-runs"),
     unit(DRAIN, "pods that lost their StatefulSet are probed", "AssertionError"),
   ),
   noticed(
@@ -127,8 +127,12 @@ const DRAINED: readonly Mutant[] = [
       find: 'return { queries: { type: "failing", cause: causeOf(error) }, responded: hasResponded(error) };',
       replace: 'return { queries: { type: "idle" }, responded: hasResponded(error) };',
     },
-    explored("rollout", "I20"),
-    unit("src/engine/probe/judge-scrape.test.ts", "S15: a pod that does not respond", "AssertionError"),
+    explored("rollout", "drained-before-deleted"),
+    unit(
+      "src/engine/probe/judge-scrape.test.ts",
+      "drain-with-silent-pod: a pod that does not respond",
+      "AssertionError",
+    ),
   ),
   noticed(
     {
@@ -138,8 +142,8 @@ const DRAINED: readonly Mutant[] = [
       replace:
         'if (metrics.type === "missing") return { type: "idle" };\n  if (metrics.type === "missing")\n    return',
     },
-    explored("rollout", "I20"),
-    unit("src/engine/probe/judge-scrape.test.ts", "S15: a gauge that is missing", "AssertionError"),
+    explored("rollout", "drained-before-deleted"),
+    unit("src/engine/probe/judge-scrape.test.ts", "drain-with-silent-pod: a gauge that is missing", "AssertionError"),
   ),
 ].flat();
 
@@ -151,7 +155,7 @@ const TAKEN_BACK: readonly Mutant[] = [
       find: "s.draining === undefined || !s.drainingPods.allReady || s.drainingPods.wanted === 0)",
       replace: "s.draining === undefined || s.drainingPods.wanted === 0)",
     },
-    explored("rollout", "I13"),
+    explored("rollout", "routed-to-active-or-current"),
     unit("src/engine/compute/draining.test.ts", "not when one of its pods is not ready", "take-back"),
   ),
   noticed(
@@ -170,7 +174,7 @@ const TAKEN_BACK: readonly Mutant[] = [
       find: "if (differs(s.draining) || !differs(s.current)) return undefined;",
       replace: "if (!differs(s.current)) return undefined;",
     },
-    explored("rollout", "I13"),
+    explored("rollout", "routed-to-active-or-current"),
     unit("src/engine/compute/draining.test.ts", "not when the spec asks for something else", "take-back"),
   ),
   noticed(
@@ -180,7 +184,7 @@ const TAKEN_BACK: readonly Mutant[] = [
       find: "...(highest > current ? { highestGeneration: highest } : {}),",
       replace: "...(highest > current && drains ? { highestGeneration: highest } : {}),",
     },
-    explored("rollout", "I2"),
+    explored("rollout", "numbers-never-reused"),
     unit("src/engine/pass.test.ts", "the number of a generation that was taken back from", "AssertionError"),
   ),
 ].flat();
@@ -193,7 +197,7 @@ const CONFIRMED: readonly Mutant[] = [
       find: "const isSure = generations.active < 0 ||",
       replace: "const isSure = generations.active >= -1 ||",
     },
-    explored("newLeader", "I13"),
+    explored("newLeader", "routed-to-active-or-current"),
     unit(LEADER, "queries are not sent back to a generation that drains", "AssertionError"),
   ),
   noticed(
@@ -203,7 +207,7 @@ const CONFIRMED: readonly Mutant[] = [
       find: "(isForward && world.wroteLast(snapshot.engine))",
       replace: "isForward",
     },
-    explored("newLeader", "I13"),
+    explored("newLeader", "routed-to-active-or-current"),
     unit(LEADER, "queries are not sent forward to a generation that was given up", "AssertionError"),
   ),
   noticed(
@@ -213,7 +217,7 @@ const CONFIRMED: readonly Mutant[] = [
       find: "(world.wroteLast(snapshot.engine) ? undefined : await movedOn(snapshot, world))",
       replace: "undefined",
     },
-    explored("newLeader", "I22"),
+    explored("newLeader", "draining-kept-until-cleaning"),
     unit(LEADER, "nothing is deleted by a status that says drained", "AssertionError"),
   ),
   noticed(
@@ -223,7 +227,7 @@ const CONFIRMED: readonly Mutant[] = [
       find: "view.specGeneration === engine.metadata?.generation &&",
       replace: "engine.metadata !== undefined &&",
     },
-    explored("newLeader", "given up"),
+    explored("newLeader", "wanted-never-abandoned"),
     unit(LEADER, "a generation that the stored spec asks for is not given up", "AssertionError"),
   ),
   noticed(
@@ -233,7 +237,7 @@ const CONFIRMED: readonly Mutant[] = [
       find: "view = await confirmView(world, identity);",
       replace: "view = cached;",
     },
-    explored("routing", "I16"),
+    explored("routing", "serving-never-deleted"),
     unit("src/engine/sweep.test.ts", "the confirmed view decides", "AssertionError"),
   ),
   noticed(
@@ -243,8 +247,8 @@ const CONFIRMED: readonly Mutant[] = [
       find: 'return isAtRest(phase) || phase === "switching" ||',
       replace: 'return phase === "switching" ||',
     },
-    explored("staleness", "I32"),
-    unit(FAULTS, "S24", "AssertionError"),
+    explored("staleness", "wanted-never-replaced"),
+    unit(FAULTS, "stateful-set-deleted", "AssertionError"),
   ),
   noticed(
     {
@@ -253,7 +257,7 @@ const CONFIRMED: readonly Mutant[] = [
       find: "new Set([current, active, draining, view.routingTarget])",
       replace: "new Set([current, active, view.routingTarget])",
     },
-    explored("rollout", "I22"),
+    explored("rollout", "draining-kept-until-cleaning"),
     unit("src/engine/compute/sweep.test.ts", "kept because it is", "AssertionError"),
   ),
   noticed(
@@ -263,7 +267,7 @@ const CONFIRMED: readonly Mutant[] = [
       find: 'const drains = (phase === "draining" || phase === "cleaning") && draining !== undefined;',
       replace: "const drains = draining !== undefined;",
     },
-    explored("rollout", "I4"),
+    explored("rollout", "one-generation-at-rest"),
     unit(
       "src/engine/compute/draining.test.ts",
       "cleaning comes to rest without a draining generation",
@@ -280,7 +284,7 @@ const BUILT: readonly Mutant[] = [
       find: "if (isThere && s.pods.allReady)",
       replace: "if (isThere)",
     },
-    unit("src/engine/compute/creating.test.ts", "T9: waits for pods", "T10"),
+    unit("src/engine/compute/creating.test.ts", "await-pods: waits for pods", "pods-ready"),
   ),
   noticed(
     {
@@ -289,11 +293,11 @@ const BUILT: readonly Mutant[] = [
       find: "if (isThere && s.pods.allReady)",
       replace:
         "if (!isThere && s.engine.spec?.replicas === 0)\n" +
-        '    return { type: "move", row: "T10", status: advance(s, { phase: "switching", instanceReady, rollout }), ensure: {}, recheck: "now" };\n' +
+        '    return { type: "move", step: "pods-ready", status: advance(s, { phase: "switching", instanceReady, rollout }), ensure: {}, recheck: "now" };\n' +
         "  if (isThere && s.pods.allReady)",
     },
-    explored("rollout", "I46"),
-    unit("src/engine/pass.test.ts", "S2", "not at rest"),
+    explored("rollout", "bumps-are-finite"),
+    unit("src/engine/pass.test.ts", "created-with-zero-replicas", "not at rest"),
   ),
   noticed(
     {
@@ -302,8 +306,8 @@ const BUILT: readonly Mutant[] = [
       find: 'if (!exists) return created("ConfigMap"',
       replace: 'if (!exists && object.metadata === undefined) return created("ConfigMap"',
     },
-    explored("strangers", "I34"),
-    unit(FAULTS, "S53", "AssertionError"),
+    explored("strangers", "foreign-objects-untouched"),
+    unit(FAULTS, "same-name-again", "AssertionError"),
   ),
   noticed(
     {
@@ -312,7 +316,7 @@ const BUILT: readonly Mutant[] = [
       find: "const isHidden = found !== undefined &&",
       replace: "const isHidden = found === undefined && object !== undefined &&",
     },
-    explored("strangers", "I46"),
+    explored("strangers", "bumps-are-finite"),
     unit(LABELS, "at rest a", "AssertionError"),
   ),
   noticed(
@@ -322,7 +326,7 @@ const BUILT: readonly Mutant[] = [
       find: 'const mayBeGivenUp = phase === "creating" && isThere;',
       replace: 'const mayBeGivenUp = phase === "unknown" && isThere;',
     },
-    explored("strangers", "I47"),
+    explored("strangers", "every-edit-runs"),
     unit(LABELS, "goes with the generation that is given up", "AssertionError"),
   ),
   noticed(
@@ -332,7 +336,7 @@ const BUILT: readonly Mutant[] = [
       find: "const serves = snapshot.generations.active >= 0;",
       replace: "const serves = snapshot.generations.active >= 1_000;",
     },
-    explored("strangers", "I18"),
+    explored("strangers", "routing-repaired-at-once"),
     unit("src/engine/rejected-child.test.ts", "restored while a new generation cannot be written", "AssertionError"),
   ),
   noticed(
@@ -344,7 +348,7 @@ const BUILT: readonly Mutant[] = [
         "try {\n    return [decision, await applyStatus(decision, snapshot, world)];\n  } catch (error) {\n" +
         '    if (decision.type === "hold") await showFailure(error, { engine: snapshot.engine, conditions: decision.status.conditions }, { world, deps });\n    throw error;\n  }\n}',
     },
-    explored("crashes", "I28"),
+    explored("crashes", "one-status-write"),
     unit(FAULTS, "a status that could not be written is not followed by another", "AssertionError"),
   ),
 ].flat();
@@ -357,7 +361,7 @@ const DAMPED: readonly Mutant[] = [
       find: "FIRST_WAIT_MS * 2 ** attempts",
       replace: "FIRST_WAIT_MS",
     },
-    explored("editing", "damping"),
+    explored("editing", "unexplained-rollouts-wait"),
     unit(DAMPING, "waits a second, and each one after it twice as long", "AssertionError"),
   ),
   noticed(
@@ -367,7 +371,7 @@ const DAMPED: readonly Mutant[] = [
       find: "if (s.nowMs >= dueMs)",
       replace: "if (s.nowMs >= 0)",
     },
-    explored("editing", "damping"),
+    explored("editing", "unexplained-rollouts-wait"),
     unit(DAMPING, "while it waits nothing is created", "AssertionError"),
   ),
   noticed(
@@ -377,7 +381,7 @@ const DAMPED: readonly Mutant[] = [
       find: "s.nowMs - createdMs >= FORGET_MS",
       replace: "s.nowMs - createdMs >= 1_000 * FORGET_MS",
     },
-    explored("editing", "damping at rest"),
+    explored("editing", "spec-edits-never-wait"),
     unit(DAMPING, "edits are forgotten", "AssertionError"),
   ),
   noticed(
@@ -387,7 +391,7 @@ const DAMPED: readonly Mutant[] = [
       find: "if (isExplained(s, rolloutHash, wanted))",
       replace: "if (s.nowMs < 0 && isExplained(s, rolloutHash, wanted))",
     },
-    explored("rollout", "damping at rest"),
+    explored("rollout", "spec-edits-never-wait"),
     unit(DAMPING, "a change of the spec starts at once", "AssertionError"),
   ),
   noticed(
@@ -403,8 +407,8 @@ const DAMPED: readonly Mutant[] = [
     {
       name: "a query that meets a stop is ignored while the old generation drains",
       file: "auto-stop/step.ts",
-      find: 'if (decision.type === "hold" && decision.row === "T17") return',
-      replace: 'if (decision.type === "hold" && decision.row === "T17" && snapshot.nowMs < 0) return',
+      find: 'decision.step === "drain-wait")',
+      replace: 'decision.step === "drain-wait" && snapshot.nowMs < 0)',
     },
     unit("src/engine/hand-over.test.ts", "takes the draining generation back", "expected +0 to be 2"),
   ),

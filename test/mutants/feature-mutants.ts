@@ -35,7 +35,11 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
     file: "auto-stop/decide.ts",
     find: " && (replicas === 0 || replicas === activeReplicas))",
     replace: ")",
-    killedBy: unit(DECIDE, "I41–I45: whatever is seen, replicas change only as promised", "Property failed after"),
+    killedBy: unit(
+      DECIDE,
+      "policy-off-never-scales, scaled-only-to-configured-numbers, stopped-only-when-quiet, wake-only-fresh-from-zero, full-timeout-after-start: whatever is seen, replicas change only as promised",
+      "Property failed after",
+    ),
   },
   {
     name: "auto-stop raises an engine to its idle number",
@@ -53,7 +57,11 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
     file: "auto-stop/wake-stamp.ts",
     find: "return ageMs < WAKE_FRESH_MS && ageMs >= -WAKE_AHEAD_MS;",
     replace: "return ageMs < WAKE_FRESH_MS;",
-    killedBy: unit("src/engine/auto-stop/wake-stamp.test.ts", "S68: an hour ahead", "expected true to be false"),
+    killedBy: unit(
+      "src/engine/auto-stop/wake-stamp.test.ts",
+      "stamp-not-fresh: an hour ahead",
+      "expected true to be false",
+    ),
   },
   {
     name: "demand wakes an engine that was already woken for it",
@@ -82,7 +90,11 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
     file: "auto-stop/schedule.ts",
     find: "isOn(days, modulo(day - 1, DAYS_PER_WEEK))",
     replace: "isOn(days, day)",
-    killedBy: unit("src/engine/auto-stop/schedule.test.ts", "S73: Wed 01:00", "expected true to be false"),
+    killedBy: unit(
+      "src/engine/auto-stop/schedule.test.ts",
+      "window-across-midnight: Wed 01:00",
+      "expected true to be false",
+    ),
   },
   {
     name: "the policies of engine and class are merged",
@@ -163,7 +175,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
     replace: "",
     killedBy: unit(
       TRIGGERS,
-      "S3: an instance event by endpoint reaches its engines",
+      "created-before-instance: an instance event by endpoint reaches its engines",
       "expected [] to have a length of 1 but got +0",
     ),
   },
@@ -192,7 +204,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
     replace: "world.countEngines(key)",
     killedBy: unit(
       CLASS,
-      "I55: the cache may say zero; only the API server's count releases",
+      "bound-class-never-released: the cache may say zero; only the API server's count releases",
       "expected 'onChange' to deeply equal { afterMs: 30000 }",
     ),
   },
@@ -203,7 +215,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
     replace: "s.boundEngines <= 1 ?",
     killedBy: unit(
       CLASS,
-      "S61: deleting while engines name it is blocked",
+      "bound-class-deleted: deleting while engines name it is blocked",
       "expected { type: 'release' } to match object { type: 'block', …(1) }",
     ),
   },
@@ -214,7 +226,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
     replace: "[...new Set([now])].flatMap(",
     killedBy: unit(
       CLASS,
-      "I56, S63: an engine that moves from A to B recounts both",
+      "bound-count-converges, engine-changes-class: an engine that moves from A to B recounts both",
       "expected [ { namespace: 'ns', name: 'b' } ] to deeply equal [ Array(2) ]",
     ),
   },

@@ -6,39 +6,39 @@ import { explored, guarded, type Mutant } from "./mutant.ts";
 export const MUTANTS: readonly Mutant[] = [
   ...ENGINE_MUTANTS,
   {
-    name: "the selector moves although pods became unready (D16 removed)",
+    name: "the selector moves although pods became unready",
     file: "compute/switching.ts",
     find: "if (!s.pods.allReady) {",
     replace: "if (s.pods.total < 0) {",
-    killedBy: explored("rollout", "I14"),
+    killedBy: explored("rollout", "ready-before-switch"),
   },
   {
     name: "one ready pod counts as all",
     file: "pod-state.ts",
     find: "(total === wanted && ready === total)",
     replace: "ready > 0",
-    killedBy: explored("rollout", "I39"),
+    killedBy: explored("rollout", "ready-only-when-serving"),
   },
   {
     name: "the switch is recorded without reading the selector back",
     file: "compute/switching.ts",
     find: 'if (s.routing.type !== "live" || s.routing.target !== current) return flip(s);',
     replace: 'if (s.routing.type !== "live") return flip(s);',
-    killedBy: explored("rollout", "I13"),
+    killedBy: explored("rollout", "routed-to-active-or-current"),
   },
   {
     name: "the old generation goes before it is drained",
     file: "compute/draining.ts",
     find: '(s.drainProbe.type !== "drained" || isStray(s))',
     replace: '(s.drainProbe.type === "notAsked" || isStray(s))',
-    killedBy: explored("rollout", "I20"),
+    killedBy: explored("rollout", "drained-before-deleted"),
   },
   {
     name: "a required drain is skipped",
     file: "compute/switching.ts",
     find: 's.drain.required ? "draining" : "cleaning"',
     replace: '!s.drain.required ? "draining" : "cleaning"',
-    killedBy: explored("rollout", "I20"),
+    killedBy: explored("rollout", "drained-before-deleted"),
   },
 
   {
@@ -50,8 +50,8 @@ export const MUTANTS: readonly Mutant[] = [
       "  const early = s.generations.highest + 1;\n" +
       "  const { statefulSet } = renderGeneration({ engine: s.identity, effective, generation: early, instance });\n" +
       '  const begun = advance(s, { phase: "creating", generations: { current: early, highest: early }, instanceReady, rollout });\n' +
-      '  if (early > 0) return { type: "move", row: "T10", status: begun, ensure: { statefulSet }, recheck: "now" };',
-    killedBy: explored("rollout", "I8"),
+      '  if (early > 0) return { type: "move", step: "pods-ready", status: begun, ensure: { statefulSet }, recheck: "now" };',
+    killedBy: explored("rollout", "number-before-objects"),
   },
   {
     name: "a new generation starts while the old one drains",
@@ -60,7 +60,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace:
       'case "draining": {\n      const gate = computeGates(s, s.phase);\n' +
       '      return gate.type === "closed" ? gate.decision : computeAtRest(s, gate);\n    }',
-    killedBy: explored("rollout", "legal moves"),
+    killedBy: explored("rollout", "only-legal-moves"),
   },
 
   {
@@ -68,7 +68,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: "compute/creating.ts",
     find: "const cause = isThere ? mismatch",
     replace: "const cause = isThere && s.pods.allReady ? mismatch",
-    killedBy: explored("rollout", "configuration"),
+    killedBy: explored("rollout", "configuration-of-own-generation"),
   },
   {
     name: "switching waits for the instance",
@@ -77,28 +77,28 @@ export const MUTANTS: readonly Mutant[] = [
     replace:
       'case "switching": {\n      const gate = computeGates(s, s.phase);\n' +
       '      return gate.type === "closed" ? gate.decision : computeSwitching(s);\n    }',
-    killedBy: explored("rollout", "I38"),
+    killedBy: explored("rollout", "rollout-ends-without-instance"),
   },
   {
-    name: "a missing routing Service is created for the generation that is not ready (D15 removed)",
+    name: "a missing routing Service is created for the generation that is not ready",
     file: "compute/creating.ts",
     find: "return astray ? routingRepair(s, active) : routingIfMissing(s, active);",
     replace: "return astray ? routingRepair(s, active) : routingIfMissing(s, current);",
-    killedBy: explored("meddling", "I15"),
+    killedBy: explored("meddling", "never-routed-to-unready"),
   },
   {
     name: "a doomed generation is deleted while queries go to it",
     file: "compute/creating.ts",
     find: "...(active >= 0 && active !== current && selectsDoomed ? routingRepair(s, active) : {}),",
     replace: "",
-    killedBy: explored("meddling", "I16"),
+    killedBy: explored("meddling", "serving-never-deleted"),
   },
   {
     name: "the routing Service is not repaired at rest",
     file: "compute/at-rest.ts",
     find: ", ...routingRepair(s, active) };",
     replace: " };",
-    killedBy: explored("meddling", "I18"),
+    killedBy: explored("meddling", "routing-repaired-at-once"),
   },
   {
     name: "the routing Service is written whatever its version",
@@ -107,35 +107,35 @@ export const MUTANTS: readonly Mutant[] = [
     replace:
       'if (routing.type === "live") {\n    const { resourceVersion: _, ...metadata } = routing.service.metadata ?? {};\n' +
       '    return { routing: routingTo(s, generation, { type: "live", service: { ...routing.service, metadata } }) };\n  }',
-    killedBy: explored("formerLeader", "I17"),
+    killedBy: explored("formerLeader", "selector-never-goes-back"),
   },
   {
     name: "a status is written over one that the pass did not start from",
     file: "status-write.ts",
     find: 'if (!isBase) return { type: "discarded" };',
     replace: "",
-    killedBy: explored("formerLeader", "I29"),
+    killedBy: explored("formerLeader", "no-blind-overwrite"),
   },
   {
     name: "a generation is given up on the word of an old status",
     file: "apply.ts",
     find: "view === undefined || !isUnmoved(",
     replace: "view === undefined && !isUnmoved(",
-    killedBy: explored("crashes", "I24"),
+    killedBy: explored("crashes", "sweep-takes-only-leftovers"),
   },
   {
     name: "a terminating StatefulSet counts as there",
     file: "compute/mismatch.ts",
     find: 'case "terminating":\n      return {',
     replace: 'case "terminating":\n      if (child.object.metadata !== undefined) return undefined;\n      return {',
-    killedBy: explored("editing", "I10"),
+    killedBy: explored("editing", "observed-only-when-verified"),
   },
   {
     name: "the sweep forgets the serving generation",
     file: "compute/sweep.ts",
     find: "new Set([current, active, draining, view.routingTarget])",
     replace: "new Set([current, draining, view.routingTarget])",
-    killedBy: explored("rollout", "I16"),
+    killedBy: explored("rollout", "serving-never-deleted"),
   },
   {
     name: "the sweep forgets the generation that queries go to",
@@ -163,35 +163,35 @@ export const MUTANTS: readonly Mutant[] = [
     file: "compute/sweep.ts",
     find: "const orphans = children.filter(isOrphan);",
     replace: "const orphans = children.filter((child) => isOrphan(child) && floor < 0);",
-    killedBy: explored("crashes", "I25, I26"),
+    killedBy: explored("crashes", "leftovers-swept"),
   },
   {
     name: "the finalizer goes after a failed delete",
     file: "deletion.ts",
     find: "if (errors.length > 0)",
     replace: "if (errors.length > 99)",
-    killedBy: explored("deletion", "I27"),
+    killedBy: explored("deletion", "finalizer-goes-last"),
   },
   {
     name: "deletion trusts the cache about StatefulSets",
     file: "deletion.ts",
     find: 'return [...statefulSets, ...byKind.filter(({ kind }) => kind !== "StatefulSet")];',
     replace: "return statefulSets.length < 0 ? statefulSets : byKind;",
-    killedBy: explored("deletion", "I27"),
+    killedBy: explored("deletion", "finalizer-goes-last"),
   },
   {
     name: "deletion takes what belongs to others",
     file: "deletion.ts",
     find: ".filter(({ metadata }) => isOwnedBy(metadata, uid));",
     replace: '.filter(({ metadata }) => isOwnedBy(metadata, uid) || uid !== "");',
-    killedBy: explored("deletion", "I34"),
+    killedBy: explored("deletion", "foreign-objects-untouched"),
   },
   {
     name: "a stopped engine counts as stable",
     file: "phase.ts",
     find: 'return spec?.replicas === 0 ? "stopped" : "stable";',
     replace: 'return spec?.replicas === -1 ? "stopped" : "stable";',
-    killedBy: explored("rollout", "I11"),
+    killedBy: explored("rollout", "stopped-means-zero"),
   },
   {
     name: "the status says before the verification that the spec runs",
@@ -200,15 +200,15 @@ export const MUTANTS: readonly Mutant[] = [
     replace:
       "const observedGeneration = s.engine.metadata?.generation ?? 0;\n" +
       "  const status = advance(s, { phase: restPhase(s.engine.spec), observedGeneration });\n  const problem",
-    killedBy: explored("rollout", "I10"),
+    killedBy: explored("rollout", "observed-only-when-verified"),
   },
   {
     name: "the end of a rollout confirms a spec that has moved on",
     file: "compute/verified.ts",
-    find: 'return next.type === "hold" && next.row === "T6" && Object.keys(next.ensure).length === 0 ? next.status : status;',
+    find: 'return next.type === "hold" && next.step === "verify" && Object.keys(next.ensure).length === 0 ? next.status : status;',
     replace:
       'return next.type === "broken" ? status : { ...status, observedGeneration: s.engine.metadata?.generation ?? 0 };',
-    killedBy: explored("rollout", "I10"),
+    killedBy: explored("rollout", "observed-only-when-verified"),
   },
   {
     name: "the end of a rollout confirms the spec without instance and class",
@@ -216,20 +216,20 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (gate.type === "closed") return status;',
     replace:
       'if (gate.type === "closed") return { ...status, observedGeneration: s.engine.metadata?.generation ?? 0 };',
-    killedBy: explored("rollout", "I10"),
+    killedBy: explored("rollout", "observed-only-when-verified"),
   },
   {
     name: "Ready is promised before queries arrive",
     file: "compute/ready.ts",
     find: 'if (routing.type !== "live" || routing.target !== active)',
     replace: 'if (routing.type === "foreign")',
-    killedBy: explored("meddling", "I39"),
+    killedBy: explored("meddling", "ready-only-when-serving"),
   },
   {
     name: "a closed gate lets objects through",
     file: "compute/gates.ts",
     find: 'if (metadataEndpoint === undefined || metadataEndpoint === "")\n    return',
     replace: 'if (metadataEndpoint === "")\n    return',
-    killedBy: explored("rollout", "I37"),
+    killedBy: explored("rollout", "closed-gate-changes-conditions-only"),
   },
 ];

@@ -1,5 +1,5 @@
 // For every alert: series that make it fire and when, and series that must never make it fire. The times are those of the contract
-// (operations §2.7), one sample a minute, in promtool's notation: `a+bxn` is a, a+b, … a+n·b.
+// one sample a minute, in promtool's notation: `a+bxn` is a, a+b, … a+n·b.
 
 export interface Scenario {
   readonly alert: string;

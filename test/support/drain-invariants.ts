@@ -1,5 +1,5 @@
-// I20 and I21 as an observer sees them who trusts neither the operator's status nor its words: from the stored versions of Services,
-// StatefulSets and pods, and from what the engines themselves report. Pure.
+// That nothing is deleted before it is drained, as an observer sees it who trusts neither the operator's status nor its words: from
+// the stored versions of Services, StatefulSets and pods, and from what the engines themselves report. Pure.
 import type { V1Pod, V1Service } from "../../src/api/generated/kubernetes.ts";
 import { LABEL } from "../../src/api/labels.ts";
 import type { EngineHistory, SeenOf } from "./engine-history.ts";
@@ -42,10 +42,13 @@ export function judgeDrains(
       const who = `${name} was deleted although ${metadata?.name}`;
       const last = own.findLast((report) => report.type === "scraped");
       if (last === undefined || last.atMs < switchedMs + settleMs)
-        broken.push(`I20 ${who} was not probed ${settleMs} ms after the switch or later`);
+        broken.push(`drained-before-deleted: ${who} was not probed ${settleMs} ms after the switch or later`);
       else if (last.running + last.suspended > 0)
-        broken.push(`I20 ${who} reported ${last.running} running and ${last.suspended} suspended queries`);
-      for (const label of runningQueries(own, deletion.stampedMs)) broken.push(`I20 ${who} ran the query ${label}`);
+        broken.push(
+          `drained-before-deleted: ${who} reported ${last.running} running and ${last.suspended} suspended queries`,
+        );
+      for (const label of runningQueries(own, deletion.stampedMs))
+        broken.push(`drained-before-deleted: ${who} ran the query ${label}`);
     }
   }
   return { checked, broken };

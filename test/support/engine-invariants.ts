@@ -1,5 +1,5 @@
-// The safety invariants of behaviour §5 that can be seen from outside, checked over a recorded history: after every single stored
-// version, whoever wrote it. Answers what was broken, in words; an empty list is the only good answer.
+// The safety invariants (docs/design/engine.md#invariants) that can be seen from outside, checked over a recorded history: after
+// every single stored version, whoever wrote it. Answers what was broken, in words; an empty list is the only good answer.
 import type { FireboltEngine } from "../../src/api/engine.ts";
 import type { EngineStatus } from "../../src/api/engine-status.ts";
 import type { V1Pod, V1Service, V1StatefulSet } from "../../src/api/generated/kubernetes.ts";
@@ -80,14 +80,15 @@ class Replay {
     this.#returns.delete(name);
     if (returned !== undefined && returned.target !== active) returned.broken();
     const fail = (invariant: string) => this.#fail(entry, `${invariant} (${phase} ${current}/${active}/${draining})`);
-    if (phase === "unknown" || current < 0 || active < -1 || (draining ?? 0) < 0) fail("I1 strange status");
-    if (active > current) fail("I3 active is ahead of current");
+    if (phase === "unknown" || current < 0 || active < -1 || (draining ?? 0) < 0)
+      fail("status-in-range: strange status");
+    if (active > current) fail("active-never-goes-back: active is ahead of current");
     if ((phase === "stable" || phase === "stopped") && (current !== active || draining !== undefined))
-      fail("I4 at rest with an open rollout");
+      fail("one-generation-at-rest: at rest with an open rollout");
     const drains = phase === "draining" || phase === "cleaning";
     const highest = highestOf(status);
     if (draining !== undefined && !(drains && draining !== current && draining <= highest && current === active))
-      fail("I5 draining misplaced");
+      fail("draining-only-after-switch: draining misplaced");
     const old = before?.metadata?.uid === engine.metadata?.uid ? before?.status : undefined;
     if (old !== undefined) {
       const from = parsePhase(old.phase);
@@ -95,13 +96,15 @@ class Replay {
       const isTakenBack =
         from === "draining" && phase === "draining" && current === old.drainingGeneration && highest === highestOf(old);
       const isBump = current !== old.currentGeneration && !isTakenBack;
-      if (isBump && current !== highestOf(old) + 1) fail(`I2 current went from ${old.currentGeneration} to ${current}`);
-      if (highest < highestOf(old)) fail("I2 the highest number went down");
-      if (active < old.activeGeneration && !isTakenBack) fail("I3 active went down");
-      if (isBump && !["stable", "stopped", "creating"].includes(from)) fail(`I7 bump in ${from}`);
+      if (isBump && current !== highestOf(old) + 1)
+        fail(`numbers-never-reused: current went from ${old.currentGeneration} to ${current}`);
+      if (highest < highestOf(old)) fail("numbers-never-reused: the highest number went down");
+      if (active < old.activeGeneration && !isTakenBack) fail("active-never-goes-back: active went down");
+      if (isBump && !["stable", "stopped", "creating"].includes(from)) fail(`no-bump-mid-rollout: bump in ${from}`);
       if (!isLegalMove(from, phase === "uninitialised" || phase === "unknown" ? "creating" : phase))
-        fail(`illegal move from ${from}`);
-      if ((status.observedGeneration ?? 0) < (old.observedGeneration ?? 0)) fail("I10 observedGeneration went down");
+        fail(`only-legal-moves: from ${from}`);
+      if ((status.observedGeneration ?? 0) < (old.observedGeneration ?? 0))
+        fail("observed-only-when-verified: observedGeneration went down");
     }
     this.#routed(name, entry);
   }
@@ -116,14 +119,16 @@ class Replay {
     else this.#sets.set(name, set);
     if (!isOwn || this.#edits.statefulSets === true) return;
     const { currentGeneration: current = -1, activeGeneration: active = -1 } = engine.status ?? {};
-    if (before === undefined && generation > current) this.#fail(entry, `I8 ${name} before its number was stored`);
+    if (before === undefined && generation > current)
+      this.#fail(entry, `number-before-objects: ${name} before its number was stored`);
     if ((set.metadata?.generation ?? 1) > 1 && set.metadata?.deletionTimestamp === undefined)
-      this.#fail(entry, `I9 ${name} was changed`);
+      this.#fail(entry, `stateful-sets-never-changed: ${name} was changed`);
     const goes = entry.change === "removed" || set.metadata?.deletionTimestamp !== undefined;
     const went = before?.metadata?.deletionTimestamp !== undefined;
     if (!goes || went || engine.metadata?.deletionTimestamp !== undefined || active < 0) return;
-    if (generation === active) this.#fail(entry, `I16 ${name} deleted while active`);
-    if (generation === this.#selectors.get(engineName)) this.#fail(entry, `I16 ${name} deleted while selected`);
+    if (generation === active) this.#fail(entry, `serving-never-deleted: ${name} deleted while active`);
+    if (generation === this.#selectors.get(engineName))
+      this.#fail(entry, `serving-never-deleted: ${name} deleted while selected`);
   }
 
   #service(service: V1Service, entry: Seen): void {
@@ -140,11 +145,11 @@ class Replay {
     if (before === undefined || before === target || this.#edits.routing === true) return;
     const { activeGeneration: active, drainingGeneration: draining } = this.#engines.get(engineName)?.status ?? {};
     // Back to a generation that drains: it is taken back, and all of its pods are ready.
-    const broken = () => this.#fail(entry, `I17 selector went from ${before} to ${target}`);
+    const broken = () => this.#fail(entry, `selector-never-goes-back: selector went from ${before} to ${target}`);
     if (target === draining && this.#allReady(engineName, target)) this.#returns.set(engineName, { target, broken });
     else if (target < before && target !== active) broken();
     if (target > before && !this.#allReady(engineName, target))
-      this.#fail(entry, `I14 selector moved to ${target} before its pods were ready`);
+      this.#fail(entry, `ready-before-switch: selector moved to ${target} before its pods were ready`);
   }
 
   #routed(engineName: string, entry: Seen): void {
@@ -153,7 +158,10 @@ class Replay {
     const { currentGeneration: current, activeGeneration: active = -1, drainingGeneration } = engine?.status ?? {};
     if (target === undefined || active < 0 || this.#edits.routing === true || this.#edits.status === true) return;
     if (target !== active && target !== current && target !== drainingGeneration)
-      this.#fail(entry, `I13 selector ${target} is neither active ${active} nor current ${current}`);
+      this.#fail(
+        entry,
+        `routed-to-active-or-current: selector ${target} is neither active ${active} nor current ${current}`,
+      );
   }
 
   #allReady(engineName: string, generation: number): boolean {

@@ -33,73 +33,89 @@ const input = (changes: Partial<AutoStopInput> = {}): AutoStopInput => ({
 type Row = readonly [string, Partial<AutoStopInput>, object];
 
 test.each<Row>([
-  ["1: off", { policy: undefined }, { rank: 1, reason: "Disabled", replicas: 2, lastActivityMs: undefined }],
+  ["rank 1: off", { policy: undefined }, { rank: 1, reason: "Disabled", replicas: 2, lastActivityMs: undefined }],
   [
-    "1: off stands above a wake (S69)",
+    "stamp-while-auto-stop-off: rank 1: off stands above a wake",
     { policy: undefined, replicas: 0, wakeStampMs: NOW },
     { rank: 1, reason: "Disabled", replicas: 0 },
   ],
   [
-    "2: wake from zero (S67), with a full timeout before it",
+    "woken-by-fresh-stamp: rank 2: wake from zero, with a full timeout before it",
     { replicas: 0, wakeStampMs: NOW, activity: { type: "notAsked" }, lastActivityMs: NOW - 999 * MINUTE },
     { rank: 2, reason: "WakeRequested", replicas: 2, lastActivityMs: NOW },
   ],
   [
-    "2: at the active number, nothing to change",
+    "rank 2: at the active number, nothing to change",
     { wakeStampMs: NOW },
     { rank: 2, replicas: 2, lastActivityMs: NOW - MINUTE },
   ],
-  ["2: activity counts while a wake holds", { wakeStampMs: NOW, activity: busy }, { rank: 2, lastActivityMs: NOW }],
   [
-    "2: not for an old stamp (S68)",
+    "rank 2: activity counts while a wake holds",
+    { wakeStampMs: NOW, activity: busy },
+    { rank: 2, lastActivityMs: NOW },
+  ],
+  [
+    "stamp-not-fresh: rank 2: not for an old stamp",
     { replicas: 0, wakeStampMs: NOW - 6 * MINUTE },
     { rank: 4, reason: "Stopped", replicas: 0 },
   ],
-  ["2: not for a stamp ahead (S68)", { replicas: 0, wakeStampMs: NOW + 60 * MINUTE }, { rank: 4, replicas: 0 }],
-  ["2: never another positive number (S70)", { replicas: 5, wakeStampMs: NOW }, { rank: 9, replicas: 5 }],
   [
-    "3: a window raises from zero (S72)",
+    "stamp-not-fresh: rank 2: not for a stamp ahead",
+    { replicas: 0, wakeStampMs: NOW + 60 * MINUTE },
+    { rank: 4, replicas: 0 },
+  ],
+  [
+    "stamp-while-running: rank 2: never another positive number",
+    { replicas: 5, wakeStampMs: NOW },
+    { rank: 9, replicas: 5 },
+  ],
+  [
+    "window-on-weekdays: rank 3: a window raises from zero",
     { policy: { ...policy, schedule: OPEN }, replicas: 0, activity: { type: "notAsked" } },
     { rank: 3, reason: "ScheduleActive", replicas: 2, lastActivityMs: NOW },
   ],
   [
-    "3: a window corrects any number",
+    "rank 3: a window corrects any number",
     { policy: { ...policy, schedule: OPEN }, replicas: 5 },
     { rank: 3, replicas: 2, lastActivityMs: NOW - MINUTE },
   ],
   [
-    "3: activity counts inside a window (S75)",
+    "query-outlasts-window: rank 3: activity counts inside a window",
     { policy: { ...policy, schedule: OPEN }, activity: busy },
     { rank: 3, lastActivityMs: NOW },
   ],
-  ["4: stopped stays", { replicas: 0, activity: { type: "notAsked" } }, { rank: 4, reason: "Stopped", replicas: 0 }],
   [
-    "5: a failed scrape is activity (S65)",
+    "rank 4: stopped stays",
+    { replicas: 0, activity: { type: "notAsked" } },
+    { rank: 4, reason: "Stopped", replicas: 0 },
+  ],
+  [
+    "scrapes-fail-for-hours: rank 5: a failed scrape is activity",
     { activity: failed, lastActivityMs: NOW - 999 * MINUTE },
     { rank: 5, reason: "ScrapeFailed", replicas: 2, lastActivityMs: NOW },
   ],
-  ["6: queries", { activity: busy }, { rank: 6, reason: "ActivityObserved", lastActivityMs: NOW }],
+  ["rank 6: queries", { activity: busy }, { rank: 6, reason: "ActivityObserved", lastActivityMs: NOW }],
   [
-    "7: first quiet look (S66)",
+    "auto-stop-just-enabled: rank 7: first quiet look",
     { lastActivityMs: undefined },
     { rank: 7, reason: "Initializing", replicas: 2, lastActivityMs: NOW },
   ],
   [
-    "8: idle (S64)",
+    "idle-for-its-time: rank 8: idle",
     { lastActivityMs: NOW - 30 * MINUTE },
     { rank: 8, reason: "Idle", replicas: 0, lastActivityMs: NOW - 30 * MINUTE },
   ],
   [
-    "9: not idle for long enough",
+    "rank 9: not idle for long enough",
     { lastActivityMs: NOW - 30 * MINUTE + 1 },
     { rank: 9, reason: "ActivityObserved", replicas: 2 },
   ],
   [
-    "9: idle at the idle number",
+    "rank 9: idle at the idle number",
     { policy: { ...policy, idleReplicas: 1 }, replicas: 1, lastActivityMs: NOW - 99 * MINUTE },
     { rank: 9, replicas: 1 },
   ],
-])("rank %s", (_, changes, want) => {
+])("%s", (_, changes, want) => {
   expect(decideAutoStop(input(changes))).toMatchObject(want);
 });
 
@@ -195,7 +211,7 @@ const anyInput: fc.Arbitrary<AutoStopInput> = fc.record({
   nowMs: fc.constant(NOW),
 });
 
-test("I41–I45: whatever is seen, replicas change only as promised", () => {
+test("policy-off-never-scales, scaled-only-to-configured-numbers, stopped-only-when-quiet, wake-only-fresh-from-zero, full-timeout-after-start: whatever is seen, replicas change only as promised", () => {
   fc.assert(
     fc.property(anyInput, (given) => {
       const { rank, replicas, lastActivityMs } = decideAutoStop(given);

@@ -1,5 +1,5 @@
-// The auto-stop decision (behaviour §4.2): nine ranks, the first that applies wins, and the activity clock kept beside it. A pure
-// function: what the pods said and what time it is are arguments.
+// The auto-stop decision (docs/design/auto-stop.md#ranks): nine ranks, the first that applies wins, and the activity clock kept
+// beside it. A pure function: what the pods said and what time it is are arguments.
 import type { AutoStopReason } from "../../api/phases.ts";
 import type { AutoStopPolicy } from "./policy.ts";
 import { isScheduleOpen } from "./schedule.ts";

@@ -1,5 +1,5 @@
-// Reads the page on which a gateway's wake agent shows demand (operations §2.5). Pure and total for any text: the page comes from a pod
-// that faces the outside, so only lines of exactly the known form count.
+// Reads the page on which a gateway's wake agent shows demand (docs/monitoring.md#series-about-gateways). Pure and total for any
+// text: the page comes from a pod that faces the outside, so only lines of exactly the known form count.
 
 export interface DemandRow {
   /** When the engine was last asked for, in milliseconds since the epoch. */

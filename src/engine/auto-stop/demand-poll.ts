@@ -1,6 +1,6 @@
-// Asks the gateways for demand (behaviour §4.5): every two seconds, only in namespaces with an engine that demand could wake, each pod
-// by itself and in turns, so that gateways that hang do not delay the others. Keeps what they show of such engines and reports what is
-// newer. Decides nothing.
+// Asks the gateways for demand (docs/design/auto-stop.md#holding-queries): every two seconds, only in namespaces with an engine
+// that demand could wake, each pod by itself and in turns, so that gateways that hang do not delay the others. Keeps what they show
+// of such engines and reports what is newer. Decides nothing.
 
 import { type Clock, keyText, type Logger, pause, WakeUp } from "@firebolt-operator/kube";
 import type { ObjectCache } from "@firebolt-operator/kube/cache";

@@ -1,4 +1,4 @@
-// The Kubernetes events that a change of replicas deserves (operations §3). Pure.
+// The Kubernetes events that a change of replicas deserves (docs/monitoring.md#events). Pure.
 import type { EventNote } from "@firebolt-operator/kube/events";
 import { ANNOTATION } from "../../api/labels.ts";
 import type { Scale } from "../decision.ts";

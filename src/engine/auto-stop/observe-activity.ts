@@ -1,5 +1,5 @@
-// What the pods of the active generation were last found to run (behaviour §4.3). Whatever goes wrong on the way is a result
-// ("failed"), never an exception and never zero; waits for no pod.
+// What the pods of the active generation were last found to run (docs/design/auto-stop.md#activity). Whatever goes wrong on the way
+// is a result ("failed"), never an exception and never zero; waits for no pod.
 import type { MetricScrapeMode } from "../../api/instance.ts";
 import type { Pod } from "../children.ts";
 import type { EngineIdentity } from "../names.ts";

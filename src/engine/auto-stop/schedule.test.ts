@@ -9,15 +9,15 @@ const NIGHT: ScheduleWindow = { start: "22:00", end: "02:00", days: ["Wed"] };
 
 // 2026-06-01 is a Monday.
 test.each([
-  ["S72: Mon 07:59", HOURS, "2026-06-01T07:59:59", false],
-  ["S72: Mon 08:00", HOURS, "2026-06-01T08:00:00", true],
-  ["S72: Mon 17:59", HOURS, "2026-06-01T17:59:59", true],
-  ["S72: Mon 18:00", HOURS, "2026-06-01T18:00:00", false],
-  ["S72: Sat 12:00", HOURS, "2026-06-06T12:00:00", false],
-  ["S73: Wed 23:00", NIGHT, "2026-06-03T23:00:00", true],
-  ["S73: Thu 01:59", NIGHT, "2026-06-04T01:59:59", true],
-  ["S73: Thu 02:00", NIGHT, "2026-06-04T02:00:00", false],
-  ["S73: Wed 01:00", NIGHT, "2026-06-03T01:00:00", false],
+  ["window-on-weekdays: Mon 07:59", HOURS, "2026-06-01T07:59:59", false],
+  ["window-on-weekdays: Mon 08:00", HOURS, "2026-06-01T08:00:00", true],
+  ["window-on-weekdays: Mon 17:59", HOURS, "2026-06-01T17:59:59", true],
+  ["window-on-weekdays: Mon 18:00", HOURS, "2026-06-01T18:00:00", false],
+  ["window-on-weekdays: Sat 12:00", HOURS, "2026-06-06T12:00:00", false],
+  ["window-across-midnight: Wed 23:00", NIGHT, "2026-06-03T23:00:00", true],
+  ["window-across-midnight: Thu 01:59", NIGHT, "2026-06-04T01:59:59", true],
+  ["window-across-midnight: Thu 02:00", NIGHT, "2026-06-04T02:00:00", false],
+  ["window-across-midnight: Wed 01:00", NIGHT, "2026-06-03T01:00:00", false],
   ["a Sunday that runs into Monday", { start: "23:30", end: "00:30", days: ["Sun"] }, "2026-06-01T00:29:00", true],
   ["no days: every day", { start: "00:00", end: "00:01", days: [] }, "2026-06-07T00:00:30", true],
   ["the last minute of the day", { start: "23:59", end: "00:00" }, "2026-06-07T23:59:59", true],
@@ -26,7 +26,7 @@ test.each([
   expect(isWindowOpen(window, at(time))).toBe(open);
 });
 
-test("S74: a window that ends where it begins is never open", () => {
+test("window-of-no-length: a window that ends where it begins is never open", () => {
   for (let minute = 0; minute < 1_440; minute++)
     expect(isWindowOpen({ start: "09:00", end: "09:00" }, at("2026-06-01T00:00:00") + minute * 60_000)).toBe(false);
 });

@@ -1,5 +1,5 @@
-// Whether a schedule window is open at a moment (behaviour §4.4). Everything is UTC at the resolution of minutes: the zone of the
-// host, its changes to summer time and the length of months have no say.
+// Whether a schedule window is open at a moment (docs/design/auto-stop.md#schedules). Everything is UTC at the resolution of
+// minutes: the zone of the host, its changes to summer time and the length of months have no say.
 
 import { type ScheduleWindow, WEEKDAYS } from "../../api/auto-stop.ts";
 import type { DeepReadonly } from "../../api/deep-readonly.ts";

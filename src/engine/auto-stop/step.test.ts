@@ -15,7 +15,7 @@ test("off: Disabled, no clock, no scrape", async () => {
   expect(world.requests.filter((request) => request.startsWith("scrape"))).toEqual([]);
 });
 
-test("S66: a quiet engine is first looked at; nothing is written again while it stays quiet (I30)", async () => {
+test("auto-stop-just-enabled, no-needless-write: a quiet engine is first looked at; nothing is written again while it stays quiet", async () => {
   const world = await resting();
   expect(world.status).toMatchObject({ autoStopReason: "ActivityObserved", lastActivityTime: text(NOW_MS) });
   world.nowMs += MINUTE;
@@ -23,7 +23,7 @@ test("S66: a quiet engine is first looked at; nothing is written again while it 
   expect(world.taken().filter((request) => /^(status|replicas)/.test(request))).toEqual([]);
 });
 
-test("S64, I28: quiet for the timeout: one spec write, then the one status write; then Stopped", async () => {
+test("idle-for-its-time, one-status-write: quiet for the timeout: one spec write, then the one status write; then Stopped", async () => {
   const world = await resting();
   world.nowMs += 30 * MINUTE;
   expect(await world.pass()).toBe("now");
@@ -38,7 +38,7 @@ test("S64, I28: quiet for the timeout: one spec write, then the one status write
   expect(world.status).toMatchObject({ phase: "stopped", autoStopReason: "Stopped" });
 });
 
-test("S65: failing scrapes count as activity, and start a full timeout", async () => {
+test("scrapes-fail-for-hours: failing scrapes count as activity, and start a full timeout", async () => {
   const world = await resting();
   world.metrics = () => ({ status: 500, body: "" });
   world.nowMs += 120 * MINUTE;
@@ -53,7 +53,7 @@ test("S65: failing scrapes count as activity, and start a full timeout", async (
   expect(world.replicas).toBe(0);
 });
 
-test("S67, S71: a fresh stamp starts a stopped engine, which then has a full timeout from the entry into stable", async () => {
+test("woken-by-fresh-stamp, woken-for-short-query: a fresh stamp starts a stopped engine, which then has a full timeout from the entry into stable", async () => {
   const world = await resting({}, 0);
   expect(world.status).toMatchObject({ phase: "stopped", autoStopReason: "Stopped" });
   world.nowMs += 99 * MINUTE;
@@ -74,7 +74,7 @@ test("S67, S71: a fresh stamp starts a stopped engine, which then has a full tim
   expect(world.replicas).toBe(0);
 });
 
-test("S76: nothing is decided while a rollout goes on", async () => {
+test("idle-or-woken-mid-rollout: nothing is decided while a rollout goes on", async () => {
   const world = await resting();
   world.edit({ replicas: 3 });
   world.nowMs += 60 * MINUTE;
@@ -86,7 +86,7 @@ test("S76: nothing is decided while a rollout goes on", async () => {
   expect(world.taken().filter((request) => request.startsWith("replicas"))).toEqual([]);
 });
 
-test("S77: switched off: Disabled, the clock goes, the audit stamp and the replicas stay", async () => {
+test("auto-stop-disabled: switched off: Disabled, the clock goes, the audit stamp and the replicas stay", async () => {
   const world = await resting();
   world.nowMs += 30 * MINUTE;
   await world.rest();
@@ -127,7 +127,7 @@ test("a refused write is a failed pass that changes nothing; the next pass decid
   expect(world.replicas).toBe(0);
 });
 
-test("B22: dying between the spec and the status loses nothing but the exact time", async () => {
+test("after-replicas-patch: dying between the spec and the status loses nothing but the exact time", async () => {
   const world = await resting();
   world.nowMs += 30 * MINUTE;
   world.intercept = (request) => {
@@ -150,7 +150,7 @@ test("the next look comes when the idle time is over, if the poll is later", asy
   expect(await impatient.pass()).toEqual({ afterMs: 1_000 });
 });
 
-test("S67 by demand: what a gateway shows wakes the engine as a stamp would, and the event names the pod", async () => {
+test("woken-by-fresh-stamp: by demand, what a gateway shows wakes the engine as a stamp would, and the event names the pod", async () => {
   const world = await resting({}, 0);
   const notes: string[] = [];
   world.note = (reason, note) => void notes.push(`${reason}: ${note}`);
@@ -164,7 +164,7 @@ test("S67 by demand: what a gateway shows wakes the engine as a stamp would, and
   ]);
 });
 
-test("S70 by demand, S69 by demand: neither a running engine nor one without auto-stop is changed", async () => {
+test("stamp-while-running, stamp-while-auto-stop-off: by demand, neither a running engine nor one without auto-stop is changed", async () => {
   const running = await resting({}, 5);
   running.wakeDemand = () => ({ stampMs: running.nowMs, isWaitedFor: true, gateway: "g" });
   await running.pass();

@@ -1,5 +1,5 @@
 // What auto-stop adds to a pass of the engine: its fields of the one status write and, at rest, another number of replicas
-// (behaviour §4.1). It never adds a write of its own to a pass that is not at rest.
+// (docs/design/auto-stop.md#when-it-is-evaluated). It never adds a write of its own to a pass that is not at rest.
 import { timeText } from "../../api/condition-list.ts";
 import { INSTANCE_DEFAULTS } from "../../api/defaults.ts";
 import type { EngineDecision, NextStatus, Recheck } from "../decision.ts";
@@ -38,7 +38,8 @@ export async function withAutoStop(
   if (policy === undefined) return { ...decision, status: switchedOff(decision.status) };
   if (decision.type === "hold" && isVerified(decision, snapshot))
     return evaluate(decision, snapshot, { policy, world });
-  if (decision.type === "hold" && decision.row === "T17") return wakeDraining(decision, snapshot, { policy, world });
+  if (decision.type === "hold" && decision.step === "drain-wait")
+    return wakeDraining(decision, snapshot, { policy, world });
   const started = asStarted(decision.status, snapshot);
   const entersStable = decision.status.phase === "stable" && snapshot.phase !== "stable";
   if (!entersStable) return { ...decision, status: started };
@@ -115,8 +116,8 @@ function scaledText(stored: EngineSnapshot["status"], nowMs: number, wake?: Wake
 }
 
 /** At rest before and after. A generation that waits because of a foreign edit must not keep a query from waking the engine. */
-function isVerified({ row, status }: AtRest, { phase }: EngineSnapshot): boolean {
-  return (row === "T6" || row === "damped") && isAtRest(phase) && phase === status.phase;
+function isVerified({ step, status }: AtRest, { phase }: EngineSnapshot): boolean {
+  return (step === "verify" || step === "damped") && isAtRest(phase) && phase === status.phase;
 }
 
 /** Without the class that may hold the policy, nothing is known; an engine with a block of its own does not need it. */

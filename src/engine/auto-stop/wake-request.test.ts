@@ -28,7 +28,7 @@ test.each([
     demand: demand(NOW),
     want: { atMs: NOW, gateway: "g" },
   },
-  { name: "I44: five minutes old", demand: demand(NOW - 300 * SECOND), want: undefined },
+  { name: "wake-only-fresh-from-zero: five minutes old", demand: demand(NOW - 300 * SECOND), want: undefined },
   { name: "more than a minute ahead", demand: demand(NOW + 61 * SECOND), want: undefined },
   {
     name: "somebody waits at a gateway whose clock is an hour behind",

@@ -1,5 +1,5 @@
-// Which wake request counts: the newest that is fresh, of the stamp on the engine and of what gateways show (behaviour §4.4). Pure; the
-// clock is an argument.
+// Which wake request counts: the newest that is fresh, of the stamp on the engine and of what gateways show
+// (docs/design/auto-stop.md#wake-requests). Pure; the clock is an argument.
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import type { V1ObjectMeta } from "../../api/generated/kubernetes.ts";
 import { isWakeFresh, wakeStampOf } from "./wake-stamp.ts";

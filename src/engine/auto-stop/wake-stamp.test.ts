@@ -8,10 +8,10 @@ test.each([
   ["now", 0, true],
   ["just under five minutes old", -299_999, true],
   ["five minutes old", -300_000, false],
-  ["S68: six minutes old", -360_000, false],
+  ["stamp-not-fresh: six minutes old", -360_000, false],
   ["a minute ahead: clocks differ", 60_000, true],
   ["more than a minute ahead", 60_001, false],
-  ["S68: an hour ahead", 3_600_000, false],
+  ["stamp-not-fresh: an hour ahead", 3_600_000, false],
 ])("%s", (_, byMs, fresh) => {
   expect(isWakeFresh(NOW + byMs, NOW)).toBe(fresh);
 });
@@ -45,7 +45,7 @@ test.each([
   "2026-01-01T12:60:00Z",
   "2026-01-01T12:00:00+24:00",
   " 2026-01-01T12:00:00Z",
-])("S68: %j is no time", (text) => {
+])("stamp-not-fresh: %j is no time", (text) => {
   expect(parseRfc3339(text)).toBeUndefined();
 });
 

@@ -68,7 +68,7 @@ function happens(event: Event, walk: Walk): void {
   }
 }
 
-test("I28, I41–I45 on random walks: who changes replicas, from where, and after how much quiet", async () => {
+test("one-status-write, policy-off-never-scales, scaled-only-to-configured-numbers, stopped-only-when-quiet, wake-only-fresh-from-zero, full-timeout-after-start: on random walks, who changes replicas, from where, and after how much quiet", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyEvent, { maxLength: 25 }), async (events) => {
       const walk = await startWalk();
@@ -113,7 +113,7 @@ test("I28, I41–I45 on random walks: who changes replicas, from where, and afte
   );
 }, 300_000);
 
-test("I48, I49 after any walk: demand that lasts wakes a stopped engine, and demand that has gone does not keep it", async () => {
+test("lasting-demand-wakes, demand-ages-out: after any walk, demand that lasts wakes a stopped engine, and demand that has gone does not keep it", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyEvent, { maxLength: 12 }), async (events) => {
       const walk = await startWalk();

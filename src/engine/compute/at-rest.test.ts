@@ -16,14 +16,14 @@ import type { EngineSnapshot } from "../snapshot.ts";
 test.each([
   ["current ahead of active", [2, 1]],
   ["nothing active", [0, -1]],
-] as const)("T5: at rest with %s is a defect", (_, generations) => {
-  expect(compute(at("stable", generations))).toMatchObject({ type: "broken", row: "T5" });
+] as const)("contradiction-at-rest: at rest with %s is a defect", (_, generations) => {
+  expect(compute(at("stable", generations))).toMatchObject({ type: "broken", step: "contradiction-at-rest" });
 });
 
 test.each([
-  ["S24: the StatefulSet is gone", absentSet(1), "statefulSet"],
+  ["stateful-set-deleted: the StatefulSet is gone", absentSet(1), "statefulSet"],
   [
-    "S87: the StatefulSet is terminating",
+    "serving-set-terminating: the StatefulSet is terminating",
     { ...liveSet(engine(), 1), statefulSet: terminating(liveSet(engine(), 1).statefulSet) },
     "metadata.deletionTimestamp",
   ],
@@ -32,50 +32,50 @@ test.each([
     { ...liveSet(engine(), 1), statefulSet: foreign(liveSet(engine(), 1).statefulSet) },
     "metadata.ownerReferences",
   ],
-  ["S4: the image differs", liveSet(engine({ spec: IMAGE }), 1), "spec.template.spec.containers"],
-  ["S5: the replicas differ", liveSet(engine({ spec: { replicas: 4 } }), 1), "spec.replicas"],
-] as const)("T4: %s → creating with the next number and no objects (I8)", (_, current, path) => {
+  ["image-changed: the image differs", liveSet(engine({ spec: IMAGE }), 1), "spec.template.spec.containers"],
+  ["scaled-up: the replicas differ", liveSet(engine({ spec: { replicas: 4 } }), 1), "spec.replicas"],
+] as const)("bump, number-before-objects: %s → creating with the next number and no objects", (_, current, path) => {
   for (const phase of ["stable", "stopped"]) {
     const decision = compute(at(phase, [1, 1]), { current });
-    expect(decision).toMatchObject({ type: "bump", row: "T4", status: status("creating", 2, 1) });
+    expect(decision).toMatchObject({ type: "bump", step: "bump", status: status("creating", 2, 1) });
     expect(decision.type === "bump" && decision.cause.path).toContain(path);
     expect(decision).not.toHaveProperty("ensure");
     expect(decision).not.toHaveProperty("remove");
   }
 });
 
-test("T6: a matching generation rests, and observedGeneration says for which spec (I10)", () => {
+test("verify, observed-only-when-verified: a matching generation rests, and observedGeneration says for which spec", () => {
   const of = at("stable", [1, 1]);
   const decision = compute({ ...of, metadata: { ...of.metadata, generation: 9 } });
-  expect(decision).toMatchObject({ type: "hold", row: "T6", ensure: {}, recheck: { afterMs: 240_000 } });
+  expect(decision).toMatchObject({ type: "hold", step: "verify", ensure: {}, recheck: { afterMs: 240_000 } });
   expect(decision).toMatchObject({ status: { ...status("stable", 1, 1), observedGeneration: 9 } });
 });
 
-test("T6: pods that are not ready are looked at again soon, because Events tell why and are not watched", () => {
+test("verify: pods that are not ready are looked at again soon, because Events tell why and are not watched", () => {
   const decision = compute(at("stable", [1, 1]), { pods: { wanted: 2, total: 2, ready: 1, allReady: false } });
-  expect(decision).toMatchObject({ row: "T6", recheck: { afterMs: 30_000 } });
+  expect(decision).toMatchObject({ step: "verify", recheck: { afterMs: 30_000 } });
 });
 
-test("T6: a stopped engine has nothing to wait for", () => {
+test("verify: a stopped engine has nothing to wait for", () => {
   const of = at("stopped", [1, 1], { replicas: 0 });
-  expect(compute(of, { current: liveSet(of, 1) })).toMatchObject({ row: "T6", recheck: { afterMs: 240_000 } });
+  expect(compute(of, { current: liveSet(of, 1) })).toMatchObject({ step: "verify", recheck: { afterMs: 240_000 } });
 });
 
 test.each([
   ["stable", 0, "stopped"],
   ["stopped", 2, "stable"],
-] as const)("T6: a phase named early is corrected, %s with %i replicas → %s", (phase, replicas, want) => {
+] as const)("verify: a phase named early is corrected, %s with %i replicas → %s", (phase, replicas, want) => {
   const of = at(phase, [1, 1], { replicas });
-  expect(compute(of, { current: liveSet(of, 1) })).toMatchObject({ row: "T6", status: { phase: want } });
+  expect(compute(of, { current: liveSet(of, 1) })).toMatchObject({ step: "verify", status: { phase: want } });
 });
 
-test("T6, S26, S27: a missing ConfigMap or headless Service is put back at the same generation", () => {
+test("verify, config-map-deleted, headless-service-deleted: a missing ConfigMap or headless Service is put back at the same generation", () => {
   const set = liveSet(engine(), 1);
   const decision = compute(at("stable", [1, 1]), {
     current: { ...set, configMap: { type: "absent" }, headlessService: { type: "absent" } },
   });
   expect(decision).toMatchObject({
-    row: "T6",
+    step: "verify",
     ensure: {
       configMap: { object: { metadata: { name: "e-g1-config" } }, exists: false },
       headlessService: { object: { metadata: { name: "e-g1-hl" } }, exists: false },
@@ -84,33 +84,33 @@ test("T6, S26, S27: a missing ConfigMap or headless Service is put back at the s
   expect(decision).not.toHaveProperty("ensure.statefulSet");
 });
 
-test("T6: a ConfigMap edited by hand is left", () => {
+test("verify: a ConfigMap edited by hand is left", () => {
   const set = liveSet(engine(), 1);
   const configMap = set.configMap.type === "live" ? { ...set.configMap.object, data: { "config.yaml": "edited" } } : {};
   const decision = compute(at("stable", [1, 1]), {
     current: { ...set, configMap: { type: "live", object: configMap } },
   });
-  expect(decision).toMatchObject({ row: "T6", ensure: {} });
+  expect(decision).toMatchObject({ step: "verify", ensure: {} });
 });
 
 test.each([
-  ["S28: another number", routingTo(0)],
-  ["S28: no number", { ...routingTo(1), target: -1 } as EngineSnapshot["routing"]],
+  ["routing-service-edited: another number", routingTo(0)],
+  ["routing-service-edited: no number", { ...routingTo(1), target: -1 } as EngineSnapshot["routing"]],
   ["missing", { type: "absent" }],
 ] as const)(
-  "T6: a routing Service that is wrong (%s) goes back to active, and Ready waits for it (I39)",
+  "verify, ready-only-when-serving: a routing Service that is wrong (%s) goes back to active, and Ready waits for it",
   (_, routing) => {
     const decision = compute(at("stable", [1, 1]), { routing });
-    expect(decision).toMatchObject({ row: "T6", ensure: { routing: { generation: 1 } }, recheck: "now" });
+    expect(decision).toMatchObject({ step: "verify", ensure: { routing: { generation: 1 } }, recheck: "now" });
     expect(decision).toMatchObject({
       status: { conditions: [{}, { type: "Ready", status: "False", reason: "PodsNotReady" }] },
     });
   },
 );
 
-test("T6: a routing Service that lost a port is repaired", () => {
+test("verify: a routing Service that lost a port is repaired", () => {
   const right = routingTo(1);
   const service = right.type === "live" ? { ...right.service, spec: { ...right.service.spec, ports: [] } } : {};
   const decision = compute(at("stable", [1, 1]), { routing: { type: "live", service, target: 1 } });
-  expect(decision).toMatchObject({ row: "T6", ensure: { routing: { generation: 1 } } });
+  expect(decision).toMatchObject({ step: "verify", ensure: { routing: { generation: 1 } } });
 });

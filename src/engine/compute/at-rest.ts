@@ -1,5 +1,5 @@
 // `stable` and `stopped`: verify the running generation, repair what is missing around it, and write the intent of a new
-// generation when it no longer matches (T4–T6). Never creates or changes a StatefulSet.
+// generation when it no longer matches. Never creates or changes a StatefulSet.
 import { findCondition } from "../../api/condition-list.ts";
 import { type Cause, type EngineDecision, type NextStatus, RECHECK_MS } from "../decision.ts";
 import { restPhase } from "../phase.ts";
@@ -16,7 +16,7 @@ export function computeAtRest(s: EngineSnapshot, gate: OpenGate): EngineDecision
   if (active < 0 || current !== active)
     return {
       type: "broken",
-      row: "T5",
+      step: "contradiction-at-rest",
       detail: `at rest with currentGeneration ${current} and activeGeneration ${active}`,
     };
   const { effective, instance, instanceReady } = gate;
@@ -35,7 +35,7 @@ export function computeAtRest(s: EngineSnapshot, gate: OpenGate): EngineDecision
   });
   const waitMs = isSettled(status) ? RECHECK_MS.settled : RECHECK_MS.atRest;
   const afterMs = Math.min(waitMs, s.pods.troubleInMs ?? waitMs);
-  return { type: "hold", row: "T6", status, ensure, recheck: ensure.routing === undefined ? { afterMs } : "now" };
+  return { type: "hold", step: "verify", status, ensure, recheck: ensure.routing === undefined ? { afterMs } : "now" };
 }
 
 /** The number is written down before anything carries it: a crash in between loses nothing and creates nothing twice. */
@@ -43,7 +43,7 @@ function bump(s: EngineSnapshot, { instanceReady }: OpenGate, cause: Cause, { ro
   const next = s.generations.highest + 1;
   const generations = { current: next, highest: next };
   const status = advance(s, { phase: "creating", generations, instanceReady, rollout });
-  return { type: "bump", row: "T4", status, cause };
+  return { type: "bump", step: "bump", status, cause };
 }
 
 /** The generation that serves goes on serving until the next one may start. */
@@ -55,7 +55,7 @@ function holdRollout(
 ): EngineDecision {
   const ensure = { ...restoreMissing(s, rendered), ...routingRepair(s, s.generations.active) };
   const status = advance(s, { phase: restPhase(s.engine.spec), instanceReady, rollout });
-  return { type: "hold", row: "damped", status, ensure, recheck: { afterMs } };
+  return { type: "hold", step: "damped", status, ensure, recheck: { afterMs } };
 }
 
 /** Everything that could change from here on is watched. What pods wait for is told in Events, which are not. */

@@ -1,4 +1,4 @@
-// The decision of one pass (behaviour §1.4): a pure function of the snapshot, one file per phase. No I/O, no clock, no memory.
+// The decision of one pass (docs/design/engine.md#steps): a pure function of the snapshot, one file per phase. No I/O, no clock, no memory.
 import type { EngineDecision } from "../decision.ts";
 import { restPhase } from "../phase.ts";
 import type { EngineSnapshot } from "../snapshot.ts";
@@ -39,12 +39,12 @@ function initialise(s: EngineSnapshot): EngineDecision {
   const fresh = { ...s, generations: { current: 0, active: -1, draining: undefined, highest: 0 } };
   const message = "Waiting for the first reconcile";
   const status = judge(fresh, "creating", [{ type: "Ready", status: "False", reason: "Initializing", message }]);
-  return { type: "initialise", row: "T1", status };
+  return { type: "initialise", step: "initialise", status };
 }
 
 /** A phase that some other version wrote: the counters tell whether a generation serves. */
 function recover(s: EngineSnapshot): EngineDecision {
   const { current, active } = s.generations;
   const phase = active >= 0 && current === active ? restPhase(s.engine.spec) : "creating";
-  return { type: "move", row: "T21", status: advance(s, { phase }), ensure: {}, recheck: "now" };
+  return { type: "move", step: "unknown-phase", status: advance(s, { phase }), ensure: {}, recheck: "now" };
 }

@@ -1,5 +1,5 @@
-// `creating`: build the current generation and wait for its pods (T7, T9, T10), or give it up when the spec has moved on
-// (T8). The spec is compared before readiness is looked at: a doomed generation is never waited for.
+// `creating`: build the current generation and wait for its pods, or give it up when the spec has moved on.
+// The spec is compared before readiness is looked at: a doomed generation is never waited for.
 import type { StatefulSet } from "../children.ts";
 import { type Cause, type EngineDecision, type Ensure, RECHECK_MS } from "../decision.ts";
 import { renderGeneration } from "../render/generation.ts";
@@ -15,7 +15,7 @@ export function computeCreating(s: EngineSnapshot, gate: OpenGate): EngineDecisi
   if (active > current)
     return {
       type: "broken",
-      row: "§1.13",
+      step: "contradiction",
       detail: `activeGeneration ${active} is ahead of currentGeneration ${current}`,
     };
   const { effective, instance, instanceReady } = gate;
@@ -35,7 +35,7 @@ export function computeCreating(s: EngineSnapshot, gate: OpenGate): EngineDecisi
   if (isThere && s.pods.allReady)
     return {
       type: "move",
-      row: "T10",
+      step: "pods-ready",
       status: advance(s, { phase: "switching", instanceReady, rollout }),
       ensure,
       recheck: "now",
@@ -44,7 +44,7 @@ export function computeCreating(s: EngineSnapshot, gate: OpenGate): EngineDecisi
   const leftOut = ensure.statefulSet === undefined ? {} : { leftOut: gate.leftOut };
   const waitMs = isThere ? patience(s.nowMs, statefulSet.object) : RECHECK_MS.creating;
   const recheck = { afterMs: Math.min(waitMs, s.pods.troubleInMs ?? waitMs) };
-  return { type: "hold", row: isThere ? "T9" : "T7", status, ensure, recheck, ...leftOut };
+  return { type: "hold", step: isThere ? "await-pods" : "build", status, ensure, recheck, ...leftOut };
 }
 
 /**
@@ -59,7 +59,7 @@ function patience(nowMs: number, { metadata }: StatefulSet): number {
 
 /**
  * What serves goes on serving. A Service that names neither what serves nor what is being built has been edited, or was moved by
- * a former leader to a generation given up since: queries would find nobody until the switch (I13, I18).
+ * a former leader to a generation given up since: queries would find nobody until the switch.
  */
 function routingMeanwhile(s: EngineSnapshot): Pick<Ensure, "routing"> {
   const { current, active } = s.generations;
@@ -76,7 +76,7 @@ function holdRollout(
   { rollout, afterMs }: Damping & { readonly type: "wait" },
 ): EngineDecision {
   const status = advance(s, { phase: "creating", instanceReady, rollout });
-  return { type: "hold", row: "damped", status, ensure: routingMeanwhile(s), recheck: { afterMs } };
+  return { type: "hold", step: "damped", status, ensure: routingMeanwhile(s), recheck: { afterMs } };
 }
 
 function abandon(s: EngineSnapshot, { instanceReady }: OpenGate, cause: Cause, { rollout }: Damping): EngineDecision {
@@ -86,7 +86,7 @@ function abandon(s: EngineSnapshot, { instanceReady }: OpenGate, cause: Cause, {
   const status = advance(s, { phase: "creating", generations, instanceReady, rollout });
   return {
     type: "abandon",
-    row: "T8",
+    step: "abandon",
     status,
     cause,
     generation: current,

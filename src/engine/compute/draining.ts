@@ -1,4 +1,4 @@
-// `draining` and `cleaning`: let the old generation finish its queries, then delete it (T16–T20), or take it back when it is what the
+// `draining` and `cleaning`: let the old generation finish its queries, then delete it, or take it back when it is what the
 // spec asks for again. Keeps traffic on the active generation meanwhile.
 import { type EngineDecision, type Ensure, RECHECK_MS } from "../decision.ts";
 import { restPhase } from "../phase.ts";
@@ -17,7 +17,7 @@ export function computeDraining(s: EngineSnapshot): EngineDecision {
   const ensure = routingRepair(s, s.generations.active);
   // A pod that cannot be queried counts as busy: only a probe that found every pod idle, or nobody asking for one, lets the generation go.
   if (s.drain.required && (s.drainProbe.type !== "drained" || isStray(s))) return holdDrain(s, ensure);
-  return { type: "move", row: "T18", status: advance(s, { phase: "cleaning" }), ensure, recheck: "now" };
+  return { type: "move", step: "drained", status: advance(s, { phase: "cleaning" }), ensure, recheck: "now" };
 }
 
 export function computeCleaning(s: EngineSnapshot): EngineDecision {
@@ -28,7 +28,7 @@ export function computeCleaning(s: EngineSnapshot): EngineDecision {
   if (problem !== undefined) return problem;
   const remove = s.draining === undefined ? [] : removalsOf(s.draining, "any version", s.orphanedPods);
   const ensure = routingRepair(s, s.generations.active);
-  return { type: "clean", row: "T20", status: verified(s, status), ensure, remove };
+  return { type: "clean", step: "clean", status: verified(s, status), ensure, remove };
 }
 
 function holdDrain(s: EngineSnapshot, ensure: Pick<Ensure, "routing">): EngineDecision {
@@ -36,7 +36,7 @@ function holdDrain(s: EngineSnapshot, ensure: Pick<Ensure, "routing">): EngineDe
   // Queries went to the draining generation until now, so the time in which clients learn of the switch starts again.
   const step = isStray(s) ? ({ phase: "draining", switched: true } as const) : ({ phase: "draining" } as const);
   const settledInMs = drainProbe.type === "settling" ? Math.max(1, drainProbe.untilMs - s.nowMs) : drain.intervalMs;
-  return { type: "hold", row: "T17", status: advance(s, step), ensure, recheck: { afterMs: settledInMs } };
+  return { type: "hold", step: "drain-wait", status: advance(s, step), ensure, recheck: { afterMs: settledInMs } };
 }
 
 /** The routing Service selects something else than the generation that serves. */
@@ -51,7 +51,7 @@ function stillRouted(s: EngineSnapshot): EngineDecision | undefined {
     const status = advance(s, { phase: "draining", switched: true });
     return {
       type: "move",
-      row: "drain-again",
+      step: "drain-again",
       status,
       ensure: routingRepair(s, generations.active),
       recheck: { afterMs: drain.intervalMs },
@@ -62,7 +62,7 @@ function stillRouted(s: EngineSnapshot): EngineDecision | undefined {
     (routing.type === "foreign" || routing.type === "terminating") && routing.target === generations.draining;
   if (!isStuck) return undefined;
   const status = advance(s, { phase: "cleaning" });
-  return { type: "hold", row: "routing-in-the-way", status, ensure: {}, recheck: { afterMs: RECHECK_MS.creating } };
+  return { type: "hold", step: "routing-in-the-way", status, ensure: {}, recheck: { afterMs: RECHECK_MS.creating } };
 }
 
 /**
@@ -86,13 +86,13 @@ function takeBack(s: EngineSnapshot): EngineDecision | undefined {
   const status = advance({ ...s, pods: s.drainingPods }, { phase: "draining", generations, switched: true, rollout });
   const isRouted = s.routing.type === "live" && s.routing.target === draining;
   const ensure = isRouted ? {} : routingFlip(s, draining);
-  return current === active ? { type: "move", row: "take-back", status, ensure, recheck: "now" } : undefined;
+  return current === active ? { type: "move", step: "take-back", status, ensure, recheck: "now" } : undefined;
 }
 
 function nothingToDrain(s: EngineSnapshot): EngineDecision | undefined {
   if (s.generations.draining !== undefined) return undefined;
   const status = advance(s, { phase: restPhase(s.engine.spec) });
-  return restProblem(status) ?? { type: "move", row: "T16", status, ensure: {}, recheck: "now" };
+  return restProblem(status) ?? { type: "move", step: "nothing-to-drain", status, ensure: {}, recheck: "now" };
 }
 
 /** Deleting by a status that contradicts itself could hit the serving generation. */
@@ -100,5 +100,5 @@ function misplaced({ phase, generations }: EngineSnapshot): EngineDecision | und
   const { current, active, draining, highest } = generations;
   if (draining !== undefined && draining !== current && draining <= highest && current === active) return undefined;
   const detail = `${phase} with currentGeneration ${current}, activeGeneration ${active}, drainingGeneration ${draining}`;
-  return { type: "broken", row: "§1.13", detail };
+  return { type: "broken", step: "contradiction", detail };
 }

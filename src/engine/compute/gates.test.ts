@@ -33,7 +33,7 @@ test("an instance whose deletion its engines hold is used as before: stopped eng
       finalizers: ["compute.firebolt.io/instance-cleanup"],
     },
   });
-  for (const decision of judged({ instance: held })) expect(decision).not.toMatchObject({ row: "T3" });
+  for (const decision of judged({ instance: held })) expect(decision).not.toMatchObject({ step: "instance-gate" });
 });
 
 const condition = (reason: string, message: string) => ({
@@ -45,12 +45,12 @@ const condition = (reason: string, message: string) => ({
 
 test.each([
   [
-    "T2: the class is missing",
+    "class-gate: the class is missing",
     { engineClass: { type: "missing", name: "lost" } },
     'FireboltEngineClass "lost" not found in namespace ns',
   ],
   [
-    "T2: the class sets operator-owned fields",
+    "class-gate: the class sets operator-owned fields",
     {
       engineClass: {
         type: "found",
@@ -72,7 +72,7 @@ test.each([
     'FireboltEngineClass "c" cannot be used: spec.x: Forbidden',
   ],
   [
-    "T2: the class was edited after its verdict, and sets operator-owned fields now",
+    "class-gate: the class was edited after its verdict, and sets operator-owned fields now",
     {
       engineClass: {
         type: "found",
@@ -100,7 +100,7 @@ test.each([
   for (const decision of judged({ ...changes, instance: undefined }))
     expect(decision).toMatchObject({
       type: "refuse",
-      row: "T2",
+      step: "class-gate",
       recheck: { afterMs: 10_000 },
       status: { ...stored, conditions: [instanceReady, condition("FireboltEngineClassUnready", message)] },
     });
@@ -113,24 +113,28 @@ test.each([
     { type: "Ready", status: "False", reason: "DeletionBlocked", message: "", lastTransitionTime: EARLIER },
   ],
   ["Admissible", { type: "Ready", status: "True", reason: "Admissible", message: "", lastTransitionTime: EARLIER }],
-] as const)("§1.8: a class with %s is usable", (_, ready) => {
+] as const)("validation-gate: a class with %s is usable", (_, ready) => {
   const object = engineClass(ready === undefined ? {} : { status: { conditions: [ready] } });
   for (const decision of judged({ engineClass: { type: "found", object } })) expect(decision.type).not.toBe("refuse");
 });
 
 test.each([
   [
-    "S3: no such instance",
+    "created-before-instance: no such instance",
     { instance: undefined },
     'FireboltInstance "main" not found in namespace ns (instances are looked up in the engine\'s own namespace)',
   ],
   [
-    "D7, S60: the instance is being deleted",
+    "what-opens-the-instance-gate, instance-deleted-under-engines: the instance is being deleted",
     { instance: instance({ metadata: { name: "main", deletionTimestamp: EARLIER } }) },
     "is being deleted",
   ],
-  ["D7, S23: no metadata endpoint", { instance: instance({ metadataEndpoint: "" }) }, "no metadata endpoint"],
-  ["D7: no id", { instance: instance({ id: "" }) }, "no id"],
+  [
+    "what-opens-the-instance-gate, metadata-endpoint-lost: no metadata endpoint",
+    { instance: instance({ metadataEndpoint: "" }) },
+    "no metadata endpoint",
+  ],
+  ["what-opens-the-instance-gate: no id", { instance: instance({ id: "" }) }, "no id"],
   [
     "an instance that was ready and is not any more says why",
     {
@@ -138,11 +142,11 @@ test.each([
     },
     'FireboltInstance "main" has lost its metadata endpoint: MetadataReady: pod x: container metadata crashes',
   ],
-] as const)("T3: %s → InstanceNotReady on both conditions, 10 s, nothing else", (_, changes, message) => {
+] as const)("instance-gate: %s → InstanceNotReady on both conditions, 10 s, nothing else", (_, changes, message) => {
   for (const decision of judged(changes))
     expect(decision).toMatchObject({
       type: "refuse",
-      row: "T3",
+      step: "instance-gate",
       recheck: { afterMs: 10_000 },
       status: {
         ...stored,
@@ -160,16 +164,16 @@ test.each([
     });
 });
 
-test("G2: an engine without a spec fails the instance gate", () => {
+test("engine-without-spec: an engine without a spec fails the instance gate", () => {
   const { spec: _, ...bare } = engine({ status: { ...stored, phase: "stable" } });
   const s = snapshot(engine(), { engine: bare, phase: "stable", status: bare.status, instance: undefined });
-  expect(computeEngine(s)).toMatchObject({ row: "T3", refusal: { reason: "InstanceNotReady" } });
+  expect(computeEngine(s)).toMatchObject({ step: "instance-gate", refusal: { reason: "InstanceNotReady" } });
 });
 
-test("D18: metadataEndpointOverride does not open the gate by itself", () => {
+test("override-opens-no-gate: metadataEndpointOverride does not open the gate by itself", () => {
   const spec = { metadataEndpointOverride: "elsewhere:7000" };
   for (const decision of judged({ instance: instance({ metadataEndpoint: "" }) }, spec))
-    expect(decision.row).toBe("T3");
+    expect(decision.step).toBe("instance-gate");
 });
 
 const resources = (cpu: string) => ({
@@ -184,11 +188,11 @@ test.each([
     resources("5"),
     "spec.template.spec.containers[engine].resources.limits[cpu]",
   ],
-] as const)("§1.8: %s → 10 s, InstanceReady still True", (reason, changes, spec, path) => {
+] as const)("validation-gate: %s → 10 s, InstanceReady still True", (reason, changes, spec, path) => {
   for (const decision of judged(changes, spec)) {
     expect(decision).toMatchObject({
       type: "refuse",
-      row: "§1.8",
+      step: "validation-gate",
       recheck: { afterMs: 10_000 },
       status: { ...stored, conditions: [{ type: "InstanceReady", status: "True" }, condition(reason, path)] },
     });
@@ -224,7 +228,7 @@ test("when the gate opens, InstanceReady turns True", () => {
   const closed = { ...instanceReady, status: "False", reason: "InstanceNotReady" } as const;
   const of = engine({ status: { ...stored, phase: "stable", conditions: [closed] } });
   expect(computeEngine(snapshot(of, { current: liveSet(of, 1) }))).toMatchObject({
-    row: "T6",
+    step: "verify",
     status: {
       conditions: [
         { type: "InstanceReady", status: "True", reason: "InstanceReady", lastTransitionTime: NOW },

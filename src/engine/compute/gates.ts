@@ -1,4 +1,4 @@
-// The gates of behaviour §1.8: what must hold before a phase that renders configuration may go on. A closed gate changes
+// The gates (docs/design/engine.md#gates): what must hold before a phase that renders configuration may go on. A closed gate changes
 // conditions and nothing else, and says what it waits for.
 
 import { findCondition, type Verdict } from "../../api/condition-list.ts";
@@ -33,11 +33,16 @@ export type Gate = OpenGate | { readonly type: "closed"; readonly decision: Engi
 export function computeGates(s: EngineSnapshot, phase: EnginePhase): Gate {
   const unusableClass = classProblem(s);
   if (unusableClass !== undefined)
-    return closed(s, phase, { row: "T2", reason: "FireboltEngineClassUnready", ...unusableClass });
+    return closed(s, phase, { step: "class-gate", reason: "FireboltEngineClassUnready", ...unusableClass });
   const instance = instanceFor(s);
   if (typeof instance === "string") {
     const verdict = instanceVerdict("False", "InstanceNotReady", instance);
-    return closed(s, phase, { row: "T3", reason: "InstanceNotReady", message: instance, instanceReady: verdict });
+    return closed(s, phase, {
+      step: "instance-gate",
+      reason: "InstanceNotReady",
+      message: instance,
+      instanceReady: verdict,
+    });
   }
   const provided = `FireboltInstance ${JSON.stringify(s.engine.spec?.instanceRef)} provides a metadata endpoint and an id`;
   const instanceReady = instanceVerdict("True", "InstanceReady", provided);
@@ -52,7 +57,7 @@ export function computeGates(s: EngineSnapshot, phase: EnginePhase): Gate {
 }
 
 interface Closing {
-  readonly row: "T2" | "T3" | "§1.8";
+  readonly step: "class-gate" | "instance-gate" | "validation-gate";
   readonly reason: string;
   readonly message: string;
   /** None while engines wait for their instance: they are created before it is ready all the time. */
@@ -62,12 +67,12 @@ interface Closing {
 }
 
 function closed(s: EngineSnapshot, phase: EnginePhase, closing: Closing): Gate {
-  const { row, reason, message, event, violations = [], instanceReady } = closing;
+  const { step, reason, message, event, violations = [], instanceReady } = closing;
   const ready: Verdict = { type: "Ready", status: "False", reason, message };
   const verdicts = instanceReady === undefined ? [ready] : [instanceReady, ready];
   const refusal: Refusal = { reason, message, event, violations };
   const status = judge(s, phase, verdicts);
-  return { type: "closed", decision: { type: "refuse", row, status, refusal, recheck: { afterMs: RECHECK_MS.gate } } };
+  return { type: "closed", decision: { type: "refuse", step, status, refusal, recheck: { afterMs: RECHECK_MS.gate } } };
 }
 
 /** A class without a verdict of its own, or one whose deletion is held up, is usable. */
@@ -144,7 +149,14 @@ function rejectionOf(s: EngineSnapshot, instanceReady: Verdict, isProtected: IsP
         ? ["TemplateRejected", templates]
         : ["ResourceBoundsExceeded", exceeded];
   if (violations.length === 0) return undefined;
-  return { row: "§1.8", reason, message: violationsText(violations), event: reason, violations, instanceReady };
+  return {
+    step: "validation-gate",
+    reason,
+    message: violationsText(violations),
+    event: reason,
+    violations,
+    instanceReady,
+  };
 }
 
 function foundClass({ engineClass }: EngineSnapshot): EngineClass | undefined {

@@ -1,5 +1,5 @@
 // Builds the status that a decision ends in. Keeps every field that the decision does not concern, and makes two invariants
-// unbreakable: a draining generation only stands in draining and cleaning (I5), and there is one Ready by the ladder (I40).
+// unbreakable: a draining generation only stands in draining and cleaning, and there is one Ready by the ladder.
 
 import { findCondition, timeText, type Verdict, withVerdict } from "../../api/condition-list.ts";
 import type { Condition } from "../../api/conditions.ts";
@@ -45,7 +45,7 @@ export function advance(s: EngineSnapshot, step: Advance): NextStatus {
   return step.observedGeneration === undefined ? status : { ...status, observedGeneration: step.observedGeneration };
 }
 
-/** The stored status with other conditions: a closed gate changes nothing else (I37). */
+/** The stored status with other conditions: a closed gate changes nothing else. */
 export function judge(s: EngineSnapshot, phase: EnginePhase, verdicts: readonly Verdict[]): NextStatus {
   return build(s, { phase, generations: s.generations }, judged(s, verdicts));
 }
@@ -55,7 +55,7 @@ export function restProblem(status: NextStatus): (EngineDecision & { readonly ty
   const { phase, currentGeneration, activeGeneration } = status;
   if (!isAtRest(phase) || (activeGeneration >= 0 && currentGeneration === activeGeneration)) return undefined;
   const detail = `phase ${phase} with currentGeneration ${currentGeneration} and activeGeneration ${activeGeneration}`;
-  return { type: "broken", row: "§1.13", detail };
+  return { type: "broken", step: "contradiction", detail };
 }
 
 function judged(s: EngineSnapshot, verdicts: readonly Verdict[]): readonly Readonly<Condition>[] {

@@ -16,39 +16,59 @@ const calm: ReadyInput = {
 const drained = { current: 1, active: 1, draining: 0 };
 
 test.each([
-  ["1: no InstanceReady", { instanceReady: undefined, phase: "draining", drainProbe: failing }, "InstanceNotReady", ""],
   [
-    "1: InstanceReady False wins over everything",
+    "rank 1: no InstanceReady",
+    { instanceReady: undefined, phase: "draining", drainProbe: failing },
+    "InstanceNotReady",
+    "",
+  ],
+  [
+    "rank 1: InstanceReady False wins over everything",
     { instanceReady: { ...instanceReady, status: "False", message: "why" }, phase: "stopped" },
     "InstanceNotReady",
     "why",
   ],
   [
-    "2, S15: a failing probe",
+    "drain-with-silent-pod: rank 2: a failing probe",
     { phase: "draining", generations: drained, drainProbe: failing },
     "DrainCheckFailing",
     "generation 0 is failing: pod e-g0-1: status 503",
   ],
-  ["3, S7: stopped", { phase: "stopped", pods: NOT_READY }, "Stopped", "Engine is stopped (spec.replicas is 0)"],
-  ["4: creating", { phase: "creating" }, "Rolling", "creating"],
-  ["4: switching", { phase: "switching" }, "Rolling", "switching"],
   [
-    "4: draining, the probe answers",
+    "stopped-by-hand: rank 3: stopped",
+    { phase: "stopped", pods: NOT_READY },
+    "Stopped",
+    "Engine is stopped (spec.replicas is 0)",
+  ],
+  ["rank 4: creating", { phase: "creating" }, "Rolling", "creating"],
+  ["rank 4: switching", { phase: "switching" }, "Rolling", "switching"],
+  [
+    "rank 4: draining, the probe answers",
     { phase: "draining", generations: drained, drainProbe: { type: "busy", pod: "p", queries: 1 } },
     "Rolling",
     "(phase draining): generation 0 still runs queries",
   ],
-  ["4: cleaning, whatever the last probe said", { phase: "cleaning", drainProbe: failing }, "Rolling", "cleaning"],
-  ["5, S34: pods missing", { pods: NOT_READY }, "PodsNotReady", "Generation 1: 1 of 2 pods ready"],
+  ["rank 4: cleaning, whatever the last probe said", { phase: "cleaning", drainProbe: failing }, "Rolling", "cleaning"],
+  ["one-pod-not-ready: rank 5: pods missing", { pods: NOT_READY }, "PodsNotReady", "Generation 1: 1 of 2 pods ready"],
   [
-    "5: pods not created",
+    "rank 5: pods not created",
     { pods: { wanted: 3, total: 1, ready: 1, allReady: false } },
     "PodsNotReady",
     "Generation 1: 1 of 1 pods ready (3 wanted)",
   ],
-  ["5, I39: the selector is elsewhere", { routing: routingTo(0) }, "PodsNotReady", "does not select it"],
-  ["5, I39: the routing Service is gone", { routing: { type: "absent" } }, "PodsNotReady", "missing"],
-] as const)("rank %s", (_, changes, reason, message) => {
+  [
+    "ready-only-when-serving: rank 5: the selector is elsewhere",
+    { routing: routingTo(0) },
+    "PodsNotReady",
+    "does not select it",
+  ],
+  [
+    "ready-only-when-serving: rank 5: the routing Service is gone",
+    { routing: { type: "absent" } },
+    "PodsNotReady",
+    "missing",
+  ],
+] as const)("%s", (_, changes, reason, message) => {
   const verdict = readyVerdict({ ...calm, ...(changes as Partial<ReadyInput>) });
   expect(verdict).toMatchObject({ type: "Ready", status: "False", reason });
   expect(verdict.message).toContain(message);

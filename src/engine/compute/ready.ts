@@ -1,4 +1,4 @@
-// The Ready condition as a ladder (behaviour §1.9): the first rung that applies names the reason. Looks at the phase after
+// The Ready condition as a ladder (docs/design/engine.md#ready): the first rung that applies names the reason. Looks at the phase after
 // the decision and at what was observed before its writes.
 
 import type { Verdict } from "../../api/condition-list.ts";

@@ -20,18 +20,18 @@ test.each([
   ["current", "5"],
   ["active", "3"],
   ["draining", "2"],
-  ["selected by the routing Service (I16)", "1"],
+  ["serving-never-deleted: selected by the routing Service", "1"],
   ["at or above the floor: the view is old", "6"],
   ["no number", "x"],
   ["a number that no operator writes", "04"],
   ["unlabelled: the routing Service itself", undefined],
-] as const)("§1.7: kept because it is %s", (_, generation) => {
+] as const)("kept because it is %s", (_, generation) => {
   expect(swept(child("StatefulSet", generation))).toEqual([]);
 });
 
 test.each([
   [
-    "S48: of another owner",
+    "object-of-another-owner: of another owner",
     { ownerReferences: [{ apiVersion: "v", kind: "FireboltEngine", name: "e", uid: "other", controller: true }] },
   ],
   ["not controlled by anybody", { ownerReferences: [] }],
@@ -40,11 +40,11 @@ test.each([
     { ownerReferences: [{ apiVersion: "v", kind: "FireboltEngine", name: "e", uid: "u" }] },
   ],
   ["already terminating", { deletionTimestamp: "2026-01-01T00:00:00Z" }],
-] as const)("§1.7, I24: exempt because it is %s", (_, metadata) => {
+] as const)("sweep-takes-only-leftovers: exempt because it is %s", (_, metadata) => {
   expect(swept(child("StatefulSet", "4", metadata))).toEqual([]);
 });
 
-test("S47: everything else below the floor goes, kind by kind", () => {
+test("leftovers-of-many-generations: everything else below the floor goes, kind by kind", () => {
   const mixed = [child("ConfigMap", "4"), child("StatefulSet", "0"), child("Service", "4"), child("StatefulSet", "4")];
   expect(swept(...mixed)).toEqual(["StatefulSet-0", "StatefulSet-4", "Service-4", "ConfigMap-4"]);
 });
@@ -54,7 +54,7 @@ test("the Service's number keeps, but does not raise the floor", () => {
   expect(selectOrphans(high, [child("StatefulSet", "9"), child("StatefulSet", "7")])).toEqual([]);
 });
 
-test("I22: without a draining generation nothing is kept in its place", () => {
+test("draining-kept-until-cleaning: without a draining generation nothing is kept in its place", () => {
   const rested = {
     uid: "u",
     generations: { current: 5, active: 5, draining: undefined, highest: 5 },

@@ -1,4 +1,4 @@
-// Which objects of an engine nothing refers to any more (behaviour §1.7). Pure: the caller confirms the view before it deletes
+// Which objects of an engine nothing refers to any more (docs/design/engine.md#sweep). Pure: the caller confirms the view before it deletes
 // anything.
 import { CHILD_KINDS, type ChildObject, generationLabel, isOwnedBy } from "../children.ts";
 import type { Removal } from "../decision.ts";

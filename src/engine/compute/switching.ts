@@ -1,4 +1,4 @@
-// `switching`: point the routing Service at the current generation and, once that has been read back, record it (T11–T15).
+// `switching`: point the routing Service at the current generation and, once that has been read back, record it.
 // The selector and the bookkeeping move in separate passes, and only for pods that are still ready.
 import { type EngineDecision, RECHECK_MS } from "../decision.ts";
 import { restPhase } from "../phase.ts";
@@ -12,24 +12,26 @@ export function computeSwitching(s: EngineSnapshot): EngineDecision {
   if (active > current)
     return {
       type: "broken",
-      row: "§1.13",
+      step: "contradiction",
       detail: `activeGeneration ${active} is ahead of currentGeneration ${current}`,
     };
   if (s.routing.type !== "live" || s.routing.target !== current) return flip(s);
   if (active >= 0 && active !== current) {
     const to = s.drain.required ? "draining" : "cleaning";
     const status = advance(s, { phase: to, generations: { active: current, draining: active }, switched: true });
-    return { type: "move", row: to === "draining" ? "T13" : "T14", status, ensure: {}, recheck: "now" };
+    return { type: "move", step: to === "draining" ? "start-drain" : "skip-drain", status, ensure: {}, recheck: "now" };
   }
   const status = advance(s, { phase: restPhase(s.engine.spec), generations: { active: current } });
-  return restProblem(status) ?? { type: "move", row: "T15", status: verified(s, status), ensure: {}, recheck: "now" };
+  return (
+    restProblem(status) ?? { type: "move", step: "first-rest", status: verified(s, status), ensure: {}, recheck: "now" }
+  );
 }
 
 function flip(s: EngineSnapshot): EngineDecision {
   if (!s.pods.allReady) {
     const status = advance(s, { phase: "creating" });
-    return { type: "move", row: "T11", status, ensure: {}, recheck: { afterMs: RECHECK_MS.creating } };
+    return { type: "move", step: "step-back", status, ensure: {}, recheck: { afterMs: RECHECK_MS.creating } };
   }
   const ensure = routingFlip(s, s.generations.current);
-  return { type: "hold", row: "T12", status: advance(s, { phase: "switching" }), ensure, recheck: "now" };
+  return { type: "hold", step: "switch-service", status: advance(s, { phase: "switching" }), ensure, recheck: "now" };
 }

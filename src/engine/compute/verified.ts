@@ -1,12 +1,12 @@
-// The end of a rollout and the verification that follows it (T6) in one status write: the pass that brings an engine to rest has
-// seen all that the next one would look at. Where T6 would do more than confirm the spec, nothing is added (docs/adr/0011).
+// The end of a rollout and the verification that follows it in one status write: the pass that brings an engine to rest has
+// seen all that the next one would look at. Where that would do more than confirm the spec, nothing is added (docs/adr/0011).
 import type { NextStatus } from "../decision.ts";
 import { isAtRest } from "../phase.ts";
 import type { EngineSnapshot } from "../snapshot.ts";
 import { computeAtRest } from "./at-rest.ts";
 import { computeGates } from "./gates.ts";
 
-/** The status at rest, with what T6 would record if it confirms it as it is; otherwise the status as given. */
+/** The status at rest, with what the step `verify` would record if it confirms it as it is; otherwise the status as given. */
 export function verified(s: EngineSnapshot, status: NextStatus): NextStatus {
   const { phase, currentGeneration: current, activeGeneration: active } = status;
   if (!isAtRest(phase)) return status;
@@ -20,5 +20,5 @@ export function verified(s: EngineSnapshot, status: NextStatus): NextStatus {
   // A closed gate reports itself in its own pass; a new generation and every repair need one of their own too.
   if (gate.type === "closed") return status;
   const next = computeAtRest(resting, gate);
-  return next.type === "hold" && next.row === "T6" && Object.keys(next.ensure).length === 0 ? next.status : status;
+  return next.type === "hold" && next.step === "verify" && Object.keys(next.ensure).length === 0 ? next.status : status;
 }

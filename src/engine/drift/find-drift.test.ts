@@ -13,7 +13,7 @@ const container = (fields: object) => pod({ containers: [{ name: "engine", ...fi
 const drift = (live: Layers, wanted: Layers) => findDrift(set(live), set(wanted));
 const pathOf = (live: Layers, wanted: Layers) => drift(live, wanted)?.path;
 
-describe("objects §2.9: every compared field", () => {
+describe("every compared field", () => {
   const ENGINE = "spec.template.spec.containers[0]";
   const POD = "spec.template.spec";
   test.each<[string, Layers]>([
@@ -112,7 +112,7 @@ function edited(change: (spec: PodSpec) => PodSpec, live = set()): V1StatefulSet
   return { ...live, spec: { ...spec, template: { ...spec.template, spec: change(spec.template.spec) } } };
 }
 
-describe("behaviour §1.5: the same in other words is no drift", () => {
+describe("the same in other words is no drift", () => {
   test.each<[string, Layers, Layers]>([
     [
       "quantities",
@@ -156,7 +156,7 @@ describe("behaviour §1.5: the same in other words is no drift", () => {
   });
 });
 
-test("objects §2.9: an operator upgrade that changes what is not compared rolls nobody", () => {
+test("an operator upgrade that changes what is not compared rolls nobody", () => {
   const live = edited((spec) => ({
     ...spec,
     enableServiceLinks: true,

@@ -62,7 +62,7 @@ describe("golden renders", () => {
 
 const podOf = (layers: Layers) => render(layers).statefulSet.spec?.template;
 
-describe("objects §2.2: the StatefulSet", () => {
+describe("the StatefulSet", () => {
   test("annotations are there only when they apply", () => {
     const annotations = (layers: Layers) => Object.keys(render(layers).statefulSet.metadata?.annotations ?? {});
     expect(annotations({})).toEqual(["firebolt.io/rendered-hash"]);
@@ -90,7 +90,7 @@ describe("objects §2.2: the StatefulSet", () => {
   });
 });
 
-describe("objects §2.4: storage", () => {
+describe("storage", () => {
   const dataOf = (layers: Layers) => ({
     volume: podOf(layers)?.spec?.volumes?.find(({ name }) => name === "data"),
     claims: render(layers).statefulSet.spec?.volumeClaimTemplates,
@@ -124,7 +124,7 @@ describe("objects §2.4: storage", () => {
   });
 });
 
-describe("objects §2.6: the configuration", () => {
+describe("the configuration", () => {
   const configOf = (layers: Layers) => JSON.parse(render(layers).configMap.data?.["config.yaml"] ?? "");
 
   test("nodes are in the order of the pods", () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { jsonHash } from "../../podtemplate/content-hash.ts";
 import { deepMerge, resolveCustomConfig, stripOwnedPaths } from "./custom-config.ts";
 
-describe("objects §2.6: what the operator owns is taken out, silently", () => {
+describe("what the operator owns is taken out, silently", () => {
   test.each([
     [{ schema_version: "9", endpoints: {}, logging: { level: "x" } }, { logging: { level: "x" } }],
     [{ instance: { id: "x", type: "y", multi_engine: { a: 1 }, auth: {}, keep: 1 } }, { instance: { keep: 1 } }],

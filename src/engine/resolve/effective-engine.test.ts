@@ -39,7 +39,7 @@ describe("storage", () => {
       { size: "5Gi", accessModes: ["ReadWriteMany"], storageClassName: "ssd" },
       { size: "5Gi", accessModes: ["ReadWriteMany"], storageClassName: "ssd" },
     ],
-  ])("api §3.2: the claim %j", (persistentVolumeClaim, want) => {
+  ])("the claim %j", (persistentVolumeClaim, want) => {
     expect(storages({}, { persistentVolumeClaim })).toEqual({ type: "persistentVolumeClaim", ...want });
   });
 });
@@ -55,9 +55,12 @@ describe("settings", () => {
     ).toEqual({ rollout: "recreate", drainCheckEnabled: false, drainCheckIntervalMs: 60_000 });
   });
 
-  test.each(["0", "-5s", "0s", "nonsense"])("G12: an interval of %s counts as 5s", (drainCheckInterval) => {
-    expect(resolve({ engine: { drainCheckInterval } }).settings.drainCheckIntervalMs).toBe(5_000);
-  });
+  test.each(["0", "-5s", "0s", "nonsense"])(
+    "intervals-have-a-floor: an interval of %s counts as 5s",
+    (drainCheckInterval) => {
+      expect(resolve({ engine: { drainCheckInterval } }).settings.drainCheckIntervalMs).toBe(5_000);
+    },
+  );
 });
 
 describe("hashes and overrides", () => {
@@ -75,7 +78,7 @@ describe("hashes and overrides", () => {
     expect(hashClassTemplate({ metadata: { labels: { a: "b" } } })).not.toBe(hashClassTemplate({}));
   });
 
-  test("behaviour §1.5: the same template in other words has the same hash", () => {
+  test("the same template in other words has the same hash", () => {
     const quantity = (memory: string): Spec => ({
       containers: [{ name: "engine", resources: { limits: { memory } } }],
     });
@@ -94,7 +97,7 @@ describe("hashes and overrides", () => {
     expect(resolve({ engine: { metadataEndpointOverride: "h:1" } }).metadataEndpointOverride).toBe("h:1");
   });
 
-  test("G2: an engine without a spec resolves to nothing that runs", () => {
+  test("engine-without-spec: an engine without a spec resolves to nothing that runs", () => {
     const effective = resolveEngine({ engine: {}, engineClass: undefined, defaults: OPERATOR_DEFAULTS });
     expect(effective.replicas).toBe(0);
   });

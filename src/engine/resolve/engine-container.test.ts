@@ -13,7 +13,7 @@ const containers = (ofClass: Container, ofEngine: Container, defaults?: Layers["
     .container;
 };
 
-describe("objects §2.1: the engine container", () => {
+describe("the engine container", () => {
   test("image and pull policy are resolved each on its own", () => {
     expect(containers({}, {})).toMatchObject({
       image: OPERATOR_DEFAULTS.images.engine,
@@ -99,7 +99,7 @@ describe("objects §2.1: the engine container", () => {
     expect(containers({ securityContext: { runAsUser: 1 } }, { securityContext: {} }).securityContext).toEqual({});
   });
 
-  test("ruling 13: --engine-seccomp is part of the default context only", () => {
+  test("runtime-default-seccomp: --engine-seccomp is part of the default context only", () => {
     const seccomp = (engineSeccomp: "RuntimeDefault" | "Localhost:fb.json", own = {}) =>
       containers({}, own, { engineSeccomp }).securityContext.seccompProfile;
     expect(seccomp("RuntimeDefault")).toEqual({ type: "RuntimeDefault" });

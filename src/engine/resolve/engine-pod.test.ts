@@ -7,7 +7,7 @@ type Spec = NonNullable<PodTemplateFragment["spec"]>;
 const pods = (ofClass: Spec, ofEngine: Spec) =>
   resolve({ engine: { template: { spec: ofEngine } }, engineClass: { template: { spec: ofClass } } }).pod;
 
-describe("objects §2.1: pod metadata", () => {
+describe("pod metadata", () => {
   test("labels and annotations: the engine's map lies over the class's", () => {
     const metadata = (both: string, own: string) => ({
       metadata: { labels: { both, [own]: own }, annotations: { both } },
@@ -21,7 +21,7 @@ describe("objects §2.1: pod metadata", () => {
   });
 });
 
-describe("objects §2.1: pod fields", () => {
+describe("pod fields", () => {
   test("nodeSelector: the engine's keys win", () => {
     expect(pods({ nodeSelector: { a: "c", b: "c" } }, { nodeSelector: { a: "e" } }).fields.nodeSelector).toEqual({
       a: "e",
@@ -92,13 +92,10 @@ describe("objects §2.1: pod fields", () => {
     ["resourceClaims", { name: "a", resourceClaimName: "c" }, { name: "a", resourceClaimName: "e" }],
     ["hostAliases", { ip: "1.1.1.1", hostnames: ["c"] }, { ip: "1.1.1.1", hostnames: ["e"] }],
     ["initContainers", { name: "a", image: "c", command: ["c"] }, { name: "a", image: "e" }],
-  ] as const)(
-    "objects §1.1: %s with one key: the engine's whole entry wins, in the later position",
-    (field, ofClass, ofEngine) => {
-      const other = { name: "z", ip: "9.9.9.9", maxSkew: 1, topologyKey: "o", whenUnsatisfiable: "o" };
-      expect(pods({ [field]: [ofClass, other] }, { [field]: [ofEngine] }).fields[field]).toEqual([other, ofEngine]);
-    },
-  );
+  ] as const)("%s with one key: the engine's whole entry wins, in the later position", (field, ofClass, ofEngine) => {
+    const other = { name: "z", ip: "9.9.9.9", maxSkew: 1, topologyKey: "o", whenUnsatisfiable: "o" };
+    expect(pods({ [field]: [ofClass, other] }, { [field]: [ofEngine] }).fields[field]).toEqual([other, ofEngine]);
+  });
 
   test("two constraints of one topology key differ by what happens when they cannot be met", () => {
     const constraint = (whenUnsatisfiable: string) => [{ maxSkew: 1, topologyKey: "z", whenUnsatisfiable }];
@@ -112,7 +109,7 @@ describe("objects §2.1: pod fields", () => {
     expect(pods({ tolerations: [{ key: "a" }] }, { tolerations: [{ key: "a" }] }).fields.tolerations).toHaveLength(2);
   });
 
-  test("api §7.2: what is ignored does not come through", () => {
+  test("what is ignored does not come through", () => {
     const ignored: Spec = {
       nodeName: "n",
       enableServiceLinks: true,
@@ -144,7 +141,7 @@ describe("objects §2.1: pod fields", () => {
     expect(sidecars).toEqual([{ name: "b" }, { name: "c" }, { name: "a", image: "e" }]);
   });
 
-  test("api §7.4: volumes with a name of the operator's are dropped, the others keep class before engine", () => {
+  test("volumes with a name of the operator's are dropped, the others keep class before engine", () => {
     const named = (...names: string[]) => ({ volumes: names.map((name) => ({ name, emptyDir: {} })) });
     const { volumes } = pods(
       named("data", "runtime", "a", "b"),

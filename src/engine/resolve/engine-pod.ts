@@ -1,4 +1,4 @@
-// The user's part of the engine pod: operator default < class < engine, field by field as objects.md §2.1 says. Fields that are
+// The user's part of the engine pod: operator default < class < engine, field by field (docs/design/objects.md#merging). Fields that are
 // not listed here are never rendered.
 import type { V1Container, V1PodSecurityContext, V1PodSpec, V1Volume } from "../../api/generated/kubernetes.ts";
 import type { PodTemplateFragment } from "../../api/pod-template.ts";

@@ -9,7 +9,7 @@ test("plain lists are concatenated", () => {
   expect(concat(undefined, undefined)).toEqual([]);
 });
 
-test("objects §1.1: the engine's entry wins and takes the later position", () => {
+test("the engine's entry wins and takes the later position", () => {
   const entry = (name: string, of: string) => ({ name, of });
   expect(concatKeyed([entry("a", "c"), entry("b", "c")], [entry("x", "e"), entry("a", "e")], byName)).toEqual([
     entry("b", "c"),

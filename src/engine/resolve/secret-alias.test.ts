@@ -16,7 +16,7 @@ const aliases = (own: PodTemplateFragment["spec"], inherited: PodTemplateFragmen
     (name) => name === OURS,
   );
 
-describe("api §7.5: volumes that reach a protected Secret", () => {
+describe("volumes that reach a protected Secret", () => {
   test("of the engine and of its class, each by its own path", () => {
     expect(aliases({ volumes: [peek("fine", "mine"), peek("a")] }, { volumes: [peek("b")] })).toEqual([
       { path: "spec.template.spec.volumes[1]", volume: "a", secret: OURS },
@@ -76,7 +76,7 @@ describe("in the engine's own passes", () => {
     });
   const found = { engineClass: { type: "found", object } } as const;
 
-  test("the rollout goes on without them, and what it builds matches (I46: no further generation)", () => {
+  test("bumps-are-finite: the rollout goes on without them, and what it builds matches: no further generation", () => {
     const built = computeEngine(snapshot(at("creating"), { ...found, current: absentSet(0) }));
     if (built.type !== "hold" || built.ensure.statefulSet === undefined)
       throw new Error(`a ${built.type} without a set`);
@@ -96,7 +96,7 @@ describe("in the engine's own passes", () => {
     expect(
       computeEngine(snapshot(at("stable"), { ...found, current: { ...current, statefulSet: live } })),
     ).toMatchObject({
-      row: "T6",
+      step: "verify",
     });
   });
 

@@ -1,5 +1,6 @@
-// Volumes of the templates that would show an operator's Secret to user containers (api §7.5): which they are, and a template
-// without them. The rollout goes on without such a volume; its mounts go too, or the API server would refuse the pods.
+// Volumes of the templates that would show an operator's Secret to user containers (docs/design/admission.md#protected-secrets):
+// which they are, and a template without them. The rollout goes on without such a volume; its mounts go too, or the API server
+// would refuse the pods.
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import type { FireboltEngine } from "../../api/engine.ts";
 import type { FireboltEngineClass } from "../../api/engine-class.ts";

@@ -1,4 +1,4 @@
-// One decision about an instance (behaviour §2.1, rows 4 to 13). Pure: no I/O, no clock, no memory of earlier passes but what
+// One decision about an instance (docs/design/instance.md#steps-of-a-pass). Pure: no I/O, no clock, no memory of earlier passes but what
 // the snapshot holds.
 import { copyOf } from "../../api/deep-readonly.ts";
 import type { InstanceStatus } from "../../api/instance-status.ts";

@@ -1,5 +1,5 @@
 // The status a pass ends in: endpoints and flags by what was observed, one condition per component, the roll-up over all of
-// them, and the phase that follows from it. Ready phase, Ready=True and all components True are one and the same (I50).
+// them, and the phase that follows from it. Ready phase, Ready=True and all components True are one and the same.
 import { findCondition, type Verdict, withVerdict } from "../../api/condition-list.ts";
 import type { Condition, InstanceConditionType } from "../../api/conditions.ts";
 import { copyOf } from "../../api/deep-readonly.ts";

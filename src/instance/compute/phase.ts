@@ -1,4 +1,4 @@
-// The phases of an instance and the way between them (behaviour §2.3, ruling 5). Pure.
+// The phases of an instance and the way between them (docs/design/instance.md#phases). Pure.
 import { findCondition } from "../../api/condition-list.ts";
 import { ANNOTATION } from "../../api/labels.ts";
 import type { InstancePhase } from "../../api/phases.ts";

@@ -1,4 +1,4 @@
-// The ordered steps of a pass (behaviour §2.1, rows 7 to 12): what has to be written so that the objects of an instance are what
+// The ordered steps of a pass (docs/design/instance.md#steps-of-a-pass): what has to be written so that the objects of an instance are what
 // they should be. Unchanged objects are not written again, and what switching a component off left behind goes once nobody uses it.
 
 import { ANNOTATION } from "../../api/labels.ts";

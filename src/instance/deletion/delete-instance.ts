@@ -1,5 +1,5 @@
-// The deletion of an instance (behaviour §2.6): delete its objects, collect what goes wrong, and remove the finalizer last and only
-// when every delete was accepted. Whether engines hold it is decided before (hold.ts).
+// The deletion of an instance (docs/design/instance.md#deletion): delete its objects, collect what goes wrong, and remove the
+// finalizer last and only when every delete was accepted. Whether engines hold it is decided before (hold.ts).
 import { type Logger, NotLeaderError } from "@firebolt-operator/kube";
 import type { NextCheck } from "@firebolt-operator/kube/controller";
 import { INSTANCE_NAMES } from "../../api/group.ts";

@@ -1,4 +1,4 @@
-// Passes over a world in memory: an instance that engines use is not deleted under them (S60), and is once they are gone.
+// Passes over a world in memory: an instance that engines use is not deleted under them, and is once they are gone.
 import { KubeApiError, KubeTimeoutError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun, KEY } from "../../../test/support/instance-passes.ts";

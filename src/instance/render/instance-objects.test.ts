@@ -121,7 +121,7 @@ describe("seed 004: component pod templates", () => {
     });
   });
 
-  test("D8: the gateway's annotations reach its account too", () => {
+  test("account-gets-annotations: the gateway's annotations reach its account too", () => {
     const account = objects.gateway.find(({ kind }) => kind === "ServiceAccount");
     expect(account?.metadata.annotations).toEqual({ "eks.amazonaws.com/role-arn": "arn:x" });
   });
@@ -143,7 +143,7 @@ describe("what rolls what", () => {
   const hashOf = (objects: InstanceObjects, name: string) =>
     podOf(objects, name).metadata.annotations?.[ANNOTATION.configHash];
 
-  test("I54: the gateway depends on the instance's gateway and namespace alone", () => {
+  test("engines-never-touch-gateway: the gateway depends on the instance's gateway and namespace alone", () => {
     const before = render();
     const after = render({
       id: "other",

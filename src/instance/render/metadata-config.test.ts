@@ -25,7 +25,7 @@ const external = {
 const render = (format: MetadataConfigFormat, id = "01ABC", postgres?: object) =>
   renderMetadataConfig({ identity, spec: spec(id, postgres), format });
 
-describe("objects §3.2.2: the metadata configuration", () => {
+describe("the metadata configuration", () => {
   test("XML", () => expect(render("xml")).toMatchFileSnapshot("metadata-config.golden.xml"));
   test("YAML", () => expect(render("yaml")).toMatchFileSnapshot("metadata-config.golden.yaml"));
 
@@ -51,7 +51,7 @@ describe("objects §3.2.2: the metadata configuration", () => {
   );
 });
 
-describe("G1: the id of a rendered configuration", () => {
+describe("id-never-minted-twice: the id of a rendered configuration", () => {
   test.each(["xml", "yaml"] as const)("is found again in %s", (format) => {
     const { data } = renderMetadataConfigMap({ identity, spec: spec("a&b"), format });
     expect(accountIdOf(data)).toBe("a&b");

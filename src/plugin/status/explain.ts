@@ -1,5 +1,5 @@
 // Why an instance or an engine is not (yet) what was asked for, and what a person can do about it. Pure; the answers are those of
-// operations §8.
+// docs/troubleshooting.md.
 import { findCondition } from "../../api/condition-list.ts";
 import type { FireboltEngine } from "../../api/engine.ts";
 import type { HeldRollout } from "../../api/engine-status.ts";

@@ -39,45 +39,50 @@ const CASES = [
 const phasesOf = (name: string): readonly (string | undefined)[] =>
   history.of("FireboltEngine", name).map(({ object }) => object.status?.phase);
 
-test.concurrent.each(CASES)("S19: $spec rolls without waiting, and cuts nothing", async ({ name, spec }) => {
-  await createEngine(world, name, { replicas: 1, ...spec });
-  const load = startLoad({ gateway: world.gateway, engine: name, perSecond: 30, longEveryMs: 0 });
-  let answered = false;
-  const long = query({ gateway: world.gateway, engine: name, sql: `SELECT sleep(${LONG_MS})` }).finally(() => {
-    answered = true;
-  });
-  // Sent before the roll begins, on the generation that it replaces.
-  await eventually(() => load.tally.succeeded > 30);
-  const startedMs = performance.now();
-  load.phase("rolling");
-  const image = world.context.nextEngineImage;
-  await editEngine(world, name, { template: { spec: { containers: [{ name: "engine", image }] } } });
-  await settled(world, name, { generation: 1 });
-  // The roll is over while the query is still running: nobody waited for it.
-  expect(answered).toBe(false);
-  const rollMs = performance.now() - startedMs;
-  load.phase("rolled");
+test.concurrent.each(CASES)(
+  "drain-check-off: $spec rolls without waiting, and cuts nothing",
+  async ({ name, spec }) => {
+    await createEngine(world, name, { replicas: 1, ...spec });
+    const load = startLoad({ gateway: world.gateway, engine: name, perSecond: 30, longEveryMs: 0 });
+    let answered = false;
+    const long = query({ gateway: world.gateway, engine: name, sql: `SELECT sleep(${LONG_MS})` }).finally(() => {
+      answered = true;
+    });
+    // Sent before the roll begins, on the generation that it replaces.
+    await eventually(() => load.tally.succeeded > 30);
+    const startedMs = performance.now();
+    load.phase("rolling");
+    const image = world.context.nextEngineImage;
+    await editEngine(world, name, { template: { spec: { containers: [{ name: "engine", image }] } } });
+    await settled(world, name, { generation: 1 });
+    // The roll is over while the query is still running: nobody waited for it.
+    expect(answered).toBe(false);
+    const rollMs = performance.now() - startedMs;
+    load.phase("rolled");
 
-  const old = await world.cluster.client.find(statefulSets, { namespace: NAMESPACE, name: `${name}-g0` });
-  expect(old?.metadata?.deletionTimestamp, "the old StatefulSet ends").toBeDefined();
-  // As soon as the node's Services have heard of the switch: until then the old pod answers, which is still there.
-  await eventually(async () => {
-    const [row = []] = await queryRows({ gateway: world.gateway, engine: name, sql: "SELECT whoami()" });
-    expect(row[1]).toBe("1");
-  });
+    const old = await world.cluster.client.find(statefulSets, { namespace: NAMESPACE, name: `${name}-g0` });
+    expect(old?.metadata?.deletionTimestamp, "the old StatefulSet ends").toBeDefined();
+    // As soon as the node's Services have heard of the switch: until then the old pod answers, which is still there.
+    await eventually(async () => {
+      const [row = []] = await queryRows({ gateway: world.gateway, engine: name, sql: "SELECT whoami()" });
+      expect(row[1]).toBe("1");
+    });
 
-  const answer = await long;
-  expect(firstValue(answer.body), answer.body).toBe(LONG_MS);
-  const figures = await load.stop();
-  recordFigures(world.context.figures, name, { ...figures, rolls: 1, rollSeconds: Math.round(rollMs / 1000) });
-  const source = { api: world.api, namespace: NAMESPACE, instance: INSTANCE };
-  const failures = await withAccessLog(source, load.tally.failures);
-  expect(failures.length, describeFailures(failures)).toBe(0);
-  const phases = phasesOf(name);
-  expect(phases).toContain("cleaning");
-  expect(phases).not.toContain("draining");
-  await eventually(async () => {
-    expect(await world.cluster.client.find(statefulSets, { namespace: NAMESPACE, name: `${name}-g0` })).toBeUndefined();
-  });
-  expect(brokenInvariants(history)).toEqual([]);
-});
+    const answer = await long;
+    expect(firstValue(answer.body), answer.body).toBe(LONG_MS);
+    const figures = await load.stop();
+    recordFigures(world.context.figures, name, { ...figures, rolls: 1, rollSeconds: Math.round(rollMs / 1000) });
+    const source = { api: world.api, namespace: NAMESPACE, instance: INSTANCE };
+    const failures = await withAccessLog(source, load.tally.failures);
+    expect(failures.length, describeFailures(failures)).toBe(0);
+    const phases = phasesOf(name);
+    expect(phases).toContain("cleaning");
+    expect(phases).not.toContain("draining");
+    await eventually(async () => {
+      expect(
+        await world.cluster.client.find(statefulSets, { namespace: NAMESPACE, name: `${name}-g0` }),
+      ).toBeUndefined();
+    });
+    expect(brokenInvariants(history)).toEqual([]);
+  },
+);

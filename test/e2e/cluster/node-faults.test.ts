@@ -72,7 +72,7 @@ afterAll(async () => {
   expect(figures.sent).toBe(figures.succeeded);
 });
 
-/** S26: the operator sees the loss of an object and makes it again. */
+/** The operator sees the loss of an object and makes it again. */
 async function expectRepair(name: string): Promise<void> {
   const { client, call } = world.cluster;
   const key = { namespace: NAMESPACE, name };

@@ -215,7 +215,7 @@ async function run(scenario: Scenario): Promise<readonly Answered[]> {
   return answers;
 }
 
-test("I19, I20: idle engines roll and stop while name servers cache, and no query is lost", async () => {
+test("no-query-lost, drained-before-deleted: idle engines roll and stop while name servers cache, and no query is lost", async () => {
   const answers = (await Promise.all(SCENARIOS.map(run))).flat();
   const failed = answers.flatMap(({ failure }) => failure ?? []);
   const all = await reports.all();

@@ -43,7 +43,7 @@ async function untilAsleep(): Promise<FireboltEngine> {
   );
 }
 
-test(`S64, S78: an idle engine stops, and ${CLIENTS} first queries at once wake it and are answered`, async () => {
+test(`idle-for-its-time, query-held-and-answered: an idle engine stops, and ${CLIENTS} first queries at once wake it and are answered`, async () => {
   await using history = await watchEngineHistory(world.cluster.client, NAMESPACE);
   const autoStop = { enabled: true, activeReplicas: 1, idleTimeout: `${IDLE_SECONDS}s`, pollInterval: "1s" };
   await createEngine(world, NAME, { replicas: 1, autoStop });

@@ -113,7 +113,7 @@ async function rollGateway(): Promise<void> {
   );
 }
 
-test("I19, I20, S4, S5, S6, S38: ten rolls, a new gateway and an operator killed every ten seconds lose no query", async () => {
+test("no-query-lost, drained-before-deleted, image-changed, scaled-up, scaled-down, class-template-edited: ten rolls, a new gateway and an operator killed every ten seconds lose no query", async () => {
   await using history = await watchEngineHistory(world.cluster.client, NAMESPACE);
   await using reports = followEngineReports(world.context.folder, NAMESPACE);
   const before = await settled(world, ENGINE);

@@ -14,7 +14,7 @@ export class Violation extends Error {
 
   constructor(invariant: string, detail: string, story: readonly string[] = []) {
     const lines = story.map((line, index) => `\n${String(index).padStart(3)}. ${line}`);
-    super(`${invariant.replaceAll("_", ", ")}: ${detail}${lines.join("")}`);
+    super(`${invariant}: ${detail}${lines.join("")}`);
     this.invariant = invariant;
     this.detail = detail;
     this.story = story;

@@ -1,4 +1,4 @@
-// Liveness (I46, I47, I38): from a state on, with nothing going wrong any more, a bounded number of passes leads to rest, and rest is
+// Liveness: from a state on, with nothing going wrong any more, a bounded number of passes leads to rest, and rest is
 // what the spec asks for. Every state on the way is remembered, so a run ends where an earlier one has been.
 import { LABEL } from "../../../src/api/labels.ts";
 import { configMapName, headlessServiceName, statefulSetName } from "../../../src/engine/names.ts";
@@ -49,7 +49,7 @@ export class FairRuns {
       way.push(key);
       if (way.length > MAX_PASSES)
         throw new Violation(
-          "I46",
+          "bumps-are-finite",
           `no rest after ${MAX_PASSES} passes in ${countersOf(now.cluster.engine?.status).phase}`,
         );
       const pass = await this.#pass(now);
@@ -70,7 +70,7 @@ export class FairRuns {
     if (known > this.longest) this.longest = known;
   }
 
-  /** Without instance and class the phases that do not need them still come to their end (I38). */
+  /** Without instance and class the phases that do not need them still come to their end. */
   async #leavesUngated(system: System): Promise<void> {
     const blind = (cluster: Cluster): Cluster =>
       settled({ ...cluster, instance: undefined, engineClass: undefined, forbidden: undefined }, fairStepsOfPods);
@@ -81,7 +81,8 @@ export class FairRuns {
       const key = canonicalKey(now);
       if (this.#leaving.has(key)) break;
       way.push(key);
-      if (way.length > MAX_UNGATED_PASSES) throw new Violation("I38", "no progress without instance and class");
+      if (way.length > MAX_UNGATED_PASSES)
+        throw new Violation("rollout-ends-without-instance", "no progress without instance and class");
       const pass = await runPass(now.cluster, {});
       this.#story.push(`without instance and class: ${describePass(pass)}`);
       now = { ...now, cluster: blind(later(pass.cluster, waitOf(pass))) };
@@ -102,14 +103,18 @@ function waitOf({ outcome }: PassRecord): number {
   return outcome instanceof Error || typeof outcome === "string" ? 0 : outcome.afterMs;
 }
 
-/** Nothing more to do: then everything must be as the spec says (I46, I47, I31). */
+/** Nothing more to do: then everything must be as the spec says. */
 function checkRest({ cluster, outcome, calls }: PassRecord): void {
   const request = calls.find(({ request: { type } }) => type !== "probe");
-  if (request !== undefined) throw new Violation("I31", `a ${request.request.type} in every pass at rest`);
+  if (request !== undefined)
+    throw new Violation("crash-anywhere-converges", `a ${request.request.type} in every pass at rest`);
   const problem = restProblem(cluster);
-  if (problem !== undefined) throw new Violation("I47", `the engine comes to rest with ${problem}`);
+  if (problem !== undefined) throw new Violation("every-edit-runs", `the engine comes to rest with ${problem}`);
   if (cluster.engine !== undefined && (outcome instanceof Error || outcome === "now" || outcome === "onChange"))
-    throw new Violation("I46", `a pass at rest ends with ${outcome instanceof Error ? outcome.message : outcome}`);
+    throw new Violation(
+      "bumps-are-finite",
+      `a pass at rest ends with ${outcome instanceof Error ? outcome.message : outcome}`,
+    );
 }
 
 function restProblem(cluster: Cluster): string | undefined {

@@ -1,5 +1,5 @@
-// Invariants of behaviour §5 about whole passes: how many writes, in which order, and what must be put right by a pass that saw
-// everything and was not disturbed.
+// The invariants (docs/design/engine.md#invariants) about whole passes: how many writes, in which order, and what must be put right
+// by a pass that saw everything and was not disturbed.
 import { isDeepStrictEqual } from "node:util";
 import { ANNOTATION } from "../../../src/api/labels.ts";
 import { isOwnedBy } from "../../../src/engine/children.ts";
@@ -96,7 +96,7 @@ function changesNothing({ request, before }: Call): boolean {
 }
 
 export const PASS_INVARIANTS: Readonly<Record<string, PassInvariant>> = {
-  I8({ calls, start }) {
+  "number-before-objects"({ calls, start }) {
     const bumps = calls.some(
       ({ request }) => request.type === "status" && request.status.currentGeneration > start.used && start.used >= 0,
     );
@@ -104,7 +104,7 @@ export const PASS_INVARIANTS: Readonly<Record<string, PassInvariant>> = {
       ? "a pass that begins a new generation creates something"
       : undefined;
   },
-  I11(pass) {
+  "stopped-means-zero"(pass) {
     if (!isUndisturbed(pass)) return undefined;
     const [before, after] = [countersOf(pass.start.engine?.status), countersOf(pass.cluster.engine?.status)];
     if (!isRest(before.phase) || !isRest(after.phase) || !isGateOpen(pass.start)) return undefined;
@@ -113,7 +113,7 @@ export const PASS_INVARIANTS: Readonly<Record<string, PassInvariant>> = {
       ? undefined
       : `${after.phase} with replicas ${pass.start.engine?.spec?.replicas}`;
   },
-  I12(pass) {
+  "stateful-set-at-rest"(pass) {
     if (!isUndisturbed(pass)) return undefined;
     const [before, after] = [countersOf(pass.start.engine?.status), countersOf(pass.cluster.engine?.status)];
     if (!isRest(before.phase) || !isRest(after.phase) || !isGateOpen(pass.start)) return undefined;
@@ -123,7 +123,7 @@ export const PASS_INVARIANTS: Readonly<Record<string, PassInvariant>> = {
     if (pass.cluster.engine?.status?.heldRollout?.until !== undefined) return undefined;
     return isThere ? undefined : `the pass stays in ${after.phase} although its StatefulSet is gone or going`;
   },
-  I18(pass) {
+  "routing-repaired-at-once"(pass) {
     if (!sawAll(pass) || !isOrdinary(pass)) return undefined;
     const [before, after] = [countersOf(pass.start.engine?.status), countersOf(pass.cluster.engine?.status)];
     // Before anything has served, the Service comes last.
@@ -140,7 +140,7 @@ export const PASS_INVARIANTS: Readonly<Record<string, PassInvariant>> = {
     const wanted = before.phase === "switching" ? before.current : after.active;
     return is === wanted ? undefined : `after a pass in ${before.phase} queries go to ${is} instead of ${wanted}`;
   },
-  I25_I26(pass) {
+  "leftovers-swept"(pass) {
     if (!isUndisturbed(pass) || !isOrdinary(pass)) return undefined;
     const { current, active, draining } = countersOf(pass.cluster.engine?.status);
     const live = liveGenerations(pass.cluster);
@@ -150,7 +150,7 @@ export const PASS_INVARIANTS: Readonly<Record<string, PassInvariant>> = {
       ? undefined
       : `after the sweep there are generations ${[...live].join()}`;
   },
-  "damping at rest"(pass) {
+  "spec-edits-never-wait"(pass) {
     if (!isUndisturbed(pass) || !isGateOpen(pass.start)) return undefined;
     const [before, after] = [countersOf(pass.start.engine?.status), countersOf(pass.cluster.engine?.status)];
     if (!isRest(before.phase) || !isRest(after.phase)) return undefined;
@@ -166,7 +166,7 @@ export const PASS_INVARIANTS: Readonly<Record<string, PassInvariant>> = {
       ? "edits of long ago are not forgotten"
       : undefined;
   },
-  wake(pass) {
+  "fresh-query-wakes"(pass) {
     const { start, cluster } = pass;
     if (!isUndisturbed(pass) || !isOrdinary(pass) || start.engine === undefined) return undefined;
     const wake = Date.parse(start.engine.metadata?.annotations?.[ANNOTATION.wakeRequested] ?? "");
@@ -185,24 +185,24 @@ export const PASS_INVARIANTS: Readonly<Record<string, PassInvariant>> = {
       ? `a query that asks for the engine is ignored in ${phase}`
       : undefined;
   },
-  I28({ calls, seen }) {
+  "one-status-write"({ calls, seen }) {
     if (isBeingDeleted(seen)) return undefined;
     const at = calls.findIndex((call) => call.request.type === "status" && call.accepted && hasEffect(call));
     if (at < 0) return undefined;
     const later = calls.slice(at + 1).find((call) => isWrite(call) && call.request.type !== "remove");
     return later === undefined ? undefined : `after the status comes a ${later.request.type}`;
   },
-  I30(pass) {
+  "no-needless-write"(pass) {
     if (!isUndisturbed(pass)) return undefined;
     const idle = pass.calls.find(changesNothing);
     return idle === undefined ? undefined : `a ${idle.request.type} that changes nothing`;
   },
-  I33({ outcome, seen, cluster }) {
+  "every-pass-asks-for-another"({ outcome, seen, cluster }) {
     if (outcome instanceof Error || outcome !== "onChange") return undefined;
     const isOver = seen.engine === undefined || isBeingDeleted(seen) || cluster.engine === undefined;
     return isOver ? undefined : "the pass asks for no other";
   },
-  I37(pass) {
+  "closed-gate-changes-conditions-only"(pass) {
     const { seen, calls } = pass;
     const before = countersOf(seen.engine?.status);
     if (!isOrdinary(pass) || isGateOpen(seen) || !isGatedPhase(before.phase)) return undefined;

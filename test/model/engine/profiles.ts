@@ -218,7 +218,7 @@ async function atRest(system: System): Promise<System> {
     if (canonicalKey(next) === canonicalKey(now)) return next;
     now = next;
   }
-  throw new Violation("I46", `no rest after 60 passes in ${now.cluster.engine?.status?.phase}`);
+  throw new Violation("bumps-are-finite", `no rest after 60 passes in ${now.cluster.engine?.status?.phase}`);
 }
 
 function withSpec(system: System, axes: SpecAxes): System {

@@ -1,4 +1,5 @@
-// Invariants of behaviour §5 that any stored state must satisfy, whatever happened before. Each says what is wrong, or nothing.
+// The invariants (docs/design/engine.md#invariants) that any stored state must satisfy, whatever happened before. Each says what is
+// wrong, or nothing.
 import { LABEL } from "../../../src/api/labels.ts";
 import { isOwnedBy } from "../../../src/engine/children.ts";
 import { configMapName, statefulSetName } from "../../../src/engine/names.ts";
@@ -23,21 +24,21 @@ const READY_REASONS: Readonly<Record<string, readonly string[]>> = {
 const REASONS_OF_ANY_PHASE: readonly string[] = ["InstanceNotReady", "ObjectRejected", "NameInUse"];
 
 export const STATE_INVARIANTS: Readonly<Record<string, StateInvariant>> = {
-  I1({ cluster }) {
+  "status-in-range"({ cluster }) {
     const { phase, current, active, draining } = countersOf(cluster.engine?.status);
     const isSound = PHASES.has(phase) && current >= 0 && active >= -1 && (draining === undefined || draining >= 0);
     return isSound ? undefined : `phase "${phase}", current ${current}, active ${active}, draining ${draining}`;
   },
-  I3({ cluster }) {
+  "active-never-goes-back"({ cluster }) {
     const { current, active } = countersOf(cluster.engine?.status);
     return active <= current ? undefined : `active ${active} is ahead of current ${current}`;
   },
-  I4({ cluster }) {
+  "one-generation-at-rest"({ cluster }) {
     const { phase, current, active, draining } = countersOf(cluster.engine?.status);
     if (!isRest(phase) || (current === active && active >= 0 && draining === undefined)) return undefined;
     return `${phase} with current ${current}, active ${active}, draining ${draining}`;
   },
-  I5({ cluster }) {
+  "draining-only-after-switch"({ cluster }) {
     const { phase, current, active, draining, highest } = countersOf(cluster.engine?.status);
     if (draining === undefined) return undefined;
     const isPlace = phase === "draining" || phase === "cleaning";
@@ -45,19 +46,19 @@ export const STATE_INVARIANTS: Readonly<Record<string, StateInvariant>> = {
       return undefined;
     return `${phase} with current ${current}, active ${active}, draining ${draining}`;
   },
-  I6({ cluster }) {
+  "at-most-two-named"({ cluster }) {
     const { current, active, draining } = countersOf(cluster.engine?.status);
     const named = new Set([current, active, draining ?? -1].filter((generation) => generation >= 0));
     return named.size <= 2 ? undefined : `the status names generations ${[...named].join()}`;
   },
-  I12({ cluster, touched }) {
+  "stateful-set-at-rest"({ cluster, touched }) {
     const { phase, active } = countersOf(cluster.engine?.status);
     if (!isRest(phase) || isBeingDeleted(cluster) || touched.statefulSets.includes(active)) return undefined;
     const set = cluster.statefulSets.get(statefulSetName(NAME, active));
     if (set !== undefined && set.metadata?.deletionTimestamp === undefined) return undefined;
     return `${phase}, and the StatefulSet of generation ${active} is ${set === undefined ? "gone" : "being deleted"}`;
   },
-  I13({ cluster, touched }) {
+  "routed-to-active-or-current"({ cluster, touched }) {
     const { current, active } = countersOf(cluster.engine?.status);
     if (active < 0 || touched.routing || isBeingDeleted(cluster)) return undefined;
     const target = targetOf(cluster);
@@ -65,7 +66,7 @@ export const STATE_INVARIANTS: Readonly<Record<string, StateInvariant>> = {
     return `queries go to generation ${target}, while active is ${active} and current ${current}`;
   },
   /** Pods start with the configuration of their own generation: as many nodes in it as the StatefulSet has replicas. */
-  configuration({ cluster, touched }) {
+  "configuration-of-own-generation"({ cluster, touched }) {
     for (const [name, { metadata, spec }] of cluster.statefulSets) {
       const generation = generationInName(name) ?? -1;
       const nodes = nodesIn(cluster.configMaps.get(configMapName(NAME, generation))?.data);
@@ -78,7 +79,7 @@ export const STATE_INVARIANTS: Readonly<Record<string, StateInvariant>> = {
     }
     return undefined;
   },
-  I40({ cluster }) {
+  "one-ready-by-the-ladder"({ cluster }) {
     const { phase } = countersOf(cluster.engine?.status);
     if (phase === "" || isBeingDeleted(cluster)) return undefined;
     const ready = (cluster.engine?.status?.conditions ?? []).filter(({ type }) => type === "Ready");

@@ -76,7 +76,8 @@ async function passed(system: System, plan: Plan): Promise<Moved> {
   const pass = await runPass(system.cluster, system.lag, plan);
   checkPass(pass, system.touched);
   const again = await runPass(system.cluster, system.lag, plan);
-  if (!isDeepStrictEqual(again.calls, pass.calls)) throw new Violation("I30", "the same pass decides differently");
+  if (!isDeepStrictEqual(again.calls, pass.calls))
+    throw new Violation("same-view-same-decision", "the same pass decides differently");
   const isDead = pass.outcome instanceof CrashError;
   const after = afterPass(system, pass);
   const { fault } = plan;

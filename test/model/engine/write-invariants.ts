@@ -1,5 +1,5 @@
-// Invariants of behaviour §5 about single writes: what a write may do to the cluster as it is at that moment, given what the pass
-// had seen. Each says what is wrong, or nothing.
+// The invariants (docs/design/engine.md#invariants) about single writes: what a write may do to the cluster as it is at that
+// moment, given what the pass had seen. Each says what is wrong, or nothing.
 import { isDeepStrictEqual } from "node:util";
 import { LABEL } from "../../../src/api/labels.ts";
 import { isOwnedBy } from "../../../src/engine/children.ts";
@@ -90,32 +90,32 @@ function isDrainRequired({ seen }: PassRecord): boolean {
 }
 
 export const WRITE_INVARIANTS: Readonly<Record<string, WriteInvariant>> = {
-  "legal moves": onStatus(({ from, to, call }) =>
+  "only-legal-moves": onStatus(({ from, to, call }) =>
     isBeingDeleted(call.before) || MOVES[from.phase]?.includes(to.phase) === true
       ? undefined
       : `from "${from.phase}" to "${to.phase}"`,
   ),
-  I2: onStatus(({ from, to, call: { before } }) => {
+  "numbers-never-reused": onStatus(({ from, to, call: { before } }) => {
     if (to.current === from.current || isTakenBack(from, to)) return undefined;
     return to.current === before.used + 1
       ? undefined
       : `current goes from ${from.current} to ${to.current}, and ${before.used} was the highest ever`;
   }),
-  I3: onStatus(({ from, to }) =>
+  "active-never-goes-back": onStatus(({ from, to }) =>
     to.active >= from.active || isTakenBack(from, to) ? undefined : `active goes from ${from.active} to ${to.active}`,
   ),
-  I7: onStatus(({ from, to }) =>
+  "no-bump-mid-rollout": onStatus(({ from, to }) =>
     to.current === from.current || isGatedPhase(from.phase) || isTakenBack(from, to)
       ? undefined
       : `a new generation in ${from.phase}`,
   ),
-  "take-back": onStatus(({ from, to, pass: { seen } }) =>
+  "taken-back-only-when-wanted": onStatus(({ from, to, pass: { seen } }) =>
     !isTakenBack(from, to) || mayTakeBack(seen, from)
       ? undefined
       : `generation ${to.current} is taken back although it is not complete, or not what the spec asks for, or ${from.current} is`,
   ),
   // A generation that is what the spec asks for is not replaced, whatever a cache shows.
-  I32: onStatus(({ from, to, call: { before }, pass: { seen } }) => {
+  "wanted-never-replaced": onStatus(({ from, to, call: { before }, pass: { seen } }) => {
     const name = statefulSetName(NAME, from.current);
     const { metadata } = before.statefulSets.get(name) ?? {};
     const isIntact =
@@ -127,7 +127,7 @@ export const WRITE_INVARIANTS: Readonly<Record<string, WriteInvariant>> = {
       ? `generation ${to.current} begins although ${from.current} is what the spec asks for`
       : undefined;
   }),
-  "given up": onSetRemoval((generation, { phase, current }, { before }, { seen, plan }) =>
+  "wanted-never-abandoned": onSetRemoval((generation, { phase, current }, { before }, { seen, plan }) =>
     phase === "creating" &&
     generation === current &&
     plan.interrupt === undefined &&
@@ -135,7 +135,7 @@ export const WRITE_INVARIANTS: Readonly<Record<string, WriteInvariant>> = {
       ? `generation ${generation} is given up although it is what the spec asks for`
       : undefined,
   ),
-  damping: onStatus(({ from, to, call: { before, request }, pass: { seen } }) => {
+  "unexplained-rollouts-wait": onStatus(({ from, to, call: { before, request }, pass: { seen } }) => {
     const [held, next] = [before.engine?.status?.heldRollout, request.status.heldRollout];
     const { nowMs } = before;
     if (next?.until !== undefined && held?.until === undefined) {
@@ -156,40 +156,40 @@ export const WRITE_INVARIANTS: Readonly<Record<string, WriteInvariant>> = {
       : `attempt ${held?.attempts} is followed by ${next?.attempts}`;
   }),
   // Where queries may go at all, whatever the pass has seen.
-  I13: onRoute((target, { before }, { seen }) => {
+  "routed-to-active-or-current": onRoute((target, { before }, { seen }) => {
     const { active, current, draining } = countersOf(before.engine?.status);
     if (active < 0 || target === active || target === current) return undefined;
     return target === draining && mayTakeBack(seen, countersOf(before.engine?.status))
       ? undefined
       : `queries are sent to generation ${target}, while active is ${active} and current ${current}`;
   }),
-  I10: onStatus(({ from, to, call, pass: { seen } }) => {
+  "observed-only-when-verified": onStatus(({ from, to, call, pass: { seen } }) => {
     const [before, after] = [call.before.engine?.status?.observedGeneration, call.request.status.observedGeneration];
     if (before === after) return undefined;
-    // T6 alone, or in the same pass as the row that leads to rest: either way the pass must have seen the spec running.
+    // `verify` alone, or in the same pass as the step that leads to rest: either way the pass must have seen the spec running.
     const isVerified =
       isRest(to.phase) && (before ?? 0) < (after ?? 0) && isGateOpen(seen) && runsSpec(seen, to.active);
     return isVerified ? undefined : `observedGeneration goes from ${before} to ${after} in ${from.phase}`;
   }),
-  I14: onRoute((target, { before }, { seen }) => {
+  "ready-before-switch": onRoute((target, { before }, { seen }) => {
     const old = targetOf(before);
     if (old === undefined || target <= old || countersOf(before.engine?.status).active < 0) return undefined;
     return target === countersOf(before.engine?.status).active || isComplete(seen, target)
       ? undefined
       : `queries move up to generation ${target}, whose pods were not seen ready`;
   }),
-  I15: onRoute((target, { before }, { seen }) => {
+  "never-routed-to-unready": onRoute((target, { before }, { seen }) => {
     const { active } = countersOf(before.engine?.status);
     if (active < 0 || target === active || isComplete(seen, target)) return undefined;
     return `queries go to generation ${target}, whose pods were not seen ready, while ${active} serves`;
   }),
-  I16: onSetRemoval((generation, { active }, { before }) =>
+  "serving-never-deleted": onSetRemoval((generation, { active }, { before }) =>
     // Before the first cut-over nothing serves, and the Service merely names what will.
     active >= 0 && (generation === active || generation === targetOf(before))
       ? `generation ${generation} goes, while active is ${active} and queries go to ${targetOf(before)}`
       : undefined,
   ),
-  I17: onRoute((target, { before }, { seen }) => {
+  "selector-never-goes-back": onRoute((target, { before }, { seen }) => {
     const old = targetOf(before);
     // Before the first cut-over nothing serves, and the Service merely names what will.
     if (old === undefined || !(target < old) || countersOf(before.engine?.status).active < 0) return undefined;
@@ -201,16 +201,16 @@ export const WRITE_INVARIANTS: Readonly<Record<string, WriteInvariant>> = {
       target === countersOf(before.engine?.status).draining && mayTakeBack(seen, countersOf(before.engine?.status));
     return isProtective || isRepair || isTakeBack ? undefined : `queries go back from generation ${old} to ${target}`;
   }),
-  I20: onStatus(({ from, to, call, pass }) => {
+  "drained-before-deleted": onStatus(({ from, to, call, pass }) => {
     if (to.phase !== "cleaning" || from.phase === "cleaning" || to.draining === undefined) return undefined;
     if (!isDrainRequired(pass)) return undefined;
     if (from.phase !== "draining") return `${from.phase} leads to cleaning although a drain is required`;
-    // Where queries of clients with old addresses are followed, the deletion itself is what counts (I21).
+    // Where queries of clients with old addresses are followed, the deletion itself is what counts.
     if (call.before.settings.remembers) return undefined;
     const isProven = isQuiet(call.before, to.draining) || isQuiet(pass.start, to.draining);
     return isProven ? undefined : `generation ${to.draining} counts as drained while a pod is busy or silent`;
   }),
-  I21: onSetRemoval((generation, { draining }, { before, request }, pass) => {
+  "no-running-query-deleted": onSetRemoval((generation, { draining }, { before, request }, pass) => {
     const { remembers } = before.settings;
     if (!remembers || generation !== draining || !isDrainRequired(pass)) return undefined;
     const [set, ordinal] = request.map === "pods" ? placeOf(request.removal.name) : [request.removal.name, undefined];
@@ -218,19 +218,19 @@ export const WRITE_INVARIANTS: Readonly<Record<string, WriteInvariant>> = {
     const isLost = ordinal === undefined ? moods.some(isBusyMood) : isBusyMood(moods[ordinal] ?? "gone");
     return isLost ? `${request.removal.name} is deleted while it runs a query` : undefined;
   }),
-  I22: onSetRemoval((generation, { phase, draining }) =>
+  "draining-kept-until-cleaning": onSetRemoval((generation, { phase, draining }) =>
     generation === draining && phase !== "cleaning"
       ? `the draining generation ${generation} goes in ${phase}`
       : undefined,
   ),
-  I23: on("create", ({ before, request }) => {
+  "one-rollout-at-a-time": on("create", ({ before, request }) => {
     const { draining, active } = countersOf(before.engine?.status);
     const generation = Number(request.object.metadata?.labels?.[LABEL.generation]);
     return draining !== undefined && generation > active
       ? `generation ${generation} begins while ${draining} is being drained`
       : undefined;
   }),
-  I24: on("remove", ({ before, request }, pass) => {
+  "sweep-takes-only-leftovers": on("remove", ({ before, request }, pass) => {
     const { removal, map } = request;
     if (before.engine === undefined || isBeingDeleted(before)) return undefined;
     if (map === "pods") {
@@ -249,7 +249,7 @@ export const WRITE_INVARIANTS: Readonly<Record<string, WriteInvariant>> = {
       ? undefined
       : `${removal.name} goes in ${phase} with current ${current}, active ${active}, draining ${draining}`;
   }),
-  I27: on("finalizer", ({ before, request }, pass) => {
+  "finalizer-goes-last": on("finalizer", ({ before, request }, pass) => {
     if (request.present) return undefined;
     if (pass.calls.some(({ request: { type }, accepted }) => type === "remove" && !accepted))
       return "the finalizer goes although a delete was not accepted";
@@ -266,27 +266,27 @@ export const WRITE_INVARIANTS: Readonly<Record<string, WriteInvariant>> = {
       ? "the finalizer goes while an object of the engine is not on its way out"
       : undefined;
   }),
-  I29: onStatus(({ call, pass }) =>
+  "no-blind-overwrite": onStatus(({ call, pass }) =>
     isDeepStrictEqual(call.before.engine?.status, pass.seen.engine?.status)
       ? undefined
       : "a status is written over one that the pass did not start from",
   ),
-  I34: (call) => foreignWrite(call),
-  I43: on("scale", ({ before, request }, { start, seen }) => {
+  "foreign-objects-untouched": (call) => foreignWrite(call),
+  "stopped-only-when-quiet": on("scale", ({ before, request }, { start, seen }) => {
     const { active } = countersOf(before.engine?.status);
     if (request.replicas >= (before.engine?.spec?.replicas ?? 0)) return undefined;
     const idleMs = before.nowMs - Date.parse(seen.engine?.status?.lastActivityTime ?? "");
     if (!(idleMs >= IDLE_TIMEOUT_MS)) return `the engine is stopped after ${idleMs} ms`;
     return isQuiet(start, active) ? undefined : "the engine is stopped while a pod is busy or silent";
   }),
-  I36: (call, { seen }) => {
+  "no-config-without-instance": (call, { seen }) => {
     const { request, accepted } = call;
     const makesConfig = request.type === "create" || (request.type === "apply" && request.map === "configMaps");
     return makesConfig && accepted && seen.instance?.status?.metadataEndpoint === undefined
       ? "configuration is written without a metadata endpoint"
       : undefined;
   },
-  I39: onStatus(({ from, to, call: { before, request }, pass: { seen, plan } }) => {
+  "ready-only-when-serving": onStatus(({ from, to, call: { before, request }, pass: { seen, plan } }) => {
     const conditions = request.status.conditions ?? [];
     if (conditions.find(({ type }) => type === "Ready")?.status !== "True") return undefined;
     const isPromised = (view: Cluster): boolean =>

@@ -138,7 +138,7 @@ test("an exec plugin with its environment and the cluster's extension", async ()
   });
 });
 
-test("the proxy is the cluster's own; the environment's is for the outside world (operations §1.3)", async () => {
+test("the proxy is the cluster's own; the environment's is for the outside world", async () => {
   const env = { HTTPS_PROXY: "http://proxy:3128" };
   expect((await load({ "/k": kubeconfig("x") }, { path: "/k", env })).proxyUrl).toBeUndefined();
   const own = kubeconfig("x", { cluster: { "proxy-url": "http://own:1" } });
