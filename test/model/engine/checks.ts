@@ -1,4 +1,5 @@
 // Applies every named invariant to a state or to a pass. The first that does not hold is thrown.
+import { type InvariantName, isInvariantName } from "../../support/design/invariant-names.ts";
 import { PASS_INVARIANTS } from "./pass-invariants.ts";
 import { describePass, type PassRecord } from "./run-pass.ts";
 import { STATE_INVARIANTS } from "./state-invariants.ts";
@@ -8,11 +9,11 @@ import { WRITE_INVARIANTS } from "./write-invariants.ts";
 /** A named invariant does not hold; `story` tells what led there. */
 export class Violation extends Error {
   override readonly name = "Violation";
-  readonly invariant: string;
+  readonly invariant: InvariantName;
   readonly detail: string;
   readonly story: readonly string[];
 
-  constructor(invariant: string, detail: string, story: readonly string[] = []) {
+  constructor(invariant: InvariantName, detail: string, story: readonly string[] = []) {
     const lines = story.map((line, index) => `\n${String(index).padStart(3)}. ${line}`);
     super(`${invariant}: ${detail}${lines.join("")}`);
     this.invariant = invariant;
@@ -27,9 +28,14 @@ export function withPrologue(error: unknown, prologue: readonly string[]): unkno
   return new Violation(error.invariant, error.detail, [...prologue, ...error.story]);
 }
 
-const STATES = Object.entries(STATE_INVARIANTS);
-const WRITES = Object.entries(WRITE_INVARIANTS);
-const PASSES = Object.entries(PASS_INVARIANTS);
+const STATES = checksOf(STATE_INVARIANTS);
+const WRITES = checksOf(WRITE_INVARIANTS);
+const PASSES = checksOf(PASS_INVARIANTS);
+
+/** In the order of the table. */
+function checksOf<T>(table: Readonly<Partial<Record<InvariantName, T>>>): readonly (readonly [InvariantName, T])[] {
+  return Object.entries<T>(table).flatMap(([name, check]) => (isInvariantName(name) ? [[name, check] as const] : []));
+}
 
 export function checkState(system: System): void {
   for (const [name, check] of STATES) complain(name, check(system));
@@ -54,6 +60,6 @@ export function checkPass(pass: PassRecord, touched: Touched, from = 0): void {
   }
 }
 
-function complain(invariant: string, detail: string | undefined): void {
+function complain(invariant: InvariantName, detail: string | undefined): void {
   if (detail !== undefined) throw new Violation(invariant, detail);
 }

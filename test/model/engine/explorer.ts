@@ -1,9 +1,10 @@
 // Breadth-first over all states that a number of disturbances can lead to. States are told apart by their key and visited with the
 // fewest disturbances and steps that reach them, so the first violation found has the shortest story.
+import type { EngineStep } from "../../support/design/step-names.ts";
 import { canonicalKey } from "./canonical.ts";
 import { checkState, withPrologue } from "./checks.ts";
 import { FairRuns } from "./fair-run.ts";
-import { rowOf } from "./rows.ts";
+import { stepOf } from "./steps.ts";
 import { type Menu, NO_DISTURBANCE, type Successor, visitSuccessors } from "./successors.ts";
 import type { System } from "./system.ts";
 
@@ -19,7 +20,7 @@ export interface Figures {
   readonly states: number;
   readonly transitions: number;
   /** Rows of the transition table that were taken. */
-  readonly rows: ReadonlySet<string>;
+  readonly steps: ReadonlySet<EngineStep>;
   /** Longest fair run to rest, in passes. */
   readonly longestFairRun: number;
   /** Whether everything within the bound has been seen. */
@@ -50,7 +51,7 @@ class Explorer {
   /** States to be expanded, by the number of disturbances that led to them. */
   readonly #queues: (Waiting | undefined)[][] = [];
   readonly #expanded = new Set<number>();
-  readonly #rows = new Set<string>();
+  readonly #steps = new Set<EngineStep>();
   #transitions = 0;
 
   constructor(exploration: Exploration) {
@@ -76,7 +77,7 @@ class Explorer {
     return {
       states: this.#nodes.length,
       transitions: this.#transitions,
-      rows: this.#rows,
+      steps: this.#steps,
       longestFairRun: this.#fairRuns.longest,
       complete,
       seconds: (performance.now() - startedMs) / 1000,
@@ -90,7 +91,8 @@ class Explorer {
     try {
       await visitSuccessors(system, `#${id}`, cost < disturbances ? menu : NO_DISTURBANCE, (next) => {
         this.#transitions += 1;
-        if (next.pass !== undefined) this.#rows.add(rowOf(next.pass));
+        const step = next.pass === undefined ? undefined : stepOf(next.pass);
+        if (step !== undefined) this.#steps.add(step);
         return this.#follow(id, cost, next);
       });
     } catch (error) {

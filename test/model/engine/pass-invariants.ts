@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { ANNOTATION } from "../../../src/api/labels.ts";
 import { isOwnedBy } from "../../../src/engine/children.ts";
 import { routingServiceName, statefulSetName } from "../../../src/engine/names.ts";
+import type { InvariantName } from "../../support/design/invariant-names.ts";
 import { type Call, isWrite } from "./calls.ts";
 import type { Cluster } from "./cluster.ts";
 import {
@@ -95,7 +96,7 @@ function changesNothing({ request, before }: Call): boolean {
   }
 }
 
-export const PASS_INVARIANTS: Readonly<Record<string, PassInvariant>> = {
+export const PASS_INVARIANTS: Readonly<Partial<Record<InvariantName, PassInvariant>>> = {
   "number-before-objects"({ calls, start }) {
     const bumps = calls.some(
       ({ request }) => request.type === "status" && request.status.currentGeneration > start.used && start.used >= 0,

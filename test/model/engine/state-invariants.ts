@@ -3,6 +3,7 @@
 import { LABEL } from "../../../src/api/labels.ts";
 import { isOwnedBy } from "../../../src/engine/children.ts";
 import { configMapName, statefulSetName } from "../../../src/engine/names.ts";
+import type { InvariantName } from "../../support/design/invariant-names.ts";
 import { generationInName } from "./cluster.ts";
 import { countersOf, isBeingDeleted, isRest, targetOf } from "./facts.ts";
 import { NAME } from "./fixtures.ts";
@@ -23,7 +24,7 @@ const READY_REASONS: Readonly<Record<string, readonly string[]>> = {
 };
 const REASONS_OF_ANY_PHASE: readonly string[] = ["InstanceNotReady", "ObjectRejected", "NameInUse"];
 
-export const STATE_INVARIANTS: Readonly<Record<string, StateInvariant>> = {
+export const STATE_INVARIANTS: Readonly<Partial<Record<InvariantName, StateInvariant>>> = {
   "status-in-range"({ cluster }) {
     const { phase, current, active, draining } = countersOf(cluster.engine?.status);
     const isSound = PHASES.has(phase) && current >= 0 && active >= -1 && (draining === undefined || draining >= 0);

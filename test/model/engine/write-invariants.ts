@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { LABEL } from "../../../src/api/labels.ts";
 import { isOwnedBy } from "../../../src/engine/children.ts";
 import { statefulSetName } from "../../../src/engine/names.ts";
+import type { InvariantName } from "../../support/design/invariant-names.ts";
 import type { Call, Request } from "./calls.ts";
 import { type Cluster, generationInName, isBusyMood, placeOf } from "./cluster.ts";
 import {
@@ -89,7 +90,7 @@ function isDrainRequired({ seen }: PassRecord): boolean {
   return seen.engine !== undefined && axesOf(seen.engine).rollout === "graceful";
 }
 
-export const WRITE_INVARIANTS: Readonly<Record<string, WriteInvariant>> = {
+export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvariant>>> = {
   "only-legal-moves": onStatus(({ from, to, call }) =>
     isBeingDeleted(call.before) || MOVES[from.phase]?.includes(to.phase) === true
       ? undefined

@@ -1,21 +1,52 @@
 // Names the step (docs/design/engine.md#steps) that a pass took, from what it saw and did. Only for counting: an exploration that never
 // takes a step proves nothing about it.
+import type { EngineStep } from "../../support/design/step-names.ts";
 import { countersOf, isBeingDeleted, isGatedPhase, isGateOpen, isRest } from "./facts.ts";
 import type { PassRecord } from "./run-pass.ts";
 
 /** Everything but the steps that only a damaged status leads to. */
-export const ROWS =
-  "delete-engine initialise class-gate instance-gate bump verify build abandon await-pods pods-ready step-back switch-service start-drain skip-drain first-rest drain-wait drained delete-rejected clean take-back drain-again damped object-rejected auto-stop-scale".split(
-    " ",
-  );
+export const STEPS_TO_TAKE: readonly EngineStep[] = [
+  "delete-engine",
+  "initialise",
+  "class-gate",
+  "instance-gate",
+  "bump",
+  "verify",
+  "build",
+  "abandon",
+  "await-pods",
+  "pods-ready",
+  "step-back",
+  "switch-service",
+  "start-drain",
+  "skip-drain",
+  "first-rest",
+  "drain-wait",
+  "drained",
+  "delete-rejected",
+  "clean",
+  "take-back",
+  "drain-again",
+  "damped",
+  "object-rejected",
+  "auto-stop-scale",
+];
 
-export function rowOf(pass: PassRecord): string {
+/** What follows `switching`, by the phase that it leads to. */
+const SWITCHED: Readonly<Record<string, EngineStep>> = {
+  creating: "step-back",
+  draining: "start-drain",
+  cleaning: "skip-drain",
+};
+
+/** Undefined where there is no engine. */
+export function stepOf(pass: PassRecord): EngineStep | undefined {
   const { seen, calls } = pass;
   const from = countersOf(seen.engine?.status);
   const status = calls.find(({ request }) => request.type === "status")?.request;
   const to = status?.type === "status" ? countersOf(status.status) : from;
   const does = (type: string) => calls.some(({ request }) => request.type === type);
-  if (seen.engine === undefined) return "none";
+  if (seen.engine === undefined) return undefined;
   if (isBeingDeleted(seen)) return "delete-engine";
   if (from.phase === "") return does("status") ? "initialise" : "add-finalizer";
   if (isGatedPhase(from.phase) && !isGateOpen(seen))
@@ -33,7 +64,7 @@ export function rowOf(pass: PassRecord): string {
       return does("create") ? "build" : "await-pods";
     case "switching":
       if (does("route")) return "switch-service";
-      return { creating: "step-back", draining: "start-drain", cleaning: "skip-drain" }[to.phase] ?? "first-rest";
+      return SWITCHED[to.phase] ?? "first-rest";
     case "draining":
       if (to.current !== from.current) return "take-back";
       return to.phase === "cleaning" ? "drained" : "drain-wait";
