@@ -149,9 +149,9 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "values of variables end up in events",
-    file: "drift/first-difference.ts",
-    find: "if (SENSITIVE.test(path)) return",
-    replace: 'if (path === "") return',
+    file: "drift/shown-values.ts",
+    find: "return SHOWN.test(path) ? difference",
+    replace: 'return path !== "" ? difference',
     killedBy: unit(DRIFT, "values of variables are hidden, long ones are cut", '-   "live": "(hidden)"'),
   },
   {

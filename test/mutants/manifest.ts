@@ -228,8 +228,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "a closed gate lets objects through",
     file: "compute/gates.ts",
-    find: 'if (metadataEndpoint === undefined || metadataEndpoint === "")\n    return',
-    replace: 'if (metadataEndpoint === "")\n    return',
+    find: 'if (metadataEndpoint === undefined || metadataEndpoint === "") return',
+    replace: 'if (metadataEndpoint === "") return',
     killedBy: explored("rollout", "closed-gate-changes-conditions-only"),
   },
 ];

@@ -1,5 +1,6 @@
 // What a mutant is, and the kinds of test that kill one: an exploration that meets a broken invariant, a test of one guard, and a unit
 // test beside the code.
+import type { InvariantName } from "../support/design/invariant-names.ts";
 
 export interface Mutant {
   readonly name: string;
@@ -18,7 +19,7 @@ export interface Mutant {
 }
 
 /** Killed by an exploration that finds a state in which the invariant does not hold. */
-export function explored(profile: string, invariant: string): Mutant["killedBy"] {
+export function explored(profile: string, invariant: InvariantName): Mutant["killedBy"] {
   return { file: "test/model/engine-explorer.test.ts", test: `${profile}:`, reason: `Violation: ${invariant}:` };
 }
 
