@@ -107,7 +107,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace:
       'if (routing.type === "live") {\n    const { resourceVersion: _, ...metadata } = routing.service.metadata ?? {};\n' +
       '    return { routing: routingTo(s, generation, { type: "live", service: { ...routing.service, metadata } }) };\n  }',
-    killedBy: explored("formerLeader", "selector-never-goes-back"),
+    killedBy: explored("formerLeader", "routed-to-active-or-current"),
   },
   {
     name: "a status is written over one that the pass did not start from",
