@@ -82,7 +82,7 @@ export async function openWakeBench(progress: (line: string) => void): Promise<W
   });
   await createInstance(client);
 
-  const operator = buildEngineOperator({
+  const operator = await buildEngineOperator({
     config: await load(plane.adminKubeconfig),
     namespaces: [NAMESPACE],
     logger: silentLogger,

@@ -1,7 +1,7 @@
 // The flags that decide about the objects of every instance: the metadata configuration, the gateway's identity and hardening, and how
 // queries wake stopped engines.
 import type { WakeMode } from "../gateway/wake-container.ts";
-import type { RenderSettings } from "../instance/render/instance-objects.ts";
+import type { Rendering } from "../operator/options.ts";
 import { oneOf, roleName } from "./flag-checks.ts";
 import type { FlagTable, FlagValues } from "./flags.ts";
 
@@ -50,9 +50,6 @@ export const INSTANCE_FLAGS = {
 
 type InstanceFlags = FlagValues<typeof INSTANCE_FLAGS>;
 
-/** What the instance controller renders with, besides images. */
-export type Rendering = Omit<RenderSettings, "images">;
-
 export function renderingOf(flags: InstanceFlags): Rendering {
   const [image, pullPolicy] = [flags["wake-agent-image"], flags["wake-agent-image-pull-policy"]];
   const clusterRole = flags["gateway-wake-cluster-role"];
@@ -64,14 +61,6 @@ export function renderingOf(flags: InstanceFlags): Rendering {
     ...(image === "" ? {} : { wakeAgent: { image, pullPolicy } }),
     ...(clusterRole === "" ? {} : { gatewayClusterRole: clusterRole }),
   };
-}
-
-/** What the cluster adds to what the flags say. */
-export function withSleepCommand(rendering: Rendering, sleepCommand: readonly string[] | undefined): Rendering {
-  const { wakeAgent } = rendering;
-  return wakeAgent === undefined || sleepCommand === undefined
-    ? rendering
-    : { ...rendering, wakeAgent: { ...wakeAgent, sleepCommand } };
 }
 
 function wakeModeOf(flags: InstanceFlags): WakeMode {

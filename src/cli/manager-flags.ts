@@ -1,15 +1,15 @@
 // The manager's flags, their defaults and their meaning in one table. Validated here, once, before anything starts.
 import { parseLabelSelector } from "@firebolt-operator/kube";
 import { parseResourceBounds, type ResourceBounds } from "../engine/validate.ts";
+import { CONTROLLERS, type ControllerName, type ListenAddress } from "../operator/options.ts";
 import { DEFAULT_FLAGS } from "./default-flags.ts";
 import { bindAddress, namespaceNames, notNegative } from "./flag-checks.ts";
 import { type FlagTable, type FlagValues, SettingError } from "./flags.ts";
 import { INSTANCE_FLAGS } from "./instance-flags.ts";
 import { KUBECONFIG_FLAG, LOGGING_FLAGS } from "./shared-flags.ts";
-import { WEBHOOK_FLAGS } from "./webhooks.ts";
+import { WEBHOOK_FLAGS } from "./webhook-flags.ts";
 
-const CONTROLLERS = ["engine", "instance", "engineclass"] as const;
-export type Concurrency = Readonly<Record<(typeof CONTROLLERS)[number], number>>;
+type Concurrency = Readonly<Record<ControllerName, number>>;
 
 function concurrencyProblem(text: string): string | undefined {
   const bad = text.split(",").find((part) => !/^(engine|instance|engineclass)=[1-9]\d{0,2}$/.test(part.trim()));
@@ -120,7 +120,7 @@ export function namespaceList(text: string): readonly string[] {
 }
 
 /** The address as node's `listen` takes it, or undefined when the server is switched off. */
-export function listenAddress(text: string): { readonly host?: string; readonly port: number } | undefined {
+export function listenAddress(text: string): ListenAddress | undefined {
   if (text === "0") return undefined;
   const colon = text.lastIndexOf(":");
   const host = text.slice(0, colon).replace(/^\[|\]$/g, "");

@@ -1,71 +1,70 @@
-// The instance controller on a real control plane, in this process: its own client, caches and queue, every request counted.
+// The operator with its instance controller alone in this process, assembled as the program is, every request counted.
 import { inspect } from "node:util";
-import { type Clock, type Logger, systemClock } from "@firebolt-operator/kube";
-import { createObjectCache } from "@firebolt-operator/kube/cache";
-import { createKubeClient, type RequestInfo } from "@firebolt-operator/kube/client";
-import { controllerRunnable } from "@firebolt-operator/kube/controller";
+import type { Clock, Logger } from "@firebolt-operator/kube";
+import type { RequestInfo } from "@firebolt-operator/kube/client";
 import type { EventNote } from "@firebolt-operator/kube/events";
-import { createRuntimeMetrics } from "@firebolt-operator/kube/metrics";
 import { OPERATOR_DEFAULTS, type OperatorDefaults } from "../../src/api/operator-defaults.ts";
-import { type InstanceControllerDeps, instanceController } from "../../src/instance/controller.ts";
-import { type CreateCache, createInstanceCaches } from "../../src/instance/instance-caches.ts";
 import type { InstancePassRecord } from "../../src/instance/metrics-hooks.ts";
+import { createOperator } from "../../src/operator/create-operator.ts";
+import type { Rendering } from "../../src/operator/options.ts";
+import { TEST_BUILD } from "./test-build.ts";
 import { clusterConfig } from "./test-client.ts";
 
 export interface InstanceOperator extends AsyncDisposable {
-  /** Everything asked of the API server, watches aside. */
+  /** All requests since the caches synced, watches aside. */
   readonly requests: readonly RequestInfo[];
   readonly events: readonly EventNote[];
   readonly passes: readonly InstancePassRecord[];
-  /** Every line that was logged, fields and errors with it. */
+  /** Every log line with its fields and errors. */
   readonly log: readonly string[];
 }
 
 export interface InstanceOperatorOptions {
   readonly kubeconfig: string;
   readonly defaults?: OperatorDefaults;
-  readonly rendering?: InstanceControllerDeps["rendering"];
+  readonly rendering?: Partial<Rendering>;
   readonly clock?: Clock;
-  /** Called just before every write leaves. */
+  /** Called before every write is sent. */
   readonly guardWrite?: () => void;
 }
 
 export async function startInstanceOperator(options: InstanceOperatorOptions): Promise<InstanceOperator> {
-  const { kubeconfig, defaults = OPERATOR_DEFAULTS, guardWrite, rendering } = options;
-  const clock = options.clock ?? systemClock;
+  const { kubeconfig, defaults = OPERATOR_DEFAULTS, guardWrite, clock } = options;
   const log: string[] = [];
-  const logger = listLogger(log);
   const requests: RequestInfo[] = [];
   const events: EventNote[] = [];
   const passes: InstancePassRecord[] = [];
-  const client = createKubeClient({
-    config: await clusterConfig(kubeconfig),
-    onRequest: (info) => info.verb === "watch" || requests.push(info),
-    ...(guardWrite === undefined ? {} : { guardWrite }),
-  });
   const stop = new AbortController();
-  const running: Promise<void>[] = [];
-  const synced: Promise<void>[] = [];
-  const createCache: CreateCache = (wish) => {
-    const cache = createObjectCache({ client, logger, freeze: true, ...wish });
-    running.push(cache.run(stop.signal));
-    synced.push(cache.whenSynced(stop.signal));
-    return cache;
-  };
-  const caches = createInstanceCaches(createCache, undefined, { roles: rendering?.gatewayClusterRole === undefined });
-  await Promise.all(synced);
+  const operator = await createOperator(
+    {
+      config: await clusterConfig(kubeconfig),
+      logger: listLogger(log),
+      build: TEST_BUILD,
+      namespaces: [],
+      selector: "",
+      defaults,
+      rendering: { metadataConfigFormat: "xml", ...options.rendering },
+      bounds: {},
+      drainSettleMs: 0,
+      overrides: {
+        controllers: ["instance"],
+        onRequest: (info) => info.verb === "watch" || requests.push(info),
+        events: { record: (event) => events.push(event) },
+        productMetrics: {
+          instance: { passEnded: (record) => passes.push(record), removed: () => undefined },
+        },
+        freezeCaches: true,
+        ...(clock === undefined ? {} : { clock }),
+        ...(guardWrite === undefined ? {} : { guardWrite }),
+      },
+    },
+    stop.signal,
+  );
+  const running = operator.manager.run(stop.signal);
+  // A failure before the caches are synced rejects the race; one after it rejects the disposal.
+  running.catch(() => undefined);
+  await Promise.race([operator.whenSynced(stop.signal), running]);
   requests.length = 0;
-  const controller = instanceController({
-    client,
-    caches,
-    clock,
-    events: { record: (event) => events.push(event) },
-    metrics: { passEnded: (record) => passes.push(record), removed: () => undefined },
-    defaults,
-    ...(rendering === undefined ? {} : { rendering }),
-  });
-  const metrics = createRuntimeMetrics(undefined);
-  running.push(controllerRunnable(controller, { clock, logger, metrics }).run(stop.signal));
   return {
     requests,
     events,
@@ -73,8 +72,8 @@ export async function startInstanceOperator(options: InstanceOperatorOptions): P
     log,
     async [Symbol.asyncDispose]() {
       stop.abort();
-      await Promise.all(running);
-      client.close();
+      await running;
+      operator.close();
     },
   };
 }

@@ -1,5 +1,5 @@
-// Runs the engine controllers inside the test for one namespace, as long as the test likes, and remembers what they asked,
-// passed and logged.
+// Runs the engine controllers inside the test for one namespace until the test stops them, and records their requests,
+// passes and log lines.
 import type { Logger } from "@firebolt-operator/kube";
 import type { RequestInfo } from "@firebolt-operator/kube/client";
 import type { EnginePassRecord } from "../../src/engine/metrics-hooks.ts";
@@ -14,21 +14,21 @@ export interface LogLine {
 }
 
 export interface EngineOperator extends AsyncDisposable {
-  /** Since the caches were filled; watches aside, events included. */
+  /** Requests since the caches synced, events included; watches and scrapes of gateways aside. */
   readonly requests: readonly RequestInfo[];
   readonly passes: readonly EnginePassRecord[];
   readonly log: readonly LogLine[];
-  /** Lets recorded events be written first. True when nothing else is under way either, watches aside. */
+  /** Waits until recorded events are written. True when no other request or reconcile is in progress, watches aside. */
   readonly isIdle: () => Promise<boolean>;
-  /** Stops cleanly. Stopping twice is stopping once. */
+  /** Stops cleanly. A second call has no effect. */
   stop(): Promise<void>;
-  /** As if the process had been killed: nothing it was doing goes on, and nothing is waited for. */
+  /** As if the process had been killed: all work stops at once, and nothing is awaited. */
   abandon(): void;
 }
 
 export type InProcessOptions = Omit<
   EngineOperatorOptions,
-  "config" | "namespaces" | "logger" | "onPass" | "elector"
+  "config" | "namespaces" | "logger" | "onPass" | "election"
 > & {
   readonly kubeconfig: string;
   readonly namespaces: readonly string[];
@@ -38,7 +38,7 @@ export async function startEngineOperator(options: InProcessOptions): Promise<En
   const passes: EnginePassRecord[] = [];
   const log: LogLine[] = [];
   const { kubeconfig, ...rest } = options;
-  const operator = buildEngineOperator({
+  const operator = await buildEngineOperator({
     ...rest,
     config: await clusterConfig(kubeconfig),
     logger: recordingLogger(log, {}),
@@ -46,7 +46,7 @@ export async function startEngineOperator(options: InProcessOptions): Promise<En
   });
   const stop = new AbortController();
   const running = operator.manager.run(stop.signal);
-  // Somebody else may be waiting for the caches while the manager fails.
+  // A failure of the manager rejects the race below; here it must not count as unhandled.
   running.catch(() => undefined);
   await Promise.race([operator.synced(stop.signal), running]);
   operator.requests.length = 0;

@@ -1,10 +1,8 @@
-// The engine controllers as a program of their own that ends or stops itself at a chosen write, for tests that need the operator to
-// be killed rather than asked to stop. Says what it writes as JSON lines on stdout, synchronously: the last line is never lost.
+// The engine controllers as a process that kills or pauses itself at a chosen write, for tests of an operator that ends without
+// a clean stop. Prints its writes as JSON lines on stdout, synchronously: the last line is never lost.
 import { writeSync } from "node:fs";
-import { type Logger, systemClock } from "@firebolt-operator/kube";
-import { createKubeClient, loadKubeconfig } from "@firebolt-operator/kube/client";
-import { createLeaderElector, leaseStore } from "@firebolt-operator/kube/election";
-import { silentRuntimeMetrics } from "@firebolt-operator/kube/metrics";
+import type { Logger } from "@firebolt-operator/kube";
+import { loadKubeconfig } from "@firebolt-operator/kube/client";
 import { buildEngineOperator } from "./operator-engine.ts";
 import { parseOperatorProgramSettings } from "./operator-program-settings.ts";
 import type { WriteCall } from "./operator-writes.ts";
@@ -24,7 +22,7 @@ const settings = parseOperatorProgramSettings(process.argv[2] ?? "");
 const { namespace, identity, fault, lease, fenced } = settings;
 let armed = settings.countFrom === "start";
 let writes = 0;
-/** Calls that began after the arming: the answer to one before it may still be on its way. */
+/** Writes that began after the arming: the response to an earlier one may still arrive. */
 const counted = new Set<number>();
 
 const end = (): never => {
@@ -61,28 +59,17 @@ process.on("SIGUSR2", () => {
 });
 
 const config = await loadKubeconfig({ path: settings.kubeconfig, env: {}, homeDir: "/nonexistent" });
-const elector =
-  lease === undefined
-    ? undefined
-    : createLeaderElector({
-        store: leaseStore(createKubeClient({ config }), { namespace, name: lease.name }),
-        timing: lease.timing,
-        clock: systemClock,
-        logger,
-        metrics: silentRuntimeMetrics,
-        identity,
-      });
-const operator = buildEngineOperator({
+const operator = await buildEngineOperator({
   config,
   namespaces: [namespace],
   logger,
   tap,
   fenced,
-  ...(elector === undefined ? {} : { elector }),
+  ...(lease === undefined ? {} : { election: { namespace, identity, ...lease } }),
 });
 const never = new AbortController().signal;
 void operator.synced(never).then(() => say("synced"));
-void elector?.whenLeading(never).then(() => say("leading"));
+void operator.elector?.whenLeading(never).then(() => say("leading"));
 let code = 0;
 try {
   await operator.manager.run(never);

@@ -16,7 +16,7 @@ import type { CacheWish } from "../engine/engine-caches.ts";
 import { GATEWAY_PORTS } from "../gateway/ports.ts";
 import { WAKE_AGENT_CONTAINER } from "../gateway/wake-container.ts";
 import type { DemandMetrics } from "../metrics/process-series.ts";
-import type { Rendering } from "./instance-flags.ts";
+import type { Rendering } from "./options.ts";
 
 export interface DemandPollParts {
   readonly rendering: Rendering;
