@@ -1,10 +1,10 @@
-// The series of the webhook server, under the names that controller dashboards know. The registry is the caller's; without one
-// nothing is recorded. Those of its certificate are in src/metrics.
+// The series of the webhook server, under the names that dashboards for controller-runtime use. Without a registry nothing is
+// recorded. The series of its certificate are in src/metrics.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 export interface AdmissionMetrics {
   started(path: string): void;
-  /** `status` is that of the HTTP answer; 0 when the connection was gone. */
+  /** `status` is that of the HTTP response; 0 when the connection was closed. */
   finished(path: string, status: number, durationMs: number): void;
 }
 
@@ -21,13 +21,13 @@ export function createAdmissionMetrics(registry: Registry | undefined, paths: re
   const seconds = new Histogram({
     ...labelled,
     name: "controller_runtime_webhook_latency_seconds",
-    help: "Time from the arrival of an admission request to its answer.",
+    help: "Time from the arrival of an admission request to its response.",
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   });
   const inFlight = new Gauge({
     ...labelled,
     name: "controller_runtime_webhook_requests_in_flight",
-    help: "Admission requests that are being answered.",
+    help: "Admission requests in progress.",
   });
   for (const webhook of paths) {
     inFlight.set({ webhook }, 0);

@@ -11,7 +11,7 @@ import type { Judge } from "./judge.ts";
 const question = (object: object = engine({ name: "e" })) => JSON.stringify(review("validate-engine", { object }));
 
 describe("judges that fail", () => {
-  test("a defect is a refusal with code 500 and not a dropped connection", async () => {
+  test("a defect denies with code 500 instead of closing the connection", async () => {
     const broken: Judge = () => Promise.reject(new TypeError("cannot read properties of undefined"));
     await using loopback = await startAdmissionLoopback({ "validate-engine": broken });
     const { status, body } = await loopback.send({ body: question() });
@@ -24,7 +24,7 @@ describe("judges that fail", () => {
     expect(body).not.toContain("cannot read");
   });
 
-  test("a judge that never answers is a refusal before the API server gives up", async () => {
+  test("a judge that never returns denies before the timeout of the API server", async () => {
     const clock = new ManualClock();
     const begun = Promise.withResolvers<AbortSignal>();
     const stuck: Judge = (_request, signal) => {
@@ -49,8 +49,8 @@ describe("judges that fail", () => {
   });
 });
 
-describe("many at once", () => {
-  test("1,000 questions: every one is judged, no more than the limit at a time", async () => {
+describe("many requests at once", () => {
+  test("1,000 requests: every one is judged, no more than the limit at a time", async () => {
     let inside = 0;
     let most = 0;
     const slow: Judge = async ({ object }) => {
@@ -75,7 +75,7 @@ describe("many at once", () => {
     expect(most).toBeLessThanOrEqual(64);
   });
 
-  test("past the line requests get 503, and no verdict", async () => {
+  test("with a full queue requests get 503 and no verdict", async () => {
     const release = Promise.withResolvers<void>();
     const held: Judge = async () => {
       await release.promise;

@@ -16,7 +16,7 @@ import type { Judge } from "./judge.ts";
 
 const question = () => JSON.stringify(review("validate-engine", { object: engine({ name: "e" }) }));
 
-test("a new certificate is shown to new connections, and old ones stay open", async () => {
+test("new connections get a new certificate, and open ones stay open", async () => {
   await using loopback = await startAdmissionLoopback({});
   const agent = new Agent({ ca: loopback.authority.certificate, keepAlive: true, maxSockets: 1 });
   expect((await loopback.send({ agent, body: question() })).status).toBe(200);
@@ -31,7 +31,7 @@ test("a new certificate is shown to new connections, and old ones stay open", as
   agent.destroy();
 });
 
-test("without a certificate it does not listen, and is not ready", async () => {
+test("without a certificate the server does not listen and is not ready", async () => {
   const authority = createAuthority("hooks");
   const certificate = heldCertificate();
   const allow: Judge = async () => ({ type: "allow", warnings: [] });
@@ -65,12 +65,12 @@ test("without a certificate it does not listen, and is not ready", async () => {
   await ended;
 });
 
-test("a port that is taken ends the server with its reason", async () => {
+test("a port that is in use fails the server with the reason", async () => {
   await using loopback = await startAdmissionLoopback({});
   await expect(startAdmissionLoopback({}, { port: loopback.port })).rejects.toThrow("EADDRINUSE");
 });
 
-test("a stop answers for another second, ends connections with their answers, and finishes what has begun", async () => {
+test("on shutdown requests are served for another second, connections close with their responses, and running requests finish", async () => {
   const release = Promise.withResolvers<void>();
   const began = Promise.withResolvers<void>();
   const held: Judge = async () => {
@@ -98,7 +98,7 @@ test("a stop answers for another second, ends connections with their answers, an
   await loopback.ended;
 });
 
-test("connections on which nobody asks do not hold up a stop, used before or not", async () => {
+test("idle connections do not delay the shutdown, used before or not", async () => {
   const loopback = await startAdmissionLoopback({}, { overlapMs: 0 });
   const agent = new Agent({ ca: loopback.authority.certificate, keepAlive: true });
   // A client is through with a handshake sooner than its server, which has this connection when it has answered on another.
@@ -114,7 +114,7 @@ test("connections on which nobody asks do not hold up a stop, used before or not
   expect(performance.now() - stoppedMs).toBeLessThan(4_000);
 });
 
-test("HTTP/2 is spoken when asked for", async () => {
+test("HTTP/2 is served when it is enabled", async () => {
   await using loopback = await startAdmissionLoopback({}, { http2: true });
   const session = connectHttp2(`https://127.0.0.1:${loopback.port}`, { ca: loopback.authority.certificate });
   const stream = session.request({

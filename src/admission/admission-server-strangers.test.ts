@@ -23,7 +23,7 @@ const question = (padding = 0): string =>
 interface Besieged extends AsyncDisposable {
   readonly loopback: AdmissionLoopback;
   readonly clock: ManualClock;
-  /** What the strangers have been answered so far. */
+  /** Responses to the unknown connections so far. */
   readonly answers: string[];
   /** Connects as many, each of which announces the largest body and sends this much of it. */
   besiege(sent: Buffer): Promise<void>;
@@ -65,7 +65,7 @@ async function startBesieged(options: Partial<AdmissionServerOptions> = {}): Pro
   };
 }
 
-test("60 silent connections with announced bodies hold up no review, and are turned away when their time is over", async () => {
+test("60 silent connections with announced bodies delay no review, and are rejected after the timeout", async () => {
   await using besieged = await startBesieged();
   const { loopback, clock, answers } = besieged;
   await besieged.besiege(Buffer.alloc(0));
@@ -78,8 +78,8 @@ test("60 silent connections with announced bodies hold up no review, and are tur
   expect(new Set(answers)).toEqual(new Set(["HTTP/1.1 408 Request Timeout"]));
 });
 
-test("60 bodies that stop half-way fill their share and no more: known connections have the rest, small reviews fit anyway", async () => {
-  // Each of them sends more than its part of the strangers' half.
+test("60 bodies that stop half-way use their share and no more: known connections have the rest, small reviews still fit", async () => {
+  // Each of them sends more than its part of the half for unknown connections.
   await using besieged = await startBesieged({ limits: { requests: 64, bytes: 2 * 1024 * 1024, waiting: 2_000 } });
   const { loopback, answers } = besieged;
   const agent = new Agent({ ca: loopback.authority.certificate, keepAlive: true, maxSockets: 1 });

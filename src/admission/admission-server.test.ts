@@ -25,13 +25,13 @@ describe("well-formed or not", () => {
   });
   afterAll(() => loopback[Symbol.asyncDispose]());
 
-  test("a question is answered under its uid", async () => {
+  test("the response carries the uid of the request", async () => {
     const { status, body, headers } = await loopback.send({ body: question() });
     expect([status, headers["content-type"]]).toEqual([200, "application/json"]);
     expect(parseResponse(body)).toEqual({ uid: UID, allowed: true });
   });
 
-  test("the API server's query and a charset are no obstacle", async () => {
+  test("the API server's query string and a charset are accepted", async () => {
     const path = `${hookOf("validate-engine").path}?timeout=10s`;
     const sent = { path, body: question(), headers: { "content-type": "application/json; charset=utf-8" } };
     expect(parseResponse((await loopback.send(sent)).body).allowed).toBe(true);
@@ -100,7 +100,7 @@ describe("well-formed or not", () => {
     expect(asked).toBe(before);
   });
 
-  test("keys that aim at prototypes change nothing", async () => {
+  test("keys that target prototypes change nothing", async () => {
     const text = question({ metadata: { name: "e" }, spec: {} }).replace(
       '"spec":{}',
       '"spec":{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}',
@@ -120,7 +120,7 @@ describe("well-formed or not", () => {
     expect((await chunked).status).toBe(413);
   });
 
-  test("senders who dawdle are cut off: over the handshake, the headers, the body", async () => {
+  test("slow senders are disconnected: during handshake, headers and body", async () => {
     // A server for each limit: a handshake that is meant to succeed has all the time it may need.
     await using handshakes = await startAdmissionLoopback({}, { timeouts: { handshakeTimeout: 150 } });
     const timeouts = { idleTimeout: 1_000, connectionsCheckingInterval: 30 };
@@ -141,7 +141,7 @@ describe("well-formed or not", () => {
     expect(body).toContain("408");
   });
 
-  test("a connection that breaks off in the middle of a body disturbs nobody", async () => {
+  test("a connection that fails in the middle of a body does not affect others", async () => {
     const before = asked;
     const socket = await loopback.socket();
     socket.write(
@@ -152,7 +152,7 @@ describe("well-formed or not", () => {
     expect(asked).toBe(before + 1);
   });
 
-  test("garbage instead of HTTP, and plain HTTP instead of TLS, are turned away", async () => {
+  test("garbage instead of HTTP, and plain HTTP instead of TLS, are rejected", async () => {
     const socket = await loopback.socket();
     socket.write("\u0000\u0001\u0002 nonsense\r\n\r\n");
     expect(await textOf(socket)).toContain("400 Bad Request");
@@ -162,7 +162,7 @@ describe("well-formed or not", () => {
     expect((await loopback.send({ body: question() })).status).toBe(200);
   });
 
-  test("TLS older than 1.2 is refused, 1.2 and 1.3 are spoken, HTTP/2 is not offered", async () => {
+  test("TLS older than 1.2 is rejected, 1.2 and 1.3 are accepted, HTTP/2 is not offered", async () => {
     const handshake = (maxVersion: "TLSv1.1" | "TLSv1.2" | "TLSv1.3") =>
       new Promise<string>((resolve) => {
         const socket = connectSecure(

@@ -1,13 +1,13 @@
-// The webhook server as a part of the manager: it listens as soon as there is a certificate, follows its changes, and stops so
-// that no question is lost. Which certificate and which rules is its caller's to say.
+// The webhook server as a part of the manager: it listens as soon as there is a certificate, follows its changes, and shuts down
+// without losing a request. The caller chooses certificate and rules.
 import { type Clock, type Logger, pause, untilAborted } from "@firebolt-operator/kube";
 import type { CertificateSource } from "@firebolt-operator/kube/certificates";
 import type { Runnable } from "@firebolt-operator/kube/controller";
 import { TlsListener, type TlsTimeouts } from "@firebolt-operator/kube/serving";
 import type { AdmissionMetrics } from "./admission-metrics.ts";
-import { BodyRoom } from "./body-room.ts";
-import { answerExchange, type ExchangeAnswer, type IncomingExchange } from "./exchange.ts";
-import { Gate, type GateLimits } from "./gate.ts";
+import { BodyBudget } from "./body-room.ts";
+import { handleExchange, type ExchangeResponse, type IncomingExchange } from "./exchange.ts";
+import { ConcurrencyLimiter, type AdmissionLimits } from "./gate.ts";
 import { HOOKS, type HookId } from "./hooks.ts";
 import type { Judge } from "./judge.ts";
 
@@ -22,10 +22,10 @@ export interface AdmissionServerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: AdmissionMetrics;
-  readonly limits?: GateLimits;
-  /** How long questions are still taken after the stop was asked for. Default 1 s. */
+  readonly limits?: AdmissionLimits;
+  /** How long requests are still accepted after the stop was requested. Default 1 s. */
   readonly overlapMs?: number;
-  /** Shorter ones, for tests. */
+  /** Tests shorten them. */
   readonly timeouts?: Partial<TlsTimeouts>;
 }
 
@@ -34,26 +34,26 @@ export interface AdmissionServer extends Runnable {
   readonly port: number | undefined;
 }
 
-const LIMITS: GateLimits = { requests: 64, bytes: 64 * 1024 * 1024, waiting: 2_000 };
-/** Callers go on for a moment after the process has said that it is no longer ready. */
+const LIMITS: AdmissionLimits = { requests: 64, bytes: 64 * 1024 * 1024, waiting: 2_000 };
+/** Callers continue for a moment after the process has reported that it is not ready. */
 const OVERLAP_MS = 1_000;
-/** For requests in flight. Together with the overlap well within the time for the whole stop. */
+/** For requests in flight. Together with the overlap well below the shutdown timeout. */
 const FINISH_MS = 5_000;
 
 export function createAdmissionServer(options: AdmissionServerOptions): AdmissionServer {
   const { certificate, clock, metrics, limits = LIMITS, overlapMs = OVERLAP_MS } = options;
   const logger = options.logger.with({ logger: "admission" });
   const routes = new Map(HOOKS.map((hook) => [hook.path, { hook, judge: options.judges[hook.id] }]));
-  const gate = new Gate(limits);
-  const room = new BodyRoom(limits.bytes);
+  const limiter = new ConcurrencyLimiter(limits);
+  const budget = new BodyBudget(limits.bytes);
   const known = new WeakSet<object>();
   const listening = Promise.withResolvers<void>();
 
-  const answer = async (request: IncomingExchange): Promise<ExchangeAnswer | undefined> => {
+  const answer = async (request: IncomingExchange): Promise<ExchangeResponse | undefined> => {
     try {
-      return await answerExchange(request, { routes, gate, room, known, clock, logger, metrics });
+      return await handleExchange(request, { routes, limiter, budget, known, clock, logger, metrics });
     } catch (error) {
-      logger.error("answering an admission request failed", error);
+      logger.error("handling an admission request failed", error);
       return { status: 500, body: "internal error\n", hangUp: true };
     }
   };
@@ -62,7 +62,7 @@ export function createAdmissionServer(options: AdmissionServerOptions): Admissio
 
   const serve = async (signal: AbortSignal): Promise<void> => {
     const failed = Promise.withResolvers<never>();
-    // Nobody may be waiting for it yet.
+    // A failure before the race below must not count as unhandled.
     failed.promise.catch(() => undefined);
     const pair = await certificate.whenLoaded(signal);
     await listener.listen(pair, failed.reject);
@@ -76,7 +76,7 @@ export function createAdmissionServer(options: AdmissionServerOptions): Admissio
     }
   };
 
-  /** The certificate is kept current until the last connection has ended. */
+  /** The certificate is kept current until the last connection is closed. */
   const stop = async (): Promise<void> => {
     const never = new AbortController();
     listener.announceStop();

@@ -1,86 +1,86 @@
-// Only bytes that have arrived take room; strangers leave half of it to known connections; nobody waits for ever.
+// Only bytes that have arrived count; unknown connections leave half of the budget to known ones; no body waits for ever.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { BodyRoom, type BodyShare } from "./body-room.ts";
+import { BodyBudget, type BodyShare } from "./body-room.ts";
 
 const never = new AbortController().signal;
 
-test("announcing takes nothing: any number of silent bodies leaves all the room to others", () => {
-  const room = new BodyRoom(100);
-  for (let index = 0; index < 1_000; index++) room.open("stranger");
-  const body = room.open("stranger");
-  expect([body.add(50), room.bytes]).toEqual([true, 50]);
+test("announced bodies use nothing: any number of silent ones leaves the whole budget to others", () => {
+  const budget = new BodyBudget(100);
+  for (let index = 0; index < 1_000; index++) budget.open("unknown");
+  const body = budget.open("unknown");
+  expect([body.add(50), budget.bytes]).toEqual([true, 50]);
 });
 
-test("strangers fill half of the room, known connections all of it", () => {
-  const room = new BodyRoom(100);
-  expect(room.open("stranger").add(50)).toBe(true);
-  expect(room.open("stranger").add(1)).toBe(false);
-  expect(room.open("known").add(49)).toBe(true);
-  expect(room.open("known").add(2)).toBe(false);
+test("unknown connections fill half of the budget, known ones all of it", () => {
+  const budget = new BodyBudget(100);
+  expect(budget.open("unknown").add(50)).toBe(true);
+  expect(budget.open("unknown").add(1)).toBe(false);
+  expect(budget.open("known").add(49)).toBe(true);
+  expect(budget.open("known").add(2)).toBe(false);
 });
 
-test("a first piece each of many strangers does not reach into the half of known connections", () => {
-  const room = new BodyRoom(100);
-  for (let index = 0; index < 50; index++) room.open("stranger").add(10);
-  const known = room.open("known");
+test("a first chunk each of many unknown connections does not use the half of known ones", () => {
+  const budget = new BodyBudget(100);
+  for (let index = 0; index < 50; index++) budget.open("unknown").add(10);
+  const known = budget.open("known");
   expect([known.add(50), known.add(1)]).toEqual([true, false]);
 });
 
-test("whoever waits goes on when room is given back, known connections first", async () => {
-  const room = new BodyRoom(100);
-  const holder = room.open("known");
+test("waiting bodies continue when bytes are released, known connections first", async () => {
+  const budget = new BodyBudget(100);
+  const holder = budget.open("known");
   holder.add(100);
   const order: string[] = [];
   const wait = (name: string, share: BodyShare) => {
     expect(share.add(1)).toBe(false);
-    return share.whenRoom(never).then(() => order.push(name));
+    return share.whenAvailable(never).then(() => order.push(name));
   };
-  const all = [wait("stranger", room.open("stranger")), wait("known", room.open("known"))];
-  expect(room.waiting).toBe(2);
+  const all = [wait("unknown", budget.open("unknown")), wait("known", budget.open("known"))];
+  expect(budget.waiting).toBe(2);
   holder.release();
   holder.release(); // Giving back twice counts once.
   await Promise.all(all);
-  expect([order, room.bytes]).toEqual([["known", "stranger"], 2]);
+  expect([order, budget.bytes]).toEqual([["known", "unknown"], 2]);
 });
 
-test("a body larger than the room goes on alone, and of bodies that all wait one goes on", async () => {
-  const room = new BodyRoom(10);
-  const large = room.open("stranger");
+test("a body larger than the budget continues alone, and of bodies that all wait one continues", async () => {
+  const budget = new BodyBudget(10);
+  const large = budget.open("unknown");
   expect(large.add(500)).toBe(true);
-  const other = room.open("stranger");
+  const other = budget.open("unknown");
   expect(other.add(1)).toBe(false);
-  const waiting = other.whenRoom(never);
+  const waiting = other.whenAvailable(never);
   expect(large.add(1)).toBe(true);
   large.release();
   await waiting;
 });
 
-test("giving up rejects with the reason", async () => {
-  const room = new BodyRoom(1);
-  room.open("known").add(2);
-  const share = room.open("known");
+test("an aborted wait rejects with the reason", async () => {
+  const budget = new BodyBudget(1);
+  budget.open("known").add(2);
+  const share = budget.open("known");
   share.add(1);
   const ending = new AbortController();
-  const waiting = share.whenRoom(ending.signal);
+  const waiting = share.whenAvailable(ending.signal);
   ending.abort(new Error("too late"));
   await expect(waiting).rejects.toThrow("too late");
-  expect(room.waiting).toBe(0);
-  await expect(share.whenRoom(AbortSignal.abort(new Error("never began")))).rejects.toThrow("never began");
+  expect(budget.waiting).toBe(0);
+  await expect(share.whenAvailable(AbortSignal.abort(new Error("never began")))).rejects.toThrow("never began");
 });
 
-test("at random: somebody can always go on, and in the end nothing is held", async () => {
-  const standing = fc.constantFrom("known" as const, "stranger" as const);
+test("at random: some body can always continue, and at the end nothing is held", async () => {
+  const connection = fc.constantFrom("known" as const, "unknown" as const);
   const chunks = fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 5 });
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.record({ standing, chunks }), { maxLength: 12 }), async (bodies) => {
-      const room = new BodyRoom(60);
+    fc.asyncProperty(fc.array(fc.record({ connection, chunks }), { maxLength: 12 }), async (bodies) => {
+      const budget = new BodyBudget(60);
       const read = async (share: BodyShare, sizes: readonly number[]): Promise<void> => {
-        for (const size of sizes) if (!share.add(size)) await share.whenRoom(never);
+        for (const size of sizes) if (!share.add(size)) await share.whenAvailable(never);
         share.release();
       };
-      await Promise.all(bodies.map((body) => read(room.open(body.standing), body.chunks)));
-      expect([room.bytes, room.waiting]).toEqual([0, 0]);
+      await Promise.all(bodies.map((body) => read(budget.open(body.connection), body.chunks)));
+      expect([budget.bytes, budget.waiting]).toEqual([0, 0]);
     }),
   );
 });

@@ -1,55 +1,55 @@
-// How many bytes of bodies the webhook server holds. Only bytes that have arrived count: a sender that announces a body and is
-// silent takes no room. When there is none left, bodies that are not whole yet stop being read and stay in their
-// senders' buffers. Strangers may fill half of the room; the rest is kept for connections that have had a response before.
-import type { Standing } from "./gate.ts";
+// Limits how many bytes of request bodies the webhook server holds. Only bytes that have arrived count: a sender that announces a
+// body and sends nothing uses none. When the budget is used up, incomplete bodies are no longer read and stay in the buffers of
+// their senders. Unknown connections may use half of the budget; the rest is for connections that have had a response before.
+import type { Connection } from "./gate.ts";
 
-/** What one request holds. */
+/** The part of the budget that one request uses. */
 export interface BodyShare {
-  /** Counts bytes that have arrived. False: read no more of it until {@link whenRoom} resolves. */
+  /** Counts bytes that have arrived. False: stop reading until {@link whenAvailable} resolves. */
   add(bytes: number): boolean;
   /** Rejects with the signal's reason when that fires first. */
-  whenRoom(signal: AbortSignal): Promise<void>;
-  /** Gives everything back; the share is over. */
+  whenAvailable(signal: AbortSignal): Promise<void>;
+  /** Returns all bytes; the share cannot be used afterwards. */
   release(): void;
 }
 
 interface Share {
-  readonly standing: Standing;
+  readonly connection: Connection;
   bytes: number;
-  /** Present while the body waits for room. */
+  /** Present while the body waits for budget. */
   resume: (() => void) | undefined;
 }
 
-export class BodyRoom {
+export class BodyBudget {
   readonly #limitBytes: number;
   readonly #shares = new Set<Share>();
-  readonly #held: Record<Standing, number> = { known: 0, stranger: 0 };
+  readonly #held: Record<Connection, number> = { known: 0, unknown: 0 };
 
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes;
   }
 
   get bytes(): number {
-    return this.#held.known + this.#held.stranger;
+    return this.#held.known + this.#held.unknown;
   }
 
   get waiting(): number {
     return this.#waiting().length;
   }
 
-  open(standing: Standing): BodyShare {
-    const share: Share = { standing, bytes: 0, resume: undefined };
+  open(connection: Connection): BodyShare {
+    const share: Share = { connection, bytes: 0, resume: undefined };
     this.#shares.add(share);
     return {
       add: (bytes) => {
         share.bytes += bytes;
-        this.#held[standing] += bytes;
+        this.#held[connection] += bytes;
         return this.#fits(share);
       },
-      whenRoom: (signal) => this.#wait(share, signal),
+      whenAvailable: (signal) => this.#wait(share, signal),
       release: () => {
         if (!this.#shares.delete(share)) return;
-        this.#held[standing] -= share.bytes;
+        this.#held[connection] -= share.bytes;
         this.#advance();
       },
     };
@@ -71,17 +71,17 @@ export class BodyRoom {
         share.resume = undefined;
         resolve();
       };
-      // The last one that was still being read may just have begun to wait.
+      // The last body that was still being read may have begun to wait just now.
       this.#advance();
     });
   }
 
-  /** A body that is alone may be larger than the room, and of those that all wait one goes on, so that there is no deadlock. */
+  /** A single body may exceed the budget, and when all bodies wait one continues: no deadlock. */
   #fits(share: Share): boolean {
     const half = this.#limitBytes / 2;
-    // Strangers may come to a little more than their half, a first piece each: the other half does not depend on it.
-    if (share.standing === "known" && (this.#held.known <= half || this.bytes <= this.#limitBytes)) return true;
-    if (share.standing === "stranger" && this.bytes <= half) return true;
+    // Unknown connections may exceed their half by a first chunk each: the other half does not depend on it.
+    if (share.connection === "known" && (this.#held.known <= half || this.bytes <= this.#limitBytes)) return true;
+    if (share.connection === "unknown" && this.bytes <= half) return true;
     for (const other of this.#shares)
       if (other !== share && other.bytes > 0 && other.resume === undefined) return false;
     return true;
@@ -95,8 +95,8 @@ export class BodyRoom {
   #waiting(): Share[] {
     const waiting = [...this.#shares].filter(({ resume }) => resume !== undefined);
     return [
-      ...waiting.filter(({ standing }) => standing === "known"),
-      ...waiting.filter(({ standing }) => standing === "stranger"),
+      ...waiting.filter(({ connection }) => connection === "known"),
+      ...waiting.filter(({ connection }) => connection === "unknown"),
     ];
   }
 }

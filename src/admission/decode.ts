@@ -1,24 +1,24 @@
-// From the JSON of a request to the objects that validators take. The API server has applied the CRD's schema before it asks, so
-// only what the schema does not look at is looked at here; an object that breaks the schema ends in a fault, and so in a refusal.
+// From the JSON of a request to the objects that validators take. The API server has applied the CRD's schema before it calls, so
+// only what the schema does not cover is checked here; an object that breaks the schema ends in an error, and so in a denial.
 import type { FireboltEngine } from "../api/engine.ts";
 import type { FireboltEngineClass } from "../api/engine-class.ts";
 import type { FireboltInstance } from "../api/instance.ts";
 import { isObject, type JsonObject } from "./review.ts";
 
-/** The object is not even shaped like one of its kind. */
+/** The object does not have the shape of its kind. */
 export class UndecodableError extends Error {
   override readonly name = "UndecodableError";
 }
 
 export function decodeEngine(object: JsonObject | undefined): FireboltEngine {
   if (!isResource<FireboltEngine>(object))
-    throw new UndecodableError("the object has no metadata, or a spec that is none");
+    throw new UndecodableError("the object has no metadata, or its spec is not an object");
   return object;
 }
 
 export function decodeEngineClass(object: JsonObject | undefined): FireboltEngineClass {
   if (!isResource<FireboltEngineClass>(object))
-    throw new UndecodableError("the object has no metadata, or a spec that is none");
+    throw new UndecodableError("the object has no metadata, or its spec is not an object");
   return object;
 }
 
@@ -34,7 +34,7 @@ function isResource<T>(object: JsonObject | undefined): object is T & JsonObject
   return spec === undefined || isObject(spec);
 }
 
-/** Finalizers can always be removed: an object on its way out is not judged any more. */
+/** Finalizers can always be removed: an object that is being deleted is not judged. */
 export function isBeingDeleted(object: JsonObject | undefined): boolean {
   const metadata = object?.["metadata"];
   if (!isObject(metadata)) return false;
@@ -42,7 +42,7 @@ export function isBeingDeleted(object: JsonObject | undefined): boolean {
   return typeof deletionTimestamp === "string" && deletionTimestamp !== "";
 }
 
-/** Whether labels and annotations are maps of texts, which no schema checks inside a pod template. */
+/** Whether labels and annotations are maps of strings, which no schema checks inside a pod template. */
 export function isDecodableTemplate(template: unknown): boolean {
   const metadata = isObject(template) ? template["metadata"] : undefined;
   if (!isObject(metadata)) return true;

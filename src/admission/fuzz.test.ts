@@ -8,7 +8,7 @@ import { hookOf, parseResponse, review } from "../../test/support/admission-revi
 import { engine, engineClass, instance } from "../../test/support/manifests.ts";
 import { validateTemplate } from "../podtemplate/validate-template.ts";
 import { violationsText } from "../podtemplate/violation.ts";
-import { answerReview } from "./answer-review.ts";
+import { respondToReview } from "./answer-review.ts";
 import { HOOKS, type HookId } from "./hooks.ts";
 import { createJudges } from "./judges.ts";
 
@@ -28,13 +28,13 @@ const signal = new AbortController().signal;
 
 function ask(id: HookId, object: unknown, operation = "CREATE") {
   const context = { hook: hookOf(id), judge: judges[id], logger: silentLogger, signal };
-  return answerReview(
+  return respondToReview(
     JSON.stringify(review(id, { operation, object, oldObject: operation === "CREATE" ? null : object })),
     context,
   );
 }
 
-test("any object at all gets an answer, and the same answer again", async () => {
+test("any object gets a verdict, and the same verdict again", async () => {
   const hooks = HOOKS.flatMap(({ id, operations }) => operations.map((operation) => ({ id, operation })));
   await fc.assert(
     fc.asyncProperty(anyManifest, fc.constantFrom(...hooks), async (object, { id, operation }) => {
@@ -47,17 +47,17 @@ test("any object at all gets an answer, and the same answer again", async () => 
   );
 });
 
-test("any text at all gets an answer, and never a yes", async () => {
+test("any string gets a response, and is never allowed", async () => {
   const context = { hook: hookOf("validate-engine"), judge: judges["validate-engine"], logger: silentLogger, signal };
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.string(), fc.json(), fc.string({ unit: "binary" })), async (text) => {
-      expect(await answerReview(text, context)).toMatchObject({ status: 400, type: "problem" });
+      expect(await respondToReview(text, context)).toMatchObject({ status: 400, type: "problem" });
     }),
     { numRuns: 2_000 },
   );
 });
 
-test("every refused field is named, nothing else is, and what is refused is never let through", async () => {
+test("every denied field is named, no other is, and a denied field is never allowed", async () => {
   await fc.assert(
     fc.asyncProperty(spoiledTemplate, async ({ template, paths }) => {
       const violations = validateTemplate("engine", template, "spec.template");
@@ -78,7 +78,7 @@ test("every refused field is named, nothing else is, and what is refused is neve
   );
 });
 
-test("validators of templates never throw, whatever a template is", () => {
+test("template validators never throw, for any value", () => {
   fc.assert(
     fc.property(
       fc.oneof(anyManifest, fc.jsonValue()),

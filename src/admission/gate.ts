@@ -1,73 +1,72 @@
-// How many requests the webhook server judges at a time. A place is taken by a request whose body has arrived, never by one that
-// only announces it. Requests beyond the limit wait in line, those of known connections ahead of all others; past the end of the
-// line they are turned away.
+// Limits how many requests the webhook server judges at a time. Only a request whose body has arrived takes a slot. Requests
+// beyond the limit wait in a queue, those of known connections first; when the queue is full they are rejected.
 
-export interface GateLimits {
+export interface AdmissionLimits {
   /** Requests that are judged at the same time. */
   readonly requests: number;
   /** Bytes of bodies that have arrived and are still needed. */
   readonly bytes: number;
-  /** Requests in line, of known connections and of others each. */
+  /** Longest queue, for known and for unknown connections each. */
   readonly waiting: number;
 }
 
-/** Whether the connection of a request has had a response to a review before. The API server keeps its connections. */
-export type Standing = "known" | "stranger";
+/** Known: the connection has had a response to a review before. The API server reuses its connections. */
+export type Connection = "known" | "unknown";
 
 interface Waiting {
-  readonly enter: () => void;
+  readonly start: () => void;
 }
 
-export class Gate {
-  readonly #limits: GateLimits;
-  readonly #lines: Readonly<Record<Standing, Waiting[]>> = { known: [], stranger: [] };
+export class ConcurrencyLimiter {
+  readonly #limits: AdmissionLimits;
+  readonly #queues: Readonly<Record<Connection, Waiting[]>> = { known: [], unknown: [] };
   #requests = 0;
 
-  constructor(limits: GateLimits) {
+  constructor(limits: AdmissionLimits) {
     this.#limits = limits;
   }
 
   get waiting(): number {
-    return this.#lines.known.length + this.#lines.stranger.length;
+    return this.#queues.known.length + this.#queues.unknown.length;
   }
 
-  get inside(): number {
+  get running(): number {
     return this.#requests;
   }
 
-  /** Resolves with the way out once there is a place; "full" when not even the line has room. Rejects when the signal fires. */
-  enter(standing: Standing, signal: AbortSignal): Promise<(() => void) | "full"> {
-    if (this.#requests < this.#limits.requests) return Promise.resolve(this.#admit());
-    const line = this.#lines[standing];
-    if (line.length >= this.#limits.waiting) return Promise.resolve("full");
+  /** Resolves with the release of a slot, or with "full" when the queue is full. Rejects when the signal fires. */
+  acquire(connection: Connection, signal: AbortSignal): Promise<(() => void) | "full"> {
+    if (this.#requests < this.#limits.requests) return Promise.resolve(this.#take());
+    const queue = this.#queues[connection];
+    if (queue.length >= this.#limits.waiting) return Promise.resolve("full");
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
-        line.splice(line.indexOf(entry), 1);
+        queue.splice(queue.indexOf(entry), 1);
         reject(signal.reason);
       };
       const entry: Waiting = {
-        enter: () => {
+        start: () => {
           signal.removeEventListener("abort", onAbort);
-          resolve(this.#admit());
+          resolve(this.#take());
         },
       };
       if (signal.aborted) {
         reject(signal.reason);
         return;
       }
-      line.push(entry);
+      queue.push(entry);
       signal.addEventListener("abort", onAbort, { once: true });
     });
   }
 
-  #admit(): () => void {
+  #take(): () => void {
     this.#requests += 1;
-    let left = false;
+    let released = false;
     return () => {
-      if (left) return;
-      left = true;
+      if (released) return;
+      released = true;
       this.#requests -= 1;
-      (this.#lines.known.shift() ?? this.#lines.stranger.shift())?.enter();
+      (this.#queues.known.shift() ?? this.#queues.unknown.shift())?.start();
     };
   }
 }

@@ -40,7 +40,7 @@ test.each([
 });
 
 describe("what a gateway may change", () => {
-  test("the stamp of a wake, first, again and away, and what the API server keeps count of", () => {
+  test("adding, changing and removing the wake annotation, and fields that the API server maintains", () => {
     const bookkeeping = { resourceVersion: "2", generation: 2, managedFields: [{ manager: "agent" }] };
     for (const annotations of [{ x: "y", [STAMP]: "2026-01-01T00:00:00Z" }, { x: "y" }])
       expect(paths(withMetadata({ ...bookkeeping, annotations }))).toEqual([]);

@@ -1,5 +1,5 @@
-// The fence around the accounts of gateways. RBAC can only grant `patch` of whole engines to the wake agent, which runs in the pod
-// that faces clients; here it is narrowed to the one annotation that wakes an engine.
+// Restricts the accounts of gateways. RBAC can only grant `patch` on whole engines to the wake agent, which runs in the pod that
+// faces clients; admission narrows that to the one annotation that wakes an engine.
 import { isDeepStrictEqual } from "node:util";
 import { ANNOTATION } from "../api/labels.ts";
 import type { Violation } from "../podtemplate/violation.ts";
@@ -17,7 +17,7 @@ export function isGatewayAccount({ username, namespace }: AdmissionRequest): boo
   return username.startsWith(`${SERVICE_ACCOUNT_PREFIX}${namespace}:`) && username.endsWith(GATEWAY_ACCOUNT_SUFFIX);
 }
 
-/** What the account of a gateway changes beyond the stamp of a wake, one violation per field. */
+/** What the account of a gateway changes beyond the wake annotation, one violation per field. */
 export function fencedChanges({ username, object = {}, oldObject = {} }: AdmissionRequest): Violation[] {
   const [now, before] = [withoutBookkeeping(object), withoutBookkeeping(oldObject)];
   return [...new Set([...now.keys(), ...before.keys()])]
@@ -32,7 +32,7 @@ export function fencedChanges({ username, object = {}, oldObject = {} }: Admissi
     }));
 }
 
-/** What the API server itself changes with every write. */
+/** Fields that the API server changes with every write. */
 const BOOKKEEPING = new Set(["managedFields", "resourceVersion", "generation"]);
 
 /** The fields of an object by path; those of its metadata one by one, and annotations by key. */

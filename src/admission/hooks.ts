@@ -13,7 +13,7 @@ export type HookId = "mutate-instance" | "validate-instance" | "validate-engine"
 export interface Hook {
   readonly id: HookId;
   readonly type: "mutating" | "validating";
-  /** As the API server names it in refusals. */
+  /** As the API server names it in denials. */
   readonly name: string;
   readonly path: string;
   readonly kind: KindNames;
@@ -47,7 +47,7 @@ export const HOOKS: readonly Hook[] = [
     path: pathOf("mutate", FireboltInstance),
     kind: FireboltInstance,
     operations: ["CREATE"],
-    // The controller makes the id as well, so an outage need not keep instances from being created.
+    // The controller sets the id as well, so instances can be created during an outage of the webhook.
     failurePolicy: "Ignore",
     matchConditions: [],
   },

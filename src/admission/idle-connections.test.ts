@@ -21,11 +21,11 @@ async function ask(socket: TLSSocket): Promise<string> {
   return answer.toString("latin1").split("\r\n")[0] ?? "";
 }
 
-test("the API server, which lets go of idle connections after 90 s, is never the second to do so", () => {
+test("the API server closes idle connections after 90 s, always before this server does", () => {
   expect(IDLE_CONNECTION_MS).toBeGreaterThan(90_000);
 });
 
-test("a connection that has not been used yet is kept as long as one that has", async () => {
+test("an unused connection is kept as long as a used one", async () => {
   await using loopback = await startAdmissionLoopback({ "validate-engine": allow }, { timeouts });
   const open = async (use: (socket: TLSSocket) => Promise<unknown>) => {
     const openedMs = performance.now();

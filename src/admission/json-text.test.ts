@@ -1,22 +1,22 @@
 // Depth is counted outside texts only, and the same as the parser would nest.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { JsonTextError, MAX_DEPTH, parseJson } from "./json-text.ts";
+import { InvalidJsonError, MAX_DEPTH, parseJson } from "./json-text.ts";
 
 const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
 
 test("the limit is exact", () => {
   expect(() => parseJson(nested(MAX_DEPTH))).not.toThrow();
-  expect(() => parseJson(nested(MAX_DEPTH + 1))).toThrow(JsonTextError);
+  expect(() => parseJson(nested(MAX_DEPTH + 1))).toThrow(InvalidJsonError);
   expect(() => parseJson('{"a":'.repeat(1_000_000))).toThrow(/nested more than/);
 });
 
-test("brackets in texts do not count, whatever is escaped around them", () => {
+test("brackets in strings do not count, whatever is escaped around them", () => {
   const text = JSON.stringify({ a: `\\"${"[{".repeat(MAX_DEPTH)}\\` });
   expect(parseJson(text)).toEqual({ a: `\\"${"[{".repeat(MAX_DEPTH)}\\` });
 });
 
-test("every JSON value comes back as it is", () => {
+test("every JSON value is returned unchanged", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(JSON.stringify(parseJson(JSON.stringify(value)))).toBe(JSON.stringify(value));
@@ -24,6 +24,6 @@ test("every JSON value comes back as it is", () => {
   );
 });
 
-test.each(["", "{", '{"a":1', "nul", "[1,]", '{"a":1}}', "\u0000"])("%j is no JSON", (text) => {
-  expect(() => parseJson(text)).toThrow(JsonTextError);
+test.each(["", "{", '{"a":1', "nul", "[1,]", '{"a":1}}', "\u0000"])("%j is not JSON", (text) => {
+  expect(() => parseJson(text)).toThrow(InvalidJsonError);
 });

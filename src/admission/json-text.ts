@@ -1,20 +1,20 @@
-// JSON from whoever can reach the port: parsed only when it is not nested so deeply that walking through it could exhaust the
-// stack. Real manifests are some twenty levels deep.
+// Parses JSON from any client that reaches the port, unless it is nested so deeply that walking it could exhaust the stack. Real
+// manifests are about twenty levels deep.
 
-/** The text is no JSON, or nested too deeply. */
-export class JsonTextError extends Error {
-  override readonly name = "JsonTextError";
+/** The string is not JSON, or is nested too deeply. */
+export class InvalidJsonError extends Error {
+  override readonly name = "InvalidJsonError";
 }
 
 export const MAX_DEPTH = 500;
 
 export function parseJson(text: string): unknown {
-  if (isDeeperThan(text, MAX_DEPTH)) throw new JsonTextError(`nested more than ${MAX_DEPTH} levels deep`);
+  if (isDeeperThan(text, MAX_DEPTH)) throw new InvalidJsonError(`nested more than ${MAX_DEPTH} levels deep`);
   try {
     return JSON.parse(text);
   } catch (cause) {
-    // The parser's own message quotes the text, which is not ours to repeat.
-    throw new JsonTextError("not valid JSON", { cause });
+    // The parser's own message quotes the input, which must not be repeated in a response.
+    throw new InvalidJsonError("not valid JSON", { cause });
   }
 }
 

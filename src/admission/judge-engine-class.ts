@@ -1,5 +1,5 @@
-// Admission of engine classes (docs/design/admission.md#rules): the template is the user's to write, and a class that engines still
-// name is not deleted. The engines are listed at that moment; when they cannot be, the class stays.
+// Admission of engine classes (docs/design/admission.md#rules): the template sets only what users may set, and a class that
+// engines reference is not deleted. The engines are listed at that moment; when the list fails, the deletion is denied.
 import { isDeepStrictEqual } from "node:util";
 import type { OperatorIdentity } from "../api/operator-defaults.ts";
 import { validateOwnAccount } from "../podtemplate/own-account.ts";
@@ -14,14 +14,14 @@ import type { AdmissionLookups, LookupKey } from "./lookups.ts";
 import { ALLOW, denial, type Verdict } from "./review.ts";
 
 const PATH = "spec.template";
-const NAMED_AT_MOST = 10;
+const LISTED_AT_MOST = 10;
 
 export function engineClassJudge(lookups: AdmissionLookups, operator?: OperatorIdentity): Judge {
   return async ({ operation, namespace, name, object, oldObject }, signal) => {
     if (operation === "DELETE") return judgeDeletion({ namespace, name }, signal);
     if (operation === "UPDATE" && isBeingDeleted(object)) return ALLOW;
     const template = decodeEngineClass(object).spec?.template;
-    // What is stored already is for the controller of the engines to judge.
+    // A stored template is judged by the controller of the engines.
     const isNew = operation === "CREATE" || !isDeepStrictEqual(template, decodeEngineClass(oldObject).spec?.template);
     return verdictOf({
       violations: [
@@ -37,21 +37,24 @@ export function engineClassJudge(lookups: AdmissionLookups, operator?: OperatorI
   async function judgeDeletion(key: LookupKey, signal: AbortSignal): Promise<Verdict> {
     const quoted = `FireboltEngineClass ${JSON.stringify(key.name)}`;
     if (key.name === "")
-      return denial([{ path: "metadata.name", type: "Required value", detail: "which class?" }], 400);
+      return denial(
+        [{ path: "metadata.name", type: "Required value", detail: "name the FireboltEngineClass to delete" }],
+        400,
+      );
     try {
       const engines = await lookups.enginesOfClass(key, signal);
-      return engines.length === 0 ? ALLOW : denial([stillNamed(quoted, key.namespace, engines)]);
+      return engines.length === 0 ? ALLOW : denial([stillReferenced(quoted, key.namespace, engines)]);
     } catch (error) {
       if (signal.aborted) throw error;
-      return denial([lookupFailed("metadata.name", `the engines that name ${quoted}`, error)]);
+      return denial([lookupFailed("metadata.name", `the engines that reference ${quoted}`, error)]);
     }
   }
 }
 
-function stillNamed(quoted: string, namespace: string, engines: readonly string[]): Violation {
-  const named = engines.slice(0, NAMED_AT_MOST).join(", ");
-  const more = engines.length > NAMED_AT_MOST ? `, and ${engines.length - NAMED_AT_MOST} more` : "";
+function stillReferenced(quoted: string, namespace: string, engines: readonly string[]): Violation {
+  const listed = engines.slice(0, LISTED_AT_MOST).join(", ");
+  const more = engines.length > LISTED_AT_MOST ? `, and ${engines.length - LISTED_AT_MOST} more` : "";
   const count = engines.length === 1 ? "1 engine" : `${engines.length} engines`;
-  const detail = `${quoted} in namespace ${JSON.stringify(namespace)} is still named by ${count} (${named}${more}): clear spec.engineClassRef there first, or delete them`;
+  const detail = `${quoted} in namespace ${JSON.stringify(namespace)} is still named by ${count} (${listed}${more}): clear spec.engineClassRef there first, or delete them`;
   return { path: "metadata.name", type: "Forbidden", detail };
 }

@@ -1,5 +1,6 @@
-// Admission of engines (docs/design/admission.md#rules): the class exists, the template is the user's to write, no Secret of the
-// operator is in reach, the resources are within bounds; gateways change nothing but their stamp. The instance need not exist yet.
+// Admission of engines (docs/design/admission.md#rules): the class exists, the template sets only what users may set, it
+// reaches no Secret of the operator, the resources are within bounds; gateways change nothing but the wake annotation. The instance
+// need not exist yet.
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "@firebolt-operator/kube";
 import type { FireboltEngine } from "../api/engine.ts";
@@ -21,7 +22,7 @@ export interface EngineJudgeOptions {
   readonly lookups: AdmissionLookups;
   readonly bounds: ResourceBounds;
   readonly logger: Logger;
-  /** Absent: nothing of the operator's own is known. */
+  /** Absent: the operator's own account and Secrets are unknown. */
   readonly operator?: OperatorIdentity | undefined;
 }
 
@@ -41,7 +42,7 @@ export function engineJudge({ lookups, bounds, logger, operator }: EngineJudgeOp
     const { name, template, bounds: exceeded } = validateEngine({ engine, engineClass: found.engineClass, bounds });
     return verdictOf({
       violations: [
-        // A name that is stored can only be left behind, not mended; one that is still to be made up cannot be judged.
+        // An existing name cannot be changed; a generateName is not known yet.
         ...(operation === "CREATE" && engine.metadata?.name ? name : []),
         ...found.violations,
         ...template,
@@ -75,8 +76,8 @@ export function engineJudge({ lookups, bounds, logger, operator }: EngineJudgeOp
   }
 
   /**
-   * What the template of a stored engine reaches is for the controller to judge: it leaves such volumes out, and the operator's own
-   * wakes must not be rejected for them. When the instance cannot be read, the controller judges its recorded names as well.
+   * The controller judges the template of a stored engine: it leaves such volumes out, and the operator's own wake-ups must not be
+   * rejected for them. When the instance cannot be read, the controller judges its recorded names as well.
    */
   async function reachingSecrets(
     { namespace, oldObject, operation }: AdmissionRequest,
@@ -87,7 +88,7 @@ export function engineJudge({ lookups, bounds, logger, operator }: EngineJudgeOp
     if (operation === "UPDATE" && isDeepStrictEqual(template, decodeEngine(oldObject).spec?.template)) return [];
     const reaching = (isProtected: IsProtected) => validateSecretReach(template, PATH, isProtected);
     const shaped = shapedSecrets(namespace, operator);
-    // Most templates reach no Secret at all: they cost no look-up.
+    // Most templates reference no Secret and need no look-up.
     if (name === undefined || name === "" || reaching(() => true).length === 0) return reaching(shaped);
     try {
       const instance = await lookups.instance({ namespace, name }, signal);

@@ -1,5 +1,5 @@
-// Admission of instances (docs/design/admission.md#rules): a new one without an id gets one, and every rule of the spec is checked.
-// The patch touches the id and nothing else, so that manifests are stored as they were written.
+// Admission of instances (docs/design/admission.md#rules): a new instance without an id gets one, and every rule of the spec is
+// checked. The patch sets the id and nothing else, so that manifests are stored as they were written.
 import { isDeepStrictEqual } from "node:util";
 import { ANNOTATION } from "../api/labels.ts";
 import type { OperatorIdentity } from "../api/operator-defaults.ts";
@@ -22,18 +22,21 @@ export interface IdSource {
   randomBytes(count: number): Uint8Array;
 }
 
-/** `lookups` absent: volumes that were retained are for the controller to find. */
+/** `lookups` absent: the controller finds retained volumes. */
 export function instanceMutator(source: IdSource, lookups?: Pick<AdmissionLookups, "retainedId">): Judge {
   return async ({ object, namespace, name }, signal) => {
     const spec = object?.["spec"];
-    // Without a spec there is nothing to put an id into; the schema refuses it next.
+    // Without a spec there is no place for an id; the schema rejects the object next.
     if (!isObject(spec) || !isUnset(spec["id"])) return ALLOW;
     let retained: string | undefined;
     try {
       retained = name === "" ? undefined : await lookups?.retainedId({ namespace, name }, signal);
     } catch (error) {
-      // An id of its own would cut the instance off from a volume that it takes up: the controller looks again.
-      return { type: "allow", warnings: [`spec.id will be set by the controller: ${String(error)}`] };
+      // A new id would separate the instance from a volume that it reuses: the controller looks up the id again.
+      return {
+        type: "allow",
+        warnings: [`spec.id is set by the controller, the webhook could not look up a retained id: ${String(error)}`],
+      };
     }
     const value = retained || makeUlid(source.now(), source.randomBytes(ULID_RANDOM_BYTES));
     return { type: "allow", warnings: [], patch: [{ op: "add", path: "/spec/id", value }] };
@@ -44,18 +47,18 @@ const COMPONENTS = ["metadata", "gateway"] as const;
 
 const isUnset = (id: unknown): boolean => id === undefined || id === null || id === "";
 
-/** `lookups` absent: whether a volume can be as small as is wanted is for the controller to see. */
+/** `lookups` absent: the controller checks whether a volume can be this small. */
 export function instanceJudge(operator?: OperatorIdentity, lookups?: Pick<AdmissionLookups, "claimSize">): Judge {
   return async ({ operation, namespace, name, object, oldObject }, signal) => {
     if (operation === "UPDATE" && isBeingDeleted(object)) return ALLOW;
     const instance = decodeInstance(object);
     const { metadata, gateway } = instance.spec;
-    // One that was stored without a spec, by an older schema, has nothing that could not change.
+    // An instance that was stored without a spec, by an older schema, has no field that must not change.
     const before = operation === "UPDATE" && isObject(oldObject?.["spec"]) ? decodeInstance(oldObject) : undefined;
     const shrinking = await judgeShrinking(instance, before, () => lookups?.claimSize({ namespace, name }, signal));
     return verdictOf({
       violations: [
-        // A name that is stored can only be left behind, not mended; one that is still to be made up cannot be judged.
+        // An existing name cannot be changed; a generateName is not known yet.
         ...(operation === "CREATE" && instance.metadata?.name ? validateInstanceName(instance) : []),
         ...validateInstanceSpec(instance, before),
         ...shrinking.violations,
@@ -63,7 +66,7 @@ export function instanceJudge(operator?: OperatorIdentity, lookups?: Pick<Admiss
           const [path, template] = [`spec.${component}.template`, instance.spec[component].template];
           return [
             ...validateOwnAccount(template, path, { namespace, operator }),
-            // What is stored already is for the controller to judge.
+            // A stored template is judged by the controller.
             ...(before !== undefined && isDeepStrictEqual(template, before.spec[component].template)
               ? []
               : validateSecretReach(template, path, shapedSecrets(namespace, operator))),
@@ -81,7 +84,7 @@ export function instanceJudge(operator?: OperatorIdentity, lookups?: Pick<Admiss
   };
 }
 
-/** The claim decides, not the size that was asked for before: it may never have been granted. */
+/** The claim decides, not the size that was requested before: that may never have been granted. */
 async function judgeShrinking(
   instance: Instance,
   before: Instance | undefined,
@@ -94,16 +97,19 @@ async function judgeShrinking(
     return { violations: claim === undefined ? [] : validateShrinking(size, claim), warnings: [] };
   } catch (error) {
     const path = "spec.metadata.builtInPostgres.storage.size";
-    return { violations: [], warnings: [`${path}: the controller compares it with the claim: ${String(error)}`] };
+    return {
+      violations: [],
+      warnings: [`${path} could not be compared with the claim, the controller does so: ${String(error)}`],
+    };
   }
 }
 
-/** It would accept nothing: a consent names the one loss that it is for. */
+/** The value "true" accepts nothing: a consent names the one loss that it is for. */
 function consentWarning({ metadata }: Instance): readonly string[] {
   const key = ANNOTATION.acceptEmptyCatalogue;
   return metadata?.annotations?.[key] === "true"
     ? [
-        `metadata.annotations[${key}]: "true" accepts nothing: the condition MetadataReady of a lost catalogue names the value`,
+        `metadata.annotations[${key}]: "true" accepts nothing: use the value that the condition MetadataReady of a lost catalogue names`,
       ]
     : [];
 }

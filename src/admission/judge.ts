@@ -1,5 +1,5 @@
-// What a webhook answers to one question. A judge reads, compares and says; it changes nothing, so that a dry run is like any
-// other question.
+// The verdict of a webhook on one request. A judge reads and compares; it changes nothing, so that a dry run is like any other
+// request.
 import type { Violation } from "../podtemplate/violation.ts";
 import { isDecodableTemplate } from "./decode.ts";
 import { type AdmissionRequest, ALLOW, denial, type Verdict } from "./review.ts";
@@ -13,7 +13,7 @@ export interface Findings {
   readonly templates: readonly unknown[];
 }
 
-/** All violations at once; the warnings only when there is nothing worse to say. */
+/** All violations at once; warnings only when there are none. */
 export function verdictOf({ violations, warnings, templates }: Findings): Verdict {
   if (violations.length > 0) return denial(violations, templates.every(isDecodableTemplate) ? undefined : 400);
   return warnings.length > 0 ? { type: "allow", warnings } : ALLOW;

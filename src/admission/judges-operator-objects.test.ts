@@ -1,4 +1,4 @@
-// What the operator made is out of reach of templates, by the real judges: of engines, classes and both components of instances.
+// Templates cannot use objects of the operator: engines, classes and both components of instances, with the real judges.
 import { silentLogger, systemClock } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { engine, engineClass, instance } from "../../test/support/manifests.ts";
@@ -69,7 +69,7 @@ describe.each(CASES)("$whose", ({ id, at, object }) => {
 
   test.each(OPERATOR_OWNED)("may not use $what", async ({ spec, path, names }) => {
     const verdict = await judge(id, { object: object({ spec }) });
-    // A gateway may run under any account: another gateway's has no right that its own has not.
+    // A gateway may run under any account: that of another gateway has no further permissions.
     if (isGateway && path === "spec.serviceAccountName") expect(verdict.type).toBe("allow");
     else
       expect(verdict).toMatchObject({
@@ -92,7 +92,7 @@ describe.each(CASES)("$whose", ({ id, at, object }) => {
     expect(await judge(id, { object: object({ spec }) })).toMatchObject({ type: "allow" });
   });
 
-  test("a stored template with such a volume does not stand in the way of another change: a wake is one", async () => {
+  test("a stored template with such a volume does not deny other changes, such as a wake-up", async () => {
     const template = { spec: { volumes: [{ name: "v", secret: { secretName: "other-metadata-postgres-creds" } }] } };
     const update = { operation: "UPDATE", object: object(template, true), oldObject: object(template) } as const;
     expect(await judge(id, update)).toMatchObject({ type: "allow" });

@@ -47,7 +47,7 @@ describe("engines", () => {
   const classed = json(engine({ name: "e", engineClassRef: "c" }));
   const large = { spec: { containers: [{ name: "engine", resources: { limits: { memory: "300Gi" } } }] } };
 
-  test("a class that is not there is named", async () => {
+  test("the message names a class that does not exist", async () => {
     expect(await judge("validate-engine", { object: classed })).toMatchObject({
       type: "deny",
       code: 403,
@@ -55,7 +55,7 @@ describe("engines", () => {
     });
   });
 
-  test("a class that cannot be read refuses as well", async () => {
+  test("a class that cannot be read denies", async () => {
     expect(await judge("validate-engine", { object: classed }, { lookups: { engineClass: away } })).toMatchObject({
       type: "deny",
       code: 500,
@@ -63,7 +63,7 @@ describe("engines", () => {
     });
   });
 
-  test("bounds hold for what comes from the class", async () => {
+  test("bounds apply to resources that come from the class", async () => {
     const found = stored<FireboltEngineClass>(engineClass({ name: "c", template: large }));
     const verdict = await judge(
       "validate-engine",
@@ -78,7 +78,7 @@ describe("engines", () => {
     });
   });
 
-  test("all violations come at once", async () => {
+  test("the message lists all violations", async () => {
     const object = json(
       engine({ name: "Bad_Name", engineClassRef: "c", template: { spec: { hostNetwork: true, ...large.spec } } }),
     );
@@ -91,7 +91,7 @@ describe("engines", () => {
     ]);
   });
 
-  test("a stored name is not held against an update", async () => {
+  test("an existing name does not deny an update", async () => {
     const object = json(engine({ name: "dotted.name" }));
     expect(await judge("validate-engine", { object })).toMatchObject({ type: "deny" });
     expect(await judge("validate-engine", { operation: "UPDATE", object, oldObject: object })).toMatchObject({
@@ -99,7 +99,7 @@ describe("engines", () => {
     });
   });
 
-  test("an object on its way out is let go, but not one that is only claimed to be", async () => {
+  test("an object that is being deleted is allowed, but not one that only claims to be", async () => {
     const object = json({
       ...engine({ name: "e", engineClassRef: "c" }),
       metadata: { name: "e", deletionTimestamp: "2026-01-01T00:00:00Z" },
@@ -139,21 +139,21 @@ describe("engines", () => {
     );
   });
 
-  test("without a readable instance that is left to the controller", async () => {
+  test("without a readable instance the controller decides", async () => {
     expect(await judge("validate-engine", { object: withEnv })).toMatchObject({ type: "allow" });
     expect(await judge("validate-engine", { object: withEnv }, { lookups: { instance: away } })).toMatchObject({
       type: "allow",
     });
   });
 
-  test("a template without Secrets and an engine without class cost no look-up", async () => {
+  test("a template without Secrets and an engine without class need no look-up", async () => {
     const object = json(engine({ name: "e", template: { spec: { nodeSelector: { a: "b" } } } }));
     expect(
       await judge("validate-engine", { object }, { lookups: { instance: away, engineClass: away } }),
     ).toMatchObject({ type: "allow" });
   });
 
-  test("labels that are no texts are a matter of decoding", async () => {
+  test("labels that are not strings cannot be decoded", async () => {
     const object = json(engine({ name: "e", template: { metadata: { labels: { tier: 1 } } } }));
     expect(await judge("validate-engine", { object })).toMatchObject({
       type: "deny",
@@ -179,7 +179,7 @@ describe("engines", () => {
       expect(await judge(id, { object: json(object) })).toEqual({ type: "allow", warnings });
   });
 
-  test("fields without effect are warned of", async () => {
+  test("fields without effect cause warnings", async () => {
     const object = json(
       engine({
         name: "e",
@@ -234,7 +234,7 @@ describe("the built-in PostgreSQL of an instance", () => {
       expect(await create({ resources: { requests }, storage: { storageClassName } })).toMatchObject({ type: "allow" });
   });
 
-  describe("a smaller size is compared with the claim, and not with the size that was asked for before", () => {
+  describe("a smaller size is compared with the claim, not with the size requested before", () => {
     const shrink = (claimSize: () => Promise<ClaimSize | undefined>, wanted = "5Gi") => {
       const oldObject = { ...of({ storage: { size: "20Gi" } }), status: { builtInPostgres: { claimUID: "u" } } };
       const object = of({ storage: { size: wanted } });
@@ -262,12 +262,12 @@ describe("the built-in PostgreSQL of an instance", () => {
       expect(await shrink(async () => undefined)).toMatchObject({ type: "allow", warnings: [] });
       expect(await shrink(away)).toMatchObject({
         type: "allow",
-        warnings: [expect.stringMatching(/storage\.size: the controller compares it with the claim/)],
+        warnings: [expect.stringMatching(/storage\.size could not be compared with the claim/)],
       });
     });
   });
 
-  test("a consent that names no loss is told to whoever sets it", async () => {
+  test("a consent that names no loss causes a warning", async () => {
     const { metadata, ...rest } = of({});
     const withConsent = (value: string) => ({
       ...rest,
@@ -300,7 +300,7 @@ describe("the built-in PostgreSQL of an instance", () => {
     expect(await update({})).toMatchObject({ type: "allow" });
   });
 
-  test("a new instance gets the id of the volume that it takes up; unless that is unknown, then none", async () => {
+  test("a new instance gets the id of the volume that it reuses, and none while that is unknown", async () => {
     const request = { operation: "CREATE", name: "i", object: of({}) } as const;
     const patchOf = (retainedId: () => Promise<string | undefined>) =>
       judge("mutate-instance", request, { lookups: { retainedId } });
@@ -314,7 +314,7 @@ describe("the built-in PostgreSQL of an instance", () => {
 describe("classes", () => {
   const deletion = { operation: "DELETE", name: "c", oldObject: json(engineClass({ name: "c" })) } as const;
 
-  test("one that engines name is not deleted, and they are listed", async () => {
+  test("a class that engines name is not deleted, and the message lists them", async () => {
     const names = ["a", "b"];
     expect(
       await judge("validate-engine-class", deletion, { lookups: { enginesOfClass: async () => names } }),
@@ -326,13 +326,13 @@ describe("classes", () => {
     });
   });
 
-  test("a long list is cut, the count is not", async () => {
+  test("a long list is cut, the count is complete", async () => {
     const names = Array.from({ length: 12 }, (_, index) => `e${index}`);
     const verdict = await judge("validate-engine-class", deletion, { lookups: { enginesOfClass: async () => names } });
     expect(verdict.type === "deny" && verdict.message).toMatch(/12 engines \(e0, .*e9, and 2 more\)/);
   });
 
-  test("without an answer the class stays", async () => {
+  test("when the list fails the deletion is denied", async () => {
     expect(await judge("validate-engine-class", deletion, { lookups: { enginesOfClass: away } })).toMatchObject({
       type: "deny",
       code: 500,
@@ -340,11 +340,11 @@ describe("classes", () => {
     expect(await judge("validate-engine-class", { ...deletion, name: "" })).toMatchObject({ type: "deny", code: 400 });
   });
 
-  test("one that nobody names goes", async () => {
+  test("a class that no engine names is deleted", async () => {
     expect(await judge("validate-engine-class", deletion)).toEqual({ type: "allow", warnings: [] });
   });
 
-  test("a broken template can be left behind, but not written", async () => {
+  test("a class with a broken template can be deleted, but not written", async () => {
     const broken = engineClass({ name: "c", template: { spec: { hostPID: true } } });
     expect(await judge("validate-engine-class", { object: json(broken) })).toMatchObject({ type: "deny" });
     const leaving = json({ ...broken, metadata: { name: "c", deletionTimestamp: "2026-01-01T00:00:00Z" } });
@@ -371,7 +371,7 @@ describe("instances", () => {
   test.each([
     { name: "an id of one's own", object: json(instance({ name: "i", id: "mine" })) },
     { name: "no spec", object: json({ metadata: { name: "i" } }) },
-    { name: "a spec that is none", object: json({ metadata: { name: "i" }, spec: [] }) },
+    { name: "a spec that is not an object", object: json({ metadata: { name: "i" }, spec: [] }) },
   ])("$name: nothing is touched", async ({ object }) => {
     expect(await judge("mutate-instance", { object })).toEqual({ type: "allow", warnings: [] });
   });
@@ -405,7 +405,7 @@ describe("instances", () => {
     ]);
   });
 
-  test("fields that only engine pods take are warned of on both components", async () => {
+  test("fields for engine pods only cause warnings on both components", async () => {
     const object = json(
       instance({ name: "i", gateway: { template: { spec: { dnsPolicy: "Default", volumes: [{ name: "tmp" }] } } } }),
     );

@@ -1,4 +1,4 @@
-// One judge per webhook, from what all of them need. The wiring in src/cli calls this; tests may replace single judges.
+// One judge per webhook. src/operator calls this; tests may replace single judges.
 import { randomBytes } from "node:crypto";
 import type { Clock, Logger } from "@firebolt-operator/kube";
 import type { OperatorIdentity } from "../api/operator-defaults.ts";
@@ -15,7 +15,7 @@ export interface JudgesOptions {
   readonly bounds: ResourceBounds;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** What the operator itself runs with; absent where it is not known. */
+  /** The operator's own account and Secrets; absent where they are unknown. */
   readonly operator?: OperatorIdentity | undefined;
 }
 

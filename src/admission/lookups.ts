@@ -1,5 +1,5 @@
-// What admission has to know beyond the object it judges. Read from the API server itself, never from a cache: class and engine
-// are often applied together, and a label selector may hide engines from the caches.
+// Reads of admission beyond the object it judges. They go to the API server, never to a cache: class and engine are often applied
+// together, and a label selector may hide engines from the caches.
 import { keyText, untilAborted } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { FireboltEngine } from "../api/engine.ts";
@@ -17,22 +17,22 @@ export interface LookupKey {
   readonly name: string;
 }
 
-/** All reject when there is no answer. */
+/** All reject when the API server does not respond. */
 export interface AdmissionLookups {
   engineClass(key: LookupKey, signal: AbortSignal): Promise<FireboltEngineClass | undefined>;
   instance(key: LookupKey, signal: AbortSignal): Promise<FireboltInstance | undefined>;
-  /** The account id of a catalogue that an instance of this name left behind, and will take up again. */
+  /** The account id of a retained catalogue that an instance of this name reuses. */
   retainedId(key: LookupKey, signal: AbortSignal): Promise<string | undefined>;
   /** What the claim of the built-in PostgreSQL of an instance requests; undefined where there is none. */
   claimSize(key: LookupKey, signal: AbortSignal): Promise<ClaimSize | undefined>;
-  /** Names of the engines that name this class, in alphabetical order. */
+  /** Names of the engines that reference this class, in alphabetical order. */
   enginesOfClass(key: LookupKey, signal: AbortSignal): Promise<readonly string[]>;
 }
 
 const TIMEOUT_MS = 5_000;
 
 export function kubeLookups(client: KubeClient): AdmissionLookups {
-  // A read that several share ends by its own deadline, not when one of them stops waiting.
+  // A shared read ends by its own deadline, not when one of its callers stops waiting.
   const call = { timeoutMs: TIMEOUT_MS };
   const classes = new SharedReads<FireboltEngineClass | undefined>();
   const instances = new SharedReads<FireboltInstance | undefined>();

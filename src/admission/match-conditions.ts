@@ -1,5 +1,5 @@
-// When the API server calls a webhook at all, in CEL. It evaluates these itself, so what they leave out also passes while no
-// webhook can be reached. An expression that fails to evaluate is a rejected write: every optional field is guarded by has().
+// When the API server calls a webhook, in CEL. It evaluates these itself, so what they exclude also passes while no webhook can
+// be reached. An expression that fails to evaluate rejects the write: every optional field is guarded by has().
 import { ANNOTATION } from "../api/labels.ts";
 import { GATEWAY_ACCOUNT_SUFFIX, SERVICE_ACCOUNT_PREFIX } from "./gateway-account.ts";
 
@@ -18,8 +18,8 @@ const SPEC_DIFFERS = differs("spec");
 const JUDGED_CHANGE = `(!has(object.metadata.deletionTimestamp) && (${SPEC_DIFFERS}))`;
 
 /**
- * Rules are about the spec. Finalizers, labels and the stamps of queries for a stopped engine pass without a call, and so while no
- * webhook can be reached as well; the wake itself is a change of the spec.
+ * Rules are about the spec. Finalizers, labels and wake requests for a stopped engine pass without a call, and so also while no
+ * webhook can be reached; the wake-up itself is a change of the spec.
  */
 export const SPEC_IS_NEW: MatchCondition = {
   name: "spec-is-new",
@@ -31,12 +31,12 @@ const BY_GATEWAY =
   `request.userInfo.username.endsWith('${GATEWAY_ACCOUNT_SUFFIX}')`;
 
 const [NEW, OLD] = ["object.metadata.annotations", "oldObject.metadata.annotations"];
-/** Annotations that were added or changed, then those that were removed; the stamp of a wake aside. */
+/** Annotations that were added or changed, then those that were removed; the wake annotation aside. */
 const OTHER_ANNOTATIONS =
   `(has(${NEW}) && ${NEW}.exists(k, k != '${ANNOTATION.wakeRequested}' && (!has(${OLD}) || !(k in ${OLD}) || ${OLD}[k] != ${NEW}[k]))) || ` +
   `(has(${OLD}) && ${OLD}.exists(k, k != '${ANNOTATION.wakeRequested}' && (!has(${NEW}) || !(k in ${NEW}))))`;
 
-const MORE_THAN_A_STAMP = [
+const MORE_THAN_A_WAKE_REQUEST = [
   SPEC_DIFFERS,
   ...["labels", "finalizers", "ownerReferences"].map((field) => differs(`metadata.${field}`)),
   OTHER_ANNOTATIONS,
@@ -45,7 +45,7 @@ const MORE_THAN_A_STAMP = [
 /** As above, and for everything that the account of a gateway changes beyond the annotation that wakes an engine. */
 export const SPEC_IS_NEW_OR_GATEWAY: MatchCondition = {
   name: "spec-is-new-or-gateway",
-  expression: `request.operation != 'UPDATE' || ${JUDGED_CHANGE} || (${BY_GATEWAY} && (${MORE_THAN_A_STAMP}))`,
+  expression: `request.operation != 'UPDATE' || ${JUDGED_CHANGE} || (${BY_GATEWAY} && (${MORE_THAN_A_WAKE_REQUEST}))`,
 };
 
 export interface OwnWrite {
@@ -57,8 +57,8 @@ export interface OwnWrite {
 
 /**
  * The operator's own writes (an engine's replicas when a query wakes it, an instance's id) must not depend on its own webhook: engines
- * wake while it cannot be reached. Only this field, and only by exactly this account: whatever else it writes is judged like anybody's
- * change, so the exception lets nothing pass that the rules are about.
+ * wake while it cannot be reached. Only this field, and only by exactly this account: its other writes are judged like
+ * those of users, so the exception bypasses none of the rules.
  */
 export function notTheOperator({ username, field }: OwnWrite): MatchCondition {
   return {

@@ -3,26 +3,26 @@ import { PassThrough } from "node:stream";
 import { type Clock, systemClock } from "@firebolt-operator/kube";
 import { ManualClock } from "@firebolt-operator/kube/testing";
 import { expect, test } from "vitest";
-import { BodyRoom } from "./body-room.ts";
+import { BodyBudget } from "./body-room.ts";
 import { BodyTimeoutError, readBody } from "./request-body.ts";
 
 const never = new AbortController().signal;
 const TIMEOUT_MS = 1_000;
 
-function start({ room = new BodyRoom(1e9), clock = new ManualClock() }: { room?: BodyRoom; clock?: Clock } = {}) {
+function start({ budget = new BodyBudget(1e9), clock = new ManualClock() }: { budget?: BodyBudget; clock?: Clock } = {}) {
   const stream = new PassThrough();
   const text = readBody(stream, {
     limitBytes: 100,
     announcedBytes: undefined,
     timeoutMs: TIMEOUT_MS,
     clock,
-    share: room.open("stranger"),
+    share: budget.open("unknown"),
     signal: never,
   });
   return { stream, text };
 }
 
-test("a sender that stops in the middle is given up", async () => {
+test("a body that stops half-way times out", async () => {
   const clock = new ManualClock();
   const { stream, text } = start({ clock });
   const outcome = expect(text).rejects.toThrow(BodyTimeoutError);
@@ -31,7 +31,7 @@ test("a sender that stops in the middle is given up", async () => {
   await outcome;
 });
 
-test("what has arrived by the time that the timer is served still counts", async () => {
+test("bytes that arrived before the timer callback runs still count", async () => {
   let fire = (): void => undefined;
   const clock: Clock = {
     ...systemClock,
@@ -48,15 +48,15 @@ test("what has arrived by the time that the timer is served still counts", async
   expect(await text).toBe("{}");
 });
 
-test("time spent waiting for room is not the sender's", async () => {
-  const room = new BodyRoom(10);
-  const holder = room.open("known");
+test("waiting for budget does not count towards the timeout", async () => {
+  const budget = new BodyBudget(10);
+  const holder = budget.open("known");
   holder.add(10);
   const clock = new ManualClock();
-  const { stream, text } = start({ room, clock });
+  const { stream, text } = start({ budget, clock });
   stream.write("{");
   await new Promise((resolve) => setImmediate(resolve));
-  expect(room.waiting).toBe(1);
+  expect(budget.waiting).toBe(1);
   await clock.advance(TIMEOUT_MS * 5);
   stream.end("}");
   holder.release();

@@ -1,5 +1,5 @@
-// Reads the body of a request into one text, up to a limit, as long as there is room for it. A sender that is slow, endless or gone
-// ends in a named error; nothing of an oversized body is kept.
+// Reads the body of a request into one string, up to a limit and within the budget of all bodies. A sender that is slow, endless
+// or disconnected ends in a named error; nothing of an oversized body is kept.
 import type { Readable } from "node:stream";
 import type { Clock } from "@firebolt-operator/kube";
 import type { BodyShare } from "./body-room.ts";
@@ -8,12 +8,12 @@ export class BodyTooLargeError extends Error {
   override readonly name = "BodyTooLargeError";
 }
 
-/** The sender stopped sending in the middle. */
+/** The body did not arrive in time. */
 export class BodyTimeoutError extends Error {
   override readonly name = "BodyTimeoutError";
 }
 
-/** The sender hung up before the end. */
+/** The sender closed the connection before the end of the body. */
 export class SenderGoneError extends Error {
   override readonly name = "SenderGoneError";
 }
@@ -22,7 +22,7 @@ export interface BodyOptions {
   readonly limitBytes: number;
   /** As the sender announced it; undefined when it did not. */
   readonly announcedBytes: number | undefined;
-  /** Within this time the whole body must arrive, waits for room aside. */
+  /** For the whole body, waits for budget aside. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly share: BodyShare;
@@ -46,26 +46,26 @@ export function readBody(stream: Readable, options: BodyOptions): Promise<string
       finish();
     };
     const fail = (error: unknown): void => {
-      // Whatever still comes is thrown away unread; the answer says that the connection ends.
+      // The rest of the body is discarded; the response closes the connection.
       if (!settled) stream.resume();
       settle(() => reject(error));
     };
-    /** A busy process may be late itself: what has arrived by now is read first, and whoever still sends may go on. */
+    /** A busy process may be late itself: bytes that have arrived are read first, and a sender that still sends may continue. */
     const onLate = (): void => {
       const before = bytes;
       const waited = setImmediate(() => {
         if (bytes > before) onLate();
-        else fail(new BodyTimeoutError(`no whole body within ${timeoutMs} ms`));
+        else fail(new BodyTimeoutError(`the body did not arrive within ${timeoutMs} ms`));
       });
       cancel = () => clearImmediate(waited);
     };
     const startTimer = (): void => {
       cancel = clock.after(timeoutMs, onLate);
     };
-    const waitForRoom = (): void => {
+    const waitForBudget = (): void => {
       cancel();
       stream.pause();
-      share.whenRoom(signal).then(() => {
+      share.whenAvailable(signal).then(() => {
         if (settled) return;
         startTimer();
         stream.resume();
@@ -78,11 +78,12 @@ export function readBody(stream: Readable, options: BodyOptions): Promise<string
         return;
       }
       chunks.push(chunk);
-      // A whole body waits for nothing.
-      if (!share.add(chunk.length) && bytes !== announcedBytes) waitForRoom();
+      // A complete body does not wait.
+      if (!share.add(chunk.length) && bytes !== announcedBytes) waitForBudget();
     };
     const onEnd = (): void => settle(() => resolve(Buffer.concat(chunks, bytes).toString("utf8")));
-    const onError = (cause: Error): void => fail(new SenderGoneError("the body broke off", { cause }));
+    const onError = (cause: Error): void =>
+      fail(new SenderGoneError("the connection failed before the end of the body", { cause }));
     const onClose = (): void => fail(new SenderGoneError("the connection was closed before the end of the body"));
     const onAbort = (): void => fail(signal.reason);
     if (signal.aborted) {

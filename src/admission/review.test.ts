@@ -8,7 +8,7 @@ const engine = { metadata: { name: "e", namespace: "ns" }, spec: {} };
 const parse = (changes: Readonly<Record<string, unknown>>) =>
   parseReview(review("validate-engine", { object: engine }, changes), hook);
 
-test("a question for this webhook becomes a request", () => {
+test("a review for this webhook becomes a request", () => {
   expect(parse({})).toEqual({
     type: "request",
     request: {
@@ -23,7 +23,7 @@ test("a question for this webhook becomes a request", () => {
   });
 });
 
-test("a name that the API server makes up is taken from the object when it has one", () => {
+test("a generated name is taken from the object when it has one", () => {
   expect(parse({ name: "" })).toMatchObject({ request: { name: "e" } });
   expect(parse({ name: undefined, object: { metadata: { generateName: "e-" } } })).toMatchObject({
     request: { name: "" },
@@ -53,7 +53,7 @@ test.each([
   expect(parse(changes)).toMatchObject({ type: "misdirected", uid: UID });
 });
 
-describe("nothing to answer to", () => {
+describe("malformed reviews", () => {
   test.each<{ name: string; value: unknown }>([
     { name: "null", value: null },
     { name: "a text", value: "AdmissionReview" },
@@ -79,7 +79,7 @@ describe("nothing to answer to", () => {
   });
 });
 
-test("an allowed answer carries warnings and a patch only when there are any", () => {
+test("an allowed response has warnings and a patch only when there are any", () => {
   expect(parseResponse(renderReview("u", ALLOW))).toEqual({ uid: "u", allowed: true });
   const patch = [{ op: "add", path: "/spec/id", value: "1" }] as const;
   const response = parseResponse(renderReview("u", { type: "allow", warnings: ["w"], patch }));
@@ -87,7 +87,7 @@ test("an allowed answer carries warnings and a patch only when there are any", (
   expect(JSON.parse(Buffer.from(response.patch ?? "", "base64").toString())).toEqual(patch);
 });
 
-test("a refusal names every field, in the words of Kubernetes", () => {
+test("a denial names every field, with the reasons of Kubernetes", () => {
   const verdict = denial([
     { path: "spec.a", type: "Forbidden", detail: "no" },
     { path: "spec.b", type: "Invalid value", value: "x", detail: "bad" },
@@ -110,6 +110,6 @@ test("a refusal names every field, in the words of Kubernetes", () => {
   });
 });
 
-test("what could not be looked up is the webhook's fault, not the sender's", () => {
+test("a failed look-up is an error of the webhook, not of the request", () => {
   expect(denial([{ path: "p", type: "Internal error", detail: "away" }])).toMatchObject({ code: 500 });
 });

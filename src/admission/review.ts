@@ -1,4 +1,4 @@
-// AdmissionReview v1, the envelope: what the API server asks, read with care, and the answer to it. Judges no manifest.
+// AdmissionReview v1: parses and checks the request of the API server, and renders the response. Judges no manifest.
 import { GROUP, VERSION } from "../api/group.ts";
 import { type Violation, violationsText } from "../podtemplate/violation.ts";
 import type { Hook, Operation } from "./hooks.ts";
@@ -12,9 +12,9 @@ export interface AdmissionRequest {
   readonly uid: string;
   readonly operation: Operation;
   readonly namespace: string;
-  /** Empty when the API server is still to make it up. */
+  /** Empty when the API server has not generated it yet. */
   readonly name: string;
-  /** Who makes the change, as the API server knows it. */
+  /** The user who makes the change, as the API server authenticated it. */
   readonly username: string;
   /** Absent for DELETE. */
   readonly object: JsonObject | undefined;
@@ -39,7 +39,7 @@ export type Verdict =
 
 export const ALLOW: Verdict = { type: "allow", warnings: [] };
 
-/** The uid of the question is known, but it is not one that may be asked here. */
+/** The request has a uid, but does not belong to this webhook. */
 export interface Misdirected {
   readonly type: "misdirected";
   readonly uid: string;
@@ -49,12 +49,12 @@ export interface Misdirected {
 export type ParsedReview =
   | { readonly type: "request"; readonly request: AdmissionRequest }
   | Misdirected
-  /** Not an AdmissionReview at all: there is nothing to answer to. */
+  /** Not an AdmissionReview: there is no uid to respond to. */
   | { readonly type: "malformed"; readonly why: string };
 
 const REVIEW_VERSION = "admission.k8s.io/v1";
 
-/** What the API server asks of this hook. Anything that is not exactly that is named, and never becomes a request. */
+/** Parses a review for this webhook. Anything else is named, and never becomes a request. */
 export function parseReview(value: unknown, hook: Hook): ParsedReview {
   if (!isObject(value)) return malformed("the body is not an object");
   if (value["kind"] !== "AdmissionReview" || value["apiVersion"] !== REVIEW_VERSION)
@@ -69,7 +69,7 @@ export function parseReview(value: unknown, hook: Hook): ParsedReview {
     type: "request",
     request: {
       uid,
-      operation: operation as Operation, // One of the hook's, as misdirection has made sure.
+      operation: operation as Operation, // One of the hook's: misdirection has checked it.
       namespace: textOf(request["namespace"]),
       name: textOf(request["name"]) || nameOf(object) || nameOf(oldObject),
       username: isObject(request["userInfo"]) ? textOf(request["userInfo"]["username"]) : "",
@@ -92,7 +92,7 @@ function misdirection(request: JsonObject, hook: Hook): string | undefined {
   return undefined;
 }
 
-/** Code and text follow from the violations: who asked is told all of them at once. */
+/** Code and message follow from the violations; the message lists all of them. */
 export function denial(violations: readonly Violation[], code?: number): Verdict {
   const failed = violations.some(({ type }) => type === "Internal error");
   return { type: "deny", code: code ?? (failed ? 500 : 403), message: violationsText(violations), violations };
@@ -115,7 +115,7 @@ const CAUSES: Readonly<Record<Violation["type"], string>> = {
   "Internal error": "InternalError",
 };
 
-/** The whole answer as JSON text. */
+/** The whole response as JSON. */
 export function renderReview(uid: string, verdict: Verdict): string {
   const response = verdict.type === "allow" ? allowedResponse(verdict) : deniedResponse(verdict);
   return JSON.stringify({ apiVersion: REVIEW_VERSION, kind: "AdmissionReview", response: { uid, ...response } });

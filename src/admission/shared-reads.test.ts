@@ -19,7 +19,7 @@ function manualReads() {
 }
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("a crowd that asks during a read shares the one after it", async () => {
+test("callers during a read share the next one", async () => {
   const shared = new SharedReads<number>();
   const { begun, read } = manualReads();
   const first = shared.read("k", read);
@@ -33,7 +33,7 @@ test("a crowd that asks during a read shares the one after it", async () => {
   expect(new Set(await Promise.all(crowd))).toEqual(new Set([2]));
 });
 
-test("a failure is told to those who shared it, and to nobody after", async () => {
+test("a failure rejects the callers that shared the read, and no later one", async () => {
   const shared = new SharedReads<number>();
   const { begun, read } = manualReads();
   const first = shared.read("k", read);
@@ -53,7 +53,7 @@ test("different keys do not wait for each other", () => {
   expect(begun).toHaveLength(2);
 });
 
-test("at random: every answer comes from a read that began when or after it was asked for", async () => {
+test("at random: every result comes from a read that began at or after its call", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.constantFrom("ask", "finish", "settle"), { maxLength: 40 }), async (steps) => {
       const shared = new SharedReads<number>();

@@ -1,5 +1,5 @@
-// One read for many who ask for the same thing at the same time. A read that has begun before somebody asked is never given to them:
-// it may have missed what they rely on. They wait for the one after it, which they share.
+// One read for many callers that request the same object at the same time. A caller never gets a read that began before its call:
+// it may have missed what the caller relies on. Such callers wait for the next read and share it.
 
 export type Read<T> = () => Promise<T>;
 
@@ -30,7 +30,7 @@ export class SharedReads<T> {
     };
     this.#turns.set(key, turn);
     void turn.running.then(() => {
-      // Unless the next one has begun already, in this very moment.
+      // Unless the next read has already begun.
       if (turn.next === undefined && this.#turns.get(key) === turn) this.#turns.delete(key);
     });
     return result;

@@ -75,7 +75,7 @@ test("one webhook as it is registered", () => {
   });
 });
 
-test("validating webhooks are called for a spec that is new, and not for changes of metadata or objects on their way out", () => {
+test("validating webhooks are called for a new spec, and not for changes of metadata or objects that are being deleted", () => {
   const { validating } = renderWebhookConfigurations({ ...names, target: service });
   const judged =
     "request.operation != 'UPDATE' || (!has(object.metadata.deletionTimestamp) && " +
@@ -88,7 +88,7 @@ test("validating webhooks are called for a spec that is new, and not for changes
   expect(validating).toMatchObject({ webhooks: [specIsNew, orGateway, specIsNew] });
 });
 
-test("the operator's own account changes replicas and ids without a call, by its full name and nobody else", () => {
+test("the operator's own account changes replicas and ids without a call, by its full name, and no other account", () => {
   const operatorAccount = { namespace: "system", name: "operator" };
   const { validating, mutating } = renderWebhookConfigurations({ ...names, target: service, operatorAccount });
   const own = (field: string) => ({

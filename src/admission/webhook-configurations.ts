@@ -1,4 +1,4 @@
-// The two objects that register the webhooks with the API server, as data. Who writes them (the chart, a test) is not decided here.
+// The two objects that register the webhooks with the API server, as data. The chart and tests write them.
 import { SERVICE_ACCOUNT_PREFIX } from "./gateway-account.ts";
 import { type FailurePolicy, HOOKS, type Hook } from "./hooks.ts";
 import { type MatchCondition, notTheOperator } from "./match-conditions.ts";
@@ -12,9 +12,9 @@ export interface WebhookConfigurationOptions {
   readonly mutatingName: string;
   readonly validatingName: string;
   readonly target: WebhookTarget;
-  /** The operator's service account, whose own writes need no webhook. Left out: they are judged like anybody's. */
+  /** The operator's service account, whose own writes need no webhook. Absent: they are judged like those of users. */
   readonly operatorAccount?: { readonly namespace: string; readonly name: string };
-  /** PEM. Left out: somebody else fills it in. */
+  /** PEM. Absent: it is filled in elsewhere. */
   readonly caBundle?: string;
   readonly failurePolicy?: Partial<Record<Hook["type"], FailurePolicy>>;
   readonly timeoutSeconds?: number;
@@ -27,7 +27,7 @@ export interface WebhookConfigurations {
   readonly validating: object;
 }
 
-/** The server itself gives up after eight seconds, so that it is the one who says why. */
+/** The server itself gives up after eight seconds, so that its response names the reason. */
 const TIMEOUT_SECONDS = 10;
 
 export function renderWebhookConfigurations(options: WebhookConfigurationOptions): WebhookConfigurations {
@@ -73,7 +73,7 @@ function renderWebhook(hook: Hook, options: WebhookConfigurationOptions): object
     timeoutSeconds: options.timeoutSeconds ?? TIMEOUT_SECONDS,
     admissionReviewVersions: ["v1"],
     ...(matchConditions.length === 0 ? {} : { matchConditions }),
-    // Another mutating webhook may have changed the spec since; the id is still made once only.
+    // Another mutating webhook may have changed the spec since; the id is set only once.
     ...(hook.type === "mutating" ? { reinvocationPolicy: "Never" } : {}),
   };
 }

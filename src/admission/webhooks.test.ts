@@ -50,7 +50,7 @@ function build(startTimeoutMs = 60_000) {
   return { webhooks, manager, readyz, registry };
 }
 
-test("ready from the moment there is a certificate, and what happens is recorded", async () => {
+test("ready as soon as there is a certificate, and requests are recorded", async () => {
   const { webhooks, manager, readyz, registry } = build();
   const stop = new AbortController();
   const running = manager.run(stop.signal);
@@ -81,7 +81,7 @@ test("ready from the moment there is a certificate, and what happens is recorded
   await running;
 });
 
-test("without a certificate in time the manager ends and says why", async () => {
+test("without a certificate in time the manager fails with the reason", async () => {
   const { manager } = build(50);
   await expect(manager.run(new AbortController().signal)).rejects.toThrow(/no usable certificate in .*: .*ENOENT/);
 });

@@ -1,5 +1,5 @@
-// Everything behind `--enable-webhooks` as one part of the manager: certificate, rules, server. The command line's words come in as
-// plain options; nothing here reads flags or the environment.
+// Everything behind `--enable-webhooks` as one part of the manager: certificate, rules, server. Reads neither flags nor the
+// environment.
 import { join } from "node:path";
 import type { Clock, Logger } from "@firebolt-operator/kube";
 import {
@@ -37,7 +37,7 @@ export type CertificateMode =
       readonly secret: { readonly namespace: string; readonly name: string };
       /** The Service through which the API server calls. */
       readonly service: { readonly namespace: string; readonly name: string };
-      /** Whose CA bundle is kept; empty: nobody's. */
+      /** The configuration whose CA bundle is kept up to date; empty: none. */
       readonly mutatingConfiguration: string;
       readonly validatingConfiguration: string;
     };
@@ -49,9 +49,9 @@ export interface WebhooksOptions {
   readonly http2: boolean;
   readonly certificate: CertificateMode;
   readonly bounds: ResourceBounds;
-  /** What the operator itself runs with; absent where it is not known. */
+  /** The operator's own account and Secrets; absent where they are unknown. */
   readonly operator?: OperatorIdentity | undefined;
-  /** Reads for look-ups and, when self-managed, writes in every replica: not the client that only the leader may write with. */
+  /** Reads for look-ups and, when self-managed, writes in every replica: not the client that writes under the lease. */
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -60,7 +60,7 @@ export interface WebhooksOptions {
   readonly certificateObserver?: CertificateObserver;
 }
 
-/** Where certificates are looked for when no folder is named. */
+/** The folder of the certificate when no flag names one. */
 export const defaultCertificateFolder = (temporaryFolder: string): string =>
   join(temporaryFolder, "k8s-webhook-server", "serving-certs");
 
