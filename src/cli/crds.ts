@@ -1,5 +1,5 @@
-// `crds`: prints the CustomResourceDefinitions that this program was built with, or writes them to a folder. Needs no cluster. Loaded,
-// schemas and all, only when it is asked for.
+// `crds`: prints the CustomResourceDefinitions that this program was built with, or writes them to a folder. Needs no cluster. The
+// schemas are loaded only for this subcommand.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { inflateRawSync } from "node:zlib";
@@ -13,8 +13,8 @@ import { describeFlags, type FlagTable, parseFlags } from "./flags.ts";
 import { print } from "./print.ts";
 
 const CRDS_FLAGS = {
-  out: { type: "string", default: "-", help: "folder that gets one file per kind; - prints all of them" },
-  help: { type: "boolean", default: "false", help: "print this text and exit" },
+  out: { type: "string", default: "-", help: "folder for one file per kind; -: standard output" },
+  help: { type: "boolean", default: "false", help: "print this help and exit" },
 } as const satisfies FlagTable;
 
 export const CRDS_USAGE = `usage: firebolt-operator crds [--out FOLDER]

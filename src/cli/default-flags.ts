@@ -1,11 +1,11 @@
-// The flags that replace built-in defaults: images and the engine's seccomp profile. Telemetry is not built: its flags are taken so
-// that existing command lines work, and the log says that nothing is sent.
+// The flags that replace built-in defaults: images and the engine's seccomp profile. There is no telemetry: its flags are accepted
+// so that existing command lines work, and the log says that nothing is sent.
 import { OPERATOR_DEFAULTS, type OperatorDefaults, parseEngineSeccomp } from "../api/operator-defaults.ts";
 import type { FlagTable, FlagValues } from "./flags.ts";
 
 const { images } = OPERATOR_DEFAULTS;
 const image = (what: string, reference: string) =>
-  ({ type: "string", default: reference, help: `image of ${what} where no template names one` }) as const;
+  ({ type: "string", default: reference, help: `image of ${what} when the template names none` }) as const;
 
 export const DEFAULT_FLAGS = {
   "default-image-engine": image("engines", images.engine),
@@ -16,12 +16,12 @@ export const DEFAULT_FLAGS = {
   "engine-seccomp": {
     type: "string",
     default: "none",
-    help: "seccomp profile of engines: none, RuntimeDefault or Localhost:<profile>; a change rolls them",
+    help: "seccomp profile of engines: none, RuntimeDefault or Localhost:<profile>; a change rolls all engines",
     check: (value) =>
       parseEngineSeccomp(value) === undefined ? "must be none, RuntimeDefault or Localhost:<profile>" : undefined,
   },
-  telemetry: { type: "boolean", default: "false", help: "accepted; there is no telemetry" },
-  "telemetry-endpoint": { type: "string", default: "", help: "accepted; there is no telemetry" },
+  telemetry: { type: "boolean", default: "false", help: "no effect: there is no telemetry" },
+  "telemetry-endpoint": { type: "string", default: "", help: "no effect: there is no telemetry" },
 } as const satisfies FlagTable;
 
 type DefaultFlags = FlagValues<typeof DEFAULT_FLAGS>;

@@ -1,4 +1,4 @@
-// Checks that flags share: each answers what is wrong with a value, or nothing.
+// Checks that flags share: each returns the problem with a value, or undefined.
 
 export type FlagCheck = (value: string) => string | undefined;
 
@@ -9,11 +9,11 @@ export const oneOf =
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** Blanks and empty entries are left out; what is left must be able to exist. */
+/** Blanks and empty entries are skipped; the rest must be valid names. */
 export const namespaceNames: FlagCheck = (value) => {
   const names = value.split(",").map((name) => name.trim());
   const bad = names.find((name) => name !== "" && !DNS_LABEL.test(name));
-  return bad === undefined ? undefined : `${JSON.stringify(bad)} cannot be the name of a namespace`;
+  return bad === undefined ? undefined : `${JSON.stringify(bad)} is not a valid namespace name`;
 };
 
 export const bindAddress: FlagCheck = (value) =>
@@ -21,7 +21,7 @@ export const bindAddress: FlagCheck = (value) =>
     ? undefined
     : "must be host:port, :port, or 0 to disable";
 
-/** As the API server takes names of roles: one segment of a path. */
+/** As the API server validates names of roles: one path segment. */
 export const roleName: FlagCheck = (value) =>
   /[/%]/.test(value) || value === "." || value === ".."
     ? "must be the name of a ClusterRole, without / and %"

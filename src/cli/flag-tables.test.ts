@@ -95,9 +95,9 @@ describe.each<{ program: string; table: FlagTable; documented: Readonly<Record<s
   });
 });
 
-describe("a value that cannot be meant: one line that names the flag, and the way out", () => {
+describe("a wrong value: one line that names the flag and the next step", () => {
   test.each([
-    ["--namespaces=Team_A", /--namespaces=Team_A: "Team_A" cannot be the name of a namespace/],
+    ["--namespaces=Team_A", /--namespaces=Team_A: "Team_A" is not a valid namespace name/],
     ["--wake-mode=poll", /--wake-mode=poll: must be one of annotation, demand/],
     ["--gateway-wake-cluster-role=a/b", /must be the name of a ClusterRole/],
     ["--component-seccomp=Localhost:x", /must be one of none, RuntimeDefault/],
@@ -135,7 +135,7 @@ describe("a value that cannot be meant: one line that names the flag, and the wa
   });
 });
 
-test("what the flags of gateways come to", () => {
+test("options from the flags of gateways", () => {
   const of = (...args: string[]) => renderingOf(parseFlags(MANAGER_FLAGS, args));
   expect(of()).toEqual({
     metadataConfigFormat: "xml",

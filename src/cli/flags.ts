@@ -1,5 +1,5 @@
 // Command-line flags in Go's syntax (`--name=value`, `--name value`, `-name=value`, `--bool`), described as data.
-// Parsing reads no environment and prints nothing: a bad command line is a UsageError for the caller to show.
+// Parsing reads no environment and prints nothing: a bad command line throws a UsageError.
 import { goDurationMs } from "../api/go-duration.ts";
 
 export type FlagType = "string" | "boolean" | "duration" | "integer" | "number";
@@ -19,12 +19,12 @@ export type FlagTable = Readonly<Record<string, FlagSpec>>;
 type ValueOf<S extends FlagSpec> = S["type"] extends "string" ? string : S["type"] extends "boolean" ? boolean : number;
 export type FlagValues<T extends FlagTable> = { readonly [K in keyof T]: ValueOf<T[K]> };
 
-/** The command line cannot be read: its usage helps. */
+/** The command line cannot be parsed; the caller prints the usage. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** The command line can be read, and what it asks for cannot be done. The message names the flag. */
+/** The command line can be parsed, but a value cannot be used. The message names the flag. */
 export class SettingError extends Error {
   override readonly name = "SettingError";
 }

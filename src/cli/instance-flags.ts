@@ -1,5 +1,5 @@
-// The flags that decide about the objects of every instance: the metadata configuration, the gateway's identity and hardening, and how
-// queries wake stopped engines.
+// The flags that apply to the objects of every instance: the metadata configuration, the gateway's identity and hardening, and
+// how queries wake stopped engines.
 import type { WakeMode } from "../gateway/wake-container.ts";
 import type { Rendering } from "../operator/options.ts";
 import { oneOf, roleName } from "./flag-checks.ts";
@@ -9,42 +9,42 @@ export const INSTANCE_FLAGS = {
   "metadata-config-format": {
     type: "string",
     default: "xml",
-    help: "what the metadata image reads: xml or yaml",
+    help: "configuration format of the metadata image: xml or yaml",
     check: oneOf("xml", "yaml"),
   },
   "wake-agent-image": {
     type: "string",
     default: "",
-    help: "image of the wake agent beside gateways (the operator's own); empty means that stopped engines are not woken by queries",
+    help: "image of the wake agent in gateway pods, normally the operator's own; empty: queries do not wake stopped engines",
   },
   "wake-agent-image-pull-policy": {
     type: "string",
     default: "",
-    help: "its pull policy; empty goes by the tag",
+    help: "image pull policy of the wake agent; empty: the Kubernetes default for the tag",
     check: oneOf("", "Always", "IfNotPresent", "Never"),
   },
   "wake-mode": {
     type: "string",
     default: "annotation",
-    help: "annotation: wake agents write on the engine that it is wanted; demand: they only show it, are given no right on engines, and the manager asks them; a change rolls gateways",
+    help: "annotation: wake agents annotate the engine; demand: they only expose the demand, have no permissions on engines, and the manager scrapes them; a change rolls gateways",
     check: oneOf("annotation", "demand"),
   },
   "gateway-wake-cluster-role": {
     type: "string",
     default: "",
-    help: "ClusterRole that gateways are bound to; empty means a Role per instance, made by the manager",
+    help: "ClusterRole that gateways are bound to; empty: the manager creates a Role per instance",
     check: roleName,
   },
   "component-seccomp": {
     type: "string",
     default: "RuntimeDefault",
-    help: "seccomp profile of gateways and wake agents that have none: none or RuntimeDefault; a change rolls gateways",
+    help: "default seccomp profile of gateways and wake agents: none or RuntimeDefault; a change rolls gateways",
     check: oneOf("none", "RuntimeDefault"),
   },
   "component-user-ids": {
     type: "boolean",
     default: "true",
-    help: "pods of instances run as the user that their image was built for; false leaves user and groups to the cluster, as OpenShift's restricted-v2 requires; a change rolls them, PostgreSQL included",
+    help: "set the user and group ids that the images of instance pods were built for; false: the cluster assigns them, as OpenShift's restricted-v2 requires; a change rolls these pods, PostgreSQL included",
   },
 } as const satisfies FlagTable;
 

@@ -1,5 +1,5 @@
-// The entry point: picks the subcommand, runs it, and turns what happened into an exit code. A subcommand is loaded when it is
-// picked: the wake agent runs beside every gateway, and should not carry the manager in its memory.
+// The entry point: selects the subcommand, runs it, and sets the exit code. A subcommand is loaded on demand: the wake agent runs
+// in every gateway pod and must not hold the manager in memory.
 import { SettingError, UsageError } from "./flags.ts";
 
 const EXIT_FAILED = 1;
@@ -19,14 +19,14 @@ const DEFAULT_SUBCOMMAND = "manager";
 /** Without a subcommand the program is the manager, as `firebolt-operator --flag` has always been. */
 async function main(argv: readonly string[]): Promise<number> {
   const [first = ""] = argv;
-  const unnamed = first === "" || first.startsWith("-");
-  const subcommand = SUBCOMMANDS[unnamed ? DEFAULT_SUBCOMMAND : first];
+  const isDefault = first === "" || first.startsWith("-");
+  const subcommand = SUBCOMMANDS[isDefault ? DEFAULT_SUBCOMMAND : first];
   if (subcommand === undefined) {
     throw new UsageError(
       `unknown subcommand ${JSON.stringify(first)}: use one of ${Object.keys(SUBCOMMANDS).join(", ")}`,
     );
   }
-  return subcommand(unnamed ? argv : argv.slice(1));
+  return subcommand(isDefault ? argv : argv.slice(1));
 }
 
 async function usageOf(subcommand: string | undefined): Promise<string> {
@@ -37,8 +37,8 @@ async function usageOf(subcommand: string | undefined): Promise<string> {
   return (await import("./manager.ts")).MANAGER_USAGE;
 }
 
-/** A stack tells nothing about a wrong setting. */
-function textOf(error: unknown): string {
+/** A stack trace does not help with a wrong setting. */
+function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error instanceof SettingError ? error.message : (error.stack ?? error.message);
 }
@@ -50,7 +50,7 @@ try {
     process.stderr.write(`${error.message}\n\n${await usageOf(process.argv[2])}\n`);
     process.exitCode = EXIT_USAGE;
   } else {
-    process.stderr.write(`${textOf(error)}\n`);
+    process.stderr.write(`${messageOf(error)}\n`);
     process.exitCode = EXIT_FAILED;
   }
 }

@@ -31,7 +31,7 @@ describe("Go flag syntax", () => {
   });
 });
 
-describe("a bad command line names the flag, the value and the way out", () => {
+describe("a bad command line names the flag, the value and the next step", () => {
   test.each([
     { args: ["--nope"], want: /unknown flag --nope/ },
     { args: ["--namespace=x"], want: /did you mean --namespaces/ },

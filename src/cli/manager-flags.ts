@@ -1,4 +1,4 @@
-// The manager's flags, their defaults and their meaning in one table. Validated here, once, before anything starts.
+// The manager's flags, their defaults and their help in one table. Validated here, before anything starts.
 import { parseLabelSelector } from "@firebolt-operator/kube";
 import { parseResourceBounds, type ResourceBounds } from "../engine/validate.ts";
 import { CONTROLLERS, type ControllerName, type ListenAddress } from "../operator/options.ts";
@@ -20,88 +20,114 @@ function concurrencyProblem(text: string): string | undefined {
 
 export const MANAGER_FLAGS = {
   version: { type: "boolean", default: "false", help: "print the version and exit" },
-  help: { type: "boolean", default: "false", help: "print this text and exit" },
+  help: { type: "boolean", default: "false", help: "print this help and exit" },
   ...KUBECONFIG_FLAG,
   namespaces: {
     type: "string",
     default: "",
-    help: "comma-separated namespaces to watch; empty watches all",
+    help: "comma-separated namespaces to watch; empty: all",
     check: namespaceNames,
   },
-  "watch-label-selector": { type: "string", default: "", help: "label selector for the three Firebolt kinds" },
-  "leader-elect": { type: "boolean", default: "false", help: "take a lease before running controllers" },
+  "watch-label-selector": {
+    type: "string",
+    default: "",
+    help: "label selector for FireboltInstances, FireboltEngines and FireboltEngineClasses; empty: all",
+  },
+  "leader-elect": { type: "boolean", default: "false", help: "acquire a lease before the controllers start" },
   "leader-election-namespace": {
     type: "string",
     default: "",
-    help: "namespace of the lease; empty means the pod's own",
+    help: "namespace of the lease; empty: the namespace of the pod or kubeconfig context",
   },
   "leader-election-id": { type: "string", default: "c662f7f5.firebolt.io", help: "name of the lease" },
-  "leader-election-lease-duration": { type: "duration", default: "15s", help: "how long a silent leader is trusted" },
+  "leader-election-lease-duration": {
+    type: "duration",
+    default: "15s",
+    help: "how long a standby waits for a leader that does not renew its lease",
+  },
   "leader-election-renew-deadline": {
     type: "duration",
     default: "10s",
-    help: "a leader that cannot renew for this long ends",
+    help: "a leader that cannot renew its lease for this long exits",
   },
-  "leader-election-retry-period": { type: "duration", default: "2s", help: "pause between attempts" },
+  "leader-election-retry-period": {
+    type: "duration",
+    default: "2s",
+    help: "interval between attempts to acquire or renew the lease",
+  },
   "health-probe-bind-address": {
     type: "string",
     default: ":8081",
-    help: "/healthz and /readyz; 0 disables",
+    help: "address of /healthz and /readyz; 0: disabled",
     check: bindAddress,
   },
-  "metrics-bind-address": { type: "string", default: "0", help: "/metrics; 0 disables", check: bindAddress },
+  "metrics-bind-address": {
+    type: "string",
+    default: "0",
+    help: "address of /metrics; 0: disabled",
+    check: bindAddress,
+  },
   "metrics-secure": {
     type: "boolean",
     default: "true",
-    help: "serve metrics over HTTPS to authenticated scrapers only",
+    help: "serve metrics over HTTPS to authenticated and authorized scrapers only",
   },
   "metrics-cert-path": {
     type: "string",
     default: "",
-    help: "folder with the metrics server's certificate; empty makes a self-signed one",
+    help: "folder of the metrics server's certificate; empty: self-signed",
   },
-  "metrics-cert-name": { type: "string", default: "tls.crt", help: "file name of that certificate" },
-  "metrics-cert-key": { type: "string", default: "tls.key", help: "file name of its key" },
+  "metrics-cert-name": { type: "string", default: "tls.crt", help: "file name of the metrics certificate" },
+  "metrics-cert-key": { type: "string", default: "tls.key", help: "file name of the key of the metrics certificate" },
   "enable-http2": { type: "boolean", default: "false", help: "offer HTTP/2 on the metrics and webhook servers" },
   ...WEBHOOK_FLAGS,
   "max-concurrent-reconciles": {
     type: "string",
     default: "engine=8,instance=2,engineclass=2",
-    help: "passes at the same time, per controller",
+    help: "concurrent reconciles per controller",
     check: concurrencyProblem,
   },
   "drain-settle": {
     type: "duration",
     default: "35s",
-    help: "how long after the switch of a rollout or stop the old generation is kept before it may count as drained: longer than name servers cache",
+    help: "minimum time between switching the Service and deleting the old generation, for clients with a cached address; longer than DNS caching",
     check: notNegative,
   },
   "engine-max-cpu": {
     type: "string",
     default: "",
-    help: "largest cpu request or limit of an engine; empty means no bound",
+    help: "largest cpu request or limit of an engine; empty: no bound",
   },
-  "engine-max-memory": { type: "string", default: "", help: "largest memory request or limit of an engine" },
+  "engine-max-memory": {
+    type: "string",
+    default: "",
+    help: "largest memory request or limit of an engine; empty: no bound",
+  },
   "engine-max-ephemeral-storage": {
     type: "string",
     default: "",
-    help: "largest ephemeral-storage request or limit of an engine",
+    help: "largest ephemeral-storage request or limit of an engine; empty: no bound",
   },
   ...DEFAULT_FLAGS,
   ...INSTANCE_FLAGS,
   "kube-api-qps": {
     type: "number",
     default: "0",
-    help: "client-side requests per second; 0 means no limit",
+    help: "requests per second to the API server; 0: no limit",
     check: notNegative,
   },
   "kube-api-burst": {
     type: "integer",
     default: "0",
-    help: "burst above the rate; 0 means no limit",
+    help: "requests above --kube-api-qps in a burst; 0: no limit",
     check: notNegative,
   },
-  "shutdown-timeout": { type: "duration", default: "8s", help: "budget of an orderly stop", check: notNegative },
+  "shutdown-timeout": {
+    type: "duration",
+    default: "8s",
+    help: "time for a clean shutdown; then the process exits",
+    check: notNegative,
+  },
   ...LOGGING_FLAGS,
 } as const satisfies FlagTable;
 
@@ -119,7 +145,7 @@ export function namespaceList(text: string): readonly string[] {
   ];
 }
 
-/** The address as node's `listen` takes it, or undefined when the server is switched off. */
+/** The address as node's `listen` takes it, or undefined when the server is disabled. */
 export function listenAddress(text: string): ListenAddress | undefined {
   if (text === "0") return undefined;
   const colon = text.lastIndexOf(":");
@@ -138,7 +164,7 @@ export function concurrencyOf(flags: ManagerFlags): Concurrency {
   return { engine: Number(merged.engine), instance: Number(merged.instance), engineclass: Number(merged.engineclass) };
 }
 
-/** Throws for a bound that is no quantity, naming its flag: an operator with half its bounds must not start. */
+/** Throws for a bound that is not a quantity, naming its flag: an operator with half its bounds must not start. */
 export function boundsOf(flags: ManagerFlags): ResourceBounds {
   const { bounds, malformed } = parseResourceBounds({
     cpu: flags["engine-max-cpu"],
@@ -150,7 +176,7 @@ export function boundsOf(flags: ManagerFlags): ResourceBounds {
   throw new SettingError(`${given.join(", ")}: not a Kubernetes quantity such as 32, 500m or 256Gi`);
 }
 
-/** The selector as it was given; throws for one that cannot be read. */
+/** The selector as given; throws when it cannot be parsed. */
 export function selectorOf(flags: ManagerFlags): string {
   const selector = flags["watch-label-selector"];
   try {

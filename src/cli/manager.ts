@@ -8,18 +8,18 @@ import { createOperator, type Operator } from "../operator/create-operator.ts";
 import { describeFlags, parseFlags, SettingError, UsageError } from "./flags.ts";
 import { boundsOf, MANAGER_FLAGS, type ManagerFlags, selectorOf } from "./manager-flags.ts";
 import { electionProblems, operatorOptionsOf } from "./operator-options.ts";
-import { endOnDefects, stopOnSignals } from "./process-end.ts";
+import { exitOnDefects, stopOnSignals } from "./process-end.ts";
 import { loggerFor } from "./shared-flags.ts";
 import { REVISION, VERSION } from "./version.ts";
 
 export const MANAGER_USAGE = `usage: firebolt-operator [manager] [flags]
        firebolt-operator SUBCOMMAND --help
 
-  manager     runs the operator (default; may be omitted)
-  wake-agent  the sidecar of a gateway
-  crds        prints the custom resource definitions
-  render      prints what the operator would render
-  sleep       waits for so many seconds
+  manager     run the operator (default)
+  wake-agent  run the sidecar of a gateway
+  crds        print the custom resource definitions
+  render      print what the operator renders for a manifest
+  sleep       wait for a number of seconds
 
 ${describeFlags(MANAGER_FLAGS)}`;
 
@@ -38,7 +38,7 @@ export async function runManager(args: readonly string[]): Promise<number> {
   const logger = loggerFor(flags);
   const stop = new AbortController();
   stopOnSignals(stop, logger);
-  endOnDefects(logger);
+  exitOnDefects(logger);
   try {
     const operator = await buildOperator({ flags, ...settings }, logger, stop.signal);
     await operator.manager.run(stop.signal);
@@ -46,12 +46,12 @@ export async function runManager(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (stop.signal.aborted && error === stop.signal.reason) return 0;
     if (error instanceof UsageError) throw error;
-    logger.error("the manager ended", error);
+    logger.error("the manager failed", error);
     return 1;
   }
 }
 
-/** What one flag alone cannot tell. */
+/** Checks that involve several flags. */
 function checkCombinations(flags: ManagerFlags): void {
   const problems = electionProblems(flags);
   if (problems.length > 0) throw new SettingError(problems.join("; "));

@@ -1,13 +1,13 @@
-// What the operator itself runs with: its account, from its own token, and the Secret of its webhooks. Templates may use neither.
+// The operator's own account, from its token, and the Secret of its webhooks. Templates may use neither.
 import { readFileSync } from "node:fs";
 import type { ClusterConfig } from "@firebolt-operator/kube/client";
 import type { OperatorIdentity } from "../api/operator-defaults.ts";
 
 export interface IdentityInput {
   readonly config: Pick<ClusterConfig, "authentication">;
-  /** The operator's own namespace; undefined when nothing names one. */
+  /** The operator's own namespace; undefined when it is unknown. */
   readonly namespace: string | undefined;
-  /** Of its webhooks' certificate; empty when it comes from files. */
+  /** Secret of the webhook certificate; empty when the certificate comes from files. */
   readonly webhookSecret: string;
   /** Replaced by tests. */
   readonly readFile?: (path: string) => string;
@@ -21,7 +21,7 @@ export function operatorIdentity(input: IdentityInput): OperatorIdentity | undef
   return { namespace, account, secrets: webhookSecret === "" ? [] : [webhookSecret] };
 }
 
-/** The account that a token is for; undefined for tokens that are no JSON Web Tokens, or of somebody else than an account. */
+/** The service account of a token; undefined for tokens that are not JSON Web Tokens or have another subject. */
 export function accountOf(token: string): OperatorIdentity["account"] {
   const payload = token.trim().split(".")[1];
   if (payload === undefined) return undefined;

@@ -1,15 +1,15 @@
-// Standard output of subcommands that print and end: all of it, or quietly less when the reader (`head`, a pager) has gone.
+// Standard output of subcommands that print and exit. A reader that closes the pipe early (`head`, a pager) is not an error.
 
-const GONE = "EPIPE";
+const BROKEN_PIPE = "EPIPE";
 
-/** Resolves to the exit code. */
+/** Resolves with the exit code. */
 export function print(text: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException): void => {
-      if (error.code === GONE) resolve(0);
+      if (error.code === BROKEN_PIPE) resolve(0);
       else reject(error);
     };
-    // Stays: the stream tells of a reader that has gone more than once.
+    // Stays registered: the stream reports a broken pipe more than once.
     process.stdout.on("error", onError);
     process.stdout.write(`${text}\n`, (error) => {
       if (error === undefined || error === null) resolve(0);

@@ -1,4 +1,4 @@
-// How a long-running subcommand ends: on the first signal in order, on the second at once, and on a defect with a line that says so.
+// How a long-running subcommand exits: cleanly on the first signal, at once on the second, and on a defect with a log line.
 import type { Logger } from "@firebolt-operator/kube";
 
 const EXIT_DEFECT = 1;
@@ -14,8 +14,8 @@ export function stopOnSignals(stop: AbortController, logger: Logger): void {
   }
 }
 
-/** A promise nobody handles is a defect: the process ends, because its state can no longer be trusted. */
-export function endOnDefects(logger: Logger): void {
+/** An unhandled rejection is a defect: the process exits, because its state can no longer be trusted. */
+export function exitOnDefects(logger: Logger): void {
   process.on("unhandledRejection", (reason) => {
     logger.error("unhandled rejection", reason);
     process.exit(EXIT_DEFECT);

@@ -1,4 +1,4 @@
-// `render gateway-config -f instance.yaml`: prints the Envoy configuration of an instance, for people who debug. Needs no cluster.
+// `render gateway-config -f instance.yaml`: prints the Envoy configuration of an instance, for debugging. Needs no cluster.
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import { API_VERSION, INSTANCE_NAMES } from "../api/group.ts";
@@ -9,7 +9,7 @@ import { print } from "./print.ts";
 
 const RENDER_FLAGS = {
   f: { type: "string", default: "", help: "manifest with one FireboltInstance; - reads standard input" },
-  help: { type: "boolean", default: "false", help: "print this text and exit" },
+  help: { type: "boolean", default: "false", help: "print this help and exit" },
 } as const satisfies FlagTable;
 
 export const RENDER_USAGE = `usage: firebolt-operator render gateway-config -f FILE\n\n${describeFlags(RENDER_FLAGS)}`;
@@ -17,8 +17,7 @@ export const RENDER_USAGE = `usage: firebolt-operator render gateway-config -f F
 export async function runRender(args: readonly string[]): Promise<number> {
   const [what = "", ...rest] = args;
   if (what === "--help" || what === "-help") return print(RENDER_USAGE);
-  if (what !== "gateway-config")
-    throw new UsageError(`render what? ${JSON.stringify(what)} is not known: use gateway-config`);
+  if (what !== "gateway-config") throw new UsageError(`cannot render ${JSON.stringify(what)}: use gateway-config`);
   const flags = parseFlags(RENDER_FLAGS, rest);
   if (flags.help) return print(RENDER_USAGE);
   if (flags.f === "") throw new UsageError("render gateway-config needs a manifest: -f instance.yaml");
@@ -26,7 +25,7 @@ export async function runRender(args: readonly string[]): Promise<number> {
   return print(renderGatewayConfigText(metadata?.namespace ?? "default", spec).trimEnd());
 }
 
-/** The one FireboltInstance of a manifest that may hold other objects too. */
+/** The only FireboltInstance of a manifest that may contain other objects. */
 function readInstance(file: string): FireboltInstance {
   const text = readFileSync(file === "-" ? 0 : file, "utf8");
   const objects = parseAllDocuments(text).map((document) => {
@@ -34,8 +33,9 @@ function readInstance(file: string): FireboltInstance {
     return document.toJS() as unknown;
   });
   const [instance, another] = objects.filter(isInstance);
-  if (instance === undefined) throw new Error(`${file} holds no ${INSTANCE_NAMES.kind} of ${API_VERSION}`);
-  if (another !== undefined) throw new Error(`${file} holds more than one ${INSTANCE_NAMES.kind}: give one`);
+  if (instance === undefined) throw new Error(`${file} contains no ${INSTANCE_NAMES.kind} of ${API_VERSION}`);
+  if (another !== undefined)
+    throw new Error(`${file} contains more than one ${INSTANCE_NAMES.kind}: pass a manifest with one`);
   return instance;
 }
 

@@ -1,20 +1,29 @@
-// The flags that manager and wake agent share: the cluster to talk to, and how log lines look. Loads neither of the two.
+// The flags that manager and wake agent share: the cluster, and the format of log lines. Loads neither of the two.
 import { type Logger, systemClock } from "@firebolt-operator/kube";
 import { oneOf } from "./flag-checks.ts";
 import type { FlagTable, FlagValues } from "./flags.ts";
 import { createLogger, type TimeEncoding } from "./logging.ts";
 
 export const KUBECONFIG_FLAG = {
-  kubeconfig: { type: "string", default: "", help: "kubeconfig file; then $KUBECONFIG, in-cluster, ~/.kube/config" },
+  kubeconfig: {
+    type: "string",
+    default: "",
+    help: "kubeconfig file; empty: $KUBECONFIG, then in-cluster, then ~/.kube/config",
+  },
 } as const satisfies FlagTable;
 
 export const LOGGING_FLAGS = {
-  "zap-devel": { type: "boolean", default: "false", help: "readable lines, debug level, no sampling" },
-  "zap-encoder": { type: "string", default: "json", help: "json or console", check: oneOf("json", "console") },
+  "zap-devel": { type: "boolean", default: "false", help: "console format, debug level, no sampling" },
+  "zap-encoder": {
+    type: "string",
+    default: "json",
+    help: "log format: json or console",
+    check: oneOf("json", "console"),
+  },
   "zap-log-level": {
     type: "string",
     default: "info",
-    help: "debug, info, error, panic, or a verbosity above 0",
+    help: "lowest level to log: debug, info, error, panic, or a verbosity above 0",
     check: (value) =>
       /^(debug|info|error|panic|[1-9]\d*)$/.test(value)
         ? undefined
@@ -23,13 +32,13 @@ export const LOGGING_FLAGS = {
   "zap-stacktrace-level": {
     type: "string",
     default: "error",
-    help: "level from which stacks are printed",
+    help: "lowest level with stack traces",
     check: oneOf("info", "error", "panic"),
   },
   "zap-time-encoding": {
     type: "string",
     default: "rfc3339",
-    help: "epoch, millis, nano, iso8601, rfc3339 or rfc3339nano",
+    help: "time format: epoch, millis, nano, iso8601, rfc3339 or rfc3339nano",
     check: oneOf("epoch", "millis", "nano", "iso8601", "rfc3339", "rfc3339nano"),
   },
 } as const satisfies FlagTable;

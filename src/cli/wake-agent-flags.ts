@@ -1,4 +1,4 @@
-// The wake agent's flags, their defaults and their meaning in one table. What the environment says is filled in by the caller.
+// The wake agent's flags, their defaults and their help in one table. The caller adds values from the environment.
 import { notNegative, port } from "./flag-checks.ts";
 import type { FlagTable, FlagValues } from "./flags.ts";
 import { KUBECONFIG_FLAG, LOGGING_FLAGS } from "./shared-flags.ts";
@@ -7,53 +7,63 @@ const plainUrl = (value: string): string | undefined =>
   value === "" || /^http:\/\/[^/?#]+$/.test(value) ? undefined : "must look like http://host:port";
 
 export const WAKE_AGENT_FLAGS = {
-  help: { type: "boolean", default: "false", help: "print this text and exit" },
+  help: { type: "boolean", default: "false", help: "print this help and exit" },
   ...KUBECONFIG_FLAG,
-  namespace: { type: "string", default: "", help: "whose engines are held and woken; empty means $POD_NAMESPACE" },
-  "hold-port": { type: "integer", default: "9902", help: "loopback port that the gateway asks", check: port },
-  "demand-port": { type: "integer", default: "9903", help: "port that shows /demand", check: port },
+  namespace: { type: "string", default: "", help: "namespace of the engines; empty: $POD_NAMESPACE" },
+  "hold-port": { type: "integer", default: "9902", help: "loopback port for requests of the gateway", check: port },
+  "demand-port": { type: "integer", default: "9903", help: "port of /demand", check: port },
   "envoy-admin-url": {
     type: "string",
     default: "",
-    help: "Envoy's administration; empty: its memory is not looked at",
+    help: "URL of Envoy's admin interface; empty: Envoy's memory is not checked",
     check: plainUrl,
   },
   "probe-url": {
     type: "string",
     default: "",
-    help: "where the gateway lets engines be tried; empty: a ready engine counts as reached",
+    help: "URL of the gateway's probe listener; empty: a ready engine counts as reachable",
     check: plainUrl,
   },
   "envoy-memory-limit-bytes": {
     type: "string",
     default: "",
-    help: "Envoy's memory limit; empty means $ENVOY_MEMORY_LIMIT_BYTES, 0 or malformed means none",
+    help: "Envoy's memory limit; empty: $ENVOY_MEMORY_LIMIT_BYTES; 0 or malformed: none",
   },
   "per-hold-bytes": {
     type: "integer",
     default: "0",
-    help: "what one held request may keep in Envoy's memory",
+    help: "bytes that one held request may occupy in Envoy's memory",
     check: notNegative,
   },
   "fallback-hold-cap": {
     type: "integer",
     default: "256",
-    help: "requests held at once when Envoy has no memory limit",
+    help: "limit of held requests when Envoy has no memory limit",
     check: notNegative,
   },
-  "hold-timeout": { type: "duration", default: "120s", help: "how long a request is held", check: notNegative },
-  "demand-retention": { type: "duration", default: "10m", help: "how long demand is shown", check: notNegative },
+  "hold-timeout": {
+    type: "duration",
+    default: "120s",
+    help: "time after which a held request fails",
+    check: notNegative,
+  },
+  "demand-retention": {
+    type: "duration",
+    default: "10m",
+    help: "how long demand is exposed after the last request",
+    check: notNegative,
+  },
   "stamp-annotation": {
     type: "boolean",
     default: "false",
-    help: "write firebolt.io/wake-requested on engines that are waited for",
+    help: "set firebolt.io/wake-requested on stopped engines that receive queries",
   },
   ...LOGGING_FLAGS,
 } as const satisfies FlagTable;
 
 export type WakeAgentFlags = FlagValues<typeof WAKE_AGENT_FLAGS>;
 
-/** A malformed limit counts as none: a wrong number must not keep a gateway from starting. */
+/** A malformed limit counts as none: it must not prevent a gateway from starting. */
 export function memoryLimitBytes(flag: string, environment: string | undefined): number {
   const text = flag === "" ? (environment ?? "") : flag;
   return /^\d+$/.test(text) ? Number(text) : 0;

@@ -1,18 +1,18 @@
 // The subcommand `wake-agent`: the sidecar of a gateway. Flags and environment in, a running agent out. It loads nothing of the
-// manager: its memory is a few dozen megabytes in every gateway pod.
+// manager, which would take memory in every gateway pod.
 import { homedir } from "node:os";
 import { type Logger, systemClock } from "@firebolt-operator/kube";
 import { createKubeClient, loadKubeconfig } from "@firebolt-operator/kube/client";
 import { createWakeAgent } from "../wake-agent/wake-agent.ts";
 import { describeFlags, parseFlags } from "./flags.ts";
-import { endOnDefects, stopOnSignals } from "./process-end.ts";
+import { exitOnDefects, stopOnSignals } from "./process-end.ts";
 import { loggerFor } from "./shared-flags.ts";
 import { VERSION } from "./version.ts";
 import { memoryLimitBytes, WAKE_AGENT_FLAGS, type WakeAgentFlags } from "./wake-agent-flags.ts";
 
 export const WAKE_AGENT_USAGE = `usage: firebolt-operator wake-agent [flags]\n\n${describeFlags(WAKE_AGENT_FLAGS)}`;
 
-/** What a process without a memory limit is told instead of one. */
+/** Node reports a value above this when the process has no memory limit. */
 const NO_LIMIT_BYTES = 2 ** 50;
 
 export async function runWakeAgent(args: readonly string[]): Promise<number> {
@@ -24,12 +24,12 @@ export async function runWakeAgent(args: readonly string[]): Promise<number> {
   const logger = loggerFor(flags).with({ logger: "wake-agent" });
   const stop = new AbortController();
   stopOnSignals(stop, logger);
-  endOnDefects(logger);
+  exitOnDefects(logger);
   try {
     await serve(flags, logger, stop.signal);
     return 0;
   } catch (error) {
-    logger.error("the wake agent ended", error);
+    logger.error("the wake agent failed", error);
     return 1;
   }
 }

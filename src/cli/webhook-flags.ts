@@ -8,21 +8,21 @@ export const WEBHOOK_FLAGS = {
   "webhook-cert-mode": {
     type: "string",
     default: "files",
-    help: "files: a certificate from a folder; self-managed: the operator makes and rotates it",
+    help: "files: read the certificate from a folder; self-managed: the operator creates and rotates it",
     check: oneOf("files", "self-managed"),
   },
   "webhook-cert-path": {
     type: "string",
     default: "",
-    help: "files: folder of the certificate; empty means k8s-webhook-server/serving-certs in the temporary folder",
+    help: "files: folder of the certificate; empty: k8s-webhook-server/serving-certs in the temporary folder",
   },
   "webhook-cert-name": { type: "string", default: "tls.crt", help: "files: file name of the certificate" },
-  "webhook-cert-key": { type: "string", default: "tls.key", help: "files: file name of its key" },
+  "webhook-cert-key": { type: "string", default: "tls.key", help: "files: file name of the key" },
   "webhook-cert-secret": { type: "string", default: "", help: "self-managed: Secret that holds the certificate" },
   "webhook-service": { type: "string", default: "", help: "self-managed: Service through which the API server calls" },
   "webhook-configuration": {
     type: "string",
     default: "",
-    help: "self-managed: name of both webhook configurations whose CA bundle is kept; empty leaves them alone",
+    help: "self-managed: name of the two webhook configurations whose CA bundle the operator keeps up to date; empty: none",
   },
 } as const satisfies FlagTable;

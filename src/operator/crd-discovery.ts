@@ -1,4 +1,4 @@
-// Waits until the API server serves our three kinds, so that an operator installed beside its CRDs need not restart.
+// Waits until the API server serves the three Firebolt kinds, so that an operator installed together with its CRDs need not restart.
 import { type Clock, isNotFound, type Logger, sleep } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { ENGINE_CLASS_NAMES, ENGINE_NAMES, GROUP, INSTANCE_NAMES, VERSION } from "../api/group.ts";
@@ -14,7 +14,7 @@ export interface CrdDiscovery {
   readonly signal: AbortSignal;
 }
 
-/** Resolves when all three kinds are served. Rejects with what is missing after two minutes, or at once when the API server is unreachable. */
+/** Resolves when all three kinds are served. Rejects after two minutes, or at once when the API server is unreachable. */
 export async function waitForCrds({ client, clock, logger, signal }: CrdDiscovery): Promise<void> {
   const startedMs = clock.monotonicMs();
   for (;;) {
@@ -32,8 +32,8 @@ export async function waitForCrds({ client, clock, logger, signal }: CrdDiscover
 
 async function missingKinds(client: KubeClient, signal: AbortSignal): Promise<readonly string[]> {
   try {
-    const answer = await client.request({ method: "GET", path: `/apis/${GROUP}/${VERSION}`, signal });
-    const served = servedPlurals(answer);
+    const response = await client.request({ method: "GET", path: `/apis/${GROUP}/${VERSION}`, signal });
+    const served = servedPlurals(response);
     return WANTED.filter((plural) => !served.has(plural));
   } catch (error) {
     if (isNotFound(error)) return WANTED;
@@ -41,9 +41,10 @@ async function missingKinds(client: KubeClient, signal: AbortSignal): Promise<re
   }
 }
 
-/** The plurals in an APIResourceList; an answer of another shape serves nothing. */
-function servedPlurals(answer: unknown): ReadonlySet<string> {
-  const resources = typeof answer === "object" && answer !== null && "resources" in answer ? answer.resources : [];
+/** The plurals in an APIResourceList; empty for a response of another shape. */
+function servedPlurals(response: unknown): ReadonlySet<string> {
+  const resources =
+    typeof response === "object" && response !== null && "resources" in response ? response.resources : [];
   if (!Array.isArray(resources)) return new Set();
   return new Set(
     resources.flatMap((resource: { name?: unknown }) => (typeof resource?.name === "string" ? [resource.name] : [])),

@@ -1,4 +1,4 @@
-// Puts the prober that asks pods for their queries into the manager: it works while this process leads, and ends with it.
+// Adds the prober that reads running queries from pods to the manager: it runs while this process leads.
 import type { Clock, Logger } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import type { Manager } from "@firebolt-operator/kube/controller";
@@ -7,7 +7,7 @@ import type { QueryProber } from "../engine/probe/query-probe.ts";
 import { createQueryProber } from "../engine/probe/query-prober.ts";
 
 export interface QueryProberParts {
-  /** Of the prober alone: pods that do not respond hold its sockets. */
+  /** The prober's own: pods that do not respond occupy its sockets. */
   readonly client: Pick<KubeClient, "podProxyGet">;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -17,11 +17,11 @@ export function addQueryProber(
   manager: Pick<Manager, "add">,
   { client, clock, logger }: QueryProberParts,
 ): QueryProber {
-  const ended = new AbortController();
+  const stopped = new AbortController();
   const prober = createQueryProber({
     scrape: podScraper(client),
     clock,
-    signal: ended.signal,
+    signal: stopped.signal,
     logger: logger.with({ logger: "query-prober" }),
   });
   manager.add({
@@ -29,12 +29,12 @@ export function addQueryProber(
     group: "leader-services",
     run: (signal) =>
       new Promise((resolve) => {
-        const end = (): void => {
-          ended.abort(signal.reason);
+        const stop = (): void => {
+          stopped.abort(signal.reason);
           resolve();
         };
-        if (signal.aborted) end();
-        else signal.addEventListener("abort", end, { once: true });
+        if (signal.aborted) stop();
+        else signal.addEventListener("abort", stop, { once: true });
       }),
   });
   return prober;

@@ -14,7 +14,7 @@ test.each([
   expect(minorOf(version)).toBe(minor);
 });
 
-test("the program's own sleep is run as the program itself was", () => {
+test("the sleep subcommand runs with the same program and script", () => {
   expect(ownCommand("/nodejs/bin/node", "/usr/lib/firebolt-operator/firebolt-operator.mjs")).toEqual([
     "/nodejs/bin/node",
     "/usr/lib/firebolt-operator/firebolt-operator.mjs",

@@ -1,4 +1,4 @@
-// The poll with the program's own client on real connections: gateways that hang, as the API server's proxy shows them.
+// The poll with the program's client on real connections: gateways that hang behind the proxy of the API server.
 import { type ObjectKey, silentLogger, systemClock } from "@firebolt-operator/kube";
 import { MemoryCache, startLoopback } from "@firebolt-operator/kube/testing";
 import { expect, test } from "vitest";
@@ -14,7 +14,7 @@ import { createDemandClient } from "./wake-demand.ts";
 const HANGING = 40;
 const AGENT = { container: "wake-agent", port: 9903 };
 
-test(`the demand of a gateway listed after ${HANGING} that hang is read, before any of those has been given up`, async () => {
+test(`the demand of a gateway listed after ${HANGING} that hang is read before any of those times out`, async () => {
   const rows = [{ engine: "e", lastMs: Date.now(), parked: 1, shed: 0 }];
   await using server = await startLoopback(({ url }, response) => {
     if (url.includes("/pods/works:"))

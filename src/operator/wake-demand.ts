@@ -1,6 +1,5 @@
-// Puts the poll that asks gateways for demand into the manager, in the mode that needs it. Otherwise nothing is watched for it and
-// nothing asked.
-
+// Adds the poll that scrapes gateways for demand to the manager when --wake-mode is demand. Otherwise no gateway is watched or
+// scraped.
 import { type Logger, systemClock } from "@firebolt-operator/kube";
 import type { ObjectCache } from "@firebolt-operator/kube/cache";
 import { createKubeClient, type KubeClient, type KubeClientOptions } from "@firebolt-operator/kube/client";
@@ -28,7 +27,7 @@ export interface DemandPollParts {
   readonly logger: Logger;
 }
 
-/** A client for asking gateways through the API server, with a connection for every one that is asked at the same time. */
+/** A client for scraping gateways through the API server, with a connection for each concurrent scrape. */
 export function createDemandClient(options: Omit<KubeClientOptions, "maxSockets">): KubeClient {
   return createKubeClient({ ...options, maxSockets: DEMAND_AT_ONCE });
 }

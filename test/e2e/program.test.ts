@@ -187,7 +187,7 @@ test("render gateway-config prints Envoy's configuration without a cluster, and 
   expect(printed.stdout()).toContain("analytics");
   await using wrong = startOperator(["render", "gateway-config", "-f", "examples/engine-minimal.yaml"]);
   expect(await wrong.exit).toBe(1);
-  expect(wrong.stderr()).toContain("examples/engine-minimal.yaml holds no FireboltInstance");
+  expect(wrong.stderr()).toContain("examples/engine-minimal.yaml contains no FireboltInstance");
   await using nothing = startOperator(["render", "gateway-config"]);
   expect(await nothing.exit).toBe(2);
 });
