@@ -1,5 +1,5 @@
-// Families whose rows are worked out when the page is read. A fleet has dozens of series per engine: kept as series they would cost
-// every pass time and the process more memory than the engines themselves. Declares nothing and knows no engine.
+// Metric families whose rows are computed at scrape time. A fleet has dozens of series per engine: stored as series they would cost
+// time in every pass and more memory than the engines themselves. Declares no metric and knows no engine.
 import {
   Counter,
   type CounterConfiguration,
@@ -25,7 +25,7 @@ export class ComputedGauge extends Gauge {
   }
 }
 
-/** For counts that somebody else keeps. */
+/** For counts that the caller keeps. */
 export class ComputedCounter extends Counter {
   readonly #rows: Rows;
 
@@ -39,13 +39,13 @@ export class ComputedCounter extends Counter {
   }
 }
 
-/** What was observed under one set of labels. */
+/** The observations of one set of labels. */
 export interface Observed {
   readonly labels: Labels;
   readonly tally: BucketTally;
 }
 
-/** How often a value was within each bound, in the order of the bounds; each counts once. */
+/** Observations per bucket, in the order of the bounds; each counts once. */
 export interface BucketTally {
   readonly within: number[];
   count: number;
@@ -69,7 +69,7 @@ export interface HistogramFamily extends HistogramConfiguration<string> {
   readonly buckets: number[];
 }
 
-/** For observations that somebody else keeps. */
+/** For observations that the caller keeps. */
 export class ComputedHistogram extends Histogram {
   readonly #family: HistogramFamily;
   readonly #observed: () => readonly Observed[];
@@ -80,7 +80,7 @@ export class ComputedHistogram extends Histogram {
     this.#observed = observed;
   }
 
-  /** What the library builds every format from. */
+  /** The library renders every format from this. */
   async getForPromString() {
     const { name, help } = this.#family;
     const values = this.#observed().flatMap((one) => this.#samples(one));

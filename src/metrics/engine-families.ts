@@ -1,5 +1,5 @@
-// The families of the engine series (docs/monitoring.md#series-about-engines): names, help and labels, and which rows an engine has
-// in each. Pure apart from declaring them; what is known of the engines is in engine-recorder.ts.
+// The families of the engine series (docs/monitoring.md#series-about-engines): names, help and labels, and the rows of an engine in
+// each. Pure apart from the declaration; the state of the engines is in engine-recorder.ts.
 import type { Registry } from "prom-client";
 import { ENGINE_PHASES } from "../api/phases.ts";
 import type { EnginePassRecord } from "../engine/metrics-hooks.ts";
@@ -13,12 +13,12 @@ export const ROLLOUT_SECONDS = [5, 15, 30, 60, 120, 300, 600, 1800, 3600];
 const CONDITIONS = ["Ready", "InstanceReady"] as const;
 const NO_GENERATION = -1;
 
-/** What the last pass told. Numbers that it could not tell stay as an earlier one told them. */
+/** The record of the last pass. Numbers that it could not observe keep their earlier values. */
 export type ShownEngine = Pick<EnginePassRecord, "engine" | "instance" | "status" | "replicas" | "pods"> & {
   readonly lastReconciledMs: number | undefined;
 };
 
-/** Counters by the name of the field; the values of their labels in the order of the declaration. */
+/** Counters by field name; their label values in the order of the declaration. */
 const COUNTERS = {
   drainCheckErrors: ["firebolt_engine_drain_check_errors_total", "Passes in which a drain probe failed.", []],
   transitions: ["firebolt_engine_phase_transitions_total", "Changes of the phase.", ["from", "to"]],
@@ -32,7 +32,7 @@ const COUNTERS = {
 
 export type EngineCounter = keyof typeof COUNTERS;
 
-/** One counter of one engine, with the values of its labels. */
+/** One counter of one engine, with its label values. */
 export interface EngineCount {
   readonly shown: ShownEngine;
   readonly values: readonly string[];
@@ -64,7 +64,7 @@ export function declareEngineFamilies(registry: Registry, source: EngineSource):
   gauge(
     {
       name: "firebolt_engine_status_phase",
-      help: "1 for the phase that the engine is in, 0 for the others.",
+      help: "1 for the current phase of the engine, 0 for the others.",
       labels: ["phase"],
     },
     ({ status }, identity) => oneOfRows(identity, "phase", ENGINE_PHASES, status?.phase),
@@ -76,7 +76,7 @@ export function declareEngineFamilies(registry: Registry, source: EngineSource):
   gauge(
     {
       name: "firebolt_engine_condition_reason",
-      help: "1 for the reason that the condition has now.",
+      help: "1 for the current reason of the condition.",
       labels: ["type", "reason"],
     },
     ({ status }, identity) => reasonRows(identity, CONDITIONS, status?.conditions),
@@ -124,7 +124,7 @@ export function declareEngineFamilies(registry: Registry, source: EngineSource):
   computedHistogram(
     {
       name: "firebolt_engine_rollout_duration_seconds",
-      help: "From the start of a generation until the engine is at rest, or until the generation is given up.",
+      help: "Time from the start of a generation until the engine is stable or stopped, or until the generation is abandoned.",
       labels: ["outcome"],
       buckets: ROLLOUT_SECONDS,
     },

@@ -83,7 +83,7 @@ test("an engine without a status has no generation, no condition and no phase", 
   expect((await about("firebolt_engine_status_phase")).every((line) => line.endsWith(" 0"))).toBe(true);
 });
 
-test("a failed pass leaves the timestamp and what it did not see alone", async () => {
+test("a failed pass keeps the timestamp and what it did not observe", async () => {
   const { recorder, about } = setup();
   recorder.passEnded(ended());
   recorder.passEnded(ended({ succeeded: false, pods: undefined, replicas: 5, nowMs: NOW_MS + 60_000 }));
@@ -92,14 +92,14 @@ test("a failed pass leaves the timestamp and what it did not see alone", async (
   expect(await about("firebolt_engine_spec_replicas")).toEqual([`{${WHO}} 5`]);
 });
 
-test("a reason that is no longer the present one goes", async () => {
+test("the series of a former reason is deleted", async () => {
   const { recorder, about } = setup();
   recorder.passEnded(ended());
   recorder.passEnded(ended({ status: { ...STABLE, conditions: [condition("Ready", "False", "PodsNotReady")] } }));
   expect(await about("firebolt_engine_condition_reason")).toEqual([`{${WHO},type="Ready",reason="PodsNotReady"} 1`]);
 });
 
-test("what is counted before the instance is known is not lost", async () => {
+test("counts before the instance is known are kept", async () => {
   const { recorder, about, lines } = setup();
   recorder.phaseChanged(KEY, "", "creating");
   recorder.orphanDeleted(KEY, "Service");
@@ -118,7 +118,7 @@ test("what is counted before the instance is known is not lost", async () => {
   expect(await about("firebolt_engine_drain_check_errors_total")).toEqual([`{${WHO}} 1`]);
 });
 
-test("a rollout is measured from its start to its end, whichever comes", async () => {
+test("a rollout is measured from its start to its completion or abandonment", async () => {
   const { recorder, clock, about } = setup();
   recorder.passEnded(ended());
   // It began before the process did.
@@ -140,7 +140,7 @@ test("a rollout is measured from its start to its end, whichever comes", async (
   expect(buckets).toContain(`{le="30",${WHO},outcome="abandoned"} 1`);
 });
 
-test("all series go with the engine, and nothing of it comes back with the next of the same name", async () => {
+test("all series are deleted with the engine, and the next engine of that name starts without them", async () => {
   const { recorder, clock, lines } = setup();
   const other = { namespace: "ns", name: "other" };
   recorder.passEnded(ended({ engine: other }));
@@ -175,7 +175,7 @@ test("without a registry nothing is recorded", () => {
   expect(createEngineRecorder(undefined, new ManualClock())).toBe(noEngineMetrics);
 });
 
-test("auto-stop that cannot see whether queries run is a series of its own", async () => {
+test("auto-stop with unknown activity has a series of its own", async () => {
   const { recorder, about } = setup();
   recorder.passEnded(ended({ status: { ...STABLE, autoStopReason: "ScrapeFailed" } }));
   expect(await about("firebolt_engine_auto_stop_scrape_failing")).toEqual([`{${WHO}} 1`]);

@@ -1,5 +1,5 @@
-// Keeps what the engine's reconciler tells (docs/monitoring.md#series-about-engines): per engine its last pass, its counts and when
-// its rollout began. Nothing of that outlives the process or the engine; the page is worked out from it when somebody reads it.
+// Metrics of the engine reconciler (docs/monitoring.md#series-about-engines): per engine its last pass, its counts and the start of
+// its rollout. Nothing outlives the process or the engine; series are computed at scrape time.
 import { type Clock, keyText } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";
 import { type EngineMetrics, type EnginePassRecord, noEngineMetrics } from "../engine/metrics-hooks.ts";
@@ -15,16 +15,16 @@ import {
 } from "./engine-families.ts";
 
 interface Recorded {
-  /** Undefined before the first pass: until then nobody has said which instance the engine belongs to. */
+  /** Undefined before the first pass: until then the instance of the engine is unknown. */
   shown: ShownEngine | undefined;
-  /** By the values of the counter's labels, as one text. */
+  /** By the label values of the counter, joined. */
   readonly counts: Map<EngineCounter, Map<string, number>>;
-  /** By their outcome. */
+  /** By outcome. */
   readonly rollouts: Map<string, BucketTally>;
   rolloutStartedMs: number | undefined;
 }
 
-/** No label holds it: phases, kinds and reasons are words. */
+/** Occurs in no label: phases, kinds and reasons are words. */
 const SEPARATOR = "\n";
 
 export function createEngineRecorder(registry: Registry | undefined, clock: Clock): EngineMetrics {
@@ -74,7 +74,7 @@ export function createEngineRecorder(registry: Registry | undefined, clock: Cloc
       const recorded = recordedOf(engine);
       const startedMs = recorded.rolloutStartedMs;
       recorded.rolloutStartedMs = step === "started" ? clock.monotonicMs() : undefined;
-      // A rollout that began before this process did has no known length.
+      // The duration of a rollout that began before this process is unknown.
       if (step === "started" || startedMs === undefined) return;
       const tally = recorded.rollouts.get(step) ?? newTally(ROLLOUT_SECONDS);
       recorded.rollouts.set(step, tally);
@@ -89,7 +89,7 @@ export function createEngineRecorder(registry: Registry | undefined, clock: Cloc
   };
 }
 
-/** Not having seen the pods is not having seen none: the last numbers stay. */
+/** Pods that were not observed are not zero pods: the last numbers stay. */
 function shownBy(record: EnginePassRecord, before: ShownEngine | undefined): ShownEngine {
   const { engine, instance, status, replicas, pods = before?.pods, succeeded, nowMs } = record;
   return {
@@ -109,7 +109,7 @@ function countsOf({ shown, counts }: Recorded, counter: EngineCounter): readonly
     values: id === "" ? [] : id.split(SEPARATOR),
     count,
   }));
-  // Zero from the start, so that its first increase is seen as one.
+  // Zero from the start, so that `increase()` counts the first event.
   return rows.length === 0 && counter === "drainCheckErrors" ? [{ shown, values: [], count: 0 }] : rows;
 }
 

@@ -1,5 +1,5 @@
-// Declares metric families whose first labels say which object they are about, in the order of the contract. Declares only: what is
-// written and when it goes is the recorders' business.
+// Declares metric families whose first labels identify the object, in the documented order. The recorders write and delete the
+// series.
 import { Counter, Gauge, type Registry } from "prom-client";
 import { ComputedCounter, ComputedGauge, ComputedHistogram, type Observed, type Rows } from "./computed-families.ts";
 
@@ -17,7 +17,7 @@ export interface Families {
 export interface FamilyShape {
   readonly name: string;
   readonly help: string;
-  /** After those of the identity. */
+  /** After the identity labels. */
   readonly labels: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export function familiesOf(registry: Registry, identityLabels: readonly string[]
   return {
     gauge: (name, help, ...extra) => new Gauge({ name, help, ...labelled(extra) }),
     counter: (name, help, ...extra) => new Counter({ name, help, ...labelled(extra) }),
-    // Registered with the registry, which asks them for their rows.
+    // Registered with the registry, which collects their rows at scrape time.
     computedGauge: ({ name, help, labels }, rows) => void new ComputedGauge({ name, help, ...labelled(labels) }, rows),
     computedCounter: ({ name, help, labels }, rows) =>
       void new ComputedCounter({ name, help, ...labelled(labels) }, rows),

@@ -106,7 +106,7 @@ test("a rotation that waits shows its step, its age and the true number of engin
   expect(await about("firebolt_instance_signing_key_rotation_lagging_engines")).toEqual([`{${WHO}} 12`]);
 });
 
-test("another id or database replaces the earlier one; a failed pass leaves the timestamp alone", async () => {
+test("another id or database replaces the earlier one; a failed pass keeps the timestamp", async () => {
   const { recorder, about } = setup();
   recorder.passEnded(ended({ id: "" }));
   recorder.passEnded(ended({ postgresMode: "external", succeeded: false, nowMs: NOW_MS + 1_000 }));
@@ -114,7 +114,7 @@ test("another id or database replaces the earlier one; a failed pass leaves the 
   expect(await about("firebolt_instance_last_reconciled_timestamp")).toEqual([`{${WHO}} ${NOW_MS / 1000}`]);
 });
 
-test("all series go with the instance, and only its own", async () => {
+test("all series of an instance, and no others, are deleted with it", async () => {
   const { recorder, lines } = setup();
   recorder.passEnded(ended({ instance: { namespace: "ns", name: "other" } }));
   const before = await lines();

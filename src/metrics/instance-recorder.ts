@@ -1,5 +1,5 @@
-// Records what the instance's reconciler tells (docs/monitoring.md#series-about-instances-and-classes). Keeps, per instance, its
-// series and nothing else.
+// Metrics of the instance reconciler (docs/monitoring.md#series-about-instances-and-classes). Keeps the series of each instance and
+// nothing else.
 import { keyText } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";
 import type { DeepReadonly } from "../api/deep-readonly.ts";
@@ -33,12 +33,7 @@ function instanceFamilies(registry: Registry) {
       "phase",
     ),
     condition: gauge("firebolt_instance_status_condition", "1 when the condition is True, else 0.", "type"),
-    reason: gauge(
-      "firebolt_instance_condition_reason",
-      "1 for the reason that the condition has now.",
-      "type",
-      "reason",
-    ),
+    reason: gauge("firebolt_instance_condition_reason", "1 for the current reason of the condition.", "type", "reason"),
     info: gauge("firebolt_instance_info", "1, with what is known about the instance.", "id", "postgres_mode"),
     stuck: gauge(
       "firebolt_instance_component_rollout_stuck",
@@ -121,7 +116,7 @@ function showKeys(families: InstanceFamilies, series: ObjectSeries, { identity, 
   series.show(families.laggingEngines, [[identity, auth?.laggingEngineCount ?? 0]]);
 }
 
-/** A time that cannot be read, or lies ahead, is no age. */
+/** A time that cannot be parsed, or is in the future, has no age. */
 function secondsSince(time: string | undefined, nowMs: number): number {
   const sinceMs = time === undefined ? Number.NaN : Date.parse(time);
   return Number.isNaN(sinceMs) ? 0 : Math.max(0, (nowMs - sinceMs) / 1000);

@@ -1,5 +1,5 @@
-// Every series that one object has on the page, so that all of them can go with it. Whoever records for an object writes through
-// this; a series written past it would stay behind.
+// All series of one object, so that they can be deleted together with it. Recorders write through this: a series written past it
+// would never be deleted.
 import type { Counter, Gauge, Histogram } from "prom-client";
 
 export type Labels = Readonly<Record<string, string>>;
@@ -9,7 +9,7 @@ type Family = Counter | Gauge | Histogram;
 export class ObjectSeries {
   readonly #written = new Map<Family, Map<string, Labels>>();
 
-  /** These are the rows of the gauge from now on: earlier ones that are not among them go. */
+  /** Replaces the rows of the gauge: earlier rows that are not among these are deleted. */
   show(gauge: Gauge, rows: readonly Row[]): void {
     const stale = new Map(this.#of(gauge));
     for (const [labels, value] of rows) {
@@ -22,7 +22,7 @@ export class ObjectSeries {
     }
   }
 
-  /** Zero makes the series appear, so that its first increase is seen as one. */
+  /** Zero creates the series, so that `increase()` counts the first event. */
   count(counter: Counter, labels: Labels, by = 1): void {
     counter.inc(labels, by);
     this.#remember(counter, labels);

@@ -1,4 +1,4 @@
-// Series about the program itself: which build runs, the certificates it serves with, and how asking the gateways for demand goes
+// Series about the program itself: its build, its serving certificates, and failed scrapes of gateway demand
 // (docs/monitoring.md#series-about-the-operator). The runtime's own series are in packages/kube/src/metrics/runtime.ts.
 import type { CertificateObserver } from "@firebolt-operator/kube/certificates";
 import { Counter, Gauge, type Registry } from "prom-client";
@@ -6,7 +6,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 export interface Build {
   readonly version: string;
   readonly revision: string;
-  /** As `process.version` says it. */
+  /** `process.version`. */
   readonly nodeVersion: string;
 }
 
@@ -14,15 +14,15 @@ export function recordBuild(registry: Registry, { version, revision, nodeVersion
   new Gauge({
     registers: [registry],
     name: "firebolt_operator_build_info",
-    help: "1, with the version that runs.",
+    help: "1, labelled with the running version.",
     labelNames: ["version", "revision", "node_version"],
   }).set({ version, revision, node_version: nodeVersion }, 1);
 }
 
 export interface CertificateMetrics {
-  /** For the pair of the webhook server. */
+  /** For the certificate of the webhook server. */
   readonly webhook: CertificateObserver;
-  /** For the pair of the metrics server: counted together with the other one, without an end of its own. */
+  /** For the certificate of the metrics server: counted together with the other one, without an expiry of its own. */
   readonly metrics: CertificateObserver;
 }
 
@@ -33,12 +33,12 @@ export function createCertificateMetrics(registry: Registry): CertificateMetrics
   const reads = new Counter({
     registers,
     name: "certwatcher_read_certificate_total",
-    help: "Times a serving certificate was looked at.",
+    help: "Reads of a serving certificate.",
   });
   const errors = new Counter({
     registers,
     name: "certwatcher_read_certificate_errors_total",
-    help: "Times a serving certificate was missing or unusable.",
+    help: "Reads that found a serving certificate missing or unusable.",
   });
   let expiry: Gauge | undefined;
   const metrics: CertificateObserver = { read: () => reads.inc(), failed: () => errors.inc() };
@@ -47,11 +47,11 @@ export function createCertificateMetrics(registry: Registry): CertificateMetrics
     webhook: {
       ...metrics,
       loaded({ expiresMs }) {
-        // Not before there is a certificate: an end of 0 would read as one that passed long ago.
+        // Declared with the first certificate: an expiry of 0 would look like an expired one.
         expiry ??= new Gauge({
           registers,
           name: "firebolt_operator_webhook_certificate_expiry_timestamp",
-          help: "When the certificate of the webhook server ends, in seconds since the epoch.",
+          help: "Expiry of the certificate of the webhook server, in seconds since the epoch.",
         });
         expiry.set(expiresMs / 1000);
       },
@@ -59,9 +59,9 @@ export function createCertificateMetrics(registry: Registry): CertificateMetrics
   };
 }
 
-/** What the poll of the gateways' demand pages tells. */
+/** Metrics hooks of the demand poll. */
 export interface DemandMetrics {
-  /** The demand page of a gateway in this namespace could not be read. */
+  /** The demand endpoint of a gateway in this namespace could not be scraped. */
   scrapeFailed(namespace: string): void;
 }
 
@@ -71,7 +71,7 @@ export function createDemandMetrics(registry: Registry): DemandMetrics {
   const errors = new Counter({
     registers: [registry],
     name: "firebolt_operator_demand_scrape_errors_total",
-    help: "Demand pages of gateways that could not be read.",
+    help: "Failed scrapes of the demand endpoint of gateways.",
     labelNames: ["namespace"],
   });
   return { scrapeFailed: (namespace) => errors.inc({ namespace }) };

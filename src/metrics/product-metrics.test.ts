@@ -11,7 +11,7 @@ const OPTIONS = {
   build: { version: "1.2.3", revision: "abc", nodeVersion: "v24.1.0" },
 } as const;
 
-test("names and types are those of the contract", async () => {
+test("names and types are the documented ones", async () => {
   const registry = new Registry();
   createProductMetrics(registry, OPTIONS).certificates.webhook.loaded?.({
     certificate: "",
@@ -61,7 +61,7 @@ test("names and types are those of the contract", async () => {
   expect(page).toContain("firebolt_operator_webhook_certificate_expiry_timestamp 5\n");
 });
 
-test("a certificate that was never loaded has no end", async () => {
+test("a certificate that was never loaded has no expiry", async () => {
   const registry = new Registry();
   const { certificates } = createProductMetrics(registry, OPTIONS);
   certificates.metrics.read?.();
@@ -73,7 +73,7 @@ test("a certificate that was never loaded has no end", async () => {
   expect(page).not.toContain("firebolt_operator_webhook_certificate_expiry_timestamp");
 });
 
-test("the series of a class follow it and go with it", async () => {
+test("the series of a class are updated and deleted with it", async () => {
   const registry = new Registry();
   const { engineClass } = createProductMetrics(registry, OPTIONS);
   const lines = async () =>
@@ -89,7 +89,7 @@ test("the series of a class follow it and go with it", async () => {
   expect(await lines()).toEqual([]);
 });
 
-test("unread demand pages are counted per namespace", async () => {
+test("failed demand scrapes are counted per namespace", async () => {
   const registry = new Registry();
   const { demand } = createProductMetrics(registry, OPTIONS);
   demand.scrapeFailed("a");

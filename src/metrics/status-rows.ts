@@ -5,7 +5,7 @@ import type { Labels, Row } from "./object-series.ts";
 
 type Conditions = readonly Readonly<Condition>[] | undefined;
 
-/** 1 for the present value, 0 for the others. */
+/** 1 for the current value, 0 for the others. */
 export function oneOfRows(
   identity: Labels,
   label: string,
@@ -15,12 +15,12 @@ export function oneOfRows(
   return values.map((value) => [{ ...identity, [label]: value }, value === present ? 1 : 0]);
 }
 
-/** 1 when True; a condition that is not there counts as not true. */
+/** 1 when True; a missing condition counts as not true. */
 export function conditionRows(identity: Labels, types: readonly string[], conditions: Conditions): readonly Row[] {
   return types.map((type) => [{ ...identity, type }, findCondition(conditions, type)?.status === "True" ? 1 : 0]);
 }
 
-/** One row per condition that is there, for the reason it has now. */
+/** One row per existing condition, for its current reason. */
 export function reasonRows(identity: Labels, types: readonly string[], conditions: Conditions): readonly Row[] {
   return types.flatMap((type): readonly Row[] => {
     const reason = findCondition(conditions, type)?.reason;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { canonicalJson, contentHash, jsonHash } from "./content-hash.ts";
 
-test("lower-case hex SHA-256 of the UTF-8 text, first 16 characters", () => {
+test("lower-case hex SHA-256 of the UTF-8 string, first 16 characters", () => {
   expect(contentHash("äb")).toBe(createHash("sha256").update(Buffer.from("äb", "utf8")).digest("hex").slice(0, 16));
   expect(contentHash("")).toBe("e3b0c44298fc1c14");
 });

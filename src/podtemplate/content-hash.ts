@@ -18,7 +18,7 @@ export function canonicalJson(value: unknown): string {
   return `{${text}}`;
 }
 
-/** Lower-case hex SHA-256 of the UTF-8 text, first 16 characters. */
+/** Lower-case hex SHA-256 of the UTF-8 string, first 16 characters. */
 export function contentHash(text: string): string {
   return createHash("sha256").update(text, "utf8").digest("hex").slice(0, HASH_LENGTH);
 }

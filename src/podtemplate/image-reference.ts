@@ -1,5 +1,5 @@
-// Image references, read as Docker and the API server read them (a registry port is no tag), and the pull policy that follows
-// from one. Fetches nothing.
+// Image references, parsed as Docker and the API server do (a registry port is not a tag), and the pull policy that follows from
+// one. Fetches nothing.
 
 export interface ImageReference {
   /** Registry and repository as written, without tag and digest. */
@@ -17,7 +17,7 @@ const HOST = `(?:${HOST_PART}(?:\\.${HOST_PART})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+
 const NAME = `(?:${HOST}/)?${PATH_PART}(?:/${PATH_PART})*`;
 const REFERENCE = new RegExp(`^(${NAME})(?::([\\w][\\w.-]{0,127}))?(?:@([A-Za-z0-9_+.-]+:[0-9a-fA-F]{32,}))?$`);
 
-/** The only digests that exist, with the length of their text. Digests in capitals are refused. */
+/** The supported digest algorithms, with the length of their value. Digests in capitals are rejected. */
 const DIGEST = /^(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128})$/;
 const IMAGE_ID = /^[a-f0-9]{64}$/;
 

@@ -1,6 +1,6 @@
-// What the operator makes for the instances of a namespace, told by the shape of a name: Secrets, claims and accounts that no user
-// template may use. By shape and not by a look at the instances: a template that is stored before an instance would otherwise get
-// what is made for it later (docs/adr/0017). Says nothing about templates.
+// Recognizes objects that the operator creates for the instances of a namespace by the pattern of their name: Secrets, claims and
+// accounts that no user template may use. By pattern and not by reading the instances: a template that is stored before an instance
+// would otherwise get what is created for it later (docs/adr/0017).
 import type { OperatorIdentity } from "../api/operator-defaults.ts";
 
 /** `<something>-auth-signing`, alone or followed by `-…`. */
@@ -10,7 +10,7 @@ const isEngineCertificateName = (name: string): boolean => /-g.*-engine-tls$/.te
 /** `<instance>-metadata-postgres-creds` and `<instance>-engine-ca-bundle`. */
 const isInstanceSecretName = (name: string): boolean => /^.+-(?:metadata-postgres-creds|engine-ca-bundle)$/.test(name);
 
-/** A Secret that the operator makes for some instance or engine. */
+/** A Secret that the operator creates for an instance or engine. */
 export const isOperatorSecret = (name: string): boolean =>
   isInstanceSecretName(name) || isSigningKeyName(name) || isEngineCertificateName(name);
 

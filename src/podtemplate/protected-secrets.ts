@@ -1,5 +1,5 @@
-// Which Secrets no user template may reach (docs/design/admission.md#protected-secrets): whoever may write a template could
-// otherwise read the operator's own credentials through it. Says nothing about templates.
+// Which Secrets no user template may reach (docs/design/admission.md#protected-secrets): a user who may write a
+// template could otherwise read the operator's own credentials through it.
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { FireboltInstance } from "../api/instance.ts";
 import type { OperatorIdentity } from "../api/operator-defaults.ts";
@@ -8,15 +8,15 @@ import { isOperatorSecret, isOwnSecret } from "./operator-objects.ts";
 type Instance = DeepReadonly<FireboltInstance>;
 export type IsProtected = (secret: string) => boolean;
 
-/** Those whose names the instance itself records. */
+/** Secrets whose names the instance records. */
 export function recordedSecrets(instance: Instance): IsProtected {
   const names = new Set(recordedNames(instance));
   return (secret) => names.has(secret);
 }
 
 /**
- * All of them: by recorded name, by the shape of what the operator makes for any instance of the namespace, and its own. Credentials
- * that the operator made stay when the instance moves to a database of the user's.
+ * All protected Secrets: by recorded name, by the name pattern of what the operator creates for any instance of the namespace, and
+ * its own. Credentials that the operator created stay when the instance moves to a database of the user's.
  */
 export function protectedSecrets(instance: Instance, operator?: OperatorIdentity): IsProtected {
   const recorded = recordedSecrets(instance);
@@ -24,7 +24,7 @@ export function protectedSecrets(instance: Instance, operator?: OperatorIdentity
   return (secret) => recorded(secret) || shaped(secret);
 }
 
-/** Those that are told by their name alone, without an instance. */
+/** Secrets that are recognized by name alone, without an instance. */
 export function shapedSecrets(namespace: string, operator: OperatorIdentity | undefined): IsProtected {
   return (secret) => isOperatorSecret(secret) || isOwnSecret(operator, namespace, secret);
 }

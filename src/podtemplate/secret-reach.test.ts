@@ -43,7 +43,7 @@ const template: PodTemplateFragment = {
   },
 };
 
-test("volumes and environment are told apart", () => {
+test("volumes and environment are distinguished", () => {
   const isProtected = (name: string) => name === "ours";
   const inEnvironment = ["spec.x.spec.containers[0]", "spec.x.spec.initContainers[0]"];
   const paths = (violations: readonly { readonly path: string }[]) => violations.map(({ path }) => path);

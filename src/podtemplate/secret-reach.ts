@@ -1,5 +1,5 @@
 // Every way from a pod template to a Secret (docs/design/admission.md#protected-secrets): through its volumes and through the
-// environment of its containers. Which Secrets matter is for the caller to say, and so is what follows.
+// environment of its containers. The caller decides which Secrets matter and what follows.
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { V1Container, V1Volume } from "../api/generated/kubernetes.ts";
 import type { PodTemplateFragment } from "../api/pod-template.ts";
@@ -27,7 +27,7 @@ export function validateEnvironmentReach(template: Template, path: string, isPro
   return [...of(containers, "containers"), ...of(initContainers, "initContainers")];
 }
 
-/** Names of the Secrets that a volume shows or uses. */
+/** Names of the Secrets that a volume mounts or uses. */
 export function secretsOfVolume(volume: DeepReadonly<V1Volume>): readonly string[] {
   return named([
     volume.secret?.secretName,
@@ -51,7 +51,7 @@ function secretsOfContainer({ env = [], envFrom = [] }: Container): readonly str
   ]);
 }
 
-/** Each once. */
+/** Without duplicates. */
 function named(names: readonly (string | undefined)[]): readonly string[] {
   return [...new Set(names)].filter((name) => name !== undefined).filter((name) => name !== "");
 }
@@ -60,6 +60,6 @@ function reached(secrets: readonly string[], path: string, isProtected: IsProtec
   return secrets.filter(isProtected).map((name) => ({
     path,
     type: "Forbidden",
-    detail: `reaches Secret ${JSON.stringify(name)}, which belongs to the operator and may not be exposed to user containers`,
+    detail: `reaches Secret ${JSON.stringify(name)}, which belongs to the operator and may not be exposed to user containers: remove the reference`,
   }));
 }

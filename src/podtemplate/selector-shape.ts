@@ -1,5 +1,5 @@
-// Normal forms of label selectors, affinity, spreading and tolerations. The API server fills nothing in here; it only drops
-// what is empty.
+// Normal forms of label selectors, affinity, spreading and tolerations. The API server adds no defaults here; it only drops
+// empty values.
 import type {
   V1Affinity,
   V1LabelSelector,
@@ -17,7 +17,7 @@ import type {
 } from "../api/generated/kubernetes.ts";
 import { embedded, type FieldShapes, listOf, object, pointer, scalar, scalars, texts } from "./shape.ts";
 
-/** Absent selects nothing, `{}` selects everything: the difference stays. */
+/** Absent selects nothing, `{}` selects everything: the difference is kept. */
 export const labelSelector = object<V1LabelSelector>({
   matchExpressions: listOf(object<V1LabelSelectorRequirement>({ key: scalar, operator: scalar, values: scalars })),
   matchLabels: texts,

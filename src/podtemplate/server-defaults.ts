@@ -1,5 +1,5 @@
-// A whole pod template in the form in which the API server stores it: its defaults filled in, what is empty left out,
-// quantities in one spelling. The fields have their shapes in the *-shape.ts files beside this one.
+// A whole pod template in the form in which the API server stores it: with defaults, without empty values, quantities in canonical
+// form. The shapes of the fields are in the *-shape.ts files beside this one.
 import type {
   V1HostAlias,
   V1PodDNSConfig,

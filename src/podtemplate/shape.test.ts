@@ -26,7 +26,7 @@ describe("what counts as absent", () => {
     expect(pointer(null)).toBeUndefined();
   });
 
-  test("no list is an empty list, no map is an empty map, but an empty text in a map is a value", () => {
+  test("no list is an empty list, no map is an empty map, but an empty string in a map is a value", () => {
     expect(scalars([])).toBeUndefined();
     expect(listOf(object({}))([])).toBeUndefined();
     expect(listOf(object({}))([{}])).toEqual([{}]);
@@ -34,19 +34,19 @@ describe("what counts as absent", () => {
     expect(texts({ a: "" })).toEqual({ a: "" });
   });
 
-  test("a struct behind a pointer stays, one held by value goes when it is empty", () => {
+  test("an empty struct behind a pointer stays, an empty struct by value is absent", () => {
     expect(object({ a: scalar })({ a: "" })).toEqual({});
     expect(object({ a: scalar })(undefined)).toBeUndefined();
     expect(embedded({ a: scalar })({ a: "" })).toBeUndefined();
     expect(embedded({ a: scalarOr(1) })(undefined)).toEqual({ a: 1 });
   });
 
-  test("a field that nobody has heard of is kept as it is", () => {
+  test("an unknown field is kept as it is", () => {
     expect(object({ a: scalar })({ future: { deep: 0 }, gone: null })).toEqual({ future: { deep: 0 } });
   });
 });
 
-test("quantities have one spelling, and resource lists are rounded up to thousandths", () => {
+test("quantities have one canonical form, and resource lists are rounded up to thousandths", () => {
   expect(quantity("1024Mi")).toBe("1Gi");
   expect(quantity("lots")).toBe("lots");
   expect(resourceList({ cpu: "1n", memory: 1024 })).toEqual({ cpu: "1m", memory: "1Ki" });

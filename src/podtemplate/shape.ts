@@ -1,6 +1,6 @@
-// Normal forms: what a part of a pod template looks like once the API server has stored it, whoever wrote it and however.
-// A shape maps a value to its normal form; undefined means absent. Both sides of a comparison go through the same shape, so
-// what the server fills in, drops or rewrites can never look like a change. Shapes never change their input.
+// Normal forms: a part of a pod template as the API server stores it, however it was written. A shape maps a value to its normal
+// form; undefined means absent. Both sides of a comparison use the same shape, so that what the server adds, drops or rewrites never
+// looks like a change. Shapes never change their input.
 import { formatQuantity, parseQuantity, roundedToMilli } from "../api/quantity.ts";
 
 export type Shape = (value: unknown) => unknown;
@@ -13,7 +13,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A plain Go value: empty text, zero and false are the same as absent. */
+/** A plain Go value: the empty string, zero and false are the same as absent. */
 export const scalar: Shape = (value) =>
   value === null || value === "" || value === 0 || value === false ? undefined : value;
 
@@ -41,10 +41,10 @@ export const listOf =
   (value) =>
     Array.isArray(value) && value.length > 0 ? value.map((entry) => item(entry ?? {}) ?? {}) : undefined;
 
-/** Texts by key. No map is the same as an empty one; an empty text is a value. */
+/** Strings by key. No map is the same as an empty one; an empty string is a value. */
 export const texts: Shape = (value) => mapped(value, (text) => text ?? "");
 
-/** One quantity, in its one spelling. What is no quantity stays as it is written. */
+/** A quantity in canonical form. A value that is not a quantity is kept as written. */
 export const quantity: Shape = (value) => {
   const parsed = parseQuantity(value);
   return parsed === undefined ? pointer(value) : formatQuantity(parsed);
@@ -60,7 +60,7 @@ export const resourceList: Shape = (value) =>
     return parsed === undefined ? entry : formatQuantity(roundedToMilli(parsed));
   });
 
-/** A struct behind a pointer: `{}` is something else than absent. `finish` fills in what depends on several fields. */
+/** A struct behind a pointer: `{}` is not the same as absent. `finish` sets defaults that depend on several fields. */
 export function object<T>(fields: FieldShapes<T>, finish?: (normal: Record<string, unknown>) => void): Shape {
   const shapes = new Map<string, Shape>(Object.entries<Shape>(fields));
   const filledIn = [...shapes].filter(([, shape]) => shape(undefined) !== undefined);
@@ -68,7 +68,7 @@ export function object<T>(fields: FieldShapes<T>, finish?: (normal: Record<strin
     if (!isObject(value)) return undefined;
     const normal: Record<string, unknown> = {};
     for (const key of Object.keys(value)) {
-      // A field that this operator does not know yet is compared as it is.
+      // A field that this operator does not know is compared as it is.
       const field = (shapes.get(key) ?? pointer)(value[key]);
       if (field !== undefined) normal[key] = field;
     }
@@ -78,7 +78,7 @@ export function object<T>(fields: FieldShapes<T>, finish?: (normal: Record<strin
   };
 }
 
-/** A struct held by value: absent is the same as `{}`, and gone when nothing is left of it. */
+/** A struct held by value: absent is the same as `{}`, and an empty result is absent. */
 export function embedded<T>(fields: FieldShapes<T>): Shape {
   const shape = object(fields);
   return (value) => {

@@ -1,15 +1,15 @@
-// What users may not put into a pod template, as data: one table for every template and one per component. The judge is in
-// validate-template.ts.
+// Fields that users may not set in a pod template, as data: one table for all templates and one per component.
+// validate-template.ts applies them.
 
 export type TemplateComponent = "engine" | "gateway" | "metadata";
 
 /**
- * When a field counts as set: a `pointer` whenever it is there (even false or 0), a `value` when it is not empty (a text, a
+ * When a field counts as set: a `pointer` whenever it is present (even false or 0), a `value` when it is not empty (a string, a
  * list, or true).
  */
 export type SetWhen = "pointer" | "value";
 
-export interface RefusedField {
+export interface ForbiddenField {
   readonly name: string;
   readonly setWhen: SetWhen;
   readonly why: string;
@@ -22,48 +22,48 @@ const HOST = "is not permitted: pods do not share namespaces of the node";
 const NOT_AT_ALL = "may not be set at all, whatever its value";
 const INTERACTIVE = "is for interactive use only and cannot be set";
 
-const refused = (setWhen: SetWhen, why: string, ...names: readonly string[]): readonly RefusedField[] =>
+const forbid = (setWhen: SetWhen, why: string, ...names: readonly string[]): readonly ForbiddenField[] =>
   names.map((name) => ({ name, setWhen, why }));
 
-export const REFUSED_METADATA: readonly RefusedField[] = [
-  ...refused("value", NO_EFFECT, "name", "generateName", "namespace", "uid", "resourceVersion", "generation"),
-  ...refused("pointer", NO_EFFECT, "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"),
-  ...refused("value", NO_EFFECT, "ownerReferences", "finalizers", "managedFields"),
+export const FORBIDDEN_METADATA: readonly ForbiddenField[] = [
+  ...forbid("value", NO_EFFECT, "name", "generateName", "namespace", "uid", "resourceVersion", "generation"),
+  ...forbid("pointer", NO_EFFECT, "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"),
+  ...forbid("value", NO_EFFECT, "ownerReferences", "finalizers", "managedFields"),
 ];
 
-export const REFUSED_POD_SPEC: readonly RefusedField[] = [
-  ...refused("pointer", OWNED, "terminationGracePeriodSeconds"),
-  ...refused("value", OWNED, "subdomain", "hostname"),
-  ...refused("value", WORKLOAD, "restartPolicy"),
-  ...refused("pointer", WORKLOAD, "activeDeadlineSeconds"),
-  ...refused("value", HOST, "hostNetwork", "hostPID", "hostIPC"),
-  ...refused("pointer", NOT_AT_ALL, "shareProcessNamespace", "hostUsers"),
+export const FORBIDDEN_POD_SPEC: readonly ForbiddenField[] = [
+  ...forbid("pointer", OWNED, "terminationGracePeriodSeconds"),
+  ...forbid("value", OWNED, "subdomain", "hostname"),
+  ...forbid("value", WORKLOAD, "restartPolicy"),
+  ...forbid("pointer", WORKLOAD, "activeDeadlineSeconds"),
+  ...forbid("value", HOST, "hostNetwork", "hostPID", "hostIPC"),
+  ...forbid("pointer", NOT_AT_ALL, "shareProcessNamespace", "hostUsers"),
 ];
 
-const REFUSED_ON_PRIMARY: readonly RefusedField[] = [
-  ...refused("value", OWNED, "command", "args", "ports"),
-  ...refused("pointer", OWNED, "readinessProbe", "livenessProbe", "startupProbe", "restartPolicy"),
-  ...refused("value", INTERACTIVE, "stdin", "stdinOnce", "tty"),
+const FORBIDDEN_ON_PRIMARY: readonly ForbiddenField[] = [
+  ...forbid("value", OWNED, "command", "args", "ports"),
+  ...forbid("pointer", OWNED, "readinessProbe", "livenessProbe", "startupProbe", "restartPolicy"),
+  ...forbid("value", INTERACTIVE, "stdin", "stdinOnce", "tty"),
 ];
 
 /** The gateway and the metadata service leave image, pull policy and resources to the user. */
-const REFUSED_ON_CLOSED_PRIMARY: readonly RefusedField[] = [
-  ...REFUSED_ON_PRIMARY,
-  ...refused("value", OWNED, "env", "envFrom", "volumeMounts"),
-  ...refused("pointer", OWNED, "securityContext", "lifecycle"),
-  ...refused("value", OWNED, "workingDir", "terminationMessagePath", "terminationMessagePolicy"),
-  ...refused("value", OWNED, "volumeDevices", "resizePolicy"),
+const FORBIDDEN_ON_CLOSED_PRIMARY: readonly ForbiddenField[] = [
+  ...FORBIDDEN_ON_PRIMARY,
+  ...forbid("value", OWNED, "env", "envFrom", "volumeMounts"),
+  ...forbid("pointer", OWNED, "securityContext", "lifecycle"),
+  ...forbid("value", OWNED, "workingDir", "terminationMessagePath", "terminationMessagePolicy"),
+  ...forbid("value", OWNED, "volumeDevices", "resizePolicy"),
 ];
 
 export interface ComponentRules {
   /**
-   * Accounts that the operator makes for gateways are refused. A gateway may run under an account of any name: that of another one has
-   * no right that its own has not.
+   * Accounts that the operator creates for gateways are forbidden. A gateway may run under an account of any name: that of another
+   * gateway has no further permissions.
    */
   readonly refusesGatewayAccounts: boolean;
-  /** Name of the container that the operator builds itself. */
+  /** Name of the container that the operator renders. */
   readonly primary: string;
-  readonly refusedOnPrimary: readonly RefusedField[];
+  readonly refusedOnPrimary: readonly ForbiddenField[];
   readonly reservedContainers: readonly string[];
   /** Environment variables of the primary container that the operator sets. */
   readonly reservedEnv: readonly string[];
@@ -73,7 +73,7 @@ export interface ComponentRules {
   readonly reservedVolumes: readonly string[];
   /** Those of them that hold Secrets: no other container may mount them either. */
   readonly secretVolumes: readonly string[];
-  /** Volumes that are made in numbers, one per signing key: reserved and Secret-backed by the start of their name. */
+  /** Prefixes of volumes of which there is one per signing key: reserved and Secret-backed. */
   readonly secretVolumePrefixes: readonly string[];
 }
 
@@ -81,7 +81,7 @@ export const COMPONENT_RULES: Readonly<Record<TemplateComponent, ComponentRules>
   engine: {
     refusesGatewayAccounts: true,
     primary: "engine",
-    refusedOnPrimary: REFUSED_ON_PRIMARY,
+    refusedOnPrimary: FORBIDDEN_ON_PRIMARY,
     reservedContainers: ["engine-web"],
     reservedEnv: ["POD_INDEX", "FB_AWS_EC2_METADATA_CLIENT_ENABLED"],
     reservedMountPaths: ["/var/lib/firebolt", "/var/lib/firebolt/config.yaml", "/run/firebolt"],
@@ -92,7 +92,7 @@ export const COMPONENT_RULES: Readonly<Record<TemplateComponent, ComponentRules>
   gateway: {
     refusesGatewayAccounts: false,
     primary: "envoy",
-    refusedOnPrimary: REFUSED_ON_CLOSED_PRIMARY,
+    refusedOnPrimary: FORBIDDEN_ON_CLOSED_PRIMARY,
     reservedContainers: ["wake-agent"],
     reservedEnv: [],
     reservedMountPaths: [],
@@ -112,7 +112,7 @@ export const COMPONENT_RULES: Readonly<Record<TemplateComponent, ComponentRules>
   metadata: {
     refusesGatewayAccounts: true,
     primary: "metadata",
-    refusedOnPrimary: REFUSED_ON_CLOSED_PRIMARY,
+    refusedOnPrimary: FORBIDDEN_ON_CLOSED_PRIMARY,
     reservedContainers: [],
     reservedEnv: [],
     reservedMountPaths: [],

@@ -1,14 +1,14 @@
-// The judge of user pod templates: lists everything that template-rules.ts refuses. Admission and controllers call the same
-// function, so what one lets through the other accepts. Takes the template as untyped JSON: its metadata has no schema.
+// Validates user pod templates: lists every field that template-rules.ts forbids. Admission and controllers call the same function,
+// so they agree. Takes the template as untyped JSON: its metadata has no schema.
 import { RESERVED_KEY_PREFIX } from "../api/labels.ts";
 import { isOperatorAccount, isOperatorClaim } from "./operator-objects.ts";
 import { isObject, type JsonObject } from "./shape.ts";
 import {
   COMPONENT_RULES,
   type ComponentRules,
-  REFUSED_METADATA,
-  REFUSED_POD_SPEC,
-  type RefusedField,
+  FORBIDDEN_METADATA,
+  FORBIDDEN_POD_SPEC,
+  type ForbiddenField,
   type TemplateComponent,
 } from "./template-rules.ts";
 import type { Violation } from "./violation.ts";
@@ -25,13 +25,13 @@ export function validateTemplate(component: TemplateComponent, template: unknown
 
 function validateMetadata(metadata: JsonObject, path: string): Violation[] {
   return [
-    ...refusedFields(REFUSED_METADATA, metadata, path),
+    ...refusedFields(FORBIDDEN_METADATA, metadata, path),
     ...validateKeys(metadata["labels"], `${path}.labels`),
     ...validateKeys(metadata["annotations"], `${path}.annotations`),
   ];
 }
 
-/** Labels or annotations: reserved keys are refused, values must be texts. Reported by key, in alphabetical order. */
+/** Labels or annotations: reserved keys are forbidden, values must be strings. Reported by key, in alphabetical order. */
 function validateKeys(map: unknown, path: string): Violation[] {
   if (map === undefined || map === null) return [];
   if (!isObject(map)) return [{ path, type: "Invalid value", value: map, detail: "must be a map of strings" }];
@@ -49,7 +49,7 @@ function validateKeys(map: unknown, path: string): Violation[] {
 }
 
 function validatePodSpec(rules: ComponentRules, spec: JsonObject, path: string): Violation[] {
-  const violations = [...refusedFields(REFUSED_POD_SPEC, spec, path), ...operatorObjects(rules, spec, path)];
+  const violations = [...refusedFields(FORBIDDEN_POD_SPEC, spec, path), ...operatorObjects(rules, spec, path)];
   let primarySeen = false;
   entriesOf(spec["containers"]).forEach((container, index) => {
     const at = `${path}.containers[${index}]`;
@@ -86,12 +86,12 @@ function operatorObjects({ refusesGatewayAccounts }: ComponentRules, spec: JsonO
     );
   }
   entriesOf(spec["volumes"]).forEach((volume, index) => {
-    for (const { at, name, wayOut } of claimsOfVolume(volume)) {
+    for (const { at, name, remedy } of claimsOfVolume(volume)) {
       if (typeof name !== "string" || !isOperatorClaim(name)) continue;
       violations.push(
         forbidden(
           `${path}.volumes[${index}].${at}`,
-          `${JSON.stringify(name)} is the name of the claim of an instance's PostgreSQL, which belongs to the operator: ${wayOut}`,
+          `${JSON.stringify(name)} is the name of the claim of an instance's PostgreSQL, which belongs to the operator: ${remedy}`,
         ),
       );
     }
@@ -100,8 +100,8 @@ function operatorObjects({ refusesGatewayAccounts }: ComponentRules, spec: JsonO
 }
 
 /**
- * The claims that a volume mounts or is filled from. Of whatever kind a data source is: a clone has the data of its claim, and a
- * snapshot that is named after a claim is most likely one of it.
+ * The claims that a volume mounts or is filled from. The kind of a data source does not matter: a clone has the data of its claim,
+ * and a snapshot that is named after a claim most likely has it too.
  */
 function claimsOfVolume({ persistentVolumeClaim, ephemeral }: JsonObject): readonly ClaimUse[] {
   const template = fieldOf(ephemeral, "volumeClaimTemplate");
@@ -110,12 +110,12 @@ function claimsOfVolume({ persistentVolumeClaim, ephemeral }: JsonObject): reado
     {
       at: "persistentVolumeClaim.claimName",
       name: fieldOf(persistentVolumeClaim, "claimName"),
-      wayOut: "use another claim",
+      remedy: "use another claim",
     },
     ...["dataSource", "dataSourceRef"].map((field) => ({
       at: `ephemeral.volumeClaimTemplate.spec.${field}.name`,
       name: fieldOf(fieldOf(claimSpec, field), "name"),
-      wayOut: "fill the volume from another source",
+      remedy: "fill the volume from another source",
     })),
   ];
 }
@@ -124,7 +124,7 @@ interface ClaimUse {
   /** Below the volume. */
   readonly at: string;
   readonly name: unknown;
-  readonly wayOut: string;
+  readonly remedy: string;
 }
 
 function fieldOf(value: unknown, name: string): unknown {
@@ -133,7 +133,7 @@ function fieldOf(value: unknown, name: string): unknown {
 
 function validatePrimary(rules: ComponentRules, container: JsonObject, path: string): Violation[] {
   const violations = refusedFields(rules.refusedOnPrimary, container, path, `of the ${rules.primary} container `);
-  // Lists that are refused as a whole need no look at their entries.
+  // Entries of lists that are forbidden as a whole are not checked.
   if (rules.refusedOnPrimary.some(({ name }) => name === "env")) return violations;
   entriesOf(container["env"]).forEach(({ name }, index) => {
     if (typeof name === "string" && rules.reservedEnv.includes(name)) {
@@ -153,7 +153,7 @@ function validatePrimary(rules: ComponentRules, container: JsonObject, path: str
   return violations;
 }
 
-/** A sidecar or an init container. Since v0.8.1 it may mount what holds no Secret, e.g. to prepare the data directory. */
+/** A sidecar or an init container. It may mount volumes without Secrets, e.g. to prepare the data directory. */
 function validateExtra(rules: ComponentRules, container: JsonObject, path: string): Violation[] {
   const violations: Violation[] = [];
   const { name } = container;
@@ -174,13 +174,13 @@ function validateExtra(rules: ComponentRules, container: JsonObject, path: strin
   return violations;
 }
 
-function refusedFields(fields: readonly RefusedField[], object: JsonObject, path: string, whose = ""): Violation[] {
+function refusedFields(fields: readonly ForbiddenField[], object: JsonObject, path: string, whose = ""): Violation[] {
   return fields
     .filter(({ name, setWhen }) => isSet(object[name], setWhen))
     .map(({ name, why }) => forbidden(`${path}.${name}`, `${name} ${whose}${why}`));
 }
 
-function isSet(value: unknown, setWhen: RefusedField["setWhen"]): boolean {
+function isSet(value: unknown, setWhen: ForbiddenField["setWhen"]): boolean {
   if (value === undefined || value === null) return false;
   if (setWhen === "pointer") return true;
   return Array.isArray(value) ? value.length > 0 : value !== "" && value !== false && value !== 0;

@@ -1,5 +1,5 @@
-// One broken rule of a manifest and its text, in the words and the form of Kubernetes' own field errors, so that admission
-// and conditions read alike. Judges nothing.
+// One violation of a rule and its message, in the form of Kubernetes' own field errors, so that admission and conditions read
+// alike.
 
 export type ViolationType =
   | "Required value"
@@ -15,7 +15,7 @@ export interface Violation {
   readonly type: ViolationType;
   /** The offending value; printed only for the types that show one. */
   readonly value?: unknown;
-  /** What is wrong and what to do. Empty when the type says it all. */
+  /** What is wrong and what to do. Empty when the type is enough. */
   readonly detail: string;
 }
 
@@ -34,7 +34,7 @@ export function violationText({ path, type, value, detail }: Violation): string 
   return `${path}: ${type}${shown}${detail === "" ? "" : `: ${detail}`}`;
 }
 
-/** One violation bare, several as `[a, b]`, the same text once. Empty for none. */
+/** One violation bare, several as `[a, b]`, without duplicates. Empty for none. */
 export function violationsText(violations: readonly Violation[]): string {
   const texts = [...new Set(violations.map(violationText))];
   return texts.length > 1 ? `[${texts.join(", ")}]` : (texts[0] ?? "");
