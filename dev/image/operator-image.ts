@@ -27,7 +27,7 @@ export const ENVIRONMENT = [
 ];
 
 /**
- * How V8 is to run a program that waits for the network most of the time (docs/performance.md has what each is worth): collect early and
+ * How V8 is to run a program that waits for the network most of the time (bench/NOTEBOOK.md has the measurements): collect early and
  * compactly, and compile one function at a time. NODE_OPTIONS takes none of them.
  */
 export const V8_FLAGS = ["--memory-saver-mode", "--no-concurrent-recompilation"];

@@ -35,6 +35,7 @@ export function allPages(): readonly string[] {
     "*.md",
     "docs/**/*.md",
     "examples/*.md",
+    "bench/*.md",
     "charts/*/README.md",
     "src/**/*.md",
     "packages/*/*.md",
