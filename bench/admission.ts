@@ -1,6 +1,6 @@
-// Admission under a steady load: manifests at a fixed rate through a real API server that asks our webhooks about each of them. The
+// Admission under a steady load: manifests at a fixed rate through a real API server that calls the webhooks for each of them. The
 // webhook server runs in a process of its own, as the manager would; half of the engines name a class, which it has to look up, and
-// every fifth manifest must be refused. The same rate straight at the webhook, without look-ups, shows what judging itself costs. Options: --rate N per second (200), --seconds N (20), --target-ms N for the p99 (10).
+// every fifth manifest must be denied. The same rate straight at the webhook, without look-ups, shows what judging itself costs. Options: --rate N per second (200), --seconds N (20), --target-ms N for the p99 (10).
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const NAMESPACE = "default";
 const ROOT = `/apis/compute.firebolt.io/v1alpha1/namespaces/${NAMESPACE}`;
 const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1";
 const WARM_UP = 200;
-/** The generator's own connections: as many as a busy cluster's clients have, so that it does not spend its time on handshakes. */
+/** Connections of the generator: as many as the clients of a busy cluster have, so that it does not spend its time on handshakes. */
 const CONNECTIONS = 64;
 const DEADLINE_MS = 30_000;
 
@@ -63,7 +63,7 @@ export async function run(args: readonly string[]): Promise<object> {
     const straight = await load(direct, rate * seconds, rate, directQuestion);
     failures.push(...straight.failures);
     const result = {
-      /** Of everything on the machine: figures from a busy one say little. */
+      /** Of the whole machine: figures from a busy one mean little. */
       loadAverageBefore: Number(loadBefore.toFixed(2)),
       requests: latencies.length,
       wallMs: Math.round(wallMs),
@@ -91,7 +91,7 @@ export async function run(args: readonly string[]): Promise<object> {
   }
 }
 
-/** What a process has used so far. Linux counts in hundredths of a second. */
+/** Resources used by a process so far. Linux counts in hundredths of a second. */
 function cpuMsOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
     .replace(/^.*\) /, "")
@@ -104,7 +104,7 @@ const progress = (line: string): void => console.error(`admission: ${line}`);
 async function message<T>(child: ChildProcess): Promise<T> {
   const [value] = await Promise.race([
     once(child, "message"),
-    once(child, "exit").then(([code]) => Promise.reject(new Error(`the webhook process ended with ${code}`))),
+    once(child, "exit").then(([code]) => Promise.reject(new Error(`the webhook process exited with ${code}`))),
   ]);
   return value as T;
 }
@@ -114,9 +114,9 @@ async function register(api: Api, configurations: Ready["configurations"]): Prom
     await api.expect({ method: "POST", path: `${CONFIGURATIONS}/${type}webhookconfigurations`, body });
   const probe = question(4);
   const deadline = performance.now() + 20_000;
-  // The API server learns of a registration by a watch of its own.
+  // The API server observes a registration through a watch.
   while ((await api.send({ method: "POST", ...probe })).status !== 403) {
-    if (performance.now() > deadline) throw new Error("the webhooks were never asked");
+    if (performance.now() > deadline) throw new Error("the webhooks were never called");
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   const path = `${ROOT}/fireboltengineclasses`;
@@ -124,7 +124,7 @@ async function register(api: Api, configurations: Ready["configurations"]): Prom
 }
 
 interface Sender extends Disposable {
-  /** Status and message; rejects when there is no answer in time. */
+  /** Status and message; rejects when there is no response in time. */
   send(question: Question): Promise<{ readonly status: number; readonly text: string }>;
 }
 
@@ -138,7 +138,7 @@ function openApiSender(kubeconfig: string): Sender {
   });
 }
 
-/** Keeps to a number of connections; what is beyond waits its turn. */
+/** Limits the number of connections; further requests wait. */
 function openSender(server: string, credentials: AgentOptions): Sender {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, ...credentials });
   return {
@@ -165,7 +165,7 @@ function openSender(server: string, credentials: AgentOptions): Sender {
   };
 }
 
-/** Sends at a fixed rate whatever the answers take, and counts from the moment a request was due: a slow server is not spared. */
+/** Sends at a fixed rate, however long responses take, and measures from the time at which a request was due. */
 async function load(sender: Sender, requests: number, rate: number, make = question) {
   const latencies: number[] = [];
   const failures: string[] = [];
@@ -213,7 +213,7 @@ const object = (kind: string, name: string, spec: object): object => ({
   spec,
 });
 
-/** Two engines with a class, one without, one instance, and one engine that must be refused, in turn. Nothing is kept. */
+/** Two engines with a class, one without, one instance, and one engine that must be denied, in turn. Dry runs: nothing is stored. */
 function question(index: number): Question {
   const path = `${ROOT}/fireboltengines?dryRun=All`;
   const spec = { instanceRef: "lakeside", replicas: 2, template: TEMPLATE };
@@ -235,7 +235,7 @@ function question(index: number): Question {
   }
 }
 
-/** An engine without class, as the API server would ask about it. */
+/** The review of an engine without class, as the API server sends it. */
 function directQuestion(index: number): Question {
   const engine = object("FireboltEngine", `e${index}`, { instanceRef: "lakeside", replicas: 2, template: TEMPLATE });
   const kind = { group: "compute.firebolt.io", version: "v1alpha1", kind: "FireboltEngine" };

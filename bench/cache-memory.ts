@@ -1,4 +1,4 @@
-// How much memory a watch cache takes for what it holds: N ConfigMaps on a real API server, cached by a process of its own.
+// How much memory a watch cache uses for its content: N ConfigMaps on a real API server, cached by a separate process.
 // Options: --objects N (5000), --bytes N of data per object (2000). The target is 1.3 bytes of heap per byte of JSON.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ export async function run(args: readonly string[]): Promise<object> {
   const bytes = positive("--bytes", values.bytes);
   await using plane = await startControlPlane({ progress });
   await createObjects(plane.adminKubeconfig, objects, bytes);
-  progress("measuring in a process of its own");
+  progress("measuring in a separate process");
   const { before, after, ...measured } = await measureInChild(plane.adminKubeconfig, objects);
   const heapBytes = after.heapBytes - before.heapBytes;
   const ratio = heapBytes / measured.jsonBytes;
@@ -77,7 +77,7 @@ async function createObjects(kubeconfig: string, objects: number, bytes: number)
   }
 }
 
-/** Different for every object, so that no two share their text. */
+/** Different for every object, so that no two share a string. */
 function textOf(index: number, bytes: number): string {
   const line = `setting-${index}: value of object ${index}\n`;
   return line.repeat(Math.ceil(bytes / line.length)).slice(0, bytes);

@@ -1,5 +1,5 @@
-// A fleet of engines on a real control plane: what it costs to create, roll, keep, stop and delete it, against the same objects made
-// without an operator; and how the operator behaves at a start, a fail-over and an outage. Tables for people, one JSON file for programs.
+// A fleet of engines on a real control plane: the cost of creating, rolling, keeping, stopping and deleting it, compared with the same
+// objects created without an operator; and the behaviour at start, failover and outage. Prints tables and writes one JSON file.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, totalmem } from "node:os";
 import { dirname, join } from "node:path";
@@ -55,7 +55,7 @@ export async function run(args: readonly string[]): Promise<object> {
     const result = await MEASUREMENTS[name](options);
     figures[name] = result;
     if (name !== "phases") say(`${name}: ${JSON.stringify(result, undefined, 2)}`);
-    // After each: a later one that fails takes nothing away.
+    // After each measurement: a later failure loses no figures.
     writeFileSync(out, `${JSON.stringify({ machine, ...figures }, undefined, 1)}\n`);
   }
   say(`all figures: ${out}`);

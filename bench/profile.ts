@@ -1,5 +1,5 @@
-// `npm run bench -- profile FILE ...`: what a profile of the operator says, in a few lines. A `.cpuprofile` is summed up by part of the
-// program (the bundle is mapped back to its sources), a `.heapsnapshot` by type of object. Measures nothing by itself: the files come
+// `npm run bench -- profile FILE ...`: summarizes a profile of the operator. A `.cpuprofile` is summed up by part of the
+// program (the bundle is mapped back to its sources), a `.heapsnapshot` by type of object. Measures nothing itself: the files come
 // from `npm run bench -- fleet` with --node-arg=--cpu-prof, or with --node-arg=--heapsnapshot-signal=SIGUSR2 and that signal,
 // and the sources must still be those of the program that was profiled.
 import { readFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const USAGE = "usage: npm run bench -- profile FILE.cpuprofile|FILE.heapsnapshot
 export async function run(files: readonly string[]): Promise<object> {
   const unknown = files.find((file) => !/\.(cpuprofile|heapsnapshot)$/.test(file));
   if (files.length === 0 || unknown !== undefined)
-    throw new Error(unknown === undefined ? USAGE : `${unknown} is no profile. ${USAGE}`);
+    throw new Error(unknown === undefined ? USAGE : `${unknown} is not a profile. ${USAGE}`);
   const define = versionDefinitions(readSourceVersion(ROOT));
   const sources = await mapProgram({ ...OPERATOR_BUNDLE, root: ROOT, define });
   const results: Record<string, object> = {};

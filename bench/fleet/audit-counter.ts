@@ -1,5 +1,5 @@
-// What one user has asked of the API server, from the API server's own audit log: counted by verb and resource, with watches, the
-// lease and the upkeep of webhooks and metrics told apart. The log is read piece by piece, so that a long run costs no memory.
+// Counts the requests of one user in the audit log of the API server, by verb and resource; watches, the lease, and requests of the
+// webhook and metrics servers are counted separately. The log is read in chunks, so that a long run uses no memory.
 import { closeSync, existsSync, openSync, readSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { valueAt } from "@firebolt-operator/kube/testing";
@@ -8,23 +8,23 @@ import { valueAt } from "@firebolt-operator/kube/testing";
 export type Counts = Readonly<Record<string, number>>;
 
 export interface RequestCount {
-  /** What the work itself asked; the figure that the budget is about. */
+  /** Requests of the controllers: the figure of the budget. */
   readonly work: Counts;
   readonly watches: Counts;
   readonly lease: Counts;
   /** Webhooks and the metrics server: look-ups, certificates, token reviews. */
   readonly serving: Counts;
-  /** Answers of 400 and above, by `status verb resource`. */
+  /** Responses of 400 and above, by `status verb resource`. */
   readonly refused: Counts;
 }
 
 export interface AuditCounter {
   readonly apiServerArgs: readonly string[];
-  /** Everything this user was answered since the last call (or the start). */
+  /** All responses to this user since the last call, or since the start. */
   take(): RequestCount;
 }
 
-/** Nothing but who asked for what: bodies would cost more than the requests. */
+/** Metadata only: bodies would cost more than the requests. */
 const policyFor = (user: string) => ({
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",
@@ -43,7 +43,7 @@ export function openAuditCounter(folder: string, user: string): AuditCounter {
     apiServerArgs: [
       `--audit-policy-file=${policy}`,
       `--audit-log-path=${log}`,
-      // Whoever was answered is in the log already.
+      // A request that has had its response is in the log already.
       "--audit-log-mode=blocking",
       `--audit-log-maxsize=${LARGEST_LOG_MB}`,
     ],
@@ -58,7 +58,7 @@ export function openAuditCounter(folder: string, user: string): AuditCounter {
 
 export const total = (counts: Counts): number => Object.values(counts).reduce((sum, one) => sum + one, 0);
 
-/** Both together. */
+/** The sum of both. */
 export function addRequests(one: RequestCount, other: RequestCount): RequestCount {
   return {
     work: addCounts(one.work, other.work),
@@ -86,7 +86,7 @@ function count(entry: unknown, tally: Tally): void {
   };
   const [verb, resource, subresource] = [text("verb"), text("objectRef", "resource"), text("objectRef", "subresource")];
   const what = `${verb} ${resource === "" ? text("requestURI") : subresource === "" ? resource : `${resource}/${subresource}`}`;
-  // A watch is told of twice, when it begins and when it ends.
+  // A watch is logged twice, when it starts and when it completes.
   if (verb === "watch" && text("stage") !== "ResponseStarted") return;
   if (verb !== "watch" && text("stage") === "ResponseStarted") return;
   const code = Number(valueAt(entry, ["responseStatus", "code"]) ?? 0);
@@ -97,7 +97,7 @@ function count(entry: unknown, tally: Tally): void {
 function partOf(verb: string, resource: string, userAgent: string): keyof RequestCount {
   if (verb === "watch") return "watches";
   if (resource === "leases") return "lease";
-  // Our program says in its user agent which of its clients asks.
+  // The user agent of the program names the client.
   return userAgent.endsWith("(serving)") ? "serving" : "work";
 }
 
@@ -105,7 +105,7 @@ function bump(counts: Record<string, number>, key: string): void {
   counts[key] = (counts[key] ?? 0) + 1;
 }
 
-/** Calls back for every whole line from the offset on; answers where the next one begins. */
+/** Calls back for every complete line from the offset on; returns the offset of the next one. */
 function readLines(file: string, offset: number, onLine: (line: string) => void): number {
   const end = statSync(file).size;
   const descriptor = openSync(file, "r");

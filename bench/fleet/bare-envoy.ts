@@ -1,4 +1,4 @@
-// An Envoy that does as little as an Envoy can: one listener, one route, one static cluster. What the gateway is compared with. Pure.
+// The smallest Envoy configuration: one listener, one route, one static cluster. The gateway is compared with it. Pure.
 
 export interface BareEnvoyInput {
   readonly clientPort: number;

@@ -1,5 +1,5 @@
-// A fleet of engines of one instance: made, edited and deleted with bounded parallelism, and followed by one watch. Knows what the
-// status of an engine promises and nothing about who writes it.
+// A fleet of engines of one instance: created, edited and deleted with bounded parallelism, and observed by one watch. Reads the
+// status of engines, whichever operator writes it.
 import { type DeepReadonly, silentLogger } from "@firebolt-operator/kube";
 import { createObjectCache, type ObjectCache } from "@firebolt-operator/kube/cache";
 import { FireboltEngine } from "../../src/api/engine.ts";
@@ -20,16 +20,16 @@ export interface EngineFleet extends AsyncDisposable {
   /** A merge patch of the spec of each. */
   edit(names: readonly string[], spec: object): Promise<void>;
   remove(names: readonly string[]): Promise<void>;
-  /** Until every one of these engines passes; past the deadline it fails and says how many do not. */
+  /** Waits until all of these engines pass; after the deadline it throws with the number that does not. */
   until(names: readonly string[], check: EngineCheck, what: Awaited): Promise<void>;
-  /** Until none of these is left. */
+  /** Waits until all of these are deleted. */
   untilGone(names: readonly string[], what: Awaited): Promise<void>;
 }
 
 export interface Awaited {
   readonly describe: string;
   readonly timeoutMs: number;
-  /** Throws when there is no point in waiting on. */
+  /** Throws when waiting is pointless. */
   readonly assertRunning?: () => void;
 }
 
@@ -107,7 +107,7 @@ export async function openFleet(harness: Harness, namespace = FLEET_NAMESPACE): 
   };
 }
 
-/** Makes the instance that the engines name, and waits until it has an address for them. */
+/** Creates the instance of the engines, and waits until it has an address for them. */
 export async function createInstance(
   harness: Harness,
   namespace = FLEET_NAMESPACE,
@@ -125,7 +125,7 @@ export async function createInstance(
   }
 }
 
-/** At rest and Ready on this generation, for the spec as it is. */
+/** Stable or stopped, and Ready on this generation, for the current spec. */
 export const isReadyOn =
   (generation: number): EngineCheck =>
   ({ metadata, status }) =>
@@ -143,7 +143,7 @@ export const image = (tag: string) => ({
   template: { spec: { containers: [{ name: "engine", image: `example.com/engine:${tag}` }] } },
 });
 
-/** Runs the action for all, a few at a time; the first failure ends it. */
+/** Runs the action for all, a few at a time; stops at the first failure. */
 export async function inParallel<T>(
   items: readonly T[],
   action: (item: T) => Promise<void>,

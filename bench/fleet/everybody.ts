@@ -1,5 +1,5 @@
-// What everybody together has asked of the API server, by its own counters: the operator, whoever edits the engines, and Kubernetes'
-// controllers for the objects that come and go. Watches and leases are left out: they belong to time and not to work.
+// All requests to the API server, from its own counters: those of the operator, of the users who edit engines, and of Kubernetes'
+// controllers. Watches and leases are left out: they depend on time, not on work.
 import { openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
 import { type Counts, total } from "./audit-counter.ts";
 import type { Harness } from "./harness.ts";
@@ -19,8 +19,8 @@ export async function countEverybody({ plane }: Pick<Harness, "plane">): Promise
       const what = `${verb.toLowerCase()} ${resource}${subresource === "" ? "" : `/${subresource}`}`;
       counts[what] = (counts[what] ?? 0) + Number(value);
     }
-    // A page without the counter would look like a quiet cluster.
-    if (total(counts) === 0) throw new Error("the API server's metrics page has no apiserver_request_total");
+    // A response without the counter would look like an idle cluster.
+    if (total(counts) === 0) throw new Error("the API server's metrics have no apiserver_request_total");
     return counts;
   } finally {
     api.close();

@@ -1,5 +1,5 @@
-// Two replicas with the chart's own lease timing: how long nobody works after the leader is killed, and after it is told to stop. An
-// engine is edited at that moment; the gap ends with the first step that the other replica takes with it.
+// Two replicas with the lease timing of the chart: how long no replica reconciles after the leader is killed, and after a clean
+// shutdown. An engine is edited at that moment; the gap ends with the first write of the other replica for it.
 import { setTimeout as sleep } from "node:timers/promises";
 import { holderOf, leaseResource } from "@firebolt-operator/kube/election";
 import { FireboltEngine } from "../../src/api/engine.ts";
@@ -18,11 +18,11 @@ export interface FailOver {
 export interface Gap {
   /** Until the other replica holds the lease. */
   readonly leads: Percentiles;
-  /** Until its first step with the engine that was edited meanwhile. */
+  /** Until its first write for the engine that was edited meanwhile. */
   readonly acts: Percentiles;
 }
 
-/** All replicas share one network namespace here, so each has ports of its own; pods would not. */
+/** All replicas share one network namespace here, so each has its own ports, unlike pods. */
 const REPLICAS = [
   { webhook: 9444, probe: 8081, metrics: 8443 },
   { webhook: 9445, probe: 8082, metrics: 8444 },
@@ -104,7 +104,7 @@ async function gap({ harness, fleet, leader, signal, generation }: GapInput): Pr
   const before = await leaseHolder(harness);
   const startedMs = performance.now();
   const acted = async (): Promise<number> => {
-    // A leader on its way out may still be working: what counts is the first step after its end.
+    // A leader that shuts down may still write: what counts is the first write after it has exited.
     await leader.stop(signal);
     await fleet.edit([ENGINE], image(`g${generation}`));
     const what = { describe: `${FireboltEngine.kind} ${ENGINE} noticed`, timeoutMs: DEADLINE_MS };
@@ -115,13 +115,13 @@ async function gap({ harness, fleet, leader, signal, generation }: GapInput): Pr
   return { leadsMs: leadsMs - startedMs, actsMs: actsMs - startedMs };
 }
 
-/** When another holds the lease. */
+/** Time at which another replica holds the lease. */
 async function untilAnotherLeads(harness: Harness, before: string | undefined): Promise<number> {
   const deadlineMs = performance.now() + DEADLINE_MS;
   for (;;) {
     const holder = await leaseHolder(harness);
     if (holder !== undefined && holder !== before) return performance.now();
-    if (performance.now() > deadlineMs) throw new Error(`the lease is ${holder ?? "nobody"}'s after ${DEADLINE_MS} ms`);
+    if (performance.now() > deadlineMs) throw new Error(`the lease is held by ${holder ?? "no replica"} after ${DEADLINE_MS} ms`);
     await sleep(LEASE_LOOK_MS);
   }
 }

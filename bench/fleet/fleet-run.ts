@@ -1,5 +1,5 @@
-// The table of the budget: one fleet through its five phases, under our operator and any other program in turn, each on a fresh
-// control plane, with the floor measured right before. Opens and closes everything it needs.
+// The measurement of the budget: one fleet through its five phases, with this operator and any other program in turn, each on a fresh
+// control plane, with the floor measured right before.
 import { loadavg } from "node:os";
 import type { Values } from "../../test/support/helm.ts";
 import { createInstance, engineNames, isReadyOn, openFleet } from "./engine-fleet.ts";
@@ -10,7 +10,7 @@ import { measurePhases, type Phase, type PhaseResult } from "./phases.ts";
 import type { Memory } from "./process-meter.ts";
 import { untilQuiet } from "./quiet.ts";
 
-/** Which program is measured: ours as the chart runs it, or any other as a shell command. */
+/** The measured program: this operator as the chart runs it, or any other as a shell command. */
 export type Candidate =
   | { readonly type: "own"; readonly options: OwnOptions }
   | { readonly type: "other"; readonly command: string };
@@ -34,7 +34,7 @@ export interface FleetRun {
   readonly peakRssMb: number;
 }
 
-/** The name is long and strange because it is replaced in the copied objects by the names of other engines. */
+/** A name that occurs nowhere else: it is replaced in the copied objects by the names of other engines. */
 const SAMPLE = "sample-engine-";
 const SAMPLE_MS = 120_000;
 
@@ -47,7 +47,7 @@ export async function runFleet(options: FleetRunOptions): Promise<FleetRun> {
   progress(`floor: ${engines} engines in ${floor.createSeconds.toFixed(1)} s`);
   await using operator = await start(harness, candidate);
   await using fleet = await openFleet(harness);
-  // What comes with the start (its events, the look at its certificate) is no part of the first phase. Another program may never rest.
+  // Work at the start (events, reading the certificate) is no part of the first phase. Another program may never be idle.
   if (candidate.type === "own") await untilQuiet(harness);
   const memoryAtStart = operator.meter.memory();
   progress(`${operator.name} is ready after ${operator.readyMs} ms with ${memoryAtStart.rssMb} MB`);
@@ -57,7 +57,7 @@ export async function runFleet(options: FleetRunOptions): Promise<FleetRun> {
   return { name, engines, loadAverageBefore, floor, readyMs, memoryAtStart, phases, peakRssMb };
 }
 
-/** Another program has webhooks of its own, or none: ours would only stand in its way. */
+/** Another program has webhooks of its own, or none: those of this operator would deny its writes. */
 const valuesFor = ({ type }: Candidate): Values => (type === "own" ? {} : { webhook: { enabled: false } });
 
 async function start(harness: Harness, candidate: Candidate): Promise<Operator> {
@@ -67,7 +67,7 @@ async function start(harness: Harness, candidate: Candidate): Promise<Operator> 
   return operator;
 }
 
-/** What the program makes for one engine; the instance stays for the phases, the engine goes again. */
+/** The objects that the program creates for one engine; the instance stays for the phases, the engine is deleted. */
 async function sample(harness: Harness, candidate: Candidate): Promise<FloorTemplate> {
   await using operator = await start(harness, candidate);
   await using fleet = await openFleet(harness);

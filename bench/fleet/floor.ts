@@ -1,5 +1,5 @@
-// What the control plane itself needs: the objects of an engine, copied from a real one, created directly for as many engines and
-// waited for until their pods are ready. No operator runs meanwhile.
+// The time of the control plane itself: the objects of an engine, copied from a real one, are created directly for the same number of
+// engines until their pods are ready. No operator runs meanwhile.
 import { type KubeObject, type ObjectMeta, type ResourceType, silentLogger } from "@firebolt-operator/kube";
 import { createObjectCache } from "@firebolt-operator/kube/cache";
 import type { V1Pod } from "../../src/api/generated/kubernetes.ts";
@@ -24,7 +24,7 @@ export interface Floor {
   readonly deleteSeconds: number;
 }
 
-/** Everything that an operator has made for this engine, without what the server and the operator added to it. */
+/** All objects that an operator has created for this engine, without the fields that the server and the operator added. */
 export async function readTemplate(harness: Harness, namespace: string, engine: string): Promise<FloorTemplate> {
   const objects: FloorTemplate["objects"][number][] = [];
   for (const type of KINDS) {
@@ -34,7 +34,7 @@ export async function readTemplate(harness: Harness, namespace: string, engine: 
     });
     objects.push(...items.map((object) => ({ type, object: bare(object) })));
   }
-  if (objects.length === 0) throw new Error(`the operator has made nothing for engine ${engine}`);
+  if (objects.length === 0) throw new Error(`the operator has created nothing for engine ${engine}`);
   return { engine, objects };
 }
 
@@ -62,7 +62,7 @@ export async function measureFloor(harness: Harness, template: FloorTemplate, en
   const until = async (check: () => boolean, describe: string): Promise<void> => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     changed = () => (check() ? resolve() : undefined);
-    const ticker = setInterval(() => progress(`floor: ${ready.size} pods ready, ${present.size} there`), 5_000);
+    const ticker = setInterval(() => progress(`floor: ${ready.size} pods ready, ${present.size} created`), 5_000);
     const deadline = setTimeout(() => reject(new Error(`floor: not ${describe}`)), 60_000 + engines * 1_000);
     changed();
     await promise.finally(() => {
@@ -114,7 +114,7 @@ function bare(object: KubeObject): KubeObject {
   const rest: Record<string, unknown> = { ...object };
   delete rest["status"];
   const spec = rest["spec"];
-  // Addresses are the server's to give, except for "None".
+  // The server assigns addresses, except for "None".
   if (typeof spec === "object" && spec !== null && "clusterIP" in spec && spec.clusterIP !== "None") {
     const { clusterIP: _, clusterIPs: __, ...others } = spec as Record<string, unknown>;
     rest["spec"] = others;

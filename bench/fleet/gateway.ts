@@ -1,5 +1,5 @@
-// What the gateway's real configuration costs a query: the same Envoy, engines and load behind it, against a bare static route (with
-// kept connections, and with one query per connection as ours), in turns within one run. No control plane: the configuration is
+// The cost of the gateway configuration per query: the same Envoy, engines and load, compared with a bare static route (with reused
+// connections, and with one query per connection like the gateway), in turn within one run. No control plane: the configuration is
 // rendered as the operator renders it.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -19,7 +19,7 @@ import { meterProcess } from "./process-meter.ts";
 export interface GatewayLoad {
   readonly requests: number;
   readonly failed: number;
-  /** The middle of the rounds, so that one that was disturbed does not decide. */
+  /** The median round, so that a disturbed one does not decide. */
   readonly rps: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -39,7 +39,7 @@ export interface GatewayOptions {
 const PROCESSES = join(import.meta.dirname, "../processes");
 const NAMESPACE = "bench";
 const ENGINE = "hot";
-/** One query per connection: towards one address the ports of a connection's own side would run out. */
+/** One query per connection: to one address the local ports would run out. */
 const ADDRESSES = 16;
 
 interface Round {
@@ -85,10 +85,10 @@ export async function measureGateway(progress: Progress, options: GatewayOptions
     await start("bare", bare(false)),
     await start("bareOnePerConnection", bare(true)),
   ];
-  // Everybody looks the engine up and opens what it keeps before anything counts.
+  // Name look-ups and reused connections are made before the measurement.
   for (const { clientPort } of candidates) await load(clientPort, { ...options, seconds: 1 });
   for (let round = 0; round < options.rounds; round++) {
-    // The order goes round, so that nobody is always the first.
+    // The order rotates, so that no configuration is always the first.
     for (const index of candidates.keys()) {
       const one = candidates[(index + round) % candidates.length];
       if (one === undefined) continue;

@@ -1,5 +1,5 @@
-// The cluster that operators are measured on: a real control plane with simulated nodes, drain checks that are answered, an audit log
-// of the operator's own user, and the chart installed with the real Helm. Starts no operator and measures nothing.
+// The cluster on which operators are measured: a real control plane with simulated nodes, drain checks that get a response, an audit
+// log of the operator's user, and the chart installed by Helm. Starts no operator and measures nothing.
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -18,7 +18,7 @@ export const RELEASE = "firebolt-operator";
 export const SYSTEM_NAMESPACE = "firebolt-system";
 export const FLEET_NAMESPACE = "fleet";
 const USER = `system:serviceaccount:${SYSTEM_NAMESPACE}:${RELEASE}`;
-/** Roomy: each simulated node takes 10,000 pods. */
+/** Each simulated node takes 10,000 pods. */
 const NODES = 4;
 const CONNECTIONS = 64;
 
@@ -39,15 +39,15 @@ export interface Harness extends AsyncDisposable {
   readonly audit: AuditCounter;
   /** With a token of the chart's service account, and so with exactly its permissions. */
   readonly operatorKubeconfig: string;
-  /** The bundle as it was built for this harness: whoever builds meanwhile does not change what is measured. */
+  /** The bundle as built for this harness: a later build does not change what is measured. */
   readonly program: string;
-  /** What the chart renders, its Deployment among it. */
+  /** The rendered chart, including its Deployment. */
   readonly objects: readonly RenderedObject[];
-  /** For logs and certificates; goes away with the harness. */
+  /** For logs and certificates; deleted with the harness. */
   readonly folder: string;
   readonly progress: Progress;
   createNamespace(name: string): Promise<void>;
-  /** Another program than ours may need other permissions: all of them. */
+  /** Another program may need other permissions: grants all of them. */
   grantEverything(): Promise<void>;
 }
 

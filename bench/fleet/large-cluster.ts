@@ -1,5 +1,5 @@
-// A start with a large fleet already there, and once more with thousands of Secrets and ConfigMaps that are none of the operator's
-// business: time to ready and to rest, requests, memory. What is nobody's engine must not be held in memory.
+// A start with a large existing fleet, and again with thousands of unrelated Secrets and ConfigMaps: time to ready and to idle,
+// requests, memory. Unrelated objects must not be held in memory.
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineResource, type KubeObject } from "@firebolt-operator/kube";
 import type { RequestCount } from "./audit-counter.ts";
@@ -9,14 +9,14 @@ import { startOwnOperator } from "./operator.ts";
 
 export interface LargeStart {
   readonly readyMs: number;
-  /** From the start of the process until it had worked through everything it found: no processor time for a second. */
+  /** From the start of the process until it has reconciled everything: no processor time for a second. */
   readonly restMs: number;
   readonly cpuSeconds: number;
   readonly peakRssMb: number;
   readonly rssMb: number;
   readonly anonymousMb: number;
   readonly requests: RequestCount;
-  /** Left alone for half a minute after that. */
+  /** After another half minute without load. */
   readonly idle: {
     readonly seconds: number;
     readonly cpuSeconds: number;
@@ -36,7 +36,7 @@ const NAMESPACE = "unrelated";
 const BATCH = 200;
 const DATA_BYTES = 1_024;
 const REST_MS = 1_000;
-/** Lease renewals and timers go on at rest. */
+/** Lease renewals and timers continue while idle. */
 const REST_CPU_SECONDS = 0.05;
 const IDLE_SECONDS = 30;
 const DEADLINE_MS = 300_000;
@@ -62,7 +62,7 @@ export async function measureLargeCluster(
   return { engines, unrelated, alone, withUnrelated };
 }
 
-/** Engines come in batches, as they would: nobody creates three thousand at once. */
+/** Engines are created in batches, as in practice. */
 async function fill(harness: Harness, engines: number): Promise<void> {
   await using operator = await startOwnOperator(harness);
   await operator.untilLeading();
@@ -74,7 +74,7 @@ async function fill(harness: Harness, engines: number): Promise<void> {
     await fleet.create(batch);
     const describe = `Ready of the ${from + batch.length} first`;
     await fleet.until(batch, isReadyOn(0), { describe, timeoutMs: 900_000, assertRunning: operator.assertRunning });
-    harness.progress(`${from + batch.length} of ${engines} engines are there`);
+    harness.progress(`${from + batch.length} of ${engines} engines created`);
   }
 }
 
@@ -102,7 +102,7 @@ async function measureStart(harness: Harness): Promise<LargeStart> {
   for (let before = -1; ; ) {
     const cpu = meter.cpuSeconds();
     if (before >= 0 && cpu - before <= REST_CPU_SECONDS) break;
-    if (performance.now() - startedMs > DEADLINE_MS) throw new Error(`no rest within ${DEADLINE_MS} ms of the start`);
+    if (performance.now() - startedMs > DEADLINE_MS) throw new Error(`not idle within ${DEADLINE_MS} ms of the start`);
     before = cpu;
     restMs = Math.round(performance.now() - startedMs);
     await sleep(REST_MS);

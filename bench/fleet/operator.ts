@@ -1,5 +1,5 @@
-// Runs an operator as a process of its own: our bundle exactly as the chart's Deployment and the image would (arguments, environment,
-// V8 flags), or any other program. Its log goes to a file; a process that ends by itself is an error with the end of that log.
+// Runs an operator as a separate process: the bundle exactly as the chart's Deployment and the image do (arguments, environment, V8
+// flags), or any other program. Its log is written to a file; an unexpected exit is an error with the end of that log.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { meterProcess, type ProcessMeter } from "./process-meter.ts";
 
 const READY_DEADLINE_MS = 120_000;
 const LEADING_DEADLINE_MS = 60_000;
-/** What each of our controllers says in the log when its workers begin. */
+/** The log message of each controller when its workers start. */
 const STARTED = '"controller started"';
 const CONTROLLERS = 3;
 const STOP_DEADLINE_MS = 20_000;
@@ -23,14 +23,14 @@ export interface Operator extends AsyncDisposable {
   readonly name: string;
   readonly pid: number;
   readonly meter: ProcessMeter;
-  /** From the start of the process until /readyz said yes; undefined for a program without it. */
+  /** From the start of the process until /readyz succeeded; undefined for a program without it. */
   readonly readyMs: number | undefined;
-  /** Throws when the process has ended. */
+  /** Throws when the process has exited. */
   assertRunning(): void;
   log(): string;
-  /** Until our own program leads and its controllers work. */
+  /** Waits until the program leads and its controllers have started. */
   untilLeading(timeoutMs?: number): Promise<void>;
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits for the exit. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -40,14 +40,14 @@ export interface OwnOptions {
   /** More arguments of Node, such as --cpu-prof. */
   readonly nodeArgs?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Where its probes listen. Default: as the chart says, 8081. */
+  /** Port of its probes. Default: 8081, as in the chart. */
   readonly probePort?: number;
   readonly name?: string;
-  /** False: answer as soon as the process runs. */
+  /** False: return as soon as the process runs. */
   readonly waitForReady?: boolean;
 }
 
-/** Our own program, as its Deployment would run it. */
+/** This operator, as its Deployment runs it. */
 export async function startOwnOperator(harness: Harness, options: OwnOptions = {}): Promise<Operator> {
   const { flags = [], nodeArgs = [], env = {}, probePort = 8081, name = "firebolt-operator" } = options;
   const args = [
@@ -55,10 +55,10 @@ export async function startOwnOperator(harness: Harness, options: OwnOptions = {
     ...nodeArgs,
     harness.program,
     ...managerArgs(harness.objects),
-    // What a pod knows from the files of its service account.
+    // In a pod these come from the files of its service account.
     `--kubeconfig=${harness.operatorKubeconfig}`,
     `--leader-election-namespace=${SYSTEM_NAMESPACE}`,
-    // No client has an old address: what is measured is the operator's own time.
+    // No client has a cached address: only the operator's own time is measured.
     "--drain-settle=0s",
     ...flags,
   ];
@@ -97,7 +97,7 @@ async function launch(harness: Harness, { name, program, args, environment, prob
   const tail = (): string => readFileSync(logFile, "utf8").trimEnd().split("\n").slice(-LOG_TAIL_LINES).join("\n");
   const assertRunning = (): void => {
     if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) return;
-    throw new Error(`${name} ended with ${child.signalCode ?? child.exitCode}. The end of its log:\n${tail()}`);
+    throw new Error(`${name} exited with ${child.signalCode ?? child.exitCode}. The end of its log:\n${tail()}`);
   };
   const stop = async (signal: NodeJS.Signals = "SIGTERM"): Promise<void> => {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);
@@ -123,7 +123,7 @@ async function launch(harness: Harness, { name, program, args, environment, prob
       const deadlineMs = performance.now() + timeoutMs;
       while (readFileSync(logFile, "utf8").split(STARTED).length <= CONTROLLERS) {
         assertRunning();
-        if (performance.now() > deadlineMs) throw new Error(`${name} does not lead after ${timeoutMs} ms:\n${tail()}`);
+        if (performance.now() > deadlineMs) throw new Error(`${name} is not the leader after ${timeoutMs} ms:\n${tail()}`);
         await sleep(POLL_MS);
       }
     },
@@ -136,7 +136,7 @@ async function endOf(child: ChildProcess): Promise<void> {
   try {
     await once(child, "exit");
   } catch {
-    // It could not be started: whoever asks whether it runs is told.
+    // The process could not be started: assertRunning reports it.
   }
 }
 
@@ -144,18 +144,18 @@ async function untilReady(port: number, assertRunning: () => void): Promise<void
   const deadlineMs = performance.now() + READY_DEADLINE_MS;
   for (;;) {
     assertRunning();
-    if (await answersReady(port)) return;
+    if (await isReady(port)) return;
     if (performance.now() > deadlineMs)
-      throw new Error(`/readyz on port ${port} said nothing good for ${READY_DEADLINE_MS} ms`);
+      throw new Error(`/readyz on port ${port} did not succeed within ${READY_DEADLINE_MS} ms`);
     await sleep(POLL_MS);
   }
 }
 
-async function answersReady(port: number): Promise<boolean> {
+async function isReady(port: number): Promise<boolean> {
   try {
     return (await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) })).ok;
   } catch {
-    // Nobody listens yet: that is what waiting is for.
+    // The server does not listen yet.
     return false;
   }
 }

@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 const NAMES = ["phases", "single", "reaction", "fail-over", "outage", "large", "gateway"] as const;
 export type Measurement = (typeof NAMES)[number];
 
-/** What is taken where the command line says nothing. */
+/** Values of options that are not given. */
 export const DEFAULTS = {
   engines: 200,
   singleRounds: 50,
@@ -29,15 +29,15 @@ measurements (default: phases; "all" means every one):
 options:
   --engines N[,N]   engines (phases: one run per number, default ${DEFAULTS.engines})
   --idle SECONDS    length of the idle phase (60)
-  --operator CMD    measure this program as well; may be repeated. It gets KUBECONFIG and POD_NAMESPACE
-  --without-own     leave our own program out
-  --flag FLAG       a further flag of our program, after the chart's; may be repeated
-  --node-arg ARG    a further argument of Node, such as --cpu-prof; may be repeated
+  --operator CMD    also measure this program; may be repeated. It gets KUBECONFIG and POD_NAMESPACE
+  --without-own     do not measure this operator
+  --flag FLAG       an additional flag of this operator, after those of the chart; may be repeated
+  --node-arg ARG    an additional argument of Node, such as --cpu-prof; may be repeated
   --rounds N        rounds of single (${DEFAULTS.singleRounds}), fail-over (${DEFAULTS.failOverRounds}) and gateway (${DEFAULTS.gatewayRounds})
   --away SECONDS    length of the outage (60)
   --unrelated N     Secrets and ConfigMaps of "large" together (20000)
   --seconds N, --connections N   one round of gateway (2, 32)
-  --out FILE        where the figures go (bench/results/fleet-MEASUREMENT.json)`;
+  --out FILE        file for the figures (bench/results/fleet-MEASUREMENT.json)`;
 
 export interface FleetOptions {
   readonly measurements: readonly Measurement[];

@@ -1,6 +1,6 @@
-// The API server is away for a minute, with a fleet at rest: what is asked of it when it is back (a storm would keep it down), and how
-// long until an edit made right then is acted on. Once as the chart installs the operator, with a lease (the process ends itself when
-// it cannot renew, and is started again), and once without one (the process stays and its watches go on).
+// The API server is down for a minute, with a fleet at rest: the requests when it is back (a burst would keep it down), and the time
+// until an edit made right then is acted on. Once as the chart installs the operator, with a lease (the process exits when it cannot
+// renew, and is restarted), and once without one (the process and its watches continue).
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RequestCount, total } from "./audit-counter.ts";
 import { createInstance, engineNames, image, isReadyOn, openFleet } from "./engine-fleet.ts";
@@ -11,7 +11,7 @@ export interface Outage {
   readonly engines: number;
   readonly awaySeconds: number;
   readonly restarts: number;
-  /** From the moment the API server was ready again to the first step with the edited engine. */
+  /** From the moment the API server was ready again to the first write for the edited engine. */
   readonly reactionMs: number;
   /** In the minute after that moment. */
   readonly requests: RequestCount;
@@ -39,13 +39,13 @@ export async function measureOutage(progress: Progress, options: OutageOptions):
   await fleet.create(names);
   await fleet.until(names, isReadyOn(0), awaited("Ready"));
   await sleep(5_000);
-  progress(`the API server goes away for ${awaySeconds} s`);
+  progress(`stopping the API server for ${awaySeconds} s`);
   await harness.plane.stopApiServer();
   await sleep(awaySeconds * 1_000);
   harness.audit.take();
   await harness.plane.startApiServer();
   const backMs = performance.now();
-  progress("it is back");
+  progress("the API server is back");
   const [first = ""] = names;
   const noticed = (async (): Promise<number> => {
     await editWhenPossible(() => fleet.edit([first], image("after")));
@@ -61,7 +61,7 @@ export async function measureOutage(progress: Progress, options: OutageOptions):
   return { engines, awaySeconds, restarts: supervised.restarts, reactionMs, requests, requestsInAll };
 }
 
-/** Until the operator's webhooks answer, an edit is refused. */
+/** Until the operator's webhooks respond, an edit is rejected. */
 async function editWhenPossible(edit: () => Promise<void>): Promise<void> {
   const deadlineMs = performance.now() + DEADLINE_MS;
   for (;;) {

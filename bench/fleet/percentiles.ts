@@ -1,4 +1,4 @@
-// The middle and the tail of a list of measurements. Pure.
+// Percentiles of a list of measurements. Pure.
 
 export interface Percentiles {
   readonly count: number;

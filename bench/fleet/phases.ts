@@ -1,5 +1,5 @@
-// The life of a fleet in five phases: create, roll, idle, stop, delete. Each is measured alone: wall time, and what the operator used
-// and asked meanwhile.
+// The life of a fleet in five phases: create, roll, idle, stop, delete. Each is measured separately: wall time, and the CPU,
+// memory and requests of the operator.
 import { loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Counts, RequestCount } from "./audit-counter.ts";
@@ -16,7 +16,7 @@ export type Phase = (typeof PHASES)[number];
 export interface PhaseResult {
   readonly wallSeconds: number;
   readonly cpuSeconds: number;
-  /** The highest during the phase. */
+  /** Maximum during the phase. */
   readonly peakRssMb: number;
   /** Processor time of the control plane, by program, and of this harness. */
   readonly clusterCpuSeconds: Readonly<Record<string, number>>;
@@ -24,7 +24,7 @@ export interface PhaseResult {
   readonly rssMb: number;
   readonly anonymousMb: number;
   readonly requests: RequestCount;
-  /** Of everybody, the operator included, as the API server counts them. */
+  /** Of all clients, the operator included, as the API server counts them. */
   readonly requestsOfAll: Counts;
   /** Of the whole machine, one minute, at the phase's end. */
   readonly loadAverage: number;
@@ -76,7 +76,7 @@ export async function measurePhases(
   return results as Record<Phase, PhaseResult>;
 }
 
-/** The wall time is the action's own; processor time and requests include what comes right after it. */
+/** The wall time covers the action; processor time and requests include the work right after it. */
 export async function measure(
   harness: Harness,
   { meter, assertRunning }: Operator,
@@ -110,7 +110,7 @@ export async function measure(
     requests,
     loadAverage: hundredths(loadavg()[0] ?? 0),
   };
-  // Last, because being asked for its counters costs the API server time.
+  // Last, because reading the counters costs the API server time.
   return { ...result, requestsOfAll: since(asked, await countEverybody(harness)) };
 }
 

@@ -1,5 +1,5 @@
-// What a process has used, by the kernel's own count (Linux): processor time since its start, and resident memory now and at its
-// highest. Reads /proc only.
+// Resource usage of a process as counted by the Linux kernel: processor time since its start, current and peak resident memory. Reads
+// /proc only.
 import { readFileSync, writeFileSync } from "node:fs";
 
 export interface Memory {
@@ -14,7 +14,7 @@ export interface ProcessMeter {
   readonly pid: number;
   cpuSeconds(): number;
   memory(): Memory;
-  /** From now on the peak is counted anew. */
+  /** Restarts the measurement of the peak. */
   resetPeak(): void;
 }
 

@@ -1,5 +1,5 @@
-// Waits until an operator has nothing left to ask of the API server: events are written after what they tell, and what is counted next
-// must be its own and nothing before it.
+// Waits until an operator sends no more requests: events are written after the change they report, and must not be counted in the next
+// measurement.
 import { setTimeout as sleep } from "node:timers/promises";
 import { addRequests, type RequestCount, total } from "./audit-counter.ts";
 import type { Harness } from "./harness.ts";
@@ -10,8 +10,8 @@ const SILENT_WINDOWS = 10;
 const DEADLINE_MS = 180_000;
 
 /**
- * Returns when the lease was renewed twice and nothing else was asked for meanwhile, watches aside; answers what was asked since the
- * last count. Silence alone may be a machine that stands still: the lease shows an operator that had its chance to ask.
+ * Waits until the lease was renewed twice without any other request, watches aside; returns the requests since the last count.
+ * Silence alone may be a stalled machine: lease renewals show that the operator was running.
  */
 export async function untilQuiet({ audit }: Pick<Harness, "audit">, windowMs = WINDOW_MS): Promise<RequestCount> {
   const deadlineMs = performance.now() + DEADLINE_MS;
@@ -25,6 +25,6 @@ export async function untilQuiet({ audit }: Pick<Harness, "audit">, windowMs = W
     [renewals, silent] = isSilent ? [renewals + total(more.lease), silent + 1] : [0, 0];
     if (renewals > 1 || silent >= SILENT_WINDOWS) return all;
     if (performance.now() > deadlineMs)
-      throw new Error(`the operator still asks for ${JSON.stringify(more.work)} after ${DEADLINE_MS} ms`);
+      throw new Error(`the operator still sends ${JSON.stringify(more.work)} after ${DEADLINE_MS} ms`);
   }
 }

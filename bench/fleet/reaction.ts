@@ -1,5 +1,5 @@
-// How soon a fleet hears of a change that concerns all of it: an instance that gets ready while every engine waits for it, and an edit
-// of the class that every engine names. Measured from the change to each engine's first step, and to the end of the last.
+// How soon a fleet reacts to a change that concerns all of it: an instance that becomes ready while every engine waits for it, and an
+// edit of the class of every engine. Measured from the change to the first step of each engine, and until all are stable.
 import { silentLogger } from "@firebolt-operator/kube";
 import { createObjectCache } from "@firebolt-operator/kube/cache";
 import { FireboltEngineClass } from "../../src/api/engine-class.ts";
@@ -22,9 +22,9 @@ import { openSightings } from "./sightings.ts";
 
 export interface Reaction {
   readonly engines: number;
-  /** Milliseconds from the change to the first thing that each engine shows of it. */
+  /** Milliseconds from the change to the first observable step of each engine. */
   readonly firstStep: Percentiles;
-  /** Until all are at rest again. */
+  /** Until all are stable again. */
   readonly whole: PhaseResult;
 }
 
@@ -33,7 +33,7 @@ export interface Reactions {
   readonly classEdit: Reaction;
 }
 
-/** When an engine first showed that it knows. */
+/** Time of the first observable step of an engine. */
 type StepTime = (engine: string) => number | undefined;
 
 const CLASS = "shared";
@@ -65,12 +65,12 @@ export async function measureReactions(progress: Progress, engines: number): Pro
     const steps = names.map((name) => {
       const seenMs = stepMs(name);
       if (seenMs === undefined)
-        throw new Error(`${name} is on generation ${generation}, and its first step was not seen`);
+        throw new Error(`${name} is on generation ${generation}, and its first step was not observed`);
       return seenMs - sinceMs;
     });
     return { engines, firstStep: percentiles(steps), whole };
   };
-  progress("the instance gets ready");
+  progress("the instance becomes ready");
   const instanceReady = await react(
     async () => {
       const ready = instanceShowsAddress(harness);
@@ -79,7 +79,7 @@ export async function measureReactions(progress: Progress, engines: number): Pro
       return ready;
     },
     0,
-    // The status follows only when everything is there: an object shows the step sooner.
+    // The status changes only when all objects exist: the first object shows the step sooner.
     (name) => sightings.statefulSetMs(name, 0),
   );
   progress("the class is edited");
@@ -106,7 +106,7 @@ function firstSeen(fleet: EngineFleet, check: EngineCheck): ReadonlyMap<string, 
   return times;
 }
 
-/** When the instance first told where its metadata service is: what engines wait for. */
+/** Time at which the status of the instance first has the address of its metadata service, which engines wait for. */
 async function instanceShowsAddress({ client }: Harness): Promise<number> {
   const cache = createObjectCache<FireboltInstance>({
     client,

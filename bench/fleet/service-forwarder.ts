@@ -1,5 +1,5 @@
-// A Service in miniature: whoever connects to the port reaches the first backend that accepts, as kube-proxy would leave out pods
-// that are gone. Copies bytes and knows nothing else.
+// A minimal Service: a connection to the port is forwarded to the first backend that accepts it, as kube-proxy would skip terminated
+// pods. Copies bytes only.
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 

@@ -1,5 +1,4 @@
-// When something was first seen, by watches of the administrator: the one clock for reactions, free of the whole seconds that
-// Kubernetes writes into objects. Looks only.
+// Times of first watch events: one clock for reactions, more precise than the whole seconds in Kubernetes objects. Reads only.
 import { type DeepReadonly, silentLogger } from "@firebolt-operator/kube";
 import { createObjectCache } from "@firebolt-operator/kube/cache";
 import type { V1Pod, V1StatefulSet } from "../../src/api/generated/kubernetes.ts";
@@ -8,9 +7,9 @@ import { pods, statefulSets } from "../../src/engine/kinds.ts";
 import { FLEET_NAMESPACE, type Harness } from "./harness.ts";
 
 export interface Sightings extends AsyncDisposable {
-  /** When the StatefulSet of this engine's generation was first seen. */
+  /** Time of the first event of the StatefulSet of this engine's generation. */
   statefulSetMs(engine: string, generation: number): number | undefined;
-  /** When its pod was first seen to be ready. */
+  /** Time of the first event with a ready pod. */
   podReadyMs(engine: string, generation: number): number | undefined;
 }
 

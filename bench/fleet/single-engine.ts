@@ -1,5 +1,5 @@
 // One engine alone on a quiet cluster, again and again: how long from its creation to Ready and from an edit to the next generation,
-// without the time that its pod itself needs (from the StatefulSet's appearance until the pod is ready).
+// without the start of its pod (from the first event of the StatefulSet until the pod is ready).
 import { setTimeout as sleep } from "node:timers/promises";
 import { createInstance, type EngineFleet, image, isReadyOn, openFleet } from "./engine-fleet.ts";
 import { openHarness, type Progress } from "./harness.ts";
@@ -8,15 +8,15 @@ import { type Percentiles, percentiles } from "./percentiles.ts";
 import { openSightings, type Sightings } from "./sightings.ts";
 
 export interface SingleEngine {
-  /** Milliseconds, the pods' own time taken off. */
+  /** Milliseconds, without the start of the pods. */
   readonly create: Percentiles;
   readonly roll: Percentiles;
-  /** What was taken off. */
+  /** The start of the pods. */
   readonly podStart: Percentiles;
 }
 
 const DEADLINE_MS = 60_000;
-/** Between two measurements, so that the deletion of one is no part of the next. */
+/** Pause between two measurements, so that the deletion of one does not affect the next. */
 const CALM_MS = 300;
 
 export async function measureSingleEngine(progress: Progress, rounds: number): Promise<SingleEngine> {
@@ -62,7 +62,7 @@ async function timed(fleet: EngineFleet, name: string, { generation, act, assert
 
 function podTime(sightings: Sightings, name: string, generation: number): number {
   const [from, to] = [sightings.statefulSetMs(name, generation), sightings.podReadyMs(name, generation)];
-  if (from === undefined || to === undefined) throw new Error(`${name} has got ready without a pod`);
-  // Two watches: the pod may be shown before the set.
+  if (from === undefined || to === undefined) throw new Error(`${name} became ready without a pod`);
+  // Two watches: the event of the pod may come before that of the StatefulSet.
   return Math.max(0, to - from);
 }

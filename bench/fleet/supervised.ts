@@ -1,12 +1,12 @@
-// A process that is started again whenever it ends, as the kubelet does: at once the first time, then after 10, 20, 40 s and so on.
+// A process that is restarted whenever it exits, as the kubelet does: at once the first time, then after 10, 20, 40 s and so on.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Harness } from "./harness.ts";
 import { type Operator, type OwnOptions, startOwnOperator } from "./operator.ts";
 
 export interface Supervised extends AsyncDisposable {
-  /** How often it has been started again. */
+  /** Number of restarts. */
   readonly restarts: number;
-  /** The one that runs, or ran last. */
+  /** The running process, or the last one. */
   readonly operator: Operator;
 }
 
@@ -54,7 +54,7 @@ function isRunning(operator: Operator): boolean {
     operator.assertRunning();
     return true;
   } catch {
-    // That it has ended is the answer.
+    // The process has exited: restart it below.
     return false;
   }
 }

@@ -1,18 +1,7 @@
-// Figures for people: fixed columns of text, and the requests of a phase as one line. Pure.
+// Renders figures as a table with fixed columns, and the requests of a phase as one line. Pure.
 import { type Counts, total } from "./audit-counter.ts";
+import { BUDGET, PEAK_RSS_MB } from "./budget.ts";
 import { PHASES, type Phase, type PhaseResult } from "./phases.ts";
-
-/** What the budget allows (for 200 engines, except the counts per engine and the idle line, which hold for any number). */
-export const BUDGET: Readonly<
-  Record<Phase, { readonly wall?: number; readonly requests: number; readonly cpu?: number }>
-> = {
-  create: { wall: 9, requests: 10, cpu: 3 },
-  roll: { wall: 15, requests: 17, cpu: 5 },
-  idle: { requests: 0, cpu: 0.3 },
-  stop: { wall: 15, requests: 17 },
-  delete: { wall: 6, requests: 6 },
-};
-export const PEAK_RSS_MB = 107;
 
 export interface TableInput {
   readonly name: string;
@@ -30,7 +19,7 @@ export function renderTable({ name, engines, floor, phases }: TableInput): strin
     const perEngine = phase === "idle" ? total(requests.work) : total(requests.work) / engines;
     return [
       phase,
-      withBudget(wallSeconds, 1, isBudgeted ? budget.wall : undefined),
+      withBudget(wallSeconds, 1, wallBudget(phase, floor)),
       phase === "create" || phase === "delete" ? floor[`${phase}Seconds`].toFixed(1) : "",
       withBudget(perEngine, 2, budget.requests),
       withBudget(cpuSeconds, 2, isBudgeted ? budget.cpu : undefined),
@@ -67,15 +56,21 @@ export function renderTable({ name, engines, floor, phases }: TableInput): strin
     columns([head, ...rows]),
     "requests per engine:",
     ...details,
-    "requests of everybody per engine, as the API server counts them:",
+    "requests of all clients per engine, as the API server counts them:",
     ...everybody,
-    "processor time of the others, in seconds:",
+    "processor time of the other programs, in seconds:",
     ...cluster,
   ].join("\n");
 }
 
 const withBudget = (value: number, digits: number, budget: number | undefined): string =>
   budget === undefined ? value.toFixed(digits) : `${value.toFixed(digits)} (${budget})`;
+
+function wallBudget(phase: Phase, floor: TableInput["floor"]): number | undefined {
+  const { floors } = BUDGET[phase];
+  if (floors === undefined) return undefined;
+  return floors * (phase === "delete" ? floor.deleteSeconds : floor.createSeconds);
+}
 
 /** `3 patch fireboltengines/status, 1 create services` */
 export function describe(counts: Counts, divisor: number): string {

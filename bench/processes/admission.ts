@@ -1,5 +1,5 @@
-// The webhook server of the admission benchmark, in a process of its own: says where it listens, counts how long every answer takes,
-// and reports on request. Argument: the kubeconfig.
+// The webhook server of the admission benchmark, as a separate process: prints its address, measures every response, and
+// reports on request. Argument: the kubeconfig.
 import { silentLogger, systemClock } from "@firebolt-operator/kube";
 import { inspectPair, PairHolder } from "@firebolt-operator/kube/certificates";
 import { createKubeClient, loadKubeconfig } from "@firebolt-operator/kube/client";
@@ -10,14 +10,14 @@ import { kubeLookups } from "../../src/admission/lookups.ts";
 import { renderWebhookConfigurations, type WebhookConfigurations } from "../../src/admission/webhook-configurations.ts";
 
 export interface Ready {
-  /** `https://127.0.0.1:port`, and who signed its certificate. */
+  /** `https://127.0.0.1:port`, and the CA of its certificate. */
   readonly base: string;
   readonly ca: string;
   readonly configurations: WebhookConfigurations;
 }
 
 export interface Measured {
-  /** Milliseconds from the arrival of a request to its answer. */
+  /** Milliseconds from the arrival of a request to its response. */
   readonly latencies: readonly number[];
   /** Of these, the time that look-ups on the API server took. */
   readonly lookups: readonly number[];

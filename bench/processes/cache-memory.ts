@@ -1,4 +1,4 @@
-// The measured process of the cache-memory benchmark: nothing but the runtime, one client and one cache. Prints one line of JSON.
+// The measured process of the cache-memory benchmark: only the runtime, one client and one cache. Prints one line of JSON.
 // Run with --expose-gc and the kubeconfig, the namespace and the number of objects as arguments.
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineResource, type KubeObject, silentLogger } from "@firebolt-operator/kube";
@@ -18,7 +18,7 @@ const CONFIG_MAPS = defineResource<ConfigMap>({
 });
 const SYNC_TIMEOUT_MS = 120_000;
 
-/** What is in use once everything that can be collected has been. `external` includes array buffers. */
+/** Memory in use after garbage collection. `external` includes array buffers. */
 async function measure(): Promise<{ readonly heapBytes: number; readonly rssBytes: number }> {
   if (globalThis.gc === undefined) throw new Error("run with --expose-gc");
   for (let round = 0; round < 3; round += 1) {
@@ -49,7 +49,7 @@ async function main([path, namespace = "", objects]: readonly string[]): Promise
   if (cache.size !== Number(objects)) throw new Error(`expected ${objects} objects, the cache holds ${cache.size}`);
   const after = await measure();
 
-  // After the measurement: counting makes garbage of its own.
+  // After the measurement: counting allocates memory.
   const jsonBytes = cache.list().reduce((sum, object) => sum + Buffer.byteLength(JSON.stringify(object)), 0);
   process.stdout.write(`${JSON.stringify({ objects: cache.size, syncMs, jsonBytes, before, after })}\n`);
   stopping.abort();

@@ -1,5 +1,5 @@
-// What the wake benchmark runs on: a control plane with simulated nodes, the engine operator, two gateways (one that holds, one that
-// does not), the agent from the bundled program, and a counter for what each asks of the API server.
+// The harness of the wake benchmark: a control plane with simulated nodes, the engine operator, two gateways (one that holds, one that
+// does not), the agent from the bundled program, and a counter of the API requests of each.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -26,7 +26,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const NAMESPACE = "wake-bench";
 const ACCOUNT = "main-gateway";
 const HOLD_MS = 120_000;
-/** A gateway opens a connection per query: towards one address it would run out of ports within seconds. */
+/** A gateway opens a connection per query: to one address it would run out of ports within seconds. */
 const RUNNING_REPLICAS = 16;
 const AUTO_STOP = { enabled: true, activeReplicas: 1, idleTimeout: "30m" };
 const RBAC = "rbac.authorization.k8s.io";
@@ -39,16 +39,16 @@ export interface WakeBench extends AsyncDisposable {
   readonly wakePort: number;
   createStopped(names: readonly string[]): Promise<void>;
   createRunning(name: string): Promise<void>;
-  /** So many queries at once; every one has to be answered. */
+  /** This many queries at once; every one must succeed. */
   query(
     engine: string,
     count: number,
   ): Promise<{ readonly sent: number; readonly failed: number; readonly holdMs: readonly number[] }>;
-  /** Requests answered by the API server so far, watches aside. */
+  /** Requests to the API server so far, watches aside. */
   counts(): { readonly agent: number; readonly operator: number };
-  /** Different wake requests that this engine has carried. */
+  /** Number of different wake requests on this engine. */
   stamps(engine: string): number;
-  /** The program's own pages (anonymous) and, with them, the shared ones of Node itself. */
+  /** Anonymous memory of the process, and resident memory including the shared pages of Node. */
   agentMemory(): { readonly rssMb: number; readonly anonymousMb: number; readonly peakRssMb: number };
   /** Processor time used so far, in milliseconds. */
   cpuMs(who: "agent" | "plain" | "wake"): number;

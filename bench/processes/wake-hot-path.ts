@@ -1,5 +1,5 @@
-// The cost of the hold for queries that need none: the same load through two gateways in turns, one with the wake filter and one
-// without, each measurement in a process of its own. Compared within one run, because times differ between runs.
+// The cost of the hold for queries that need none: the same load through two gateways in turn, one with the wake filter and one
+// without, each measurement in a separate process. Compared within one run, because times differ between runs.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -42,10 +42,10 @@ export async function measureHotPath(bench: WakeBench, options: HotPathOptions) 
   };
   const plain: Slice[] = [];
   const held: Slice[] = [];
-  // Both gateways look the engine up before anything counts.
+  // Both gateways resolve the engine before the measurement.
   for (const who of ["plain", "wake"] as const) await measure(who);
   for (let round = 0; round < rounds; round++) {
-    // The order alternates, so that neither is always the one that goes second.
+    // The order alternates, so that neither is always the second.
     const order = round % 2 === 0 ? ([plain, held] as const) : ([held, plain] as const);
     for (const list of order) list.push(await measure(list === plain ? "plain" : "wake"));
   }
@@ -67,7 +67,7 @@ export async function measureHotPath(bench: WakeBench, options: HotPathOptions) 
   };
 }
 
-/** The middle measurement counts, so that a round that something else disturbed does not decide. */
+/** The median measurement, so that a disturbed round does not decide. */
 function merge(measured: readonly Slice[]) {
   const sum = (of: (one: Slice) => number): number => measured.reduce((total, one) => total + of(one), 0);
   const requests = sum((one) => one.requests);

@@ -1,4 +1,4 @@
-// Queries for one engine through one gateway on kept connections, as fast as they are answered. Arguments: port, engine, connections,
+// Queries for one engine through one gateway on reused connections, as fast as responses arrive. Arguments: port, engine, connections,
 // seconds. Prints one line of JSON.
 import { connect, type Socket } from "node:net";
 
@@ -17,7 +17,7 @@ const latencies: number[] = [];
 let failed = 0;
 const until = performance.now() + Number(seconds) * 1_000;
 
-/** One query after the other. The benchmark's answers come in one piece. */
+/** One query after the other. The responses of the benchmark arrive in one packet. */
 function load(socket: Socket): Promise<void> {
   return new Promise((resolve, reject) => {
     let began = performance.now();

@@ -1,5 +1,4 @@
-// Where the processor time of a V8 CPU profile went: each sample counts for the function that was running, and that function for the
-// part of the program it stands in.
+// Sums up a V8 CPU profile: each sample counts for the running function, and that function for its part of the program.
 import type { SourceMap } from "node:module";
 import { addTo, largestShares, type Share } from "./shares.ts";
 
@@ -45,7 +44,7 @@ export function summarizeCpu(profile: CpuProfile, sources: SourceMap): Readonly<
   };
 }
 
-/** The source file of a function of the bundle; Node's own modules by their names; nothing for what V8 does by itself. */
+/** The source file of a function of the bundle; Node's own modules by name; empty for V8 itself. */
 function fileOf({ url, lineNumber, columnNumber }: CallFrame, sources: SourceMap): string {
   if (!url.endsWith(".mjs")) return url;
   const entry = sources.findEntry(lineNumber, columnNumber);

@@ -1,11 +1,11 @@
-// Sums amounts under names, largest first. Knows nothing of what is summed.
+// Sums amounts by name, largest first.
 
 export interface Share {
   readonly name: string;
   readonly amount: number;
 }
 
-/** Beyond the limit everything is one share, so that the sum stays what it was. */
+/** Amounts beyond the limit become one share, so that the sum stays the same. */
 export function largestShares(amounts: ReadonlyMap<string, number>, limit: number): readonly Share[] {
   const sorted = [...amounts]
     .map(([name, amount]) => ({ name, amount }))

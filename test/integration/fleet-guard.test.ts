@@ -7,7 +7,8 @@ import { openHarness } from "../../bench/fleet/harness.ts";
 import { startOwnOperator } from "../../bench/fleet/operator.ts";
 import { measurePhases, PHASES, type Phase, type PhaseResult } from "../../bench/fleet/phases.ts";
 import { untilQuiet } from "../../bench/fleet/quiet.ts";
-import { BUDGET, describe as describeCounts } from "../../bench/fleet/table.ts";
+import { BUDGET } from "../../bench/fleet/budget.ts";
+import { describe as describeCounts } from "../../bench/fleet/table.ts";
 
 const ENGINES = 20;
 const IDLE_SECONDS = 10;
