@@ -121,7 +121,8 @@ async function untilAnotherLeads(harness: Harness, before: string | undefined): 
   for (;;) {
     const holder = await leaseHolder(harness);
     if (holder !== undefined && holder !== before) return performance.now();
-    if (performance.now() > deadlineMs) throw new Error(`the lease is held by ${holder ?? "no replica"} after ${DEADLINE_MS} ms`);
+    if (performance.now() > deadlineMs)
+      throw new Error(`the lease is held by ${holder ?? "no replica"} after ${DEADLINE_MS} ms`);
     await sleep(LEASE_LOOK_MS);
   }
 }

@@ -123,7 +123,8 @@ async function launch(harness: Harness, { name, program, args, environment, prob
       const deadlineMs = performance.now() + timeoutMs;
       while (readFileSync(logFile, "utf8").split(STARTED).length <= CONTROLLERS) {
         assertRunning();
-        if (performance.now() > deadlineMs) throw new Error(`${name} is not the leader after ${timeoutMs} ms:\n${tail()}`);
+        if (performance.now() > deadlineMs)
+          throw new Error(`${name} is not the leader after ${timeoutMs} ms:\n${tail()}`);
         await sleep(POLL_MS);
       }
     },

@@ -6,8 +6,8 @@ import type { Runnable } from "@firebolt-operator/kube/controller";
 import { TlsListener, type TlsTimeouts } from "@firebolt-operator/kube/serving";
 import type { AdmissionMetrics } from "./admission-metrics.ts";
 import { BodyBudget } from "./body-room.ts";
-import { handleExchange, type ExchangeResponse, type IncomingExchange } from "./exchange.ts";
-import { ConcurrencyLimiter, type AdmissionLimits } from "./gate.ts";
+import { type ExchangeResponse, handleExchange, type IncomingExchange } from "./exchange.ts";
+import { type AdmissionLimits, ConcurrencyLimiter } from "./gate.ts";
 import { HOOKS, type HookId } from "./hooks.ts";
 import type { Judge } from "./judge.ts";
 

@@ -3,7 +3,7 @@
 import type { FireboltEngine } from "../api/engine.ts";
 import type { FireboltEngineClass } from "../api/engine-class.ts";
 import type { FireboltInstance } from "../api/instance.ts";
-import { isObject, type JsonObject } from "./review.ts";
+import { isObject, type JsonObject } from "../podtemplate/shape.ts";
 
 /** The object does not have the shape of its kind. */
 export class UndecodableError extends Error {

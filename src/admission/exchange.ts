@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import type { Clock, Logger } from "@firebolt-operator/kube";
 import type { AdmissionMetrics } from "./admission-metrics.ts";
-import { respondToReview, DeadlineError } from "./answer-review.ts";
+import { DeadlineError, respondToReview } from "./answer-review.ts";
 import type { BodyBudget } from "./body-room.ts";
 import type { ConcurrencyLimiter, Connection } from "./gate.ts";
 import type { Hook } from "./hooks.ts";

@@ -1,8 +1,9 @@
 // The fence around gateway accounts, asked directly. That the API server calls it for exactly these changes is shown by an
 // integration test.
 import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../podtemplate/shape.ts";
 import { fencedChanges, isGatewayAccount } from "./gateway-account.ts";
-import type { AdmissionRequest, JsonObject } from "./review.ts";
+import type { AdmissionRequest } from "./review.ts";
 
 const ACCOUNT = "system:serviceaccount:ns:lake-gateway";
 const STAMP = "firebolt.io/wake-requested";

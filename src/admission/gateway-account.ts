@@ -2,8 +2,9 @@
 // faces clients; admission narrows that to the one annotation that wakes an engine.
 import { isDeepStrictEqual } from "node:util";
 import { ANNOTATION } from "../api/labels.ts";
+import { isObject, type JsonObject } from "../podtemplate/shape.ts";
 import type { Violation } from "../podtemplate/violation.ts";
-import { type AdmissionRequest, isObject, type JsonObject } from "./review.ts";
+import type { AdmissionRequest } from "./review.ts";
 
 export const SERVICE_ACCOUNT_PREFIX = "system:serviceaccount:";
 /** Of the account that the operator creates for the gateway of an instance: `<instance>-gateway`. */

@@ -11,11 +11,12 @@ import { validateInstanceSpec } from "../instance/validate-spec.ts";
 import { validateOwnAccount } from "../podtemplate/own-account.ts";
 import { shapedSecrets } from "../podtemplate/protected-secrets.ts";
 import { validateSecretReach } from "../podtemplate/secret-reach.ts";
+import { isObject } from "../podtemplate/shape.ts";
 import { decodeInstance, isBeingDeleted } from "./decode.ts";
 import { ignoredFields } from "./ignored-fields.ts";
 import { type Findings, type Judge, verdictOf } from "./judge.ts";
 import type { AdmissionLookups } from "./lookups.ts";
-import { ALLOW, isObject } from "./review.ts";
+import { ALLOW } from "./review.ts";
 
 export interface IdSource {
   now(): number;

@@ -4,9 +4,10 @@ import { describe, expect, test } from "vitest";
 import { engine, engineClass, instance } from "../../test/support/manifests.ts";
 import { LOOKS_OWNED, OPERATOR_OWNED, OWN_OF_OPERATOR } from "../../test/support/operator-owned-templates.ts";
 import type { PodTemplateFragment } from "../api/pod-template.ts";
+import type { JsonObject } from "../podtemplate/shape.ts";
 import type { HookId } from "./hooks.ts";
 import { createJudges } from "./judges.ts";
-import type { AdmissionRequest, JsonObject, Verdict } from "./review.ts";
+import type { AdmissionRequest, Verdict } from "./review.ts";
 
 const OPERATOR = { namespace: "system", account: { namespace: "system", name: "operator" }, secrets: ["hooks"] };
 const judges = createJudges({

@@ -7,10 +7,11 @@ import type { FireboltEngineClass } from "../api/engine-class.ts";
 import type { FireboltInstance } from "../api/instance.ts";
 import type { ResourceBounds } from "../engine/validate.ts";
 import type { ClaimSize } from "../instance/database/validate-built-in.ts";
+import type { JsonObject } from "../podtemplate/shape.ts";
 import type { HookId } from "./hooks.ts";
 import { createJudges } from "./judges.ts";
 import type { AdmissionLookups } from "./lookups.ts";
-import type { AdmissionRequest, JsonObject, Verdict } from "./review.ts";
+import type { AdmissionRequest, Verdict } from "./review.ts";
 
 const stored = <T>(manifest: object): T => JSON.parse(JSON.stringify(manifest)) as T;
 const json = (manifest: object): JsonObject => stored<JsonObject>(manifest);

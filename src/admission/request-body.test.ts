@@ -9,7 +9,13 @@ import { BodyTimeoutError, readBody } from "./request-body.ts";
 const never = new AbortController().signal;
 const TIMEOUT_MS = 1_000;
 
-function start({ budget = new BodyBudget(1e9), clock = new ManualClock() }: { budget?: BodyBudget; clock?: Clock } = {}) {
+function start({
+  budget = new BodyBudget(1e9),
+  clock = new ManualClock(),
+}: {
+  budget?: BodyBudget;
+  clock?: Clock;
+} = {}) {
   const stream = new PassThrough();
   const text = readBody(stream, {
     limitBytes: 100,

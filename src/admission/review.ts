@@ -1,12 +1,8 @@
 // AdmissionReview v1: parses and checks the request of the API server, and renders the response. Judges no manifest.
 import { GROUP, VERSION } from "../api/group.ts";
+import { isObject, type JsonObject } from "../podtemplate/shape.ts";
 import { type Violation, violationsText } from "../podtemplate/violation.ts";
 import type { Hook, Operation } from "./hooks.ts";
-
-export type JsonObject = { readonly [key: string]: unknown };
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export interface AdmissionRequest {
   readonly uid: string;

@@ -1,11 +1,9 @@
 // Command-line flags in Go's syntax (`--name=value`, `--name value`, `-name=value`, `--bool`), described as data.
 // Parsing reads no environment and prints nothing: a bad command line throws a UsageError.
-import { goDurationMs } from "../api/go-duration.ts";
-
-export type FlagType = "string" | "boolean" | "duration" | "integer" | "number";
+import { type FlagValueType, parseFlagValue } from "../command-line/flag-value.ts";
 
 export interface FlagSpec {
-  readonly type: FlagType;
+  readonly type: FlagValueType;
   /** As a user would type it. */
   readonly default: string;
   readonly help: string;
@@ -28,21 +26,6 @@ export class UsageError extends Error {
 export class SettingError extends Error {
   override readonly name = "SettingError";
 }
-
-const BOOLEANS: Readonly<Record<string, boolean>> = {
-  "1": true,
-  t: true,
-  T: true,
-  true: true,
-  TRUE: true,
-  True: true,
-  "0": false,
-  f: false,
-  F: false,
-  false: false,
-  FALSE: false,
-  False: false,
-}; // prettier-ignore
 
 /** Later duplicates win, so that a caller can append arguments to override earlier ones. */
 export function parseFlags<T extends FlagTable>(table: T, args: readonly string[]): FlagValues<T> {
@@ -73,26 +56,9 @@ function parseValue(name: string, spec: FlagSpec, text: string): string | boolea
   const bad = (wanted: string): UsageError => new UsageError(`--${name}=${text}: ${wanted}`);
   const problem = spec.check?.(text);
   if (problem !== undefined) throw bad(problem);
-  switch (spec.type) {
-    case "string":
-      return text;
-    case "boolean": {
-      const value = BOOLEANS[text];
-      if (value === undefined) throw bad("must be true or false");
-      return value;
-    }
-    case "integer":
-      if (!/^[+-]?\d+$/.test(text)) throw bad("must be a whole number");
-      return Number(text);
-    case "number":
-      if (text.trim() === "" || !Number.isFinite(Number(text))) throw bad("must be a number");
-      return Number(text);
-    case "duration": {
-      const parsed = goDurationMs(text);
-      if (parsed === undefined) throw bad("must be a duration such as 15s, 1m30s or 500ms");
-      return parsed;
-    }
-  }
+  const parsed = parseFlagValue(spec.type, text);
+  if ("problem" in parsed) throw bad(parsed.problem);
+  return parsed.value;
 }
 
 function suggestion(name: string, known: readonly string[]): string {

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import type { Logger } from "@firebolt-operator/kube";
 import { loadKubeconfig } from "@firebolt-operator/kube/client";
 import { collectDefaultMetrics, Registry } from "prom-client";
+import { REVISION, VERSION } from "../command-line/version.ts";
 import type { ResourceBounds } from "../engine/validate.ts";
 import { createOperator, type Operator } from "../operator/create-operator.ts";
 import { describeFlags, parseFlags, SettingError, UsageError } from "./flags.ts";
@@ -10,7 +11,6 @@ import { boundsOf, MANAGER_FLAGS, type ManagerFlags, selectorOf } from "./manage
 import { electionProblems, operatorOptionsOf } from "./operator-options.ts";
 import { exitOnDefects, stopOnSignals } from "./process-end.ts";
 import { loggerFor } from "./shared-flags.ts";
-import { REVISION, VERSION } from "./version.ts";
 
 export const MANAGER_USAGE = `usage: firebolt-operator [manager] [flags]
        firebolt-operator SUBCOMMAND --help

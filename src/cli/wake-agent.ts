@@ -3,11 +3,11 @@
 import { homedir } from "node:os";
 import { type Logger, systemClock } from "@firebolt-operator/kube";
 import { createKubeClient, loadKubeconfig } from "@firebolt-operator/kube/client";
+import { VERSION } from "../command-line/version.ts";
 import { createWakeAgent } from "../wake-agent/wake-agent.ts";
 import { describeFlags, parseFlags } from "./flags.ts";
 import { exitOnDefects, stopOnSignals } from "./process-end.ts";
 import { loggerFor } from "./shared-flags.ts";
-import { VERSION } from "./version.ts";
 import { memoryLimitBytes, WAKE_AGENT_FLAGS, type WakeAgentFlags } from "./wake-agent-flags.ts";
 
 export const WAKE_AGENT_USAGE = `usage: firebolt-operator wake-agent [flags]\n\n${describeFlags(WAKE_AGENT_FLAGS)}`;

@@ -5,10 +5,10 @@ import {
   createKubeClient,
   type KubeClient,
 } from "@firebolt-operator/kube/client";
+import { VERSION } from "../command-line/version.ts";
 import type { FlagValues } from "./flags.ts";
 import { openKubeconfig } from "./open-kubeconfig.ts";
 import { reachOf } from "./own-command.ts";
-import { VERSION } from "./version.ts";
 
 export interface Cluster extends Disposable {
   readonly client: KubeClient;

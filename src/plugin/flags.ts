@@ -1,5 +1,5 @@
 // The flags of the plugin as data, and the values that a command line gave them. Parsing is in command-line.ts.
-import { goDurationMs } from "../api/go-duration.ts";
+import { type FlagValueType, parseFlagValue } from "../command-line/flag-value.ts";
 import { UsageError } from "./exit-codes.ts";
 
 export type FlagType = "text" | "switch" | "integer" | "duration";
@@ -18,6 +18,8 @@ export interface Flag {
   readonly placeholder?: string;
   readonly help: string;
 }
+
+const DURATION = "must be a duration such as 30s, 5m or 1h30m";
 
 type Value = string | number | boolean;
 
@@ -61,37 +63,23 @@ export class FlagValues {
   }
 }
 
-const SWITCH: Readonly<Record<string, boolean>> = {
-  true: true,
-  t: true,
-  "1": true,
-  false: false,
-  f: false,
-  "0": false,
+const SYNTAX: Readonly<Record<FlagType, FlagValueType>> = {
+  text: "string",
+  switch: "boolean",
+  integer: "integer",
+  duration: "duration",
 };
 
 function parseValue(flag: Flag, text: string): Value {
   const wrong = (wanted: string) => new UsageError(`--${flag.name}=${text}: ${wanted}`);
   if (flag.values !== undefined && !flag.values.includes(text)) throw wrong(`must be one of ${flag.values.join(", ")}`);
-  switch (flag.type) {
-    case "text":
-      return text;
-    case "switch": {
-      const value = SWITCH[text.toLowerCase()];
-      if (value === undefined) throw wrong("must be true or false");
-      return value;
-    }
-    case "integer":
-      if (!/^-?\d{1,9}$/.test(text)) throw wrong("must be a whole number");
-      return Number(text);
-    case "duration": {
-      const ms = goDurationMs(text) ?? secondsMs(text);
-      if (ms === undefined || ms < 0) throw wrong("must be a duration such as 30s, 5m or 1h30m");
-      return ms;
-    }
-    default:
-      return flag.type satisfies never;
-  }
+  const seconds = flag.type === "duration" ? secondsMs(text) : undefined;
+  if (seconds !== undefined) return seconds;
+  const parsed = parseFlagValue(SYNTAX[flag.type], flag.type === "switch" ? text.toLowerCase() : text);
+  if ("problem" in parsed) throw wrong(flag.type === "duration" ? DURATION : parsed.problem);
+  if (flag.type === "duration" && Number(parsed.value) < 0) throw wrong(DURATION);
+  if (flag.type === "integer" && !/^-?\d{1,9}$/.test(text)) throw wrong("must be a whole number");
+  return parsed.value;
 }
 
 /** kubectl takes a bare number for seconds. */

@@ -1,4 +1,6 @@
 // The entry point of `kubectl firebolt`: reads the command line, runs one command, and turns what happened into an exit code.
+
+import { VERSION } from "../command-line/version.ts";
 import { connect } from "./cluster.ts";
 import { parseCommandLine } from "./command-line.ts";
 import { COMMANDS, GROUPS } from "./command-table.ts";
@@ -6,7 +8,6 @@ import { describeError } from "./describe-error.ts";
 import { CommandError, EXIT, type ExitCode } from "./exit-codes.ts";
 import { helpText } from "./help.ts";
 import { createTerminal, type Terminal } from "./terminal/terminal.ts";
-import { VERSION } from "./version.ts";
 
 async function run(argv: readonly string[], terminal: Terminal, signal: AbortSignal): Promise<ExitCode> {
   const parsed = parseCommandLine(COMMANDS, GROUPS, argv);

@@ -3,6 +3,7 @@
 import { defineResource, isForbidden, type KubeObject } from "@firebolt-operator/kube";
 import type { V1Deployment } from "../api/generated/kubernetes.ts";
 import { ENGINE_CLASS_NAMES, ENGINE_NAMES, GROUP, INSTANCE_NAMES } from "../api/group.ts";
+import { VERSION } from "../command-line/version.ts";
 import type { Cluster } from "./cluster.ts";
 import type { CommandContext, Run } from "./command.ts";
 import { describeError } from "./describe-error.ts";
@@ -11,7 +12,6 @@ import { nameOf, namespaceOf } from "./find-object.ts";
 import { managerOf, operatorDeployments } from "./install/operators.ts";
 import { commandsText, kubectlArgs } from "./kubectl.ts";
 import { dataText, isDataFormat } from "./output.ts";
-import { VERSION } from "./version.ts";
 
 interface Definition extends KubeObject {
   readonly spec?: { readonly versions?: readonly { readonly name: string; readonly served?: boolean }[] };

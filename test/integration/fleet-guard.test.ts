@@ -2,12 +2,12 @@
 // server's audit log. Counts are exact on any machine and asserted; times are not, and only printed. `npm run bench -- fleet` measures.
 import { beforeAll, expect, test } from "vitest";
 import { total } from "../../bench/fleet/audit-counter.ts";
+import { BUDGET } from "../../bench/fleet/budget.ts";
 import { createInstance, openFleet } from "../../bench/fleet/engine-fleet.ts";
 import { openHarness } from "../../bench/fleet/harness.ts";
 import { startOwnOperator } from "../../bench/fleet/operator.ts";
 import { measurePhases, PHASES, type Phase, type PhaseResult } from "../../bench/fleet/phases.ts";
 import { untilQuiet } from "../../bench/fleet/quiet.ts";
-import { BUDGET } from "../../bench/fleet/budget.ts";
 import { describe as describeCounts } from "../../bench/fleet/table.ts";
 
 const ENGINES = 20;

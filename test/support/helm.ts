@@ -1,24 +1,15 @@
-// The real Helm on the charts of the repository: render, lint, install. Its caches and configuration live in a folder of the test's
-// own, so that nothing of the user's Helm changes what it does.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+// Helm on the charts of the repository: render, lint, install.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import { resolveAssets } from "../../dev/assets/resolver.ts";
+import { expectHelm, type HelmResult, spawnHelm } from "../../dev/platform/helm-process.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 export const OPERATOR_CHART = join(ROOT, "charts/firebolt-operator");
 export const CRD_CHART = join(ROOT, "charts/firebolt-operator-crds");
 
 export type Values = Readonly<Record<string, unknown>>;
-
-export interface HelmAnswer {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** One object as Helm rendered it. */
 export interface RenderedObject {
@@ -37,15 +28,15 @@ export interface Release {
 }
 
 export interface Helm extends AsyncDisposable {
-  run(args: readonly string[]): Promise<HelmAnswer>;
-  /** Runs Helm and fails with what it said unless it ends with 0; answers what it printed. */
+  run(args: readonly string[]): Promise<HelmResult>;
+  /** Returns what Helm printed; throws with its output unless it exits with 0. */
   expect(args: readonly string[]): Promise<string>;
-  /** `helm template` as text; fails when Helm does. */
+  /** The output of `helm template`; throws when Helm fails. */
   template(release: Release): Promise<string>;
   render(release: Release): Promise<readonly RenderedObject[]>;
-  /** What an installation would print, without a cluster: the manifests and the notes. */
+  /** The manifests and notes of an installation, without a cluster. */
   notes(release: Release): Promise<string>;
-  /** `helm template` that is meant to fail; answers what it says. */
+  /** `helm template` that is expected to fail; returns its error output. */
   refusal(release: Release): Promise<string>;
   install(release: Release, kubeconfig: string): Promise<void>;
   /** `helm upgrade`; waits for nothing. */
@@ -53,28 +44,12 @@ export interface Helm extends AsyncDisposable {
 }
 
 export async function openHelm(): Promise<Helm> {
-  const binary = (await resolveAssets(["helm"])).get("helm");
-  if (binary === undefined) throw new Error("no binary for helm");
   const folder = await mkdtemp(join(tmpdir(), "helm-"));
   let files = 0;
 
-  const run = async (args: readonly string[]): Promise<HelmAnswer> => {
-    const child = spawn(binary, args, { stdio: ["ignore", "pipe", "pipe"], env: environment(folder) });
-    let [stdout, stderr] = ["", ""];
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      stdout += text;
-    });
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      stderr += text;
-    });
-    await once(child, "close");
-    return { code: child.exitCode, stdout, stderr };
-  };
-  const expect = async (args: readonly string[]): Promise<string> => {
-    const { code, stdout, stderr } = await run(args);
-    if (code !== 0) throw new Error(`helm ${args.join(" ")} ended with ${code}:\n${stderr}${stdout}`);
-    return stdout;
-  };
+  const env = { PATH: process.env["PATH"] ?? "", HOME: folder };
+  const run = (args: readonly string[]): Promise<HelmResult> => spawnHelm({ args, folder, env });
+  const expect = (args: readonly string[]): Promise<string> => expectHelm({ args, folder, env });
   const argsOf = async (verb: string, release: Release): Promise<readonly string[]> => {
     files += 1;
     // JSON is YAML.
@@ -121,14 +96,4 @@ export function parseManifests(text: string): readonly RenderedObject[] {
 
 function isRendered(value: unknown): value is RenderedObject {
   return typeof value === "object" && value !== null && "apiVersion" in value && "kind" in value && "metadata" in value;
-}
-
-function environment(folder: string): NodeJS.ProcessEnv {
-  return {
-    PATH: process.env["PATH"] ?? "",
-    HOME: folder,
-    HELM_CACHE_HOME: join(folder, "cache"),
-    HELM_CONFIG_HOME: join(folder, "config"),
-    HELM_DATA_HOME: join(folder, "data"),
-  };
 }

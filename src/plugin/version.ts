@@ -1,7 +1,0 @@
-// What this build of the plugin calls itself. The bundler replaces the names; run from source they read "dev".
-
-declare const FIREBOLT_OPERATOR_VERSION: string | undefined;
-declare const FIREBOLT_OPERATOR_REVISION: string | undefined;
-
-export const VERSION = typeof FIREBOLT_OPERATOR_VERSION === "string" ? FIREBOLT_OPERATOR_VERSION : "dev";
-export const REVISION = typeof FIREBOLT_OPERATOR_REVISION === "string" ? FIREBOLT_OPERATOR_REVISION : "unknown";
