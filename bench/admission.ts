@@ -21,7 +21,7 @@ const WARM_UP = 200;
 const CONNECTIONS = 64;
 const DEADLINE_MS = 30_000;
 
-interface Question {
+interface LoadRequest {
   readonly path: string;
   readonly body: object;
   readonly want: number;
@@ -60,7 +60,7 @@ export async function run(args: readonly string[]): Promise<object> {
     const webhook = percentiles(own);
     progress("the same rate straight at the webhook");
     using direct = openSender(base, { ca });
-    const straight = await load(direct, rate * seconds, rate, directQuestion);
+    const straight = await load(direct, rate * seconds, rate, directRequest);
     failures.push(...straight.failures);
     const result = {
       /** Of the whole machine: figures from a busy one mean little. */
@@ -112,7 +112,7 @@ async function message<T>(child: ChildProcess): Promise<T> {
 async function register(api: Api, configurations: Ready["configurations"]): Promise<void> {
   for (const [type, body] of Object.entries(configurations))
     await api.expect({ method: "POST", path: `${CONFIGURATIONS}/${type}webhookconfigurations`, body });
-  const probe = question(4);
+  const probe = manifestRequest(4);
   const deadline = performance.now() + 20_000;
   // The API server observes a registration through a watch.
   while ((await api.send({ method: "POST", ...probe })).status !== 403) {
@@ -125,7 +125,7 @@ async function register(api: Api, configurations: Ready["configurations"]): Prom
 
 interface Sender extends Disposable {
   /** Status and message; rejects when there is no response in time. */
-  send(question: Question): Promise<{ readonly status: number; readonly text: string }>;
+  send(request: LoadRequest): Promise<{ readonly status: number; readonly text: string }>;
 }
 
 function openApiSender(kubeconfig: string): Sender {
@@ -166,15 +166,15 @@ function openSender(server: string, credentials: AgentOptions): Sender {
 }
 
 /** Sends at a fixed rate, however long responses take, and measures from the time at which a request was due. */
-async function load(sender: Sender, requests: number, rate: number, make = question) {
+async function load(sender: Sender, requests: number, rate: number, make = manifestRequest) {
   const latencies: number[] = [];
   const failures: string[] = [];
   const startedMs = performance.now();
   const pending: Promise<void>[] = [];
-  const ask = async (question: Question, dueMs: number): Promise<void> => {
+  const sendAt = async (request: LoadRequest, dueMs: number): Promise<void> => {
     try {
-      const { status, text } = await sender.send(question);
-      if (status !== question.want) failures.push(`${status} instead of ${question.want}: ${text.slice(0, 300)}`);
+      const { status, text } = await sender.send(request);
+      if (status !== request.want) failures.push(`${status} instead of ${request.want}: ${text.slice(0, 300)}`);
     } catch (error) {
       failures.push(String(error));
     }
@@ -184,7 +184,7 @@ async function load(sender: Sender, requests: number, rate: number, make = quest
     const dueMs = startedMs + (index * 1000) / rate;
     const waitMs = dueMs - performance.now();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-    pending.push(ask(make(index), dueMs));
+    pending.push(sendAt(make(index), dueMs));
   }
   await Promise.all(pending);
   return { latencies, failures, wallMs: performance.now() - startedMs };
@@ -214,7 +214,7 @@ const object = (kind: string, name: string, spec: object): object => ({
 });
 
 /** Two engines with a class, one without, one instance, and one engine that must be denied, in turn. Dry runs: nothing is stored. */
-function question(index: number): Question {
+function manifestRequest(index: number): LoadRequest {
   const path = `${ROOT}/fireboltengines?dryRun=All`;
   const spec = { instanceRef: "lakeside", replicas: 2, template: TEMPLATE };
   const name = `e${index}`;
@@ -236,7 +236,7 @@ function question(index: number): Question {
 }
 
 /** The review of an engine without class, as the API server sends it. */
-function directQuestion(index: number): Question {
+function directRequest(index: number): LoadRequest {
   const engine = object("FireboltEngine", `e${index}`, { instanceRef: "lakeside", replicas: 2, template: TEMPLATE });
   const kind = { group: "compute.firebolt.io", version: "v1alpha1", kind: "FireboltEngine" };
   const request = {

@@ -1,5 +1,5 @@
-// The transport on a loopback port, with judges that fail, never answer or have more to do than they may at a time: every question
-// gets one verdict, or a status that is none.
+// The webhook server on a loopback port, with judges that fail, never return or exceed the concurrency limit: every request gets one
+// verdict, or an HTTP error status.
 import { Agent } from "node:https";
 import { ManualClock } from "@firebolt-operator/kube/testing";
 import { describe, expect, test } from "vitest";
@@ -8,13 +8,13 @@ import { hookOf, parseResponse, review, UID } from "../../test/support/admission
 import { engine } from "../../test/support/manifests.ts";
 import type { Judge } from "./judge.ts";
 
-const question = (object: object = engine({ name: "e" })) => JSON.stringify(review("validate-engine", { object }));
+const requestBody = (object: object = engine({ name: "e" })) => JSON.stringify(review("validate-engine", { object }));
 
 describe("judges that fail", () => {
   test("a defect denies with code 500 instead of closing the connection", async () => {
     const broken: Judge = () => Promise.reject(new TypeError("cannot read properties of undefined"));
     await using loopback = await startAdmissionLoopback({ "validate-engine": broken });
-    const { status, body } = await loopback.send({ body: question() });
+    const { status, body } = await loopback.send({ body: requestBody() });
     expect(status).toBe(200);
     expect(parseResponse(body)).toMatchObject({
       uid: UID,
@@ -38,13 +38,13 @@ describe("judges that fail", () => {
       loopback.stop.abort();
       return clock.advance(0);
     });
-    const answer = loopback.send({ body: question(), path: `${hookOf("validate-engine").path}?timeout=3s` });
+    const response = loopback.send({ body: requestBody(), path: `${hookOf("validate-engine").path}?timeout=3s` });
     const deadline = await begun.promise;
     await clock.advance(2_699);
     expect(deadline.aborted).toBe(false);
     await clock.advance(1);
     expect(deadline.aborted).toBe(true);
-    const { body } = await answer;
+    const { body } = await response;
     expect(parseResponse(body)).toMatchObject({ allowed: false, status: { code: 504, reason: "Timeout" } });
   });
 });
@@ -58,15 +58,15 @@ describe("many requests at once", () => {
       most = Math.max(most, inside);
       await new Promise((resolve) => setImmediate(resolve));
       inside -= 1;
-      const refused = JSON.stringify(object).includes("refuse-me");
-      return refused ? { type: "deny", code: 403, message: "no", violations: [] } : { type: "allow", warnings: [] };
+      const denied = JSON.stringify(object).includes("deny-me");
+      return denied ? { type: "deny", code: 403, message: "no", violations: [] } : { type: "allow", warnings: [] };
     };
     await using loopback = await startAdmissionLoopback({ "validate-engine": slow });
     const agent = new Agent({ ca: loopback.authority.certificate, keepAlive: true, maxSockets: 200 });
     const verdicts = await Promise.all(
       Array.from({ length: 1_000 }, async (_, index) => {
-        const name = index % 2 === 0 ? `e${index}` : "refuse-me";
-        return parseResponse((await loopback.send({ agent, body: question(engine({ name })) })).body).allowed;
+        const name = index % 2 === 0 ? `e${index}` : "deny-me";
+        return parseResponse((await loopback.send({ agent, body: requestBody(engine({ name })) })).body).allowed;
       }),
     );
     agent.destroy();
@@ -85,10 +85,10 @@ describe("many requests at once", () => {
       { "validate-engine": held },
       { limits: { requests: 1, bytes: 1e9, waiting: 1 } },
     );
-    const all = Array.from({ length: 5 }, () => loopback.send({ body: question() }));
+    const all = Array.from({ length: 5 }, () => loopback.send({ body: requestBody() }));
     const early: HttpAnswer[] = [];
     await new Promise<void>((resolve) => {
-      for (const one of all) void one.then((answer) => early.push(answer) === 3 && resolve());
+      for (const one of all) void one.then((response) => early.push(response) === 3 && resolve());
     });
     expect(early.map(({ status, headers }) => [status, headers["retry-after"]])).toEqual(Array(3).fill([503, "1"]));
     release.resolve();

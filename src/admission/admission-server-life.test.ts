@@ -1,5 +1,5 @@
-// The webhook server's life on a loopback port: certificates that come late or change, ports that are taken, and a stop that nobody
-// who asks has to notice.
+// The lifecycle of the webhook server on a loopback port: certificates that come late or change, ports in use, and a shutdown that
+// loses no request.
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";

@@ -1,5 +1,5 @@
-// Judges and validators under random input: an answer to everything, the same answer twice, a yes only where nothing was refused,
-// and every refused field named.
+// Judges and validators with random input: always a verdict, the same verdict twice, allowed only without violations, and every
+// denied field named.
 import { silentLogger, systemClock } from "@firebolt-operator/kube";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -26,7 +26,7 @@ const judges = createJudges({
 });
 const signal = new AbortController().signal;
 
-function ask(id: HookId, object: unknown, operation = "CREATE") {
+function judge(id: HookId, object: unknown, operation = "CREATE") {
   const context = { hook: hookOf(id), judge: judges[id], logger: silentLogger, signal };
   return respondToReview(
     JSON.stringify(review(id, { operation, object, oldObject: operation === "CREATE" ? null : object })),
@@ -38,10 +38,10 @@ test("any object gets a verdict, and the same verdict again", async () => {
   const hooks = HOOKS.flatMap(({ id, operations }) => operations.map((operation) => ({ id, operation })));
   await fc.assert(
     fc.asyncProperty(anyManifest, fc.constantFrom(...hooks), async (object, { id, operation }) => {
-      const first = await ask(id, object, operation);
+      const first = await judge(id, object, operation);
       expect(first.status).toBe(200);
       expect(typeof parseResponse(first.body).allowed).toBe("boolean");
-      if (id !== "mutate-instance") expect(await ask(id, object, operation)).toEqual(first);
+      if (id !== "mutate-instance") expect(await judge(id, object, operation)).toEqual(first);
     }),
     { numRuns: 3_000 },
   );
@@ -68,7 +68,7 @@ test("every denied field is named, no other is, and a denied field is never allo
         ["validate-engine", engine({ name: "e", template })],
         ["validate-engine-class", engineClass({ name: "c", template })],
       ] as const) {
-        const response = parseResponse((await ask(id, object)).body);
+        const response = parseResponse((await judge(id, object)).body);
         expect(response.allowed).toBe(paths.length === 0);
         if (paths.length > 0 && id === "validate-engine-class")
           expect(response.status?.message).toBe(violationsText(violations));
@@ -98,7 +98,7 @@ test("a template of the gateway or of the metadata service is judged as part of 
     fc.asyncProperty(anyManifest, fc.constantFrom("gateway", "metadata"), async (template, component) => {
       const violations = validateTemplate(component, template, `spec.${component}.template`);
       const object = instance({ name: "i", [component]: { template } });
-      const { allowed } = parseResponse((await ask("validate-instance", object)).body);
+      const { allowed } = parseResponse((await judge("validate-instance", object)).body);
       if (violations.length > 0) expect(allowed).toBe(false);
     }),
     { numRuns: 1_000 },

@@ -1,5 +1,4 @@
-// Connections that ask nothing for a while, as the API server keeps them: whoever opened one finds it open when there is a question,
-// whether it was used before or not.
+// Idle connections, as the API server keeps them: they stay open until the next request, whether they were used before or not.
 import { once } from "node:events";
 import type { TLSSocket } from "node:tls";
 import { IDLE_CONNECTION_MS } from "@firebolt-operator/kube/serving";
@@ -15,10 +14,10 @@ const timeouts = { idleTimeout: IDLE_MS, connectionsCheckingInterval: 20 };
 const body = JSON.stringify(review("validate-engine", { object: engine({ name: "e" }) }));
 const QUESTION = `POST ${hookOf("validate-engine").path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
-async function ask(socket: TLSSocket): Promise<string> {
+async function request(socket: TLSSocket): Promise<string> {
   socket.write(QUESTION);
-  const [answer] = (await once(socket, "data")) as [Buffer];
-  return answer.toString("latin1").split("\r\n")[0] ?? "";
+  const [response] = (await once(socket, "data")) as [Buffer];
+  return response.toString("latin1").split("\r\n")[0] ?? "";
 }
 
 test("the API server closes idle connections after 90 s, always before this server does", () => {
@@ -33,7 +32,7 @@ test("an unused connection is kept as long as a used one", async () => {
     const closed = once(socket.resume(), "close").then(() => performance.now());
     return { said: await use(socket), keptMs: (await closed) - openedMs };
   };
-  const [used, unused] = await Promise.all([open(ask), open(async () => undefined)]);
+  const [used, unused] = await Promise.all([open(request), open(async () => undefined)]);
   expect(used.said).toBe("HTTP/1.1 200 OK");
   // A timer may be a millisecond early.
   for (const { keptMs } of [used, unused]) expect(keptMs).toBeGreaterThan(IDLE_MS - 10);

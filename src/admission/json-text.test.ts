@@ -1,4 +1,4 @@
-// Depth is counted outside texts only, and the same as the parser would nest.
+// Depth is counted outside strings only, as the parser nests.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { InvalidJsonError, MAX_DEPTH, parseJson } from "./json-text.ts";

@@ -1,5 +1,4 @@
-// The judges, asked directly: look-ups are a table here. That the same questions come out the same through a real API server is
-// shown by the integration tests.
+// The judges, called directly, with look-ups from a table. Integration tests show the same verdicts through a real API server.
 import { silentLogger, systemClock } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { engine, engineClass, instance } from "../../test/support/manifests.ts";
@@ -259,7 +258,7 @@ describe("the built-in PostgreSQL of an instance", () => {
       expect(await shrink(async () => ({ name: "data-x", size }), wanted)).toMatchObject(verdict);
     });
 
-    test("no claim, or none that can be read: the controller decides, and the answer says so", async () => {
+    test("no claim, or none that can be read: the controller decides, and a warning says so", async () => {
       expect(await shrink(async () => undefined)).toMatchObject({ type: "allow", warnings: [] });
       expect(await shrink(away)).toMatchObject({
         type: "allow",

@@ -1,4 +1,4 @@
-// A body read piece by piece: what a late process has not read yet is no fault of the sender.
+// A body read in chunks: bytes that a late process has not read yet do not count against the sender.
 import { PassThrough } from "node:stream";
 import { type Clock, systemClock } from "@firebolt-operator/kube";
 import { ManualClock } from "@firebolt-operator/kube/testing";

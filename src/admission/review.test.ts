@@ -1,4 +1,4 @@
-// The envelope: only a question that this webhook is for becomes a request, and every answer has the form that the API server reads.
+// AdmissionReview: only a review for this webhook becomes a request, and every response has the form that the API server reads.
 import { describe, expect, test } from "vitest";
 import { hookOf, parseResponse, review, UID } from "../../test/support/admission-review.ts";
 import { ALLOW, denial, parseReview, renderReview } from "./review.ts";
@@ -49,14 +49,14 @@ test.each([
   { name: "no object", changes: { object: null } },
   { name: "an object that is a list", changes: { object: [engine] } },
   { name: "an update without the old object", changes: { operation: "UPDATE" } },
-])("$name is refused, not judged", ({ changes }) => {
+])("$name is denied without a judge", ({ changes }) => {
   expect(parse(changes)).toMatchObject({ type: "misdirected", uid: UID });
 });
 
 describe("malformed reviews", () => {
   test.each<{ name: string; value: unknown }>([
     { name: "null", value: null },
-    { name: "a text", value: "AdmissionReview" },
+    { name: "a string", value: "AdmissionReview" },
     { name: "a list", value: [] },
     { name: "an empty object", value: {} },
     {
@@ -67,7 +67,7 @@ describe("malformed reviews", () => {
     { name: "no request", value: { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" } },
     { name: "no uid", value: review("validate-engine", { object: engine }, { uid: undefined }) },
     { name: "an empty uid", value: review("validate-engine", { object: engine }, { uid: "" }) },
-    { name: "a uid that is no text", value: review("validate-engine", { object: engine }, { uid: 7 }) },
+    { name: "a uid that is not a string", value: review("validate-engine", { object: engine }, { uid: 7 }) },
     {
       name: "a request in the prototype only",
       value: JSON.parse(

@@ -1,4 +1,4 @@
-// Sharing without staleness: nobody gets a read that began before they asked, and a crowd costs two reads at most.
+// Shared reads are never stale: no caller gets a read that began before its call, and many callers cost at most two reads.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SharedReads } from "./shared-reads.ts";
@@ -58,7 +58,7 @@ test("at random: every result comes from a read that began at or after its call"
     fc.asyncProperty(fc.array(fc.constantFrom("ask", "finish", "settle"), { maxLength: 40 }), async (steps) => {
       const shared = new SharedReads<number>();
       const { begun, read, tick } = manualReads();
-      const answers: Promise<void>[] = [];
+      const results: Promise<void>[] = [];
       let finished = 0;
       const finish = (): void => {
         const one = begun[finished];
@@ -68,7 +68,7 @@ test("at random: every result comes from a read that began at or after its call"
       };
       for (const step of steps) {
         const now = tick();
-        if (step === "ask") answers.push(shared.read("k", read).then((at) => expect(at).toBeGreaterThanOrEqual(now)));
+        if (step === "ask") results.push(shared.read("k", read).then((at) => expect(at).toBeGreaterThanOrEqual(now)));
         else if (step === "finish") finish();
         else await settle();
       }
@@ -77,7 +77,7 @@ test("at random: every result comes from a read that began at or after its call"
         finish();
         await settle();
       }
-      await Promise.all(answers);
+      await Promise.all(results);
     }),
     { numRuns: 500 },
   );

@@ -1,5 +1,5 @@
-// Every flag of the manager and of the wake agent as an administrator knows them: its default, its place in
-// --help, and what a value that cannot be meant ends in.
+// Every flag of the manager and of the wake agent as documented: its default, its line in
+// --help, and the error for a wrong value.
 import { describe, expect, test } from "vitest";
 import { OPERATOR_DEFAULTS } from "../api/operator-defaults.ts";
 import { describeFlags, type FlagTable, parseFlags, SettingError, UsageError } from "./flags.ts";

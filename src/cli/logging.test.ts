@@ -29,7 +29,7 @@ test("one JSON object per line under the documented keys", () => {
   });
 });
 
-test("an error line carries the message with its causes, and the stack when asked for", () => {
+test("an error line carries the message with its causes, and the stack when enabled", () => {
   const error = new Error("write status", { cause: new Error("connection reset") });
   const plain = capture();
   plain.logger.error("pass failed", error, { name: "e1" });

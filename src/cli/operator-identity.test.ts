@@ -15,10 +15,10 @@ test.each([
     text: `${token({ sub: "system:serviceaccount:sys:op" })}\n`,
     want: { namespace: "sys", name: "op" },
   },
-  { what: "a token of somebody else", text: token({ sub: "mara" }), want: undefined },
+  { what: "a token of a user", text: token({ sub: "mara" }), want: undefined },
   { what: "no subject", text: token({}), want: undefined },
   { what: "no claims", text: token(null), want: undefined },
-  { what: "no JSON", text: "a.b.c", want: undefined },
+  { what: "not JSON", text: "a.b.c", want: undefined },
   { what: "an opaque token", text: "opaque", want: undefined },
 ])("$what", ({ text, want }) => {
   expect(accountOf(text)).toEqual(want);

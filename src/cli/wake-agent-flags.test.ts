@@ -37,7 +37,7 @@ test.each([
 });
 
 test.each(["--hold-port=70000", "--per-hold-bytes=-1", "--envoy-admin-url=127.0.0.1", "--hold-timeout=5"])(
-  "%s is refused",
+  "%s is rejected",
   (flag) => {
     expect(() => parseFlags(WAKE_AGENT_FLAGS, [flag])).toThrow(UsageError);
   },
