@@ -1,6 +1,8 @@
-// Admission under a steady load: manifests at a fixed rate through a real API server that calls the webhooks for each of them. The
-// webhook server runs in a process of its own, as the manager would; half of the engines name a class, which it has to look up, and
-// every fifth manifest must be denied. The same rate straight at the webhook, without look-ups, shows what judging itself costs. Options: --rate N per second (200), --seconds N (20), --target-ms N for the p99 (10).
+// Admission under a steady load: manifests at a fixed rate through a real API server that calls the webhooks for each
+// of them. The webhook server runs in a process of its own, as the manager would; half of the engines name a class,
+// which it has to look up, and every fifth manifest must be denied. The same rate straight at the webhook, without
+// look-ups, shows what judging itself costs. Options: --rate N per second (200), --seconds N (20), --target-ms N for
+// the p99 (10).
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -17,7 +19,10 @@ const NAMESPACE = "default";
 const ROOT = `/apis/compute.firebolt.io/v1alpha1/namespaces/${NAMESPACE}`;
 const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1";
 const WARM_UP = 200;
-/** Connections of the generator: as many as the clients of a busy cluster have, so that it does not spend its time on handshakes. */
+/**
+ * Connections of the generator: as many as the clients of a busy cluster have, so that it does not spend its time on
+ * handshakes.
+ */
 const CONNECTIONS = 64;
 const DEADLINE_MS = 30_000;
 
@@ -213,7 +218,10 @@ const object = (kind: string, name: string, spec: object): object => ({
   spec,
 });
 
-/** Two engines with a class, one without, one instance, and one engine that must be denied, in turn. Dry runs: nothing is stored. */
+/**
+ * Two engines with a class, one without, one instance, and one engine that must be denied, in turn. Dry runs: nothing
+ * is stored.
+ */
 function manifestRequest(index: number): LoadRequest {
   const path = `${ROOT}/fireboltengines?dryRun=All`;
   const spec = { instanceRef: "lakeside", replicas: 2, template: TEMPLATE };

@@ -1,5 +1,6 @@
-// What engines cost the API server, on a real control plane with simulated nodes: requests per engine from creation to Ready and for
-// one graceful roll, and requests at rest. Options: --engines N --idle SECONDS. Runs below scripts/private-network.sh.
+// What engines cost the API server, on a real control plane with simulated nodes: requests per engine from creation to
+// Ready and for one graceful roll, and requests at rest. Options: --engines N --idle SECONDS. Runs below
+// scripts/private-network.sh.
 import { parseArgs } from "node:util";
 import { startEngineControlPlane } from "../test/support/engine-control-plane.ts";
 import { openEngineLab } from "../test/support/engine-lab.ts";

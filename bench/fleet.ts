@@ -1,5 +1,6 @@
-// A fleet of engines on a real control plane: the cost of creating, rolling, keeping, stopping and deleting it, compared with the same
-// objects created without an operator; and the behaviour at start, failover and outage. Prints tables and writes one JSON file.
+// A fleet of engines on a real control plane: the cost of creating, rolling, keeping, stopping and deleting it,
+// compared with the same objects created without an operator; and the behaviour at start, failover and outage. Prints
+// tables and writes one JSON file.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, totalmem } from "node:os";
 import { dirname, join } from "node:path";

@@ -1,7 +1,8 @@
-// `npm run bench -- profile FILE ...`: summarizes a profile of the operator. A `.cpuprofile` is summed up by part of the
-// program (the bundle is mapped back to its sources), a `.heapsnapshot` by type of object. Measures nothing itself: the files come
-// from `npm run bench -- fleet` with --node-arg=--cpu-prof, or with --node-arg=--heapsnapshot-signal=SIGUSR2 and that signal,
-// and the sources must still be those of the program that was profiled.
+// `npm run bench -- profile FILE ...`: summarizes a profile of the operator. A `.cpuprofile` is summed up by part of
+// the program (the bundle is mapped back to its sources), a `.heapsnapshot` by type of object. Measures nothing itself:
+// the files come from `npm run bench -- fleet` with --node-arg=--cpu-prof, or with
+// --node-arg=--heapsnapshot-signal=SIGUSR2 and that signal, and the sources must still be those of the program that was
+// profiled.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { mapProgram, OPERATOR_BUNDLE, versionDefinitions } from "../dev/image/bundle.ts";

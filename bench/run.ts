@@ -1,4 +1,5 @@
-// `npm run bench -- NAME [options]`: runs one benchmark. Progress goes to stderr; the last line on stdout is its result as JSON.
+// `npm run bench -- NAME [options]`: runs one benchmark. Progress goes to stderr; the last line on stdout is its result
+// as JSON.
 import { existsSync, readdirSync } from "node:fs";
 
 interface Benchmark {

@@ -1,6 +1,7 @@
-// Holding queries for stopped engines: how long a query is held until its engine is running, how many API requests a burst causes,
-// and what the hold costs queries for running engines. Real Envoy, wake agent, operator and API server; simulated pods.
-// Options: --seconds N per measurement (1), --rounds N (16), --connections N (32), --queries N in the burst (500), --engines N (50).
+// Holding queries for stopped engines: how long a query is held until its engine is running, how many API requests a
+// burst causes, and what the hold costs queries for running engines. Real Envoy, wake agent, operator and API server;
+// simulated pods. Options: --seconds N per measurement (1), --rounds N (16), --connections N (32), --queries N in the
+// burst (500), --engines N (50).
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";

@@ -1,5 +1,5 @@
-// How long the queue and its workers take for many keys: 10,000 keys through 10 workers, each pass resolving in one microtask, so
-// that the figure is the cost of the runtime itself. Options: --items N --workers N.
+// How long the queue and its workers take for many keys: 10,000 keys through 10 workers, each pass resolving in one
+// microtask, so that the figure is the cost of the runtime itself. Options: --items N --workers N.
 import { parseArgs } from "node:util";
 import { silentLogger, systemClock } from "@firebolt-operator/kube";
 import { WorkQueue, work } from "@firebolt-operator/kube/controller";

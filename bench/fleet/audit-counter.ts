@@ -1,5 +1,6 @@
-// Counts the requests of one user in the audit log of the API server, by verb and resource; watches, the lease, and requests of the
-// webhook and metrics servers are counted separately. The log is read in chunks, so that a long run uses no memory.
+// Counts the requests of one user in the audit log of the API server, by verb and resource; watches, the lease, and
+// requests of the webhook and metrics servers are counted separately. The log is read in chunks, so that a long run
+// uses no memory.
 import { closeSync, existsSync, openSync, readSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { valueAt } from "@firebolt-operator/kube/testing";

@@ -1,5 +1,5 @@
-// The performance budget (bench/NOTEBOOK.md, "The budget"). Wall times are multiples of the floor of the same run; counts and the idle
-// line hold for any number of engines, the rest for 200.
+// The performance budget (bench/NOTEBOOK.md, "The budget"). Wall times are multiples of the floor of the same run;
+// counts and the idle line hold for any number of engines, the rest for 200.
 import type { Phase } from "./phases.ts";
 
 interface PhaseBudget {

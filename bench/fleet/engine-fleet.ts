@@ -1,5 +1,5 @@
-// A fleet of engines of one instance: created, edited and deleted with bounded parallelism, and observed by one watch. Reads the
-// status of engines, whichever operator writes it.
+// A fleet of engines of one instance: created, edited and deleted with bounded parallelism, and observed by one watch.
+// Reads the status of engines, whichever operator writes it.
 import { type DeepReadonly, silentLogger } from "@firebolt-operator/kube";
 import { createObjectCache, type ObjectCache } from "@firebolt-operator/kube/cache";
 import { FireboltEngine } from "../../src/api/engine.ts";

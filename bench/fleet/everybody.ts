@@ -1,5 +1,5 @@
-// All requests to the API server, from its own counters: those of the operator, of the users who edit engines, and of Kubernetes'
-// controllers. Watches and leases are left out: they depend on time, not on work.
+// All requests to the API server, from its own counters: those of the operator, of the users who edit engines, and of
+// Kubernetes' controllers. Watches and leases are left out: they depend on time, not on work.
 import { openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
 import { type Counts, total } from "./audit-counter.ts";
 import type { Harness } from "./harness.ts";

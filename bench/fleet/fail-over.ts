@@ -1,5 +1,5 @@
-// Two replicas with the lease timing of the chart: how long no replica reconciles after the leader is killed, and after a clean
-// shutdown. An engine is edited at that moment; the gap ends with the first write of the other replica for it.
+// Two replicas with the lease timing of the chart: how long no replica reconciles after the leader is killed, and after
+// a clean shutdown. An engine is edited at that moment; the gap ends with the first write of the other replica for it.
 import { setTimeout as sleep } from "node:timers/promises";
 import { holderOf, leaseResource } from "@firebolt-operator/kube/election";
 import { FireboltEngine } from "../../src/api/engine.ts";

@@ -1,5 +1,5 @@
-// The measurement of the budget: one fleet through its five phases, with this operator and any other program in turn, each on a fresh
-// control plane, with the floor measured right before.
+// The measurement of the budget: one fleet through its five phases, with this operator and any other program in turn,
+// each on a fresh control plane, with the floor measured right before.
 import { loadavg } from "node:os";
 import type { Values } from "../../test/support/helm.ts";
 import { createInstance, engineNames, isReadyOn, openFleet } from "./engine-fleet.ts";
@@ -47,7 +47,8 @@ export async function runFleet(options: FleetRunOptions): Promise<FleetRun> {
   progress(`floor: ${engines} engines in ${floor.createSeconds.toFixed(1)} s`);
   await using operator = await start(harness, candidate);
   await using fleet = await openFleet(harness);
-  // Work at the start (events, reading the certificate) is no part of the first phase. Another program may never be idle.
+  // Work at the start (events, reading the certificate) is no part of the first phase. Another program may never be
+  // idle.
   if (candidate.type === "own") await untilQuiet(harness);
   const memoryAtStart = operator.meter.memory();
   progress(`${operator.name} is ready after ${operator.readyMs} ms with ${memoryAtStart.rssMb} MB`);

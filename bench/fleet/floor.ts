@@ -1,5 +1,5 @@
-// The time of the control plane itself: the objects of an engine, copied from a real one, are created directly for the same number of
-// engines until their pods are ready. No operator runs meanwhile.
+// The time of the control plane itself: the objects of an engine, copied from a real one, are created directly for the
+// same number of engines until their pods are ready. No operator runs meanwhile.
 import { type KubeObject, type ObjectMeta, type ResourceType, silentLogger } from "@firebolt-operator/kube";
 import { createObjectCache } from "@firebolt-operator/kube/cache";
 import type { V1Pod } from "../../src/api/generated/kubernetes.ts";
@@ -24,7 +24,9 @@ export interface Floor {
   readonly deleteSeconds: number;
 }
 
-/** All objects that an operator has created for this engine, without the fields that the server and the operator added. */
+/**
+ * All objects that an operator has created for this engine, without the fields that the server and the operator added.
+ */
 export async function readTemplate(harness: Harness, namespace: string, engine: string): Promise<FloorTemplate> {
   const objects: FloorTemplate["objects"][number][] = [];
   for (const type of KINDS) {

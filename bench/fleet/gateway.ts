@@ -1,6 +1,6 @@
-// The cost of the gateway configuration per query: the same Envoy, engines and load, compared with a bare static route (with reused
-// connections, and with one query per connection like the gateway), in turn within one run. No control plane: the configuration is
-// rendered as the operator renders it.
+// The cost of the gateway configuration per query: the same Envoy, engines and load, compared with a bare static route
+// (with reused connections, and with one query per connection like the gateway), in turn within one run. No control
+// plane: the configuration is rendered as the operator renders it.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
-// The cluster on which operators are measured: a real control plane with simulated nodes, drain checks that get a response, an audit
-// log of the operator's user, and the chart installed by Helm. Starts no operator and measures nothing.
+// The cluster on which operators are measured: a real control plane with simulated nodes, drain checks that get a
+// response, an audit log of the operator's user, and the chart installed by Helm. Starts no operator and measures
+// nothing.
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { basename, join } from "node:path";

@@ -1,5 +1,5 @@
-// A start with a large existing fleet, and again with thousands of unrelated Secrets and ConfigMaps: time to ready and to idle,
-// requests, memory. Unrelated objects must not be held in memory.
+// A start with a large existing fleet, and again with thousands of unrelated Secrets and ConfigMaps: time to ready and
+// to idle, requests, memory. Unrelated objects must not be held in memory.
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineResource, type KubeObject } from "@firebolt-operator/kube";
 import type { RequestCount } from "./audit-counter.ts";

@@ -1,5 +1,6 @@
-// Runs an operator as a separate process: the bundle exactly as the chart's Deployment and the image do (arguments, environment, V8
-// flags), or any other program. Its log is written to a file; an unexpected exit is an error with the end of that log.
+// Runs an operator as a separate process: the bundle exactly as the chart's Deployment and the image do (arguments,
+// environment, V8 flags), or any other program. Its log is written to a file; an unexpected exit is an error with the
+// end of that log.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";

@@ -1,6 +1,6 @@
-// The API server is down for a minute, with a fleet at rest: the requests when it is back (a burst would keep it down), and the time
-// until an edit made right then is acted on. Once as the chart installs the operator, with a lease (the process exits when it cannot
-// renew, and is restarted), and once without one (the process and its watches continue).
+// The API server is down for a minute, with a fleet at rest: the requests when it is back (a burst would keep it down),
+// and the time until an edit made right then is acted on. Once as the chart installs the operator, with a lease (the
+// process exits when it cannot renew, and is restarted), and once without one (the process and its watches continue).
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RequestCount, total } from "./audit-counter.ts";
 import { createInstance, engineNames, image, isReadyOn, openFleet } from "./engine-fleet.ts";

@@ -1,5 +1,5 @@
-// The life of a fleet in five phases: create, roll, idle, stop, delete. Each is measured separately: wall time, and the CPU,
-// memory and requests of the operator.
+// The life of a fleet in five phases: create, roll, idle, stop, delete. Each is measured separately: wall time, and the
+// CPU, memory and requests of the operator.
 import { loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Counts, RequestCount } from "./audit-counter.ts";

@@ -1,5 +1,5 @@
-// Resource usage of a process as counted by the Linux kernel: processor time since its start, current and peak resident memory. Reads
-// /proc only.
+// Resource usage of a process as counted by the Linux kernel: processor time since its start, current and peak resident
+// memory. Reads /proc only.
 import { readFileSync, writeFileSync } from "node:fs";
 
 export interface Memory {

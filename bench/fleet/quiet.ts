@@ -1,5 +1,5 @@
-// Waits until an operator sends no more requests: events are written after the change they report, and must not be counted in the next
-// measurement.
+// Waits until an operator sends no more requests: events are written after the change they report, and must not be
+// counted in the next measurement.
 import { setTimeout as sleep } from "node:timers/promises";
 import { addRequests, type RequestCount, total } from "./audit-counter.ts";
 import type { Harness } from "./harness.ts";
@@ -10,8 +10,8 @@ const SILENT_WINDOWS = 10;
 const DEADLINE_MS = 180_000;
 
 /**
- * Waits until the lease was renewed twice without any other request, watches aside; returns the requests since the last count.
- * Silence alone may be a stalled machine: lease renewals show that the operator was running.
+ * Waits until the lease was renewed twice without any other request, watches aside; returns the requests since the last
+ * count. Silence alone may be a stalled machine: lease renewals show that the operator was running.
  */
 export async function untilQuiet({ audit }: Pick<Harness, "audit">, windowMs = WINDOW_MS): Promise<RequestCount> {
   const deadlineMs = performance.now() + DEADLINE_MS;

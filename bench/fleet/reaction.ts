@@ -1,5 +1,6 @@
-// How soon a fleet reacts to a change that concerns all of it: an instance that becomes ready while every engine waits for it, and an
-// edit of the class of every engine. Measured from the change to the first step of each engine, and until all are stable.
+// How soon a fleet reacts to a change that concerns all of it: an instance that becomes ready while every engine waits
+// for it, and an edit of the class of every engine. Measured from the change to the first step of each engine, and
+// until all are stable.
 import { silentLogger } from "@firebolt-operator/kube";
 import { createObjectCache } from "@firebolt-operator/kube/cache";
 import { FireboltEngineClass } from "../../src/api/engine-class.ts";

@@ -1,5 +1,5 @@
-// A minimal Service: a connection to the port is forwarded to the first backend that accepts it, as kube-proxy would skip terminated
-// pods. Copies bytes only.
+// A minimal Service: a connection to the port is forwarded to the first backend that accepts it, as kube-proxy would
+// skip terminated pods. Copies bytes only.
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 

@@ -1,4 +1,5 @@
-// Times of first watch events: one clock for reactions, more precise than the whole seconds in Kubernetes objects. Reads only.
+// Times of first watch events: one clock for reactions, more precise than the whole seconds in Kubernetes objects.
+// Reads only.
 import { type DeepReadonly, silentLogger } from "@firebolt-operator/kube";
 import { createObjectCache } from "@firebolt-operator/kube/cache";
 import type { V1Pod, V1StatefulSet } from "../../src/api/generated/kubernetes.ts";

@@ -1,5 +1,5 @@
-// One engine alone on a quiet cluster, again and again: how long from its creation to Ready and from an edit to the next generation,
-// without the start of its pod (from the first event of the StatefulSet until the pod is ready).
+// One engine alone on a quiet cluster, again and again: how long from its creation to Ready and from an edit to the
+// next generation, without the start of its pod (from the first event of the StatefulSet until the pod is ready).
 import { setTimeout as sleep } from "node:timers/promises";
 import { createInstance, type EngineFleet, image, isReadyOn, openFleet } from "./engine-fleet.ts";
 import { openHarness, type Progress } from "./harness.ts";

@@ -1,4 +1,5 @@
-// A process that is restarted whenever it exits, as the kubelet does: at once the first time, then after 10, 20, 40 s and so on.
+// A process that is restarted whenever it exits, as the kubelet does: at once the first time, then after 10, 20, 40 s
+// and so on.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Harness } from "./harness.ts";
 import { type Operator, type OwnOptions, startOwnOperator } from "./operator.ts";

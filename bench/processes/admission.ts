@@ -1,5 +1,5 @@
-// The webhook server of the admission benchmark, as a separate process: prints its address, measures every response, and
-// reports on request. Argument: the kubeconfig.
+// The webhook server of the admission benchmark, as a separate process: prints its address, measures every response,
+// and reports on request. Argument: the kubeconfig.
 import { silentLogger, systemClock } from "@firebolt-operator/kube";
 import { inspectPair, PairHolder } from "@firebolt-operator/kube/certificates";
 import { createKubeClient, loadKubeconfig } from "@firebolt-operator/kube/client";

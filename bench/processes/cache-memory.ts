@@ -1,5 +1,5 @@
-// The measured process of the cache-memory benchmark: only the runtime, one client and one cache. Prints one line of JSON.
-// Run with --expose-gc and the kubeconfig, the namespace and the number of objects as arguments.
+// The measured process of the cache-memory benchmark: only the runtime, one client and one cache. Prints one line of
+// JSON. Run with --expose-gc and the kubeconfig, the namespace and the number of objects as arguments.
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineResource, type KubeObject, silentLogger } from "@firebolt-operator/kube";
 import { createObjectCache } from "@firebolt-operator/kube/cache";

@@ -1,5 +1,5 @@
-// The harness of the wake benchmark: a control plane with simulated nodes, the engine operator, two gateways (one that holds, one that
-// does not), the agent from the bundled program, and a counter of the API requests of each.
+// The harness of the wake benchmark: a control plane with simulated nodes, the engine operator, two gateways (one that
+// holds, one that does not), the agent from the bundled program, and a counter of the API requests of each.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";

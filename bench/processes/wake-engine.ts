@@ -1,4 +1,5 @@
-// The query port of every simulated pod in the wake benchmark: one fixed response to every request, as fast as possible.
+// The query port of every simulated pod in the wake benchmark: one fixed response to every request, as fast as
+// possible.
 import { createServer } from "node:net";
 
 const BODY = '{"data":[[42]],"rows":1}';

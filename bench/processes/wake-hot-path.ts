@@ -1,5 +1,5 @@
-// The cost of the hold for queries that need none: the same load through two gateways in turn, one with the wake filter and one
-// without, each measurement in a separate process. Compared within one run, because times differ between runs.
+// The cost of the hold for queries that need none: the same load through two gateways in turn, one with the wake filter
+// and one without, each measurement in a separate process. Compared within one run, because times differ between runs.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

@@ -1,5 +1,5 @@
-// Queries for one engine through one gateway on reused connections, as fast as responses arrive. Arguments: port, engine, connections,
-// seconds. Prints one line of JSON.
+// Queries for one engine through one gateway on reused connections, as fast as responses arrive. Arguments: port,
+// engine, connections, seconds. Prints one line of JSON.
 import { connect, type Socket } from "node:net";
 
 const [port = "", engine = "", connections = "", seconds = ""] = process.argv.slice(2);

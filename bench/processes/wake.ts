@@ -72,7 +72,8 @@ function summary({ sent, failed, holdMs }: Burst) {
 
 await using bench = await openWakeBench(progress);
 const atStart = bench.agentMemory();
-// First, while both gateways know only this engine: every requested engine costs its gateway health checks for five minutes.
+// First, while both gateways know only this engine: every requested engine costs its gateway health checks for five
+// minutes.
 progress("a running engine, with and without the hold, in turn");
 const hotPath = await measureHotPath(bench, {
   seconds: Number(values.seconds),

@@ -1,4 +1,5 @@
-// Sums up a V8 heap snapshot by type and by constructor, with the shallow sizes of the objects, which add up to the heap.
+// Sums up a V8 heap snapshot by type and by constructor, with the shallow sizes of the objects, which add up to the
+// heap.
 import { addTo, largestShares, type Share } from "./shares.ts";
 
 export interface HeapSnapshot {

@@ -1,5 +1,5 @@
-// Runs the pinned Helm as a child process, with its caches and settings in a given folder, so that the user's own Helm does not affect
-// it.
+// Runs the pinned Helm as a child process, with its caches and settings in a given folder, so that the user's own Helm
+// does not affect it.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

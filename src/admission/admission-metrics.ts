@@ -1,5 +1,5 @@
-// The series of the webhook server, under the names that dashboards for controller-runtime use. Without a registry nothing is
-// recorded. The series of its certificate are in src/metrics.
+// The series of the webhook server, under the names that dashboards for controller-runtime use. Without a registry
+// nothing is recorded. The series of its certificate are in src/metrics.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 export interface AdmissionMetrics {

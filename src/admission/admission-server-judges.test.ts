@@ -1,5 +1,5 @@
-// The webhook server on a loopback port, with judges that fail, never return or exceed the concurrency limit: every request gets one
-// verdict, or an HTTP error status.
+// The webhook server on a loopback port, with judges that fail, never return or exceed the concurrency limit: every
+// request gets one verdict, or an HTTP error status.
 import { Agent } from "node:https";
 import { ManualClock } from "@firebolt-operator/kube/testing";
 import { describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// The lifecycle of the webhook server on a loopback port: certificates that come late or change, ports in use, and a shutdown that
-// loses no request.
+// The lifecycle of the webhook server on a loopback port: certificates that come late or change, ports in use, and a
+// shutdown that loses no request.
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
@@ -101,7 +101,8 @@ test("on shutdown requests are served for another second, connections close with
 test("idle connections do not delay the shutdown, used before or not", async () => {
   const loopback = await startAdmissionLoopback({}, { overlapMs: 0 });
   const agent = new Agent({ ca: loopback.authority.certificate, keepAlive: true });
-  // A client is through with a handshake sooner than its server, which has this connection when it has answered on another.
+  // A client is through with a handshake sooner than its server, which has this connection when it has answered on
+  // another.
   const unused = await loopback.socket();
   expect((await loopback.send({ agent, body: question() })).status).toBe(200);
   const used = Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? []);

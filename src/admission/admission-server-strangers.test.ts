@@ -1,5 +1,5 @@
-// Unknown connections that announce bodies and do not send them, or send half of them: reviews still get responses. The clock stands
-// still meanwhile, so a response shows that no review waited for a timeout of such a connection.
+// Unknown connections that announce bodies and do not send them, or send half of them: reviews still get responses. The
+// clock stands still meanwhile, so a response shows that no review waited for a timeout of such a connection.
 import { Agent } from "node:https";
 import type { TLSSocket } from "node:tls";
 import { ManualClock } from "@firebolt-operator/kube/testing";

@@ -1,5 +1,5 @@
-// The webhook server on a loopback port, with broken or hostile senders: a response or a closed connection, never a crash, and never an
-// allowed request without a judge.
+// The webhook server on a loopback port, with broken or hostile senders: a response or a closed connection, never a
+// crash, and never an allowed request without a judge.
 
 import { once } from "node:events";
 import { connect as connectPlain } from "node:net";

@@ -1,5 +1,5 @@
-// The webhook server as a part of the manager: it listens as soon as there is a certificate, follows its changes, and shuts down
-// without losing a request. The caller chooses certificate and rules.
+// The webhook server as a part of the manager: it listens as soon as there is a certificate, follows its changes, and
+// shuts down without losing a request. The caller chooses certificate and rules.
 import { type Clock, type Logger, pause, untilAborted } from "@firebolt-operator/kube";
 import type { CertificateSource } from "@firebolt-operator/kube/certificates";
 import type { Runnable } from "@firebolt-operator/kube/controller";

@@ -1,5 +1,5 @@
-// From the JSON of one AdmissionReview to the JSON of its response. The response denies unless a judge has allowed: a defect, a
-// failed look-up and a missed deadline all deny, with the reason in the message.
+// From the JSON of one AdmissionReview to the JSON of its response. The response denies unless a judge has allowed: a
+// defect, a failed look-up and a missed deadline all deny, with the reason in the message.
 
 import { type Logger, resourceText, untilAborted } from "@firebolt-operator/kube";
 import { UndecodableError } from "./decode.ts";

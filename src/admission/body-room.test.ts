@@ -1,4 +1,5 @@
-// Only bytes that have arrived count; unknown connections leave half of the budget to known ones; no body waits for ever.
+// Only bytes that have arrived count; unknown connections leave half of the budget to known ones; no body waits for
+// ever.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BodyBudget, type BodyShare } from "./body-room.ts";

@@ -1,6 +1,7 @@
-// Limits how many bytes of request bodies the webhook server holds. Only bytes that have arrived count: a sender that announces a
-// body and sends nothing uses none. When the budget is used up, incomplete bodies are no longer read and stay in the buffers of
-// their senders. Unknown connections may use half of the budget; the rest is for connections that have had a response before.
+// Limits how many bytes of request bodies the webhook server holds. Only bytes that have arrived count: a sender that
+// announces a body and sends nothing uses none. When the budget is used up, incomplete bodies are no longer read and
+// stay in the buffers of their senders. Unknown connections may use half of the budget; the rest is for connections
+// that have had a response before.
 import type { Connection } from "./gate.ts";
 
 /** The part of the budget that one request uses. */

@@ -1,5 +1,6 @@
-// From the JSON of a request to the objects that validators take. The API server has applied the CRD's schema before it calls, so
-// only what the schema does not cover is checked here; an object that breaks the schema ends in an error, and so in a denial.
+// From the JSON of a request to the objects that validators take. The API server has applied the CRD's schema before it
+// calls, so only what the schema does not cover is checked here; an object that breaks the schema ends in an error, and
+// so in a denial.
 import type { FireboltEngine } from "../api/engine.ts";
 import type { FireboltEngineClass } from "../api/engine-class.ts";
 import type { FireboltInstance } from "../api/instance.ts";

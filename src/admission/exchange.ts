@@ -1,5 +1,5 @@
-// One HTTP exchange of the webhook server: checks path, method and content type, reads the body within limits, waits for a slot,
-// and responds before the deadline. A malformed request gets an HTTP status and no verdict.
+// One HTTP exchange of the webhook server: checks path, method and content type, reads the body within limits, waits
+// for a slot, and responds before the deadline. A malformed request gets an HTTP status and no verdict.
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import type { Clock, Logger } from "@firebolt-operator/kube";

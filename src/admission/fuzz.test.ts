@@ -1,5 +1,5 @@
-// Judges and validators with random input: always a verdict, the same verdict twice, allowed only without violations, and every
-// denied field named.
+// Judges and validators with random input: always a verdict, the same verdict twice, allowed only without violations,
+// and every denied field named.
 import { silentLogger, systemClock } from "@firebolt-operator/kube";
 import fc from "fast-check";
 import { expect, test } from "vitest";

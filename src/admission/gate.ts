@@ -1,5 +1,6 @@
-// Limits how many requests the webhook server judges at a time. Only a request whose body has arrived takes a slot. Requests
-// beyond the limit wait in a queue, those of known connections first; when the queue is full they are rejected.
+// Limits how many requests the webhook server judges at a time. Only a request whose body has arrived takes a slot.
+// Requests beyond the limit wait in a queue, those of known connections first; when the queue is full they are
+// rejected.
 
 export interface AdmissionLimits {
   /** Requests that are judged at the same time. */

@@ -1,5 +1,5 @@
-// The restriction of gateway accounts, called directly. An integration test shows that the API server calls it for exactly these
-// changes.
+// The restriction of gateway accounts, called directly. An integration test shows that the API server calls it for
+// exactly these changes.
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../podtemplate/shape.ts";
 import { fencedChanges, isGatewayAccount } from "./gateway-account.ts";

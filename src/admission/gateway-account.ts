@@ -1,5 +1,5 @@
-// Restricts the accounts of gateways. RBAC can only grant `patch` on whole engines to the wake agent, which runs in the pod that
-// faces clients; admission narrows that to the one annotation that wakes an engine.
+// Restricts the accounts of gateways. RBAC can only grant `patch` on whole engines to the wake agent, which runs in the
+// pod that faces clients; admission narrows that to the one annotation that wakes an engine.
 import { isDeepStrictEqual } from "node:util";
 import { ANNOTATION } from "../api/labels.ts";
 import { isObject, type JsonObject } from "../podtemplate/shape.ts";
@@ -11,8 +11,8 @@ export const SERVICE_ACCOUNT_PREFIX = "system:serviceaccount:";
 export const GATEWAY_ACCOUNT_SUFFIX = "-gateway";
 
 /**
- * By the name alone, whether or not that instance exists: an instance that was deleted with `--cascade=orphan` leaves an account
- * whose rights still hold. Mirrors the match condition.
+ * By the name alone, whether or not that instance exists: an instance that was deleted with `--cascade=orphan` leaves
+ * an account whose rights still hold. Mirrors the match condition.
  */
 export function isGatewayAccount({ username, namespace }: AdmissionRequest): boolean {
   return username.startsWith(`${SERVICE_ACCOUNT_PREFIX}${namespace}:`) && username.endsWith(GATEWAY_ACCOUNT_SUFFIX);

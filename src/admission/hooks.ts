@@ -1,5 +1,5 @@
-// The four webhooks as data: names, paths, kinds, operations. The server routes by this table, the webhook configurations are
-// rendered from it, and so the two cannot disagree.
+// The four webhooks as data: names, paths, kinds, operations. The server routes by this table, the webhook
+// configurations are rendered from it, and so the two cannot disagree.
 import { FireboltEngine } from "../api/engine.ts";
 import { FireboltEngineClass } from "../api/engine-class.ts";
 import { GROUP, type KindNames, VERSION } from "../api/group.ts";

@@ -1,4 +1,5 @@
-// Idle connections, as the API server keeps them: they stay open until the next request, whether they were used before or not.
+// Idle connections, as the API server keeps them: they stay open until the next request, whether they were used before
+// or not.
 import { once } from "node:events";
 import type { TLSSocket } from "node:tls";
 import { IDLE_CONNECTION_MS } from "@firebolt-operator/kube/serving";

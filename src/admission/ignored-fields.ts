@@ -1,5 +1,5 @@
-// Fields of a pod template that are accepted and have no effect (docs/design/objects.md#merging). Admission warns about them and
-// never denies: manifests that contain them keep working.
+// Fields of a pod template that are accepted and have no effect (docs/design/objects.md#merging). Admission warns about
+// them and never denies: manifests that contain them keep working.
 import { OPERATOR_VOLUMES } from "../engine/pod-contract.ts";
 import { isObject, type JsonObject } from "../podtemplate/shape.ts";
 import { COMPONENT_RULES, type TemplateComponent } from "../podtemplate/template-rules.ts";

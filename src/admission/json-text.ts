@@ -1,5 +1,5 @@
-// Parses JSON from any client that reaches the port, unless it is nested so deeply that walking it could exhaust the stack. Real
-// manifests are about twenty levels deep.
+// Parses JSON from any client that reaches the port, unless it is nested so deeply that walking it could exhaust the
+// stack. Real manifests are about twenty levels deep.
 
 /** The string is not JSON, or is nested too deeply. */
 export class InvalidJsonError extends Error {

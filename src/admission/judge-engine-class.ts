@@ -1,5 +1,6 @@
-// Admission of engine classes (docs/design/admission.md#rules): the template sets only what users may set, and a class that
-// engines reference is not deleted. The engines are listed at that moment; when the list fails, the deletion is denied.
+// Admission of engine classes (docs/design/admission.md#rules): the template sets only what users may set, and a class
+// that engines reference is not deleted. The engines are listed at that moment; when the list fails, the deletion is
+// denied.
 import { isDeepStrictEqual } from "node:util";
 import type { OperatorIdentity } from "../api/operator-defaults.ts";
 import { validateOwnAccount } from "../podtemplate/own-account.ts";

@@ -1,6 +1,6 @@
-// Admission of engines (docs/design/admission.md#rules): the class exists, the template sets only what users may set, it
-// reaches no Secret of the operator, the resources are within bounds; gateways change nothing but the wake annotation. The instance
-// need not exist yet.
+// Admission of engines (docs/design/admission.md#rules): the class exists, the template sets only what users may set,
+// it reaches no Secret of the operator, the resources are within bounds; gateways change nothing but the wake
+// annotation. The instance need not exist yet.
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "@firebolt-operator/kube";
 import type { FireboltEngine } from "../api/engine.ts";
@@ -76,8 +76,8 @@ export function engineJudge({ lookups, bounds, logger, operator }: EngineJudgeOp
   }
 
   /**
-   * The controller judges the template of a stored engine: it leaves such volumes out, and the operator's own wake-ups must not be
-   * rejected for them. When the instance cannot be read, the controller judges its recorded names as well.
+   * The controller judges the template of a stored engine: it leaves such volumes out, and the operator's own wake-ups
+   * must not be rejected for them. When the instance cannot be read, the controller judges its recorded names as well.
    */
   async function reachingSecrets(
     { namespace, oldObject, operation }: AdmissionRequest,

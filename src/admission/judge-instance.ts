@@ -1,5 +1,5 @@
-// Admission of instances (docs/design/admission.md#rules): a new instance without an id gets one, and every rule of the spec is
-// checked. The patch sets the id and nothing else, so that manifests are stored as they were written.
+// Admission of instances (docs/design/admission.md#rules): a new instance without an id gets one, and every rule of the
+// spec is checked. The patch sets the id and nothing else, so that manifests are stored as they were written.
 import { isDeepStrictEqual } from "node:util";
 import { ANNOTATION } from "../api/labels.ts";
 import type { OperatorIdentity } from "../api/operator-defaults.ts";

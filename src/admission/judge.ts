@@ -1,5 +1,5 @@
-// The verdict of a webhook on one request. A judge reads and compares; it changes nothing, so that a dry run is like any other
-// request.
+// The verdict of a webhook on one request. A judge reads and compares; it changes nothing, so that a dry run is like
+// any other request.
 import type { Violation } from "../podtemplate/violation.ts";
 import { isDecodableTemplate } from "./decode.ts";
 import { type AdmissionRequest, ALLOW, denial, type Verdict } from "./review.ts";

@@ -1,4 +1,5 @@
-// Templates cannot use objects of the operator: engines, classes and both components of instances, with the real judges.
+// Templates cannot use objects of the operator: engines, classes and both components of instances, with the real
+// judges.
 import { silentLogger, systemClock } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { engine, engineClass, instance } from "../../test/support/manifests.ts";

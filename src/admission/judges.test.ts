@@ -1,4 +1,5 @@
-// The judges, called directly, with look-ups from a table. Integration tests show the same verdicts through a real API server.
+// The judges, called directly, with look-ups from a table. Integration tests show the same verdicts through a real API
+// server.
 import { silentLogger, systemClock } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { engine, engineClass, instance } from "../../test/support/manifests.ts";

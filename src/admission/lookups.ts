@@ -1,5 +1,5 @@
-// Reads of admission beyond the object it judges. They go to the API server, never to a cache: class and engine are often applied
-// together, and a label selector may hide engines from the caches.
+// Reads of admission beyond the object it judges. They go to the API server, never to a cache: class and engine are
+// often applied together, and a label selector may hide engines from the caches.
 import { keyText, untilAborted } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { FireboltEngine } from "../api/engine.ts";

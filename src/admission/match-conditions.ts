@@ -1,5 +1,6 @@
-// When the API server calls a webhook, in CEL. It evaluates these itself, so what they exclude also passes while no webhook can
-// be reached. An expression that fails to evaluate rejects the write: every optional field is guarded by has().
+// When the API server calls a webhook, in CEL. It evaluates these itself, so what they exclude also passes while no
+// webhook can be reached. An expression that fails to evaluate rejects the write: every optional field is guarded by
+// has().
 import { ANNOTATION } from "../api/labels.ts";
 import { GATEWAY_ACCOUNT_SUFFIX, SERVICE_ACCOUNT_PREFIX } from "./gateway-account.ts";
 
@@ -18,8 +19,8 @@ const SPEC_DIFFERS = differs("spec");
 const JUDGED_CHANGE = `(!has(object.metadata.deletionTimestamp) && (${SPEC_DIFFERS}))`;
 
 /**
- * Rules are about the spec. Finalizers, labels and wake requests for a stopped engine pass without a call, and so also while no
- * webhook can be reached; the wake-up itself is a change of the spec.
+ * Rules are about the spec. Finalizers, labels and wake requests for a stopped engine pass without a call, and so also
+ * while no webhook can be reached; the wake-up itself is a change of the spec.
  */
 export const SPEC_IS_NEW: MatchCondition = {
   name: "spec-is-new",
@@ -56,9 +57,9 @@ export interface OwnWrite {
 }
 
 /**
- * The operator's own writes (an engine's replicas when a query wakes it, an instance's id) must not depend on its own webhook: engines
- * wake while it cannot be reached. Only this field, and only by exactly this account: its other writes are judged like
- * those of users, so the exception bypasses none of the rules.
+ * The operator's own writes (an engine's replicas when a query wakes it, an instance's id) must not depend on its own
+ * webhook: engines wake while it cannot be reached. Only this field, and only by exactly this account: its other writes
+ * are judged like those of users, so the exception bypasses none of the rules.
  */
 export function notTheOperator({ username, field }: OwnWrite): MatchCondition {
   return {

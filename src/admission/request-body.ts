@@ -1,5 +1,5 @@
-// Reads the body of a request into one string, up to a limit and within the budget of all bodies. A sender that is slow, endless
-// or disconnected ends in a named error; nothing of an oversized body is kept.
+// Reads the body of a request into one string, up to a limit and within the budget of all bodies. A sender that is
+// slow, endless or disconnected ends in a named error; nothing of an oversized body is kept.
 import type { Readable } from "node:stream";
 import type { Clock } from "@firebolt-operator/kube";
 import type { BodyShare } from "./body-room.ts";
@@ -50,7 +50,10 @@ export function readBody(stream: Readable, options: BodyOptions): Promise<string
       if (!settled) stream.resume();
       settle(() => reject(error));
     };
-    /** A busy process may be late itself: bytes that have arrived are read first, and a sender that still sends may continue. */
+    /**
+     * A busy process may be late itself: bytes that have arrived are read first, and a sender that still sends may
+     * continue.
+     */
     const onLate = (): void => {
       const before = bytes;
       const waited = setImmediate(() => {

@@ -1,4 +1,5 @@
-// AdmissionReview: only a review for this webhook becomes a request, and every response has the form that the API server reads.
+// AdmissionReview: only a review for this webhook becomes a request, and every response has the form that the API
+// server reads.
 import { describe, expect, test } from "vitest";
 import { hookOf, parseResponse, review, UID } from "../../test/support/admission-review.ts";
 import { ALLOW, denial, parseReview, renderReview } from "./review.ts";

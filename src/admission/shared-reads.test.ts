@@ -1,4 +1,5 @@
-// Shared reads are never stale: no caller gets a read that began before its call, and many callers cost at most two reads.
+// Shared reads are never stale: no caller gets a read that began before its call, and many callers cost at most two
+// reads.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SharedReads } from "./shared-reads.ts";

@@ -1,5 +1,5 @@
-// One read for many callers that request the same object at the same time. A caller never gets a read that began before its call:
-// it may have missed what the caller relies on. Such callers wait for the next read and share it.
+// One read for many callers that request the same object at the same time. A caller never gets a read that began before
+// its call: it may have missed what the caller relies on. Such callers wait for the next read and share it.
 
 export type Read<T> = () => Promise<T>;
 

@@ -1,5 +1,5 @@
-// The webhooks as a part of a running manager: not ready without a certificate, ready with one, failed when none arrives; and their
-// metrics. No request needs the API server here.
+// The webhooks as a part of a running manager: not ready without a certificate, ready with one, failed when none
+// arrives; and their metrics. No request needs the API server here.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Everything behind `--enable-webhooks` as one part of the manager: certificate, rules, server. Reads neither flags nor the
-// environment.
+// Everything behind `--enable-webhooks` as one part of the manager: certificate, rules, server. Reads neither flags nor
+// the environment.
 import { join } from "node:path";
 import type { Clock, Logger } from "@firebolt-operator/kube";
 import {

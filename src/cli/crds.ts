@@ -1,5 +1,5 @@
-// `crds`: prints the CustomResourceDefinitions that this program was built with, or writes them to a folder. Needs no cluster. The
-// schemas are loaded only for this subcommand.
+// `crds`: prints the CustomResourceDefinitions that this program was built with, or writes them to a folder. Needs no
+// cluster. The schemas are loaded only for this subcommand.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { inflateRawSync } from "node:zlib";

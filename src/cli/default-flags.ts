@@ -1,5 +1,5 @@
-// The flags that replace built-in defaults: images and the engine's seccomp profile. There is no telemetry: its flags are accepted
-// so that existing command lines work, and the log says that nothing is sent.
+// The flags that replace built-in defaults: images and the engine's seccomp profile. There is no telemetry: its flags
+// are accepted so that existing command lines work, and the log says that nothing is sent.
 import { OPERATOR_DEFAULTS, type OperatorDefaults, parseEngineSeccomp } from "../api/operator-defaults.ts";
 import type { FlagTable, FlagValues } from "./flags.ts";
 

@@ -1,5 +1,5 @@
-// The flags that apply to the objects of every instance: the metadata configuration, the gateway's identity and hardening, and
-// how queries wake stopped engines.
+// The flags that apply to the objects of every instance: the metadata configuration, the gateway's identity and
+// hardening, and how queries wake stopped engines.
 import type { WakeMode } from "../gateway/wake-container.ts";
 import type { Rendering } from "../operator/options.ts";
 import { oneOf, roleName } from "./flag-checks.ts";

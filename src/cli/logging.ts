@@ -1,5 +1,5 @@
-// The format of log lines: one JSON object per line on stderr with the keys of controller-runtime, or console lines. Repeated
-// messages are sampled so that a failing loop cannot flood the log.
+// The format of log lines: one JSON object per line on stderr with the keys of controller-runtime, or console lines.
+// Repeated messages are sampled so that a failing loop cannot flood the log.
 import type { LogFields, Logger } from "@firebolt-operator/kube";
 import pino from "pino";
 

@@ -1,5 +1,5 @@
-// The entry point: selects the subcommand, runs it, and sets the exit code. A subcommand is loaded on demand: the wake agent runs
-// in every gateway pod and must not hold the manager in memory.
+// The entry point: selects the subcommand, runs it, and sets the exit code. A subcommand is loaded on demand: the wake
+// agent runs in every gateway pod and must not hold the manager in memory.
 import { SettingError, UsageError } from "./flags.ts";
 
 const EXIT_FAILED = 1;

@@ -1,4 +1,5 @@
-// From the manager's flags to the options of the operator. Reads the temporary folder and the environment; talks to no cluster.
+// From the manager's flags to the options of the operator. Reads the temporary folder and the environment; talks to no
+// cluster.
 import { tmpdir } from "node:os";
 import type { ClusterConfig } from "@firebolt-operator/kube/client";
 import { type ElectionTiming, validateElectionTiming } from "@firebolt-operator/kube/election";

@@ -1,4 +1,5 @@
-// Standard output of subcommands that print and exit. A reader that closes the pipe early (`head`, a pager) is not an error.
+// Standard output of subcommands that print and exit. A reader that closes the pipe early (`head`, a pager) is not an
+// error.
 
 const BROKEN_PIPE = "EPIPE";
 

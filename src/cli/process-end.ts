@@ -1,4 +1,5 @@
-// How a long-running subcommand exits: cleanly on the first signal, at once on the second, and on a defect with a log line.
+// How a long-running subcommand exits: cleanly on the first signal, at once on the second, and on a defect with a log
+// line.
 import type { Logger } from "@firebolt-operator/kube";
 
 const EXIT_DEFECT = 1;

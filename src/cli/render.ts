@@ -1,4 +1,5 @@
-// `render gateway-config -f instance.yaml`: prints the Envoy configuration of an instance, for debugging. Needs no cluster.
+// `render gateway-config -f instance.yaml`: prints the Envoy configuration of an instance, for debugging. Needs no
+// cluster.
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import { API_VERSION, INSTANCE_NAMES } from "../api/group.ts";

@@ -1,5 +1,5 @@
-// The subcommand `wake-agent`: the sidecar of a gateway. Flags and environment in, a running agent out. It loads nothing of the
-// manager, which would take memory in every gateway pod.
+// The subcommand `wake-agent`: the sidecar of a gateway. Flags and environment in, a running agent out. It loads
+// nothing of the manager, which would take memory in every gateway pod.
 import { homedir } from "node:os";
 import { type Logger, systemClock } from "@firebolt-operator/kube";
 import { createKubeClient, loadKubeconfig } from "@firebolt-operator/kube/client";

@@ -1,4 +1,5 @@
-// Parses the value of one flag, for the operator and the kubectl plugin. Values have Go's syntax, as those of kubectl do.
+// Parses the value of one flag, for the operator and the kubectl plugin. Values have Go's syntax, as those of kubectl
+// do.
 import { goDurationMs } from "../api/go-duration.ts";
 
 export type FlagValueType = "string" | "boolean" | "integer" | "number" | "duration";

@@ -1,5 +1,5 @@
-// The version of this build, for the operator and the kubectl plugin. The bundler replaces the two names; from source they are "dev"
-// and "unknown".
+// The version of this build, for the operator and the kubectl plugin. The bundler replaces the two names; from source
+// they are "dev" and "unknown".
 
 declare const FIREBOLT_OPERATOR_VERSION: string | undefined;
 declare const FIREBOLT_OPERATOR_REVISION: string | undefined;

@@ -1,5 +1,6 @@
-// Metric families whose rows are computed at scrape time. A fleet has dozens of series per engine: stored as series they would cost
-// time in every pass and more memory than the engines themselves. Declares no metric and knows no engine.
+// Metric families whose rows are computed at scrape time. A fleet has dozens of series per engine: stored as series
+// they would cost time in every pass and more memory than the engines themselves. Declares no metric and knows no
+// engine.
 import {
   Counter,
   type CounterConfiguration,

@@ -1,5 +1,5 @@
-// Metrics of the class reconciler (docs/monitoring.md#series-about-instances-and-classes). Keeps the series of each class and
-// nothing else.
+// Metrics of the class reconciler (docs/monitoring.md#series-about-instances-and-classes). Keeps the series of each
+// class and nothing else.
 import { keyText } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";
 import { type EngineClassMetrics, noEngineClassMetrics } from "../engineclass/metrics-hooks.ts";

@@ -1,5 +1,5 @@
-// The families of the engine series (docs/monitoring.md#series-about-engines): names, help and labels, and the rows of an engine in
-// each. Pure apart from the declaration; the state of the engines is in engine-recorder.ts.
+// The families of the engine series (docs/monitoring.md#series-about-engines): names, help and labels, and the rows of
+// an engine in each. Pure apart from the declaration; the state of the engines is in engine-recorder.ts.
 import type { Registry } from "prom-client";
 import { ENGINE_PHASES } from "../api/phases.ts";
 import type { EnginePassRecord } from "../engine/metrics-hooks.ts";

@@ -1,5 +1,5 @@
-// Metrics of the engine reconciler (docs/monitoring.md#series-about-engines): per engine its last pass, its counts and the start of
-// its rollout. Nothing outlives the process or the engine; series are computed at scrape time.
+// Metrics of the engine reconciler (docs/monitoring.md#series-about-engines): per engine its last pass, its counts and
+// the start of its rollout. Nothing outlives the process or the engine; series are computed at scrape time.
 import { type Clock, keyText } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";
 import { type EngineMetrics, type EnginePassRecord, noEngineMetrics } from "../engine/metrics-hooks.ts";

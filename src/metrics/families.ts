@@ -1,5 +1,5 @@
-// Declares metric families whose first labels identify the object, in the documented order. The recorders write and delete the
-// series.
+// Declares metric families whose first labels identify the object, in the documented order. The recorders write and
+// delete the series.
 import { Counter, Gauge, type Registry } from "prom-client";
 import { ComputedCounter, ComputedGauge, ComputedHistogram, type Observed, type Rows } from "./computed-families.ts";
 

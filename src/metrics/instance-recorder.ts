@@ -1,5 +1,5 @@
-// Metrics of the instance reconciler (docs/monitoring.md#series-about-instances-and-classes). Keeps the series of each instance and
-// nothing else.
+// Metrics of the instance reconciler (docs/monitoring.md#series-about-instances-and-classes). Keeps the series of each
+// instance and nothing else.
 import { keyText } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";
 import type { DeepReadonly } from "../api/deep-readonly.ts";

@@ -1,5 +1,5 @@
-// All series of one object, so that they can be deleted together with it. Recorders write through this: a series written past it
-// would never be deleted.
+// All series of one object, so that they can be deleted together with it. Recorders write through this: a series
+// written past it would never be deleted.
 import type { Counter, Gauge, Histogram } from "prom-client";
 
 export type Labels = Readonly<Record<string, string>>;

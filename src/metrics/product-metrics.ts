@@ -1,4 +1,5 @@
-// All recorders of the product over one registry, for the controllers and servers. Without a registry each of them is a no-op.
+// All recorders of the product over one registry, for the controllers and servers. Without a registry each of them is a
+// no-op.
 import type { Clock } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";
 import type { EngineMetrics } from "../engine/metrics-hooks.ts";

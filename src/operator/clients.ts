@@ -1,5 +1,5 @@
-// The connections to the API server: a client per use, so that no use waits behind another. The check of the lease is in
-// front of every write of the controllers.
+// The connections to the API server: a client per use, so that no use waits behind another. The check of the lease is
+// in front of every write of the controllers.
 import { hostname } from "node:os";
 import { type Logger, systemClock } from "@firebolt-operator/kube";
 import { createKubeClient, type KubeClient, type KubeClientOptions } from "@firebolt-operator/kube/client";
@@ -69,7 +69,8 @@ export function createClients(options: OperatorOptions, metrics: RuntimeMetrics)
     reconcile: wrapClient(work, "reconcile"),
     serving: open("serving"),
     demand: open("wake-demand", {}, createDemandClient),
-    // The prober limits how many requests run at once; a second queue behind it would hide which request waits for which.
+    // The prober limits how many requests run at once; a second queue behind it would hide which request waits for
+    // which.
     probes: open("query-probes", { maxSockets: Number.POSITIVE_INFINITY }),
     events,
     recorder,
@@ -98,7 +99,10 @@ interface ElectorParts {
   readonly events: EventSink;
 }
 
-/** The elector has a client of its own: renewals never queue behind other requests, and do not need the lease they renew. */
+/**
+ * The elector has a client of its own: renewals never queue behind other requests, and do not need the lease they
+ * renew.
+ */
 function createElector(client: KubeClient, { election, ...parts }: ElectorParts): LeaderElector {
   const { namespace, name, timing, identity } = election;
   return createLeaderElector({

@@ -1,4 +1,5 @@
-// Waits until the API server serves the three Firebolt kinds, so that an operator installed together with its CRDs need not restart.
+// Waits until the API server serves the three Firebolt kinds, so that an operator installed together with its CRDs need
+// not restart.
 import { type Clock, isNotFound, type Logger, sleep } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { ENGINE_CLASS_NAMES, ENGINE_NAMES, GROUP, INSTANCE_NAMES, VERSION } from "../api/group.ts";
@@ -14,7 +15,9 @@ export interface CrdDiscovery {
   readonly signal: AbortSignal;
 }
 
-/** Resolves when all three kinds are served. Rejects after two minutes, or at once when the API server is unreachable. */
+/**
+ * Resolves when all three kinds are served. Rejects after two minutes, or at once when the API server is unreachable.
+ */
 export async function waitForCrds({ client, clock, logger, signal }: CrdDiscovery): Promise<void> {
   const startedMs = clock.monotonicMs();
   for (;;) {

@@ -1,5 +1,5 @@
-// The composition root: options in, an operator that can run out. The program, tests and benchmarks assemble an operator here
-// and nowhere else; they differ in options and overrides alone.
+// The composition root: options in, an operator that can run out. The program, tests and benchmarks assemble an
+// operator here and nowhere else; they differ in options and overrides alone.
 import { existsSync } from "node:fs";
 import { systemClock } from "@firebolt-operator/kube";
 import { createManager, type Manager } from "@firebolt-operator/kube/controller";

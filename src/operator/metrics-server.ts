@@ -23,18 +23,18 @@ export interface MetricsServerParts {
 
 /** Undefined: no address to listen on. */
 export function addMetricsServer(manager: Manager, parts: MetricsServerParts): MetricsServer | undefined {
-  const { metrics, client, logger } = parts;
+  const { metrics, logger } = parts;
   const { registry, listen, secure } = metrics;
   if (listen === undefined) return undefined;
   const plain = { ...listen, registry, logger };
-  const server = createMetricsServer(secure === undefined ? plain : { ...plain, secure: secured(secure) });
+  const server = createMetricsServer(secure === undefined ? plain : { ...plain, secure: secured(secure, parts) });
   manager.add(server);
   return server;
+}
 
-  function secured(wanted: SecureMetrics) {
-    const access = createAccessReview({ client, clock: systemClock, path: METRICS_PATH, verb: "get" });
-    return { certificate: certificateOf(wanted, parts), access, http2: wanted.http2 };
-  }
+function secured(secure: SecureMetrics, parts: MetricsServerParts) {
+  const access = createAccessReview({ client: parts.client, clock: systemClock, path: METRICS_PATH, verb: "get" });
+  return { certificate: certificateOf(secure, parts), access, http2: secure.http2 };
 }
 
 function certificateOf({ certificate }: SecureMetrics, { observer, logger }: MetricsServerParts): CertificateSource {

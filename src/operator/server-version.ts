@@ -1,5 +1,5 @@
-// Reads the version of the API server once, at startup. Before Kubernetes 1.30 a preStop hook has no sleep action, so the wake
-// agent runs the `sleep` subcommand of this program there.
+// Reads the version of the API server once, at startup. Before Kubernetes 1.30 a preStop hook has no sleep action, so
+// the wake agent runs the `sleep` subcommand of this program there.
 import type { Logger } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 

@@ -1,5 +1,5 @@
-// Adds the poll that scrapes gateways for demand to the manager when --wake-mode is demand. Otherwise no gateway is watched or
-// scraped.
+// Adds the poll that scrapes gateways for demand to the manager when --wake-mode is demand. Otherwise no gateway is
+// watched or scraped.
 import { type Logger, systemClock } from "@firebolt-operator/kube";
 import type { ObjectCache } from "@firebolt-operator/kube/cache";
 import { createKubeClient, type KubeClient, type KubeClientOptions } from "@firebolt-operator/kube/client";

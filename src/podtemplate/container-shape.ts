@@ -1,4 +1,5 @@
-// Normal form of a container, with the API server's defaults, and of those of its fields that are compared on their own.
+// Normal form of a container, with the API server's defaults, and of those of its fields that are compared on their
+// own.
 import type {
   V1ConfigMapEnvSource,
   V1ConfigMapKeySelector,

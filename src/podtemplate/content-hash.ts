@@ -3,7 +3,10 @@ import { createHash } from "node:crypto";
 
 const HASH_LENGTH = 16;
 
-/** JSON with sorted keys and no insignificant whitespace. Every pass over an engine hashes a pod template: few small objects. */
+/**
+ * JSON with sorted keys and no insignificant whitespace. Every pass over an engine hashes a pod template: few small
+ * objects.
+ */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
   let text = "";

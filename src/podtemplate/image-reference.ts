@@ -1,5 +1,5 @@
-// Image references, parsed as Docker and the API server do (a registry port is not a tag), and the pull policy that follows from
-// one. Fetches nothing.
+// Image references, parsed as Docker and the API server do (a registry port is not a tag), and the pull policy that
+// follows from one. Fetches nothing.
 
 export interface ImageReference {
   /** Registry and repository as written, without tag and digest. */

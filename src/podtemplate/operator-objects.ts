@@ -1,6 +1,6 @@
-// Recognizes objects that the operator creates for the instances of a namespace by the pattern of their name: Secrets, claims and
-// accounts that no user template may use. By pattern and not by reading the instances: a template that is stored before an instance
-// would otherwise get what is created for it later (docs/adr/0017).
+// Recognizes objects that the operator creates for the instances of a namespace by the pattern of their name: Secrets,
+// claims and accounts that no user template may use. By pattern and not by reading the instances: a template that is
+// stored before an instance would otherwise get what is created for it later (docs/adr/0017).
 import type { OperatorIdentity } from "../api/operator-defaults.ts";
 
 /** `<something>-auth-signing`, alone or followed by `-…`. */

@@ -1,5 +1,5 @@
-// Rejects the operator's own account in a template: anyone who may write engines in the operator's namespace would gain all of its
-// permissions.
+// Rejects the operator's own account in a template: anyone who may write engines in the operator's namespace would gain
+// all of its permissions.
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { OperatorIdentity } from "../api/operator-defaults.ts";
 import type { PodTemplateFragment } from "../api/pod-template.ts";

@@ -15,8 +15,9 @@ export function recordedSecrets(instance: Instance): IsProtected {
 }
 
 /**
- * All protected Secrets: by recorded name, by the name pattern of what the operator creates for any instance of the namespace, and
- * its own. Credentials that the operator created stay when the instance moves to a database of the user's.
+ * All protected Secrets: by recorded name, by the name pattern of what the operator creates for any instance of the
+ * namespace, and its own. Credentials that the operator created stay when the instance moves to a database of the
+ * user's.
  */
 export function protectedSecrets(instance: Instance, operator?: OperatorIdentity): IsProtected {
   const recorded = recordedSecrets(instance);

@@ -1,5 +1,5 @@
-// Every way from a pod template to a Secret (docs/design/admission.md#protected-secrets): through its volumes and through the
-// environment of its containers. The caller decides which Secrets matter and what follows.
+// Every way from a pod template to a Secret (docs/design/admission.md#protected-secrets): through its volumes and
+// through the environment of its containers. The caller decides which Secrets matter and what follows.
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { V1Container, V1Volume } from "../api/generated/kubernetes.ts";
 import type { PodTemplateFragment } from "../api/pod-template.ts";

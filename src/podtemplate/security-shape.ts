@@ -1,4 +1,5 @@
-// Normal forms of pod and container security contexts. Every setting is a pointer: false and 0 are not the same as absent.
+// Normal forms of pod and container security contexts. Every setting is a pointer: false and 0 are not the same as
+// absent.
 import type {
   V1AppArmorProfile,
   V1Capabilities,

@@ -1,5 +1,5 @@
-// Normal forms of label selectors, affinity, spreading and tolerations. The API server adds no defaults here; it only drops
-// empty values.
+// Normal forms of label selectors, affinity, spreading and tolerations. The API server adds no defaults here; it only
+// drops empty values.
 import type {
   V1Affinity,
   V1LabelSelector,

@@ -1,5 +1,5 @@
-// A whole pod template in the form in which the API server stores it: with defaults, without empty values, quantities in canonical
-// form. The shapes of the fields are in the *-shape.ts files beside this one.
+// A whole pod template in the form in which the API server stores it: with defaults, without empty values, quantities
+// in canonical form. The shapes of the fields are in the *-shape.ts files beside this one.
 import type {
   V1HostAlias,
   V1PodDNSConfig,

@@ -1,6 +1,6 @@
-// Normal forms: a part of a pod template as the API server stores it, however it was written. A shape maps a value to its normal
-// form; undefined means absent. Both sides of a comparison use the same shape, so that what the server adds, drops or rewrites never
-// looks like a change. Shapes never change their input.
+// Normal forms: a part of a pod template as the API server stores it, however it was written. A shape maps a value to
+// its normal form; undefined means absent. Both sides of a comparison use the same shape, so that what the server adds,
+// drops or rewrites never looks like a change. Shapes never change their input.
 import { formatQuantity, parseQuantity, roundedToMilli } from "../api/quantity.ts";
 
 export type Shape = (value: unknown) => unknown;

@@ -4,8 +4,8 @@
 export type TemplateComponent = "engine" | "gateway" | "metadata";
 
 /**
- * When a field counts as set: a `pointer` whenever it is present (even false or 0), a `value` when it is not empty (a string, a
- * list, or true).
+ * When a field counts as set: a `pointer` whenever it is present (even false or 0), a `value` when it is not empty (a
+ * string, a list, or true).
  */
 export type SetWhen = "pointer" | "value";
 
@@ -57,8 +57,8 @@ const FORBIDDEN_ON_CLOSED_PRIMARY: readonly ForbiddenField[] = [
 
 export interface ComponentRules {
   /**
-   * Accounts that the operator creates for gateways are forbidden. A gateway may run under an account of any name: that of another
-   * gateway has no further permissions.
+   * Accounts that the operator creates for gateways are forbidden. A gateway may run under an account of any name: that
+   * of another gateway has no further permissions.
    */
   readonly refusesGatewayAccounts: boolean;
   /** Name of the container that the operator renders. */

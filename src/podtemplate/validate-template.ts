@@ -1,5 +1,5 @@
-// Validates user pod templates: lists every field that template-rules.ts forbids. Admission and controllers call the same function,
-// so they agree. Takes the template as untyped JSON: its metadata has no schema.
+// Validates user pod templates: lists every field that template-rules.ts forbids. Admission and controllers call the
+// same function, so they agree. Takes the template as untyped JSON: its metadata has no schema.
 import { RESERVED_KEY_PREFIX } from "../api/labels.ts";
 import { isOperatorAccount, isOperatorClaim } from "./operator-objects.ts";
 import { isObject, type JsonObject } from "./shape.ts";
@@ -31,7 +31,9 @@ function validateMetadata(metadata: JsonObject, path: string): Violation[] {
   ];
 }
 
-/** Labels or annotations: reserved keys are forbidden, values must be strings. Reported by key, in alphabetical order. */
+/**
+ * Labels or annotations: reserved keys are forbidden, values must be strings. Reported by key, in alphabetical order.
+ */
 function validateKeys(map: unknown, path: string): Violation[] {
   if (map === undefined || map === null) return [];
   if (!isObject(map)) return [{ path, type: "Invalid value", value: map, detail: "must be a map of strings" }];
@@ -100,8 +102,8 @@ function operatorObjects({ refusesGatewayAccounts }: ComponentRules, spec: JsonO
 }
 
 /**
- * The claims that a volume mounts or is filled from. The kind of a data source does not matter: a clone has the data of its claim,
- * and a snapshot that is named after a claim most likely has it too.
+ * The claims that a volume mounts or is filled from. The kind of a data source does not matter: a clone has the data of
+ * its claim, and a snapshot that is named after a claim most likely has it too.
  */
 function claimsOfVolume({ persistentVolumeClaim, ephemeral }: JsonObject): readonly ClaimUse[] {
   const template = fieldOf(ephemeral, "volumeClaimTemplate");

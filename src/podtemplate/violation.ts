@@ -1,5 +1,5 @@
-// One violation of a rule and its message, in the form of Kubernetes' own field errors, so that admission and conditions read
-// alike.
+// One violation of a rule and its message, in the form of Kubernetes' own field errors, so that admission and
+// conditions read alike.
 
 export type ViolationType =
   | "Required value"

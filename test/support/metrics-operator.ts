@@ -1,4 +1,5 @@
-// The whole operator in this process with every recorder and the metrics server, for tests of what the endpoint exposes.
+// The whole operator in this process with every recorder and the metrics server, for tests of what the endpoint
+// exposes.
 import { silentLogger } from "@firebolt-operator/kube";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";

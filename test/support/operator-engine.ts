@@ -1,5 +1,5 @@
-// The operator with its engine and class controllers in this process, for tests and benchmarks: assembled as the program is,
-// its requests counted. The caller starts and stops it.
+// The operator with its engine and class controllers in this process, for tests and benchmarks: assembled as the
+// program is, its requests counted. The caller starts and stops it.
 import type { Clock, Logger } from "@firebolt-operator/kube";
 import type { ClusterConfig, KubeClient, RequestInfo } from "@firebolt-operator/kube/client";
 import type { Manager } from "@firebolt-operator/kube/controller";

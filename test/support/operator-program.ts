@@ -1,5 +1,5 @@
-// The engine controllers as a process that kills or pauses itself at a chosen write, for tests of an operator that ends without
-// a clean stop. Prints its writes as JSON lines on stdout, synchronously: the last line is never lost.
+// The engine controllers as a process that kills or pauses itself at a chosen write, for tests of an operator that ends
+// without a clean stop. Prints its writes as JSON lines on stdout, synchronously: the last line is never lost.
 import { writeSync } from "node:fs";
 import type { Logger } from "@firebolt-operator/kube";
 import { loadKubeconfig } from "@firebolt-operator/kube/client";
