@@ -1,4 +1,4 @@
-// The bundled program against a real control plane: what a person who starts it sees, from flags to exit codes.
+// The bundled program against a real control plane, from flags to exit codes.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -93,7 +93,7 @@ describe("manager", () => {
     expect(operator.stderr()).toMatch(want);
   });
 
-  test("an unreachable API server ends with 1 and names the address", async () => {
+  test("an unreachable API server: exit code 1, and the address in the log", async () => {
     const [port = 0] = await findFreePorts(1);
     const kubeconfig = join(cluster.folder, "unreachable.kubeconfig");
     const { readFile, writeFile } = await import("node:fs/promises");
@@ -106,20 +106,20 @@ describe("manager", () => {
     expect(operator.stderr()).toContain(`127.0.0.1:${port}`);
   });
 
-  test("a kubeconfig that does not exist ends with 1 and names the file", async () => {
+  test("a kubeconfig that does not exist: exit code 1, and the file in the log", async () => {
     await using operator = startOperator(["--kubeconfig=/nowhere/config"]);
     expect(await operator.exit).toBe(1);
     expect(operator.stderr()).toContain("/nowhere/config");
   });
 
-  test("a malformed label selector ends with 1 and shows it", async () => {
+  test("a malformed label selector: exit code 1, and the selector in the log", async () => {
     await using operator = startOperator([`--kubeconfig=${cluster.adminKubeconfig}`, "--watch-label-selector=a in (b"]);
     expect(await operator.exit).toBe(1);
     expect(operator.stderr()).toContain("a in (b");
   });
 });
 
-test("--version prints the version alone; --help lists the flags; both end with 0", async () => {
+test("--version prints the version alone; --help lists the flags; both exit with 0", async () => {
   await using version = startOperator(["--version"]);
   expect(await version.exit).toBe(0);
   expect(version.stdout()).toMatch(/^\d+\.\d+\.\d+\n$/);
@@ -128,7 +128,7 @@ test("--version prints the version alone; --help lists the flags; both end with 
   expect(help.stdout()).toContain("--leader-election-id");
 });
 
-test("sleep waits and ends with 0; nonsense ends with 2", async () => {
+test("sleep waits and exits with 0; a wrong argument exits with 2", async () => {
   await using slept = startOperator(["sleep", "0.05"]);
   expect(await slept.exit).toBe(0);
   await using refused = startOperator(["sleep", "soon"]);
@@ -136,7 +136,7 @@ test("sleep waits and ends with 0; nonsense ends with 2", async () => {
   expect(refused.stderr()).toContain("sleep takes one argument");
 });
 
-test("crds prints what config/crd holds, writes it to a folder, and does not mind a reader who leaves", async () => {
+test("crds prints the content of config/crd, writes it to a folder, and ignores a closed pipe", async () => {
   const files = ["instances", "engines", "engineclasses"].map((kind) => `compute.firebolt.io_firebolt${kind}.yaml`);
   const wanted = files.map((file) => readFileSync(join(CRDS, file), "utf8").replace(/^#.*\n/, ""));
   await using printed = startOperator(["crds"]);
@@ -154,7 +154,7 @@ test("crds prints what config/crd holds, writes it to a folder, and does not min
   expect(help.stdout()).toContain("kubectl apply --server-side -f -");
 });
 
-test("without the CRDs the manager waits for them, says which are missing, and goes on when they are applied", async () => {
+test("without the CRDs the manager waits for them, logs which are missing, and continues when they are applied", async () => {
   const [port = 0] = await findFreePorts(1);
   await using bare = await startControlPlane();
   await using operator = startOperator([
@@ -180,7 +180,7 @@ test("without the CRDs the manager waits for them, says which are missing, and g
   expect(await operator.exit).toBe(0);
 }, 120_000);
 
-test("render gateway-config prints Envoy's configuration without a cluster, and says what it could not read", async () => {
+test("render gateway-config prints Envoy's configuration without a cluster, and names a file that it cannot read", async () => {
   await using printed = startOperator(["render", "gateway-config", "-f", "examples/instance-minimal.yaml"]);
   expect(await printed.exit).toBe(0);
   expect(printed.stdout()).toContain("static_resources:");

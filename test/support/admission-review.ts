@@ -1,4 +1,4 @@
-// Questions as the API server puts them to a webhook, for tests that ask without one, and the answers read back.
+// AdmissionReviews as the API server sends them, for tests without one, and a parser for the responses.
 import { HOOKS, type Hook, type HookId } from "../../src/admission/hooks.ts";
 import type { Violation } from "../../src/podtemplate/violation.ts";
 

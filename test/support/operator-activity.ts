@@ -1,12 +1,12 @@
-// What an operator has under way at this moment: calls that have not been answered, and keys that a worker holds or that wait for
-// one. What it has asked so far does not tell: a call is among that only when it has ended.
+// The current activity of an operator: requests without a response, and keys that a worker processes or that are queued. A count
+// of requests cannot show this: a request is counted when it has completed.
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { type RuntimeMetrics, silentRuntimeMetrics } from "@firebolt-operator/kube/metrics";
 
 export interface OperatorActivity {
   /** For the controllers of this operator. */
   readonly metrics: RuntimeMetrics;
-  /** The client, its calls counted; watches are none. */
+  /** The client with its requests counted; watches are not counted. */
   counted(client: KubeClient): KubeClient;
   isIdle(): boolean;
 }

@@ -1,4 +1,4 @@
-// What a test tells its operator process, on the command line as JSON.
+// The settings of an operator process, as JSON on the command line.
 import type { ElectionTiming } from "@firebolt-operator/kube/election";
 
 export interface OperatorProgramSettings {
@@ -6,13 +6,13 @@ export interface OperatorProgramSettings {
   readonly namespace: string;
   readonly identity: string;
   /**
-   * What to do at a write. `kill` ends the process by SIGKILL as soon as that many writes are accepted (0: before the first);
-   * `pause` stops it by SIGSTOP right before the write with that number.
+   * What to do at a write. `kill` sends SIGKILL as soon as that many writes are accepted (0: before the first);
+   * `pause` sends SIGSTOP right before the write with that number.
    */
   readonly fault?: { readonly type: "kill" | "pause"; readonly at: number };
   /** Writes are counted from the start of the process, or from the signal SIGUSR2. */
   readonly countFrom: "start" | "signal";
-  /** With a lease the process works only while it leads. */
+  /** With a lease the process reconciles only while it leads. */
   readonly lease?: { readonly name: string; readonly timing: ElectionTiming };
   /** False: a lost lease does not stop writes, only preconditions do. */
   readonly fenced: boolean;

@@ -1,5 +1,5 @@
-// Starts operator processes for a test and collects what they say. The program is bundled once, because many processes start from
-// it; every process ends with the test, however that ends.
+// Starts operator processes for a test and collects their output. The program is bundled once for all processes; every process is
+// killed at the end of the test, even of a failed one.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";

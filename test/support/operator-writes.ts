@@ -1,5 +1,5 @@
-// Puts a tap between the controllers and their client: every write is announced before it leaves and after it was accepted, so
-// that a test can end, pause or disturb the operator at exactly one of them. Changes nothing about the writes themselves.
+// Wraps the client of the controllers: every write is announced before it is sent and after it was accepted, so that a test can
+// kill, pause or disturb the operator at exactly one of them. The writes themselves are unchanged.
 import type { ObjectKey, ResourceType } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 
@@ -16,7 +16,7 @@ export interface WriteCall {
 
 export interface WriteTap {
   readonly before?: (call: WriteCall) => void | Promise<void>;
-  /** Accepted by the API server, and known to nobody in the operator yet. */
+  /** Accepted by the API server, and not yet known to the operator. */
   readonly accepted?: (call: WriteCall) => void | Promise<void>;
 }
 
