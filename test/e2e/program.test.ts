@@ -87,7 +87,7 @@ describe("manager", () => {
     },
     { args: ["--engine-max-cpu=lots"], want: /^--engine-max-cpu=lots: not a Kubernetes quantity .*\n$/ },
     { args: ["--watch-label-selector=a in (b"], want: /^--watch-label-selector=a in \(b: .*\n$/ },
-  ])("a setting that cannot be ends with 1 and one line: $args", async ({ args, want }) => {
+  ])("an invalid setting exits with 1 and one line: $args", async ({ args, want }) => {
     await using operator = startOperator(args);
     expect(await operator.exit).toBe(1);
     expect(operator.stderr()).toMatch(want);
