@@ -1,5 +1,5 @@
-// One copy of the strings that thousands of objects repeat: namespaces, label values, owners. Saves memory and nothing else;
-// the pool is bounded and forgets everything when full, which loses sharing but never a string.
+// Shares the strings that thousands of objects repeat: namespaces, label values, owners. Only saves memory. The pool is
+// bounded and cleared when full, which loses sharing but never a string.
 import type { ObjectMeta } from "../core/object.ts";
 
 const CAPACITY = 4_096;
@@ -15,7 +15,7 @@ export class StringPool {
     return text;
   }
 
-  /** Shares what repeats in the metadata of one object, in place. */
+  /** Shares repeated strings in the metadata of one object, in place. */
   shareMetadata(metadata: ObjectMeta): void {
     if (typeof metadata.namespace === "string") metadata.namespace = this.share(metadata.namespace);
     const { labels, ownerReferences } = metadata;

@@ -1,4 +1,5 @@
-// Serving certificates: from files, self-signed, or managed in a Secret with the trust of webhooks; and X.509 itself.
+// Serving certificates: from files, self-signed, or managed in a Secret with the CA bundles of webhooks; and X.509
+// itself.
 export { type CertificateFilesOptions, createCertificateFiles } from "./files.ts";
 export { createManagedCertificate, type ManagedCertificateOptions } from "./managed/managed-certificate.ts";
 export { createSelfSignedCertificate, type SelfSignedOptions } from "./self-signed.ts";

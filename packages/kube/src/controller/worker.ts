@@ -1,5 +1,5 @@
-// One worker: takes keys from the queue, runs a pass on each, and turns its outcome into the key's next check.
-// It decides what an error means for the key; it never repairs anything and never holds two keys.
+// One worker: takes keys from the queue, reconciles each, and turns the outcome into the key's next check. It
+// classifies errors for the key; it never repairs anything and never holds two keys.
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../core/clock.ts";
@@ -21,27 +21,29 @@ export interface WorkerOptions {
 
 /** What an error means for its key. */
 export type FailureClass =
-  /** Someone else wrote first: look again soon. */
+  /** Another writer was first: requeue soon. */
   | "conflict"
-  /** Look again only when something changes. */
+  /** Reconcile only when something changes. */
   | "terminal"
-  /** A defect of the program: counted apart, retried like any failure. */
+  /** A defect of the program: counted separately, retried like any failure. */
   | "bug"
-  /** The process must not go on. */
+  /** The process must stop. */
   | "notLeader"
   | "retry";
 
-/** Passes that never wait for I/O would keep timers (lease renewals among them) from running; so turn the loop this often. */
-const BREATHE_EVERY_MS = 10;
+/**
+ * Passes that never wait for I/O would block timers (lease renewals among them), so yield to the event loop this often.
+ */
+const YIELD_EVERY_MS = 10;
 
 /** Works until the signal fires or the queue is closed. Rejects only with NotLeaderError. */
 export async function work(options: WorkerOptions, signal: AbortSignal): Promise<void> {
-  let breathedMs = options.clock.monotonicMs();
+  let yieldedMs = options.clock.monotonicMs();
   for await (const key of options.queue.take(signal)) {
     await runPass(options, key, signal);
-    if (options.clock.monotonicMs() - breathedMs < BREATHE_EVERY_MS) continue;
+    if (options.clock.monotonicMs() - yieldedMs < YIELD_EVERY_MS) continue;
     await nextTurn();
-    breathedMs = options.clock.monotonicMs();
+    yieldedMs = options.clock.monotonicMs();
   }
 }
 
@@ -59,7 +61,7 @@ async function runPass(options: WorkerOptions, text: string, signal: AbortSignal
     result = resultOf(next);
   } catch (error) {
     if (signal.aborted) {
-      logger.debug("pass cut by shutdown", { cause: String(error) });
+      logger.debug("pass interrupted by shutdown", { cause: String(error) });
       queue.retry(text);
     } else {
       result = settleFailure({ options, text, logger, error });
@@ -80,20 +82,20 @@ function settleFailure({ options: { queue, passes }, text, logger, error }: Fail
   const failure = classify(error);
   switch (failure) {
     case "conflict":
-      logger.debug("object changed during the pass, trying again", { cause: String(error) });
+      logger.debug("object changed during the pass, requeued", { cause: String(error) });
       queue.retry(text);
       return "requeue";
     case "terminal":
-      logger.error("pass failed for good", error);
+      logger.error("pass failed with a terminal error", error);
       passes.failed("terminal");
       queue.done(text, "onChange");
       return "error";
     case "notLeader":
       queue.retry(text);
-      throw new NotLeaderError("a pass may not write any more", { cause: error });
+      throw new NotLeaderError("a pass attempted a write without the lease", { cause: error });
     case "bug":
     case "retry":
-      logger.error(failure === "bug" ? "pass failed by a defect" : "pass failed", error);
+      logger.error(failure === "bug" ? "pass failed with a defect" : "pass failed", error);
       passes.failed(failure === "bug" ? "bug" : "error");
       if (error instanceof RetryAfterError) queue.done(text, { afterMs: error.afterMs });
       else queue.retry(text, retryAfterMs(error));
@@ -103,7 +105,7 @@ function settleFailure({ options: { queue, passes }, text, logger, error }: Fail
   }
 }
 
-/** Looks through the causes as well: features wrap errors to say what they were doing. */
+/** Also follows the causes: features wrap errors to add what they were doing. */
 export function classify(error: unknown): FailureClass {
   for (const link of causes(error)) {
     if (link instanceof NotLeaderError) return "notLeader";
@@ -133,5 +135,5 @@ function* causes(error: unknown): Generator<unknown> {
 
 function resultOf(next: NextCheck): PassResult {
   if (next === "onChange") return "success";
-  return next === "now" ? "requeue" : "requeue_after";
+  return next === "requeue" ? "requeue" : "requeue_after";
 }

@@ -1,4 +1,4 @@
-// Kubernetes' own kinds, typed: `client.list(Pod)` gives V1Pod objects. For any other kind there is `defineResource`.
+// Kubernetes' own kinds, typed: `client.list(Pod)` returns V1Pod objects. For any other kind use `defineResource`.
 import type { KubeObject } from "../core/object.ts";
 import { defineResource, type ResourceType } from "../core/resource.ts";
 import type {
@@ -31,7 +31,7 @@ import type {
 
 export type * from "./kubernetes.ts";
 
-/** All of them are v1. Calls with nothing but texts: a bundle leaves out the kinds that it does not use. */
+/** All are v1. Called with string literals only, so that a bundle drops the kinds it does not use. */
 // @__NO_SIDE_EFFECTS__
 function namespaced<T extends KubeObject>(group: string, kind: string, plural: string): ResourceType<T> {
   return defineResource({ group, version: "v1", kind, plural, namespaced: true });
@@ -42,7 +42,7 @@ function clusterWide<T extends KubeObject>(group: string, kind: string, plural: 
 }
 
 export const ConfigMap = namespaced<V1ConfigMap>("", "ConfigMap", "configmaps");
-/** The old group of events, in which `kubectl describe` finds them; what the recorder writes is in `events.k8s.io`. */
+/** The legacy group of events, which `kubectl describe` reads; the recorder writes to `events.k8s.io`. */
 export const CoreEvent = namespaced<CoreV1Event>("", "Event", "events");
 export const PersistentVolumeClaim = namespaced<V1PersistentVolumeClaim>(
   "",

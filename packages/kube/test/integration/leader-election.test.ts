@@ -1,5 +1,5 @@
 // Two managers as real processes on one lease. The API server orders all writes, so its resource versions prove who was
-// active when: after the first write of one leader there must be no write of the one before.
+// active when: after the first write of one leader there must be no write of its predecessor.
 import { homedir } from "node:os";
 import { afterEach, beforeEach, expect, inject, test } from "vitest";
 import type { KubeClient } from "../../src/client/client.ts";
@@ -17,7 +17,7 @@ interface World extends AsyncDisposable {
   readonly namespace: string;
   start(identity: string, work?: "write" | "block"): ManagerProcess;
   lease(): Promise<Lease>;
-  /** Who wrote, in the order of the API server, repeats folded: `["a", "b"]`. */
+  /** The writers in the order of the API server, without repeats: `["a", "b"]`. */
   turns(): Promise<readonly string[]>;
 }
 
@@ -81,15 +81,15 @@ afterEach(() => world[Symbol.asyncDispose]());
 
 const { leaseMs, renewDeadlineMs, retryMs } = QUICK_TIMING;
 const stretchedRetryMs = 1.2 * retryMs;
-/** For a busy machine: starting work, requests under way. */
+/** For a busy machine: starting work, requests in flight. */
 const SLACK_MS = 2_000;
 
-/** A moment of the machine's clock as wall time; never earlier than it was, apart from the fraction of a millisecond. */
+/** A monotonic time as wall time; never too early by more than the fraction of a millisecond. */
 const asWallMs = (atMs: number): number => atMs - machineMs() + Date.now();
 
 const renewedMs = async (world: World): Promise<number> => Date.parse((await world.lease()).spec?.renewTime ?? "");
 
-test("a leader killed by SIGKILL is followed when its lease has run out, not earlier", async () => {
+test("a leader killed by SIGKILL is succeeded only when its lease has expired", async () => {
   const { a, b } = await startPair(world);
   a.signal("SIGKILL");
   const killedMs = machineMs();
@@ -103,23 +103,24 @@ test("a leader killed by SIGKILL is followed when its lease has run out, not ear
   expect(await world.turns()).toEqual(["a", "b"]);
 });
 
-test("a leader that was paused makes no write when it resumes, and ends with code 1", async () => {
+test("a leader that was paused writes nothing when it resumes, and exits with code 1", async () => {
   const { a, b } = await startPair(world);
   a.signal("SIGSTOP");
   await b.said("first-write");
-  // Well into the reign of b: whatever a still had in its buffers is old by now.
+  // Long after b took over: whatever a still had in its buffers is stale.
   await written(world, "b-20");
   a.signal("SIGCONT");
-  // Whether it still tries to write (and is refused) or ends before that is a matter of microseconds; the next test makes it try.
+  // Whether it attempts a write (and is fenced) or exits before that is a race of microseconds; the next test forces
+  // the attempt.
   expect(await a.exit).toBe(1);
-  // Had the server still something of a's to work off, it would come before these.
+  // Writes of a that the server still had to process would come before these.
   await written(world, `b-${(await writesOf(world, "b")) + 10}`);
   expect(await world.turns()).toEqual(["a", "b"]);
   expect(a.lines.find(({ event }) => event === "failed")?.["error"]).toContain("NotLeaderError");
   expect(holderOf(await world.lease())).toBe("b");
 });
 
-test("a leader whose event loop stood still past its lease makes no write afterwards, and ends with code 1", async () => {
+test("a leader whose event loop stalled past its lease writes nothing afterwards, and exits with code 1", async () => {
   const a = world.start("a", "block");
   await a.said("first-write");
   const b = world.start("b");
@@ -131,7 +132,7 @@ test("a leader whose event loop stood still past its lease makes no write afterw
   expect(await world.turns()).toEqual(["a", "b"]);
 });
 
-test("a leader that is asked to stop releases the lease, and the standby follows within a retry period", async () => {
+test("a leader that is stopped releases the lease, and the standby takes over within a retry period", async () => {
   const { a, b } = await startPair(world);
   a.signal("SIGTERM");
   expect(await a.exit).toBe(0);
@@ -153,7 +154,7 @@ test("a leader that is asked to stop releases the lease, and the standby follows
   });
 });
 
-test("three at once: one leads, and after each stop exactly one other", async () => {
+test("three replicas: one leads, and after each stop exactly one other", async () => {
   const processes = ["a", "b", "c"].map((identity) => world.start(identity));
   const order: string[] = [];
   for (let left = [...processes]; left.length > 0; ) {
@@ -167,11 +168,11 @@ test("three at once: one leads, and after each stop exactly one other", async ()
   expect(order).toHaveLength(3);
 });
 
-test("a leader without an API server for longer than the renew deadline ends with code 1; the standby outlives it", async () => {
+test("a leader without an API server for longer than the renew deadline exits with code 1; the standby continues", async () => {
   await using controlPlane = await startControlPlane({});
   await using own = await openWorld(controlPlane.adminKubeconfig);
   const { a, b } = await startPair(own);
-  // It may have renewed once more before the server was gone, which only lets it go on for longer.
+  // It may have renewed once more before the server stopped, which only prolongs its lease.
   const lastMs = await renewedMs(own);
   await controlPlane.stopApiServer();
   const goneMs = machineMs();

@@ -1,5 +1,5 @@
-// The Secret in which replicas share the operator's own root and serving certificate. Several may begin at once: the name can
-// be taken once, and an update counts only for the version that was read. Decides nothing about certificates.
+// The Secret in which replicas share the self-managed root and serving certificate. Several may start at once: only one
+// create succeeds, and an update applies only to the version that was read. Makes no decisions about certificates.
 import type { CallOptions, KubeClient } from "../../client/client.ts";
 import { isAlreadyExists, isConflict } from "../../core/errors.ts";
 import type { KubeObject, ObjectKey } from "../../core/object.ts";
@@ -19,10 +19,10 @@ export const SecretResource = defineResource<SecretObject>({
   namespaced: true,
 });
 
-/** What was read, to be given back when it is replaced. */
+/** The Secret as read; required to replace it. */
 export interface StoredMaterial {
   readonly secret: SecretObject | undefined;
-  /** Undefined when there is no Secret yet, or not everything is in it. */
+  /** Undefined if the Secret does not exist or is incomplete. */
   readonly material: Material | undefined;
 }
 
@@ -41,7 +41,7 @@ export async function readMaterial(client: KubeClient, key: ObjectKey, options: 
   return { secret, material: decodeMaterial(secret?.data ?? {}) };
 }
 
-/** Conflict: somebody else was faster; what they wrote is to be read. */
+/** "conflict": another replica was first; read what it wrote. */
 export async function writeMaterial(
   client: KubeClient,
   target: { readonly key: ObjectKey; readonly fieldManager: string; readonly stored: StoredMaterial },
@@ -101,7 +101,7 @@ function encodeMaterial({ root, leaf, next, previous }: Material): Record<string
   );
 }
 
-/** What else somebody keeps in the Secret stays. */
+/** Preserves other entries of the Secret. */
 function otherEntries(data: Readonly<Record<string, string>>): Record<string, string> {
   const ours: readonly string[] = Object.values(KEYS);
   return Object.fromEntries(Object.entries(data).filter(([name]) => !ours.includes(name)));
