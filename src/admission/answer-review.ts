@@ -1,7 +1,7 @@
 // From the text of one AdmissionReview to the text of its answer. Whatever happens in between, the answer is a refusal unless a
 // judge has said yes: a defect, a missing look-up and a passed deadline all refuse, and say so.
 
-import { type Logger, resourceText, untilAborted } from "@firebolt-operator/kube";
+import { groupResourceOf, type Logger, untilAborted } from "@firebolt-operator/kube";
 import { UndecodableError } from "./decode.ts";
 import type { Hook } from "./hooks.ts";
 import { JsonTextError, parseJson } from "./json-text.ts";
@@ -68,7 +68,7 @@ async function judged(request: AdmissionRequest, { hook, judge, logger, signal }
 
 function report(verdict: Verdict, request: AdmissionRequest, { hook, logger }: ReviewContext): void {
   const { namespace, name, operation } = request;
-  const fields = { webhook: hook.name, resource: resourceText(hook.kind), namespace, name, operation };
+  const fields = { webhook: hook.name, resource: groupResourceOf(hook.kind), namespace, name, operation };
   if (verdict.type === "allow") logger.debug("admitted", fields);
   else logger.info("refused", { ...fields, paths: verdict.violations.map(({ path }) => path), cause: verdict.message });
 }

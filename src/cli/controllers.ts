@@ -1,5 +1,5 @@
 // Which controllers run and what they share: one cache per kind, however many controllers read it.
-import { type KubeObject, type Logger, resourceText, systemClock } from "@firebolt-operator/kube";
+import { groupResourceOf, type KubeObject, type Logger, systemClock } from "@firebolt-operator/kube";
 import { createObjectCache, type ObjectCache } from "@firebolt-operator/kube/cache";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { type Controller, cacheRunnable, controllerRunnable, type Manager } from "@firebolt-operator/kube/controller";
@@ -49,10 +49,10 @@ export function addControllers(options: ControllersOptions): void {
   const createFor =
     (reader: string) =>
     <T extends KubeObject>(wish: CacheWish<T>): ObjectCache<T> => {
-      const observer = watches(resourceText(wish.type));
+      const observer = watches(groupResourceOf(wish.type));
       const cache = createObjectCache<T>({ ...wish, ...scopeOf(wish, options), observer });
       // Engines and instances have children of the same kinds, told apart by label: each has a cache of its own.
-      manager.add(cacheRunnable(cache, `cache-${reader}-${resourceText(wish.type)}`));
+      manager.add(cacheRunnable(cache, `cache-${reader}-${groupResourceOf(wish.type)}`));
       return cache;
     };
   const caches = createEngineCaches(createFor("engine"));

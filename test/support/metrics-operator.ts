@@ -1,6 +1,6 @@
 // All three controllers in this process with every recorder and the metrics server, as the program puts them together: for tests of
 // what is on the page.
-import { type KubeObject, silentLogger as logger, resourceText, systemClock } from "@firebolt-operator/kube";
+import { groupResourceOf, type KubeObject, silentLogger as logger, systemClock } from "@firebolt-operator/kube";
 import { createObjectCache, type ObjectCache } from "@firebolt-operator/kube/cache";
 import { createKubeClient } from "@firebolt-operator/kube/client";
 import { type Controller, cacheRunnable, controllerRunnable, createManager } from "@firebolt-operator/kube/controller";
@@ -61,7 +61,7 @@ export async function startMetricsOperator(options: MetricsOperatorOptions): Pro
     (reader: string) =>
     <T extends KubeObject>(wish: CacheWish<T>): ObjectCache<T> => {
       const narrowed = selector !== undefined && wish.type.group === GROUP ? { labelSelector: selector } : {};
-      const kind = resourceText(wish.type);
+      const kind = groupResourceOf(wish.type);
       const around = { client, logger, namespaces: [namespace], observer: watches(kind) };
       const cache = createObjectCache<T>({ ...around, ...wish, ...narrowed });
       manager.add(cacheRunnable(cache, `cache-${reader}-${kind}`));
