@@ -33,7 +33,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   {
     name: "a leader takes a lost lease back",
     file: "packages/kube/src/election/leader-election.ts",
-    find: 'if (this.#state === "leading" && holder !== this.identity) return this.#leave(holder ?? "nobody");',
+    find: 'if (this.#state === "leading" && holder !== this.identity) return this.#yieldTo(holder ?? "none");',
     replace: "",
     killedBy: unit(
       ELECTION,
@@ -340,8 +340,8 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   {
     name: "a terminal error is retried",
     file: "packages/kube/src/controller/worker.ts",
-    find: 'queue.done(text, "onChange");',
-    replace: "queue.retry(text);",
+    find: 'queue.done(item, "onChange");',
+    replace: "queue.retry(item);",
     killedBy: unit(WORKER, "a terminal error is counted, logged with its key", "expected 2 to be 1"),
   },
 ];

@@ -45,6 +45,7 @@ export interface ObjectCache<T extends KubeObject> {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/** Which objects a cache holds, how it indexes and trims them, and how it is observed. */
 export interface CacheOptions<T extends KubeObject> {
   readonly client: KubeClient;
   readonly type: ResourceType<T>;

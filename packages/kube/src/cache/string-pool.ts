@@ -7,12 +7,12 @@ const CAPACITY = 4_096;
 export class StringPool {
   readonly #strings = new Map<string, string>();
 
-  share(text: string): string {
-    const known = this.#strings.get(text);
+  share(value: string): string {
+    const known = this.#strings.get(value);
     if (known !== undefined) return known;
     if (this.#strings.size >= CAPACITY) this.#strings.clear();
-    this.#strings.set(text, text);
-    return text;
+    this.#strings.set(value, value);
+    return value;
   }
 
   /** Shares repeated strings in the metadata of one object, in place. */

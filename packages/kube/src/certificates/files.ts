@@ -15,6 +15,7 @@ import {
   UnusablePairError,
 } from "./serving-certificate.ts";
 
+/** Options of a certificate from files. */
 export interface CertificateFilesOptions {
   readonly folder: string;
   readonly certificateName: string;

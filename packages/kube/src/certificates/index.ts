@@ -11,11 +11,7 @@ export {
   type ServingPair,
   UnusablePairError,
 } from "./serving-certificate.ts";
-export {
-  MutatingWebhookConfiguration,
-  ValidatingWebhookConfiguration,
-  type WebhookConfiguration,
-} from "./webhook-trust.ts";
+export type { TrustTarget, WebhookConfiguration } from "./webhook-trust.ts";
 export {
   type CertificateRequest,
   createRoot,

@@ -6,6 +6,7 @@ import { pause } from "../core/until-aborted.ts";
 import { type CertificateSource, inspectPair, PairHolder, type ServingPair } from "./serving-certificate.ts";
 import { createRoot, issueCertificate } from "./x509/certificate.ts";
 
+/** Options of a self-signed certificate. */
 export interface SelfSignedOptions {
   /** Names and IPv4 addresses; the first is the common name. */
   readonly hosts: readonly [string, ...string[]];

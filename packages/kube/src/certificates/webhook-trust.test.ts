@@ -1,11 +1,7 @@
 // The patch of a CA bundle is bound to the version that was read, and contains only bundles.
 import { expect, test } from "vitest";
-import {
-  renderTrustPatch,
-  trustsEverywhere,
-  ValidatingWebhookConfiguration,
-  type WebhookConfiguration,
-} from "./webhook-trust.ts";
+import { ValidatingWebhookConfiguration } from "../kinds/index.ts";
+import { renderTrustPatch, trustsEverywhere, type WebhookConfiguration } from "./webhook-trust.ts";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const configuration = (...bundles: readonly (string | undefined)[]): WebhookConfiguration => ({

@@ -2,28 +2,14 @@
 // in them, and skips configurations that do not exist.
 import type { CallOptions, KubeClient } from "../client/client.ts";
 import type { KubeObject } from "../core/object.ts";
-import { defineResource, type ResourceType } from "../core/resource.ts";
+import type { ResourceType } from "../core/resource.ts";
 
 /** The part of a webhook configuration that trust needs. */
 export interface WebhookConfiguration extends KubeObject {
   webhooks?: { name: string; clientConfig: { caBundle?: string } }[];
 }
 
-const kind = (name: "Mutating" | "Validating"): ResourceType<WebhookConfiguration> =>
-  defineResource<WebhookConfiguration>({
-    group: "admissionregistration.k8s.io",
-    version: "v1",
-    kind: `${name}WebhookConfiguration`,
-    plural: `${name.toLowerCase()}webhookconfigurations`,
-    namespaced: false,
-  });
-
-/** The kind, for `trust` of a managed certificate. */
-export const MutatingWebhookConfiguration = kind("Mutating");
-/** The kind, for `trust` of a managed certificate. */
-export const ValidatingWebhookConfiguration = kind("Validating");
-
-/** One configuration by name. */
+/** One configuration by name: a MutatingWebhookConfiguration or a ValidatingWebhookConfiguration. */
 export interface TrustTarget {
   readonly type: ResourceType<WebhookConfiguration>;
   readonly name: string;

@@ -9,6 +9,7 @@ export interface CallOptions {
   readonly timeoutMs?: number;
 }
 
+/** Options of a list: scope, selectors, paging and version. */
 export interface ListOptions extends CallOptions {
   readonly namespace?: string;
   readonly labelSelector?: string;
@@ -19,6 +20,7 @@ export interface ListOptions extends CallOptions {
   readonly resourceVersionMatch?: "NotOlderThan" | "Exact";
 }
 
+/** Options of a watch: scope, selectors, start version and timeouts. */
 export interface WatchOptions {
   readonly signal: AbortSignal;
   readonly namespace?: string;
@@ -49,6 +51,7 @@ export interface WatchEvent<T> {
   readonly object: T;
 }
 
+/** Options of a write. */
 export interface WriteOptions extends CallOptions {
   readonly fieldManager?: string;
   readonly dryRun?: boolean;
@@ -56,6 +59,7 @@ export interface WriteOptions extends CallOptions {
   readonly fieldValidation?: "Strict" | "Warn" | "Ignore";
 }
 
+/** Options of a server-side apply. */
 export interface ApplyOptions extends WriteOptions {
   readonly fieldManager: string;
   /** Take over fields from other managers. */
@@ -68,6 +72,7 @@ export type Patch =
   | { readonly type: "json"; readonly body: readonly object[] }
   | { readonly type: "strategic"; readonly body: object };
 
+/** Options of a delete: preconditions, propagation and grace period. */
 export interface DeleteOptions extends CallOptions {
   readonly uid?: string;
   readonly resourceVersion?: string;
@@ -111,6 +116,7 @@ export interface LogRequest {
   readonly timestamps?: boolean | undefined;
 }
 
+/** Options of a log stream. */
 export interface LogOptions extends CallOptions {
   readonly signal: AbortSignal;
   /** Longest line to hold in memory. Default: `maxResponseBytes` of the client. */

@@ -45,6 +45,7 @@ import { parseServer, TransportAgents } from "./transport/agents.ts";
 import { Transport } from "./transport/transport.ts";
 import { watchEvents } from "./watch.ts";
 
+/** Options of a client. */
 export interface KubeClientOptions {
   readonly config: ClusterConfig;
   readonly clock?: Clock;

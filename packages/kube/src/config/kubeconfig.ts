@@ -11,6 +11,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Reads a file as a string; throws what `readFileSync` throws. */
 export type ReadFile = (path: string) => string;
 
+/** Where to look for the cluster configuration. */
 export interface KubeconfigOptions {
   /** An explicit file; the other sources are then ignored. */
   readonly path?: string | undefined;

@@ -8,6 +8,7 @@ import { refreshForLeader } from "./leader-refresh.ts";
 import { GROUPS, type Group, type Runnable } from "./runnable.ts";
 import { type Stage, startStage } from "./stage.ts";
 
+/** Options of a manager. */
 export interface ManagerOptions {
   readonly logger: Logger;
   readonly clock: Clock;

@@ -10,6 +10,7 @@ import type { PassRecorder, PassResult } from "../metrics/runtime.ts";
 import { type NextCheck, type Reconcile, RetryAfterError, TerminalError } from "./controller.ts";
 import type { WorkQueue } from "./workqueue.ts";
 
+/** What a worker needs: its queue, the reconcile function and the metrics of its passes. */
 export interface WorkerOptions {
   readonly queue: WorkQueue;
   readonly reconcile: Reconcile;
@@ -47,24 +48,24 @@ export async function work(options: WorkerOptions, signal: AbortSignal): Promise
   }
 }
 
-async function runPass(options: WorkerOptions, text: string, signal: AbortSignal): Promise<void> {
+async function runPass(options: WorkerOptions, item: string, signal: AbortSignal): Promise<void> {
   const { queue, clock, passes } = options;
-  const key = parseKey(text);
+  const key = parseKey(item);
   const id = randomUUID();
   const logger = options.logger.with({ ...key, reconcileID: id });
   const startedMs = clock.monotonicMs();
   let result: PassResult | undefined;
   passes.started();
   try {
-    const next = await options.reconcile(key, signal, { id, logger, heartbeat: () => queue.heartbeat(text) });
-    queue.done(text, next);
+    const next = await options.reconcile(key, signal, { id, logger, heartbeat: () => queue.heartbeat(item) });
+    queue.done(item, next);
     result = resultOf(next);
   } catch (error) {
     if (signal.aborted) {
       logger.debug("pass interrupted by shutdown", { cause: String(error) });
-      queue.retry(text);
+      queue.retry(item);
     } else {
-      result = settleFailure({ options, text, logger, error });
+      result = settleFailure({ options, item, logger, error });
     }
   } finally {
     passes.finished(clock.monotonicMs() - startedMs, result);
@@ -73,32 +74,32 @@ async function runPass(options: WorkerOptions, text: string, signal: AbortSignal
 
 interface Failure {
   readonly options: WorkerOptions;
-  readonly text: string;
+  readonly item: string;
   readonly logger: Logger;
   readonly error: unknown;
 }
 
-function settleFailure({ options: { queue, passes }, text, logger, error }: Failure): PassResult {
+function settleFailure({ options: { queue, passes }, item, logger, error }: Failure): PassResult {
   const failure = classify(error);
   switch (failure) {
     case "conflict":
       logger.debug("object changed during the pass, requeued", { cause: String(error) });
-      queue.retry(text);
+      queue.retry(item);
       return "requeue";
     case "terminal":
       logger.error("pass failed with a terminal error", error);
       passes.failed("terminal");
-      queue.done(text, "onChange");
+      queue.done(item, "onChange");
       return "error";
     case "notLeader":
-      queue.retry(text);
+      queue.retry(item);
       throw new NotLeaderError("a pass attempted a write without the lease", { cause: error });
     case "bug":
     case "retry":
       logger.error(failure === "bug" ? "pass failed with a defect" : "pass failed", error);
       passes.failed(failure === "bug" ? "bug" : "error");
-      if (error instanceof RetryAfterError) queue.done(text, { afterMs: error.afterMs });
-      else queue.retry(text, retryAfterMs(error));
+      if (error instanceof RetryAfterError) queue.done(item, { afterMs: error.afterMs });
+      else queue.retry(item, retryAfterMs(error));
       return "error";
     default:
       return failure satisfies never;

@@ -16,6 +16,7 @@ export interface QueueObserver {
   retried(): void;
 }
 
+/** Options of a work queue. */
 export interface WorkQueueOptions {
   readonly clock: Clock;
   readonly observer?: QueueObserver;
@@ -25,6 +26,7 @@ export interface WorkQueueOptions {
   readonly maxDelayMs?: number;
 }
 
+/** The keys that workers hold at one moment. */
 export interface RunningWork {
   readonly keys: number;
   /** Sum over the keys that workers hold. */

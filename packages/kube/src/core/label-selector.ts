@@ -29,8 +29,8 @@ const SPACE = /\s*/y;
 const OPERATOR = /==|!=|=|(?:in|notin)(?=[\s(])/y;
 
 /** Parses a selector such as `app=web,tier in (a, b),!legacy`. Throws {@link LabelSelectorError}. */
-export function parseLabelSelector(text: string): LabelSelector {
-  const reader = new Reader(text);
+export function parseLabelSelector(selector: string): LabelSelector {
+  const reader = new Reader(selector);
   const requirements: LabelRequirement[] = [];
   if (reader.atEnd()) return requirements;
   do requirements.push(readRequirement(reader));
@@ -89,21 +89,21 @@ function readValues(reader: Reader): ReadonlySet<string> {
 }
 
 class Reader {
-  readonly #text: string;
+  readonly #selector: string;
   #at = 0;
 
-  constructor(text: string) {
-    this.#text = text;
+  constructor(selector: string) {
+    this.#selector = selector;
   }
 
   atEnd(): boolean {
     this.#take(SPACE);
-    return this.#at === this.#text.length;
+    return this.#at === this.#selector.length;
   }
 
   accept(mark: string): boolean {
     this.#take(SPACE);
-    if (!this.#text.startsWith(mark, this.#at)) return false;
+    if (!this.#selector.startsWith(mark, this.#at)) return false;
     this.#at += mark.length;
     return true;
   }
@@ -123,12 +123,12 @@ class Reader {
   }
 
   problem(problem: string): LabelSelectorError {
-    return new LabelSelectorError(this.#text, problem, this.#text.slice(this.#at));
+    return new LabelSelectorError(this.#selector, problem, this.#selector.slice(this.#at));
   }
 
   #take(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.#text)?.[0] ?? "";
+    const found = pattern.exec(this.#selector)?.[0] ?? "";
     this.#at += found.length;
     return found;
   }

@@ -57,9 +57,9 @@ export function formatKey(key: ObjectKey): string {
 }
 
 /** The reverse of {@link formatKey}. */
-export function parseKey(text: string): ObjectKey {
-  const slash = text.indexOf("/");
-  return slash < 0 ? { name: text } : { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
+export function parseKey(key: string): ObjectKey {
+  const slash = key.indexOf("/");
+  return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
 /** The key of a stored object, from the API server or from a cache. */

@@ -25,6 +25,7 @@ import {
 import type { LeaseStore } from "./lease-store.ts";
 import { type ElectionTiming, RETRY_JITTER, validateElectionTiming } from "./timing.ts";
 
+/** Options of an elector. */
 export interface LeaderElectorOptions {
   readonly store: LeaseStore;
   readonly timing: ElectionTiming;

@@ -93,9 +93,9 @@ export function withinLimits(event: EventNote): EventNote {
 }
 
 /** Truncates to this many bytes of UTF-8 without splitting a character. */
-export function cutBytes(text: string, limitBytes: number): string {
-  if (Buffer.byteLength(text) <= limitBytes) return text;
-  const bytes = Buffer.from(text);
+export function cutBytes(value: string, limitBytes: number): string {
+  if (Buffer.byteLength(value) <= limitBytes) return value;
+  const bytes = Buffer.from(value);
   let end = limitBytes - ELLIPSIS.length;
   // Bytes 10xxxxxx continue a character: step back to where it starts.
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;

@@ -10,6 +10,7 @@ import { type EventSink, eventNamespace, renderEvent, renderSeries, withinLimits
 import { DEFAULT_EVENT_LIMITS, type EventLimits, EventSeries, objectKey, type Series } from "./series.ts";
 import type { EventWriter } from "./writer.ts";
 
+/** Options of an event recorder. */
 export interface EventRecorderOptions {
   readonly writer: EventWriter;
   readonly clock: Clock;

@@ -14,6 +14,7 @@ import { renderMetrics } from "./page.ts";
 /** The path of the metrics endpoint. */
 export const METRICS_PATH = "/metrics";
 
+/** Options of the metrics server. */
 export interface MetricsServerOptions {
   readonly registry: Registry;
   readonly logger: Logger;
@@ -24,6 +25,7 @@ export interface MetricsServerOptions {
   readonly secure?: SecureMetrics;
 }
 
+/** The certificate and the authorization of a secure metrics server. */
 export interface SecureMetrics {
   readonly certificate: CertificateSource;
   readonly access: AccessReview;

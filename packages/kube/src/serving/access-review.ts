@@ -16,6 +16,7 @@ export interface AccessReview {
   check(token: string, signal: AbortSignal): Promise<AccessVerdict>;
 }
 
+/** Which path and verb are reviewed, and the limits of the cache. */
 export interface AccessReviewOptions {
   /** Reviews are POST requests but write nothing: this client must not carry the fence of a lease. */
   readonly client: Pick<KubeClient, "request">;

@@ -9,6 +9,7 @@ import { createHttpListener } from "./http-listener.ts";
 /** Returns the problem; undefined if there is none. */
 export type Check = () => string | undefined;
 
+/** Options of the probe server. */
 export interface ProbesOptions {
   readonly clock: Clock;
   readonly logger: Logger;

@@ -8,6 +8,7 @@ import type { Readable } from "node:stream";
 import type { KeyPair } from "../certificates/x509/certificate.ts";
 import { IDLE_CONNECTION_MS, keepIdleConnections } from "./idle-connections.ts";
 
+/** Options of a TLS listener. */
 export interface TlsListenerOptions {
   /** Absent: all addresses. */
   readonly host?: string;

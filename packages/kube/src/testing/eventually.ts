@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const POLL_MS = 50;
 const TIMEOUT_MS = 20_000;
 
+/** Timeout, interval and description of a poll. */
 export interface EventuallyOptions {
   readonly timeoutMs?: number;
   /** What is awaited, for the error message. */

@@ -9,6 +9,7 @@ import type { Logger } from "../../core/logger.ts";
 import type { KubeObject, ObjectKey } from "../../core/object.ts";
 import type { ResourceType } from "../../core/resource.ts";
 import { WakeUp } from "../../core/wake-up.ts";
+import { Secret } from "../../kinds/index.ts";
 import { type CertificateObserver, type CertificateSource, inspectPair, PairHolder } from "../serving-certificate.ts";
 import {
   type ObservedTrust,
@@ -25,8 +26,9 @@ import {
   renewMaterial,
   trustBundle,
 } from "./plan.ts";
-import { readMaterial, SecretResource, writeMaterial } from "./secret.ts";
+import { readMaterial, writeMaterial } from "./secret.ts";
 
+/** Options of a self-managed certificate. */
 export interface ManagedCertificateOptions {
   /** Must be able to write in every replica, so it must not carry the fence of the leader. */
   readonly client: KubeClient;
@@ -81,7 +83,7 @@ class ManagedCertificate extends PairHolder implements CertificateSource {
     const ended = new AbortController();
     const both = AbortSignal.any([signal, ended.signal]);
     const watches = [
-      this.#watch(SecretResource, secret.name, { namespaces: [secret.namespace] }),
+      this.#watch(Secret, secret.name, { namespaces: [secret.namespace] }),
       ...trust.map(({ type, name }) => this.#watch(type, name)),
     ];
     const watching = Promise.all(watches.map((cache) => cache.run(both)));

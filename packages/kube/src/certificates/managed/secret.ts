@@ -2,26 +2,14 @@
 // create succeeds, and an update applies only to the version that was read. Makes no decisions about certificates.
 import type { CallOptions, KubeClient } from "../../client/client.ts";
 import { isAlreadyExists, isConflict } from "../../core/errors.ts";
-import type { KubeObject, ObjectKey } from "../../core/object.ts";
-import { defineResource } from "../../core/resource.ts";
+import type { ObjectKey } from "../../core/object.ts";
+import { Secret } from "../../kinds/index.ts";
+import type { V1Secret } from "../../kinds/kubernetes.ts";
 import type { Material } from "./plan.ts";
-
-export interface SecretObject extends KubeObject {
-  type?: string;
-  data?: Record<string, string>;
-}
-
-export const SecretResource = defineResource<SecretObject>({
-  group: "",
-  version: "v1",
-  kind: "Secret",
-  plural: "secrets",
-  namespaced: true,
-});
 
 /** The Secret as read; required to replace it. */
 export interface StoredMaterial {
-  readonly secret: SecretObject | undefined;
+  readonly secret: V1Secret | undefined;
   /** Undefined if the Secret does not exist or is incomplete. */
   readonly material: Material | undefined;
 }
@@ -37,7 +25,7 @@ const KEYS = {
 } as const;
 
 export async function readMaterial(client: KubeClient, key: ObjectKey, options: CallOptions): Promise<StoredMaterial> {
-  const secret = await client.find(SecretResource, key, options);
+  const secret = await client.find(Secret, key, options);
   return { secret, material: decodeMaterial(secret?.data ?? {}) };
 }
 
@@ -53,14 +41,10 @@ export async function writeMaterial(
   try {
     if (stored.secret === undefined) {
       const metadata = { ...key };
-      await client.create(
-        SecretResource,
-        { metadata, type: "kubernetes.io/tls", data: encodeMaterial(material) },
-        call,
-      );
+      await client.create(Secret, { metadata, type: "kubernetes.io/tls", data: encodeMaterial(material) }, call);
     } else {
       const data = { ...otherEntries(stored.secret.data ?? {}), ...encodeMaterial(material) };
-      await client.replace(SecretResource, { ...stored.secret, data }, call);
+      await client.replace(Secret, { ...stored.secret, data }, call);
     }
     return "written";
   } catch (error) {

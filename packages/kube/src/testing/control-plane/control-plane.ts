@@ -18,6 +18,7 @@ const COMPONENT_DEADLINE_MS = 60_000;
  */
 export type Binaries = string | Readonly<Record<string, string>>;
 
+/** Options of a control plane. */
 export interface ControlPlaneOptions {
   readonly binaries: Binaries;
   /** Programs to run beside etcd and kube-apiserver. */

@@ -22,6 +22,7 @@ export interface Workspace {
   close(): Promise<void>;
 }
 
+/** Options of a workspace. */
 export interface WorkspaceOptions {
   /** Parent of the folder. Default: the system's folder for temporary files. */
   readonly parent?: string;
