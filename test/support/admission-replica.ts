@@ -1,13 +1,8 @@
 // One replica of the webhook server with certificates of its own making, as the manager would run it: a client of its own, the
 // shared Secret, the two configurations named after the namespace.
 import { type Clock, silentLogger, systemClock } from "@firebolt-operator/kube";
-import {
-  type CertificateSource,
-  createManagedCertificate,
-  MutatingWebhookConfiguration,
-  type ServingPair,
-  ValidatingWebhookConfiguration,
-} from "@firebolt-operator/kube/certificates";
+import { type CertificateSource, createManagedCertificate, type ServingPair } from "@firebolt-operator/kube/certificates";
+import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "@firebolt-operator/kube/kinds";
 import { silentAdmissionMetrics } from "../../src/admission/admission-metrics.ts";
 import { createAdmissionServer } from "../../src/admission/admission-server.ts";
 import { createJudges } from "../../src/admission/judges.ts";
