@@ -42,7 +42,7 @@ interface ListUnderWay {
   taken: { readonly version: number; readonly objects: readonly ServerObject[] } | undefined;
 }
 
-export class WatchCacheWorld {
+export class WatchCacheModel {
   readonly #selective: boolean;
   readonly #server = new Map<string, ServerObject>();
   readonly #history: Change[] = [];

@@ -2,7 +2,7 @@
 // gaps, shows own writes at once, and converges to the state of the server.
 import fc from "fast-check";
 import { test } from "vitest";
-import { type Move, WatchCacheWorld } from "./watch-cache-world.ts";
+import { type Move, WatchCacheModel } from "./watch-cache-world.ts";
 
 const name = fc.constantFrom("a", "b");
 const move: fc.Arbitrary<Move> = fc.oneof(
@@ -22,9 +22,9 @@ test.each([
 ])("a cache of $what", ({ selective }) => {
   fc.assert(
     fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
-      const world = new WatchCacheWorld(selective);
-      for (const one of moves) world.move(one);
-      world.settle();
+      const model = new WatchCacheModel(selective);
+      for (const one of moves) model.move(one);
+      model.settle();
     }),
     { numRuns: 600 },
   );
