@@ -148,7 +148,7 @@ class Elector implements LeaderElector {
       // returns.
       if (this.#remainingMs() <= 0) this.#lost("not renewed in time");
       await this.#attempt(this.#remainingMs(), signal);
-      if (this.#otherHolder !== undefined) this.#lost(`held by ${this.#otherHolder}`);
+      if (this.#otherHolder !== undefined) this.#lost(`the holder is ${this.#otherHolder}`);
     }
   }
 
