@@ -58,7 +58,7 @@ export function createAdmissionServer(options: AdmissionServerOptions): Admissio
     }
   };
   const { host, port, http2 = false, timeouts = {} } = options;
-  const listener = new TlsListener({ port, http2, answer, timeouts, ...(host === undefined ? {} : { host }) });
+  const listener = new TlsListener({ port, http2, respond: answer, timeouts, ...(host === undefined ? {} : { host }) });
 
   const serve = async (signal: AbortSignal): Promise<void> => {
     const failed = Promise.withResolvers<never>();

@@ -1,7 +1,7 @@
 // From the JSON of one AdmissionReview to the JSON of its response. The response denies unless a judge has allowed: a
 // defect, a failed look-up and a missed deadline all deny, with the reason in the message.
 
-import { type Logger, resourceText, untilAborted } from "@firebolt-operator/kube";
+import { groupResourceOf, type Logger, untilAborted } from "@firebolt-operator/kube";
 import { UndecodableError } from "./decode.ts";
 import type { Hook } from "./hooks.ts";
 import { InvalidJsonError, parseJson } from "./json-text.ts";
@@ -71,7 +71,7 @@ async function judgeOrDeny(
 
 function report(verdict: Verdict, request: AdmissionRequest, { hook, logger }: ReviewContext): void {
   const { namespace, name, operation } = request;
-  const fields = { webhook: hook.name, resource: resourceText(hook.kind), namespace, name, operation };
+  const fields = { webhook: hook.name, resource: groupResourceOf(hook.kind), namespace, name, operation };
   if (verdict.type === "allow") logger.debug("admitted", fields);
   else logger.info("denied", { ...fields, paths: verdict.violations.map(({ path }) => path), cause: verdict.message });
 }

@@ -1,6 +1,6 @@
 // Reads of admission beyond the object it judges. They go to the API server, never to a cache: class and engine are
 // often applied together, and a label selector may hide engines from the caches.
-import { keyText, untilAborted } from "@firebolt-operator/kube";
+import { formatKey, untilAborted } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { FireboltEngine } from "../api/engine.ts";
 import { FireboltEngineClass } from "../api/engine-class.ts";
@@ -39,12 +39,12 @@ export function kubeLookups(client: KubeClient): AdmissionLookups {
   return {
     engineClass: (key, signal) =>
       untilAborted(
-        classes.read(keyText(key), () => client.find(FireboltEngineClass, key, call)),
+        classes.read(formatKey(key), () => client.find(FireboltEngineClass, key, call)),
         signal,
       ),
     instance: (key, signal) =>
       untilAborted(
-        instances.read(keyText(key), () => client.find(FireboltInstance, key, call)),
+        instances.read(formatKey(key), () => client.find(FireboltInstance, key, call)),
         signal,
       ),
     async retainedId({ namespace, name }, signal) {

@@ -46,7 +46,7 @@ function build(startTimeoutMs = 60_000) {
   const probes = createProbes({ clock: systemClock, logger: silentLogger, host: "127.0.0.1", port: 0 });
   const manager = createManager({ logger: silentLogger, clock: systemClock, probes });
   manager.add(webhooks);
-  const readyz = () => probes.answer(new URL("http://x/readyz")).status;
+  const readyz = () => probes.respond(new URL("http://x/readyz")).status;
   return { webhooks, manager, readyz, registry };
 }
 

@@ -7,10 +7,9 @@ import {
   type CertificateSource,
   createCertificateFiles,
   createManagedCertificate,
-  MutatingWebhookConfiguration,
-  ValidatingWebhookConfiguration,
 } from "@firebolt-operator/kube/certificates";
 import type { KubeClient } from "@firebolt-operator/kube/client";
+import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "@firebolt-operator/kube/kinds";
 import type { Registry } from "prom-client";
 import { FIELD_MANAGER } from "../api/group.ts";
 import type { OperatorIdentity } from "../api/operator-defaults.ts";

@@ -1,10 +1,8 @@
-// Objects out of a cache are shared and must not change. The type says so; the copy is for whoever builds something new from one.
+// Objects from a cache are shared and must not be modified: the type says so, and `copyOf` makes a copy that may be modified.
+// biome-ignore lint/style/noRestrictedImports: a type of the runtime that erases to nothing, so that it is declared only once.
+import type { DeepReadonly } from "@firebolt-operator/kube";
 
-export type DeepReadonly<T> = T extends (infer E)[]
-  ? readonly DeepReadonly<E>[]
-  : T extends object
-    ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
-    : T;
+export type { DeepReadonly };
 
 /** A deep copy of a JSON value, free to be changed. */
 export function copyOf<T>(value: DeepReadonly<T>): T {

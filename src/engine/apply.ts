@@ -77,7 +77,7 @@ export async function applyStatus(
 ): Promise<Applied> {
   const step = checked(decision, snapshot);
   const { base, status, scaled } = await scale(step, snapshot.engine, world);
-  const recheck = scaled?.type === "done" ? "now" : recheckOf(step);
+  const recheck = scaled?.type === "done" ? "requeue" : recheckOf(step);
   const outcome = await writeStatus(world, base, status, snapshot.nowMs);
   switch (outcome.type) {
     case "discarded":
@@ -319,7 +319,7 @@ function recheckOf(decision: WritableDecision): Recheck {
     case "bump":
     case "abandon":
     case "clean":
-      return "now";
+      return "requeue";
     default:
       return decision satisfies never;
   }

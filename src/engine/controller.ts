@@ -1,5 +1,5 @@
 // The engine controller as a value: what it watches, which engines an event concerns, and the pass. Wiring only.
-import { type Clock, keyText } from "@firebolt-operator/kube";
+import { type Clock, formatKey } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { type Controller, type WatchSource, watch } from "@firebolt-operator/kube/controller";
 import type { EventSink } from "@firebolt-operator/kube/events";
@@ -65,7 +65,7 @@ export function engineController(deps: EngineControllerDeps): Controller {
     ],
     reconcile({ namespace = "", name }, signal, { logger }) {
       // What is gone needs no memory; a new engine of the same name has other versions anyway.
-      if (caches.engines.get({ namespace, name }) === undefined) stored.delete(keyText({ namespace, name }));
+      if (caches.engines.get({ namespace, name }) === undefined) stored.delete(formatKey({ namespace, name }));
       const world = kubeWorld({
         client,
         caches,

@@ -9,7 +9,7 @@ import type { ChildKind, Service } from "./children.ts";
 import type { EnginePhase } from "./phase.ts";
 
 /** When to look again, besides every change that concerns the engine. */
-export type Recheck = "now" | { readonly afterMs: number };
+export type Recheck = "requeue" | { readonly afterMs: number };
 
 /** The status as it should be stored, without its `lastReconciled` stamp, which moves only with a real change. */
 export type NextStatus = EngineStatus & { readonly phase: EnginePhase };

@@ -3,12 +3,12 @@
 import {
   changedFields,
   type DeepReadonly,
+  formatKey,
   isAlreadyExists,
   isConflict,
   isNotFound,
   KubeApiError,
   keyOf,
-  keyText,
 } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { FireboltEngine } from "../api/engine.ts";
@@ -86,11 +86,11 @@ function cachedReads({ caches, demand, stored }: KubeWorldOptions): CachedReads 
       ),
     pods: (engine, generation) =>
       caches.pods
-        .byIndex(INDEX.generation, `${keyText(engineKey(engine))}/${generation}`)
+        .byIndex(INDEX.generation, `${formatKey(engineKey(engine))}/${generation}`)
         .filter(({ metadata }) => isPodName(metadata?.name, engine.name, generation)),
     wroteLast: (engine) => {
       const { resourceVersion } = engine.metadata ?? {};
-      return resourceVersion !== undefined && stored.get(keyText(engineKey(identityOf(engine)))) === resourceVersion;
+      return resourceVersion !== undefined && stored.get(formatKey(engineKey(identityOf(engine)))) === resourceVersion;
     },
     ...(demand === undefined ? {} : { wakeDemand: (engine) => demand.of(engineKey(engine)) }),
   };
@@ -132,9 +132,9 @@ function writes({ client, signal, stored }: KubeWorldOptions): Writes {
   // Forgotten until there is a response: a write that got none may have been stored.
   const remembered = async (base: Engine, request: (key: EngineKey) => Promise<Engine>): Promise<Engine> => {
     const key = engineKey(identityOf(base));
-    stored.delete(keyText(key));
+    stored.delete(formatKey(key));
     const engine = await request(key);
-    stored.set(keyText(key), engine.metadata?.resourceVersion ?? "");
+    stored.set(formatKey(key), engine.metadata?.resourceVersion ?? "");
     return engine;
   };
   const patchFinalizers = async (engine: Engine, finalizers: readonly string[]): Promise<void> => {

@@ -3,7 +3,7 @@
 // server that does not respond) are left to logs and metrics: two status writes for each would only add to the load.
 import {
   InvariantError,
-  isRefusal,
+  isRejection,
   KubeApiError,
   KubeConnectionError,
   KubeTimeoutError,
@@ -22,7 +22,7 @@ export function failureText(error: unknown): string | undefined {
   if (error instanceof NotLeaderError || error instanceof InvariantError) return undefined;
   if (error instanceof KubeConnectionError || error instanceof KubeTimeoutError) return undefined;
   const status = error instanceof KubeApiError ? error.status : undefined;
-  if (status !== undefined && !isRefusal(error) && !isLasting(status)) return undefined;
+  if (status !== undefined && !isRejection(error) && !isLasting(status)) return undefined;
   return stableText(error instanceof Error ? error.message : String(error)) || "no message";
 }
 
@@ -48,6 +48,6 @@ export function scaleFailureText(
   { from, to, reason }: Pick<Scale, "from" | "to" | "reason">,
   error: unknown,
 ): string | undefined {
-  if (!isRefusal(error)) return undefined;
+  if (!isRejection(error)) return undefined;
   return `spec.replicas stays at ${from} instead of ${to} (${reason}): ${failureText(error)}`;
 }

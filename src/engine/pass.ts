@@ -52,7 +52,7 @@ export async function runEnginePass(world: EngineWorld, key: EngineKey, deps: Pa
   }
   if (engine.metadata?.finalizers?.includes(FireboltEngine.finalizer) !== true) {
     await world.addFinalizer(engine);
-    return "now";
+    return "requeue";
   }
   if (storedPhase(engine) === "uninitialised") return nextOf((await decideAndApply(world, engine, deps)).applied);
   return sweptPass(world, engine, deps);
@@ -219,6 +219,6 @@ function nextOf(applied: Applied): NextCheck {
 }
 
 function earliest(next: NextCheck, afterMs: number): NextCheck {
-  if (next === "now") return next;
+  if (next === "requeue") return next;
   return { afterMs: next === "onChange" ? afterMs : Math.min(next.afterMs, afterMs) };
 }

@@ -1,7 +1,7 @@
 // A child that the API server refuses (invalid, forbidden by a policy or a quota, a webhook that cannot be called) or whose name another
 // object holds: trying again at once does not help. The engine shows the cause instead of looking busy; nothing else of the status
 // changes, and the same write is tried again at the pace of a closed gate.
-import { isRefusal } from "@firebolt-operator/kube";
+import { isRejection } from "@firebolt-operator/kube";
 import { findCondition, type Verdict } from "../api/condition-list.ts";
 import type { EngineReadyReason } from "../api/conditions.ts";
 import { stableText } from "../pods/stable-text.ts";
@@ -51,7 +51,7 @@ function refusalOf(error: unknown): ChildRefusal | undefined {
       : "the engine waits until it is gone";
     return { reason: "NameInUse", message: `${error.message}; ${wayOut}`, isNews: isForeign };
   }
-  if (!isRefusal(error)) return undefined;
+  if (!isRejection(error)) return undefined;
   return {
     reason: "ObjectRejected",
     message: `The API server rejected an object of the engine: ${stableText(error.message, MESSAGE_LIMIT)}`,

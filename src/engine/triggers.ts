@@ -2,7 +2,7 @@
 // reads and the last days of a generation that is left behind start no pass: otherwise the operator's own writes would keep it busy
 // for ever.
 import { isDeepStrictEqual } from "node:util";
-import { type DeepReadonly, type KubeObject, keyText, type ObjectKey } from "@firebolt-operator/kube";
+import { type DeepReadonly, formatKey, type KubeObject, type ObjectKey } from "@firebolt-operator/kube";
 import type { CacheEvent, ObjectCache } from "@firebolt-operator/kube/cache";
 import type { FireboltEngine } from "../api/engine.ts";
 import type { FireboltEngineClass } from "../api/engine-class.ts";
@@ -33,7 +33,7 @@ export function engineOfEngineEvent(event: CacheEvent<FireboltEngine>): Keys {
 /** By label, not by owner: an object of an older engine of the same name stands in the way of this one until it goes. */
 export function engineOfChildEvent<T extends KubeObject>(event: CacheEvent<T>): Keys {
   const keys = [event.object, event.previous].flatMap((object) => (object === undefined ? [] : engineOfLabels(object)));
-  return keys.filter((key, index) => keys.findIndex((other) => keyText(other) === keyText(key)) === index);
+  return keys.filter((key, index) => keys.findIndex((other) => formatKey(other) === formatKey(key)) === index);
 }
 
 /** A pass that writes a Service or a ConfigMap says by itself when to look again. */
@@ -114,7 +114,7 @@ export const enginesOfClassEvent =
   };
 
 function enginesBy(engines: Engines, index: string, object: DeepReadonly<KubeObject>): Keys {
-  return engines.byIndex(index, keyText(keyOfStored(object))).map(keyOfStored);
+  return engines.byIndex(index, formatKey(keyOfStored(object))).map(keyOfStored);
 }
 
 /** Whether the event changes what `read` sees. Objects that come or go always do. */

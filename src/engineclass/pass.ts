@@ -40,17 +40,17 @@ export async function runEngineClassPass(
       return "onChange";
     case "guard":
       await world.addFinalizer(engineClass);
-      return "now";
+      return "requeue";
     case "release": {
       const answer = await world.removeFinalizer(engineClass);
-      if (answer !== "written") return "now";
+      if (answer !== "written") return "requeue";
       deps.metrics.removed(key);
       deps.logger.info("class released");
       return "onChange";
     }
     case "judge":
     case "block":
-      if ((await store(world, engineClass, decision.status, deps)) !== "written") return "now";
+      if ((await store(world, engineClass, decision.status, deps)) !== "written") return "requeue";
       deps.metrics.passEnded({ engineClass: key, status: decision.status });
       return { afterMs: RECHECK_MS };
     default:

@@ -1,5 +1,5 @@
 // The way from the class reconciler to the outside, and its implementation over a cluster. Decides nothing.
-import { isConflict, isNotFound, keyText } from "@firebolt-operator/kube";
+import { formatKey, isConflict, isNotFound } from "@firebolt-operator/kube";
 import type { ObjectCache } from "@firebolt-operator/kube/cache";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { FireboltEngine } from "../api/engine.ts";
@@ -56,7 +56,7 @@ export function kubeClassWorld(client: KubeClient, caches: EngineClassCaches, si
   const { finalizer } = FireboltEngineClass;
   return {
     engineClass: (key) => caches.classes.get(key),
-    countEngines: (key) => caches.engines.byIndex(caches.classIndex, keyText(key)).length,
+    countEngines: (key) => caches.engines.byIndex(caches.classIndex, formatKey(key)).length,
     async countEnginesDirectly({ namespace, name }) {
       const { items } = await client.listAll(FireboltEngine, { signal, namespace });
       return items.filter(({ spec }) => spec?.engineClassRef === name).length;

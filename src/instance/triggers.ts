@@ -1,7 +1,7 @@
 // Which instance an event concerns. Changes that no decision reads start no pass: otherwise the operator's own writes would keep
 // it busy for ever.
 import { isDeepStrictEqual } from "node:util";
-import { type DeepReadonly, type KubeObject, keyText, type ObjectKey } from "@firebolt-operator/kube";
+import { type DeepReadonly, formatKey, type KubeObject, type ObjectKey } from "@firebolt-operator/kube";
 import type { CacheEvent } from "@firebolt-operator/kube/cache";
 import type { FireboltEngine } from "../api/engine.ts";
 import type { FireboltInstance } from "../api/instance.ts";
@@ -30,7 +30,7 @@ export function instanceOfChildEvent<T extends KubeObject>(event: CacheEvent<T>)
   const keys = [event.object, event.previous].flatMap((object) =>
     object === undefined ? [] : instanceOfLabels(object),
   );
-  return keys.filter((key, index) => keys.findIndex((other) => keyText(other) === keyText(key)) === index);
+  return keys.filter((key, index) => keys.findIndex((other) => formatKey(other) === formatKey(key)) === index);
 }
 
 /** Engines matter to an instance that is being deleted alone, when the last one that the cache knows no longer names it. */

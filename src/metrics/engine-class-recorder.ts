@@ -1,6 +1,6 @@
 // Metrics of the class reconciler (docs/monitoring.md#series-about-instances-and-classes). Keeps the series of each
 // class and nothing else.
-import { keyText } from "@firebolt-operator/kube";
+import { formatKey } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";
 import { type EngineClassMetrics, noEngineClassMetrics } from "../engineclass/metrics-hooks.ts";
 import { familiesOf } from "./families.ts";
@@ -17,7 +17,7 @@ export function createEngineClassRecorder(registry: Registry | undefined): Engin
   const classes = new Map<string, ObjectSeries>();
   return {
     passEnded({ engineClass, status }) {
-      const key = keyText(engineClass);
+      const key = formatKey(engineClass);
       const series = classes.get(key) ?? new ObjectSeries();
       classes.set(key, series);
       const identity = { namespace: engineClass.namespace, name: engineClass.name };
@@ -25,8 +25,8 @@ export function createEngineClassRecorder(registry: Registry | undefined): Engin
       series.show(condition, conditionRows(identity, CONDITIONS, status.conditions));
     },
     removed(engineClass) {
-      classes.get(keyText(engineClass))?.drop();
-      classes.delete(keyText(engineClass));
+      classes.get(formatKey(engineClass))?.drop();
+      classes.delete(formatKey(engineClass));
     },
   };
 }

@@ -1,6 +1,6 @@
 // Metrics of the engine reconciler (docs/monitoring.md#series-about-engines): per engine its last pass, its counts and
 // the start of its rollout. Nothing outlives the process or the engine; series are computed at scrape time.
-import { type Clock, keyText } from "@firebolt-operator/kube";
+import { type Clock, formatKey } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";
 import { type EngineMetrics, type EnginePassRecord, noEngineMetrics } from "../engine/metrics-hooks.ts";
 import type { EngineKey } from "../engine/world.ts";
@@ -37,7 +37,7 @@ export function createEngineRecorder(registry: Registry | undefined, clock: Cloc
   });
 
   const recordedOf = (engine: EngineKey): Recorded => {
-    const key = keyText(engine);
+    const key = formatKey(engine);
     const known = engines.get(key);
     if (known !== undefined) return known;
     const recorded: Recorded = {
@@ -84,7 +84,7 @@ export function createEngineRecorder(registry: Registry | undefined, clock: Cloc
     scaled: (engine, direction, reason) => count(engine, "scales", direction, reason),
     orphanDeleted: (engine, kind) => count(engine, "orphanDeletes", kind),
     removed(engine) {
-      engines.delete(keyText(engine));
+      engines.delete(formatKey(engine));
     },
   };
 }

@@ -1,6 +1,6 @@
 // Metrics of the instance reconciler (docs/monitoring.md#series-about-instances-and-classes). Keeps the series of each
 // instance and nothing else.
-import { keyText } from "@firebolt-operator/kube";
+import { formatKey } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { InstanceStatus } from "../api/instance-status.ts";
@@ -68,14 +68,14 @@ export function createInstanceRecorder(registry: Registry | undefined): Instance
   const instances = new Map<string, ObjectSeries>();
   return {
     passEnded(record) {
-      const key = keyText(record.instance);
+      const key = formatKey(record.instance);
       const series = instances.get(key) ?? new ObjectSeries();
       instances.set(key, series);
       showPass(families, series, record);
     },
     removed(instance) {
-      instances.get(keyText(instance))?.drop();
-      instances.delete(keyText(instance));
+      instances.get(formatKey(instance))?.drop();
+      instances.delete(formatKey(instance));
     },
   };
 }

@@ -1,5 +1,5 @@
 // Adds the controllers and what they share to the manager: one cache per kind, however many controllers read it.
-import { type Clock, type KubeObject, resourceText, systemClock } from "@firebolt-operator/kube";
+import { type Clock, groupResourceOf, type KubeObject, systemClock } from "@firebolt-operator/kube";
 import { createObjectCache, type ObjectCache } from "@firebolt-operator/kube/cache";
 import { type Controller, cacheRunnable, controllerRunnable, type Manager } from "@firebolt-operator/kube/controller";
 import type { RuntimeMetrics, WatchMetrics } from "@firebolt-operator/kube/metrics";
@@ -43,7 +43,7 @@ export function addControllers(manager: Manager, options: OperatorOptions, parts
   const createFor: CreateFor = (reader) => (spec) => {
     const cache = createObjectCache({ ...spec, ...cacheScope(spec, options, parts) });
     // Engines and instances have children of the same kinds, distinguished by label: each has a cache of its own.
-    manager.add(cacheRunnable(cache, `cache-${reader}-${resourceText(spec.type)}`));
+    manager.add(cacheRunnable(cache, `cache-${reader}-${groupResourceOf(spec.type)}`));
     caches.push(cache);
     return cache;
   };
@@ -139,7 +139,7 @@ function cacheScope<T extends KubeObject>(
     client: clients.work,
     logger,
     namespaces,
-    observer: watches(resourceText(type)),
+    observer: watches(groupResourceOf(type)),
     ...(narrowed ? { labelSelector: selector } : {}),
     ...(overrides?.freezeCaches === undefined ? {} : { freeze: overrides.freezeCaches }),
   };

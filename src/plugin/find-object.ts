@@ -1,6 +1,6 @@
 // Looks up what a person named, and when it is not there says where it is or what it may have been called.
 
-import { isForbidden, isNotFound, type KubeObject, type ResourceType, resourceText } from "@firebolt-operator/kube";
+import { groupResourceOf, isForbidden, isNotFound, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import type { Cluster } from "./cluster.ts";
 import { CommandError, EXIT } from "./exit-codes.ts";
 import { suggestion } from "./suggest.ts";
@@ -64,7 +64,7 @@ export async function listObjects<T extends KubeObject>(
   } catch (error) {
     if (!isNotFound(error)) throw error;
     throw new CommandError(
-      `the cluster has no resource type ${resourceText(type)}: install the operator and its custom resource definitions`,
+      `the cluster has no resource type ${groupResourceOf(type)}: install the operator and its custom resource definitions`,
     );
   }
 }

@@ -153,9 +153,9 @@ test("a server that may not ask answers 500 and says why", async () => {
   await using server = await startAs("nobody");
   expect(await scrape(server.url, { token: await tokenOf("prometheus") })).toMatchObject({
     status: 500,
-    text: "the token could not be reviewed\n",
+    text: "token review failed\n",
   });
-  expect(server.log.join("\n")).toMatch(/a token could not be reviewed: .*403 Forbidden.*tokenreviews/s);
+  expect(server.log.join("\n")).toMatch(/token review failed: .*403 Forbidden.*tokenreviews/s);
 });
 
 test("a token that was good is refused once its account is gone", async () => {

@@ -117,7 +117,7 @@ describe("the end", () => {
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({ data: [[60_000]] });
     await stopped;
-    expect(engine.process.ending()).toBe("ended with exit code 0");
+    expect(engine.process.ending()).toBe("exited with code 0");
     expect(engine.markers()).toEqual([]);
   });
 
@@ -129,7 +129,7 @@ describe("the end", () => {
     const answer = await accepted;
     expect(answer.status).toBe(200);
     expect(await answer.text()).toContain("errors");
-    expect(engine.process.ending()).toBe("ended with exit code 0");
+    expect(engine.process.ending()).toBe("exited with code 0");
   });
 
   test.each([
@@ -146,14 +146,14 @@ describe("the end", () => {
   ])("with an error: $name", async ({ options, run }) => {
     const engine = await start(`crash${lastHost}`, options);
     await run(engine);
-    expect(await ended(engine)).toBe("ended with exit code 1");
+    expect(await ended(engine)).toBe("exited with code 1");
     expect(engine.process.logTail()).toContain('"message":"ready"');
   });
 
   test("a configuration with an unknown key ends it at once", async () => {
     const config = { ...renderEngineConfig({ engine: "bad", namespace: "ns1", address: "" }), surprise: true };
     const engine = await start("bad", { config, waitUntilReady: false });
-    expect(await ended(engine)).toBe("ended with exit code 1");
+    expect(await ended(engine)).toBe("exited with code 1");
     expect(engine.process.logTail()).toContain("unknown key surprise");
   });
 });

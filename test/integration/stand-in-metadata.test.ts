@@ -68,14 +68,14 @@ test("a second writer on the same database does not serve", async () => {
   const first = await start("first");
   await untilServing(first);
   const second = await start("second", { env: { FAKE_DATABASE_PATIENCE_MS: "0" } });
-  expect(await ended(second)).toContain("exit code 1");
+  expect(await ended(second)).toContain("exited with code 1");
   expect(second.process.logTail()).toContain("another metadata service");
   await first.process.stop();
 });
 
 test("a wrong password ends it", async () => {
   const metadata = await start("wrong", { password: "guessed", env: { FAKE_DATABASE_PATIENCE_MS: "0" } });
-  expect(await ended(metadata)).toContain("exit code 1");
+  expect(await ended(metadata)).toContain("exited with code 1");
   expect(metadata.process.logTail()).toContain("password authentication failed");
   expect(metadata.process.logTail()).not.toContain("guessed");
 });
@@ -98,7 +98,7 @@ test.each([
   { name: "the other format", env: { FAKE_ONLY_FORMAT: "yaml" }, want: "reads yaml only" },
 ])("it does not start: $name", async ({ name, env, want }) => {
   const metadata = await start(name.replaceAll(" ", "-"), { env });
-  expect(await ended(metadata)).toContain("exit code 1");
+  expect(await ended(metadata)).toContain("exited with code 1");
   expect(metadata.process.logTail()).toContain(want);
 });
 

@@ -102,7 +102,7 @@ function pollOf(before: Cluster, { nowMs }: Cluster): number {
 
 /** A failed pass is repeated with a back-off. */
 function waitOf(outcome: NextCheck | Error): number {
-  if (outcome instanceof Error || outcome === "now") return 0;
+  if (outcome instanceof Error || outcome === "requeue") return 0;
   return outcome === "onChange" ? Number.POSITIVE_INFINITY : outcome.afterMs;
 }
 

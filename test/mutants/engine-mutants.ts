@@ -293,7 +293,7 @@ const BUILT: readonly Mutant[] = [
       find: "if (isThere && s.pods.allReady)",
       replace:
         "if (!isThere && s.engine.spec?.replicas === 0)\n" +
-        '    return { type: "move", step: "pods-ready", status: advance(s, { phase: "switching", instanceReady, rollout }), ensure: {}, recheck: "now" };\n' +
+        '    return { type: "move", step: "pods-ready", status: advance(s, { phase: "switching", instanceReady, rollout }), ensure: {}, recheck: "requeue" };\n' +
         "  if (isThere && s.pods.allReady)",
     },
     explored("rollout", "bumps-are-finite"),

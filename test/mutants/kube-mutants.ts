@@ -33,11 +33,11 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   {
     name: "a leader takes a lost lease back",
     file: "packages/kube/src/election/leader-election.ts",
-    find: 'if (this.#state === "leading" && holder !== this.identity) return this.#leave(holder ?? "nobody");',
+    find: 'if (this.#state === "leading" && holder !== this.identity) return this.#yieldTo(holder ?? "none");',
     replace: "",
     killedBy: unit(
       ELECTION,
-      "a lease that somebody else took, or that is gone, is lost at the next renewal",
+      "a lease that another process took, or that was deleted, is lost at the next renewal",
       "expected undefined to be an instance of NotLeaderError",
     ),
   },
@@ -46,7 +46,11 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     file: "packages/kube/src/election/leader-election.ts",
     find: "if (this.#mayHold && !this.#abandoned)",
     replace: "if (this.#mayHold)",
-    killedBy: unit(ELECTION, "an abandoned stop keeps the lease", "expected undefined to be 'a'"),
+    killedBy: unit(
+      ELECTION,
+      "an abandoned stop keeps the lease: work may still be running",
+      "expected undefined to be 'a'",
+    ),
   },
   {
     name: "a lease runs out by the clock of its reader alone",
@@ -55,7 +59,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     replace: "claim.leaseMs",
     killedBy: unit(
       "packages/kube/src/election/lease.test.ts",
-      "one whose holder promised longer is true",
+      "one with a longer duration is true",
       "expected false to be true",
     ),
   },
@@ -66,7 +70,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     replace: "beforeSend: call.write === undefined ? guardWrite : undefined,",
     killedBy: unit(
       "packages/kube/src/client/calls.test.ts",
-      "every attempt of a write asks first",
+      "every attempt of a write checks the fence first, and is not sent if the fence throws",
       "expected { ok: true } to be an instance of NotLeaderError",
     ),
   },
@@ -77,8 +81,8 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     replace: "release();",
     killedBy: unit(
       "packages/kube/src/client/transport/transport.test.ts",
-      "the fence is asked when the connection is open",
-      "the fence was asked: expected 1 to be +0",
+      "the fence is checked when the connection is open: a handshake may take longer than the lease",
+      "the fence was checked: expected 1 to be +0",
     ),
   },
   {
@@ -88,7 +92,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     replace: 'wire.method === "GET" || request.socket !== null',
     killedBy: unit(
       "packages/kube/src/client/transport/transport.test.ts",
-      "a kept connection that breaks after a write left",
+      "a kept-alive connection that breaks after a write was sent: the write is not repeated",
       'promise resolved "{ connection: 2 }" instead of rejecting',
     ),
   },
@@ -99,7 +103,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     replace: "",
     killedBy: unit(
       OWN_WRITES,
-      "is ignored when the watch is already past it",
+      "is ignored if the watch is already past it, even if the object was deleted since",
       "expected [ 1, [ 'added ns/a@6 write' ] ] to deeply equal [ +0, [] ]",
     ),
   },
@@ -110,7 +114,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     replace: "return;",
     killedBy: unit(
       OWN_WRITES,
-      "drops an object that a write takes out of the selection",
+      "removes an object that a write takes out of the selection, despite late events",
       "expected [ 'added ns/a@5 watch' ] to deeply equal [ 'added ns/a@5 watch', …(1) ]",
     ),
   },
@@ -119,7 +123,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     file: "packages/kube/src/cache/own-writes.ts",
     find: "if (!matchesLabels(options.labelSelector, labels)) {",
     replace: "scope.expectEcho(version);\n  if (!matchesLabels(options.labelSelector, labels)) {",
-    killedBy: unit(OWN_WRITES, "that the cache did not take is no echo", "expected true to be false"),
+    killedBy: unit(OWN_WRITES, "that the cache ignored is not an echo", "expected true to be false"),
   },
   {
     name: "an own delete leaves no tombstone",
@@ -128,7 +132,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     replace: "",
     killedBy: unit(
       OWN_WRITES,
-      "shows at once, and late news does not undo it",
+      "is visible at once, and late events do not undo it",
       "expected [ [ 'added ns/a@6 watch', …(1) ], +0 ] to deeply equal [ [], +0 ]",
     ),
   },
@@ -139,7 +143,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     replace: "return this.#echoes.has(version);",
     killedBy: unit(
       OWN_WRITES,
-      "is an echo when the watch tells of it, once",
+      "is an echo when the watch delivers it, once",
       "expected [ false, true, true ] to deeply equal [ false, true, false ]",
     ),
   },
@@ -148,7 +152,11 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     file: "packages/kube/src/cache/store-scope.ts",
     find: "this.#echoes.clear();",
     replace: "",
-    killedBy: unit(OWN_WRITES, "is no echo after a rewind", "expected true to be false"),
+    killedBy: unit(
+      OWN_WRITES,
+      "is not an echo after a rewind: the version may belong to another write",
+      "expected true to be false",
+    ),
   },
   {
     name: "a list undoes an own write that is newer",
@@ -166,7 +174,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     file: "packages/kube/src/cache/store-scope.ts",
     find: "const since = this.#store.tombstones.sequence;",
     replace: "const since = Number.MAX_SAFE_INTEGER;",
-    killedBy: unit(SCOPE, "does not bring back what was deleted while it was on its way", "expected 1 to be +0"),
+    killedBy: unit(SCOPE, "does not restore an object that was deleted while it was in flight", "expected 1 to be +0"),
   },
   {
     name: "tombstones from before a list hide what it shows",
@@ -175,7 +183,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     replace: "if (mark === undefined || after < 0) return false;",
     killedBy: unit(
       "packages/kube/src/cache/tombstones.test.ts",
-      "a list settles the marks made before it",
+      "a list settles the earlier marks of its own scope",
       "expected true to be false",
     ),
   },
@@ -197,7 +205,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     replace: "this.#served = this.#made;",
     killedBy: unit(
       REFRESH,
-      "is not served by an older list that completes in the same moment",
+      "is not served by an older list that completes at the same moment",
       "expected [ [ 'ns/a@3' ] ] to deeply equal [ [ 'ns/a@12' ] ]",
     ),
   },
@@ -208,7 +216,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     replace: "return this.#made > this.#begun;",
     killedBy: unit(
       REFRESH,
-      "requested while another's list arrives lets that one finish",
+      "requested during the list of another refresh lets that one finish and then lists again",
       "expected [ [ 'ns/a@30' ], [ 'ns/a@30' ], …(1) ] to deeply equal [ [ 'ns/a@12', 'ns/b@13' ], …(2) ]",
     ),
   },
@@ -219,7 +227,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     replace: 'return { type: "listing", reason: "refresh"',
     killedBy: unit(
       REFRESH,
-      "of a watch that stands still lists on a new connection",
+      "of a stalled watch lists on a new connection, and the list replaces the cached state",
       "expected [ Array(3) ] to deeply equal [ 'open initial', 'close', …(2) ]",
     ),
   },
@@ -230,7 +238,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     replace: "void refreshForLeader({",
     killedBy: unit(
       LEADER,
-      "leader-only work starts when every cache is as new as the lease",
+      "leader-only work starts only when every cache is as new as the lease",
       "expected [ '+engines', '+pods', …(5) ] to deeply equal [ '+engines', '+pods', …(3) ]",
     ),
   },
@@ -241,18 +249,18 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     replace: "",
     killedBy: unit(
       LEADER,
-      "a cache is refreshed as a part of the manager",
+      "the manager refreshes a cache",
       "expected [] to deeply equal [ AbortSignal { aborted: false } ]",
     ),
   },
   {
     name: "a leader that cannot read keeps the lease for ever",
     file: "packages/kube/src/controller/manager.ts",
-    find: "timeoutMs: startTimeoutMs }",
-    replace: "timeoutMs: startTimeoutMs * 1_000 }",
+    find: "timeoutMs: this.#startTimeoutMs }",
+    replace: "timeoutMs: this.#startTimeoutMs * 1_000 }",
     killedBy: unit(
       LEADER,
-      "a leader that cannot read is named in the log, and after two minutes",
+      "a leader that cannot list logs the caches, and after two minutes releases the lease",
       "expected [ '+engines', '+pods', …(3) ] to include '-election'",
     ),
   },
@@ -263,7 +271,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     replace: "else entry.order += 0;",
     killedBy: unit(
       QUEUE,
-      "a key added while it is being worked on is handed out again",
+      "a key added while it is in work is handed out again, but only after it is done",
       "expected [ 'a' ] to deeply equal [ 'a', 'a' ]",
     ),
   },
@@ -274,7 +282,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     replace: "this.#finish(entry, this.#clock.monotonicMs());",
     killedBy: unit(
       QUEUE,
-      '"now" goes through the back-off and keeps it growing',
+      '"requeue" goes through the back-off and keeps it growing',
       "expected [ 'a', 'a', 'a' ] to have a length of 2 but got 3",
     ),
   },
@@ -285,7 +293,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     replace: "return delayMs < 0 ? delayMs :",
     killedBy: unit(
       "packages/kube/src/controller/spread.test.ts",
-      "a delay of 59999 ms is kept as it is",
+      "a delay of 59999 ms is not spread",
       "expected 65616.94972158782 to be 59999",
     ),
   },
@@ -294,7 +302,11 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     file: "packages/kube/src/controller/workqueue.ts",
     find: "this.#dueAfter(spreadMs(key, next.afterMs))",
     replace: "this.#dueAfter(next.afterMs)",
-    killedBy: unit(QUEUE, "long requeues of many keys do not fall due in one burst", "expected 500 to be less than 40"),
+    killedBy: unit(
+      QUEUE,
+      "long requeues of many keys do not become due in one burst; short ones are exact",
+      "expected 500 to be less than 40",
+    ),
   },
   {
     name: "a field of another manager counts as a changed object",
@@ -303,7 +315,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     replace: 'error.reason !== "AlreadyExists";',
     killedBy: unit(
       WORKER,
-      "a field that another manager owns is an error that people see",
+      "a field conflict is logged as an error, not silently retried as a conflict",
       "expected [ 'started', 'requeue' ] to deeply equal [ 'started', 'failed:error', 'error' ]",
     ),
   },
@@ -328,8 +340,8 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
   {
     name: "a terminal error is retried",
     file: "packages/kube/src/controller/worker.ts",
-    find: 'queue.done(text, "onChange");',
-    replace: "queue.retry(text);",
+    find: 'queue.done(item, "onChange");',
+    replace: "queue.retry(item);",
     killedBy: unit(WORKER, "a terminal error is counted, logged with its key", "expected 2 to be 1"),
   },
 ];

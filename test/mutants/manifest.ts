@@ -50,7 +50,7 @@ export const MUTANTS: readonly Mutant[] = [
       "  const early = s.generations.highest + 1;\n" +
       "  const { statefulSet } = renderGeneration({ engine: s.identity, effective, generation: early, instance });\n" +
       '  const begun = advance(s, { phase: "creating", generations: { current: early, highest: early }, instanceReady, rollout });\n' +
-      '  if (early > 0) return { type: "move", step: "pods-ready", status: begun, ensure: { statefulSet }, recheck: "now" };',
+      '  if (early > 0) return { type: "move", step: "pods-ready", status: begun, ensure: { statefulSet }, recheck: "requeue" };',
     killedBy: explored("rollout", "number-before-objects"),
   },
   {

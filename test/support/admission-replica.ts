@@ -4,10 +4,9 @@ import { type Clock, silentLogger, systemClock } from "@firebolt-operator/kube";
 import {
   type CertificateSource,
   createManagedCertificate,
-  MutatingWebhookConfiguration,
   type ServingPair,
-  ValidatingWebhookConfiguration,
 } from "@firebolt-operator/kube/certificates";
+import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "@firebolt-operator/kube/kinds";
 import { silentAdmissionMetrics } from "../../src/admission/admission-metrics.ts";
 import { createAdmissionServer } from "../../src/admission/admission-server.ts";
 import { createJudges } from "../../src/admission/judges.ts";

@@ -5,7 +5,10 @@ import { inject } from "vitest";
 export { eventually, requestAs, uniqueNamespace } from "@firebolt-operator/kube/testing";
 
 /** One request as administrator of the shared control plane. */
-export function adminRequest(request: testing.ApiRequest, accept: readonly number[] = []): Promise<testing.ApiAnswer> {
+export function adminRequest(
+  request: testing.ApiRequest,
+  accept: readonly number[] = [],
+): Promise<testing.ApiResponse> {
   return testing.requestAs(inject("adminKubeconfig"), request, accept);
 }
 

@@ -1,6 +1,6 @@
 // Writes manifests of our kinds to the shared API server and tells what it said: the stored object, or which fields it
 // refused and why. Checks nothing itself.
-import { type Api, type ApiAnswer, openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
+import { type Api, type ApiResponse, openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
 import { inject } from "vitest";
 import { type AnyManifest, KINDS } from "./manifests.ts";
 
@@ -64,7 +64,7 @@ function pathOf({ kind, metadata }: AnyManifest, settings: WriteSettings, name =
   return `/apis/${settings.group ?? group}/${version}/namespaces/${metadata.namespace}/${plural}${name}?${query}`;
 }
 
-function verdictOf({ status, body }: ApiAnswer): Verdict {
+function verdictOf({ status, body }: ApiResponse): Verdict {
   if (status < 300 && isStored(body)) return { type: "accepted", object: body };
   const { message = "", details } = isStatus(body) ? body : {};
   const causes = (details?.causes ?? []).map((cause) => ({ field: cause.field ?? "", message: cause.message ?? "" }));

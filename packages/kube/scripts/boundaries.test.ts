@@ -1,5 +1,5 @@
-// What makes this a package: it needs nothing of the repository around it, others reach it through its entries alone, and its folders stay
-// small enough to be read.
+// Keeps the package a package: it depends on nothing else in the repository, the rest of the repository imports only its
+// entries, and its folders stay small.
 import { globSync, readFileSync } from "node:fs";
 import { basename, dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
@@ -13,7 +13,7 @@ const manifest = JSON.parse(readFileSync(join(FOLDER, "package.json"), "utf8")) 
 const modules = globSync("src/**/*.ts", { cwd: FOLDER });
 const isTest = (file: string): boolean => file.endsWith(".test.ts");
 
-/** What a file imports, paths from `folder`. */
+/** The imports of a file, with paths relative to `folder`. */
 function importsOf(folder: string, file: string): readonly string[] {
   const source = readFileSync(join(folder, file), "utf8");
   const found = source.matchAll(/^(?:import|export)\b[^;"]* from "([^"]+)";|\bimport\("([^"]+)"\)/gm);
@@ -23,18 +23,18 @@ function importsOf(folder: string, file: string): readonly string[] {
   });
 }
 
-test("the package imports itself, Node, and what its manifest names", () => {
-  const strangers = modules
+test("the package imports only itself, Node, and the dependencies of its manifest", () => {
+  const foreign = modules
     .filter((file) => !isTest(file))
     .flatMap((file) =>
       importsOf(FOLDER, file)
         .filter((one) => !one.startsWith("src/") && !one.startsWith("node:") && !(one in manifest.dependencies))
         .map((one) => `${file} imports ${one}`),
     );
-  expect(strangers).toEqual([]);
+  expect(foreign).toEqual([]);
 });
 
-test("its tests need nothing of the product", () => {
+test("its tests import nothing outside the package", () => {
   const tests = [...modules.filter(isTest), ...globSync("test/**/*.ts", { cwd: FOLDER })];
   const outside = tests.flatMap((file) =>
     importsOf(FOLDER, file)
@@ -45,14 +45,14 @@ test("its tests need nothing of the product", () => {
   expect(outside).toEqual([]);
 });
 
-test("the test kit is for tests: no other part imports it", () => {
+test("only tests import the test kit", () => {
   const users = modules
     .filter((file) => !isTest(file) && !file.startsWith("src/testing/"))
     .filter((file) => importsOf(FOLDER, file).some((one) => one.startsWith("src/testing/")));
   expect(users).toEqual([]);
 });
 
-test("others import its entries, never its files", () => {
+test("the rest of the repository imports its entries, never its files", () => {
   const files = globSync("{src,dev,test,bench,scripts}/**/*.ts", { cwd: ROOT });
   const intruders = files.flatMap((file) =>
     importsOf(ROOT, file)
@@ -63,11 +63,11 @@ test("others import its entries, never its files", () => {
   expect(intruders).toEqual([]);
 });
 
-test("it knows nothing of the product that it was made for", () => {
-  const told = globSync("{src,test,examples}/**/*.{ts,sh}", { cwd: FOLDER }).filter((file) =>
+test("it does not mention the product", () => {
+  const mentions = globSync("{src,test,examples}/**/*.{ts,sh}", { cwd: FOLDER }).filter((file) =>
     /firebolt/i.test(readFileSync(join(FOLDER, file), "utf8").replaceAll(manifest.name, "")),
   );
-  expect(told).toEqual([]);
+  expect(mentions).toEqual([]);
 });
 
 test("no folder has more than 30 files", () => {

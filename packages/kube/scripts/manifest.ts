@@ -1,6 +1,6 @@
-// The two forms of this package's manifest. In the repository its entries are the TypeScript sources, which Node runs as they are
-// through the workspace link; in the packed package they are JavaScript and declarations, because Node strips no types below
-// node_modules. Each form can be made from the other: an interrupted pack leaves nothing that cannot be put back.
+// The two forms of this package's manifest. In the repository its entries are the TypeScript sources, which Node runs
+// through the workspace link; in the packed package they are JavaScript and declarations, because Node strips no types
+// below node_modules. Each form can be derived from the other, so an interrupted pack can always be undone.
 
 type Target = string | { readonly types: string; readonly default: string };
 

@@ -1,5 +1,5 @@
-// What happens around `npm pack`: `pack.ts build` before it, `pack.ts restore` after it. The build compiles the sources to dist, turns
-// the manifest's entries to it, and compiles the examples against it, as a user of the package would.
+// The steps around `npm pack`: `pack.ts build` before it, `pack.ts restore` after it. The build compiles the sources to
+// dist, points the manifest's entries to it, and compiles the examples against it, as a user of the package would.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,13 +27,13 @@ function restore(): void {
   for (const file of globSync("examples/**/*.js", { cwd: FOLDER })) rmSync(join(FOLDER, file));
 }
 
-/** The compiler rewrites the paths of imports in JavaScript alone; not every compiler finds `x.d.ts` behind `x.ts`. */
+/** The compiler rewrites import paths only in JavaScript; not every compiler finds `x.d.ts` for `x.ts`. */
 function nameJavaScript(declarations: string): void {
   const text = readFileSync(declarations, "utf8");
   writeFileSync(declarations, text.replaceAll(/(from |import\()"(\.[^"]*)\.ts"/g, '$1"$2.js"'));
 }
 
-/** Readers have the old manifest or the new one, never a part. */
+/** Atomic: readers see the old manifest or the new one, never a part. */
 function writeManifest(form: (manifest: Manifest) => Manifest): void {
   const manifest = JSON.parse(readFileSync(MANIFEST, "utf8")) as Manifest;
   const unfinished = `${MANIFEST}.${process.pid}`;
@@ -47,7 +47,7 @@ else if (step === "build") {
   try {
     build();
   } catch (error) {
-    // npm does not come back after a build that failed.
+    // npm does not run postpack after a failed build.
     restore();
     throw error;
   }

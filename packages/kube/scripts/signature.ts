@@ -1,4 +1,4 @@
-// The signature of a function, cut out of its source: from its name to the brace that opens its body.
+// Extracts the signature of a function from its source: from its name to the brace that opens its body.
 
 const OPEN = "([{<";
 const CLOSE = ")]}>";

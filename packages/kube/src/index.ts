@@ -1,4 +1,5 @@
-// What all other entries share, and what pure code may use: objects and their keys, resource types, errors, the clock, the logger.
+// What all other entries share, and what pure code may use: objects and keys, resource types, errors, the clock, the
+// logger.
 
 export { changedFields } from "./core/changed-fields.ts";
 export { type Clock, sleep, systemClock } from "./core/clock.ts";
@@ -14,7 +15,7 @@ export {
   isGone,
   isInvalid,
   isNotFound,
-  isRefusal,
+  isRejection,
   KubeApiError,
   KubeConfigError,
   KubeConnectionError,
@@ -34,10 +35,10 @@ export {
 export { type LogFields, type Logger, silentLogger } from "./core/logger.ts";
 export {
   type DeepReadonly,
+  formatKey,
   type KubeList,
   type KubeObject,
   keyOf,
-  keyText,
   type ObjectKey,
   type ObjectMeta,
   type OwnerReference,
@@ -48,9 +49,9 @@ export {
   apiVersionOf,
   collectionPath,
   defineResource,
+  groupResourceOf,
   objectPath,
   type ResourceType,
-  resourceText,
 } from "./core/resource.ts";
 export { pause, untilAborted } from "./core/until-aborted.ts";
 export { WakeUp } from "./core/wake-up.ts";

@@ -1,5 +1,5 @@
 // The poll over caches in memory and gateways that the test answers for: whom it asks, when, and what it makes of the answers.
-import { keyText, silentLogger, untilAborted } from "@firebolt-operator/kube";
+import { formatKey, silentLogger, untilAborted } from "@firebolt-operator/kube";
 import { ManualClock, MemoryCache } from "@firebolt-operator/kube/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { FireboltEngine } from "../../api/engine.ts";
@@ -47,7 +47,7 @@ beforeEach(() => {
   });
   stop = new AbortController();
   running = poll.run(stop.signal);
-  poll.onDemand((key) => told.push(keyText(key)));
+  poll.onDemand((key) => told.push(formatKey(key)));
 });
 
 afterEach(async () => {
@@ -178,7 +178,7 @@ test("a late listener hears of what is known: a new leader starts with it", asyn
   answers.set("g", () => page({ e: [100, 0] }));
   await turn();
   const late: string[] = [];
-  poll.onDemand((key) => late.push(keyText(key)));
+  poll.onDemand((key) => late.push(formatKey(key)));
   expect(late).toEqual(["ns/e"]);
 });
 

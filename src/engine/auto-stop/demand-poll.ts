@@ -2,7 +2,7 @@
 // that demand could wake, each pod by itself and in turns, so that gateways that hang do not delay the others. Keeps what they show
 // of such engines and reports what is newer. Decides nothing.
 
-import { type Clock, keyText, type Logger, pause, WakeUp } from "@firebolt-operator/kube";
+import { type Clock, formatKey, type Logger, pause, WakeUp } from "@firebolt-operator/kube";
 import type { ObjectCache } from "@firebolt-operator/kube/cache";
 import type { Runnable } from "@firebolt-operator/kube/controller";
 import { INSTANCE_DEFAULTS } from "../../api/defaults.ts";
@@ -80,7 +80,7 @@ export class DemandPoll implements Runnable, DemandSource {
     const { engines, clock } = this.#options;
     const stop = this.#parked.follow(engines, (key, isParked) => {
       if (isParked) this.#wakeUp.call();
-      else this.#told.delete(keyText(key));
+      else this.#told.delete(formatKey(key));
     });
     try {
       while (!signal.aborted) {
@@ -137,8 +137,8 @@ export class DemandPoll implements Runnable, DemandSource {
   #tell(namespace: string): void {
     for (const key of this.#keysIn(namespace)) {
       const { stampMs = 0 } = this.of(key) ?? {};
-      if (stampMs <= (this.#told.get(keyText(key)) ?? 0)) continue;
-      this.#told.set(keyText(key), stampMs);
+      if (stampMs <= (this.#told.get(formatKey(key)) ?? 0)) continue;
+      this.#told.set(formatKey(key), stampMs);
       for (const listener of this.#listeners) listener(key);
     }
   }
@@ -178,5 +178,5 @@ function nameOf({ metadata }: GatewayPod): string {
 }
 
 function keyOf({ metadata }: GatewayPod): string {
-  return keyText({ namespace: metadata?.namespace ?? "", name: metadata?.name ?? "" });
+  return formatKey({ namespace: metadata?.namespace ?? "", name: metadata?.name ?? "" });
 }

@@ -230,7 +230,7 @@ function pollMs({ pollIntervalMs }: AutoStopPolicy): number {
 }
 
 function earlier(recheck: Recheck, afterMs: number): Recheck {
-  return recheck === "now" ? recheck : { afterMs: Math.min(recheck.afterMs, afterMs) };
+  return recheck === "requeue" ? recheck : { afterMs: Math.min(recheck.afterMs, afterMs) };
 }
 
 /** Stored times have whole seconds: rounded up, so that the time they start is never shorter than promised. */

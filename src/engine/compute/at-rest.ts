@@ -35,7 +35,13 @@ export function computeAtRest(s: EngineSnapshot, gate: OpenGate): EngineDecision
   });
   const waitMs = isSettled(status) ? RECHECK_MS.settled : RECHECK_MS.atRest;
   const afterMs = Math.min(waitMs, s.pods.troubleInMs ?? waitMs);
-  return { type: "hold", step: "verify", status, ensure, recheck: ensure.routing === undefined ? { afterMs } : "now" };
+  return {
+    type: "hold",
+    step: "verify",
+    status,
+    ensure,
+    recheck: ensure.routing === undefined ? { afterMs } : "requeue",
+  };
 }
 
 /** The number is written down before anything carries it: a crash in between loses nothing and creates nothing twice. */

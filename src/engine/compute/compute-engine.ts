@@ -46,5 +46,5 @@ function initialise(s: EngineSnapshot): EngineDecision {
 function recover(s: EngineSnapshot): EngineDecision {
   const { current, active } = s.generations;
   const phase = active >= 0 && current === active ? restPhase(s.engine.spec) : "creating";
-  return { type: "move", step: "unknown-phase", status: advance(s, { phase }), ensure: {}, recheck: "now" };
+  return { type: "move", step: "unknown-phase", status: advance(s, { phase }), ensure: {}, recheck: "requeue" };
 }

@@ -38,7 +38,7 @@ export function computeCreating(s: EngineSnapshot, gate: OpenGate): EngineDecisi
       step: "pods-ready",
       status: advance(s, { phase: "switching", instanceReady, rollout }),
       ensure,
-      recheck: "now",
+      recheck: "requeue",
     };
   const status = advance(s, { phase: "creating", instanceReady, rollout });
   const leftOut = ensure.statefulSet === undefined ? {} : { leftOut: gate.leftOut };

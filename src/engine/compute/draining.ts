@@ -17,7 +17,7 @@ export function computeDraining(s: EngineSnapshot): EngineDecision {
   const ensure = routingRepair(s, s.generations.active);
   // A pod that cannot be queried counts as busy: only a probe that found every pod idle, or nobody asking for one, lets the generation go.
   if (s.drain.required && (s.drainProbe.type !== "drained" || isStray(s))) return holdDrain(s, ensure);
-  return { type: "move", step: "drained", status: advance(s, { phase: "cleaning" }), ensure, recheck: "now" };
+  return { type: "move", step: "drained", status: advance(s, { phase: "cleaning" }), ensure, recheck: "requeue" };
 }
 
 export function computeCleaning(s: EngineSnapshot): EngineDecision {
@@ -86,13 +86,13 @@ function takeBack(s: EngineSnapshot): EngineDecision | undefined {
   const status = advance({ ...s, pods: s.drainingPods }, { phase: "draining", generations, switched: true, rollout });
   const isRouted = s.routing.type === "live" && s.routing.target === draining;
   const ensure = isRouted ? {} : routingFlip(s, draining);
-  return current === active ? { type: "move", step: "take-back", status, ensure, recheck: "now" } : undefined;
+  return current === active ? { type: "move", step: "take-back", status, ensure, recheck: "requeue" } : undefined;
 }
 
 function nothingToDrain(s: EngineSnapshot): EngineDecision | undefined {
   if (s.generations.draining !== undefined) return undefined;
   const status = advance(s, { phase: restPhase(s.engine.spec) });
-  return restProblem(status) ?? { type: "move", step: "nothing-to-drain", status, ensure: {}, recheck: "now" };
+  return restProblem(status) ?? { type: "move", step: "nothing-to-drain", status, ensure: {}, recheck: "requeue" };
 }
 
 /** Deleting by a status that contradicts itself could hit the serving generation. */

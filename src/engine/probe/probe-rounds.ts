@@ -1,6 +1,6 @@
 // Which engine waits for which pods, and when the last of them has a result. Rounds are independent: a pod that was replaced
 // delays no round that it is not in. Equal rounds of one engine are one, however often its passes request them.
-import { keyText } from "@firebolt-operator/kube";
+import { formatKey } from "@firebolt-operator/kube";
 import type { EngineKey } from "../world.ts";
 
 interface Round {
@@ -16,11 +16,11 @@ export class ProbeRounds {
   /** The engine waits for these pods. */
   add({ namespace, name }: EngineKey, pods: readonly string[]): void {
     const engine = { namespace, name };
-    const rounds = this.#byEngine.get(keyText(engine)) ?? new Set();
+    const rounds = this.#byEngine.get(formatKey(engine)) ?? new Set();
     const waiting = new Set(pods);
     for (const round of rounds) if (isEqual(round.waiting, waiting)) return;
     const round = { engine, waiting };
-    this.#byEngine.set(keyText(engine), rounds.add(round));
+    this.#byEngine.set(formatKey(engine), rounds.add(round));
     for (const pod of waiting) this.#byPod.set(pod, (this.#byPod.get(pod) ?? new Set()).add(round));
   }
 
@@ -30,7 +30,7 @@ export class ProbeRounds {
     for (const round of this.#byPod.get(pod) ?? []) {
       round.waiting.delete(pod);
       if (round.waiting.size > 0) continue;
-      const key = keyText(round.engine);
+      const key = formatKey(round.engine);
       complete.set(key, round.engine);
       const rounds = this.#byEngine.get(key);
       rounds?.delete(round);

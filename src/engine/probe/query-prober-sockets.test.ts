@@ -3,7 +3,7 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { silentLogger } from "@firebolt-operator/kube";
 import { createKubeClient } from "@firebolt-operator/kube/client";
-import { answer, ManualClock, type Script, startLoopback } from "@firebolt-operator/kube/testing";
+import { ManualClock, respondJson, type Script, startLoopback } from "@firebolt-operator/kube/testing";
 import { expect, test } from "vitest";
 import { metricsOf, podOf } from "../../../test/support/probe-harness.ts";
 import type { Pod } from "../children.ts";
@@ -51,7 +51,7 @@ async function behindProxy(script: Script) {
 
 /** Pods whose name says that they hang never respond. */
 const hangs: Script = ({ url }, response) => {
-  if (!isHung(podIn(url))) answer(response, 200, metricsOf(0).body);
+  if (!isHung(podIn(url))) respondJson(response, 200, metricsOf(0).body);
 };
 
 test("150 pods that never respond and were never probed: those that respond wait for two time-outs of 3 s", async () => {
@@ -73,7 +73,7 @@ test("150 pods that never respond and were never probed: those that respond wait
 test("150 pods that are known not to respond hold half of the places; those that respond have results while all of them wait", async () => {
   let isReset = true;
   await using server = await behindProxy(({ url }, response) => {
-    if (!isHung(podIn(url))) answer(response, 200, metricsOf(0).body);
+    if (!isHung(podIn(url))) respondJson(response, 200, metricsOf(0).body);
     else if (isReset) response.destroy();
   });
   const { probing, seen } = server;
@@ -108,7 +108,7 @@ test("150 pods on nodes that vanished, after a restart of the operator: they are
 test("a write of the operator's own client does not wait behind probes that hang", async () => {
   await using server = await behindProxy((request, response) => {
     if (request.method === "GET") return hangs(request, response);
-    answer(response, 200, {});
+    respondJson(response, 200, {});
   });
   const { probing, seen } = server;
   probing.ask(HUNG);
@@ -124,7 +124,7 @@ test("by IP: a pod that accepts and is silent keeps no other from its result", a
   const silent = createServer((socket) => sockets.add(socket.on("error", () => undefined)));
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
   const { port: silentPort } = silent.address() as AddressInfo;
-  await using server = await startLoopback((_request, response) => answer(response, 200, metricsOf(2).body));
+  await using server = await startLoopback((_request, response) => respondJson(response, 200, metricsOf(2).body));
   const scrape: ScrapePod = ({ metadata }: Pod, _mode, signal) => {
     const port = isHung(metadata?.name ?? "") ? silentPort : server.port;
     const limits = { connectMs: 600_000, firstByteMs: 600_000, totalMs: 600_000, bytes: 1_000 };

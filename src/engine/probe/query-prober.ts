@@ -1,6 +1,6 @@
 // Probes pods for running queries beside the reconcile passes, so that a pod that does not respond never holds a worker. A pass
 // reads what is known and requests what is not; the prober enqueues the engine when it is known. Decides nothing about engines.
-import { type Clock, keyText, type Logger, untilAborted } from "@firebolt-operator/kube";
+import { type Clock, formatKey, type Logger, untilAborted } from "@firebolt-operator/kube";
 import type { MetricScrapeMode } from "../../api/instance.ts";
 import type { Pod } from "../children.ts";
 import { SCRAPE_LIMITS } from "../pod-scrape.ts";
@@ -128,7 +128,7 @@ class PodProber implements QueryProber {
   /** No probe counts before that moment: the pass that follows requests them. */
   #defer({ namespace, name }: EngineKey, waitMs: number): void {
     const engine = { namespace, name };
-    const key = keyText(engine);
+    const key = formatKey(engine);
     this.#deferred.get(key)?.();
     const cancel = this.#options.clock.after(waitMs, () => {
       this.#deferred.delete(key);

@@ -3,9 +3,9 @@
 import {
   apiVersionOf,
   defineResource,
+  groupResourceOf,
   type KubeObject,
   type ResourceType,
-  resourceText,
 } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltEngineClass } from "../../api/engine-class.ts";
@@ -145,7 +145,7 @@ export async function collect(cluster: Cluster, { name, instance }: Subject, gap
 function whatOf(type: ResourceType): string {
   // The bundle is still written, but with less taken out of it: whoever reads it before it is sent has to know.
   const isSecret = type.kind === KINDS.Secret.kind;
-  return isSecret ? `${resourceText(type)} (so their values were not searched for in logs)` : resourceText(type);
+  return isSecret ? `${groupResourceOf(type)} (so their values were not searched for in logs)` : groupResourceOf(type);
 }
 
 /** Names of the Secrets that a spec refers to: `secretName`, `…SecretRef.name`, `secretKeyRef.name`, `imagePullSecrets[].name`. */

@@ -1,6 +1,6 @@
 // What a support bundle lacks, why, and which right would have allowed it. Half a bundle is better than none: a read that fails is
 // noted here and the collection goes on.
-import { isForbidden, isNotFound, KubeApiError, type ResourceType, resourceText } from "@firebolt-operator/kube";
+import { groupResourceOf, isForbidden, isNotFound, KubeApiError, type ResourceType } from "@firebolt-operator/kube";
 import { describeError } from "../describe-error.ts";
 import type { Scrubber } from "./scrub.ts";
 
@@ -23,7 +23,7 @@ export interface Wanted {
 /** The right to list a kind, as text. `namespace` undefined: all namespaces. */
 export function listRight(type: ResourceType, namespace: string | undefined): string {
   const where = !type.namespaced ? "" : namespace === undefined ? " in all namespaces" : ` in namespace ${namespace}`;
-  return `list ${resourceText(type)}${where}`;
+  return `list ${groupResourceOf(type)}${where}`;
 }
 
 /** What the API server said is scrubbed by itself: text before it could hide where a secret begins. */

@@ -2,7 +2,7 @@
 // they must not see.
 import { writeFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
-import { isForbidden, resourceText } from "@firebolt-operator/kube";
+import { groupResourceOf, isForbidden } from "@firebolt-operator/kube";
 import { timeText } from "../../api/condition-list.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import { API_VERSION } from "../../api/group.ts";
@@ -82,7 +82,7 @@ async function findSubject(cluster: Cluster, name: string | undefined, gaps: Gap
       throw new CommandError(
         `${describeError(error)}; name the instance to do without: ${ownCommand(cluster, ["support-bundle", "INSTANCE"])}`,
       );
-    const kind = resourceText(FireboltInstance);
+    const kind = groupResourceOf(FireboltInstance);
     gaps.note({ what: `${kind}/${name}`, right: `get ${kind} in namespace ${namespace}` }, error);
     return { name, instance: undefined };
   }

@@ -2,9 +2,9 @@
 // what the spec asks for. Every state on the way is remembered, so a run ends where an earlier one has been.
 import { LABEL } from "../../../src/api/labels.ts";
 import { configMapName, headlessServiceName, statefulSetName } from "../../../src/engine/names.ts";
+import { isWrite } from "./calls.ts";
 import { canonicalKey } from "./canonical.ts";
 import { checkPass, Violation, withPrologue } from "./checks.ts";
-import { isWrite } from "./calls.ts";
 import type { Cluster } from "./cluster.ts";
 import { fairStepsOfPods, later, settled } from "./environment.ts";
 import { colorOf, countersOf, isBeingDeleted, isGatedPhase, liveGenerations, targetOf } from "./facts.ts";
@@ -110,7 +110,7 @@ function checkRest({ cluster, outcome, calls }: PassRecord): void {
     throw new Violation("crash-anywhere-converges", `a ${request.request.type} in every pass at rest`);
   const problem = restProblem(cluster);
   if (problem !== undefined) throw new Violation("every-edit-runs", `the engine comes to rest with ${problem}`);
-  if (cluster.engine !== undefined && (outcome instanceof Error || outcome === "now" || outcome === "onChange"))
+  if (cluster.engine !== undefined && (outcome instanceof Error || outcome === "requeue" || outcome === "onChange"))
     throw new Violation(
       "bumps-are-finite",
       `a pass at rest ends with ${outcome instanceof Error ? outcome.message : outcome}`,

@@ -1,5 +1,6 @@
-// Keeps a copy of every ConfigMap that has the label copier.example.com/copy: NAME-copy in the same namespace, owned by the original. The
-// copy follows the original; what others change in the copy is changed back. The cluster: $KUBECONFIG, the pod's own, ~/.kube/config.
+// Copies every ConfigMap with the label copier.example.com/copy to NAME-copy in the same namespace, owned by the
+// original. The copy follows the original; other changes to it are reverted. The cluster: $KUBECONFIG, the pod's own,
+// or ~/.kube/config.
 import { homedir, hostname } from "node:os";
 import { isDeepStrictEqual } from "node:util";
 import { systemClock as clock, keyOf, type Logger, viewChild } from "@firebolt-operator/kube";
@@ -31,7 +32,7 @@ const loggerWith = (fields: object): Logger => ({
 const logger = loggerWith({});
 const config = await loadKubeconfig({ env: process.env, homeDir: homedir() });
 const lease = { namespace: process.env["NAMESPACE"] ?? "default", name: "configmap-copier" };
-// The election has connections of its own: no amount of work keeps it from renewing.
+// The election has its own connections: no load on the other client can delay a renewal.
 const store = leaseStore(createKubeClient({ config }), lease);
 const elector = createLeaderElector({ store, timing: DEFAULT_ELECTION_TIMING, clock, logger, metrics });
 const client = createKubeClient({ config, clock, logger, guardWrite: () => elector.assertLeading() });

@@ -15,13 +15,13 @@ function hub(): { readonly hub: EventHub<ConfigMap>; readonly failures: unknown[
   return { hub: new EventHub((error) => failures.push(error)), failures };
 }
 
-test("a late listener is first shown what is there", () => {
+test("a late listener first receives the current state", () => {
   const seen: string[] = [];
   hub().hub.subscribe((event) => seen.push(nameOf(event)), [added("a"), added("b")]);
   expect(seen).toEqual(["a", "b"]);
 });
 
-test("a listener that throws harms no other, and the failure is reported", () => {
+test("a listener that throws does not affect the others, and the failure is reported", () => {
   const { hub: events, failures } = hub();
   const seen: string[] = [];
   events.subscribe(() => {
@@ -33,7 +33,7 @@ test("a listener that throws harms no other, and the failure is reported", () =>
   expect(failures).toEqual([new Error("broken listener"), new Error("broken listener")]);
 });
 
-test("whoever unsubscribes while being told hears nothing more, not even of the same batch", () => {
+test("a listener that unsubscribes during a delivery receives nothing more, not even of the same batch", () => {
   const { hub: events } = hub();
   const seen: string[] = [];
   const unsubscribeOther = events.subscribe((event) => seen.push(`other ${nameOf(event)}`), []);
@@ -47,14 +47,14 @@ test("whoever unsubscribes while being told hears nothing more, not even of the 
   expect(seen).toEqual(["other a", "a"]);
 });
 
-test("whoever subscribes while others are told gets the present state and no event twice", () => {
+test("a listener that subscribes during a delivery receives the current state and no event twice", () => {
   const { hub: events } = hub();
   const late: string[] = [];
   let subscribed = false;
   events.subscribe(() => {
     if (subscribed) return;
     subscribed = true;
-    // The store already holds the whole batch when its first event is told.
+    // The store already holds the whole batch when its first event is delivered.
     events.subscribe((event) => late.push(nameOf(event)), [added("a"), added("b")]);
   }, []);
   events.emit([added("a"), added("b")]);
@@ -63,7 +63,7 @@ test("whoever subscribes while others are told gets the present state and no eve
   expect(late).toEqual(["a", "b", "c"]);
 });
 
-test("what happens while others are told comes after it", () => {
+test("events emitted during a delivery are delivered after it", () => {
   const { hub: events } = hub();
   const seen: string[] = [];
   events.subscribe((event) => {

@@ -1,5 +1,5 @@
-// Tells listeners what changed in a cache, in order, one batch after another. A listener that throws harms nobody but itself;
-// one that comes or goes while others are being told neither misses nor repeats an event.
+// Delivers changes of a cache to its listeners, in order, one batch after another. A listener that throws does not
+// affect the others; subscribing or unsubscribing during a delivery neither misses nor repeats an event.
 import type { KubeObject } from "../core/object.ts";
 import type { CacheEvent, CacheListener } from "./cache.ts";
 
@@ -23,7 +23,7 @@ export class EventHub<T extends KubeObject> {
     this.#onFailure = onFailure;
   }
 
-  /** Subscribes and first delivers the present state, given as events. Returns the way to unsubscribe. */
+  /** Subscribes and first delivers the current state, given as events. Returns a function that unsubscribes. */
   subscribe(listener: CacheListener<T>, present: readonly CacheEvent<T>[]): () => void {
     const subscription = { listener, active: true };
     this.#subscriptions.add(subscription);
@@ -35,7 +35,8 @@ export class EventHub<T extends KubeObject> {
   }
 
   emit(events: readonly CacheEvent<T>[]): void {
-    // Those subscribed now: a listener that joins while this is delivered has been shown the state that already includes it.
+    // Only current subscribers: a listener that joins during this delivery has received a state that already includes
+    // it.
     this.#deliver({ events, subscriptions: [...this.#subscriptions] });
   }
 
@@ -46,13 +47,13 @@ export class EventHub<T extends KubeObject> {
     try {
       for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift())
         for (const event of next.events)
-          for (const subscription of next.subscriptions) if (subscription.active) this.#tell(subscription, event);
+          for (const subscription of next.subscriptions) if (subscription.active) this.#notify(subscription, event);
     } finally {
       this.#delivering = false;
     }
   }
 
-  #tell(subscription: Subscription<T>, event: CacheEvent<T>): void {
+  #notify(subscription: Subscription<T>, event: CacheEvent<T>): void {
     try {
       subscription.listener(event);
     } catch (error) {

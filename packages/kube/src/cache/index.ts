@@ -1,4 +1,4 @@
-// Watch caches: one kind, kept current, read-only.
+// Watch caches: objects of one kind, kept current by a watch, read-only.
 export {
   type CacheEvent,
   type CacheListener,

@@ -4,25 +4,25 @@ import { silentLogger } from "../core/logger.ts";
 import { ObjectStore } from "./object-store.ts";
 
 describe("the object store", () => {
-  test("tells of every change with what was there before", () => {
-    const { store, told } = recordingStore();
+  test("emits every change with the previous object", () => {
+    const { store, emitted } = recordingStore();
     store.change("watch", (batch) => batch.put(entry("ns/a", 1)));
     store.change("write", (batch) => batch.put(entry("ns/a", 2)));
     const stored = store.get({ namespace: "ns", name: "a" });
     if (stored !== undefined) store.change("watch", (batch) => batch.remove(stored, entry("ns/a", 3)));
-    expect(told()).toEqual(["added ns/a@1 watch", "modified ns/a@2 write", "deleted ns/a@3 watch"]);
+    expect(emitted()).toEqual(["added ns/a@1 watch", "modified ns/a@2 write", "deleted ns/a@3 watch"]);
     expect(store.size).toBe(0);
   });
 
-  test("another object under the same name is an end and a beginning", () => {
-    const { store, told } = recordingStore();
+  test("another object under the same name is a deletion and an addition", () => {
+    const { store, emitted } = recordingStore();
     store.change("watch", (batch) => batch.put(entry("ns/a", 1)));
     store.change("watch", (batch) => batch.put(entry("ns/a", 5, { uid: "second" })));
-    expect(told()).toEqual(["added ns/a@1 watch", "deleted ns/a@1 watch", "added ns/a@5 watch"]);
+    expect(emitted()).toEqual(["added ns/a@1 watch", "deleted ns/a@1 watch", "added ns/a@5 watch"]);
     expect(store.size).toBe(1);
   });
 
-  test("a batch is complete before anybody is told of it", () => {
+  test("a batch is complete before it is emitted", () => {
     const sizes: number[] = [];
     const store = new ObjectStore<ConfigMap>({
       indexes: {},
@@ -36,7 +36,7 @@ describe("the object store", () => {
     expect(sizes).toEqual([3, 3, 3]);
   });
 
-  test("lists by namespace and name, and one namespace by itself", () => {
+  test("lists in the order of namespace and name, and a single namespace", () => {
     const { store } = recordingStore();
     store.change("watch", (batch) => {
       for (const key of ["b/x", "a/y", "a/x", "c/z"]) batch.put(entry(key, 1));
@@ -58,7 +58,7 @@ describe("the object store", () => {
     expect([found("x"), found("y")]).toEqual([[], []]);
   });
 
-  test("an index that does not exist is a mistake of the caller", () => {
+  test("an unknown index is an error of the caller", () => {
     expect(() => recordingStore().store.byIndex("nope", "x")).toThrow("no index named nope");
   });
 });

@@ -1,5 +1,5 @@
-// The objects of one cache with their indexes, and the only place where they change. A batch of changes becomes visible as a
-// whole before anybody is told of it. Which change is due (old or new, list or write) is decided by its callers.
+// The objects of one cache with their indexes, and the only place where they change. A batch becomes visible as a whole
+// before listeners receive it. Callers decide which change applies (old or new, list or write).
 import type { Logger } from "../core/logger.ts";
 import type { DeepReadonly, KubeObject, ObjectKey } from "../core/object.ts";
 import type { CacheEvent } from "./cache.ts";
@@ -10,9 +10,9 @@ import { Tombstones } from "./tombstones.ts";
 export interface StoreOptions<T extends KubeObject> {
   readonly indexes: Readonly<Record<string, IndexFunction<T>>>;
   readonly logger: Logger;
-  /** Whether a label or field selector leaves objects out. */
+  /** Whether a label or field selector excludes objects. */
   readonly selective: boolean;
-  /** Told of every batch after it has taken effect, in order. */
+  /** Receives every batch after it has taken effect, in order. */
   readonly emit: (events: readonly CacheEvent<T>[]) => void;
 }
 
@@ -43,7 +43,7 @@ export class ObjectStore<T extends KubeObject> {
     return this.#namespaces.get(key.namespace ?? "")?.byName.get(key.name);
   }
 
-  /** The entries of one namespace, or all. A copy: the store may change while it is walked. */
+  /** The entries of one namespace, or all. A copy: the store may change during iteration. */
   entries(namespace?: string): readonly Entry<T>[] {
     if (namespace !== undefined) return [...(this.#namespaces.get(namespace)?.byName.values() ?? [])];
     return [...this.#namespaces.values()].flatMap(({ byName }) => [...byName.values()]);
@@ -61,7 +61,7 @@ export class ObjectStore<T extends KubeObject> {
     return found.objects(value);
   }
 
-  /** Makes the changes, then tells of them. */
+  /** Makes the changes, then emits them as events. */
   change(origin: CacheEvent<T>["origin"], make: (batch: Batch<T>) => void): void {
     const events: CacheEvent<T>[] = [];
     make({
@@ -84,7 +84,7 @@ export class ObjectStore<T extends KubeObject> {
     } else if (stored.uid === entry.uid) {
       events.push({ type: "modified", object, previous: stored.object, origin });
     } else {
-      // Same name, another object: whoever follows the old one must learn of its end.
+      // Same name, different object: listeners that track the old one must see its deletion.
       events.push({ type: "deleted", object: stored.object, previous: stored.object, origin });
       events.push({ type: "added", object, origin });
     }
@@ -113,7 +113,9 @@ export class ObjectStore<T extends KubeObject> {
   }
 }
 
-/** Changes that take effect together. `remove` takes the entry as stored, and its last state if that is known. */
+/**
+ * Changes that take effect together. `remove` takes the stored entry, and the last state of the object if it is known.
+ */
 export interface Batch<T extends KubeObject> {
   readonly put: (entry: Entry<T>) => void;
   readonly remove: (stored: Entry<T>, last?: Entry<T>) => void;

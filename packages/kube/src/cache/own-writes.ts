@@ -1,5 +1,6 @@
-// Read-your-writes: what the API server has accepted from this process is merged into the store at once, so that the next read
-// sees it without asking. Merges only what the watch would show too, and only when it is ahead of the watch.
+// Read-your-writes: a write that the API server accepted from this process is merged into the store at once, so that
+// the next read sees it without a request. Merges only what the watch would deliver, and only when it is ahead of the
+// watch.
 import type { AcceptedWrite } from "../client/client.ts";
 import { type LabelSelector, matchesLabels } from "../core/label-selector.ts";
 import type { KubeObject } from "../core/object.ts";
@@ -13,10 +14,10 @@ export interface OwnWritesOptions<T extends KubeObject> {
   readonly type: ResourceType<T>;
   readonly store: ObjectStore<T>;
   readonly shape: Shaper<T>;
-  /** The scope that watches a namespace; undefined when the cache does not cover it. */
+  /** The scope that watches a namespace; undefined if the cache does not cover it. */
   readonly scopeOf: (namespace: string) => StoreScope<T> | undefined;
   readonly labelSelector: LabelSelector;
-  /** A field selector is the server's to evaluate: only objects it has already selected are merged. */
+  /** Only the server can evaluate a field selector: only objects that it has already selected are merged. */
   readonly hasFieldSelector: boolean;
 }
 
@@ -39,12 +40,12 @@ function mergeWritten<T extends KubeObject>(written: T, options: OwnWritesOption
   const { namespace = "", name = "", uid = "", resourceVersion: version = "", labels } = written.metadata ?? {};
   const scope = options.scopeOf(namespace);
   if (scope === undefined) return;
-  // The watch is already past it, and what it told since (a deletion, perhaps) is newer.
+  // The watch is already past this version, and what it delivered since (perhaps a deletion) is newer.
   if (scope.position !== undefined && isNotNewer(version, scope.position)) return;
   if (tombstones.hides(uid, version)) return;
   const stored = store.get({ namespace, name });
   if (stored !== undefined && isNotNewer(version, stored.version)) return;
-  // Another object has the name now: the old one is gone, and late news of it must not bring it back.
+  // Another object has the name now: the old one is deleted, and late events must not restore it.
   if (stored !== undefined && stored.uid !== uid) tombstones.mark(scope, stored.uid);
   if (!matchesLabels(options.labelSelector, labels)) {
     tombstones.mark(scope, uid, version);
@@ -52,7 +53,8 @@ function mergeWritten<T extends KubeObject>(written: T, options: OwnWritesOption
     return;
   }
   if (options.hasFieldSelector && stored?.uid !== uid) return;
-  // The writer keeps what its call returned: the store needs an object of its own. Copied last, because most caches do not want it.
+  // The caller keeps the object that its call returned, so the store needs a copy. Copied last: most caches ignore the
+  // write.
   const entry = options.shape(copyOf(written));
   scope.expectEcho(version);
   store.change("write", (batch) => batch.put(entry));
@@ -64,20 +66,22 @@ function mergeGone<T extends KubeObject>(
 ): void {
   const { key, uid } = gone;
   const scope = scopeOf(key.namespace ?? "");
-  // Without the uid nobody can tell the deleted object from one that another process has since created under the name,
-  // and hiding that one would be worse than showing the old one until the watch tells.
+  // Without the uid, the deleted object cannot be distinguished from one that another process has since created under
+  // the name. Hiding that one would be worse than showing the old one until the watch delivers the deletion.
   if (scope === undefined || uid === undefined) return;
   store.tombstones.mark(scope, uid);
   const stored = store.get(key);
   if (stored?.uid === uid) store.change("write", (batch) => batch.remove(stored));
 }
 
-/** Subresources answer with other kinds (Scale, Eviction), other versions with other fields: neither belongs in the store. */
+/**
+ * Subresources return other kinds (Scale, Eviction), other versions have other fields: neither belongs in the store.
+ */
 function isOfType<T extends KubeObject>(object: KubeObject, type: ResourceType<T>): object is T {
   return object.kind === type.kind && object.apiVersion === apiVersionOf(type);
 }
 
-/** Without the part that no cache keeps, which is often the larger one. */
+/** Without managedFields, which no cache keeps and which are often the larger part. */
 function copyOf<T extends KubeObject>({ metadata, ...rest }: T): T {
   const { managedFields: _, ...kept } = metadata ?? {};
   return copyJson({ ...rest, metadata: kept }) as T;

@@ -7,7 +7,7 @@ const byApp = (logger: Logger = silentLogger): StoreIndex<ConfigMap> =>
   new StoreIndex("app", (object) => (object.metadata?.labels?.["app"] ?? "").split("+").filter(Boolean), logger);
 const app = (value: string) => ({ labels: { app: value } });
 
-test("files an object under every value, once each", () => {
+test("indexes an object under every value, once each", () => {
   const index = byApp();
   const both = entry("ns/a", 1, app("x+y+x"));
   index.add(both);
@@ -16,7 +16,7 @@ test("files an object under every value, once each", () => {
   expect(index.objects("z")).toEqual([]);
 });
 
-test("answers in the order of keys, whatever the order of arrival", () => {
+test("returns objects in key order, regardless of insertion order", () => {
   const index = byApp();
   for (const key of ["b/a", "a/c", "a/b", "b/0"]) index.add(entry(key, 1, app("x")));
   expect(index.objects("x").map(({ metadata }) => `${metadata?.namespace}/${metadata?.name}`)).toEqual([
@@ -27,7 +27,7 @@ test("answers in the order of keys, whatever the order of arrival", () => {
   ]);
 });
 
-test("a changed bucket is read anew, an unchanged one is not built again", () => {
+test("a changed bucket is rebuilt, an unchanged one is not", () => {
   const index = byApp();
   const first = entry("ns/a", 1, app("x"));
   index.add(first);
@@ -38,7 +38,7 @@ test("a changed bucket is read anew, an unchanged one is not built again", () =>
   expect(view).toHaveLength(1);
 });
 
-test("forgets values that nothing is filed under", () => {
+test("removes values without objects", () => {
   const index = byApp();
   const only = entry("ns/a", 1, app("x+y"));
   index.add(only);
@@ -46,7 +46,7 @@ test("forgets values that nothing is filed under", () => {
   expect(index.values).toBe(0);
 });
 
-test("an index function that throws leaves the object out and says so", () => {
+test("an index function that throws omits the object and logs an error", () => {
   const errors: unknown[] = [];
   const logger: Logger = { ...silentLogger, error: (_, error) => errors.push(error) };
   const index = new StoreIndex<ConfigMap>(

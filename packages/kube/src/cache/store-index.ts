@@ -1,12 +1,12 @@
-// One secondary index of the cache: which objects a function files under which values. Kept entry by entry; a look-up touches
-// only its own bucket. Knows nothing of versions or events.
+// One secondary index of a cache: objects by the values that a function returns for them. Updated entry by entry; a
+// lookup touches only its own bucket. Knows nothing of versions or events.
 import type { Logger } from "../core/logger.ts";
 import type { DeepReadonly, KubeObject } from "../core/object.ts";
 import type { Entry } from "./stored-object.ts";
 
 export type IndexFunction<T extends KubeObject> = (object: DeepReadonly<T>) => readonly string[];
 
-/** Entries of one namespace or index value, read in the order of their keys whatever the order they came in. */
+/** Entries of one namespace or index value, read in key order regardless of insertion order. */
 export class EntryBucket<T extends KubeObject> {
   readonly #entries = new Set<Entry<T>>();
   #view: readonly DeepReadonly<T>[] | undefined;
@@ -39,8 +39,9 @@ export class StoreIndex<T extends KubeObject> {
       try {
         return new Set(file(entry.object));
       } catch (error) {
-        // One odd object must not stop the watch for all others. Index functions are pure, so it is not filed when removed either.
-        logger.error("index function failed; the object is not in the index", error, { index: name, name: entry.name });
+        // One odd object must not stop the watch. Index functions are pure, so the object is not found on removal
+        // either.
+        logger.error("index function failed, the object is not indexed", error, { index: name, name: entry.name });
         return [];
       }
     };
@@ -76,9 +77,9 @@ export class StoreIndex<T extends KubeObject> {
 }
 
 function byKey(left: Entry<KubeObject>, right: Entry<KubeObject>): number {
-  return compareText(left.namespace, right.namespace) || compareText(left.name, right.name);
+  return compareStrings(left.namespace, right.namespace) || compareStrings(left.name, right.name);
 }
 
-function compareText(left: string, right: string): number {
+function compareStrings(left: string, right: string): number {
   return left === right ? 0 : left < right ? -1 : 1;
 }

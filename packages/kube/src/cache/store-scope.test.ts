@@ -4,11 +4,11 @@ import type { ObjectStore } from "./object-store.ts";
 import { StoreScope } from "./store-scope.ts";
 
 function scoped(namespace?: string) {
-  const { store, told } = recordingStore();
-  return { store, told, scope: new StoreScope(store, namespace) };
+  const { store, emitted } = recordingStore();
+  return { store, emitted, scope: new StoreScope(store, namespace) };
 }
 
-/** A write of this process, merged ahead of the watch. */
+/** An own write, merged ahead of the watch. */
 const write = (store: ObjectStore<ConfigMap>, key: string, version: number, uid?: string): void =>
   store.change("write", (batch) => batch.put(entry(key, version, uid === undefined ? {} : { uid })));
 
@@ -18,46 +18,46 @@ const relist = (scope: StoreScope<ConfigMap>, version: number, ...keys: readonly
   return list.commit(String(version));
 };
 
-describe("news from the watch", () => {
-  test("an event that brings nothing new is no event", () => {
-    const { store, told, scope } = scoped();
+describe("events of the watch", () => {
+  test("an event without news is not emitted", () => {
+    const { store, emitted, scope } = scoped();
     write(store, "ns/a", 7);
-    told();
+    emitted();
     scope.put(entry("ns/a", 5));
     scope.put(entry("ns/a", 7));
-    expect(told()).toEqual([]);
+    expect(emitted()).toEqual([]);
     expect(held(store)).toEqual(["ns/a@7"]);
     scope.put(entry("ns/a", 10));
-    expect(told()).toEqual(["modified ns/a@10 watch"]);
+    expect(emitted()).toEqual(["modified ns/a@10 watch"]);
   });
 
-  test("versions that cannot be ordered are believed", () => {
+  test("versions that cannot be ordered are accepted", () => {
     const { store, scope } = scoped();
     scope.put(entry("ns/a", "b"));
     scope.put(entry("ns/a", "a"));
     expect(held(store)).toEqual(["ns/a@a"]);
   });
 
-  test("the end of an old object does not take the new one of that name along", () => {
-    const { store, told, scope } = scoped();
+  test("the deletion of an old object does not remove the new one of that name", () => {
+    const { store, emitted, scope } = scoped();
     scope.put(entry("ns/a", 1, { uid: "first" }));
     write(store, "ns/a", 9, "second");
-    told();
+    emitted();
     scope.put(entry("ns/a", 7, { uid: "first" }));
     scope.remove(entry("ns/a", 8, { uid: "first" }));
-    expect(told()).toEqual([]);
+    expect(emitted()).toEqual([]);
     expect(held(store)).toEqual(["ns/a@9"]);
   });
 
-  test("a deletion shows the last state", () => {
-    const { told, scope } = scoped();
+  test("a deletion carries the last state", () => {
+    const { emitted, scope } = scoped();
     scope.put(entry("ns/a", 1));
     scope.remove(entry("ns/a", 4));
     scope.remove(entry("ns/never-seen", 5));
-    expect(told()).toEqual(["added ns/a@1 watch", "deleted ns/a@4 watch"]);
+    expect(emitted()).toEqual(["added ns/a@1 watch", "deleted ns/a@4 watch"]);
   });
 
-  test("the position follows events and bookmarks and never goes back", () => {
+  test("the position follows events and bookmarks and never decreases", () => {
     const { scope } = scoped();
     expect(scope.position).toBeUndefined();
     scope.put(entry("ns/a", 9));
@@ -68,23 +68,27 @@ describe("news from the watch", () => {
 });
 
 describe("a complete list", () => {
-  test("shows nothing until it is committed, and nothing if it is abandoned", () => {
-    const { store, told, scope } = scoped();
+  test("is invisible until it is committed, and has no effect if it is abandoned", () => {
+    const { store, emitted, scope } = scoped();
     const list = scope.beginRelist();
     list.put(entry("ns/a", 1));
-    expect([store.size, told()]).toEqual([0, []]);
+    expect([store.size, emitted()]).toEqual([0, []]);
   });
 
-  test("tells of what was missed: additions, changes and deletions", () => {
-    const { store, told, scope } = scoped();
+  test("emits what was missed: additions, changes and deletions", () => {
+    const { store, emitted, scope } = scoped();
     relist(scope, 10, ["ns/gone", 1], ["ns/same", 2], ["ns/changed", 3]);
-    told();
+    emitted();
     relist(scope, 20, ["ns/same", 2], ["ns/changed", 15], ["ns/new", 16]);
-    expect(told().sort()).toEqual(["added ns/new@16 watch", "deleted ns/gone@1 watch", "modified ns/changed@15 watch"]);
+    expect(emitted().sort()).toEqual([
+      "added ns/new@16 watch",
+      "deleted ns/gone@1 watch",
+      "modified ns/changed@15 watch",
+    ]);
     expect(held(store)).toEqual(["ns/changed@15", "ns/new@16", "ns/same@2"]);
   });
 
-  test("an object that ends while the list still arrives is not in it", () => {
+  test("does not contain an object that is deleted while it arrives", () => {
     const { store, scope } = scoped();
     const list = scope.beginRelist();
     list.put(entry("ns/a", 1));
@@ -94,15 +98,15 @@ describe("a complete list", () => {
   });
 
   test("does not undo a write made after it was taken", () => {
-    const { store, told, scope } = scoped();
+    const { store, emitted, scope } = scoped();
     relist(scope, 10, ["ns/a", 1]);
     const list = scope.beginRelist();
     list.put(entry("ns/a", 1));
     write(store, "ns/a", 21);
     write(store, "ns/b", 22);
-    told();
+    emitted();
     list.commit("20");
-    expect(told()).toEqual([]);
+    expect(emitted()).toEqual([]);
     expect(held(store)).toEqual(["ns/a@21", "ns/b@22"]);
   });
 
@@ -115,16 +119,16 @@ describe("a complete list", () => {
     expect(held(store)).toEqual(["ns/a@21"]);
   });
 
-  test("knows that a write from before it was taken has been undone since", () => {
-    const { store, told, scope } = scoped();
+  test("replaces an own write made before it was taken", () => {
+    const { store, emitted, scope } = scoped();
     relist(scope, 10);
     write(store, "ns/b", 15);
-    told();
+    emitted();
     relist(scope, 20);
-    expect(told()).toEqual(["deleted ns/b@15 watch"]);
+    expect(emitted()).toEqual(["deleted ns/b@15 watch"]);
   });
 
-  test("does not bring back what was deleted while it was on its way", () => {
+  test("does not restore an object that was deleted while it was in flight", () => {
     const { store, scope } = scoped();
     const list = scope.beginRelist();
     list.put(entry("ns/a", 1));
@@ -137,33 +141,33 @@ describe("a complete list", () => {
     expect(store.tombstones.size).toBe(0);
   });
 
-  test("settles what was deleted before it was asked for", () => {
+  test("settles deletions made before it was requested", () => {
     const { store, scope } = scoped();
     store.tombstones.mark(scope, "uid-a");
     relist(scope, 10);
     expect(store.tombstones.size).toBe(0);
   });
 
-  test("touches no other namespace", () => {
-    const { store, told } = recordingStore();
+  test("does not affect other namespaces", () => {
+    const { store, emitted } = recordingStore();
     const [one, two] = [new StoreScope(store, "one"), new StoreScope(store, "two")];
     relist(one, 10, ["one/a", 1]);
     relist(two, 11, ["two/a", 2]);
-    told();
+    emitted();
     relist(one, 20);
-    expect(told()).toEqual(["deleted one/a@1 watch"]);
+    expect(emitted()).toEqual(["deleted one/a@1 watch"]);
     expect(held(store)).toEqual(["two/a@2"]);
   });
 
-  test("from before what was already seen wins whole: the storage was restored", () => {
-    const { store, told, scope } = scoped();
+  test("older than the observed state wins entirely: the storage was restored", () => {
+    const { store, emitted, scope } = scoped();
     relist(scope, 100, ["ns/a", 90], ["ns/b", 95]);
     write(store, "ns/c", 110);
     store.tombstones.mark(scope, "uid-d");
-    told();
+    emitted();
     expect(relist(scope, 50, ["ns/a", 40], ["ns/d", 45])).toEqual({ rewound: true });
     expect(held(store)).toEqual(["ns/a@40", "ns/d@45"]);
-    expect(told().sort()).toEqual([
+    expect(emitted().sort()).toEqual([
       "added ns/d@45 watch",
       "deleted ns/b@95 watch",
       "deleted ns/c@110 watch",

@@ -1,23 +1,23 @@
-// The writer that one reflector holds: its namespace (or all) of the store, and how far its watch has come. Decides whether news
-// from the server is new, so that the store never shows an older object after a newer one and never loses a deletion.
-import { type KubeObject, keyText } from "../core/object.ts";
+// The writer that one reflector holds: its namespace (or all) of the store, and the position of its watch. Decides
+// whether an event is new, so that the store never shows an older object after a newer one and never loses a deletion.
+import { formatKey, type KubeObject } from "../core/object.ts";
 import { isNewer, isNotNewer, isOlder } from "../core/resource-version.ts";
 import type { ObjectStore } from "./object-store.ts";
 import type { Entry } from "./stored-object.ts";
 
-/** A complete list in the making. Nothing of it shows until it is committed; an abandoned one leaves no trace. */
+/** A complete list in progress. Nothing of it is visible until it is committed; an abandoned one has no effect. */
 export interface Relist<T extends KubeObject> {
   put(entry: Entry<T>): void;
   remove(entry: Entry<T>): void;
-  /** `rewound`: the server's history ended before what was already seen, as after a restore of its storage. */
+  /** `rewound`: the server's history ended before what was already observed, as after a restore of its storage. */
   commit(version: string): { readonly rewound: boolean };
 }
 
-/** What a reflector may do to the store. */
+/** The writes that a reflector makes to the store. */
 export interface ScopeWriter<T extends KubeObject> {
   put(entry: Entry<T>): void;
   remove(entry: Entry<T>): void;
-  /** The watch has told everything up to this version. */
+  /** The watch has delivered everything up to this version. */
   bookmark(version: string): void;
   beginRelist(): Relist<T>;
 }
@@ -28,7 +28,7 @@ const MOST_ECHOES = 1_024;
 export class StoreScope<T extends KubeObject> implements ScopeWriter<T> {
   readonly namespace: string | undefined;
   readonly #store: ObjectStore<T>;
-  /** Versions of this process's own writes that the watch has yet to tell of. */
+  /** Versions of this process's own writes that the watch has yet to deliver. */
   readonly #echoes = new Set<string>();
   #position: string | undefined;
 
@@ -42,14 +42,14 @@ export class StoreScope<T extends KubeObject> implements ScopeWriter<T> {
     return this.#position;
   }
 
-  /** The store holds this version, or a newer one of the same object: the watch brings no news with it. */
+  /** The store holds this version, or a newer one of the same object: its watch event brings nothing new. */
   expectEcho(version: string): void {
     this.#echoes.add(version);
     const oldest = this.#echoes.size > MOST_ECHOES ? this.#echoes.values().next().value : undefined;
     if (oldest !== undefined) this.#echoes.delete(oldest);
   }
 
-  /** Whether the version was expected; it is told of once. */
+  /** Whether the version was expected. Each version is reported once. */
   isEcho(version: string): boolean {
     return this.#echoes.delete(version);
   }
@@ -58,7 +58,7 @@ export class StoreScope<T extends KubeObject> implements ScopeWriter<T> {
     this.#advance(entry.version);
     if (this.#store.tombstones.hides(entry.uid, entry.version)) return;
     const stored = this.#store.get(entry);
-    // The operator's own write was merged before the watch got there.
+    // An own write was merged before the watch delivered it.
     if (stored !== undefined && isNotNewer(entry.version, stored.version)) return;
     this.#store.change("watch", (batch) => batch.put(entry));
   }
@@ -67,7 +67,7 @@ export class StoreScope<T extends KubeObject> implements ScopeWriter<T> {
     this.#advance(entry.version);
     this.#store.tombstones.settle(entry.uid, entry.version);
     const stored = this.#store.get(entry);
-    // A newer one stays: created again under the name, or selected again by a write that the watch has yet to tell of.
+    // A newer one stays: created again under the name, or selected again by a write that the watch has yet to deliver.
     if (stored === undefined || isOlder(entry.version, stored.version)) return;
     this.#store.change("watch", (batch) => batch.remove(stored, stored.uid === entry.uid ? entry : stored));
   }
@@ -79,11 +79,12 @@ export class StoreScope<T extends KubeObject> implements ScopeWriter<T> {
 
   beginRelist(): Relist<T> {
     const items = new Map<string, Entry<T>>();
-    // Marks made before the list was asked for are settled by it; those made meanwhile hide what the list still shows.
+    // Marks made before the list was requested are settled by it; later marks hide objects that the list still
+    // contains.
     const since = this.#store.tombstones.sequence;
     return {
-      put: (entry) => void items.set(keyText(entry), entry),
-      remove: (entry) => void items.delete(keyText(entry)),
+      put: (entry) => void items.set(formatKey(entry), entry),
+      remove: (entry) => void items.delete(formatKey(entry)),
       commit: (version) => this.#swap(items, version, since),
     };
   }
@@ -91,15 +92,16 @@ export class StoreScope<T extends KubeObject> implements ScopeWriter<T> {
   #swap(items: ReadonlyMap<string, Entry<T>>, version: string, since: number): { readonly rewound: boolean } {
     const { tombstones } = this.#store;
     const rewound = this.#position !== undefined && isOlder(version, this.#position);
-    // After a rewind version numbers are used a second time: nothing known can be compared with the list, so it wins whole.
+    // After a rewind version numbers are reused: nothing cached can be compared with the list, so the list wins
+    // entirely.
     if (rewound) {
       tombstones.clear(this);
       this.#echoes.clear();
     }
     this.#store.change("watch", (batch) => {
       for (const stored of this.#store.entries(this.namespace)) {
-        if (items.has(keyText(stored))) continue;
-        // Newer than the list: the operator wrote it after the list was taken.
+        if (items.has(formatKey(stored))) continue;
+        // Newer than the list: this process wrote it after the list was taken.
         if (rewound || !isNewer(stored.version, version)) batch.remove(stored);
       }
       for (const entry of items.values()) {

@@ -13,18 +13,18 @@ describe("shaping an object for the store", () => {
     expect(object).toEqual({ ...configMap("ns/a", 7, { labels }), data: { key: "value" } });
   });
 
-  test("gives items of a list the kind and version that the server leaves out", () => {
+  test("adds the kind and apiVersion that the server omits in lists", () => {
     const { object } = shapeConfigMap({ metadata: { name: "a", namespace: "ns", resourceVersion: "1" } });
     expect(object).toMatchObject({ apiVersion: "v1", kind: "ConfigMap" });
   });
 
-  test("freezes to the bottom when asked, so that no reader can change a shared object", () => {
+  test("freezes deeply on request, so that a reader cannot modify a shared object", () => {
     const { object } = shapeConfigMap({ ...configMap("ns/a", 1, { finalizers: ["f"] }), data: { key: "value" } });
     expect(() => Object.assign(object.data ?? {}, { key: "other" })).toThrow(TypeError);
     expect(Object.isFrozen(object.metadata?.finalizers)).toBe(true);
   });
 
-  test("trims, and keeps the whole object when trimming fails", () => {
+  test("trims, and keeps the whole object if trimming fails", () => {
     const trim = ({ data, ...rest }: ConfigMap): ConfigMap => {
       if (data?.["key"] === "bad") throw new Error("cannot trim this");
       return rest;
@@ -34,7 +34,7 @@ describe("shaping an object for the store", () => {
     expect(shape({ ...configMap("ns/a", 1), data: { key: "bad" } }).object.data).toEqual({ key: "bad" });
   });
 
-  test("knows the identity even of an object whose trimming lost it", () => {
+  test("keeps the identity of an object whose trimming removed it", () => {
     const shape = createShaper({ type: CONFIG_MAPS, logger: silentLogger, trim: () => ({}) });
     expect(shape(configMap("ns/a", 3))).toMatchObject({ namespace: "ns", name: "a", uid: "uid-a", version: "3" });
   });
@@ -49,7 +49,7 @@ describe("shaping an object for the store", () => {
   });
 });
 
-test("a copy shares nothing with what it was made of", () => {
+test("a copy shares nothing with its original", () => {
   const original = { list: [{ deep: { value: 1 } }], text: "t", none: null, flag: false };
   const copy = copyJson(original);
   expect(copy).toEqual(original);

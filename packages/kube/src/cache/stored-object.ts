@@ -1,16 +1,16 @@
-// From an object as the API server sent it to the entry that the cache keeps: managedFields dropped, trimmed, repeated strings
-// shared, frozen when asked. Refuses what has no identity; decides nothing about old and new.
+// Converts an object from the API server into the entry that a cache keeps: managedFields dropped, trimmed, repeated
+// strings shared, frozen on request. Rejects objects without identity; does not compare versions.
 import type { Logger } from "../core/logger.ts";
 import type { DeepReadonly, KubeObject, ObjectMeta } from "../core/object.ts";
 import { apiVersionOf, type ResourceType } from "../core/resource.ts";
 import { StringPool } from "./string-pool.ts";
 
-/** One object in the cache, with the fields that decide its place and age at hand. */
+/** One cached object, with the fields that identify and order it. */
 export interface Entry<T extends KubeObject> {
   /** Empty for cluster-scoped objects. */
   readonly namespace: string;
   readonly name: string;
-  /** Empty for the few APIs that hand out objects without one. */
+  /** Empty for the few APIs that return objects without one. */
   readonly uid: string;
   readonly version: string;
   readonly object: DeepReadonly<T>;
@@ -28,7 +28,7 @@ export interface ShaperOptions<T extends KubeObject> {
   readonly freeze?: boolean | undefined;
 }
 
-/** Makes an entry of an object that nobody else holds: the object itself is changed and kept. */
+/** Makes an entry of an object that the caller gives up: the object itself is modified and kept. */
 export type Shaper<T extends KubeObject> = (object: T) => Entry<T>;
 
 export function createShaper<T extends KubeObject>(options: ShaperOptions<T>): Shaper<T> {
@@ -41,8 +41,8 @@ export function createShaper<T extends KubeObject>(options: ShaperOptions<T>): S
     try {
       return trim(object);
     } catch (error) {
-      // Trimming only saves memory: the whole object serves every reader just as well.
-      logger.error("trimming failed; the object is kept whole", error, { kind: type.kind, name });
+      // Trimming only saves memory: the whole object serves every reader equally well.
+      logger.error("trimming failed, the object is kept whole", error, { kind: type.kind, name });
       return object;
     }
   };
@@ -51,7 +51,7 @@ export function createShaper<T extends KubeObject>(options: ShaperOptions<T>): S
     const { name, namespace, uid, version, metadata } = identityOf(object, type.kind, pool);
     const base: KubeObject = object;
     base.metadata = metadata;
-    // Items of a list carry neither; readers should not see where an object came from.
+    // Items of a list carry neither; readers must not see a difference.
     base.apiVersion = apiVersion;
     base.kind = type.kind;
     const kept = trimmed(object, name);
@@ -60,7 +60,7 @@ export function createShaper<T extends KubeObject>(options: ShaperOptions<T>): S
   };
 }
 
-/** A copy of plain JSON data, for objects that somebody else holds too. */
+/** A deep copy of plain JSON data, for objects that another party holds too. */
 export function copyJson(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyJson);
   if (typeof value !== "object" || value === null) return value;
@@ -75,14 +75,14 @@ interface Identity extends Omit<Entry<KubeObject>, "object"> {
 
 function identityOf(object: KubeObject, kind: string, pool: StringPool): Identity {
   if (typeof object !== "object" || object === null || typeof object.metadata !== "object" || object.metadata === null)
-    throw new MalformedObjectError(`${kind} without metadata`);
+    throw new MalformedObjectError(`${kind} has no metadata`);
   const { managedFields: _, ...metadata } = object.metadata;
   const { name, namespace = "", uid = "", resourceVersion: version } = metadata;
-  if (typeof name !== "string" || name === "") throw new MalformedObjectError(`${kind} without metadata.name`);
+  if (typeof name !== "string" || name === "") throw new MalformedObjectError(`${kind} has no metadata.name`);
   if (typeof version !== "string" || version === "")
-    throw new MalformedObjectError(`${kind} ${name} without metadata.resourceVersion`);
+    throw new MalformedObjectError(`${kind} ${name} has no metadata.resourceVersion`);
   if (typeof namespace !== "string" || typeof uid !== "string")
-    throw new MalformedObjectError(`${kind} ${name} with a metadata.namespace or metadata.uid that is not text`);
+    throw new MalformedObjectError(`${kind} ${name} has a metadata.namespace or metadata.uid that is not a string`);
   pool.shareMetadata(metadata);
   return { name, namespace: metadata.namespace ?? "", uid, version, metadata };
 }

@@ -1,5 +1,5 @@
-// One copy of the strings that thousands of objects repeat: namespaces, label values, owners. Saves memory and nothing else;
-// the pool is bounded and forgets everything when full, which loses sharing but never a string.
+// Shares the strings that thousands of objects repeat: namespaces, label values, owners. Only saves memory. The pool is
+// bounded and cleared when full, which loses sharing but never a string.
 import type { ObjectMeta } from "../core/object.ts";
 
 const CAPACITY = 4_096;
@@ -7,15 +7,15 @@ const CAPACITY = 4_096;
 export class StringPool {
   readonly #strings = new Map<string, string>();
 
-  share(text: string): string {
-    const known = this.#strings.get(text);
+  share(value: string): string {
+    const known = this.#strings.get(value);
     if (known !== undefined) return known;
     if (this.#strings.size >= CAPACITY) this.#strings.clear();
-    this.#strings.set(text, text);
-    return text;
+    this.#strings.set(value, value);
+    return value;
   }
 
-  /** Shares what repeats in the metadata of one object, in place. */
+  /** Shares repeated strings in the metadata of one object, in place. */
   shareMetadata(metadata: ObjectMeta): void {
     if (typeof metadata.namespace === "string") metadata.namespace = this.share(metadata.namespace);
     const { labels, ownerReferences } = metadata;

@@ -3,7 +3,7 @@ import { Tombstones } from "./tombstones.ts";
 
 const scope = {};
 
-test("a gone uid is hidden at every version, until the watch reports the end", () => {
+test("a deleted uid is hidden at every version, until the watch delivers the deletion", () => {
   const tombstones = new Tombstones(true);
   tombstones.mark(scope, "u");
   expect(tombstones.hides("u", "1")).toBe(true);
@@ -23,7 +23,7 @@ test("a uid that left the selection is hidden only up to that version", () => {
   expect(tombstones.size).toBe(0);
 });
 
-test("with a selector a reported removal may not be the end yet", () => {
+test("with a selector a removal may not be a deletion", () => {
   const tombstones = new Tombstones(false);
   tombstones.mark(scope, "u");
   tombstones.settle("u", "5");
@@ -32,14 +32,14 @@ test("with a selector a reported removal may not be the end yet", () => {
   expect(tombstones.size).toBe(0);
 });
 
-test("gone for good is never weakened to gone up to a version", () => {
+test("a deletion is never weakened to a removal up to a version", () => {
   const tombstones = new Tombstones(true);
   tombstones.mark(scope, "u");
   tombstones.mark(scope, "u", "10");
   expect(tombstones.hides("u", "11")).toBe(true);
 });
 
-test("a list settles the marks made before it, of its own scope", () => {
+test("a list settles the earlier marks of its own scope", () => {
   const tombstones = new Tombstones(true);
   tombstones.mark(scope, "before");
   tombstones.mark({}, "elsewhere");
@@ -51,7 +51,7 @@ test("a list settles the marks made before it, of its own scope", () => {
   expect(["before", "elsewhere", "after"].map((uid) => tombstones.hides(uid, "1"))).toEqual([false, true, true]);
 });
 
-test("memory is bounded: the oldest marks go first", () => {
+test("memory is bounded: the oldest marks are evicted first", () => {
   const tombstones = new Tombstones(true);
   for (let uid = 0; uid < 10_000; uid += 1) tombstones.mark(scope, `u${uid}`);
   expect(tombstones.size).toBeLessThanOrEqual(2_048);

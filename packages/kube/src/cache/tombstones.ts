@@ -1,11 +1,11 @@
-// What the cache remembers of objects that the operator's own writes took out of it before the watch said so: late news of them
-// must not bring them back. Bounded: forgetting the oldest only allows a short-lived ghost, which the watch then removes.
+// Remembers objects that own writes removed from the cache before the watch delivered the removal: late events must not
+// restore them. Bounded: forgetting the oldest allows at worst a stale object that the watch then removes.
 import { isNotNewer } from "../core/resource-version.ts";
 
 const CAPACITY = 2_048;
 
 interface Mark {
-  /** Undefined: the uid is gone for good. Otherwise it left the selection at this version and may come back later. */
+  /** Undefined: the object is deleted. Otherwise it left the selection at this version and may return later. */
   readonly version: string | undefined;
   readonly scope: object;
   readonly sequence: number;
@@ -16,7 +16,7 @@ export class Tombstones {
   readonly #marks = new Map<string, Mark>();
   #sequence = 0;
 
-  /** With a selector a reported removal may mean that the object is no longer selected, and it may be again before its end. */
+  /** With a selector, a removal may only mean that the object is no longer selected; it may be selected again. */
   constructor(removalIsFinal: boolean) {
     this.#removalIsFinal = removalIsFinal;
   }
@@ -25,7 +25,7 @@ export class Tombstones {
     return this.#marks.size;
   }
 
-  /** Later marks have higher numbers: tells whether a mark is older than a list. */
+  /** Later marks have higher numbers: shows whether a mark is older than a list. */
   get sequence(): number {
     return this.#sequence;
   }
@@ -40,14 +40,14 @@ export class Tombstones {
     if (oldest !== undefined) this.#marks.delete(oldest);
   }
 
-  /** Whether news of this version comes too late. Only marks made after the given sequence number count. */
+  /** Whether an event of this version is stale. Only marks made after the given sequence number count. */
   hides(uid: string, version: string, after = 0): boolean {
     const mark = this.#marks.get(uid);
     if (mark === undefined || mark.sequence <= after) return false;
     return mark.version === undefined || isNotNewer(version, mark.version);
   }
 
-  /** The watch has reported the removal of this object at this version. */
+  /** The watch has delivered the removal of this object at this version. */
   settle(uid: string, version: string): void {
     const mark = this.#marks.get(uid);
     if (mark === undefined) return;
@@ -55,7 +55,7 @@ export class Tombstones {
     if (settled) this.#marks.delete(uid);
   }
 
-  /** The watch of this scope has told everything up to this version. */
+  /** The watch of this scope has delivered everything up to this version. */
   settleUpTo(scope: object, version: string): void {
     this.#drop(scope, (mark) => mark.version !== undefined && isNotNewer(mark.version, version));
   }

@@ -1,10 +1,10 @@
-// The cache that controllers read: one store, a reflector per namespace that fills it, the client's own writes merged in between.
-// Wires them together, logs and counts what they report; decides nothing about single objects.
+// The cache that controllers read: one store, a reflector per namespace that fills it, and the client's own writes
+// merged in. Wires these together, logs and counts what they report; makes no decisions about single objects.
 import { InvariantError } from "../core/errors.ts";
 import { parseLabelSelector } from "../core/label-selector.ts";
 import type { Logger } from "../core/logger.ts";
 import type { DeepReadonly, KubeObject, ObjectKey } from "../core/object.ts";
-import { type ResourceType, resourceText } from "../core/resource.ts";
+import { groupResourceOf, type ResourceType } from "../core/resource.ts";
 import { untilAborted } from "../core/until-aborted.ts";
 import type { CacheEvent, CacheListener, CacheOptions, ObjectCache } from "./cache.ts";
 import { EventHub } from "./event-hub.ts";
@@ -36,7 +36,7 @@ export class WatchCache<T extends KubeObject> implements ObjectCache<T> {
     const { type } = options;
     this.type = type;
     this.#options = options;
-    this.#logger = options.logger.with({ resource: resourceText(type) });
+    this.#logger = options.logger.with({ resource: groupResourceOf(type) });
     this.#hub = new EventHub((error, { type: event }) => this.#logger.error("cache listener failed", error, { event }));
     this.#store = new ObjectStore({
       indexes: options.indexes ?? {},
@@ -97,10 +97,10 @@ export class WatchCache<T extends KubeObject> implements ObjectCache<T> {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#running) throw new InvariantError(`the cache of ${resourceText(this.type)} is already running`);
+    if (this.#running) throw new InvariantError(`the cache of ${groupResourceOf(this.type)} is already running`);
     this.#running = true;
     const unsubscribe = this.#options.client.onWrite((write) => mergeWrite(write, this.#ownWrites));
-    // Should one reflector fail for a defect, the others end with it rather than leave half a cache behind.
+    // If one reflector fails with a defect, the others stop too: half a cache is worse than none.
     const stop = new AbortController();
     const onAbort = (): void => stop.abort(signal.reason);
     if (signal.aborted) onAbort();
@@ -141,7 +141,7 @@ export class WatchCache<T extends KubeObject> implements ObjectCache<T> {
       onSettled: () => {
         if (this.#unsynced.delete(scope) && this.synced) this.#whenSynced.resolve();
       },
-      onStreamingRefused: () => {
+      onStreamingUnsupported: () => {
         this.#streamingOffered = false;
       },
     };

@@ -30,7 +30,7 @@ describe("decoding", () => {
     expect(decode({ type: "BOOKMARK", object: { metadata: end } })).toMatchObject({ initialEnd: true });
   });
 
-  test("an error event is the API's refusal with its status", () => {
+  test("an error event becomes a KubeApiError with its status", () => {
     const status = { ...CONFIG_MAPS, kind: "Status", code: 410, reason: "Expired", message: "too old" };
     const refused = (): unknown => decode({ type: "ERROR", object: status });
     expect(refused).toThrow(KubeApiError);
@@ -38,7 +38,7 @@ describe("decoding", () => {
   });
 
   test.each([
-    ["a bookmark without a version", { type: "BOOKMARK", object: {} }],
+    ["a bookmark without a resourceVersion", { type: "BOOKMARK", object: {} }],
     ["an error without a status", { type: "ERROR", object: {} }],
     ["an object without a name", { type: "ADDED", object: { metadata: { resourceVersion: "1" } } }],
   ] as const)("%s is refused", (_, event) => {
@@ -55,7 +55,7 @@ describe("a connection", () => {
     }
   }
 
-  test("is let go of when closed", async () => {
+  test("is released when closed", async () => {
     let ended = false;
     const connection = new AbortController();
     const stream = eventStream(
@@ -70,7 +70,7 @@ describe("a connection", () => {
     expect([ended, connection.signal.aborted]).toEqual([true, true]);
   });
 
-  test("that was aborted does not complain when closed", async () => {
+  test("that was aborted does not reject when closed", async () => {
     const connection = new AbortController();
     const stream = eventStream(
       endless(() => connection.signal.throwIfAborted()),

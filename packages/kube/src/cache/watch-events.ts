@@ -1,5 +1,5 @@
-// From what a watch connection delivers to what the reflector understands. Whatever is not an event of this kind is an error that
-// says so: an event that was dropped unread could be a deletion.
+// Decodes what a watch connection delivers into reflector events. Anything that is not an event of this kind is an
+// error: an event that was skipped unread could be a deletion.
 import type { WatchEvent } from "../client/client.ts";
 import { INITIAL_EVENTS_END } from "../client/watch.ts";
 import { type ApiStatus, KubeApiError } from "../core/errors.ts";
@@ -19,7 +19,7 @@ export function decodeEvent<T extends KubeObject>(event: WatchEvent<T>, shape: S
     case "ERROR":
       throw decodeError(event.object);
     default:
-      throw new MalformedObjectError(`watch event of unknown type ${JSON.stringify(event)?.slice(0, 200)}`);
+      throw new MalformedObjectError(`watch event has the unknown type ${JSON.stringify(event)?.slice(0, 200)}`);
   }
 }
 
@@ -39,7 +39,7 @@ export function eventStream<T extends KubeObject>(
       try {
         await iterator.return?.();
       } catch (error) {
-        // A connection that was aborted says so once more when it is let go.
+        // An aborted connection rejects once more when it is closed.
         if (!connection.signal.aborted) throw error;
       } finally {
         connection.abort();
@@ -50,12 +50,12 @@ export function eventStream<T extends KubeObject>(
 
 function decodeBookmark<T extends KubeObject>(object: KubeObject): ReflectorEvent<T> {
   const { resourceVersion: version, annotations } = object?.metadata ?? {};
-  if (typeof version !== "string" || version === "") throw new MalformedObjectError("bookmark without a version");
+  if (typeof version !== "string" || version === "") throw new MalformedObjectError("bookmark has no resourceVersion");
   return { type: "bookmark", version, initialEnd: annotations?.[INITIAL_EVENTS_END] === "true" };
 }
 
 function decodeError(object: unknown): Error {
-  if (!isStatus(object)) return new MalformedObjectError("watch error without a status");
+  if (!isStatus(object)) return new MalformedObjectError("watch error event has no status code");
   return new KubeApiError("watch", object.code, object);
 }
 

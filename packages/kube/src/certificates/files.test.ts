@@ -1,4 +1,4 @@
-// Files on a real disk, replaced as the kubelet and as people replace them; time is moved by hand.
+// Files on a real disk, replaced as the kubelet and as administrators replace them, with a manual clock.
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -53,7 +53,7 @@ function write(pair = issue(), into = folder): string {
   return pair.certificate;
 }
 
-test("a pair that is there is loaded at once; a replaced one at the next look", async () => {
+test("an existing pair is loaded at once; a replaced one at the next poll", async () => {
   const first = write();
   const { source, counts } = open();
   await clock.advance(0);
@@ -64,7 +64,7 @@ test("a pair that is there is loaded at once; a replaced one at the next look", 
   expect(counts).toMatchObject({ failed: 0, loaded: 2 });
 });
 
-test("a pair that comes later is waited for, and listeners hear of every new one", async () => {
+test("a pair that appears later is waited for, and listeners receive every new one", async () => {
   const { source, counts } = open();
   const seen: string[] = [];
   source.onPair(({ certificate }) => seen.push(certificate));
@@ -76,7 +76,7 @@ test("a pair that comes later is waited for, and listeners hear of every new one
   expect(counts.failed).toBeGreaterThan(0);
 });
 
-test("with no pair for a minute it gives up and says why", async () => {
+test("without a pair for a minute it fails with the reason", async () => {
   const { ended } = open();
   await clock.advance(60_000);
   await expect(ended).rejects.toThrow(/no usable certificate in .* within 60 s: .*tls\.crt/);
@@ -99,7 +99,7 @@ test.each([
   expect(source.current?.certificate).toBe(better);
 });
 
-test("a mounted Secret that is replaced by turning a link is seen without waiting for the next look", async () => {
+test("a mounted Secret replaced by moving a symbolic link is detected before the next poll", async () => {
   const version = (name: string): string => {
     mkdirSync(join(folder, name));
     return write(issue(), join(folder, name));
@@ -114,7 +114,7 @@ test("a mounted Secret that is replaced by turning a link is seen without waitin
   source.onPair(({ certificate }) => certificate === second && changed.resolve());
   symlinkSync("..2", join(folder, "..data_tmp"));
   renameSync(join(folder, "..data_tmp"), join(folder, "..data"));
-  // The clock stands still: only the watch on the folder can tell.
+  // The clock does not advance: only the watch on the folder can detect the change.
   await changed.promise;
   expect(source.current?.certificate).toBe(second);
 });

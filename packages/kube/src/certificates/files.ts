@@ -1,5 +1,6 @@
-// A serving pair out of two files that somebody else replaces: a mounted Secret, cert-manager, an administrator. Watches their
-// folder and looks every ten seconds besides, since not every file system tells. A bad pair never replaces a good one.
+// A serving pair from two files that another party replaces: a mounted Secret, cert-manager, an administrator. Watches
+// their folder and also polls it, since not every file system reports changes. An unusable pair never replaces a usable
+// one.
 import { type FSWatcher, readFileSync, watch } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../core/clock.ts";
@@ -10,9 +11,11 @@ import {
   type CertificateSource,
   inspectPair,
   PairHolder,
+  type ServingPair,
   UnusablePairError,
 } from "./serving-certificate.ts";
 
+/** Options of a certificate from files. */
 export interface CertificateFilesOptions {
   readonly folder: string;
   readonly certificateName: string;
@@ -25,66 +28,78 @@ export interface CertificateFilesOptions {
 }
 
 const POLL_MS = 10_000;
-/** Until the first pair is there it is waited for more eagerly. */
+/** Until the first pair is loaded. */
 const FIRST_POLL_MS = 500;
 const START_TIMEOUT_MS = 60_000;
 
-/** A pair out of two files that somebody else replaces. A bad pair never replaces a good one. */
+/** A pair from two files that another party replaces. An unusable pair never replaces a usable one. */
 export function createCertificateFiles(options: CertificateFilesOptions): CertificateSource {
-  const { folder, clock, logger, observer = {}, startTimeoutMs = START_TIMEOUT_MS } = options;
-  const paths = { certificate: join(folder, options.certificateName), key: join(folder, options.keyName) };
-  const holder = new PairHolder();
-  const wakeUp = new WakeUp(clock);
-  let problem = "";
+  return new CertificateFiles(options);
+}
 
-  const look = (): void => {
-    observer.read?.();
+class CertificateFiles extends PairHolder implements CertificateSource {
+  readonly #options: CertificateFilesOptions;
+  readonly #observer: CertificateObserver;
+  #problem = "";
+
+  constructor(options: CertificateFilesOptions) {
+    super();
+    this.#options = options;
+    this.#observer = options.observer ?? {};
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { folder, clock, startTimeoutMs = START_TIMEOUT_MS } = this.#options;
+    const wakeUp = new WakeUp(clock);
+    const startedMs = clock.monotonicMs();
+    let watcher: FSWatcher | undefined;
     try {
-      const certificate = readFileSync(paths.certificate, "utf8");
-      const pair = inspectPair({ certificate, key: readFileSync(paths.key, "utf8") });
-      problem = "";
-      if (!holder.set(pair)) return;
-      observer.loaded?.(pair);
+      while (!signal.aborted) {
+        watcher ??= watchFolder(folder, () => wakeUp.call());
+        this.#load();
+        const loaded = this.current !== undefined;
+        if (!loaded && clock.monotonicMs() - startedMs >= startTimeoutMs)
+          throw new Error(`no usable certificate in ${folder} within ${startTimeoutMs / 1000} s: ${this.#problem}`);
+        await wakeUp.wait(loaded ? POLL_MS : FIRST_POLL_MS, signal);
+      }
+    } finally {
+      watcher?.close();
+    }
+  }
+
+  #load(): void {
+    const { folder, logger } = this.#options;
+    this.#observer.read?.();
+    try {
+      const pair = this.#read();
+      this.#problem = "";
+      if (!this.set(pair)) return;
+      this.#observer.loaded?.(pair);
       logger.info("certificate loaded", { folder, expires: new Date(pair.expiresMs).toISOString() });
     } catch (error) {
       if (!(error instanceof UnusablePairError) && !isFileError(error)) throw error;
-      observer.failed?.();
-      // Said once per problem: it is looked at every few seconds.
-      if (error.message !== problem) logger.error("certificate cannot be used", error, { folder });
-      problem = error.message;
+      this.#observer.failed?.();
+      // Logged once per problem: the files are polled every few seconds.
+      if (error.message !== this.#problem) logger.error("certificate is unusable", error, { folder });
+      this.#problem = error.message;
     }
-  };
+  }
 
-  return {
-    get current() {
-      return holder.current;
-    },
-    whenLoaded: (signal) => holder.whenLoaded(signal),
-    onPair: (listener) => holder.onPair(listener),
-    async run(signal) {
-      const startedMs = clock.monotonicMs();
-      let watcher: FSWatcher | undefined;
-      try {
-        while (!signal.aborted) {
-          watcher ??= watchFolder(folder, () => wakeUp.call());
-          look();
-          const loaded = holder.current !== undefined;
-          if (!loaded && clock.monotonicMs() - startedMs >= startTimeoutMs)
-            throw new Error(`no usable certificate in ${folder} within ${startTimeoutMs / 1000} s: ${problem}`);
-          await wakeUp.wait(loaded ? POLL_MS : FIRST_POLL_MS, signal);
-        }
-      } finally {
-        watcher?.close();
-      }
-    },
-  };
+  #read(): ServingPair {
+    const { folder, certificateName, keyName } = this.#options;
+    const certificate = readFileSync(join(folder, certificateName), "utf8");
+    return inspectPair({ certificate, key: readFileSync(join(folder, keyName), "utf8") });
+  }
 }
 
-/** A mounted Secret is replaced by turning a link in the folder, so the folder is watched and not the files. */
+/**
+ * The kubelet replaces a mounted Secret by moving a symbolic link in the folder, so the folder is watched, not the
+ * files.
+ */
 function watchFolder(folder: string, onChange: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(folder, { persistent: false }, onChange);
-    // A folder that cannot be watched any more is still looked at every few seconds.
+    // A folder that can no longer be watched is still polled.
     watcher.on("error", onChange);
     return watcher;
   } catch (error) {

@@ -1,4 +1,5 @@
-// Serving certificates: from files, self-signed, or managed in a Secret with the trust of webhooks; and X.509 itself.
+// Serving certificates: from files, self-signed, or managed in a Secret with the CA bundles of webhooks; and X.509
+// itself.
 export { type CertificateFilesOptions, createCertificateFiles } from "./files.ts";
 export { createManagedCertificate, type ManagedCertificateOptions } from "./managed/managed-certificate.ts";
 export { createSelfSignedCertificate, type SelfSignedOptions } from "./self-signed.ts";
@@ -10,11 +11,7 @@ export {
   type ServingPair,
   UnusablePairError,
 } from "./serving-certificate.ts";
-export {
-  MutatingWebhookConfiguration,
-  ValidatingWebhookConfiguration,
-  type WebhookConfiguration,
-} from "./webhook-trust.ts";
+export type { TrustTarget, WebhookConfiguration } from "./webhook-trust.ts";
 export {
   type CertificateRequest,
   createRoot,

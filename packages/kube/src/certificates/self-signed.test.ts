@@ -6,7 +6,7 @@ import { createSelfSignedCertificate } from "./self-signed.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-test("a pair is there at once, and another takes its place after two thirds of its life", async () => {
+test("a pair is available at once and is replaced after two thirds of its lifetime", async () => {
   const clock = new ManualClock();
   const source = createSelfSignedCertificate({
     hosts: ["localhost", "127.0.0.1"],

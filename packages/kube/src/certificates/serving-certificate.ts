@@ -1,10 +1,10 @@
-// The certificate that a TLS server shows, and where it comes from. A source hands out one usable pair after another; how
-// and when it gets a new one is its own business. Nothing here listens.
+// The certificate that a TLS server presents, and where it comes from. A source provides a usable pair and replaces it
+// over time; each source decides how and when. Nothing here listens.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { untilAborted } from "../core/until-aborted.ts";
 import type { KeyPair } from "./x509/certificate.ts";
 
-/** A pair that has been looked at: the key belongs to the certificate. */
+/** A verified pair: the key belongs to the certificate. */
 export interface ServingPair extends KeyPair {
   /** Milliseconds since the epoch. */
   readonly expiresMs: number;
@@ -12,33 +12,33 @@ export interface ServingPair extends KeyPair {
   readonly fingerprint: string;
 }
 
-/** Hands out one usable pair after another. */
+/** Provides the certificate of a server and keeps it current. */
 export interface CertificateSource {
-  /** Keeps the pair current until the signal fires. Rejects when there is none to begin with in time. */
+  /** Keeps the pair current until the signal fires. Rejects if there is no first pair in time. */
   run(signal: AbortSignal): Promise<void>;
-  /** The pair to show to new connections. */
+  /** The pair for new connections. */
   readonly current: ServingPair | undefined;
   whenLoaded(signal: AbortSignal): Promise<ServingPair>;
-  /** Told of every new pair, and at once of the present one. Returns the way to unsubscribe. */
+  /** Called with every new pair, and at once with the current one. Returns a function that unsubscribes. */
   onPair(listener: (pair: ServingPair) => void): () => void;
 }
 
-/** Hooks for metrics. They must not throw. */
+/** Metrics hooks of a source. They must not throw. */
 export interface CertificateObserver {
-  /** A pair was looked for. */
+  /** The source checked for a pair. */
   read?(): void;
-  /** … and was missing or unusable. */
+  /** The check failed: the pair is missing or unusable. */
   failed?(): void;
   /** A new pair is in use. */
   loaded?(pair: ServingPair): void;
 }
 
-/** The pair cannot be served; the message says why. */
+/** The pair cannot be used; the message says why. */
 export class UnusablePairError extends Error {
   override readonly name = "UnusablePairError";
 }
 
-/** Throws {@link UnusablePairError} unless both parse and belong together. Chains may follow the certificate. */
+/** Throws {@link UnusablePairError} unless both parse and belong together. A chain may follow the certificate. */
 export function inspectPair({ certificate, key }: KeyPair): ServingPair {
   try {
     const parsed = new X509Certificate(certificate);
@@ -53,7 +53,7 @@ export function inspectPair({ certificate, key }: KeyPair): ServingPair {
   }
 }
 
-/** What a source keeps its pair in. */
+/** Base of certificate sources: holds the current pair and notifies listeners. A source adds `run`. */
 export class PairHolder {
   readonly #listeners = new Set<(pair: ServingPair) => void>();
   readonly #loaded = Promise.withResolvers<ServingPair>();
@@ -63,7 +63,7 @@ export class PairHolder {
     return this.#current;
   }
 
-  /** False when that pair is in use already. */
+  /** False if that pair is already in use. */
   set(pair: ServingPair): boolean {
     if (this.#current?.fingerprint === pair.fingerprint && this.#current.certificate === pair.certificate) return false;
     this.#current = pair;

@@ -1,11 +1,7 @@
-// The patch of a CA bundle: bound to what was read, and nothing but bundles in it.
+// The patch of a CA bundle is bound to the version that was read, and contains only bundles.
 import { expect, test } from "vitest";
-import {
-  renderTrustPatch,
-  trustsEverywhere,
-  ValidatingWebhookConfiguration,
-  type WebhookConfiguration,
-} from "./webhook-trust.ts";
+import { ValidatingWebhookConfiguration } from "../kinds/index.ts";
+import { renderTrustPatch, trustsEverywhere, type WebhookConfiguration } from "./webhook-trust.ts";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const configuration = (...bundles: readonly (string | undefined)[]): WebhookConfiguration => ({
@@ -16,7 +12,7 @@ const configuration = (...bundles: readonly (string | undefined)[]): WebhookConf
   })),
 });
 
-test("only webhooks with another bundle are changed, and only their bundle", () => {
+test("only webhooks with another bundle are patched, and only their bundle", () => {
   expect(renderTrustPatch(configuration("new", "old", undefined), "new")).toEqual([
     { op: "test", path: "/metadata/resourceVersion", value: "7" },
     { op: "add", path: "/webhooks/1/clientConfig/caBundle", value: base64("new") },
@@ -29,7 +25,7 @@ test("nothing is written when nothing differs", () => {
   expect(renderTrustPatch(configuration(), "same")).toBeUndefined();
 });
 
-test("a certificate is trusted when every webhook of every configuration has it", () => {
+test("a certificate is trusted if the bundle of every webhook of every configuration contains it", () => {
   const observed = (...all: readonly WebhookConfiguration[]) =>
     all.map((one) => ({ target: { type: ValidatingWebhookConfiguration, name: "c" }, configuration: one }));
   expect(trustsEverywhere(observed(configuration("A\nB\n", "B\nA\n")), "B\n")).toBe(true);

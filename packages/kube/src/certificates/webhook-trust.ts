@@ -1,35 +1,21 @@
-// Tells the API server whom to trust when it calls webhooks: writes the CA bundle of the named configurations, and nothing else
-// in them. A configuration that is not there is left alone.
+// Keeps the CA bundle of webhook configurations, so that the API server trusts the webhook server. Writes nothing else
+// in them, and skips configurations that do not exist.
 import type { CallOptions, KubeClient } from "../client/client.ts";
 import type { KubeObject } from "../core/object.ts";
-import { defineResource, type ResourceType } from "../core/resource.ts";
+import type { ResourceType } from "../core/resource.ts";
 
-/** As much of a webhook configuration as trust needs. */
+/** The part of a webhook configuration that trust needs. */
 export interface WebhookConfiguration extends KubeObject {
   webhooks?: { name: string; clientConfig: { caBundle?: string } }[];
 }
 
-const kind = (name: "Mutating" | "Validating"): ResourceType<WebhookConfiguration> =>
-  defineResource<WebhookConfiguration>({
-    group: "admissionregistration.k8s.io",
-    version: "v1",
-    kind: `${name}WebhookConfiguration`,
-    plural: `${name.toLowerCase()}webhookconfigurations`,
-    namespaced: false,
-  });
-
-/** The kind, for `trust` of a managed certificate. */
-export const MutatingWebhookConfiguration = kind("Mutating");
-/** The kind, for `trust` of a managed certificate. */
-export const ValidatingWebhookConfiguration = kind("Validating");
-
-/** One configuration by name. */
+/** One configuration by name: a MutatingWebhookConfiguration or a ValidatingWebhookConfiguration. */
 export interface TrustTarget {
   readonly type: ResourceType<WebhookConfiguration>;
   readonly name: string;
 }
 
-/** A configuration as it was read; absent ones are left out. */
+/** A configuration as read; absent ones are omitted. */
 export interface ObservedTrust {
   readonly target: TrustTarget;
   readonly configuration: WebhookConfiguration;
@@ -49,7 +35,7 @@ export async function observeTrust(
   return found.flatMap(({ target, configuration }) => (configuration === undefined ? [] : [{ target, configuration }]));
 }
 
-/** Whether every webhook of every configuration trusts this certificate already. */
+/** Whether every webhook of every configuration already trusts this certificate. */
 export function trustsEverywhere(observed: readonly ObservedTrust[], certificate: string): boolean {
   return observed.every(({ configuration }) =>
     (configuration.webhooks ?? []).every(({ clientConfig }) =>
@@ -58,7 +44,7 @@ export function trustsEverywhere(observed: readonly ObservedTrust[], certificate
   );
 }
 
-/** The patch that makes every webhook of the configuration trust exactly `bundle`; undefined when it does already. */
+/** The patch that makes every webhook of the configuration trust exactly `bundle`; undefined if it already does. */
 export function renderTrustPatch(configuration: WebhookConfiguration, bundle: string): readonly object[] | undefined {
   const changes = (configuration.webhooks ?? []).flatMap(({ clientConfig }, index) =>
     decode(clientConfig.caBundle) === bundle
@@ -72,7 +58,7 @@ export function renderTrustPatch(configuration: WebhookConfiguration, bundle: st
         ],
   );
   if (changes.length === 0) return undefined;
-  // Bound to what was read: a replica that knows less must not take back what another has written since.
+  // Bound to the version that was read: a replica with older material must not revert what another has written since.
   return [
     { op: "test", path: "/metadata/resourceVersion", value: configuration.metadata?.resourceVersion },
     ...changes,

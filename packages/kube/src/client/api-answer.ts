@@ -1,7 +1,7 @@
-// From the text of an answer to values: JSON, API Status bodies, objects and lists. The one place where text from the
-// server becomes typed. Messages never quote JSON, because it may be a Secret.
+// Decodes response bodies: JSON, API Status, objects and lists. The one place where strings from the server become
+// typed. Messages never quote JSON, because it may be a Secret.
 import { type ApiStatus, DecodeError, KubeApiError, type StatusCause } from "../core/errors.ts";
-import { type Fields, isFields, textOf } from "../core/fields.ts";
+import { type Fields, isFields, stringField } from "../core/fields.ts";
 import type { KubeList, KubeObject } from "../core/object.ts";
 import { apiVersionOf, type ResourceType } from "../core/resource.ts";
 import { parseRetryAfter } from "./retry-after.ts";
@@ -12,7 +12,7 @@ export function decodeJson(text: string, request: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's own message would quote the text. Something that does not even start like JSON is safe to show.
+    // The parser's own message would quote the body. A body that does not even start like JSON is safe to show.
     const start = text.trimStart();
     const what = /^[{["]/.test(start)
       ? `broken JSON of ${text.length} characters`
@@ -21,7 +21,7 @@ export function decodeJson(text: string, request: string): unknown {
   }
 }
 
-/** An object of the type, with the apiVersion and kind that the server leaves out inside lists. */
+/** An object of the type, with the apiVersion and kind that the server omits inside lists. */
 export function decodeObject<T extends KubeObject>(value: unknown, type: ResourceType<T>, request: string): T {
   if (!isObjectOf<T>(value)) throw new DecodeError(`${request}: expected a ${type.kind}, got ${typeof value}`);
   value.apiVersion ??= apiVersionOf(type);
@@ -35,44 +35,46 @@ export function decodeList<T extends KubeObject>(
   request: string,
 ): KubeList<T> & { readonly items: T[] } {
   const items = isFields(value) ? value["items"] : undefined;
-  // A list without items is `null` in older servers.
+  // A list without items is `null` on older servers.
   if (!isFields(value) || !(Array.isArray(items) || items === null))
-    throw new DecodeError(`${request}: expected a list of ${type.kind}, got an answer without items`);
+    throw new DecodeError(`${request}: expected a list of ${type.kind}, got a response without items`);
   return {
     metadata: isFields(value["metadata"]) ? value["metadata"] : {},
     items: (items ?? []).map((item) => decodeObject(item, type, request)),
   };
 }
 
-/** The Status in a body, or undefined when the body is something else (a pod's answer, a load balancer's page). */
+/** The Status in a body; undefined for anything else (the response of a pod or of a load balancer). */
 export function parseStatus(body: string): ApiStatus | undefined {
   if (!body.trimStart().startsWith("{")) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(body);
   } catch {
-    // Not JSON, so not a Status: undefined is the answer to the question asked.
+    // Not JSON, so not a Status.
     return undefined;
   }
   return isFields(value) && value["kind"] === "Status" && value["apiVersion"] === "v1" ? toStatus(value) : undefined;
 }
 
-/** One answer of the server, read whole. */
-export interface ApiAnswer {
+/** One response of the server with its whole body. */
+export interface ApiResponse {
   readonly status: number;
   readonly retryAfter: string | undefined;
   readonly body: string;
 }
 
-/** The error for an answer that is not a success. */
-export function refusedError(request: string, answer: ApiAnswer, nowMs: number): KubeApiError {
-  const status = parseStatus(answer.body) ?? { message: answer.body.trim().slice(0, SHOWN_CHARACTERS) || "no message" };
-  return new KubeApiError(request, answer.status, status, parseRetryAfter(answer.retryAfter, nowMs));
+/** The error for a response that is not a success. */
+export function apiError(request: string, response: ApiResponse, nowMs: number): KubeApiError {
+  const status = parseStatus(response.body) ?? {
+    message: response.body.trim().slice(0, SHOWN_CHARACTERS) || "no message",
+  };
+  return new KubeApiError(request, response.status, status, parseRetryAfter(response.retryAfter, nowMs));
 }
 
 function toStatus(value: Fields): ApiStatus {
-  const reason = textOf(value, "reason");
-  const message = textOf(value, "message");
+  const reason = stringField(value, "reason");
+  const message = stringField(value, "message");
   const details = isFields(value["details"]) ? toDetails(value["details"]) : undefined;
   return {
     kind: "Status",
@@ -85,7 +87,7 @@ function toStatus(value: Fields): ApiStatus {
 
 function toDetails(details: Fields): NonNullable<ApiStatus["details"]> {
   const { retryAfterSeconds, causes } = details;
-  const uid = textOf(details, "uid");
+  const uid = stringField(details, "uid");
   return {
     ...(typeof retryAfterSeconds === "number" && { retryAfterSeconds }),
     ...(uid !== undefined && { uid }),
@@ -94,9 +96,9 @@ function toDetails(details: Fields): NonNullable<ApiStatus["details"]> {
 }
 
 function toCause(cause: Fields): StatusCause {
-  const reason = textOf(cause, "reason");
-  const message = textOf(cause, "message");
-  const field = textOf(cause, "field");
+  const reason = stringField(cause, "reason");
+  const message = stringField(cause, "message");
+  const field = stringField(cause, "field");
   return {
     ...(reason !== undefined && { reason }),
     ...(message !== undefined && { message }),
@@ -104,5 +106,5 @@ function toCause(cause: Fields): StatusCause {
   };
 }
 
-/** The API server is trusted to send what the type promises: schemas are its job. */
+/** Trusts the API server to send what the type declares: it validates against the schema. */
 const isObjectOf = <T extends KubeObject>(value: unknown): value is T => isFields(value);

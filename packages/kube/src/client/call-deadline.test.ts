@@ -1,4 +1,4 @@
-// A call ends at its deadline or on abort, whatever it is waiting for, and leaves no timer behind.
+// A call ends at its deadline or on abort, whatever it is waiting for, and leaves no timer.
 import { expect, test } from "vitest";
 import { KubeTimeoutError } from "../core/errors.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
@@ -7,7 +7,7 @@ import { CallDeadline } from "./call-deadline.ts";
 const start = (clock: ManualClock, signal?: AbortSignal): CallDeadline =>
   new CallDeadline({ clock, timeoutMs: 1000, signal, request: "GET /x" });
 
-test("a step still waiting at the deadline fails with the request and the time", async () => {
+test("a step that is waiting at the deadline fails with the request and the timeout", async () => {
   const clock = new ManualClock();
   const outcome = start(clock)
     .race(new Promise(() => undefined))
@@ -15,7 +15,7 @@ test("a step still waiting at the deadline fails with the request and the time",
   await clock.advance(999);
   await clock.advance(1);
   expect(await outcome).toBeInstanceOf(KubeTimeoutError);
-  expect(await outcome).toHaveProperty("message", "GET /x: no complete answer within 1000 ms");
+  expect(await outcome).toHaveProperty("message", "GET /x: no complete response within 1000 ms");
 });
 
 test("an abort rejects with the signal's own reason and cancels the sleep", async () => {
@@ -31,20 +31,20 @@ test("an abort rejects with the signal's own reason and cancels the sleep", asyn
   expect(clock.pending).toBe(0);
 });
 
-test("a signal that fired before the call stops its first step", async () => {
+test("a signal that fired before the call interrupts its first step", async () => {
   const deadline = start(new ManualClock(), AbortSignal.abort("gone"));
   await expect(deadline.sleep(1)).rejects.toBe("gone");
   await expect(deadline.race(Promise.resolve(1))).rejects.toBe("gone");
 });
 
-test("steps that finish in time are not disturbed, and closing frees the timer", async () => {
+test("steps that finish in time are not affected, and closing releases the timer", async () => {
   const clock = new ManualClock();
   const deadline = start(clock);
   const slept = deadline.sleep(400);
   await clock.advance(400);
   await slept;
   expect(deadline.remainingMs).toBe(600);
-  expect(await deadline.race(Promise.resolve("answer"))).toBe("answer");
+  expect(await deadline.race(Promise.resolve("value"))).toBe("value");
   deadline.close();
   expect(clock.pending).toBe(0);
 });

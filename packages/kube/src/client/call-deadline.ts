@@ -1,5 +1,5 @@
-// The end of one call: its deadline or its AbortSignal, whichever comes first, for every step the call takes.
-// One timer and one listener per call, instead of a chain of signals per step. It must be closed when the call is over.
+// The limit of one call: its deadline or its AbortSignal, whichever comes first, for every step of the call. One timer
+// and one listener per call instead of a chain of signals per step. Must be closed when the call is over.
 import type { Clock } from "../core/clock.ts";
 import { KubeTimeoutError } from "../core/errors.ts";
 
@@ -7,7 +7,7 @@ export interface CallDeadlineOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-  /** What was being done, for the message: `GET /api/v1/pods`. */
+  /** The request, for the message: `GET /api/v1/pods`. */
   readonly request: string;
 }
 
@@ -19,7 +19,7 @@ export class CallDeadline {
   readonly #cancelTimer: () => void;
   readonly #abort: () => void;
   #ending: Ending | undefined;
-  /** The steps of a call follow each other, so one interested step at a time is enough. */
+  /** The steps of a call are sequential, so one listener at a time is enough. */
   #interrupt: ((reason: unknown) => void) | undefined;
 
   constructor(options: CallDeadlineOptions) {
@@ -36,17 +36,17 @@ export class CallDeadline {
     return this.#expiresMs - this.#options.clock.monotonicMs();
   }
 
-  /** A limit of its own for one step, never later than the end of the whole call. It must be closed too. */
+  /** A limit for one step, never later than the end of the whole call. Must be closed too. */
   step(timeoutMs: number): CallDeadline {
     return new CallDeadline({ ...this.#options, timeoutMs: Math.max(0, Math.min(timeoutMs, this.remainingMs)) });
   }
 
-  /** Throws when the call is already over. */
+  /** Throws if the call is already over. */
   check(): void {
     if (this.#ending !== undefined) throw this.#ending.reason;
   }
 
-  /** Calls back when the call ends before this step is done; returns the way to say that the step is done. */
+  /** Calls back if the call ends before this step is done; returns a function that marks the step as done. */
   onInterrupt(interrupt: (reason: unknown) => void): () => void {
     if (this.#ending !== undefined) {
       interrupt(this.#ending.reason);
@@ -80,7 +80,7 @@ export class CallDeadline {
     });
   }
 
-  /** Ends the call when the step that begins here takes longer than this; returns the way to cancel. */
+  /** Ends the call if the step that begins here takes longer than this; returns a function that cancels. */
   limit(limitMs: number, what: string): () => void {
     const { clock, request } = this.#options;
     return clock.after(limitMs, () => this.#end(new KubeTimeoutError(`${request}: no ${what} within ${limitMs} ms`)));
@@ -93,7 +93,7 @@ export class CallDeadline {
   }
 
   #timeout(): KubeTimeoutError {
-    return new KubeTimeoutError(`${this.#options.request}: no complete answer within ${this.#options.timeoutMs} ms`);
+    return new KubeTimeoutError(`${this.#options.request}: no complete response within ${this.#options.timeoutMs} ms`);
   }
 
   #end(reason: unknown): void {

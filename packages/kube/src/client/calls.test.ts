@@ -1,9 +1,9 @@
-// What a call does besides one exchange: waits out refusals, renews credentials, asks before every write, reports.
+// What a call does besides one exchange: retries, renews credentials, checks the fence before every write, reports.
 import { expect, test } from "vitest";
 import { KubeApiError, NotLeaderError } from "../core/errors.ts";
 import type { KubeObject } from "../core/object.ts";
 import { defineResource } from "../core/resource.ts";
-import { answer, type Loopback, type Script, startLoopback } from "../testing/loopback-server.ts";
+import { type Loopback, respondJson, type Script, startLoopback } from "../testing/loopback-server.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import type { RequestInfo } from "./calls.ts";
 import type { KubeClient } from "./client.ts";
@@ -17,14 +17,14 @@ async function serve(
   return Object.assign(server, { client: createKubeClient({ config: server.config(), ...options }) });
 }
 
-/** Answers each request with the next of these; the last one stays. */
+/** Responds to each request with the next of these; the last one is repeated. */
 function inTurn(
-  ...answers: readonly { readonly status: number; readonly body?: unknown; readonly retryAfter?: string }[]
+  ...responses: readonly { readonly status: number; readonly body?: unknown; readonly retryAfter?: string }[]
 ): Script {
   let next = 0;
   return (_request, response) => {
-    const { status, body = {}, retryAfter } = answers[Math.min(next++, answers.length - 1)] ?? { status: 500 };
-    answer(response, status, body, retryAfter === undefined ? {} : { "retry-after": retryAfter });
+    const { status, body = {}, retryAfter } = responses[Math.min(next++, responses.length - 1)] ?? { status: 500 };
+    respondJson(response, status, body, retryAfter === undefined ? {} : { "retry-after": retryAfter });
   };
 }
 
@@ -33,7 +33,7 @@ const post = { method: "POST", path: "/x", body: { a: 1 } };
 const ok = { status: 200, body: { ok: true } };
 const busy = { status: 429, retryAfter: "2", body: { kind: "Status", apiVersion: "v1", reason: "TooManyRequests" } };
 
-test("429 is waited out, and each attempt is reported", async () => {
+test("429 is retried, and each attempt is reported", async () => {
   const clock = new ManualClock();
   const reports: RequestInfo[] = [];
   await using server = await serve(inTurn(busy, ok), { clock, onRequest: (info) => reports.push(info) });
@@ -51,7 +51,7 @@ test("429 is waited out, and each attempt is reported", async () => {
   ]);
 });
 
-test("a wait past the deadline is not begun: the refusal is the answer, with its hint", async () => {
+test("a wait past the deadline is not started: the call fails with the response and its Retry-After", async () => {
   await using server = await serve(inTurn({ ...busy, retryAfter: "60" }));
   const error = await server.client.request({ ...get, timeoutMs: 5000 }).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(KubeApiError);
@@ -68,16 +68,16 @@ test("an abort ends the wait", async () => {
   await expect(call).rejects.toBe("stop");
 });
 
-test("every attempt of a write asks first, and a refusal keeps it from leaving", async () => {
+test("every attempt of a write checks the fence first, and is not sent if the fence throws", async () => {
   const clock = new ManualClock();
-  let asked = 0;
+  let checks = 0;
   const guardWrite = (): void => {
-    asked += 1;
-    if (asked > 1) throw new NotLeaderError("lease lost");
+    checks += 1;
+    if (checks > 1) throw new NotLeaderError("lease lost");
   };
   await using server = await serve(inTurn(ok, busy, ok), { clock, guardWrite });
   await server.client.request(get);
-  expect(asked).toBe(0);
+  expect(checks).toBe(0);
   const call = server.client.request(post).catch((reason: unknown) => reason);
   await expect.poll(() => server.seen.length).toBe(2);
   await clock.advance(3000);
@@ -85,14 +85,14 @@ test("every attempt of a write asks first, and a refusal keeps it from leaving",
   expect(server.seen.filter((request) => request.method === "POST")).toHaveLength(1);
 });
 
-test("a write that waits for a connection asks when it gets one, not before", async () => {
+test("a write that waits for a connection checks the fence when it gets one, not before", async () => {
   let leader = true;
   let finish: (() => void) | undefined;
   const guardWrite = (): void => {
     if (!leader) throw new NotLeaderError("lease lost");
   };
   const script: Script = (_request, response) => {
-    finish = () => answer(response, 200, {});
+    finish = () => respondJson(response, 200, {});
   };
   await using server = await serve(script, { maxSockets: 1, guardWrite });
   const first = server.client.request(get);
@@ -105,7 +105,7 @@ test("a write that waits for a connection asks when it gets one, not before", as
   expect(server.seen.map((request) => request.method)).toEqual(["GET"]);
 });
 
-test("a rate limit spaces requests", async () => {
+test("the rate limit spaces requests", async () => {
   const clock = new ManualClock();
   await using server = await serve(inTurn(ok), { clock, qps: 1, burst: 2 });
   const calls = Promise.all([1, 2, 3].map(() => server.client.request(get)));
@@ -125,41 +125,41 @@ const ConfigMap = defineResource<KubeObject>({
   namespaced: true,
 });
 
-test("writes are told to listeners, dry runs and other kinds are not, a failing listener harms nobody", async () => {
+test("listeners receive writes but not dry runs or other kinds, and a failing listener has no effect", async () => {
   const script: Script = (request, response) =>
-    answer(
+    respondJson(
       response,
       200,
       request.url.includes("/scale") ? { kind: "Scale" } : { metadata: { namespace: "n", name: "a", uid: "u" } },
     );
   await using server = await serve(script);
-  const told: unknown[] = [];
+  const emitted: unknown[] = [];
   server.client.onWrite(() => {
     throw new Error("defect");
   });
-  const stop = server.client.onWrite((write) => told.push(write));
+  const stop = server.client.onWrite((write) => emitted.push(write));
   const object = { metadata: { namespace: "n", name: "a" } };
   await server.client.apply(ConfigMap, object, { fieldManager: "m", dryRun: true });
   await server.client.replace(ConfigMap, object, { subresource: "scale" });
-  expect(told).toEqual([]);
+  expect(emitted).toEqual([]);
   const stored = await server.client.replace(ConfigMap, object, { subresource: "status" });
-  expect(told).toEqual([{ type: "written", resource: ConfigMap, object: stored }]);
+  expect(emitted).toEqual([{ type: "written", resource: ConfigMap, object: stored }]);
   expect(stored).toMatchObject({ apiVersion: "v1", kind: "ConfigMap", metadata: { uid: "u" } });
   stop();
   await server.client.create(ConfigMap, object);
-  expect(told).toHaveLength(1);
+  expect(emitted).toHaveLength(1);
 });
 
-test("an update that removed the last finalizer is told as the end of the object", async () => {
+test("an update that removed the last finalizer is reported as the deletion of the object", async () => {
   const metadata = { namespace: "n", name: "a", uid: "u", deletionTimestamp: "2026-01-01T00:00:00Z" };
   await using server = await serve(inTurn({ status: 200, body: { metadata } }));
-  const told: unknown[] = [];
-  server.client.onWrite((write) => told.push(write));
+  const emitted: unknown[] = [];
+  server.client.onWrite((write) => emitted.push(write));
   await server.client.patch(ConfigMap, { namespace: "n", name: "a" }, { type: "merge", body: {} });
-  expect(told).toEqual([{ type: "gone", resource: ConfigMap, key: { namespace: "n", name: "a" }, uid: "u" }]);
+  expect(emitted).toEqual([{ type: "gone", resource: ConfigMap, key: { namespace: "n", name: "a" }, uid: "u" }]);
 });
 
-test("pods/proxy hands on what the pod says, and throws what the API server says", async () => {
+test("pods/proxy returns responses of the pod, and throws errors of the API server", async () => {
   const status = {
     kind: "Status",
     apiVersion: "v1",

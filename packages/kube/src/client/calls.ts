@@ -1,21 +1,21 @@
-// One API call from start to answer: identity, rate limit, fencing, the exchange, and what may be tried again (429 and
-// friends, a 401 after credentials rotated) within one deadline. It knows no resources and decodes no objects.
+// One API call: credentials, rate limit, fencing, the exchange, and retries (429, 503 and 504 with Retry-After, a 401
+// after credentials rotated) within one deadline. Knows no resources and decodes no objects.
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { Impersonation } from "../config/cluster-config.ts";
 import type { Credentials, Identity } from "../config/credentials.ts";
 import type { Clock } from "../core/clock.ts";
 import { KubeConnectionError } from "../core/errors.ts";
-import { type ApiAnswer, parseStatus } from "./api-answer.ts";
+import { type ApiResponse, parseStatus } from "./api-answer.ts";
 import { CallDeadline } from "./call-deadline.ts";
 import type { CallOptions } from "./client.ts";
 import { retryDelayMs } from "./retry-after.ts";
 import type { TokenBucket } from "./token-bucket.ts";
 import { readBody, type Transport } from "./transport/transport.ts";
 
-/** One finished exchange, for metrics. */
+/** One completed exchange, for metrics. */
 export interface RequestInfo {
   readonly method: string;
-  /** The status code, or `<error>` when there was no answer. */
+  /** The status code, or `<error>` if there was no response. */
   readonly code: string;
   readonly host: string;
   readonly verb: string;
@@ -29,17 +29,17 @@ export interface Call {
   readonly path: string;
   readonly verb: string;
   readonly resource: string;
-  /** Encoded once, however often it is sent. */
+  /** Encoded once, even if it is sent several times. */
   readonly body?: string;
   readonly contentType?: string;
   /** Default `application/json`. */
   readonly accept?: string;
-  /** Changes something in the cluster, so it must be fenced. */
+  /** Changes the cluster, so it must be fenced. */
   readonly write?: boolean;
-  /** The answer may come from a pod: only an API Status counts as the API server's own word. */
+  /** The response may come from a pod: only an API Status is from the API server itself. */
   readonly proxied?: boolean;
   readonly maxBytes?: number;
-  /** Limit of each attempt: for its connection, and once more from there to the response headers. */
+  /** Limit of each attempt: for its connection, and again from there to the response headers. */
   readonly firstByteMs?: number;
 }
 
@@ -58,22 +58,22 @@ export interface CallsOptions {
 }
 
 export interface OpenOptions extends CallOptions {
-  /** For each exchange: from asking for a connection to the response headers. Default: what is left of the call. */
+  /** For each exchange: from requesting a connection to the response headers. Default: the rest of the call. */
   readonly headersTimeoutMs?: number;
 }
 
 type StreamLimits = Required<Pick<OpenOptions, "headersTimeoutMs">>;
-type Opened = ApiAnswer & { readonly response: IncomingMessage };
+type Opened = ApiResponse & { readonly response: IncomingMessage };
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const JSON_TYPE = "application/json";
 
-/** `GET /api/v1/pods`: how errors name a call. Without the query, which only lengthens it. */
-export const requestText = (call: Call): string => `${call.method} ${call.path.split("?", 1)[0]}`;
+/** `GET /api/v1/pods`: how errors name a call. Without the query, which only makes it longer. */
+export const describeCall = (call: Call): string => `${call.method} ${call.path.split("?", 1)[0]}`;
 
 export class ClientCalls {
   readonly #options: CallsOptions;
-  /** Header objects by content type and accepted type, for as long as the identity stays the same. */
+  /** Header objects by content type and accepted type, for as long as the identity does not change. */
   readonly #headers = new Map<string, OutgoingHttpHeaders>();
   #headersOf: string | undefined;
   #closed = false;
@@ -82,8 +82,8 @@ export class ClientCalls {
     this.#options = options;
   }
 
-  /** The whole answer, success or not. */
-  async send(call: Call, options: CallOptions): Promise<ApiAnswer> {
+  /** The whole response, success or not. */
+  async send(call: Call, options: CallOptions): Promise<ApiResponse> {
     const deadline = this.#deadline(call, options);
     try {
       return await this.#perform(call, deadline);
@@ -92,7 +92,7 @@ export class ClientCalls {
     }
   }
 
-  /** The open answer of a stream; a refusal is read whole. The deadline covers the opening only. */
+  /** The open response of a stream; an error response is read whole. The deadline covers only the opening. */
   async open(call: Call, options: OpenOptions): Promise<Opened> {
     const deadline = this.#deadline(call, options);
     try {
@@ -109,12 +109,12 @@ export class ClientCalls {
   }
 
   #deadline(call: Call, options: CallOptions): CallDeadline {
-    if (this.#closed) throw new KubeConnectionError(`${requestText(call)}: the client is closed`);
+    if (this.#closed) throw new KubeConnectionError(`${describeCall(call)}: the client is closed`);
     return new CallDeadline({
       clock: this.#options.clock,
       timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
       signal: options.signal,
-      request: requestText(call),
+      request: describeCall(call),
     });
   }
 
@@ -124,21 +124,21 @@ export class ClientCalls {
     for (let retries = 0; ; ) {
       const waitMs = this.#options.bucket?.reserve() ?? 0;
       if (waitMs > 0) await deadline.sleep(waitMs);
-      const answer = await this.#exchange({ call, identity, stream }, deadline);
-      if (answer.status < 400) return answer;
-      const body = parseStatus(answer.body);
-      if (call.proxied && body === undefined) return answer;
-      if (answer.status === 401 && !renewed) {
+      const result = await this.#exchange({ call, identity, stream }, deadline);
+      if (result.status < 400) return result;
+      const body = parseStatus(result.body);
+      if (call.proxied && body === undefined) return result;
+      if (result.status === 401 && !renewed) {
         renewed = true;
-        const next = await deadline.race(this.#options.credentials.afterRefusal(identity));
-        if (next === undefined) return answer;
+        const next = await deadline.race(this.#options.credentials.afterUnauthorized(identity));
+        if (next === undefined) return result;
         identity = next;
         continue;
       }
       const { clock, random } = this.#options;
-      const delayMs = retryDelayMs({ ...answer, body, retries }, clock.now(), random);
-      // When the answer cannot change before the deadline, it is better known now.
-      if (delayMs === undefined || delayMs >= deadline.remainingMs) return answer;
+      const delayMs = retryDelayMs({ ...result, body, retries }, clock.now(), random);
+      // A wait past the deadline cannot succeed: return the response now.
+      if (delayMs === undefined || delayMs >= deadline.remainingMs) return result;
       retries += 1;
       await deadline.sleep(delayMs);
       identity = await this.#identity(deadline);
@@ -158,7 +158,7 @@ export class ClientCalls {
     const { call, identity, stream } = attempt;
     const { clock, transport, guardWrite } = this.#options;
     const startedMs = clock.monotonicMs();
-    // Waiting for credentials, for the rate limit or for a server that asks for patience is no silence of the connection.
+    // Waiting for credentials, for the rate limit or for Retry-After must not count as silence of the connection.
     const deadline = stream === undefined ? callDeadline : callDeadline.step(stream.headersTimeoutMs);
     let code = "<error>";
     try {
@@ -180,7 +180,7 @@ export class ClientCalls {
       code = String(status);
       if (stream !== undefined && status === 200) return { status, retryAfter, body: "", response };
       const maxBytes = call.maxBytes ?? this.#options.maxBytes;
-      const body = await readBody(response, { deadline, maxBytes, request: requestText(call) });
+      const body = await readBody(response, { deadline, maxBytes, request: describeCall(call) });
       return { status, retryAfter, body, response };
     } finally {
       if (deadline !== callDeadline) deadline.close();

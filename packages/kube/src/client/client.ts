@@ -1,14 +1,15 @@
-// The typed face of the API server: one method per verb, every call with a deadline and an AbortSignal.
+// The interface of the client: one method per verb, every call with a deadline and an AbortSignal.
 import type { KubeList, KubeObject, ObjectKey } from "../core/object.ts";
 import type { ResourceType } from "../core/resource.ts";
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** Deadline of the whole call, retries of 429 included. Default 30 s. */
+  /** Deadline of the whole call, including retries of 429. Default 30 s. */
   readonly timeoutMs?: number;
 }
 
+/** Options of a list: scope, selectors, paging and version. */
 export interface ListOptions extends CallOptions {
   readonly namespace?: string;
   readonly labelSelector?: string;
@@ -19,6 +20,7 @@ export interface ListOptions extends CallOptions {
   readonly resourceVersionMatch?: "NotOlderThan" | "Exact";
 }
 
+/** Options of a watch: scope, selectors, start version and timeouts. */
 export interface WatchOptions {
   readonly signal: AbortSignal;
   readonly namespace?: string;
@@ -26,19 +28,19 @@ export interface WatchOptions {
   readonly fieldSelector?: string;
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: "NotOlderThan";
-  /** Ask for the present state as ADDED events, closed by a bookmark (streaming list). */
+  /** Request the current state as ADDED events, terminated by a bookmark (streaming list). */
   readonly sendInitialEvents?: boolean;
-  /** The server ends the watch after this long. */
+  /** The server closes the watch after this long. */
   readonly timeoutSeconds: number;
-  /** The watch fails when no byte arrives for this long. */
+  /** The watch fails if no byte arrives for this long. */
   readonly idleTimeoutMs: number;
-  /** The same while the present state arrives. Default: `idleTimeoutMs`. */
+  /** The same while the initial state arrives. Default: `idleTimeoutMs`. */
   readonly initialIdleTimeoutMs?: number;
-  /** The watch fails when its response headers do not arrive within this long, the connection included. Default 10 s. */
+  /** The watch fails if its response headers do not arrive within this long, including the connection. Default 10 s. */
   readonly openTimeoutMs?: number;
   /**
-   * Asked about ADDED and MODIFIED events after the initial state, by their version and before they are decoded. One that is known
-   * comes out as a bookmark of that version.
+   * Called for ADDED and MODIFIED events after the initial state, with their version and before they are decoded. A
+   * known event is delivered as a bookmark of that version.
    */
   readonly isKnown?: (version: string) => boolean;
 }
@@ -49,6 +51,7 @@ export interface WatchEvent<T> {
   readonly object: T;
 }
 
+/** Options of a write. */
 export interface WriteOptions extends CallOptions {
   readonly fieldManager?: string;
   readonly dryRun?: boolean;
@@ -56,18 +59,20 @@ export interface WriteOptions extends CallOptions {
   readonly fieldValidation?: "Strict" | "Warn" | "Ignore";
 }
 
+/** Options of a server-side apply. */
 export interface ApplyOptions extends WriteOptions {
   readonly fieldManager: string;
-  /** Take fields over from other managers. */
+  /** Take over fields from other managers. */
   readonly force?: boolean;
 }
 
-/** A change of an object, in one of the three ways that the API server knows. */
+/** A patch, in one of the three formats of the API server. */
 export type Patch =
   | { readonly type: "merge"; readonly body: object }
   | { readonly type: "json"; readonly body: readonly object[] }
   | { readonly type: "strategic"; readonly body: object };
 
+/** Options of a delete: preconditions, propagation and grace period. */
 export interface DeleteOptions extends CallOptions {
   readonly uid?: string;
   readonly resourceVersion?: string;
@@ -76,7 +81,7 @@ export interface DeleteOptions extends CallOptions {
   readonly dryRun?: boolean;
 }
 
-/** What a delete came to: the object is gone, or it stays (with a deletionTimestamp) until finalizers or dependents are done. */
+/** The result of a delete: the object is gone, or it is terminating until finalizers or dependents are done. */
 export type DeleteResult<T> = { readonly type: "gone" } | { readonly type: "terminating"; readonly object: T };
 
 /** A GET to a port of a pod, through the API server. */
@@ -85,39 +90,40 @@ export interface ProxyRequest extends CallOptions {
   readonly pod: string;
   readonly port: number;
   readonly path: string;
-  /** The answer is refused past this many bytes. Default 1 MiB. */
+  /** Fails if the response is larger. Default 1 MiB. */
   readonly maxBytes?: number;
   /**
-   * Limit for getting a connection (a free socket, the tunnel, the handshake), and once more from there to the response headers.
-   * Default: only the deadline of the whole call.
+   * Limit for obtaining a connection (a free socket, the tunnel, the handshake), and again from there to the response
+   * headers. Default: only the deadline of the whole call.
    */
   readonly firstByteMs?: number;
 }
 
-/** Which log, and how much of it. */
+/** Which container log to read, and how much of it. */
 export interface LogRequest {
   readonly namespace: string;
   readonly pod: string;
   readonly container: string;
-  /** The last so many lines; undefined means all. */
+  /** The number of lines from the end; undefined: all. */
   readonly tailLines?: number | undefined;
   readonly sinceSeconds?: number | undefined;
-  /** Stay with the log as it grows. */
+  /** Keep streaming as the log grows. */
   readonly follow?: boolean | undefined;
-  /** Of the container's previous run. */
+  /** Of the previous instance of the container. */
   readonly previous?: boolean | undefined;
   readonly limitBytes?: number | undefined;
-  /** Each line begins with its time, RFC 3339 with nanoseconds. */
+  /** Each line begins with its timestamp, RFC 3339 with nanoseconds. */
   readonly timestamps?: boolean | undefined;
 }
 
+/** Options of a log stream. */
 export interface LogOptions extends CallOptions {
   readonly signal: AbortSignal;
-  /** Longest line to hold in memory. Default: the longest answer of the client. */
+  /** Longest line to hold in memory. Default: `maxResponseBytes` of the client. */
   readonly maxLineBytes?: number;
 }
 
-/** A request that no verb covers. */
+/** A request that no other method covers. */
 export interface RawRequest extends CallOptions {
   readonly method: string;
   readonly path: string;
@@ -126,7 +132,7 @@ export interface RawRequest extends CallOptions {
   readonly contentType?: string;
 }
 
-/** One write that the API server has accepted. Caches merge it so that a read never lags behind the operator's own writes. */
+/** A write that the API server accepted. Caches merge it, so that a read never lags behind the process's own writes. */
 export type AcceptedWrite =
   | { readonly type: "written"; readonly resource: ResourceType; readonly object: KubeObject }
   | {
@@ -136,15 +142,18 @@ export type AcceptedWrite =
       readonly uid: string | undefined;
     };
 
-/** The typed face of the API server: one method per verb, every call with a deadline and an AbortSignal. */
+/** The client of the API server: one method per verb, every call with a deadline and an AbortSignal. */
 export interface KubeClient {
   get<T extends KubeObject>(type: ResourceType<T>, key: ObjectKey, options?: CallOptions): Promise<T>;
-  /** Like get, with absence as `undefined`. */
+  /** Like get, but returns undefined if the object does not exist. */
   find<T extends KubeObject>(type: ResourceType<T>, key: ObjectKey, options?: CallOptions): Promise<T | undefined>;
   list<T extends KubeObject>(type: ResourceType<T>, options?: ListOptions): Promise<KubeList<T>>;
-  /** All pages, `limit` (default 500) objects at a time. Expired continue tokens restart the list once. */
+  /** All pages, `limit` (default 500) objects at a time. An expired continue token restarts the list once. */
   listAll<T extends KubeObject>(type: ResourceType<T>, options?: ListOptions): Promise<KubeList<T>>;
-  /** Events until the server ends the watch. Throws KubeApiError for a refused watch, KubeConnectionError for a broken one. */
+  /**
+   * Events until the server closes the watch. Throws KubeApiError if the watch is rejected, KubeConnectionError if it
+   * breaks.
+   */
   watch<T extends KubeObject>(type: ResourceType<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
   create<T extends KubeObject>(type: ResourceType<T>, object: T, options?: WriteOptions): Promise<T>;
   replace<T extends KubeObject>(type: ResourceType<T>, object: T, options?: WriteOptions): Promise<T>;
@@ -156,17 +165,19 @@ export interface KubeClient {
     key: ObjectKey,
     options?: DeleteOptions,
   ): Promise<DeleteResult<T>>;
-  /** GET through the API server's pods/proxy. Answers whatever the pod answers; throws only when the proxying itself fails. */
+  /**
+   * GET through the API server's pods/proxy. Returns any response of the pod; throws only if the proxying itself fails.
+   */
   podProxyGet(request: ProxyRequest): Promise<{ readonly status: number; readonly body: string }>;
   /**
-   * The lines of one container's log, blank ones left out. The deadline covers the opening; after that a log may be silent for as long
-   * as its container is. It ends with the log, and without an error when the signal fires.
+   * The lines of one container's log, without blank ones. The deadline covers only the opening; after that a log may be
+   * silent as long as its container is. The iterable ends with the log, and without an error when the signal fires.
    */
   podLogs(request: LogRequest, options: LogOptions): AsyncIterable<string>;
-  /** Anything else (discovery, TokenReview, evictions): the decoded JSON answer. */
+  /** Any other request (discovery, TokenReview, evictions): the decoded JSON response. */
   request(request: RawRequest): Promise<unknown>;
-  /** Told of every accepted write of this client, before the writing call returns. Returns the way to unsubscribe. */
+  /** Called for every accepted write of this client, before the call returns. Returns a function that unsubscribes. */
   onWrite(listener: (write: AcceptedWrite) => void): () => void;
-  /** Closes idle connections and refuses further calls. */
+  /** Closes idle connections and rejects further calls. */
   close(): void;
 }

@@ -1,11 +1,12 @@
-// Which answers mean that the object no longer exists. The cases are what a real API server answers (see packages/kube/test/integration/client.test.ts).
+// Which responses mean that the object no longer exists. The cases are responses of a real API server (see
+// packages/kube/test/integration/client.test.ts).
 import { expect, test } from "vitest";
-import { endedByDelete, endedByUpdate } from "./deletion.ts";
+import { removedByDelete, removedByUpdate } from "./deletion.ts";
 
 const TIME = "2026-01-01T00:00:00Z";
 
 test.each([
-  { name: "removed at once, as it last was", metadata: {}, byDelete: true, byUpdate: false },
+  { name: "removed at once, returned as it last was", metadata: {}, byDelete: true, byUpdate: false },
   {
     name: "waiting for a finalizer",
     metadata: { deletionTimestamp: TIME, finalizers: ["x"] },
@@ -37,7 +38,7 @@ test.each([
     byUpdate: true,
   },
 ])("$name", ({ metadata, byDelete, byUpdate }) => {
-  expect({ byDelete: endedByDelete({ metadata }), byUpdate: endedByUpdate({ metadata }) }).toEqual({
+  expect({ byDelete: removedByDelete({ metadata }), byUpdate: removedByUpdate({ metadata }) }).toEqual({
     byDelete,
     byUpdate,
   });
@@ -45,7 +46,7 @@ test.each([
 
 test("a namespace is held by the finalizers in its spec", () => {
   const namespace = { kind: "Namespace", metadata: { deletionTimestamp: TIME }, spec: { finalizers: ["kubernetes"] } };
-  expect(endedByDelete(namespace)).toBe(false);
+  expect(removedByDelete(namespace)).toBe(false);
   const released = { ...namespace, spec: {} };
-  expect(endedByDelete(released)).toBe(true);
+  expect(removedByDelete(released)).toBe(true);
 });

@@ -1,4 +1,4 @@
-// The client of the API server, and finding out which cluster to talk to.
+// The client of the API server, and how to find the cluster.
 
 export type {
   Authentication,

@@ -1,14 +1,14 @@
-// The client of the API server: verbs over resource types, built from a ClusterConfig. Every accepted write is told to
-// listeners before the call returns. It holds no state about objects and opens no connection before the first call.
+// The client of the API server: verbs over resource types, built from a ClusterConfig. Listeners receive every accepted
+// write before the call returns. Holds no state about objects and opens no connection before the first call.
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { createCredentials } from "../config/credentials.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { isNotFound, KubeConnectionError, KubeTimeoutError } from "../core/errors.ts";
 import { type Logger, silentLogger } from "../core/logger.ts";
 import { type KubeList, type KubeObject, keyOf, type ObjectKey } from "../core/object.ts";
-import { type ResourceType, resourceText } from "../core/resource.ts";
-import { type ApiAnswer, decodeJson, decodeList, decodeObject, parseStatus, refusedError } from "./api-answer.ts";
-import { type Call, ClientCalls, type RequestInfo, requestText } from "./calls.ts";
+import { groupResourceOf, type ResourceType } from "../core/resource.ts";
+import { type ApiResponse, apiError, decodeJson, decodeList, decodeObject, parseStatus } from "./api-answer.ts";
+import { type Call, ClientCalls, describeCall, type RequestInfo } from "./calls.ts";
 import type {
   AcceptedWrite,
   ApplyOptions,
@@ -26,7 +26,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from "./client.ts";
-import { endedByDelete, endedByUpdate } from "./deletion.ts";
+import { removedByDelete, removedByUpdate } from "./deletion.ts";
 import { logLines } from "./log-lines.ts";
 import { listAllPages } from "./pages.ts";
 import {
@@ -45,21 +45,22 @@ import { parseServer, TransportAgents } from "./transport/agents.ts";
 import { Transport } from "./transport/transport.ts";
 import { watchEvents } from "./watch.ts";
 
+/** Options of a client. */
 export interface KubeClientOptions {
   readonly config: ClusterConfig;
   readonly clock?: Clock;
   readonly logger?: Logger;
   readonly userAgent?: string;
-  /** Told of every exchange, retries included: feeds rest_client_requests_total. */
+  /** Called for every exchange, including retries: feeds rest_client_requests_total. */
   readonly onRequest?: (info: RequestInfo) => void;
-  /** Called just before a write leaves, retries included; may throw NotLeaderError. */
+  /** Called just before a write is sent, including retries; may throw NotLeaderError. */
   readonly guardWrite?: () => void;
-  /** Requests per second and how many at once; 0 means no limit. */
+  /** Requests per second and burst size; 0 means no limit. */
   readonly qps?: number;
   readonly burst?: number;
   /** Connections for calls; watches have their own. Default 32. */
   readonly maxSockets?: number;
-  /** Longest answer, and longest event of a watch, to hold in memory. Default 128 MiB. */
+  /** Longest response, and longest event of a watch, to hold in memory. Default 128 MiB. */
   readonly maxResponseBytes?: number;
 }
 
@@ -67,7 +68,7 @@ const DEFAULT_MAX_SOCKETS = 32;
 const DEFAULT_OPEN_TIMEOUT_MS = 10_000;
 const DEFAULT_MAX_RESPONSE_BYTES = 128 * 1024 * 1024;
 
-/** A client for one cluster. It opens no connection before the first call. */
+/** Creates a client for one cluster. It opens no connection before the first call. */
 export function createKubeClient(options: KubeClientOptions): KubeClient {
   const { config, clock = systemClock, logger = silentLogger, qps = 0, burst = 0 } = options;
   const maxBytes = options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES;
@@ -108,7 +109,7 @@ class HttpKubeClient implements KubeClient {
 
   async get<T extends KubeObject>(type: ResourceType<T>, key: ObjectKey, options: CallOptions = {}): Promise<T> {
     const call = getCall(type, key);
-    return decodeObject(await this.#json(call, options), type, requestText(call));
+    return decodeObject(await this.#json(call, options), type, describeCall(call));
   }
 
   async find<T extends KubeObject>(type: ResourceType<T>, key: ObjectKey, options?: CallOptions) {
@@ -122,7 +123,7 @@ class HttpKubeClient implements KubeClient {
 
   async list<T extends KubeObject>(type: ResourceType<T>, options: ListOptions = {}): Promise<KubeList<T>> {
     const call = listCall(type, options);
-    return decodeList(await this.#json(call, options), type, requestText(call));
+    return decodeList(await this.#json(call, options), type, describeCall(call));
   }
 
   listAll<T extends KubeObject>(type: ResourceType<T>, options: ListOptions = {}): Promise<KubeList<T>> {
@@ -133,9 +134,9 @@ class HttpKubeClient implements KubeClient {
     const { clock, maxBytes } = this.#parts;
     const { signal, idleTimeoutMs, initialIdleTimeoutMs = idleTimeoutMs } = options;
     const call = watchCall(type, options);
-    const request = requestText(call);
+    const request = describeCall(call);
     const opened = await this.#open(call, options);
-    if (opened.status !== 200) throw refusedError(request, opened, clock.now());
+    if (opened.status !== 200) throw apiError(request, opened, clock.now());
     yield* watchEvents({
       response: opened.response,
       type,
@@ -177,30 +178,30 @@ class HttpKubeClient implements KubeClient {
     options: DeleteOptions = {},
   ): Promise<DeleteResult<T>> {
     const call = deleteCall(type, key, options);
-    const answer = await this.#send(call, options);
-    const status = parseStatus(answer.body);
+    const response = await this.#send(call, options);
+    const status = parseStatus(response.body);
     if (status !== undefined) return this.#gone({ type, key, options, uid: status.details?.uid });
-    const object = decodeObject(decodeJson(answer.body, requestText(call)), type, requestText(call));
-    if (endedByDelete(object)) return this.#gone({ type, key, options, uid: object.metadata?.uid });
-    if (!options.dryRun) this.#tell({ type: "written", resource: type, object });
+    const object = decodeObject(decodeJson(response.body, describeCall(call)), type, describeCall(call));
+    if (removedByDelete(object)) return this.#gone({ type, key, options, uid: object.metadata?.uid });
+    if (!options.dryRun) this.#notify({ type: "written", resource: type, object });
     return { type: "terminating", object };
   }
 
   async podProxyGet(request: ProxyRequest): Promise<{ readonly status: number; readonly body: string }> {
     const call = proxyCall(request);
-    const answer = await this.#parts.calls.send(call, request);
-    if (answer.status >= 400 && parseStatus(answer.body) !== undefined)
-      throw refusedError(requestText(call), answer, this.#parts.clock.now());
-    return { status: answer.status, body: answer.body };
+    const response = await this.#parts.calls.send(call, request);
+    if (response.status >= 400 && parseStatus(response.body) !== undefined)
+      throw apiError(describeCall(call), response, this.#parts.clock.now());
+    return { status: response.status, body: response.body };
   }
 
   async *podLogs(request: LogRequest, options: LogOptions): AsyncGenerator<string> {
     const { calls, clock, maxBytes } = this.#parts;
     const call = logCall(request);
     const opened = await calls.open(call, options);
-    if (opened.status !== 200) throw refusedError(requestText(call), opened, clock.now());
+    if (opened.status !== 200) throw apiError(describeCall(call), opened, clock.now());
     const { signal, maxLineBytes = maxBytes } = options;
-    yield* logLines({ response: opened.response, signal, maxLineBytes, request: requestText(call) });
+    yield* logLines({ response: opened.response, signal, maxLineBytes, request: describeCall(call) });
   }
 
   async request(request: RawRequest): Promise<unknown> {
@@ -226,18 +227,18 @@ class HttpKubeClient implements KubeClient {
       });
     } catch (cause) {
       if (!(cause instanceof KubeTimeoutError)) throw cause;
-      // Unlike a watch that falls silent, one that never opened says nothing about the server's history.
-      throw new KubeConnectionError(`${requestText(call)}: no response headers within ${openTimeoutMs} ms`, { cause });
+      // Unlike a watch that falls silent, one that never opened reveals nothing about the server's history.
+      throw new KubeConnectionError(`${describeCall(call)}: no response headers within ${openTimeoutMs} ms`, { cause });
     }
   }
 
   async #write<T extends KubeObject>(type: ResourceType<T>, call: Call, options: WriteOptions): Promise<T> {
-    const object = decodeObject(await this.#json(call, options), type, requestText(call));
-    // Some subresources (scale, eviction, token) answer with another kind: that is not a version of the object.
+    const object = decodeObject(await this.#json(call, options), type, describeCall(call));
+    // Some subresources (scale, eviction, token) return another kind, which is not a version of the object.
     if (!options.dryRun && object.kind === type.kind) {
-      if (endedByUpdate(object))
-        this.#tell({ type: "gone", resource: type, key: keyOf(object), uid: object.metadata?.uid });
-      else this.#tell({ type: "written", resource: type, object });
+      if (removedByUpdate(object))
+        this.#notify({ type: "gone", resource: type, key: keyOf(object), uid: object.metadata?.uid });
+      else this.#notify({ type: "written", resource: type, object });
     }
     return object;
   }
@@ -248,28 +249,28 @@ class HttpKubeClient implements KubeClient {
     readonly options: DeleteOptions;
     readonly uid: string | undefined;
   }): { readonly type: "gone" } {
-    if (!end.options.dryRun) this.#tell({ type: "gone", resource: end.type, key: end.key, uid: end.uid });
+    if (!end.options.dryRun) this.#notify({ type: "gone", resource: end.type, key: end.key, uid: end.uid });
     return { type: "gone" };
   }
 
   async #json(call: Call, options: CallOptions): Promise<unknown> {
-    const answer = await this.#send(call, options);
-    return decodeJson(answer.body, requestText(call));
+    const response = await this.#send(call, options);
+    return decodeJson(response.body, describeCall(call));
   }
 
-  async #send(call: Call, options: CallOptions): Promise<ApiAnswer> {
-    const answer = await this.#parts.calls.send(call, options);
-    if (answer.status >= 200 && answer.status < 300) return answer;
-    throw refusedError(requestText(call), answer, this.#parts.clock.now());
+  async #send(call: Call, options: CallOptions): Promise<ApiResponse> {
+    const response = await this.#parts.calls.send(call, options);
+    if (response.status >= 200 && response.status < 300) return response;
+    throw apiError(describeCall(call), response, this.#parts.clock.now());
   }
 
-  /** The write is done: a listener that fails is a defect to report, not a reason to call the write failed. */
-  #tell(write: AcceptedWrite): void {
+  /** The write is done: a listener that fails is a defect to log, not a reason to fail the write. */
+  #notify(write: AcceptedWrite): void {
     for (const listener of this.#listeners) {
       try {
         listener(write);
       } catch (error) {
-        this.#parts.logger.error("write listener failed", error, { resource: resourceText(write.resource) });
+        this.#parts.logger.error("write listener failed", error, { resource: groupResourceOf(write.resource) });
       }
     }
   }

@@ -1,4 +1,4 @@
-// Lines come out the same however the bytes are cut.
+// Lines are the same however the bytes are chunked.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ResponseTooLargeError } from "../core/errors.ts";
@@ -17,7 +17,7 @@ function split(bytes: Buffer, cuts: readonly number[]): string[] {
   return rest === undefined ? lines : [...lines, String(rest)];
 }
 
-test("any cut gives the same lines, also through the middle of a character", () => {
+test("any chunking gives the same lines, even inside a character", () => {
   const line = fc
     .string({ unit: fc.constantFrom("a", "é", "漢", "😀", "{", '"'), minLength: 1 })
     .filter((text) => text.trim() !== "");
@@ -51,7 +51,7 @@ test("a long line in many chunks costs in proportion to its length", () => {
   expect(cpuMs(16_000)).toBeLessThan(Math.max(50, cpuMs(1000)) * 64);
 });
 
-test("a line past the limit is refused before it is complete", () => {
+test("a line past the limit is rejected before it is complete", () => {
   const splitter = new LineSplitter(10);
   expect([...splitter.push(Buffer.from("12345"))]).toEqual([]);
   expect(() => [...splitter.push(Buffer.from("678901"))]).toThrow(ResponseTooLargeError);

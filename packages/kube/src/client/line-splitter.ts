@@ -1,5 +1,5 @@
-// Cuts a byte stream into lines, as bytes: a character split over two chunks stays whole, and who need not read a line need not
-// decode it. Joins the pieces of a long line once, so its cost grows with its length and no faster.
+// Splits a byte stream into lines, as bytes: a character split over two chunks stays whole, and a line that is not
+// needed is not decoded. Joins the pieces of a long line once, so the cost is linear in its length.
 import { ResponseTooLargeError } from "../core/errors.ts";
 
 const NEWLINE = 0x0a;
@@ -14,7 +14,7 @@ export class LineSplitter {
     this.#maxLineBytes = maxLineBytes;
   }
 
-  /** The lines that this chunk completes, without blank ones. They are parts of the chunk: whoever keeps one copies it. */
+  /** The lines that this chunk completes, without blank ones. They are views of the chunk: copy a line to keep it. */
   *push(chunk: Buffer): Generator<Buffer> {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
@@ -26,7 +26,7 @@ export class LineSplitter {
     if (start < chunk.length) this.#hold(chunk.subarray(start));
   }
 
-  /** What is left when the stream has ended without a last newline. */
+  /** The rest of a stream that ended without a newline. */
   end(): Buffer | undefined {
     const rest = this.#join(Buffer.alloc(0));
     return isBlank(rest) ? undefined : rest;

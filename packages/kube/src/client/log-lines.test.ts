@@ -1,7 +1,7 @@
-// Logs over a connection that a test scripts. Against a real kubelet they are read by the tests of the whole platform.
+// Logs over a scripted connection. The cluster tests read logs from a real kubelet.
 import { expect, test } from "vitest";
 import { KubeApiError, KubeConnectionError, ResponseTooLargeError } from "../core/errors.ts";
-import { answer, type Script, startLoopback } from "../testing/loopback-server.ts";
+import { respondJson, type Script, startLoopback } from "../testing/loopback-server.ts";
 import type { LogOptions, LogRequest } from "./client.ts";
 import { createKubeClient } from "./kube-client.ts";
 
@@ -22,7 +22,7 @@ async function read(script: Script, request: Partial<LogRequest> = {}, options: 
   return { lines, failure, urls: server.seen.map(({ url }) => url) };
 }
 
-test("lines come whole however the bytes are cut, the last one also without its newline", async () => {
+test("lines are complete however the bytes are chunked, even the last one without a newline", async () => {
   const { lines, failure } = await read((_request, response) => {
     const bytes = Buffer.from("first\nzweite \u00fc\n\nlast");
     for (const byte of bytes) response.write(Buffer.of(byte));
@@ -32,7 +32,7 @@ test("lines come whole however the bytes are cut, the last one also without its 
   expect(failure).toBeUndefined();
 });
 
-test("what is asked for is in the query", async () => {
+test("the query contains the options", async () => {
   const all = { timestamps: true, tailLines: 0, sinceSeconds: 5, limitBytes: 10, follow: true, previous: true };
   const script: Script = (_request, response) => void response.end();
   expect((await read(script, all)).urls).toEqual([
@@ -41,24 +41,24 @@ test("what is asked for is in the query", async () => {
   expect((await read(script)).urls).toEqual(["/api/v1/namespaces/a/pods/web-0/log?container=web"]);
 });
 
-test("a refusal is an API error", async () => {
+test("an error response is a KubeApiError", async () => {
   const status = { kind: "Status", apiVersion: "v1", status: "Failure", reason: "BadRequest", message: "no container" };
-  const { failure } = await read((_request, response) => answer(response, 400, status));
+  const { failure } = await read((_request, response) => respondJson(response, 400, status));
   expect(failure).toBeInstanceOf(KubeApiError);
   expect(String(failure)).toContain("no container");
 });
 
-test("a connection that breaks is an error, after the lines that came", async () => {
+test("a broken connection is an error after the received lines", async () => {
   const { lines, failure } = await read((_request, response) => {
     response.write("one\n");
     setImmediate(() => response.destroy());
   });
   expect(lines).toEqual(["one"]);
   expect(failure).toBeInstanceOf(KubeConnectionError);
-  expect(String(failure)).toContain("GET /api/v1/namespaces/a/pods/web-0/log: broken off");
+  expect(String(failure)).toContain("GET /api/v1/namespaces/a/pods/web-0/log: connection broken");
 });
 
-test("the signal ends a log that is followed, without an error", async () => {
+test("the signal ends a followed log without an error", async () => {
   await using server = await startLoopback((_request, response) => void response.write("one\n"));
   const client = createKubeClient({ config: server.config() });
   const stop = new AbortController();
@@ -71,7 +71,7 @@ test("the signal ends a log that is followed, without an error", async () => {
   client.close();
 });
 
-test("a line that is too long is refused", async () => {
+test("a line that is too long is rejected", async () => {
   const { failure } = await read((_request, response) => void response.end("x".repeat(100)), {}, { maxLineBytes: 10 });
   expect(failure).toBeInstanceOf(ResponseTooLargeError);
 });

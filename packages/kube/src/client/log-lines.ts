@@ -1,4 +1,4 @@
-// The lines of one log, from the open answer to its end. Reads no faster than its consumer, and interprets nothing.
+// Reads the lines of a log from an open response. Reads no faster than its consumer, and interprets nothing.
 import type { IncomingMessage } from "node:http";
 import { KubeConnectionError, ResponseTooLargeError } from "../core/errors.ts";
 import { LineSplitter } from "./line-splitter.ts";
@@ -19,10 +19,10 @@ export async function* logLines({ response, signal, maxLineBytes, request }: Log
     const rest = lines.end();
     if (rest !== undefined) yield String(rest);
   } catch (cause) {
-    // The reader has had enough: how the connection ended does not matter.
+    // The caller aborted: how the connection ended does not matter.
     if (signal.aborted) return;
     if (cause instanceof ResponseTooLargeError) throw cause;
-    throw new KubeConnectionError(`${request}: broken off: ${cause instanceof Error ? cause.message : cause}`, {
+    throw new KubeConnectionError(`${request}: connection broken: ${cause instanceof Error ? cause.message : cause}`, {
       cause,
     });
   } finally {

@@ -1,4 +1,4 @@
-// Paging: every object once, and a list that expired half-way is started again, not stitched together.
+// Paging: every object once, and an expired list is restarted, not stitched together.
 import { expect, test } from "vitest";
 import { KubeApiError, KubeTimeoutError } from "../core/errors.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
@@ -11,10 +11,10 @@ type Page = (
 
 const expired = new KubeApiError("GET /x", 410, { reason: "Expired" });
 
-test("follows the tokens, and gives the version only with the first page", async () => {
-  const asked: ListOptions[] = [];
+test("follows continue tokens, and sends the version only with the first page", async () => {
+  const requested: ListOptions[] = [];
   const page: Page = async (options) => {
-    asked.push(options);
+    requested.push(options);
     return options.continue === undefined
       ? { metadata: { continue: "t1", resourceVersion: "7" }, items: ["a", "b"] }
       : { metadata: { resourceVersion: "7" }, items: ["c"] };
@@ -22,13 +22,13 @@ test("follows the tokens, and gives the version only with the first page", async
   const options = { resourceVersion: "5", resourceVersionMatch: "NotOlderThan", labelSelector: "x=y" } as const;
   const list = await listAllPages(page, options, new ManualClock());
   expect(list).toEqual({ metadata: { resourceVersion: "7" }, items: ["a", "b", "c"] });
-  expect(asked).toEqual([
+  expect(requested).toEqual([
     { ...options, limit: 500, timeoutMs: 120_000 },
     { labelSelector: "x=y", continue: "t1", limit: 500, timeoutMs: 120_000 },
   ]);
 });
 
-test("an expired token starts over once, without the pages of the first round", async () => {
+test("an expired token restarts once, without the pages of the first attempt", async () => {
   let round = 0;
   const page: Page = async (options) => {
     if (options.continue === undefined) {

@@ -1,12 +1,12 @@
-// A whole list, page by page, so that neither side holds an unbounded answer. A continue token that expired on the way
-// starts the list again once: mixing pages of two moments would lose objects. Sends nothing itself.
+// Lists all pages, so that neither side holds an unbounded response. An expired continue token restarts the list once:
+// mixing pages of two moments would lose objects. Sends nothing itself.
 import type { Clock } from "../core/clock.ts";
 import { isGone } from "../core/errors.ts";
 import type { KubeList } from "../core/object.ts";
 import type { ListOptions } from "./client.ts";
 
 const PAGE_SIZE = 500;
-/** For all pages together: a page is quick, ten thousands of objects are not. */
+/** For all pages together: one page is fast, tens of thousands of objects are not. */
 const DEFAULT_TIMEOUT_MS = 120_000;
 
 export async function listAllPages<T>(
@@ -29,7 +29,7 @@ async function allPages<T>(
   page: (options: ListOptions) => Promise<KubeList<T>>,
   options: ListOptions,
 ): Promise<KubeList<T>> {
-  // The token names the moment of the list; giving a version beside it is an error.
+  // The token identifies the moment of the list; a version beside it is an error.
   const { resourceVersion: _version, resourceVersionMatch: _match, ...rest } = options;
   const items: T[] = [];
   let next = await page(options);

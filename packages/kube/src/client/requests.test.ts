@@ -1,4 +1,4 @@
-// What each verb puts on the wire.
+// The HTTP request of each verb.
 import { expect, test } from "vitest";
 import type { KubeObject } from "../core/object.ts";
 import { defineResource } from "../core/resource.ts";
@@ -15,7 +15,7 @@ const object = { metadata: { namespace: "ns", name: "a" }, data: { k: "v" } };
 const key = { namespace: "ns", name: "a" };
 const { signal } = new AbortController();
 
-test("queries leave out what has no value and escape what has one", () => {
+test("queries omit empty values and escape the others", () => {
   expect(withQuery("/x", { a: undefined, b: "", c: false, d: "k in (1,2)", e: 5, f: true })).toBe(
     "/x?d=k%20in%20(1%2C2)&e=5&f=true",
   );
@@ -35,7 +35,7 @@ test("list and watch", () => {
   );
 });
 
-test("of a kind that is read for its metadata alone nothing else is requested", () => {
+test("a metadata-only kind requests only metadata", () => {
   const type = { ...ConfigMap, metadataOnly: true } as const;
   expect(listCall(type, {}).accept).toBe("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1");
   expect(watchCall(type, { signal, timeoutSeconds: 300, idleTimeoutMs: 1 }).accept).toBe(
@@ -55,7 +55,7 @@ test("apply sends the object with its type, the manager and force", () => {
   expect(JSON.parse(call.body ?? "")).toEqual({ apiVersion: "v1", kind: "ConfigMap", ...object });
 });
 
-test("create goes to the collection, or to a subresource of the object", () => {
+test("create is sent to the collection, or to a subresource of the object", () => {
   expect(writeCall("create", ConfigMap, { object, options: { dryRun: true } }).path).toBe(
     "/api/v1/namespaces/ns/configmaps?dryRun=All",
   );
@@ -88,7 +88,7 @@ test("delete carries preconditions and propagation in its body", () => {
   expect(JSON.parse(deleteCall(ConfigMap, key, {}).body ?? "")).toEqual({ apiVersion: "v1", kind: "DeleteOptions" });
 });
 
-test("names cannot leave their place in the path", () => {
+test("names are escaped in the path", () => {
   const request = { namespace: "a/b", pod: "p?x", port: 8122, path: "metrics?all=1" };
   expect(proxyCall(request).path).toBe("/api/v1/namespaces/a%2Fb/pods/p%3Fx:8122/proxy/metrics?all=1");
 });

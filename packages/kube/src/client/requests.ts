@@ -1,6 +1,6 @@
 // Turns the client's verbs into calls: method, path, query and encoded body. Pure; sends nothing.
 import { type KubeObject, keyOf, type ObjectKey } from "../core/object.ts";
-import { apiVersionOf, collectionPath, objectPath, type ResourceType, resourceText } from "../core/resource.ts";
+import { apiVersionOf, collectionPath, groupResourceOf, objectPath, type ResourceType } from "../core/resource.ts";
 import type { Call } from "./calls.ts";
 import type {
   ApplyOptions,
@@ -25,10 +25,10 @@ const PATCH_TYPES = {
 const WRITES = {
   create: { method: "POST", contentType: JSON_TYPE },
   update: { method: "PUT", contentType: JSON_TYPE },
-  // JSON is YAML, so the apply type takes it as it is.
+  // JSON is valid YAML, so the apply type accepts it.
   apply: { method: "PATCH", contentType: "application/apply-patch+yaml" },
 } as const;
-/** What a list and an event of a watch are to be reduced to. */
+/** Media types that reduce a list, and an event of a watch, to metadata. */
 const METADATA_TYPES = {
   list: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
   watch: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
@@ -53,7 +53,7 @@ export function getCall(type: ResourceType, key: ObjectKey): Call {
     method: "GET",
     path: objectPath(type, key),
     verb: "get",
-    resource: resourceText(type),
+    resource: groupResourceOf(type),
     ...(type.metadataOnly ? { accept: METADATA_TYPES.watch } : {}),
   };
 }
@@ -72,7 +72,7 @@ export function listCall(type: ResourceType, options: ListOptions): Call {
     method: "GET",
     path: withQuery(collectionPath(type, options.namespace), query),
     verb: "list",
-    resource: resourceText(type),
+    resource: groupResourceOf(type),
     ...(type.metadataOnly ? { accept: METADATA_TYPES.list } : {}),
   };
 }
@@ -85,7 +85,7 @@ export function watchCall(type: ResourceType, options: WatchOptions): Call {
     labelSelector,
     fieldSelector,
     resourceVersion,
-    // The API wants both or neither.
+    // The API requires both or neither.
     sendInitialEvents,
     resourceVersionMatch: options.resourceVersionMatch ?? (sendInitialEvents ? "NotOlderThan" : undefined),
     timeoutSeconds,
@@ -94,7 +94,7 @@ export function watchCall(type: ResourceType, options: WatchOptions): Call {
     method: "GET",
     path: withQuery(collectionPath(type, options.namespace), query),
     verb: "watch",
-    resource: resourceText(type),
+    resource: groupResourceOf(type),
     ...(type.metadataOnly ? { accept: METADATA_TYPES.watch } : {}),
   };
 }
@@ -119,7 +119,7 @@ export function writeCall(
         : object,
     ),
     verb,
-    resource: resourceText(type),
+    resource: groupResourceOf(type),
     write: true,
   };
 }
@@ -135,7 +135,7 @@ export function patchCall(
     path: withQuery(objectPath(type, key, options.subresource), writeQuery(options)),
     body: JSON.stringify(patch.body),
     verb: "patch",
-    resource: resourceText(type),
+    resource: groupResourceOf(type),
     write: true,
   };
 }
@@ -156,7 +156,7 @@ export function deleteCall(type: ResourceType, key: ObjectKey, options: DeleteOp
     path: objectPath(type, key),
     body: JSON.stringify(body),
     verb: "delete",
-    resource: resourceText(type),
+    resource: groupResourceOf(type),
     write: true,
   };
 }

@@ -1,4 +1,4 @@
-// When a refusal is retried and after how long.
+// Which error responses are retried, and when.
 import { expect, test } from "vitest";
 import type { ApiStatus } from "../core/errors.ts";
 import { parseRetryAfter, retryDelayMs } from "./retry-after.ts";
@@ -20,16 +20,22 @@ test.each([
 const budget: ApiStatus = { details: { causes: [{ reason: "DisruptionBudget" }] } };
 
 test.each([
-  { name: "429 waits as told", status: 429, retryAfter: "3", want: 3000 },
-  { name: "429 without a hint waits a second", status: 429, want: 1000 },
-  { name: "the guess doubles with every retry", status: 429, retries: 2, want: 4000 },
-  { name: "the guess has a ceiling", status: 429, retries: 20, want: 16_000 },
-  { name: "503 with a hint is retried", status: 503, retryAfter: "1", want: 1000 },
-  { name: "504 with a hint is retried", status: 504, retryAfter: "1", want: 1000 },
-  { name: "503 without a hint is the answer", status: 503, want: undefined },
-  { name: "500 is the answer, hint or not", status: 500, retryAfter: "1", want: undefined },
-  { name: "409 is the answer", status: 409, want: undefined },
-  { name: "an eviction against a budget is the answer", status: 429, retryAfter: "10", body: budget, want: undefined },
+  { name: "429 waits for Retry-After", status: 429, retryAfter: "3", want: 3000 },
+  { name: "429 without Retry-After waits a second", status: 429, want: 1000 },
+  { name: "the default wait doubles with every retry", status: 429, retries: 2, want: 4000 },
+  { name: "the default wait has a maximum", status: 429, retries: 20, want: 16_000 },
+  { name: "503 with Retry-After is retried", status: 503, retryAfter: "1", want: 1000 },
+  { name: "504 with Retry-After is retried", status: 504, retryAfter: "1", want: 1000 },
+  { name: "503 without Retry-After is final", status: 503, want: undefined },
+  { name: "500 is final, with or without Retry-After", status: 500, retryAfter: "1", want: undefined },
+  { name: "409 is final", status: 409, want: undefined },
+  {
+    name: "an eviction against a disruption budget is final",
+    status: 429,
+    retryAfter: "10",
+    body: budget,
+    want: undefined,
+  },
 ])("$name", ({ status, retryAfter, retries = 0, body, want }) => {
   expect(retryDelayMs({ status, retryAfter, body, retries }, NOW, () => 0)).toBe(want);
 });

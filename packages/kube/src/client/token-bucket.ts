@@ -1,11 +1,11 @@
-// A client-side limit on requests per second. Hands out delays; waiting is the caller's business.
+// A client-side limit on requests per second. Computes delays; the caller waits.
 import type { Clock } from "../core/clock.ts";
 
 export interface TokenBucketOptions {
   readonly clock: Clock;
   /** Requests per second in the long run. */
   readonly qps: number;
-  /** Requests that may leave at once after a quiet time; at least 1. */
+  /** Requests that may be sent at once after a quiet period; at least 1. */
   readonly burst: number;
 }
 
@@ -25,7 +25,7 @@ export class TokenBucket {
     this.#filledMs = options.clock.monotonicMs();
   }
 
-  /** Takes one token and says how long to wait until it exists. Tokens go below zero, so waiters keep their order. */
+  /** Takes one token and returns the delay until it exists. Tokens go below zero, so waiters keep their order. */
   reserve(): number {
     const nowMs = this.#clock.monotonicMs();
     this.#tokens = Math.min(this.#burst, this.#tokens + ((nowMs - this.#filledMs) / 1000) * this.#qps);

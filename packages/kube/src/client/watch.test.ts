@@ -1,4 +1,4 @@
-// Watches as streams: cut anywhere, silent, broken, abandoned.
+// Watches as streams: chunked anywhere, silent, broken, abandoned.
 import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import {
@@ -10,7 +10,7 @@ import {
 } from "../core/errors.ts";
 import type { KubeObject } from "../core/object.ts";
 import { defineResource } from "../core/resource.ts";
-import { answer, type Loopback, type Script, startLoopback } from "../testing/loopback-server.ts";
+import { type Loopback, respondJson, type Script, startLoopback } from "../testing/loopback-server.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import type { KubeClient, WatchEvent, WatchOptions } from "./client.ts";
 import { createKubeClient, type KubeClientOptions } from "./kube-client.ts";
@@ -46,7 +46,7 @@ async function collect(events: AsyncIterable<Event>): Promise<Event[]> {
 const line = (name: string, data: Record<string, string> = {}): string =>
   `${JSON.stringify({ type: "ADDED", object: { kind: "ConfigMap", metadata: { name }, data } })}\n`;
 
-test("events cut into single bytes, with characters of many bytes", async () => {
+test("events chunked into single bytes, with multi-byte characters", async () => {
   const text = line("a", { greeting: "grüß 漢字 😀" }) + line("b");
   await using server = await serve(async (_request, response) => {
     for (const byte of Buffer.from(text)) await new Promise((done) => response.write(Buffer.of(byte), done));
@@ -72,7 +72,7 @@ test("a line past the limit", async () => {
   await expect.poll(() => server.sockets.size).toBe(0);
 });
 
-test("ERROR events and bookmarks come out as they are", async () => {
+test("ERROR events and bookmarks are yielded unchanged", async () => {
   const status = { kind: "Status", apiVersion: "v1", code: 410, reason: "Expired" };
   const mark = { kind: "ConfigMap", apiVersion: "v1", metadata: { resourceVersion: "9" } };
   await using server = await serve((_request, response) => {
@@ -103,7 +103,7 @@ test.each([
   expect(seen).toEqual(["good"]);
 });
 
-test("silence ends the watch; bytes and a slow consumer put it off", async () => {
+test("silence ends the watch; bytes and a slow consumer postpone that", async () => {
   const clock = new ManualClock();
   let send: ((text: string) => void) | undefined;
   await using server = await serve(
@@ -130,7 +130,7 @@ test("silence ends the watch; bytes and a slow consumer put it off", async () =>
   expect(clock.pending).toBe(0);
 });
 
-test("a server that accepts the watch and sends no headers is given up long before the idle time", async () => {
+test("a server that accepts the watch and sends no headers is abandoned long before the idle timeout", async () => {
   const clock = new ManualClock();
   await using server = await serve(() => undefined, { clock });
   const ending = collect(watch(server.client, { idleTimeoutMs: 150_000 })).catch((error: unknown) => error);
@@ -139,14 +139,14 @@ test("a server that accepts the watch and sends no headers is given up long befo
   expect(server.sockets.size).toBe(1);
   await clock.advance(1);
   const error = await ending;
-  // Not a timeout of the watch: nothing was learnt about the server's history.
+  // Not a timeout of the watch: it reveals nothing about the server's history.
   expect(error).toBeInstanceOf(KubeConnectionError);
   expect(error).toMatchObject({ message: "GET /api/v1/configmaps: no response headers within 10000 ms" });
   await expect.poll(() => server.sockets.size).toBe(0);
   expect(clock.pending).toBe(0);
 });
 
-test("silence inside the present state ends sooner than silence after it", async () => {
+test("silence inside the initial state times out sooner than silence after it", async () => {
   const clock = new ManualClock();
   const responses: ServerResponse[] = [];
   await using server = await serve((_request, response) => void responses.push(response), { clock });
@@ -180,11 +180,11 @@ test("silence inside the present state ends sooner than silence after it", async
   expect(await end).toBeInstanceOf(KubeTimeoutError);
 });
 
-test("a broken connection, a refused watch", async () => {
+test("a broken connection, a rejected watch", async () => {
   await using broken = await serve((_request, response) => void response.write(line("a"), () => response.destroy()));
   await expect(collect(watch(broken.client))).rejects.toThrow(KubeConnectionError);
   const status = { kind: "Status", apiVersion: "v1", reason: "Expired", message: "too old" };
-  await using refused = await serve((_request, response) => answer(response, 410, status));
+  await using refused = await serve((_request, response) => respondJson(response, 410, status));
   const error = await collect(watch(refused.client)).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(KubeApiError);
   expect(error).toMatchObject({
@@ -217,7 +217,7 @@ test("an abort ends the watch with the signal's reason, while waiting and betwee
   await expect.poll(() => server.sockets.size).toBe(0);
 });
 
-test("a consumer that does not read makes the server wait", async () => {
+test("a consumer that does not read applies back-pressure", async () => {
   const text = line("a", { value: "x".repeat(64 * 1024) });
   const MANY = 2000;
   let written = 0;
@@ -230,7 +230,7 @@ test("a consumer that does not read makes the server wait", async () => {
   });
   const events = watch(server.client)[Symbol.asyncIterator]();
   await events.next();
-  // Until the buffers on the way are full: the server has stopped when it wrote nothing between two looks.
+  // Until the buffers in between are full: the server has stopped if it wrote nothing between two checks.
   let before = 0;
   const moved = (): number => {
     const more = written - before;
@@ -242,10 +242,10 @@ test("a consumer that does not read makes the server wait", async () => {
   await events.return?.();
 });
 
-test("many watches leave room for calls", async () => {
+test("many watches do not block calls", async () => {
   await using server = await serve(
     (request, response) =>
-      request.url.includes("watch=true") ? endless(request, response) : answer(response, 200, {}),
+      request.url.includes("watch=true") ? endless(request, response) : respondJson(response, 200, {}),
     { maxSockets: 1 },
   );
   const abort = new AbortController();
@@ -269,22 +269,22 @@ async function served(lines: readonly string[], more: Partial<WatchOptions>): Pr
   );
 }
 
-test("an event that is known comes out as a bookmark, undecoded", async () => {
-  const asked: string[] = [];
-  const isKnown = (version: string): boolean => asked.push(version) > 0 && version === "7";
+test("a known event is yielded as a bookmark, undecoded", async () => {
+  const requested: string[] = [];
+  const isKnown = (version: string): boolean => requested.push(version) > 0 && version === "7";
   const lines = [event("ADDED", "6"), event("MODIFIED", "7").replace(/}}}$/m, "}, broken"), event("DELETED", "7")];
   expect(await served(lines, { isKnown })).toEqual(["ADDED a@6", "BOOKMARK -@7", "DELETED a@7"]);
-  // A deletion is news whatever its version is.
-  expect(asked).toEqual(["6", "7"]);
+  // A deletion is never skipped, whatever its version.
+  expect(requested).toEqual(["6", "7"]);
 });
 
-test("what else is called a version in an object is not taken for its own", async () => {
+test("another field named resourceVersion is not mistaken for the object's own", async () => {
   const more = { annotations: { resourceVersion: "7", text: '{"resourceVersion":"7"}' } };
   const lines = [event("MODIFIED", "8", more), event("MODIFIED", "7", { labels: { resourceVersion: "8" } })];
   expect(await served(lines, { isKnown: () => true })).toEqual(["MODIFIED a@8", "MODIFIED a@7"]);
 });
 
-test("the initial state is decoded whole, however well it is known", async () => {
+test("the initial state is always decoded", async () => {
   const end = { annotations: { "k8s.io/initial-events-end": "true" } };
   const lines = [event("ADDED", "7"), event("BOOKMARK", "9", end), event("MODIFIED", "10")];
   const seen = await served(lines, { isKnown: () => true, sendInitialEvents: true });

@@ -1,5 +1,5 @@
-// The events of one watch, from the open answer to its end: one JSON document per line. Reads no faster than its consumer,
-// gives up when the connection is silent for too long, and interprets no event: ERROR events go out as they came.
+// Reads the events of one watch from an open response: one JSON document per line. Reads no faster than its consumer,
+// fails when the connection is silent for too long, and interprets no event: ERROR events are yielded as they are.
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../core/clock.ts";
 import { DecodeError, KubeConnectionError, KubeTimeoutError, ResponseTooLargeError } from "../core/errors.ts";
@@ -10,7 +10,7 @@ import { decodeJson, decodeObject } from "./api-answer.ts";
 import type { WatchEvent, WatchOptions } from "./client.ts";
 import { LineSplitter } from "./line-splitter.ts";
 
-/** On the bookmark that closes the initial state of a streaming list. */
+/** Annotation of the bookmark that terminates the initial state of a streaming list. */
 export const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 
 export interface WatchStream<T extends KubeObject> {
@@ -18,12 +18,12 @@ export interface WatchStream<T extends KubeObject> {
   readonly type: ResourceType<T>;
   readonly signal: AbortSignal;
   readonly idleTimeoutMs: number;
-  /** Longest silence before the present state is complete. */
+  /** Longest silence before the initial state is complete. */
   readonly initialIdleTimeoutMs: number;
   readonly maxLineBytes: number;
   readonly clock: Clock;
   readonly request: string;
-  /** Whether the stream begins with the present state. */
+  /** Whether the stream begins with the current state. */
   readonly initialEvents: boolean;
   readonly isKnown: WatchOptions["isKnown"];
 }
@@ -48,7 +48,7 @@ export async function* watchEvents<T extends KubeObject>(stream: WatchStream<T>)
   } catch (cause) {
     guard.check();
     if (cause instanceof DecodeError || cause instanceof ResponseTooLargeError) throw cause;
-    throw new KubeConnectionError(`${request}: broken off: ${cause instanceof Error ? cause.message : cause}`, {
+    throw new KubeConnectionError(`${request}: connection broken: ${cause instanceof Error ? cause.message : cause}`, {
       cause,
     });
   } finally {
@@ -57,12 +57,12 @@ export async function* watchEvents<T extends KubeObject>(stream: WatchStream<T>)
   }
 }
 
-/** Ends the stream on abort and on silence, and remembers why. */
+/** Ends the stream on abort and on silence, and keeps the reason. */
 class StreamGuard {
   readonly #stream: WatchStream<KubeObject>;
   readonly #abort = (): void => this.#stop(this.#stream.signal.reason);
   #ending: { readonly reason: unknown } | undefined;
-  /** Undefined while the consumer is busy: that silence is ours, not the server's. */
+  /** Undefined while the consumer is busy: that silence is not the server's. */
   #waitingSinceMs: number | undefined;
   #cancelTimer: () => void;
   #idleTimeoutMs: number;
@@ -71,12 +71,12 @@ class StreamGuard {
     this.#stream = stream;
     this.#idleTimeoutMs = stream.initialEvents ? stream.initialIdleTimeoutMs : stream.idleTimeoutMs;
     this.#waitingSinceMs = stream.clock.monotonicMs();
-    this.#cancelTimer = stream.clock.after(this.#idleTimeoutMs, this.#look);
+    this.#cancelTimer = stream.clock.after(this.#idleTimeoutMs, this.#check);
     stream.signal.addEventListener("abort", this.#abort, { once: true });
     if (stream.signal.aborted) this.#abort();
   }
 
-  /** The present state is complete: from now on silence is ordinary. */
+  /** The initial state is complete: from now on longer silence is normal. */
   live(): void {
     this.#idleTimeoutMs = this.#stream.idleTimeoutMs;
   }
@@ -98,14 +98,14 @@ class StreamGuard {
     this.#stream.signal.removeEventListener("abort", this.#abort);
   }
 
-  /** One timer that looks at the time, instead of a timer set anew for every chunk. */
-  readonly #look = (): void => {
+  /** One timer that checks the time, instead of a new timer for every chunk. */
+  readonly #check = (): void => {
     const { clock, request } = this.#stream;
     const idleTimeoutMs = this.#idleTimeoutMs;
     const nowMs = clock.monotonicMs();
     const quietMs = nowMs - (this.#waitingSinceMs ?? nowMs);
-    if (quietMs >= idleTimeoutMs) this.#stop(new KubeTimeoutError(`${request}: no byte for ${idleTimeoutMs} ms`));
-    else this.#cancelTimer = clock.after(idleTimeoutMs - quietMs, this.#look);
+    if (quietMs >= idleTimeoutMs) this.#stop(new KubeTimeoutError(`${request}: no data for ${idleTimeoutMs} ms`));
+    else this.#cancelTimer = clock.after(idleTimeoutMs - quietMs, this.#check);
   };
 
   #stop(reason: unknown): void {
@@ -117,7 +117,7 @@ class StreamGuard {
 const EVENT_TYPES: ReadonlySet<unknown> = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]);
 const isEventType = (value: unknown): value is WatchEvent<unknown>["type"] => EVENT_TYPES.has(value);
 
-/** Decodes lines, but for events that the caller knows already: their version is found without reading the rest. */
+/** Decodes lines, except for events that the caller already knows: their version is found without parsing the rest. */
 function eventDecoder<T extends KubeObject>(
   stream: WatchStream<T>,
   guard: StreamGuard,
@@ -136,14 +136,14 @@ function eventDecoder<T extends KubeObject>(
   };
 }
 
-/** The version of an ADDED or MODIFIED event whose object names exactly one; undefined when only decoding can tell. */
+/** The version of an ADDED or MODIFIED event that contains exactly one; undefined if only decoding can decide. */
 function versionOf(line: Buffer): string | undefined {
   const head = line.toString("latin1", 0, HEAD_BYTES);
   if (!CHANGES.some((start) => head.startsWith(start))) return undefined;
   const at = line.indexOf(VERSION_MARK);
   const from = at + VERSION_MARK.length;
   const to = line.indexOf(QUOTE, from);
-  // Quotes inside texts are escaped, so this is a field of that name; a second one could be the object's own.
+  // Quotes inside strings are escaped, so this is a field of that name; a second one could be the object's own.
   if (at < 0 || to < 0 || line.indexOf(VERSION_MARK, to) >= 0) return undefined;
   return line.toString("latin1", from, to);
 }

@@ -1,12 +1,12 @@
-// How to reach one API server and who to be there, as plain data: what the loaders produce and the client consumes.
-// Files are named, not read: their content is looked up when a connection or a request needs it, because it rotates.
+// How to reach and authenticate to one API server, as plain data: produced by the loaders, consumed by the client.
+// Files are named, not read: their content rotates, so it is read when a connection or a request needs it.
 
-/** PEM text, or the file that holds it. */
+/** An inline PEM string, or the file that contains it. */
 export type PemSource =
   | { readonly type: "inline"; readonly pem: string }
   | { readonly type: "file"; readonly path: string };
 
-/** A program that gives out credentials, as a kubeconfig names it. */
+/** An exec credential plugin, as configured in a kubeconfig. */
 export interface ExecPlugin {
   readonly apiVersion: "client.authentication.k8s.io/v1" | "client.authentication.k8s.io/v1beta1";
   readonly command: string;
@@ -14,13 +14,13 @@ export interface ExecPlugin {
   readonly env: Readonly<Record<string, string>>;
   readonly interactiveMode: "Never" | "IfAvailable" | "Always";
   readonly provideClusterInfo: boolean;
-  /** What to tell a person whose machine does not have the command. */
+  /** Shown if the command is not installed. */
   readonly installHint: string | undefined;
-  /** The cluster's `client.authentication.k8s.io/exec` extension, passed to the plugin as it is. */
+  /** The cluster's `client.authentication.k8s.io/exec` extension, passed to the plugin unchanged. */
   readonly clusterConfig: unknown;
 }
 
-/** Who to be, apart from a client certificate. */
+/** How to authenticate, apart from a client certificate. */
 export type Authentication =
   | { readonly type: "none" }
   | { readonly type: "token"; readonly token: string }
@@ -28,7 +28,7 @@ export type Authentication =
   | { readonly type: "basic"; readonly username: string; readonly password: string }
   | { readonly type: "exec"; readonly plugin: ExecPlugin };
 
-/** Whom to act for. */
+/** The user to impersonate. */
 export interface Impersonation {
   readonly user: string;
   readonly uid: string | undefined;
@@ -36,11 +36,11 @@ export interface Impersonation {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** How to reach one API server and who to be there, as plain data. */
+/** How to reach and authenticate to one API server, as plain data. */
 export interface ClusterConfig {
-  /** Where this came from, for logs and errors: a file and context, or the service account folder. */
+  /** Where the configuration comes from, for logs and errors: a file and context, or the service account folder. */
   readonly origin: string;
-  /** `https://host:port`, possibly with a path below which the API lives. */
+  /** `https://host:port`, optionally with a path prefix. */
   readonly server: string;
   /** The namespace of the context or of the pod; undefined when none is given. */
   readonly namespace?: string | undefined;

@@ -1,10 +1,10 @@
-// Which credentials go with a request, and what happens when the server refuses them.
+// The credentials of a request, and what happens if the server rejects them.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { createKubeClient } from "../client/kube-client.ts";
-import { answer, startLoopback } from "../testing/loopback-server.ts";
+import { respondJson, startLoopback } from "../testing/loopback-server.ts";
 import type { Authentication, ExecPlugin } from "./cluster-config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "credentials-"));
@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 async function doorkeeper(accepted: { header: string }) {
   return startLoopback((request, response) => {
     const welcome = request.headers.authorization === accepted.header;
-    answer(
+    respondJson(
       response,
       welcome ? 200 : 401,
       welcome ? { ok: true } : { kind: "Status", apiVersion: "v1", reason: "Unauthorized" },
@@ -25,7 +25,7 @@ async function doorkeeper(accepted: { header: string }) {
 const get = { method: "GET", path: "/x" };
 const codes = (server: { seen: readonly unknown[] }): number => server.seen.length;
 
-test("a token file replaced after it was read: the 401 is answered with the new token, nobody notices", async () => {
+test("a token file replaced after it was read: the 401 is retried with the new token", async () => {
   const path = join(folder, "token");
   writeFileSync(path, "old\n");
   const accepted = { header: "Bearer old" };
@@ -54,7 +54,7 @@ test.each<{ name: string; authentication: Authentication; requests: number }>([
   expect(codes(server)).toBe(requests);
 });
 
-test("an unchanged token file is not tried twice", async () => {
+test("an unchanged token file is not retried", async () => {
   const path = join(folder, "same");
   writeFileSync(path, "same");
   await using server = await doorkeeper({ header: "Bearer other" });
@@ -69,7 +69,7 @@ test("basic authentication", async () => {
   expect(await createKubeClient({ config: server.config({ authentication }) }).request(get)).toEqual({ ok: true });
 });
 
-/** A plugin that prints what the named file holds. */
+/** A plugin that prints the content of the named file. */
 function pluginFor(path: string): ExecPlugin {
   return {
     apiVersion: "client.authentication.k8s.io/v1",
@@ -85,7 +85,7 @@ function pluginFor(path: string): ExecPlugin {
 const credential = (status: object): string =>
   JSON.stringify({ apiVersion: "client.authentication.k8s.io/v1", kind: "ExecCredential", status });
 
-test("a plugin is asked again after a 401", async () => {
+test("a plugin is run again after a 401", async () => {
   const path = join(folder, "exec-token");
   writeFileSync(path, credential({ token: "first" }));
   const accepted = { header: "Bearer first" };
@@ -99,10 +99,10 @@ test("a plugin is asked again after a 401", async () => {
   expect(codes(server)).toBe(6);
 });
 
-test("a plugin may issue client certificates, and a renewed one makes new connections", async () => {
+test("a plugin may issue client certificates, and a renewed one opens new connections", async () => {
   const accepted = { peer: "first" };
   await using server = await startLoopback(
-    (request, response) => answer(response, request.peer === accepted.peer ? 200 : 401, { peer: request.peer }),
+    (request, response) => respondJson(response, request.peer === accepted.peer ? 200 : 401, { peer: request.peer }),
     { tls: true },
   );
   const path = join(folder, "exec-certificate");

@@ -1,5 +1,5 @@
-// Who the client is for the next request: the Authorization header and the TLS material, whatever they come from.
-// It never sends anything; the client asks before each request and tells it of a 401.
+// The credentials of the next request: the Authorization header and the TLS material. Sends nothing; the client calls
+// it before each request and after a 401.
 
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
@@ -9,7 +9,7 @@ import { type RunProcess, runProcess } from "./exec-process.ts";
 import { diskFiles, type FileAccess, RotatingFile } from "./rotating-file.ts";
 import { createTlsSource, type TlsMaterial } from "./tls-material.ts";
 
-/** What one request is sent with. The same object for as long as nothing changed. */
+/** The credentials of one request. The same object as long as nothing changes. */
 export interface Identity {
   readonly authorization: string | undefined;
   readonly tls: TlsMaterial;
@@ -17,8 +17,8 @@ export interface Identity {
 
 export interface Credentials {
   current(): Identity | Promise<Identity>;
-  /** The server answered 401 to this identity: another one that is worth one more attempt, or undefined. */
-  afterRefusal(refused: Identity): Promise<Identity | undefined>;
+  /** The server returned 401 for this identity: another identity worth one more attempt, or undefined. */
+  afterUnauthorized(refused: Identity): Promise<Identity | undefined>;
 }
 
 export interface CredentialsOptions {
@@ -39,10 +39,10 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     if (last?.authorization !== authorization || last?.tls !== material) last = { authorization, tls: material };
     return last;
   };
-  /** For credentials that nothing can renew. */
+  /** For credentials that cannot be renewed. */
   const fixed = (authorization: string | undefined): Credentials => ({
     current: () => identity(authorization, tls.current(undefined)),
-    afterRefusal: async () => undefined,
+    afterUnauthorized: async () => undefined,
   });
   switch (authentication.type) {
     case "none":
@@ -57,7 +57,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       const file = new RotatingFile({ path: authentication.path, clock, logger, files });
       return {
         current: () => identity(`Bearer ${file.current()}`, tls.current(undefined)),
-        async afterRefusal(refused) {
+        async afterUnauthorized(refused) {
           const next = identity(`Bearer ${file.reread()}`, tls.current(undefined));
           return next.authorization === refused.authorization ? undefined : next;
         },
@@ -83,7 +83,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
 }
 
 function fromPlugin(plugin: ExecCredentials, identityOf: (credential: ExecCredential) => Identity): Credentials {
-  // Which run of the plugin an identity came from: a refusal of an older run must not start another one.
+  // Which run of the plugin an identity came from: a 401 for an older run must not start another one.
   const origins = new WeakMap<Identity, ExecCredential>();
   const remember = (credential: ExecCredential): Identity => {
     const identity = identityOf(credential);
@@ -95,7 +95,7 @@ function fromPlugin(plugin: ExecCredentials, identityOf: (credential: ExecCreden
       const credential = plugin.get();
       return credential instanceof Promise ? credential.then(remember) : remember(credential);
     },
-    async afterRefusal(refused) {
+    async afterUnauthorized(refused) {
       const origin = origins.get(refused);
       return origin === undefined ? undefined : remember(await plugin.replace(origin));
     },

@@ -1,4 +1,4 @@
-// Credential plugins: what they are told, how long their answer is used, and what a person sees when they fail.
+// Credential plugins: their input, how long their credential is used, and the message when they fail.
 import { expect, test } from "vitest";
 import { CredentialsError } from "../core/errors.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
@@ -45,7 +45,7 @@ function setUp(change: Partial<ExecPlugin> = {}, hasTerminal = false) {
   return { clock, runs, credentials, lifetimeMs };
 }
 
-test("many callers share one run, and the answer is kept", async () => {
+test("many callers share one run, and the credential is cached", async () => {
   const { credentials, runs } = setUp();
   const tokens = await Promise.all([credentials.get(), credentials.get(), credentials.get()]);
   expect(tokens.map((credential) => credential.token)).toEqual(["t1", "t1", "t1"]);
@@ -63,7 +63,7 @@ test("it is renewed a minute before it expires", async () => {
   expect((await credentials.get()).token).toBe("t2");
 });
 
-test("a credential that lives shorter than the leeway is still used for most of its life", async () => {
+test("a credential with a lifetime below the leeway is still used for most of it", async () => {
   const { clock, credentials, lifetimeMs } = setUp();
   lifetimeMs.value = 8000;
   await credentials.get();
@@ -71,7 +71,7 @@ test("a credential that lives shorter than the leeway is still used for most of 
   expect((await credentials.get()).token).toBe("t1");
 });
 
-test("a refusal runs the plugin again, once for all who were refused the same credential", async () => {
+test("a 401 runs the plugin again, once for all requests with that credential", async () => {
   const { credentials, runs } = setUp();
   const refused = await credentials.get();
   const [first, second] = await Promise.all([credentials.replace(refused), credentials.replace(refused)]);
@@ -79,7 +79,7 @@ test("a refusal runs the plugin again, once for all who were refused the same cr
   expect(runs).toHaveLength(2);
 });
 
-test("a failed run is not remembered", async () => {
+test("a failed run is not cached", async () => {
   let fail = true;
   const credentials = new ExecCredentials({
     plugin,
@@ -97,7 +97,7 @@ test("a failed run is not remembered", async () => {
   expect((await credentials.get()).token).toBe("t");
 });
 
-test("the plugin is told about the cluster only if it asks", async () => {
+test("the plugin receives the cluster only if configured", async () => {
   const info = async (change: Partial<ExecPlugin>, hasTerminal: boolean): Promise<unknown> => {
     const { credentials, runs } = setUp(change, hasTerminal);
     await credentials.get();
@@ -120,7 +120,7 @@ test("the plugin is told about the cluster only if it asks", async () => {
   });
 });
 
-test("a plugin that insists on a terminal is refused without one", async () => {
+test("a plugin that requires a terminal is rejected without one", async () => {
   await expect(setUp({ interactiveMode: "Always" }).credentials.get()).rejects.toThrow("there is no terminal");
   expect((await setUp({ interactiveMode: "Always" }, true).credentials.get()).token).toBe("t1");
 });
@@ -131,14 +131,14 @@ test.each([
   {
     name: "another version",
     output: JSON.stringify({ kind: "ExecCredential", apiVersion: "v9" }),
-    want: "answered in v9",
+    want: "returned v9",
   },
-  { name: "nothing inside", output: printed({}), want: "neither a token nor a client certificate" },
+  { name: "no credentials", output: printed({}), want: "neither a token nor a client certificate" },
   { name: "half a certificate", output: printed({ clientCertificateData: "c" }), want: "only one of" },
   {
-    name: "a strange time",
+    name: "an invalid time",
     output: printed({ token: "t", expirationTimestamp: "later" }),
-    want: '"later", which is not a time',
+    want: 'invalid expirationTimestamp "later"',
   },
 ])("refuses $name, without quoting the output", ({ output, want }) => {
   expect(() => parseExecCredential(output, plugin)).toThrow(want);
@@ -160,15 +160,15 @@ test("a real process: its output, its environment", async () => {
 
 test("a real process that fails shows its stderr and exit code", async () => {
   const failing = runProcess(request("console.error('please log in'); process.exit(3)"));
-  await expect(failing).rejects.toThrow(/ended with exit code 3: please log in/);
+  await expect(failing).rejects.toThrow(/exited with code 3: please log in/);
 });
 
-test("a real process that hangs is ended at its deadline", async () => {
+test("a real process that hangs is terminated at its deadline", async () => {
   const hanging = runProcess({ ...request("setInterval(() => {}, 1000)"), timeoutMs: 200 });
-  await expect(hanging).rejects.toThrow(/was ended by SIGKILL \(it gets 0.2 s\)/);
+  await expect(hanging).rejects.toThrow(/was terminated by SIGKILL \(timeout 0.2 s\)/);
 });
 
-test("a command that is not installed says so, with the hint", async () => {
+test("a missing command is reported with its install hint", async () => {
   const missing = runProcess({ ...request(""), command: "no-such-plugin", installHint: "see https://example.com" });
   await expect(missing).rejects.toThrow(/no-such-plugin was not found: install it.*\nsee https:\/\/example.com/);
 });

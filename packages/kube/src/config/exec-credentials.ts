@@ -1,9 +1,9 @@
-// Credentials from an exec plugin: runs it when there is nothing cached, shortly before expiry, and after a refusal,
-// never twice at the same time. How the child process is run lives in exec-process.ts.
+// Credentials from an exec plugin: runs it if nothing is cached, shortly before expiry, and after a 401, never twice at
+// the same time. exec-process.ts runs the child process.
 
 import type { Clock } from "../core/clock.ts";
 import { CredentialsError } from "../core/errors.ts";
-import { isFields, textOf } from "../core/fields.ts";
+import { isFields, stringField } from "../core/fields.ts";
 import type { ClusterConfig, ExecPlugin } from "./cluster-config.ts";
 import type { RunProcess } from "./exec-process.ts";
 import type { ClientCertificate } from "./tls-material.ts";
@@ -11,7 +11,7 @@ import type { ClientCertificate } from "./tls-material.ts";
 export interface ExecCredential {
   readonly token: string | undefined;
   readonly clientCertificate: ClientCertificate | undefined;
-  /** Wall clock; undefined: until it is refused. */
+  /** Wall clock; undefined: valid until the server rejects it. */
   readonly expiresAtMs: number | undefined;
 }
 
@@ -21,12 +21,12 @@ export interface ExecCredentialsOptions {
   readonly caPem: () => string | undefined;
   readonly clock: Clock;
   readonly run: RunProcess;
-  /** Whether a person at a terminal could answer questions. */
+  /** Whether the plugin can prompt a user at a terminal. */
   readonly hasTerminal: boolean;
 }
 
 const PLUGIN_TIMEOUT_MS = 60_000;
-/** A credential is renewed this long before it expires, or at three quarters of its life if that is later. */
+/** A credential is renewed this long before it expires, or at three quarters of its lifetime if that is later. */
 const LONGEST_LEEWAY_MS = 60_000;
 
 export class ExecCredentials {
@@ -44,7 +44,7 @@ export class ExecCredentials {
     return this.#renew();
   }
 
-  /** Another credential than the refused one: the one obtained meanwhile, or a fresh one. */
+  /** A credential other than the rejected one: the one obtained meanwhile, or a new one. */
   async replace(refused: ExecCredential): Promise<ExecCredential> {
     return this.#current !== undefined && this.#current !== refused ? this.#current : this.#renew();
   }
@@ -60,7 +60,7 @@ export class ExecCredentials {
     const { plugin, run, clock, hasTerminal } = this.#options;
     if (plugin.interactiveMode === "Always" && !hasTerminal)
       throw new CredentialsError(
-        `credential plugin ${plugin.command} has interactiveMode Always, and there is no terminal: use IfAvailable or Never, or another way to authenticate`,
+        `credential plugin ${plugin.command} has interactiveMode Always, but there is no terminal: use IfAvailable or Never, or another authentication method`,
       );
     const interactive = plugin.interactiveMode !== "Never" && hasTerminal;
     const startedMs = clock.now();
@@ -101,7 +101,7 @@ export class ExecCredentials {
   }
 }
 
-/** Reads what a plugin printed. Messages never quote it: it holds the credential. */
+/** Parses the output of a plugin. Messages never quote it: it contains the credential. */
 export function parseExecCredential(output: string, plugin: ExecPlugin): ExecCredential {
   const wrong = (problem: string): CredentialsError =>
     new CredentialsError(`credential plugin ${plugin.command} ${problem}`);
@@ -109,22 +109,22 @@ export function parseExecCredential(output: string, plugin: ExecPlugin): ExecCre
   try {
     document = JSON.parse(output);
   } catch {
-    // The parser's message would quote the output, so it is left out on purpose.
+    // The parser's message would quote the output, so it is omitted on purpose.
     throw wrong("printed something that is not JSON; it must print an ExecCredential and nothing else to stdout");
   }
   if (!isFields(document) || document["kind"] !== "ExecCredential") throw wrong("did not print an ExecCredential");
   if (document["apiVersion"] !== plugin.apiVersion)
-    throw wrong(`answered in ${String(document["apiVersion"])}, but the kubeconfig asks for ${plugin.apiVersion}`);
+    throw wrong(`returned ${String(document["apiVersion"])}, but the kubeconfig requires ${plugin.apiVersion}`);
   const status = isFields(document["status"]) ? document["status"] : {};
-  const token = textOf(status, "token");
-  const cert = textOf(status, "clientCertificateData");
-  const key = textOf(status, "clientKeyData");
+  const token = stringField(status, "token");
+  const cert = stringField(status, "clientCertificateData");
+  const key = stringField(status, "clientKeyData");
   if ((cert === undefined) !== (key === undefined))
     throw wrong("returned only one of clientCertificateData and clientKeyData");
   if (token === undefined && cert === undefined) throw wrong("returned neither a token nor a client certificate");
-  const expiry = textOf(status, "expirationTimestamp");
+  const expiry = stringField(status, "expirationTimestamp");
   const expiresAtMs = expiry === undefined ? undefined : Date.parse(expiry);
-  if (Number.isNaN(expiresAtMs)) throw wrong(`returned the expirationTimestamp "${expiry}", which is not a time`);
+  if (Number.isNaN(expiresAtMs)) throw wrong(`returned the invalid expirationTimestamp "${expiry}"`);
   return {
     token,
     clientCertificate: cert === undefined || key === undefined ? undefined : { cert, key },

@@ -1,14 +1,14 @@
-// Runs a credential plugin: a child process with a deadline whose stdout is the result and whose stderr explains failures.
-// It does not understand the output and never logs it: it is a secret.
+// Runs a credential plugin: a child process with a deadline whose stdout is the result and whose stderr explains
+// failures. Does not interpret the output and never logs it: it is a secret.
 import { spawn } from "node:child_process";
 import { CredentialsError } from "../core/errors.ts";
 
 export interface ProcessRequest {
   readonly command: string;
   readonly args: readonly string[];
-  /** On top of this process's own environment. */
+  /** Added to this process's own environment. */
   readonly env: Readonly<Record<string, string>>;
-  /** Give it the terminal's stdin and show its stderr as it comes. */
+  /** Inherits the terminal's stdin and forwards stderr as it arrives. */
   readonly interactive: boolean;
   readonly timeoutMs: number;
   readonly installHint: string | undefined;
@@ -63,8 +63,8 @@ function failed(request: ProcessRequest, failure: Failure): CredentialsError {
   const how = failure.tooLarge
     ? `printed more than ${MAX_STDOUT_BYTES} bytes`
     : failure.signal === null
-      ? `ended with exit code ${failure.code}`
-      : `was ended by ${failure.signal} (it gets ${request.timeoutMs / 1000} s)`;
+      ? `exited with code ${failure.code}`
+      : `was terminated by ${failure.signal} (timeout ${request.timeoutMs / 1000} s)`;
   const said = failure.stderr.trim();
   return new CredentialsError(`credential plugin ${request.command} ${how}${said === "" ? "" : `: ${said}`}`);
 }

@@ -1,5 +1,5 @@
-// The cluster this pod runs in, as the kubelet describes it: two environment variables and the service account folder.
-// The token and the CA are named as files and read on use, because the kubelet rotates them.
+// The configuration of the cluster this pod runs in: two environment variables and the service account folder. The
+// token and the CA are named as files and read on use, because the kubelet rotates them.
 import { join } from "node:path";
 import { KubeConfigError } from "../core/errors.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
@@ -12,7 +12,7 @@ export interface InClusterOptions {
 
 const SERVICE_ACCOUNT_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** Undefined outside of a cluster; an error when the pod has no service account token. */
+/** Undefined outside a cluster. Throws if the pod has no service account token. */
 export function inClusterConfig(options: InClusterOptions): ClusterConfig | undefined {
   const { env, readFile, folder = SERVICE_ACCOUNT_FOLDER } = options;
   const host = env["KUBERNETES_SERVICE_HOST"];

@@ -1,4 +1,4 @@
-// Which cluster is chosen, what a kubeconfig means, and what a person is told when it cannot be used.
+// Which cluster is selected, how a kubeconfig is interpreted, and the message if it is unusable.
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import { KubeConfigError } from "../core/errors.ts";
@@ -53,7 +53,7 @@ const everywhere = {
 };
 
 test.each([
-  { name: "the given file first", path: "/flag", env: { KUBECONFIG: "/env", ...inPod }, want: "https://flag:6443" },
+  { name: "the explicit file first", path: "/flag", env: { KUBECONFIG: "/env", ...inPod }, want: "https://flag:6443" },
   { name: "then KUBECONFIG", env: { KUBECONFIG: "/env", ...inPod }, want: "https://env:6443" },
   { name: "then the pod's own cluster", env: inPod, want: "https://10.0.0.1:443" },
   { name: "then the home folder", env: {}, want: "https://home:6443" },
@@ -73,7 +73,7 @@ test("a pod's token and CA stay files, its namespace is known, IPv6 is bracketed
   });
 });
 
-test("KUBECONFIG lists merge, the first entry of a name wins, missing files are skipped", async () => {
+test("KUBECONFIG files are merged, the first entry of a name wins, missing files are skipped", async () => {
   const files = {
     "/a": kubeconfig("a", { current: null }),
     "/b": stringify({
@@ -138,7 +138,7 @@ test("an exec plugin with its environment and the cluster's extension", async ()
   });
 });
 
-test("the proxy is the cluster's own; the environment's is for the outside world", async () => {
+test("only the cluster's own proxy is used, not the environment's", async () => {
   const env = { HTTPS_PROXY: "http://proxy:3128" };
   expect((await load({ "/k": kubeconfig("x") }, { path: "/k", env })).proxyUrl).toBeUndefined();
   const own = kubeconfig("x", { cluster: { "proxy-url": "http://own:1" } });
@@ -160,7 +160,11 @@ test.each([
     want: 'cluster "y" not found; clusters available: x',
   },
   { name: "unknown user", parts: { context: { user: "y" } }, want: 'user "y" not found; users available: x' },
-  { name: "wrong type", parts: { cluster: { server: 5 } }, want: "/k: clusters[0].cluster.server must be text, not 5" },
+  {
+    name: "wrong type",
+    parts: { cluster: { server: 5 } },
+    want: "/k: clusters[0].cluster.server must be a string, not 5",
+  },
   { name: "no server", parts: { cluster: { server: "" } }, want: "/k: clusters[0].cluster.server is missing" },
   {
     name: "bad data",
@@ -197,14 +201,14 @@ test.each([
 });
 
 test.each([
-  { name: "a file that is not there", path: "/nope", env: {}, want: "kubeconfig /nope cannot be read" },
+  { name: "a missing file", path: "/nope", env: {}, want: "kubeconfig /nope cannot be read" },
   {
-    name: "a KUBECONFIG of which nothing exists",
+    name: "a KUBECONFIG without existing files",
     env: { KUBECONFIG: "/a:/b" },
     want: "KUBECONFIG names /a, /b, which do not exist",
   },
   { name: "a pod without a token", env: inPod, want: "automountServiceAccountToken" },
-  { name: "nothing at all", env: {}, want: "no cluster to talk to" },
+  { name: "nothing at all", env: {}, want: "no cluster configuration" },
 ])("says what to do about $name", async ({ path, env, want }) => {
   await expect(load({}, { path, env })).rejects.toThrow(want);
 });
@@ -213,7 +217,7 @@ test("broken YAML names the file and the line", async () => {
   await expect(load({ "/k": "a: [1" }, { path: "/k" })).rejects.toThrow(/kubeconfig \/k is not YAML: .*line 1/);
 });
 
-test("a broken entry that the context does not use is no obstacle", async () => {
+test("a broken entry that the context does not use is ignored", async () => {
   const text = `${kubeconfig("x")}`.replace(
     "users:",
     "users:\n  - name: old\n    user: { auth-provider: { name: gcp } }",

@@ -1,5 +1,5 @@
-// Finds out which cluster to talk to: an explicit kubeconfig, $KUBECONFIG, the pod's own service account, ~/.kube/config.
-// Produces a ClusterConfig and opens no connection. Every error names the file, the field and the way out.
+// Finds the cluster configuration: an explicit kubeconfig, $KUBECONFIG, the pod's own service account, ~/.kube/config.
+// Returns a ClusterConfig and opens no connection. Every error names the file, the field and the remedy.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { KubeConfigError } from "../core/errors.ts";
@@ -8,25 +8,29 @@ import { inClusterConfig } from "./in-cluster.ts";
 import { type KubeconfigFile, parseKubeconfigFile, type UserEntry } from "./kubeconfig-file.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-/** Reads a file as text; throws what `readFileSync` throws. */
+/** Reads a file as a string; throws what `readFileSync` throws. */
 export type ReadFile = (path: string) => string;
 
+/** Where to look for the cluster configuration. */
 export interface KubeconfigOptions {
-  /** The file a person asked for; nothing else is looked at. */
+  /** An explicit file; the other sources are then ignored. */
   readonly path?: string | undefined;
   readonly env: Environment;
   readonly homeDir: string;
-  /** Instead of the file's current-context. */
+  /** Overrides the file's current-context. */
   readonly context?: string | undefined;
   readonly readFile?: ReadFile | undefined;
-  /** Where a pod's service account is mounted. */
+  /** Where the pod's service account is mounted. */
   readonly serviceAccountFolder?: string | undefined;
 }
 
 const readText: ReadFile = (path) => readFileSync(path, "utf8");
-const NOBODY: UserEntry = { authentication: { type: "none" }, clientCertificate: undefined, impersonate: undefined };
+const ANONYMOUS: UserEntry = { authentication: { type: "none" }, clientCertificate: undefined, impersonate: undefined };
 
-/** The environment's HTTPS_PROXY is for the outside world: an API server is reached through a proxy only if its kubeconfig says so. */
+/**
+ * Finds the cluster configuration: an explicit kubeconfig, $KUBECONFIG, the pod's own service account, ~/.kube/config.
+ * HTTPS_PROXY is ignored: the API server is reached through a proxy only if its kubeconfig configures one.
+ */
 export async function loadKubeconfig(options: KubeconfigOptions): Promise<ClusterConfig> {
   const { path, env, homeDir, readFile = readText } = options;
   if (path) return select([await readKubeconfig(path, readFile)], options.context);
@@ -44,11 +48,11 @@ export async function loadKubeconfig(options: KubeconfigOptions): Promise<Cluste
   const files = await readExisting([home], readFile);
   if (files.length > 0) return select(files, options.context);
   throw new KubeConfigError(
-    `no cluster to talk to: no kubeconfig was given, KUBECONFIG is not set, this is no pod (KUBERNETES_SERVICE_HOST is not set) and ${home} does not exist`,
+    `no cluster configuration: no kubeconfig was given, KUBECONFIG is not set, this is not a pod (KUBERNETES_SERVICE_HOST is not set) and ${home} does not exist`,
   );
 }
 
-/** The files that exist, in order: a list may name files that are not there yet. */
+/** The files that exist, in order: KUBECONFIG may list files that do not exist yet. */
 async function readExisting(paths: readonly string[], readFile: ReadFile): Promise<KubeconfigFile[]> {
   const files: KubeconfigFile[] = [];
   for (const path of paths) {
@@ -68,7 +72,7 @@ async function readKubeconfig(path: string, readFile: ReadFile): Promise<Kubecon
   } catch (cause) {
     throw new KubeConfigError(`kubeconfig ${path} cannot be read: ${messageOf(cause)}`, { cause });
   }
-  // Loaded on demand: inside a cluster nobody needs a YAML parser for this.
+  // Loaded on demand: inside a cluster the YAML parser is not needed.
   const { parse } = await import("yaml");
   let document: unknown;
   try {
@@ -92,7 +96,9 @@ function select(files: readonly KubeconfigFile[], wanted: string | undefined): C
   if (context.cluster === undefined) throw new KubeConfigError(`${inContext} names no cluster`);
   const cluster = lookUp(clusters, "clusters", { name: context.cluster, where: `${inContext}: cluster` })();
   const user =
-    context.user === undefined ? NOBODY : lookUp(users, "users", { name: context.user, where: `${inContext}: user` })();
+    context.user === undefined
+      ? ANONYMOUS
+      : lookUp(users, "users", { name: context.user, where: `${inContext}: user` })();
   const { execConfig, ...address } = cluster;
   const authentication =
     user.authentication.type === "exec"

@@ -1,4 +1,4 @@
-// A file that others replace: looked at every ten seconds, read when changed, never worse than its last content.
+// A file that others replace: checked every ten seconds, read if changed; the last content is kept on errors.
 import { expect, test } from "vitest";
 import { CredentialsError } from "../core/errors.ts";
 import { silentLogger } from "../core/logger.ts";
@@ -19,7 +19,7 @@ function setUp() {
   return { clock, disk, file: new RotatingFile({ path: "/token", clock, logger: silentLogger, files }) };
 }
 
-test("a replaced file is noticed within ten seconds, an unchanged one is not read again", async () => {
+test("a replaced file is detected within ten seconds, an unchanged one is not read again", async () => {
   const { clock, disk, file } = setUp();
   expect(file.current()).toBe("one");
   disk.content = "two";
@@ -32,14 +32,14 @@ test("a replaced file is noticed within ten seconds, an unchanged one is not rea
   expect(disk.reads).toBe(2);
 });
 
-test("after a refusal the file is read at once, even if it looks unchanged", () => {
+test("after a 401 the file is read at once, even if it seems unchanged", () => {
   const { disk, file } = setUp();
   file.current();
   disk.content = "two";
   expect(file.reread()).toBe("two");
 });
 
-test("a file that is away or empty for a moment keeps its last content", async () => {
+test("a file that is temporarily missing or empty keeps its last content", async () => {
   const { clock, disk, file } = setUp();
   file.current();
   disk.fingerprint = "2";
@@ -54,7 +54,7 @@ test("a file that is away or empty for a moment keeps its last content", async (
   expect(file.current()).toBe("three");
 });
 
-test("a file that never was readable is an error that names it", () => {
+test("a file that was never readable is an error that names it", () => {
   const { disk, file } = setUp();
   disk.error = new Error("EACCES: permission denied");
   expect(() => file.current()).toThrow(new CredentialsError("/token cannot be read: EACCES: permission denied"));

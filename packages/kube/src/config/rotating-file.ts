@@ -1,11 +1,11 @@
-// The content of a file that somebody else replaces from time to time (tokens, certificates). Looks at the file at most
-// every ten seconds and reads it only when it changed; a file that is away or empty for a moment keeps its last content.
+// The content of a file that another process replaces from time to time (tokens, certificates). Checks the file at most
+// every ten seconds and reads it only if it changed; while the file is missing or empty, the last content is kept.
 import { readFileSync, statSync } from "node:fs";
 import type { Clock } from "../core/clock.ts";
 import { CredentialsError } from "../core/errors.ts";
 import type { Logger } from "../core/logger.ts";
 
-/** The file system as far as credentials need it. */
+/** The file system operations that credentials need. */
 export interface FileAccess {
   read(path: string): string;
   /** Changes whenever the file is written or replaced. */
@@ -15,7 +15,7 @@ export interface FileAccess {
 export const diskFiles: FileAccess = {
   read: (path) => readFileSync(path, "utf8"),
   fingerprint(path) {
-    // Follows links: the kubelet rotates by pointing a link at a new folder.
+    // Follows links: the kubelet rotates by pointing a symbolic link at a new folder.
     const { ino, mtimeMs, size } = statSync(path);
     return `${ino}/${mtimeMs}/${size}`;
   },
@@ -40,20 +40,20 @@ export class RotatingFile {
     this.#options = options;
   }
 
-  /** The content, trimmed. Throws only when the file has never been readable. */
+  /** The content, trimmed. Throws only if the file has never been readable. */
   current(): string {
     const nowMs = this.#options.clock.monotonicMs();
     if (this.#content !== undefined && nowMs - this.#checkedMs < CHECK_EVERY_MS) return this.#content;
     this.#checkedMs = nowMs;
-    return this.#look(false);
+    return this.#check(false);
   }
 
-  /** Reads the file now, whatever its age and fingerprint. */
+  /** Reads the file now, regardless of its age and fingerprint. */
   reread(): string {
-    return this.#look(true);
+    return this.#check(true);
   }
 
-  #look(force: boolean): string {
+  #check(force: boolean): string {
     const { path, files, logger } = this.#options;
     try {
       const fingerprint = files.fingerprint(path);

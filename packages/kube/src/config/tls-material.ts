@@ -1,5 +1,5 @@
-// Certificates and keys for connections, from inline PEM or from files that rotate. The same object is returned until
-// something changed, so that connections know by identity when they must be made anew.
+// Certificates and keys for connections, from inline PEM or from files that rotate. Returns the same object until
+// something changes, so that connections can be replaced by comparing identity.
 import type { ClusterConfig, PemSource } from "./cluster-config.ts";
 import { RotatingFile, type RotatingFileOptions } from "./rotating-file.ts";
 
@@ -16,7 +16,7 @@ export interface ClientCertificate {
 }
 
 export interface TlsSource {
-  /** A certificate issued by a credential plugin stands in for the configured one. */
+  /** A certificate issued by a credential plugin takes precedence over the configured one. */
   current(issued: ClientCertificate | undefined): TlsMaterial;
   ca(): string | undefined;
 }

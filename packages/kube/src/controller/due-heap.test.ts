@@ -13,7 +13,7 @@ function drain(heap: DueHeap<DueEntry>): DueEntry[] {
   return out;
 }
 
-test("entries come out by due time, and by age among equals", () => {
+test("entries are ordered by due time, and by age among equals", () => {
   const heap = new DueHeap<DueEntry>();
   for (const one of [entry(5, 0), entry(1, 1), entry(5, 2), entry(3, 3), entry(1, 4)]) heap.push(one);
   expect(drain(heap).map(({ dueMs, order }) => [dueMs, order])).toEqual([
@@ -25,7 +25,7 @@ test("entries come out by due time, and by age among equals", () => {
   ]);
 });
 
-test("whatever is taken out of the middle, the rest stays in order", () => {
+test("removing from the middle keeps the order", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(50)), fc.array(fc.nat(200)), (dues, removals) => {
       const heap = new DueHeap<DueEntry>();
@@ -42,7 +42,7 @@ test("whatever is taken out of the middle, the rest stays in order", () => {
   );
 });
 
-test("an entry of another heap is not taken out", () => {
+test("an entry of another heap is not removed", () => {
   const heap = new DueHeap<DueEntry>();
   const other = new DueHeap<DueEntry>();
   const stranger = entry(1, 0);

@@ -1,11 +1,11 @@
-// A binary heap of entries ordered by due time, oldest request first among equals. Every entry knows its slot, so that one
-// can be moved or taken out in O(log n). It knows nothing of keys, workers or clocks.
+// A binary heap of entries ordered by due time, first in first out among equals. Every entry knows its slot, so that it
+// can be moved or removed in O(log n). Knows nothing of keys, workers or clocks.
 
 export interface DueEntry {
   dueMs: number;
-  /** Tells entries with the same due time apart: the smaller one comes first. */
+  /** Orders entries with the same due time: the smaller one comes first. */
   order: number;
-  /** Where the entry sits in the heap; -1 when it is in none. Written by the heap alone. */
+  /** Index of the entry in the heap; -1 when it is in none. Written only by the heap. */
   slot: number;
 }
 
@@ -27,7 +27,7 @@ export class DueHeap<E extends DueEntry> {
     this.#up(entry);
   }
 
-  /** Takes an entry out, wherever it is. False when it was not in this heap. */
+  /** Removes an entry. False if it was not in this heap. */
   remove(entry: E): boolean {
     if (this.#entries[entry.slot] !== entry) return false;
     const last = this.#entries.pop();

@@ -1,4 +1,4 @@
-// Controllers, the queue and the workers that run them, and the manager that starts and stops everything in order.
+// Controllers, the work queue and the workers that run them, and the manager that starts and stops everything in order.
 export {
   type Controller,
   type NextCheck,

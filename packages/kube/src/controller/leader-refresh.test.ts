@@ -1,4 +1,4 @@
-// The manager between winning the lease and the first reconcile.
+// The manager between acquiring the lease and the first reconcile.
 import { expect, test } from "vitest";
 import { CONFIG_MAPS } from "../../test/support/cache-fixtures.ts";
 import { NotLeaderError } from "../core/errors.ts";
@@ -43,7 +43,7 @@ function setUp() {
     });
   };
   const refreshes = new Map<string, Refresh>();
-  /** A cache whose refresh ends when the test says so. */
+  /** A cache whose refresh the test completes. */
   const cache = (name: string): void =>
     part("caches", {
       name,
@@ -57,7 +57,7 @@ function setUp() {
   const stop = new AbortController();
   const start = async (): Promise<{ readonly running: Promise<void> }> => {
     const running = manager.run(stop.signal);
-    // Every test looks at the outcome later; until then a rejection is not an accident.
+    // Every test awaits the outcome later; until then a rejection is expected.
     running.catch(() => undefined);
     await clock.advance(0);
     return { running };
@@ -66,7 +66,7 @@ function setUp() {
   return { clock, log, lines, part, cache, refreshes, fail, start, stop };
 }
 
-test("leader-only work starts when every cache is as new as the lease, and not before", async () => {
+test("leader-only work starts only when every cache is as new as the lease", async () => {
   const { clock, log, part, cache, refreshes, start, stop } = setUp();
   const won = Promise.withResolvers<void>();
   for (const name of ["engines", "pods"]) cache(name);
@@ -74,7 +74,7 @@ test("leader-only work starts when every cache is as new as the lease, and not b
   part("leader-services");
   part("controllers");
   const { running } = await start();
-  // A standby's caches follow their watches and nothing else.
+  // The caches of a standby only follow their watches.
   await clock.advance(3_600_000);
   expect(log).toEqual(["+engines", "+pods", "+election"]);
   won.resolve();
@@ -86,14 +86,14 @@ test("leader-only work starts when every cache is as new as the lease, and not b
   refreshes.get("pods")?.done();
   await clock.advance(0);
   expect(log).toEqual(["+leader-services", "+controllers"]);
-  // Once per election: nothing is left that would list at rest.
+  // Once per election: nothing lists afterwards.
   await clock.advance(3_600_000);
   expect([log.length, clock.pending]).toEqual([2, 0]);
   stop.abort();
   await running;
 });
 
-test("a cache is refreshed as a part of the manager", async () => {
+test("the manager refreshes a cache", async () => {
   const abort = new AbortController();
   const refreshed: AbortSignal[] = [];
   const cache = Object.assign(new MemoryCache(CONFIG_MAPS), {
@@ -103,7 +103,7 @@ test("a cache is refreshed as a part of the manager", async () => {
   expect(refreshed).toEqual([abort.signal]);
 });
 
-test("without an election there is no other leader to catch up with", async () => {
+test("without an election nothing is refreshed", async () => {
   const { log, part, cache, start, stop } = setUp();
   cache("engines");
   part("controllers");
@@ -113,7 +113,7 @@ test("without an election there is no other leader to catch up with", async () =
   await running;
 });
 
-test("a lease that is lost meanwhile ends the refresh, and no controller starts", async () => {
+test("losing the lease aborts the refresh, and no controller starts", async () => {
   const { clock, log, part, cache, refreshes, fail, start } = setUp();
   cache("engines");
   part("election");
@@ -126,7 +126,7 @@ test("a lease that is lost meanwhile ends the refresh, and no controller starts"
   expect(clock.pending).toBe(0);
 });
 
-test("a stop meanwhile is a clean one, and no controller starts", async () => {
+test("a stop during the refresh is clean, and no controller starts", async () => {
   const { log, part, cache, refreshes, start, stop } = setUp();
   cache("engines");
   part("election");
@@ -138,7 +138,7 @@ test("a stop meanwhile is a clean one, and no controller starts", async () => {
   expect(log).toEqual(["+engines", "+election", "refresh engines", "-election", "-engines"]);
 });
 
-test("a leader that cannot read is named in the log, and after two minutes it lets another one lead", async () => {
+test("a leader that cannot list logs the caches, and after two minutes releases the lease", async () => {
   const { clock, log, lines, part, cache, refreshes, start } = setUp();
   for (const name of ["engines", "pods"]) cache(name);
   part("election");
@@ -147,14 +147,14 @@ test("a leader that cannot read is named in the log, and after two minutes it le
   refreshes.get("engines")?.done();
   await clock.advance(10_000);
   expect(lines).toContainEqual({
-    message: "waiting for caches to catch up before the first reconcile",
+    message: "refreshing caches before the first reconcile",
     fields: { parts: ["pods"], elapsedMs: 10_000 },
   });
   await clock.advance(109_999);
   expect(log).not.toContain("-election");
   await clock.advance(1);
-  // Ended, not abandoned: the elector releases the lease.
+  // Stopped, not abandoned: the elector releases the lease.
   expect(log).toContain("-election");
-  await expect(running).rejects.toThrow("not current within 120 s of winning the lease: pods");
+  await expect(running).rejects.toThrow("caches not refreshed within 120 s after winning the lease: pods");
   expect(log.filter((line) => line.startsWith("abandoned"))).toEqual([]);
 });

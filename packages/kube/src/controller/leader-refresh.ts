@@ -1,5 +1,5 @@
-// Between winning the lease and the first reconcile: everything that shows cluster state catches up with the moment the lease was won.
-// A standby's watch may have stood still while the former leader wrote; a reconcile on such a state would undo that leader's work.
+// Refreshes every cache between winning the lease and the first reconcile. A standby's watch may have stalled while the
+// former leader wrote; a reconcile on such a state would undo that leader's work.
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
 import type { Runnable } from "./runnable.ts";
@@ -8,13 +8,13 @@ export interface LeaderRefreshOptions {
   readonly runnables: readonly Runnable[];
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Longer than this, and another replica should lead: this one cannot read what it would act on. */
+  /** After this long another replica should lead: this one cannot read the state it would act on. */
   readonly timeoutMs: number;
 }
 
 const REPORT_EVERY_MS = 10_000;
 
-/** Resolves when all are current; rejects when that takes too long, and with the signal's reason when it fires. */
+/** Resolves when all are current; rejects on timeout, and with the signal's reason when it fires. */
 export async function refreshForLeader(options: LeaderRefreshOptions, signal: AbortSignal): Promise<void> {
   const { clock, logger, timeoutMs } = options;
   const behind = new Set(options.runnables.filter(({ refresh }) => refresh !== undefined));
@@ -34,8 +34,10 @@ export async function refreshForLeader(options: LeaderRefreshOptions, signal: Ab
     for (;;) {
       await sleep(clock, Math.min(REPORT_EVERY_MS, timeoutMs - elapsedMs()), ended);
       if (elapsedMs() >= timeoutMs)
-        throw new Error(`not current within ${timeoutMs / 1000} s of winning the lease: ${names().join(", ")}`);
-      logger.info("waiting for caches to catch up before the first reconcile", {
+        throw new Error(
+          `caches not refreshed within ${timeoutMs / 1000} s after winning the lease: ${names().join(", ")}`,
+        );
+      logger.info("refreshing caches before the first reconcile", {
         parts: names(),
         elapsedMs: elapsedMs(),
       });
@@ -43,7 +45,7 @@ export async function refreshForLeader(options: LeaderRefreshOptions, signal: Ab
   };
   try {
     await Promise.race([all, report()]);
-    logger.info("caches are current", { elapsedMs: elapsedMs() });
+    logger.info("caches refreshed", { elapsedMs: elapsedMs() });
   } finally {
     done.abort();
   }

@@ -19,7 +19,7 @@ function setUp(options: { readonly shutdownTimeoutMs?: number } = {}) {
   const log: string[] = [];
   const probes = createProbes({ clock, logger: silentLogger, host: "127.0.0.1", port: 0 });
   const manager = createManager({ logger: silentLogger, clock, probes, ...options });
-  /** A part that is ready when told to be (or at once) and ends when told to (or with its signal). */
+  /** A part that becomes ready and returns when the test says so (by default: at once, and with its signal). */
   const part = (group: Group, how: { readonly waits?: boolean; readonly stubborn?: boolean } = {}): Part => {
     const ready = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
@@ -42,12 +42,12 @@ function setUp(options: { readonly shutdownTimeoutMs?: number } = {}) {
   const stop = new AbortController();
   const start = (): Promise<void> => {
     const running = manager.run(stop.signal);
-    // Every test looks at the outcome later; until then a rejection is not an accident.
+    // Every test awaits the outcome later; until then a rejection is expected.
     running.catch(() => undefined);
     return running;
   };
-  const statusOf = (path: string): number => probes.answer(new URL(path, "http://localhost")).status;
-  /** The probes listen on a real port: wait for it, then let the rest start. */
+  const statusOf = (path: string): number => probes.respond(new URL(path, "http://localhost")).status;
+  /** The probes listen on a real port: wait for it before the rest starts. */
   const started = async (): Promise<void> => {
     await probes.whenReady?.(new AbortController().signal);
     await clock.advance(0);
@@ -55,7 +55,7 @@ function setUp(options: { readonly shutdownTimeoutMs?: number } = {}) {
   return { clock, log, manager, part, start, started, stop, statusOf };
 }
 
-test("groups start in order, each when the one before is ready, and stop in reverse", async () => {
+test("groups start in order, each when the previous one is ready, and stop in reverse", async () => {
   const { clock, log, part, start, started, stop } = setUp();
   const controllers = part("controllers");
   const election = part("election", { waits: true });
@@ -96,7 +96,7 @@ test("ready when servers listen and caches are synced, leader or not; not ready 
   await running;
 });
 
-test("one failing part stops all the others and is the outcome", async () => {
+test("one failing part stops all others, and run rejects with its error", async () => {
   const { log, part, start, started } = setUp();
   part("servers");
   const caches = part("caches");
@@ -108,16 +108,16 @@ test("one failing part stops all the others and is the outcome", async () => {
   expect(log).toEqual(["+servers", "+caches", "+controllers", "-controllers", "-servers"]);
 });
 
-test("a part that ends by itself is a failure", async () => {
+test("a part that returns early is a failure", async () => {
   const { part, start, started } = setUp();
   const caches = part("caches");
   const running = start();
   await started();
   caches.end();
-  await expect(running).rejects.toThrow("caches ended before it was asked to");
+  await expect(running).rejects.toThrow("caches returned before it was stopped");
 });
 
-test("a part that fails while it starts ends the start", async () => {
+test("a part that fails during the start aborts the start", async () => {
   const { log, part, start, started } = setUp();
   const servers = part("servers", { waits: true });
   part("controllers");
@@ -128,7 +128,7 @@ test("a part that fails while it starts ends the start", async () => {
   expect(log).toEqual(["+servers"]);
 });
 
-test("caches that do not fill within two minutes are an error that names them", async () => {
+test("caches that do not sync within two minutes are an error that names them", async () => {
   const { clock, part, start, started } = setUp();
   part("caches", { waits: true });
   const running = start();
@@ -137,7 +137,7 @@ test("caches that do not fill within two minutes are an error that names them", 
   await expect(running).rejects.toThrow("not ready within 120 s: caches");
 });
 
-test("waiting for the lease has no limit and ends cleanly with a stop", async () => {
+test("waiting for the lease has no limit and a stop ends it cleanly", async () => {
   const { clock, log, part, start, started, stop } = setUp();
   part("election", { waits: true });
   part("controllers");
@@ -149,7 +149,7 @@ test("waiting for the lease has no limit and ends cleanly with a stop", async ()
   expect(log).toEqual(["+election", "-election"]);
 });
 
-test("work that does not end by the deadline is named, and the lease is not given up", async () => {
+test("work that does not stop by the deadline is named, and the lease is not released", async () => {
   const { clock, log, part, start, started, stop } = setUp();
   part("election");
   part("controllers", { stubborn: true });
@@ -164,7 +164,7 @@ test("work that does not end by the deadline is named, and the lease is not give
   expect(log).toContain("abandoned election");
 });
 
-test("after the lease is lost only a second is left", async () => {
+test("after the lease is lost the shutdown has one second", async () => {
   const { clock, part, start, started } = setUp();
   const election = part("election");
   part("controllers", { stubborn: true });
@@ -181,7 +181,7 @@ test("after the lease is lost only a second is left", async () => {
   await expect(running).rejects.toThrow(NotLeaderError);
 });
 
-test("a second request to stop ends at once", async () => {
+test("a second stop request ends the shutdown at once", async () => {
   const { clock, manager, part, start, started } = setUp();
   part("controllers", { stubborn: true });
   const running = start();
@@ -192,7 +192,7 @@ test("a second request to stop ends at once", async () => {
   await expect(running).rejects.toThrow(ForcedStopError);
 });
 
-test("asked to stop before it began, it starts nothing", async () => {
+test("stopped before it began, it starts nothing", async () => {
   const { log, part, start, stop } = setUp();
   part("servers");
   stop.abort();
@@ -200,7 +200,7 @@ test("asked to stop before it began, it starts nothing", async () => {
   expect(log).toEqual([]);
 });
 
-test("a part's problem shows in /healthz under its name", async () => {
+test("the problem of a part appears in /healthz under its name", async () => {
   const { manager, statusOf } = setUp();
   let problem: string | undefined;
   manager.add({ name: "worker", group: "controllers", run: () => Promise.resolve(), problem: () => problem });
@@ -209,7 +209,7 @@ test("a part's problem shows in /healthz under its name", async () => {
   expect(statusOf("/healthz/worker")).toBe(503);
 });
 
-test("names are unique, and nothing is added to a running manager", async () => {
+test("names are unique, and nothing can be added to a running manager", async () => {
   const { manager, part, start, started, stop } = setUp();
   const { runnable } = part("caches");
   expect(() => manager.add(runnable)).toThrow(InvariantError);

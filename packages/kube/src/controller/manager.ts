@@ -1,5 +1,5 @@
-// Starts everything in order and stops it in reverse within a deadline: one failing part ends the whole process.
-// It knows no controller, cache or server by name, and never exits the process; its caller does.
+// Starts everything in order and stops it in reverse within a deadline: one failing part stops the whole manager. Knows
+// no controller, cache or server by name, and never exits the process; its caller does.
 import { type Clock, sleep } from "../core/clock.ts";
 import { InvariantError, NotLeaderError } from "../core/errors.ts";
 import type { Logger } from "../core/logger.ts";
@@ -8,169 +8,193 @@ import { refreshForLeader } from "./leader-refresh.ts";
 import { GROUPS, type Group, type Runnable } from "./runnable.ts";
 import { type Stage, startStage } from "./stage.ts";
 
+/** Options of a manager. */
 export interface ManagerOptions {
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Started first and fed with the checks of everything else. Absent: no probes. */
+  /** Started first; the checks of all other parts are added to it. Absent: no probes. */
   readonly probes?: Probes;
-  /** For the whole stop. Default 8 s. */
+  /** For the whole shutdown. Default 8 s. */
   readonly shutdownTimeoutMs?: number;
   /**
-   * For a group to become ready (servers listening, caches synced), and for the caches to become current once the lease is won.
-   * Waiting for the lease has no limit. Default 2 min.
+   * For a group to become ready (servers listening, caches synced), and for the caches to be refreshed once the lease
+   * is won. Waiting for the lease has no limit. Default 2 min.
    */
   readonly startTimeoutMs?: number;
 }
 
-/** Starts everything in order and stops it in reverse within a deadline. One failing part stops all. */
+/** Starts everything in order and stops it in reverse within a deadline. One failing part stops all others. */
 export interface Manager {
   /** Everything is added before `run`. */
   add(runnable: Runnable): void;
-  /** Runs until the signal fires or `stop` is called, then stops cleanly. Rejects with the error of the part that failed first. */
+  /**
+   * Runs until the signal fires or `stop` is called, then shuts down. Rejects with the error of the first part that
+   * failed.
+   */
   run(signal: AbortSignal): Promise<void>;
-  /** Asks for a clean stop; asked a second time, `run` rejects at once with ForcedStopError. */
+  /** Requests a clean shutdown; on the second call `run` rejects at once with ForcedStopError. */
   stop(): void;
 }
 
-/** Some part did not end within the shutdown deadline. */
+/** A part did not stop within the shutdown deadline. */
 export class ShutdownTimeoutError extends Error {
   override readonly name = "ShutdownTimeoutError";
 }
 
-/** The stop was asked for twice: nothing more is waited for. */
+/** The stop was requested twice: nothing more is waited for. */
 export class ForcedStopError extends Error {
   override readonly name = "ForcedStopError";
 }
 
 type Ending = { readonly type: "stop" } | { readonly type: "failure"; readonly error: unknown };
 
-/** After the lease is lost nothing may linger: another process may begin a few seconds later. */
+/** After the lease is lost nothing may linger: another process may start within seconds. */
 const LOST_LEASE_STOP_MS = 1_000;
 
-/** A manager with nothing to run yet. */
+/** Creates a manager with nothing to run yet. */
 export function createManager(options: ManagerOptions): Manager {
-  const { logger, clock, probes, shutdownTimeoutMs = 8_000, startTimeoutMs = 120_000 } = options;
-  const runnables: Runnable[] = [];
-  const ready = new Set<Runnable>();
-  const stages: Stage[] = [];
-  const lateErrors: unknown[] = [];
-  const ended = Promise.withResolvers<Ending>();
-  const forced = Promise.withResolvers<void>();
-  /** Fires as soon as it is known that the process will end: cuts short whatever the start waits for. */
-  const ending = new AbortController();
-  let running = false;
-  let stopRequests = 0;
+  return new RunnableManager(options);
+}
 
-  const end = (how: Ending): void => {
-    ended.resolve(how);
-    ending.abort();
+class RunnableManager implements Manager {
+  readonly #logger: Logger;
+  readonly #clock: Clock;
+  readonly #probes: Probes | undefined;
+  readonly #shutdownTimeoutMs: number;
+  readonly #startTimeoutMs: number;
+  readonly #runnables: Runnable[] = [];
+  readonly #ready = new Set<Runnable>();
+  readonly #stages: Stage[] = [];
+  readonly #lateErrors: unknown[] = [];
+  readonly #ended = Promise.withResolvers<Ending>();
+  readonly #forced = Promise.withResolvers<void>();
+  /** Aborts as soon as the outcome is known: interrupts whatever the start waits for. */
+  readonly #ending = new AbortController();
+  #running = false;
+  #stopRequests = 0;
+
+  constructor(options: ManagerOptions) {
+    this.#logger = options.logger;
+    this.#clock = options.clock;
+    this.#probes = options.probes;
+    this.#shutdownTimeoutMs = options.shutdownTimeoutMs ?? 8_000;
+    this.#startTimeoutMs = options.startTimeoutMs ?? 120_000;
+    if (this.#probes === undefined) return;
+    this.add(this.#probes);
+    this.#probes.addReadyCheck("shutdown", () => (this.#isEnding ? "the process is shutting down" : undefined));
+  }
+
+  add(runnable: Runnable): void {
+    const { name, group } = runnable;
+    if (this.#running) throw new InvariantError(`${name} was added to a running manager`);
+    if (this.#runnables.some((other) => other.name === name))
+      throw new InvariantError(`two parts of the manager are named ${name}`);
+    this.#runnables.push(runnable);
+    if (runnable.problem !== undefined) this.#probes?.addHealthCheck(name, () => runnable.problem?.());
+    if (group === "servers" || group === "caches")
+      this.#probes?.addReadyCheck(name, () => (this.#ready.has(runnable) ? undefined : "not ready yet"));
+  }
+
+  // A field, because it is also the listener on the signal of `run`.
+  readonly stop = (): void => {
+    this.#stopRequests += 1;
+    if (this.#stopRequests > 1) this.#forced.resolve();
+    else this.#logger.info("shutting down");
+    this.#end({ type: "stop" });
   };
 
-  const stop = (): void => {
-    stopRequests += 1;
-    if (stopRequests > 1) forced.resolve();
-    else logger.info("stopping");
-    end({ type: "stop" });
-  };
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#running) throw new InvariantError("a manager runs only once");
+    this.#running = true;
+    if (signal.aborted) this.stop();
+    else signal.addEventListener("abort", this.stop, { once: true });
+    try {
+      for (const group of GROUPS) if (!this.#isEnding) await this.#startGroup(group);
+      await this.#finish(await this.#ended.promise);
+    } finally {
+      signal.removeEventListener("abort", this.stop);
+    }
+  }
 
-  const onFailure = (runnable: Runnable, error: unknown): void => {
-    logger.error(ending.signal.aborted ? "failed while stopping" : "failed, stopping", error, { part: runnable.name });
-    if (ending.signal.aborted) lateErrors.push(error);
-    end({ type: "failure", error });
-  };
+  get #isEnding(): boolean {
+    return this.#ending.signal.aborted;
+  }
 
-  const add = (runnable: Runnable): void => {
-    if (running) throw new InvariantError(`${runnable.name} was added to a running manager`);
-    if (runnables.some(({ name }) => name === runnable.name))
-      throw new InvariantError(`two parts named ${runnable.name}`);
-    runnables.push(runnable);
-    const { name, problem } = runnable;
-    if (problem !== undefined) probes?.addHealthCheck(name, () => runnable.problem?.());
-    if (runnable.group === "servers" || runnable.group === "caches")
-      probes?.addReadyCheck(name, () => (ready.has(runnable) ? undefined : "not ready yet"));
-  };
+  #end(how: Ending): void {
+    this.#ended.resolve(how);
+    this.#ending.abort();
+  }
 
-  const startGroup = async (group: Group): Promise<void> => {
-    const members = runnables.filter((runnable) => runnable.group === group);
+  #fail(runnable: Runnable, error: unknown): void {
+    const message = this.#isEnding ? "part failed during shutdown" : "part failed, shutting down";
+    this.#logger.error(message, error, { part: runnable.name });
+    if (this.#isEnding) this.#lateErrors.push(error);
+    this.#end({ type: "failure", error });
+  }
+
+  async #startGroup(group: Group): Promise<void> {
+    const members = this.#runnables.filter((runnable) => runnable.group === group);
     if (members.length === 0) return;
-    const stage = startStage(group, members, onFailure);
-    stages.push(stage);
+    this.#stages.push(startStage(group, members, (runnable, error) => this.#fail(runnable, error)));
     const waits = members.map(async (runnable) => {
-      await runnable.whenReady?.(ending.signal);
-      ready.add(runnable);
+      await runnable.whenReady?.(this.#ending.signal);
+      this.#ready.add(runnable);
     });
     try {
-      if (group === "election") {
-        await Promise.all(waits);
-        // Caches synced before the election: the former leader may have written since, and a watch may have stood still.
-        await refreshForLeader({ runnables, clock, logger, timeoutMs: startTimeoutMs }, ending.signal);
-      } else await within(Promise.all(waits), members);
-      logger.debug("started", { group });
+      if (group === "election") await this.#becomeLeader(waits);
+      else await this.#readyInTime(waits, members);
+      this.#logger.debug("started", { group });
     } catch (error) {
-      // A wait that was cut short is no failure of its own.
-      if (!ending.signal.aborted) end({ type: "failure", error });
+      // An interrupted wait is not a failure of its own.
+      if (!this.#isEnding) this.#end({ type: "failure", error });
     }
-  };
+  }
 
-  const within = async (waits: Promise<unknown>, members: readonly Runnable[]): Promise<void> => {
+  async #becomeLeader(waits: readonly Promise<void>[]): Promise<void> {
+    await Promise.all(waits);
+    // Caches synced before the election: the former leader may have written since, and a watch may have stalled.
+    const parts = { runnables: this.#runnables, clock: this.#clock, logger: this.#logger };
+    await refreshForLeader({ ...parts, timeoutMs: this.#startTimeoutMs }, this.#ending.signal);
+  }
+
+  async #readyInTime(waits: readonly Promise<void>[], members: readonly Runnable[]): Promise<void> {
     const waited = new AbortController();
     const tooLong = async (): Promise<void> => {
-      await sleep(clock, startTimeoutMs, AbortSignal.any([waited.signal, ending.signal]));
-      const names = members.filter((runnable) => !ready.has(runnable)).map(({ name }) => name);
-      throw new Error(`not ready within ${startTimeoutMs / 1000} s: ${names.join(", ")}`);
+      await sleep(this.#clock, this.#startTimeoutMs, AbortSignal.any([waited.signal, this.#ending.signal]));
+      const names = members.filter((runnable) => !this.#ready.has(runnable)).map(({ name }) => name);
+      throw new Error(`not ready within ${this.#startTimeoutMs / 1000} s: ${names.join(", ")}`);
     };
     try {
-      await Promise.race([waits, tooLong()]);
+      await Promise.race([Promise.all(waits), tooLong()]);
     } finally {
       waited.abort();
     }
-  };
+  }
 
-  /** True when everything ended in time. */
-  const stopStages = async (budgetMs: number): Promise<boolean> => {
+  /** True if everything stopped in time. */
+  async #stopStages(budgetMs: number): Promise<boolean> {
     const giveUp = new AbortController();
-    const cancel = clock.after(budgetMs, () => giveUp.abort());
-    void forced.promise.then(() => giveUp.abort());
+    const cancel = this.#clock.after(budgetMs, () => giveUp.abort());
+    void this.#forced.promise.then(() => giveUp.abort());
     try {
-      for (const stage of stages.toReversed()) if (!(await stage.stop(giveUp.signal))) return false;
+      for (const stage of this.#stages.toReversed()) if (!(await stage.stop(giveUp.signal))) return false;
       return true;
     } finally {
       cancel();
     }
-  };
-
-  const finish = async (how: Ending): Promise<void> => {
-    const lostLease = how.type === "failure" && how.error instanceof NotLeaderError;
-    const clean = await stopStages(lostLease ? Math.min(LOST_LEASE_STOP_MS, shutdownTimeoutMs) : shutdownTimeoutMs);
-    const stuck = clean ? [] : stages.flatMap((stage) => stage.unfinished());
-    if (!clean) for (const stage of stages) stage.abandon();
-    if (stuck.length > 0) logger.info("not everything ended", { parts: stuck });
-    if (how.type === "failure") throw how.error;
-    if (stopRequests > 1) throw new ForcedStopError("the stop was asked for twice");
-    if (stuck.length > 0) throw new ShutdownTimeoutError(`still running after the deadline: ${stuck.join(", ")}`);
-    if (lateErrors.length > 0) throw lateErrors[0];
-    logger.info("stopped");
-  };
-
-  if (probes !== undefined) {
-    add(probes);
-    probes.addReadyCheck("shutdown", () => (ending.signal.aborted ? "the process is stopping" : undefined));
   }
 
-  return {
-    add,
-    stop,
-    async run(signal) {
-      if (running) throw new InvariantError("a manager runs once");
-      running = true;
-      if (signal.aborted) stop();
-      else signal.addEventListener("abort", stop, { once: true });
-      try {
-        for (const group of GROUPS) if (!ending.signal.aborted) await startGroup(group);
-        await finish(await ended.promise);
-      } finally {
-        signal.removeEventListener("abort", stop);
-      }
-    },
-  };
+  async #finish(how: Ending): Promise<void> {
+    const lostLease = how.type === "failure" && how.error instanceof NotLeaderError;
+    const limitMs = lostLease ? Math.min(LOST_LEASE_STOP_MS, this.#shutdownTimeoutMs) : this.#shutdownTimeoutMs;
+    const clean = await this.#stopStages(limitMs);
+    const stuck = clean ? [] : this.#stages.flatMap((stage) => stage.unfinished());
+    if (!clean) for (const stage of this.#stages) stage.abandon();
+    if (stuck.length > 0) this.#logger.info("parts did not stop in time", { parts: stuck });
+    if (how.type === "failure") throw how.error;
+    if (this.#stopRequests > 1) throw new ForcedStopError("the stop was requested twice");
+    if (stuck.length > 0) throw new ShutdownTimeoutError(`still running after the deadline: ${stuck.join(", ")}`);
+    if (this.#lateErrors.length > 0) throw this.#lateErrors[0];
+    this.#logger.info("stopped");
+  }
 }

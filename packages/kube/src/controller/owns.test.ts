@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { keyText, type OwnerReference } from "../core/object.ts";
+import { formatKey, type OwnerReference } from "../core/object.ts";
 import { defineResource } from "../core/resource.ts";
 import { ConfigMap, Deployment, Node, type V1ConfigMap } from "../kinds/index.ts";
 import { MemoryCache } from "../testing/memory-cache.ts";
@@ -21,31 +21,35 @@ const child = (...ownerReferences: OwnerReference[]): V1ConfigMap => ({
 function enqueued(object: V1ConfigMap, owner = Deployment as Parameters<typeof owns>[1]): readonly string[] {
   const cache = new MemoryCache(ConfigMap);
   const keys: string[] = [];
-  owns(cache, owner).start((key) => keys.push(keyText(key)));
+  owns(cache, owner).start((key) => keys.push(formatKey(key)));
   cache.put(object);
   return keys;
 }
 
 test.each([
-  { name: "a child wakes its controller owner", object: child(reference()), want: ["a/web"] },
-  { name: "an owner that does not control it is not woken", object: child(reference({ controller: false })), want: [] },
+  { name: "a child enqueues its controller owner", object: child(reference()), want: ["a/web"] },
   {
-    name: "of several owners the one that controls",
+    name: "an owner that is not the controller is not enqueued",
+    object: child(reference({ controller: false })),
+    want: [],
+  },
+  {
+    name: "of several owners only the controller is enqueued",
     object: child(reference({ controller: false, name: "x" }), reference()),
     want: ["a/web"],
   },
-  { name: "an owner of another kind is not woken", object: child(reference({ kind: "ReplicaSet" })), want: [] },
+  { name: "an owner of another kind is not enqueued", object: child(reference({ kind: "ReplicaSet" })), want: [] },
   {
-    name: "the same kind of another group is another kind",
+    name: "the same kind of another group is not enqueued",
     object: child(reference({ apiVersion: "example.com/v1" })),
     want: [],
   },
   {
-    name: "another version of the group is the same kind",
+    name: "the same kind of another version is enqueued",
     object: child(reference({ apiVersion: "apps/v2" })),
     want: ["a/web"],
   },
-  { name: "an object without owners wakes nothing", object: child(), want: [] },
+  { name: "an object without owners enqueues nothing", object: child(), want: [] },
 ])("$name", ({ object, want }) => {
   expect(enqueued(object)).toEqual(want);
 });
@@ -57,7 +61,7 @@ test("an owner in the core group, and one without a namespace", () => {
   expect(enqueued(child(node), other)).toEqual([]);
 });
 
-test("a child that changes hands wakes both owners", () => {
+test("a child that changes its owner enqueues both owners", () => {
   const keys: string[] = [];
   const source = owns(
     {
@@ -71,6 +75,6 @@ test("a child that changes hands wakes both owners", () => {
     } as MemoryCache<V1ConfigMap>,
     Deployment,
   );
-  source.start((key) => keys.push(keyText(key)));
+  source.start((key) => keys.push(formatKey(key)));
   expect(keys).toEqual(["a/new", "a/old"]);
 });

@@ -1,12 +1,12 @@
-// Children wake their owner: a change of an object that a controller made for another one concerns the one it was made for.
+// Maps events of child objects to the key of their controller owner.
 import type { ObjectCache } from "../cache/cache.ts";
 import type { DeepReadonly, KubeObject, ObjectKey } from "../core/object.ts";
 import type { ResourceType } from "../core/resource.ts";
 import { type WatchSource, watch } from "./controller.ts";
 
 /**
- * Watches children: an event of one enqueues its controller owner, if that is of the kind `owner`. When a child changes hands, both
- * owners are enqueued. A cache that trims its objects must keep `metadata.ownerReferences`.
+ * Watches child objects: an event enqueues the child's controller owner if that is of the kind `owner`. When a child
+ * changes its owner, both are enqueued. A cache that trims its objects must keep `metadata.ownerReferences`.
  */
 export function owns<T extends KubeObject>(children: ObjectCache<T>, owner: ResourceType): WatchSource {
   return watch(children, ({ object, previous }) => {
@@ -16,7 +16,10 @@ export function owns<T extends KubeObject>(children: ObjectCache<T>, owner: Reso
   });
 }
 
-/** The version of an owner's API may change; its group and kind say what it is. A namespaced owner is in its child's namespace. */
+/**
+ * Compares group and kind, because the version of an owner's API may change. A namespaced owner is in the child's
+ * namespace.
+ */
 function ownerKey(child: DeepReadonly<KubeObject> | undefined, owner: ResourceType): ObjectKey | undefined {
   const { ownerReferences = [], namespace } = child?.metadata ?? {};
   const reference = ownerReferences.find(({ controller }) => controller === true);

@@ -37,7 +37,7 @@ function setUp(reconcile: Controller["reconcile"], concurrency = 1) {
   return { clock, watch, runnable, stop, running: runnable.run(stop.signal) };
 }
 
-test("no event is taken in before every cache is complete", async () => {
+test("no event is processed before every cache is synced", async () => {
   const seen: string[] = [];
   const { clock, watch, stop, running } = setUp(async ({ name }) => {
     seen.push(name);
@@ -55,7 +55,7 @@ test("no event is taken in before every cache is complete", async () => {
   expect(watch.started()).toBe(false);
 });
 
-test("as many passes at once as there are workers, never two on one key", async () => {
+test("as many concurrent passes as workers, never two on one key", async () => {
   const gates = new Map<string, PromiseWithResolvers<NextCheck>>();
   const { clock, watch } = setUp(({ name }) => {
     expect(gates.has(name)).toBe(false);
@@ -74,7 +74,7 @@ test("as many passes at once as there are workers, never two on one key", async 
   expect([...gates.keys()]).toEqual(["a", "c"]);
 });
 
-test("a worker that may not write any more ends the controller, after the others have ended", async () => {
+test("a worker without the lease stops the controller after the other workers have finished", async () => {
   let aborted = false;
   const { clock, watch, running } = setUp(async ({ name }, signal) => {
     if (name === "writer") throw new NotLeaderError("lease lost");
@@ -90,7 +90,7 @@ test("a worker that may not write any more ends the controller, after the others
   expect(aborted).toBe(true);
 });
 
-test("stopping while the caches are still filling is a clean stop", async () => {
+test("a stop before the caches are synced is clean", async () => {
   const { stop, watch, running } = setUp(async () => "onChange");
   stop.abort();
   watch.sync();
@@ -98,7 +98,7 @@ test("stopping while the caches are still filling is a clean stop", async () => 
   expect(watch.started()).toBe(false);
 });
 
-test("a worker that holds one key for more than ten minutes is a problem until it beats or ends", async () => {
+test("a worker that holds one key for more than ten minutes is a problem until its heartbeat or its end", async () => {
   let beat = (): void => undefined;
   const gate = Promise.withResolvers<NextCheck>();
   const { clock, watch, runnable } = setUp((_key, _signal, pass) => {

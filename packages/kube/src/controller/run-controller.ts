@@ -1,25 +1,25 @@
-// Brings a controller value to life: waits for its caches, feeds its queue from its watches, and keeps its workers going.
-// It decides nothing about objects; the reconcile function does.
+// Runs a controller: waits for its caches, feeds its queue from its watches, and runs its workers. Makes no decisions
+// about objects; the reconcile function does.
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import { keyText } from "../core/object.ts";
+import { formatKey } from "../core/object.ts";
 import type { RuntimeMetrics } from "../metrics/runtime.ts";
 import type { Controller } from "./controller.ts";
 import type { Runnable } from "./runnable.ts";
 import { work } from "./worker.ts";
 import { WorkQueue } from "./workqueue.ts";
 
-/** What every controller is run with. */
+/** What every controller needs to run. */
 export interface ControllerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: RuntimeMetrics;
 }
 
-/** A worker that has held one key this long without a heartbeat is stuck: the process asks to be restarted. */
+/** A worker that has held one key this long without a heartbeat is stuck: the health check fails. */
 const STUCK_AFTER_MS = 10 * 60_000;
 
-/** Runs a controller: waits for its caches, feeds its queue from its watches, and keeps its workers going. */
+/** Runs a controller: waits for its caches, feeds its queue from its watches, and runs its workers. */
 export function controllerRunnable(controller: Controller, deps: ControllerDeps): Runnable {
   const { clock, metrics } = deps;
   const concurrency = controller.concurrency ?? 1;
@@ -35,13 +35,13 @@ export function controllerRunnable(controller: Controller, deps: ControllerDeps)
     group: "controllers",
 
     async run(signal) {
-      // Readiness before work: a pass over a half-filled cache would take absence for a fact.
+      // Sync before work: a pass over a partially filled cache would mistake absence for a fact.
       await synced(controller, signal);
       if (signal.aborted) return;
-      // One failing worker ends the others: they share the queue and the fate of the process.
+      // One failing worker stops the others: they share the queue and the fate of the process.
       const failed = new AbortController();
       const ended = AbortSignal.any([signal, failed.signal]);
-      const stopSources = controller.watches.map((source) => source.start((key) => queue.add(keyText(key))));
+      const stopSources = controller.watches.map((source) => source.start((key) => queue.add(formatKey(key))));
       logger.info("controller started", { workers: concurrency });
       try {
         const workers = Array.from({ length: concurrency }, async () => {
@@ -72,12 +72,12 @@ async function synced(controller: Controller, signal: AbortSignal): Promise<void
   try {
     await Promise.all(controller.watches.map((source) => source.whenSynced(signal)));
   } catch (error) {
-    // Being stopped while waiting is no failure.
+    // A stop during the wait is not a failure.
     if (!signal.aborted) throw error;
   }
 }
 
-/** Waits for all, so that no worker outlives the controller, and only then reports the first failure. */
+/** Waits for all, so that no worker outlives the controller, and only then throws the first failure. */
 async function allSettledOrThrow(promises: readonly Promise<void>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(promises)) if (outcome.status === "rejected") throw outcome.reason;
 }

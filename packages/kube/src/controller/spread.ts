@@ -1,16 +1,16 @@
-// Long delays of many keys, spread out: after a start thousands of keys are reconciled within seconds, and without this they would all
-// fall due together again, for ever. The share of a key comes from its name, so that it is the same in every run.
+// Spreads long delays of many keys. After a start, thousands of keys are reconciled within seconds; without this they
+// would become due together again, forever. The offset is derived from the key, so it is the same in every run.
 
-/** Shorter delays are kept as they are: people set them, and they are too short for a burst to build up. */
+/** Shorter delays are kept: users configure them, and they are too short for a burst to build up. */
 const SPREAD_FROM_MS = 60_000;
 const SHARE = 0.1;
 
-/** The delay, or for a long one up to a tenth less or more, by the key. */
+/** The delay; from a minute on, up to a tenth less or more depending on the key. */
 export function spreadMs(key: string, delayMs: number): number {
   return delayMs < SPREAD_FROM_MS ? delayMs : delayMs * (1 + SHARE * (2 * fractionOf(key) - 1));
 }
 
-/** Between 0 and 1, evenly over many keys, even if they differ in a digit only: FNV-1a with a final mix. */
+/** Between 0 and 1, evenly distributed even if keys differ in one digit only: FNV-1a with a final mix. */
 function fractionOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < key.length; at += 1) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);

@@ -1,14 +1,14 @@
-// The runnables of one group while they run: started together, stopped together. Whether a failure ends the process is not
-// decided here; it is only reported.
+// The runnables of one group while they run: started together, stopped together. Failures are only reported; the
+// manager decides what follows.
 import type { Group, Runnable } from "./runnable.ts";
 
 export interface Stage {
   readonly group: Group;
-  /** Asks all to stop and waits for them. False when `giveUp` fired first. */
+  /** Stops all and waits for them. False if `giveUp` fired first. */
   stop(giveUp: AbortSignal): Promise<boolean>;
-  /** Ends without waiting, and without anything that would let another process take over. */
+  /** Stops without waiting, and without releasing anything that would let another process take over. */
   abandon(): void;
-  /** Names of what is still running. */
+  /** Names of the parts that are still running. */
   unfinished(): readonly string[];
 }
 
@@ -24,9 +24,9 @@ export function startStage(
   const live = async (runnable: Runnable): Promise<void> => {
     try {
       await runnable.run(signal);
-      if (!signal.aborted) onFailure(runnable, new Error(`${runnable.name} ended before it was asked to`));
+      if (!signal.aborted) onFailure(runnable, new Error(`${runnable.name} returned before it was stopped`));
     } catch (error) {
-      // Many calls end an aborted wait by rejecting with the reason: that is a clean stop.
+      // Many calls reject an aborted wait with the signal's reason: that is a clean stop.
       if (!(signal.aborted && error === signal.reason)) onFailure(runnable, error);
     } finally {
       unfinished.delete(runnable);

@@ -48,7 +48,7 @@ const owned = new KubeApiError("PATCH x", 409, {
 
 test.each([
   { next: "onChange" as NextCheck, result: "success", passesAfter: { 5: 1, 60000: 1 } },
-  { next: "now" as NextCheck, result: "requeue", passesAfter: { 4: 1, 5: 2 } },
+  { next: "requeue" as NextCheck, result: "requeue", passesAfter: { 4: 1, 5: 2 } },
   { next: { afterMs: 100 }, result: "requeue_after", passesAfter: { 99: 1, 100: 2 } },
 ])("a pass that ends in $next counts as $result", async ({ next, result, passesAfter }) => {
   let count = 0;
@@ -91,7 +91,7 @@ test.each([
     retriedAtMs: 5,
   },
   {
-    name: "failure that knows when to try again",
+    name: "failure that knows when to retry",
     error: new RetryAfterError("x", { afterMs: 10_000, cause: overloaded }),
     recorded: ["started", "failed:error", "error"],
     level: "error",
@@ -121,7 +121,7 @@ test.each([
   expect(count).toBe(row.retriedAtMs === undefined ? 1 : 2);
 });
 
-test("a pass that may not write any more ends the worker", async () => {
+test("a pass without the lease stops the worker", async () => {
   const { queue, working, recorded } = setUp(async () => {
     throw new Error("apply failed", { cause: new NotLeaderError("lease lost") });
   });
@@ -130,7 +130,7 @@ test("a pass that may not write any more ends the worker", async () => {
   expect(recorded).toEqual(["started", "cut"]);
 });
 
-test("a pass in flight gets the signal, and its failure after that is no error", async () => {
+test("a pass in progress receives the signal, and its failure after that is not an error", async () => {
   const { clock, queue, stop, working, recorded, lines } = setUp(
     (_key, signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
   );
@@ -142,7 +142,7 @@ test("a pass in flight gets the signal, and its failure after that is no error",
   expect(lines.filter(({ level }) => level === "error")).toEqual([]);
 });
 
-test("a function that throws at once, or answers nonsense, costs its key a retry and no more", async () => {
+test("a reconcile that throws synchronously, or returns an invalid value, costs only a retry of its key", async () => {
   let count = 0;
   const { clock, queue, recorded } = setUp(() => {
     count += 1;
@@ -202,7 +202,7 @@ test("passes that never wait still let timers run", async () => {
   expect(count).toBeGreaterThan(1);
 });
 
-test("a field that another manager owns is an error that people see, not a race that is retried in silence", async () => {
+test("a field conflict is logged as an error, not silently retried as a conflict", async () => {
   let count = 0;
   const { clock, queue, lines, recorded } = setUp(async () => {
     count += 1;

@@ -1,5 +1,5 @@
-// One worker: takes keys from the queue, runs a pass on each, and turns its outcome into the key's next check.
-// It decides what an error means for the key; it never repairs anything and never holds two keys.
+// One worker: takes keys from the queue, reconciles each, and turns the outcome into the key's next check. It
+// classifies errors for the key; it never repairs anything and never holds two keys.
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../core/clock.ts";
@@ -10,6 +10,7 @@ import type { PassRecorder, PassResult } from "../metrics/runtime.ts";
 import { type NextCheck, type Reconcile, RetryAfterError, TerminalError } from "./controller.ts";
 import type { WorkQueue } from "./workqueue.ts";
 
+/** What a worker needs: its queue, the reconcile function and the metrics of its passes. */
 export interface WorkerOptions {
   readonly queue: WorkQueue;
   readonly reconcile: Reconcile;
@@ -21,48 +22,50 @@ export interface WorkerOptions {
 
 /** What an error means for its key. */
 export type FailureClass =
-  /** Someone else wrote first: look again soon. */
+  /** Another writer was first: requeue soon. */
   | "conflict"
-  /** Look again only when something changes. */
+  /** Reconcile only when something changes. */
   | "terminal"
-  /** A defect of the program: counted apart, retried like any failure. */
+  /** A defect of the program: counted separately, retried like any failure. */
   | "bug"
-  /** The process must not go on. */
+  /** The process must stop. */
   | "notLeader"
   | "retry";
 
-/** Passes that never wait for I/O would keep timers (lease renewals among them) from running; so turn the loop this often. */
-const BREATHE_EVERY_MS = 10;
+/**
+ * Passes that never wait for I/O would block timers (lease renewals among them), so yield to the event loop this often.
+ */
+const YIELD_EVERY_MS = 10;
 
 /** Works until the signal fires or the queue is closed. Rejects only with NotLeaderError. */
 export async function work(options: WorkerOptions, signal: AbortSignal): Promise<void> {
-  let breathedMs = options.clock.monotonicMs();
+  let yieldedMs = options.clock.monotonicMs();
   for await (const key of options.queue.take(signal)) {
     await runPass(options, key, signal);
-    if (options.clock.monotonicMs() - breathedMs < BREATHE_EVERY_MS) continue;
+    if (options.clock.monotonicMs() - yieldedMs < YIELD_EVERY_MS) continue;
     await nextTurn();
-    breathedMs = options.clock.monotonicMs();
+    yieldedMs = options.clock.monotonicMs();
   }
 }
 
-async function runPass(options: WorkerOptions, text: string, signal: AbortSignal): Promise<void> {
+async function runPass(options: WorkerOptions, item: string, signal: AbortSignal): Promise<void> {
   const { queue, clock, passes } = options;
-  const key = parseKey(text);
+  const key = parseKey(item);
   const id = randomUUID();
   const logger = options.logger.with({ ...key, reconcileID: id });
   const startedMs = clock.monotonicMs();
   let result: PassResult | undefined;
   passes.started();
   try {
-    const next = await options.reconcile(key, signal, { id, logger, heartbeat: () => queue.heartbeat(text) });
-    queue.done(text, next);
+    const next = await options.reconcile(key, signal, { id, logger, heartbeat: () => queue.heartbeat(item) });
+    queue.done(item, next);
     result = resultOf(next);
   } catch (error) {
     if (signal.aborted) {
-      logger.debug("pass cut by shutdown", { cause: String(error) });
-      queue.retry(text);
+      logger.debug("pass interrupted by shutdown", { cause: String(error) });
+      queue.retry(item);
     } else {
-      result = settleFailure({ options, text, logger, error });
+      result = settleFailure({ options, item, logger, error });
     }
   } finally {
     passes.finished(clock.monotonicMs() - startedMs, result);
@@ -71,39 +74,39 @@ async function runPass(options: WorkerOptions, text: string, signal: AbortSignal
 
 interface Failure {
   readonly options: WorkerOptions;
-  readonly text: string;
+  readonly item: string;
   readonly logger: Logger;
   readonly error: unknown;
 }
 
-function settleFailure({ options: { queue, passes }, text, logger, error }: Failure): PassResult {
+function settleFailure({ options: { queue, passes }, item, logger, error }: Failure): PassResult {
   const failure = classify(error);
   switch (failure) {
     case "conflict":
-      logger.debug("object changed during the pass, trying again", { cause: String(error) });
-      queue.retry(text);
+      logger.debug("object changed during the pass, requeued", { cause: String(error) });
+      queue.retry(item);
       return "requeue";
     case "terminal":
-      logger.error("pass failed for good", error);
+      logger.error("pass failed with a terminal error", error);
       passes.failed("terminal");
-      queue.done(text, "onChange");
+      queue.done(item, "onChange");
       return "error";
     case "notLeader":
-      queue.retry(text);
-      throw new NotLeaderError("a pass may not write any more", { cause: error });
+      queue.retry(item);
+      throw new NotLeaderError("a pass attempted a write without the lease", { cause: error });
     case "bug":
     case "retry":
-      logger.error(failure === "bug" ? "pass failed by a defect" : "pass failed", error);
+      logger.error(failure === "bug" ? "pass failed with a defect" : "pass failed", error);
       passes.failed(failure === "bug" ? "bug" : "error");
-      if (error instanceof RetryAfterError) queue.done(text, { afterMs: error.afterMs });
-      else queue.retry(text, retryAfterMs(error));
+      if (error instanceof RetryAfterError) queue.done(item, { afterMs: error.afterMs });
+      else queue.retry(item, retryAfterMs(error));
       return "error";
     default:
       return failure satisfies never;
   }
 }
 
-/** Looks through the causes as well: features wrap errors to say what they were doing. */
+/** Also follows the causes: features wrap errors to add what they were doing. */
 export function classify(error: unknown): FailureClass {
   for (const link of causes(error)) {
     if (link instanceof NotLeaderError) return "notLeader";
@@ -133,5 +136,5 @@ function* causes(error: unknown): Generator<unknown> {
 
 function resultOf(next: NextCheck): PassResult {
   if (next === "onChange") return "success";
-  return next === "now" ? "requeue" : "requeue_after";
+  return next === "requeue" ? "requeue" : "requeue_after";
 }

@@ -1,4 +1,4 @@
-// The queue against the simplest thing that could be right: a table of keys and due times, walked at random.
+// The queue compared with a simple model, a table of keys and due times, in random walks.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ManualClock } from "../testing/manual-clock.ts";
@@ -23,7 +23,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ type: fc.constant("advance" as const), ms: fc.constantFrom(1, 5, 20, 100) }),
 );
 
-/** What a key is promised: worked on or not, and when it is due (again). */
+/** The expected state of a key: in work or not, and when it is due (again). */
 interface Owed {
   running: boolean;
   dueMs: number;
@@ -57,7 +57,7 @@ class Model {
     promise.dueMs = Number.POSITIVE_INFINITY;
   }
 
-  /** With idle workers left, no due key may be waiting. */
+  /** While a worker is idle, no due key may be waiting. */
   expectNothingLost(idleWorkers: number): void {
     if (idleWorkers === 0) return;
     const waiting = [...this.keys].filter(([, { running, dueMs }]) => !running && dueMs <= this.#nowMs);

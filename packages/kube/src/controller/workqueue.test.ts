@@ -39,7 +39,7 @@ test("keys are handed out first come first served, each once", async () => {
   await taking;
 });
 
-test("a key added while it is being worked on is handed out again, but only after it is done", async () => {
+test("a key added while it is in work is handed out again, but only after it is done", async () => {
   const { clock, queue, taken, takeAll } = setUp();
   void takeAll();
   queue.add("a");
@@ -58,9 +58,9 @@ test("a key added while it is being worked on is handed out again, but only afte
 });
 
 test.each([
-  { name: "a later request does not put it off", delays: [100, 500], want: 100 },
+  { name: "a later request does not postpone it", delays: [100, 500], want: 100 },
   { name: "an earlier request brings it forward", delays: [500, 100], want: 100 },
-  { name: "an event brings it to now", delays: [500, 0], want: 0 },
+  { name: "an event makes it due at once", delays: [500, 0], want: 0 },
 ])("of several requests the earliest wins: $name", async ({ delays, want }) => {
   const { clock, queue, taken, takeAll } = setUp();
   void takeAll();
@@ -74,7 +74,7 @@ test.each([
   expect(taken).toEqual(["a"]);
 });
 
-test("a request during the work wins over the later time that the pass asks for", async () => {
+test("a request during the work wins over the later time that the pass returns", async () => {
   const { clock, queue, taken, takeAll } = setUp();
   void takeAll();
   queue.add("a");
@@ -87,7 +87,7 @@ test("a request during the work wins over the later time that the pass asks for"
   expect(taken).toHaveLength(2);
 });
 
-test("a new pass replaces the time that the pass before it asked for", async () => {
+test("a new pass replaces the time that the previous pass returned", async () => {
   const { clock, queue, taken, takeAll } = setUp();
   void takeAll();
   queue.add("a");
@@ -101,7 +101,7 @@ test("a new pass replaces the time that the pass before it asked for", async () 
   expect(taken).toHaveLength(2);
 });
 
-test("the back-off of a key doubles from 5 ms to 1000 s and is forgotten by a good pass", async () => {
+test("the back-off of a key doubles from 5 ms to 1000 s and is reset by a successful pass", async () => {
   const { clock, queue, taken, takeAll, counts } = setUp();
   void takeAll();
   queue.add("a");
@@ -128,22 +128,22 @@ test("the back-off of a key doubles from 5 ms to 1000 s and is forgotten by a go
   expect(taken).toHaveLength(before + 1);
 });
 
-test('"now" goes through the back-off and keeps it growing', async () => {
+test('"requeue" goes through the back-off and keeps it growing', async () => {
   const { clock, queue, taken, takeAll } = setUp();
   void takeAll();
   queue.add("a");
   await clock.advance(0);
-  queue.done("a", "now");
+  queue.done("a", "requeue");
   await clock.advance(5);
   expect(taken).toHaveLength(2);
-  queue.done("a", "now");
+  queue.done("a", "requeue");
   await clock.advance(9);
   expect(taken).toHaveLength(2);
   await clock.advance(1);
   expect(taken).toHaveLength(3);
 });
 
-test("a failure may ask for a longer wait than the back-off, which an event cuts short", async () => {
+test("a failure may request a longer delay than the back-off, which an event overrides", async () => {
   const { clock, queue, taken, takeAll } = setUp();
   void takeAll();
   queue.add("a");
@@ -162,7 +162,7 @@ test("one timer serves any number of delayed keys", () => {
   expect(clock.pending).toBe(1);
 });
 
-test("the timer moves on to the next due key", async () => {
+test("the timer is moved to the next due key", async () => {
   const { clock, queue, taken, takeAll } = setUp();
   void takeAll();
   queue.add("late", 300);
@@ -175,7 +175,7 @@ test("the timer moves on to the next due key", async () => {
   expect(taken).toEqual(["early", "late"]);
 });
 
-test("after the signal nothing is handed out, and a key on its way is put back", async () => {
+test("after the signal nothing is handed out, and a key in transit is put back", async () => {
   const { clock, queue, taken, takeAll, stop } = setUp();
   const taking = takeAll();
   await clock.advance(0);
@@ -187,7 +187,7 @@ test("after the signal nothing is handed out, and a key on its way is put back",
   expect(queue.depth).toBe(1);
 });
 
-test("closing ends every take, drops what waits, and lets running work finish", async () => {
+test("closing ends every take, drops waiting keys, and lets running work finish", async () => {
   const { clock, queue, taken, takeAll } = setUp();
   const first = queue.take(new AbortController().signal);
   queue.add("busy");
@@ -223,14 +223,14 @@ test("the observer sees depth, waiting time and working time", async () => {
   expect(queue.running()).toMatchObject({ keys: 1, longestMs: 70, longestSilentMs: 0 });
 });
 
-test("misuse is refused", () => {
+test("misuse throws", () => {
   const { queue } = setUp();
   expect(() => queue.done("never", "onChange")).toThrow(InvariantError);
   expect(() => queue.add("a", Number.NaN)).toThrow(InvariantError);
   expect(queue.size).toBe(0);
 });
 
-test("long requeues of many keys do not fall due in one burst; short ones are kept to the millisecond", async () => {
+test("long requeues of many keys do not become due in one burst; short ones are exact", async () => {
   const { clock, queue, taken, takeAll } = setUp();
   void takeAll();
   const keys = Array.from({ length: 1_000 }, (_, i) => `ns/engine-${i}`);

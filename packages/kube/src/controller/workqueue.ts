@@ -1,21 +1,22 @@
-// The keys that want a pass: one entry per key, never two workers on one key, the earliest requested time wins.
-// One timer serves all delayed keys. It neither runs passes nor judges errors; workers do.
+// The keys to reconcile: one entry per key, never two workers on one key, the earliest requested time wins. One timer
+// serves all delayed keys. It neither runs passes nor classifies errors; workers do.
 import type { Clock } from "../core/clock.ts";
 import { InvariantError } from "../core/errors.ts";
 import type { NextCheck } from "./controller.ts";
 import { type DueEntry, DueHeap } from "./due-heap.ts";
 import { spreadMs } from "./spread.ts";
 
-/** Told what happens in the queue, for metrics. */
+/** Metrics hooks of a queue. */
 export interface QueueObserver {
   added(): void;
-  /** Keys that are due and wait for a worker. */
+  /** The number of keys that are due and wait for a worker. */
   depth(keys: number): void;
   waited(ms: number): void;
   worked(ms: number): void;
   retried(): void;
 }
 
+/** Options of a work queue. */
 export interface WorkQueueOptions {
   readonly clock: Clock;
   readonly observer?: QueueObserver;
@@ -25,12 +26,13 @@ export interface WorkQueueOptions {
   readonly maxDelayMs?: number;
 }
 
+/** The keys that workers hold at one moment. */
 export interface RunningWork {
   readonly keys: number;
-  /** Sum over the keys that workers hold now. */
+  /** Sum over the keys that workers hold. */
   readonly unfinishedMs: number;
   readonly longestMs: number;
-  /** How long the quietest worker has held its key since it took it or gave a heartbeat. */
+  /** The longest time that a worker has held its key since it took it or sent a heartbeat. */
   readonly longestSilentMs: number;
 }
 
@@ -46,9 +48,9 @@ interface Entry extends DueEntry {
 
 type Waiter = (entry: Entry | undefined) => void;
 
-const NOT_ASKED = Number.POSITIVE_INFINITY;
+const NOT_SCHEDULED = Number.POSITIVE_INFINITY;
 
-/** The keys that want a pass: one entry per key, never two workers on one key, the earliest requested time wins. */
+/** The keys to reconcile: one entry per key, never two workers on one key, the earliest requested time wins. */
 export class WorkQueue {
   readonly #clock: Clock;
   readonly #observer: QueueObserver | undefined;
@@ -72,17 +74,17 @@ export class WorkQueue {
     this.#maxDelayMs = options.maxDelayMs ?? 1_000_000;
   }
 
-  /** Keys that are due and wait for a worker. */
+  /** The number of keys that are due and wait for a worker. */
   get depth(): number {
     return this.#readyCount;
   }
 
-  /** All keys the queue knows: due, delayed and being worked on. */
+  /** All keys in the queue: due, delayed and in work. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** Asks for a pass on the key, after the delay at the latest. A key that is being worked on is handed out again afterwards. */
+  /** Enqueues the key, due after the delay at the latest. A key in work is handed out again afterwards. */
   add(key: string, delayMs = 0): void {
     if (this.#closed) return;
     const dueMs = this.#dueAfter(delayMs);
@@ -97,7 +99,10 @@ export class WorkQueue {
     }
   }
 
-  /** Keys as they fall due, first come first served, until the signal fires or the queue is closed. Each one ends in `done` or `retry`. */
+  /**
+   * Keys as they become due, in order, until the signal fires or the queue is closed. Finish each with `done` or
+   * `retry`.
+   */
   async *take(signal: AbortSignal): AsyncGenerator<string, void, void> {
     for (;;) {
       const entry = await this.#next(signal);
@@ -111,13 +116,13 @@ export class WorkQueue {
   }
 
   /**
-   * Ends the work on a key that `take` handed out, and says when to look again. An earlier request made meanwhile wins. Delays of a
-   * minute and more are spread by up to a tenth.
+   * Finishes the work on a key that `take` handed out, and schedules it again. An earlier request made meanwhile wins.
+   * Delays of a minute and more are spread by up to a tenth.
    */
   done(key: string, next: NextCheck): void {
-    const dueMs = typeof next === "object" ? this.#dueAfter(spreadMs(key, next.afterMs)) : NOT_ASKED;
+    const dueMs = typeof next === "object" ? this.#dueAfter(spreadMs(key, next.afterMs)) : NOT_SCHEDULED;
     const entry = this.#takenBack(key);
-    if (next === "now") {
+    if (next === "requeue") {
       this.#finish(entry, this.#backOff(entry, 0));
     } else {
       entry.retries = 0;
@@ -125,13 +130,15 @@ export class WorkQueue {
     }
   }
 
-  /** Ends failed work on a key: it is handed out again after its back-off, and not before `atLeastMs` unless someone asks for it. */
+  /**
+   * Finishes failed work on a key: it is handed out again after its back-off, or after `atLeastMs` if that is longer.
+   */
   retry(key: string, atLeastMs = 0): void {
     const entry = this.#takenBack(key);
     this.#finish(entry, this.#backOff(entry, atLeastMs));
   }
 
-  /** The worker that holds this key is alive and knows that it takes long. */
+  /** The worker that holds this key is alive and expects to take long. */
   heartbeat(key: string): void {
     const entry = this.#entries.get(key);
     if (entry?.state === "running") entry.heartbeatMs = this.#clock.monotonicMs();
@@ -151,7 +158,7 @@ export class WorkQueue {
     return { keys: this.#running.size, unfinishedMs, longestMs, longestSilentMs };
   }
 
-  /** Stops handing out and taking in. Keys that workers hold are still theirs to finish; everything else is dropped. */
+  /** Stops handing out and accepting keys. Workers still finish the keys they hold; everything else is dropped. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -167,12 +174,12 @@ export class WorkQueue {
   }
 
   #newEntry(key: string): Entry {
-    const times = { dueMs: NOT_ASKED, startedMs: 0, heartbeatMs: 0 };
+    const times = { dueMs: NOT_SCHEDULED, startedMs: 0, heartbeatMs: 0 };
     return { key, state: "delayed", next: undefined, order: 0, slot: -1, retries: 0, ...times };
   }
 
   #dueAfter(delayMs: number): number {
-    if (!Number.isFinite(delayMs)) throw new InvariantError(`${delayMs} is no delay for a key`);
+    if (!Number.isFinite(delayMs)) throw new InvariantError(`${delayMs} is not a valid delay`);
     return this.#clock.monotonicMs() + Math.max(0, delayMs);
   }
 
@@ -211,7 +218,9 @@ export class WorkQueue {
     this.#arm();
   }
 
-  /** Keeps the one timer at the first due time. A timer that is too early only looks again; it is never worth cancelling. */
+  /**
+   * Keeps the one timer at the first due time. A timer that fires early only checks again, so it is never cancelled.
+   */
   #arm(): void {
     const first = this.#delayed.first();
     if (first === undefined || (this.#timer !== undefined && this.#timer.dueMs <= first.dueMs)) return;
@@ -269,15 +278,15 @@ export class WorkQueue {
     entry.state = "running";
     entry.startedMs = nowMs;
     entry.heartbeatMs = nowMs;
-    // From here on the due time is that of the *next* pass, which nobody has asked for yet.
-    entry.dueMs = NOT_ASKED;
+    // From here on the due time is that of the *next* pass, which has not been requested yet.
+    entry.dueMs = NOT_SCHEDULED;
     this.#running.add(entry);
     return entry;
   }
 
   #takenBack(key: string): Entry {
     const entry = this.#entries.get(key);
-    if (entry?.state !== "running") throw new InvariantError(`key ${key} was ended without having been handed out`);
+    if (entry?.state !== "running") throw new InvariantError(`key ${key} is not held by a worker`);
     this.#observer?.worked(this.#clock.monotonicMs() - entry.startedMs);
     return entry;
   }
@@ -285,7 +294,7 @@ export class WorkQueue {
   #finish(entry: Entry, dueMs: number): void {
     this.#running.delete(entry);
     const earliestMs = Math.min(entry.dueMs, dueMs);
-    if (this.#closed || earliestMs === NOT_ASKED) this.#entries.delete(entry.key);
+    if (this.#closed || earliestMs === NOT_SCHEDULED) this.#entries.delete(entry.key);
     else this.#schedule(entry, earliestMs);
   }
 }

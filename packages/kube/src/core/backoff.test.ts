@@ -24,6 +24,6 @@ test("jitter spreads clients that failed together", () => {
   expect(backoffMs(policy, 3, () => 0.5)).toBe(1_200);
 });
 
-test("grows by another factor when asked", () => {
+test("grows by a custom factor", () => {
   expect(backoffMs({ ...policy, factor: 3 }, 2, () => 1)).toBe(1_800);
 });

@@ -1,5 +1,5 @@
-// Jittered exponential back-off as arithmetic: how long to wait before the next attempt. Waiting itself is the caller's,
-// and so is the random source, so that a test can pin both.
+// Jittered exponential back-off: computes the delay before the next attempt. The caller waits and supplies the random
+// source, so that a test can control both.
 
 export interface BackoffPolicy {
   readonly baseMs: number;
@@ -9,11 +9,11 @@ export interface BackoffPolicy {
 }
 
 /**
- * The delay after this many failures in a row (0 for the first one): between half of the exponential step and the whole of it,
- * so that many clients thrown off at once do not come back at once, and yet none comes back immediately.
+ * The delay after this many consecutive failures (0 for the first one): between half of the exponential step and the
+ * whole step, so that clients that failed together do not retry together, and none retries immediately.
  */
 export function backoffMs(policy: BackoffPolicy, failures: number, random: () => number = Math.random): number {
-  // A capped exponent: 2 ** 2000 is Infinity, and Infinity times zero jitter would be NaN.
+  // Capped exponent: 2 ** 2000 is Infinity, and Infinity times zero is NaN.
   const steps = Math.min(Math.max(0, failures), 64);
   const stepMs = Math.min(policy.maxMs, policy.baseMs * (policy.factor ?? 2) ** steps);
   return stepMs * (0.5 + random() / 2);

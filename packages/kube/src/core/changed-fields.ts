@@ -1,5 +1,5 @@
-// The merge patch that turns one object into another: what differs is sent, what is gone is null, at every depth of nested objects. For
-// objects such as a status that one writer owns as a whole.
+// The merge patch between two objects: changed fields, and null for removed ones, at every depth. For objects that a
+// single writer owns entirely, such as a status.
 import { isDeepStrictEqual } from "node:util";
 
 /** The merge patch that turns `stored` into `wanted`; empty when they are equal. */
@@ -10,7 +10,7 @@ export function changedFields(stored: object | undefined, wanted: object): Recor
   const changed = [...after].flatMap(([key, value]) => {
     const was = before.get(key);
     if (isDeepStrictEqual(was, value)) return [];
-    // A merge patch merges objects: a field that is gone from one would stay.
+    // A merge patch merges objects: without recursion a removed field would stay.
     return [[key, isPlainObject(was) && isPlainObject(value) ? changedFields(was, value) : value] as const];
   });
   return Object.fromEntries([...changed, ...removed]);

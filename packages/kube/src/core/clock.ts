@@ -1,19 +1,19 @@
 // Time as an argument. Everything that waits takes a Clock, so tests move time by hand instead of sleeping.
 
-/** Time as an argument: tests move it by hand. */
+/** Time as an argument: tests advance it by hand. */
 export interface Clock {
   /** Wall clock, milliseconds since the epoch: for timestamps that leave the process. */
   now(): number;
-  /** Never goes back and does not stop while the process is paused: for measuring and deadlines. */
+  /** Never goes back and continues while the process is paused: for measurements and deadlines. */
   monotonicMs(): number;
-  /** Calls back once after the delay; returns the way to cancel. */
+  /** Calls back once after the delay; returns a function that cancels. */
   after(delayMs: number, callback: () => void): () => void;
 }
 
-// Node clamps longer timers to 1 ms, which would turn a far deadline into a hot loop.
+// Node clamps longer timers to 1 ms, which would turn a distant deadline into a hot loop.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** The machine's own time. */
+/** The system's own time. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),

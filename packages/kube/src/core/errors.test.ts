@@ -1,8 +1,8 @@
-// The kinds of rejection told apart, on bodies as a kube-apiserver 1.36 sends them (packages/kube/test/integration/client-refusals.test.ts meets
-// the same ones on a running server).
+// Classifies errors, on bodies as a kube-apiserver 1.36 sends them
+// (packages/kube/test/integration/client-refusals.test.ts produces the same ones on a running server).
 import { describe, expect, test } from "vitest";
-import { refusedError } from "../client/api-answer.ts";
-import { isConflict, isFieldConflict, isRefusal, KubeConnectionError, KubeTimeoutError } from "./errors.ts";
+import { apiError } from "../client/api-answer.ts";
+import { isConflict, isFieldConflict, isRejection, KubeConnectionError, KubeTimeoutError } from "./errors.ts";
 
 interface Body {
   readonly code: number;
@@ -14,11 +14,7 @@ interface Body {
 /** The error that a call rejects with, from the body on the wire. */
 function rejected(body: Body) {
   const text = JSON.stringify({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", ...body });
-  return refusedError(
-    "POST /api/v1/namespaces/ns/configmaps",
-    { status: body.code, retryAfter: undefined, body: text },
-    0,
-  );
+  return apiError("POST /api/v1/namespaces/ns/configmaps", { status: body.code, retryAfter: undefined, body: text }, 0);
 }
 
 const POLICY = "ValidatingAdmissionPolicy 'labels' with binding 'labels' denied request: not in this cluster";
@@ -28,7 +24,7 @@ const UNREACHABLE =
 
 const REFUSALS: readonly (readonly [string, Body])[] = [
   [
-    "an object past a quota",
+    "an object over quota",
     {
       code: 403,
       reason: "Forbidden",
@@ -79,7 +75,7 @@ const REFUSALS: readonly (readonly [string, Body])[] = [
     },
   ],
   [
-    "an object that cannot be read",
+    "an undecodable object",
     {
       code: 400,
       reason: "BadRequest",
@@ -144,13 +140,13 @@ const OTHERS: readonly (readonly [string, Body])[] = [
   ["a server without its storage", { code: 503, reason: "ServiceUnavailable", message: "etcdserver: no leader" }],
 ];
 
-describe("a refusal of the object", () => {
-  test.each(REFUSALS)("is %s", (_, body) => expect(isRefusal(rejected(body))).toBe(true));
-  test.each(OTHERS)("is not %s", (_, body) => expect(isRefusal(rejected(body))).toBe(false));
+describe("a rejection of the object", () => {
+  test.each(REFUSALS)("is %s", (_, body) => expect(isRejection(rejected(body))).toBe(true));
+  test.each(OTHERS)("is not %s", (_, body) => expect(isRejection(rejected(body))).toBe(false));
   test("is not a call without a response", () => {
     const message = "POST /x: failed calling webhook";
     const errors = [new KubeConnectionError(message), new KubeTimeoutError(message), new Error(message), undefined];
-    expect(errors.map(isRefusal)).toEqual([false, false, false, false]);
+    expect(errors.map(isRejection)).toEqual([false, false, false, false]);
   });
 });
 

@@ -1,15 +1,14 @@
-// What can go wrong between the operator and the API server, as types: the API's own refusal with its reason,
-// a call that never got an answer, a call that took too long, an answer that makes no sense, and a way in that is
-// described wrongly. Nothing here acts; callers tell the cases apart and decide.
+// Errors of the client: the API server rejected the request, did not respond, responded too late or with something
+// undecodable, or the cluster configuration is invalid. Nothing here acts; callers distinguish the cases and decide.
 
-/** The `details.causes` entry of an API Status: one refused field. */
+/** An entry of `details.causes` in an API Status: one rejected field. */
 export interface StatusCause {
   readonly reason?: string;
   readonly message?: string;
   readonly field?: string;
 }
 
-/** The body that the API server answers a refused request with. */
+/** The body of the response to a rejected request. */
 export interface ApiStatus {
   readonly kind?: string;
   readonly code?: number;
@@ -22,12 +21,12 @@ export interface ApiStatus {
   };
 }
 
-/** The API server answered, and the answer is no. */
+/** The API server rejected the request. */
 export class KubeApiError extends Error {
   override readonly name = "KubeApiError";
   /** HTTP status code. */
   readonly status: number;
-  /** The API's reason: `NotFound`, `Conflict`, `AlreadyExists`, `Invalid`, `Expired`, … Empty when the body had none. */
+  /** The API's reason: `NotFound`, `Conflict`, `AlreadyExists`, `Invalid`, `Expired`, … Empty if the body had none. */
   readonly reason: string;
   readonly causes: readonly StatusCause[];
   readonly retryAfterMs: number | undefined;
@@ -42,27 +41,27 @@ export class KubeApiError extends Error {
   }
 }
 
-/** No answer: refused, reset, unresolvable, broken TLS. The request may or may not have had an effect. */
+/** No response: connection refused, reset, unresolvable, broken TLS. The request may or may not have taken effect. */
 export class KubeConnectionError extends Error {
   override readonly name = "KubeConnectionError";
 }
 
-/** The deadline of the call passed. The request may or may not have had an effect. */
+/** The deadline of the call passed. The request may or may not have taken effect. */
 export class KubeTimeoutError extends Error {
   override readonly name = "KubeTimeoutError";
 }
 
-/** The server answered with something that is not what the API promises (not JSON, not an object, an unknown watch event). */
+/** The response is not what the API specifies (not JSON, not an object, an unknown watch event). */
 export class DecodeError extends Error {
   override readonly name = "DecodeError";
 }
 
-/** The answer is larger than the caller is ready to hold in memory. */
+/** The response is larger than the caller's limit. */
 export class ResponseTooLargeError extends Error {
   override readonly name = "ResponseTooLargeError";
 }
 
-/** The description of the cluster (kubeconfig, service account folder, proxy) cannot be used; the message says what to change. */
+/** The cluster configuration (kubeconfig, service account, proxy) is invalid; the message says what to change. */
 export class KubeConfigError extends Error {
   override readonly name = "KubeConfigError";
 }
@@ -72,12 +71,12 @@ export class CredentialsError extends Error {
   override readonly name = "CredentialsError";
 }
 
-/** The operator may not write any more: another process may hold the lease. */
+/** This process must not write: another process may hold the lease. */
 export class NotLeaderError extends Error {
   override readonly name = "NotLeaderError";
 }
 
-/** A bug in the operator itself: counted and reported, never repaired in passing. */
+/** A defect of the program itself: counted and reported, never worked around. */
 export class InvariantError extends Error {
   override readonly name = "InvariantError";
 }
@@ -87,28 +86,33 @@ const hasStatus = (error: unknown, status: number): error is KubeApiError =>
 
 /** 404. */
 export const isNotFound = (error: unknown): boolean => hasStatus(error, 404);
-/** 410: a version or a continue token that the server no longer remembers. */
+/** 410: a resource version or a continue token that the server no longer has. */
 export const isGone = (error: unknown): boolean => hasStatus(error, 410);
 /** 403. */
 export const isForbidden = (error: unknown): boolean => hasStatus(error, 403);
-/** 422: the object itself is not accepted. */
+/** 422: the object is invalid. */
 export const isInvalid = (error: unknown): boolean => hasStatus(error, 422);
-/** 409 because the object changed since it was read: not because the name is taken, nor because another manager owns a field. */
+/**
+ * 409 because the object changed since it was read: not because the name exists, nor because another manager owns a
+ * field.
+ */
 export const isConflict = (error: unknown): boolean =>
   hasStatus(error, 409) && error.reason !== "AlreadyExists" && !isFieldConflict(error);
-/** 409: the name is taken. */
+/** 409: the name exists already. */
 export const isAlreadyExists = (error: unknown): boolean => hasStatus(error, 409) && error.reason === "AlreadyExists";
 
-/** 409 of a server-side apply without force: another manager owns a field with another value. It stays until one of them yields. */
+/**
+ * 409 of a server-side apply without force: another manager owns a field with another value. Retrying does not help.
+ */
 export const isFieldConflict = (error: unknown): boolean =>
   hasStatus(error, 409) && error.causes.some(({ reason }) => reason === "FieldManagerConflict");
 
 /**
- * The API server rejected the object itself: validation, admission policy, webhook, quota, permissions, or a webhook that cannot be
- * called. The same request fails again until somebody changes something. A namespace that is being deleted is no such refusal: it
- * ends by itself.
+ * The API server rejected the object itself: validation, admission policy, webhook, quota, permissions, or a webhook
+ * that cannot be called. The same request fails again until something is changed. A namespace that is being deleted
+ * does not count: that resolves itself.
  */
-export function isRefusal(error: unknown): error is KubeApiError {
+export function isRejection(error: unknown): error is KubeApiError {
   if (!(error instanceof KubeApiError)) return false;
   switch (error.status) {
     case 400:
@@ -117,7 +121,7 @@ export function isRefusal(error: unknown): error is KubeApiError {
     case 403:
       return !error.causes.some(({ reason }) => reason === "NamespaceTerminating");
     case 500:
-      // Only the message tells a webhook that cannot be called from a failure of the API server.
+      // Only the message distinguishes a webhook that cannot be called from a failure of the API server.
       return /failed (?:calling|to call) webhook/.test(error.message);
     default:
       return false;

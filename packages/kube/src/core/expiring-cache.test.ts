@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { ExpiringCache } from "./expiring-cache.ts";
 
-test("an answer is remembered for exactly as long as it was given", async () => {
+test("a value is kept for exactly its lifetime", async () => {
   const clock = new ManualClock();
   const cache = new ExpiringCache<string>(clock, 10);
   cache.set("a", "x", 1_000);
@@ -13,7 +13,7 @@ test("an answer is remembered for exactly as long as it was given", async () => 
   expect(cache.size).toBe(0);
 });
 
-test("a full cache lets go of what has expired first, then of the oldest", async () => {
+test("a full cache evicts expired entries first, then the oldest", async () => {
   const clock = new ManualClock();
   const cache = new ExpiringCache<number>(clock, 3);
   cache.set("old", 1, 60_000);

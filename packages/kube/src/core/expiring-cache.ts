@@ -1,5 +1,4 @@
-// Answers that stay true for a while, by key, and never more than a fixed number of them. Knows nothing of what it holds and asks
-// nobody; the time comes from its clock.
+// A bounded map whose entries expire. It knows nothing of its values; the time comes from its clock.
 import type { Clock } from "./clock.ts";
 
 interface Entry<V> {
@@ -31,13 +30,13 @@ export class ExpiringCache<V> {
 
   set(key: string, value: V, lifetimeMs: number): void {
     const nowMs = this.#clock.monotonicMs();
-    // Written again, it is the newest again.
+    // Rewriting an entry makes it the newest.
     this.#entries.delete(key);
     if (this.#entries.size >= this.#limit) this.#makeRoom(nowMs);
     this.#entries.set(key, { value, untilMs: nowMs + lifetimeMs });
   }
 
-  /** What has expired goes; if nothing has, the oldest does. */
+  /** Removes expired entries; if there are none, the oldest. */
   #makeRoom(nowMs: number): void {
     for (const [key, { untilMs }] of this.#entries) if (untilMs <= nowMs) this.#entries.delete(key);
     if (this.#entries.size < this.#limit) return;

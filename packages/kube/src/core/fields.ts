@@ -1,5 +1,5 @@
-// Reads fields of parsed YAML or JSON, naming the file and the field when one is not what it must be.
-// Knows no format in particular; unknown fields are the caller's to ignore.
+// Reads fields of parsed YAML or JSON; errors name the file and the field. Knows no particular format; callers ignore
+// unknown fields.
 import { KubeConfigError } from "./errors.ts";
 
 /** A JSON object whose fields are not known yet. */
@@ -9,23 +9,23 @@ export type Fields = Readonly<Record<string, unknown>>;
 export const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Text, with absent, empty and anything else being the same. */
-export function textOf(fields: Fields, name: string): string | undefined {
+/** The string field; undefined if it is absent, empty or of another type. */
+export function stringField(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** One mapping of a document, with its place for messages. */
+/** One mapping of a document, with its location for messages. */
 export class FieldReader {
   readonly #fields: Fields;
-  /** `FILE: users[0].user`; ends in a blank at the root of the document. */
-  readonly place: string;
+  /** `FILE: users[0].user`; ends with a space at the root of the document. */
+  readonly location: string;
 
-  constructor(value: unknown, place: string) {
+  constructor(value: unknown, location: string) {
     if (value !== undefined && value !== null && !isFields(value))
-      throw new KubeConfigError(`${place.trimEnd()} must be a mapping, not ${show(value)}`);
+      throw new KubeConfigError(`${location.trimEnd()} must be a mapping, not ${show(value)}`);
     this.#fields = value ?? {};
-    this.place = place;
+    this.location = location;
   }
 
   has(name: string): boolean {
@@ -37,15 +37,15 @@ export class FieldReader {
     return this.#fields[name];
   }
 
-  /** Text, with absent and empty being the same. */
-  text(name: string): string | undefined {
+  /** The string field; undefined if it is absent or empty. */
+  string(name: string): string | undefined {
     if (!this.has(name)) return undefined;
     const value = this.#fields[name];
-    if (typeof value !== "string") throw this.#wrong(name, "text", value);
+    if (typeof value !== "string") throw this.#wrong(name, "a string", value);
     return value;
   }
 
-  flag(name: string): boolean {
+  boolean(name: string): boolean {
     const value = this.#fields[name];
     if (value === undefined || value === null) return false;
     if (typeof value !== "boolean") throw this.#wrong(name, "true or false", value);
@@ -61,9 +61,9 @@ export class FieldReader {
     return this.#list(name).map((entry, index) => new FieldReader(entry, this.#at(`${name}[${index}]`)));
   }
 
-  texts(name: string): string[] {
+  strings(name: string): string[] {
     return this.#list(name).map((entry, index) => {
-      if (typeof entry !== "string") throw this.#wrong(`${name}[${index}]`, "text", entry);
+      if (typeof entry !== "string") throw this.#wrong(`${name}[${index}]`, "a string", entry);
       return entry;
     });
   }
@@ -73,7 +73,7 @@ export class FieldReader {
   }
 
   #at(name: string): string {
-    return this.place.endsWith(" ") ? `${this.place}${name}` : `${this.place}.${name}`;
+    return this.location.endsWith(" ") ? `${this.location}${name}` : `${this.location}.${name}`;
   }
 
   #list(name: string): readonly unknown[] {
@@ -88,10 +88,10 @@ export class FieldReader {
   }
 }
 
-/** A value short enough for a message. Only scalars are shown: whole subtrees may hold secrets. */
+/** A value short enough for a message. Shows only scalars: whole subtrees may contain secrets. */
 function show(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (isFields(value)) return "a mapping";
-  const text = JSON.stringify(value) ?? "nothing";
-  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
+  const shown = JSON.stringify(value) ?? "nothing";
+  return shown.length > 40 ? `${shown.slice(0, 40)}…` : shown;
 }

@@ -39,7 +39,7 @@ describe("matching", () => {
   });
 });
 
-describe("refusing", () => {
+describe("rejecting", () => {
   test.each([
     ["app=web,", "expected a label key", ""],
     ["=web", "expected a label key", "=web"],

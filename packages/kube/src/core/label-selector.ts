@@ -1,5 +1,5 @@
-// Label selectors as the API server reads them, so that the cache can tell by itself whether an object still belongs to it.
-// Parsing refuses what it does not know and shows the offending part; it never guesses.
+// Label selectors as the API server parses them, so that a cache can decide whether an object still matches. The parser
+// rejects what it does not know and shows the offending part; it never guesses.
 
 /** One condition of a selector. */
 export type LabelRequirement =
@@ -11,7 +11,7 @@ export type LabelRequirement =
 /** All requirements must hold; none at all selects everything. */
 export type LabelSelector = readonly LabelRequirement[];
 
-/** The selector cannot be read; the message shows where. */
+/** The selector is invalid; the message shows where. */
 export class LabelSelectorError extends Error {
   override readonly name = "LabelSelectorError";
 
@@ -28,9 +28,9 @@ const WORD = /[^\s,()=!<>]*/y;
 const SPACE = /\s*/y;
 const OPERATOR = /==|!=|=|(?:in|notin)(?=[\s(])/y;
 
-/** Reads a selector such as `app=web,tier in (a, b),!legacy`. Throws {@link LabelSelectorError}. */
-export function parseLabelSelector(text: string): LabelSelector {
-  const reader = new Reader(text);
+/** Parses a selector such as `app=web,tier in (a, b),!legacy`. Throws {@link LabelSelectorError}. */
+export function parseLabelSelector(selector: string): LabelSelector {
+  const reader = new Reader(selector);
   const requirements: LabelRequirement[] = [];
   if (reader.atEnd()) return requirements;
   do requirements.push(readRequirement(reader));
@@ -39,7 +39,9 @@ export function parseLabelSelector(text: string): LabelSelector {
   return requirements;
 }
 
-/** Whether an object with these labels is selected. A missing label satisfies `!=`, `notin` and `!key`, as on the server. */
+/**
+ * Whether an object with these labels matches. A missing label satisfies `!=`, `notin` and `!key`, as on the server.
+ */
 export function matchesLabels(selector: LabelSelector, labels: Readonly<Record<string, string>> | undefined): boolean {
   return selector.every((requirement) => isMet(requirement, labels ?? {}));
 }
@@ -87,21 +89,21 @@ function readValues(reader: Reader): ReadonlySet<string> {
 }
 
 class Reader {
-  readonly #text: string;
+  readonly #selector: string;
   #at = 0;
 
-  constructor(text: string) {
-    this.#text = text;
+  constructor(selector: string) {
+    this.#selector = selector;
   }
 
   atEnd(): boolean {
     this.#take(SPACE);
-    return this.#at === this.#text.length;
+    return this.#at === this.#selector.length;
   }
 
   accept(mark: string): boolean {
     this.#take(SPACE);
-    if (!this.#text.startsWith(mark, this.#at)) return false;
+    if (!this.#selector.startsWith(mark, this.#at)) return false;
     this.#at += mark.length;
     return true;
   }
@@ -121,12 +123,12 @@ class Reader {
   }
 
   problem(problem: string): LabelSelectorError {
-    return new LabelSelectorError(this.#text, problem, this.#text.slice(this.#at));
+    return new LabelSelectorError(this.#selector, problem, this.#selector.slice(this.#at));
   }
 
   #take(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.#text)?.[0] ?? "";
+    const found = pattern.exec(this.#selector)?.[0] ?? "";
     this.#at += found.length;
     return found;
   }

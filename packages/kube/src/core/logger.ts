@@ -1,9 +1,9 @@
-// What the runtime needs of a logger: a constant message plus fields. The program decides how lines look.
+// The logger interface of the runtime: a constant message plus fields. The program decides about the output.
 
-/** What a line says besides its constant message. */
+/** Fields of a log line besides its constant message. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** What the runtime needs of a logger. The program decides how lines look. */
+/** The logger interface of the runtime. The program decides about the output. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -14,5 +14,5 @@ export interface Logger {
 
 const ignore = (): void => undefined;
 
-/** Drops everything: for tests and for programs that print their own output. */
+/** Discards everything: for tests and for programs that print their own output. */
 export const silentLogger: Logger = { debug: ignore, info: ignore, error: ignore, with: () => silentLogger };

@@ -1,4 +1,4 @@
-// Kubernetes' MicroTime, as leases and events carry it.
+// Kubernetes' MicroTime, as used by leases and events.
 
 /** RFC 3339 in UTC with six decimals. */
 export function microTime(epochMs: number): string {

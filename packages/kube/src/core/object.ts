@@ -1,6 +1,6 @@
-// What every Kubernetes object has in common, and how the runtime names one. No I/O, no knowledge of any particular kind.
+// What all Kubernetes objects have in common, and their keys. No I/O, no knowledge of any particular kind.
 
-/** Whose child an object is; the one with `controller` manages it. */
+/** A reference to the owner of an object; the one with `controller` manages it. */
 export interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;
@@ -10,7 +10,7 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean;
 }
 
-/** What the API server keeps about every object. */
+/** The metadata of an object. */
 export interface ObjectMeta {
   name?: string;
   generateName?: string;
@@ -28,7 +28,7 @@ export interface ObjectMeta {
   managedFields?: unknown[];
 }
 
-/** Any object the API server stores. Typed kinds extend it with their own spec and status. */
+/** Any object of the API. Typed kinds extend it with their own spec and status. */
 export interface KubeObject {
   apiVersion?: string;
   kind?: string;
@@ -45,24 +45,24 @@ export interface KubeList<T> {
   readonly items: readonly T[];
 }
 
-/** Where one object lives. Cluster-scoped objects have no namespace. */
+/** Namespace and name of an object. Cluster-scoped objects have no namespace. */
 export interface ObjectKey {
   readonly namespace?: string;
   readonly name: string;
 }
 
-/** The key as the text that queues, stores and logs use: `namespace/name`, or `name` alone for cluster-scoped objects. */
-export function keyText(key: ObjectKey): string {
+/** The key as a string for queues, stores and logs: `namespace/name`, or `name` alone for cluster-scoped objects. */
+export function formatKey(key: ObjectKey): string {
   return key.namespace === undefined || key.namespace === "" ? key.name : `${key.namespace}/${key.name}`;
 }
 
-/** The reverse of {@link keyText}. */
-export function parseKey(text: string): ObjectKey {
-  const slash = text.indexOf("/");
-  return slash < 0 ? { name: text } : { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
+/** The reverse of {@link formatKey}. */
+export function parseKey(key: string): ObjectKey {
+  const slash = key.indexOf("/");
+  return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-/** The key of an object that the API server has stored, as it came or as a cache holds it. */
+/** The key of a stored object, from the API server or from a cache. */
 export function keyOf(object: DeepReadonly<KubeObject>): ObjectKey {
   const { name, namespace } = object.metadata ?? {};
   if (name === undefined || name === "")
@@ -70,7 +70,7 @@ export function keyOf(object: DeepReadonly<KubeObject>): ObjectKey {
   return namespace === undefined ? { name } : { namespace, name };
 }
 
-/** Objects handed out by a cache are shared: nobody may change them. */
+/** Recursively readonly: objects from a cache are shared and must not be modified. */
 export type DeepReadonly<T> = T extends (infer E)[]
   ? readonly DeepReadonly<E>[]
   : T extends object

@@ -17,7 +17,7 @@ test.each([
   expect(viewChild(object, "mine").type).toBe(type);
 });
 
-test("an owner that does not control is none", () => {
+test("an owner that is not the controller does not count", () => {
   expect(controllerUid(owned("mine").metadata)).toBe("mine");
   expect(isOwnedBy(owned("mine").metadata, "other")).toBe(false);
   expect(controllerUid(undefined)).toBeUndefined();

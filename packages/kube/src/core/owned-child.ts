@@ -1,15 +1,15 @@
-// What was found under the name of an object that an owner wants to have, and so what may be done with it. Pure: reads and writes
-// happen elsewhere.
+// Classifies the object found under the name of a child that an owner wants to have, and so what may be done with it.
+// Pure: reads and writes happen elsewhere.
 
-/** As much of an object's metadata as the question needs. */
+/** The part of an object's metadata that ownership depends on. */
 export interface OwnedMetadata {
   readonly ownerReferences?: readonly { readonly controller?: boolean; readonly uid: string }[];
   readonly deletionTimestamp?: string;
 }
 
 /**
- * A terminating child no longer counts as there, but its name is still taken; a foreign one (of another owner, or of an older owner
- * of the same name) is never written and never deleted.
+ * A terminating child counts as absent, but its name is still taken. A foreign one (of another owner, or of a former
+ * owner of the same name) must never be written or deleted.
  */
 export type Child<T> =
   | { readonly type: "absent" }
@@ -17,7 +17,7 @@ export type Child<T> =
   | { readonly type: "terminating"; readonly object: T }
   | { readonly type: "live"; readonly object: T };
 
-/** What was found under the name of a child that an owner wants to have. */
+/** Classifies the object found under the name of a child. */
 export function viewChild<T extends { readonly metadata?: OwnedMetadata }>(
   object: T | undefined,
   ownerUid: string,
@@ -32,7 +32,7 @@ export function isOwnedBy(metadata: OwnedMetadata | undefined, ownerUid: string)
   return controllerUid(metadata) === ownerUid;
 }
 
-/** Who controls an object, if anybody does. */
+/** The uid of the controller owner, if there is one. */
 export function controllerUid(metadata: OwnedMetadata | undefined): string | undefined {
   return metadata?.ownerReferences?.find(({ controller }) => controller === true)?.uid;
 }

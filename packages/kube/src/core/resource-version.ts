@@ -1,5 +1,5 @@
-// The order of resource versions. They are opaque text by contract, but API servers backed by etcd count in decimal, and the
-// cache needs to know old from new. Anything that is not such a number is incomparable, never guessed at.
+// Orders resource versions. They are opaque strings by contract, but API servers backed by etcd use decimal numbers,
+// and the cache must distinguish old from new. Anything else is incomparable, never guessed at.
 
 const DECIMAL = /^(?:0|[1-9][0-9]*)$/;
 
@@ -23,7 +23,7 @@ export function isNewer(left: string, right: string): boolean {
   return isOlder(right, left);
 }
 
-/** True if the first is known to bring nothing that the second does not have: the same version or an older one. */
+/** True if the first cannot be newer than the second: the same version or an older one. */
 export function isNotNewer(left: string, right: string): boolean {
   const order = compareVersions(left, right);
   return order !== undefined && order <= 0;

@@ -9,7 +9,7 @@ export interface ResourceType<T extends KubeObject = KubeObject> {
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
-  /** Reads and watches return the metadata alone: the server does not send the rest, and T has nothing else. */
+  /** Reads and watches return only metadata: the server does not send the rest, and T has nothing else. */
   readonly metadataOnly?: true;
   /** Carries T for inference; never present at run time. */
   readonly objectType?: T;
@@ -25,12 +25,12 @@ export function apiVersionOf(type: ResourceType): string {
   return type.group === "" ? type.version : `${type.group}/${type.version}`;
 }
 
-/** `deployments.apps/v1`-like text for logs and errors. */
-export function resourceText(type: ResourceType): string {
+/** `deployments.apps`, or `pods` for the core group: for logs, metrics and errors. */
+export function groupResourceOf(type: ResourceType): string {
   return type.group === "" ? type.plural : `${type.plural}.${type.group}`;
 }
 
-/** The REST path of a collection: all namespaces when none is given. */
+/** The REST path of a collection; of all namespaces when none is given. */
 export function collectionPath(type: ResourceType, namespace?: string): string {
   const root = type.group === "" ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`;
   if (!type.namespaced || namespace === undefined || namespace === "") return `${root}/${type.plural}`;

@@ -1,8 +1,8 @@
-// A pause that somebody can cut short: for loops that look at something now and then, and at once when told to.
-// Calls that come while nobody waits are remembered, once.
+// An interruptible pause: for loops that poll, and poll at once when called. A call made while nothing waits is
+// remembered, once.
 import type { Clock } from "./clock.ts";
 
-/** A pause that a call cuts short. A call that comes while nothing waits is remembered, once. */
+/** An interruptible pause. A call made while nothing waits ends the next wait at once. */
 export class WakeUp {
   readonly #clock: Clock;
   #called = false;

@@ -9,7 +9,10 @@ import type { Lease } from "./lease.ts";
 import type { LeaseStore } from "./lease-store.ts";
 import { DEFAULT_ELECTION_TIMING } from "./timing.ts";
 
-/** One shared lease with versions. `down` makes every call fail; `hang` lets calls wait for ever, `slow` until it resolves. */
+/**
+ * One shared lease with versions. `down` fails every call; with `hang` calls never return, with `slow` not until it
+ * resolves.
+ */
 class SharedLease implements LeaseStore {
   readonly key = { namespace: "ns", name: "the-lease" };
   lease: Lease | undefined;
@@ -20,18 +23,18 @@ class SharedLease implements LeaseStore {
   #version = 0;
 
   read(): Promise<Lease | undefined> {
-    return this.#answer(() => this.lease);
+    return this.#respond(() => this.lease);
   }
 
   create(spec: Lease["spec"]): Promise<Lease> {
-    return this.#answer(() => {
+    return this.#respond(() => {
       if (this.lease !== undefined) throw new KubeApiError("POST lease", 409, { reason: "AlreadyExists" });
       return this.#write({ metadata: { uid: "u1" }, spec: spec ?? {} });
     });
   }
 
   replace(lease: Lease): Promise<Lease> {
-    return this.#answer(() => {
+    return this.#respond(() => {
       if (this.lease === undefined) throw new KubeApiError("PUT lease", 404, { reason: "NotFound" });
       if (lease.metadata?.resourceVersion !== this.lease.metadata?.resourceVersion)
         throw new KubeApiError("PUT lease", 409, { reason: "Conflict" });
@@ -46,7 +49,7 @@ class SharedLease implements LeaseStore {
     return this.lease;
   }
 
-  async #answer<T>(act: () => T): Promise<T> {
+  async #respond<T>(act: () => T): Promise<T> {
     if (this.hang) await new Promise<never>(() => undefined);
     await this.slow;
     if (this.down) throw new KubeConnectionError("connection refused");
@@ -88,7 +91,7 @@ function setUp(names: readonly string[] = ["a"]) {
   return { clock, store, events, status, first, second: second ?? first };
 }
 
-test("the first one leads, renews every retry period, and says so", async () => {
+test("the first one leads, renews every retry period, and records an event", async () => {
   const { clock, store, events, status, first } = setUp();
   expect(() => first.elector.assertLeading()).toThrow(NotLeaderError);
   await clock.advance(0);
@@ -109,17 +112,17 @@ test("the first one leads, renews every retry period, and says so", async () => 
   expect(status).toEqual([false, true]);
 });
 
-test("a standby takes over when the lease has not changed for its duration, not before", async () => {
+test("a standby takes over only when the lease has not changed for its duration", async () => {
   const { clock, store, first, second } = setUp(["a", "b"]);
   await clock.advance(20_000);
   expect(second.elector.leading).toBe(false);
-  // "a" disappears without a word, right after a renewal.
+  // "a" disappears right after a renewal, without releasing the lease.
   first.elector.abandon?.();
   first.stop.abort();
   const silentSince = clock.monotonicMs();
   while (!second.elector.leading) await clock.advance(100);
   const tookMs = clock.monotonicMs() - silentSince;
-  // b sees the last renewal up to one (stretched) retry period after it was made, and looks once per such period.
+  // b observes the last renewal up to one (jittered) retry period after it was made, and checks once per such period.
   expect(tookMs).toBeGreaterThan(15_000);
   expect(tookMs).toBeLessThan(15_000 + 2 * 2_400);
   expect(store.lease?.spec).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
@@ -137,7 +140,7 @@ test("a clean stop releases the lease, and a standby takes it within one retry p
   expect(second.elector.leading).toBe(true);
 });
 
-test("an abandoned stop keeps the lease: work may still be going on", async () => {
+test("an abandoned stop keeps the lease: work may still be running", async () => {
   const { clock, store, first } = setUp();
   await clock.advance(5_000);
   first.elector.abandon?.();
@@ -149,7 +152,7 @@ test("an abandoned stop keeps the lease: work may still be going on", async () =
 
 test.each([
   { name: "refused connections", cut: { down: true, hang: false } },
-  { name: "calls that never answer", cut: { down: false, hang: true } },
+  { name: "calls without a response", cut: { down: false, hang: true } },
 ])("$name for the renew deadline lose the lease", async ({ cut }) => {
   const { clock, store, first, status } = setUp();
   await clock.advance(2_000);
@@ -178,7 +181,7 @@ test("a renewal counts from the moment it was sent: others may count from there"
   await clock.advance(0);
   const { promise, resolve } = Promise.withResolvers<void>();
   store.slow = promise;
-  // Sent after 2 s; the response takes 4 s more. After that nothing is renewed any more.
+  // Sent after 2 s; the response takes 4 s more. After that nothing is renewed.
   await clock.advance(6_000);
   resolve();
   await clock.advance(0);
@@ -211,7 +214,7 @@ test("the fence holds by the clock alone, before any timer has run", async () =>
   const outcome = expect(running).rejects.toThrow("not renewed in time");
   await clock.advance(1_000);
   elector.assertLeading();
-  // The process stands still for 30 s: no timer runs, no promise settles, then the next write is due.
+  // The process is paused for 30 s: no timer runs, no promise settles, then the next write is due.
   skippedMs = 30_000;
   expect(() => elector.assertLeading()).toThrow(/last renewed the lease 31000 ms ago/);
   const writes = store.writes;
@@ -220,7 +223,7 @@ test("the fence holds by the clock alone, before any timer has run", async () =>
   expect(store.writes).toBe(writes);
 });
 
-test("a lease that somebody else took, or that is gone, is lost at the next renewal", async () => {
+test("a lease that another process took, or that was deleted, is lost at the next renewal", async () => {
   for (const meddle of [
     (store: SharedLease) => store.replace({ ...store.lease, spec: { holderIdentity: "x", leaseDurationSeconds: 15 } }),
     async (store: SharedLease) => {
@@ -247,7 +250,7 @@ test("a stop during a renewal that hangs still releases the lease", async () => 
   expect(store.lease?.spec?.holderIdentity).toBeUndefined();
 });
 
-test("a standby that stops touches nothing", async () => {
+test("a standby that stops writes nothing", async () => {
   const { clock, store, second } = setUp(["a", "b"]);
   await clock.advance(1_000);
   second.stop.abort();
@@ -265,7 +268,7 @@ test("waiting for the lease ends with its signal", async () => {
   await expect(waiting).rejects.toThrow("enough");
 });
 
-test("durations out of order are refused", () => {
+test("invalid durations are rejected", () => {
   const store = new SharedLease();
   const timing = { leaseMs: 10_000, renewDeadlineMs: 12_000, retryMs: 2_000 };
   const rest = { clock: new ManualClock(), logger: silentLogger, metrics: silentRuntimeMetrics };

@@ -1,12 +1,13 @@
-// Holds a Lease for this process. While it leads, `assertLeading` is the fence in front of every write: it trusts only the
-// start of the last renewal that succeeded, and the local clocks. Losing the lease is final; the process has to end.
+// Holds a Lease for this process. While it leads, `assertLeading` is the fence in front of every write: it relies only
+// on the start of the last successful renewal and on the local clocks. Losing the lease is final; the process must
+// exit.
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Runnable } from "../controller/runnable.ts";
 import type { Clock } from "../core/clock.ts";
 import { isAlreadyExists, isConflict, isNotFound, NotLeaderError } from "../core/errors.ts";
 import type { Logger } from "../core/logger.ts";
-import { keyText } from "../core/object.ts";
+import { formatKey } from "../core/object.ts";
 import { pause, untilAborted } from "../core/until-aborted.ts";
 import type { EventSink } from "../events/object.ts";
 import type { RuntimeMetrics } from "../metrics/runtime.ts";
@@ -16,14 +17,15 @@ import {
   holderOf,
   isHeldByOther,
   type Lease,
+  type LeaseObservation,
   nextClaim,
+  observeLease,
   releasedSpec,
-  type Sighting,
-  sight,
 } from "./lease.ts";
 import type { LeaseStore } from "./lease-store.ts";
 import { type ElectionTiming, RETRY_JITTER, validateElectionTiming } from "./timing.ts";
 
+/** Options of an elector. */
 export interface LeaderElectorOptions {
   readonly store: LeaseStore;
   readonly timing: ElectionTiming;
@@ -42,7 +44,7 @@ export interface LeaderElector extends Runnable {
   readonly identity: string;
   readonly leading: boolean;
   whenLeading(signal: AbortSignal): Promise<void>;
-  /** Throws NotLeaderError unless this process may write now. Called before every write. */
+  /** Throws NotLeaderError unless this process may write now. Call it before every write. */
   assertLeading(): void;
 }
 
@@ -53,7 +55,7 @@ interface Moment {
 
 const RELEASE_TIMEOUT_MS = 2_000;
 
-/** Throws a TypeError for durations that cannot work. */
+/** Creates an elector. Throws a TypeError for invalid durations. */
 export function createLeaderElector(options: LeaderElectorOptions): LeaderElector {
   const violations = validateElectionTiming(options.timing);
   if (violations.length > 0) throw new TypeError(violations.join("; "));
@@ -70,11 +72,11 @@ class Elector implements LeaderElector {
   #state: "standby" | "leading" | "ended" = "standby";
   /** The lease as this process last wrote it. */
   #held: Lease | undefined;
-  /** When the last successful renewal *began*, by both clocks: nobody else can count from an earlier moment. */
+  /** When the last successful renewal *began*, by both clocks: no other process can count from an earlier moment. */
   #renewed: Moment = { monotonicMs: Number.NEGATIVE_INFINITY, wallMs: Number.NEGATIVE_INFINITY };
-  #sighting: Sighting | undefined;
+  #observed: LeaseObservation | undefined;
   #otherHolder: string | undefined;
-  /** A claim was sent whose fate is unknown, or it succeeded: there is something to release. */
+  /** A claim was sent and its outcome is unknown, or it succeeded: there is something to release. */
   #mayHold = false;
   #abandoned = false;
 
@@ -82,7 +84,7 @@ class Elector implements LeaderElector {
     this.#options = options;
     this.name = `lease-${options.store.key.name}`;
     this.identity = options.identity ?? `${hostname()}_${randomUUID()}`;
-    this.#logger = options.logger.with({ lease: keyText(options.store.key), identity: this.identity });
+    this.#logger = options.logger.with({ lease: formatKey(options.store.key), identity: this.identity });
   }
 
   get leading(): boolean {
@@ -117,7 +119,7 @@ class Elector implements LeaderElector {
       this.#state = "ended";
       this.#setMetric(false);
     }
-    // Only a clean stop comes here. Work that did not end must not be joined by another leader's.
+    // Reached only on a clean stop. Work that is still running must not overlap with another leader's.
     if (this.#mayHold && !this.#abandoned) await this.#release();
   }
 
@@ -127,7 +129,7 @@ class Elector implements LeaderElector {
       if (await this.#attempt(timing.renewDeadlineMs, signal)) {
         this.#state = "leading";
         this.#setMetric(true);
-        this.#logger.info("lease won");
+        this.#logger.info("lease acquired");
         this.#announce();
         this.#won.resolve();
         return;
@@ -136,16 +138,17 @@ class Elector implements LeaderElector {
     }
   }
 
-  /** Renews until the signal fires; throws when the deadline passes or somebody else holds the lease. */
+  /** Renews until the signal fires; throws when the deadline passes or another process holds the lease. */
   async #keep(signal: AbortSignal): Promise<void> {
     const { retryMs } = this.#options.timing;
     while (!signal.aborted) {
       await pause(this.#options.clock, Math.min(retryMs, this.#remainingMs()), signal);
       if (signal.aborted) return;
-      // The clock comes first: after a long pause of the process the lease is another's, whatever a renewal would say.
+      // Check the clock first: after a long pause of the process the lease belongs to another, whatever a renewal
+      // returns.
       if (this.#remainingMs() <= 0) this.#lost("not renewed in time");
       await this.#attempt(this.#remainingMs(), signal);
-      if (this.#otherHolder !== undefined) this.#lost(`held by ${this.#otherHolder}`);
+      if (this.#otherHolder !== undefined) this.#lost(`the holder is ${this.#otherHolder}`);
     }
   }
 
@@ -156,27 +159,27 @@ class Elector implements LeaderElector {
     throw error;
   }
 
-  /** One try to take or renew the lease, never longer than the limit. False when it did not succeed. */
+  /** One attempt to acquire or renew the lease, never longer than the limit. False if it did not succeed. */
   async #attempt(limitMs: number, signal: AbortSignal): Promise<boolean> {
     const { clock, timing } = this.#options;
     const started = this.#moment();
     const limit = new AbortController();
-    const cancel = clock.after(limitMs, () => limit.abort(new Error(`no answer within ${Math.round(limitMs)} ms`)));
+    const cancel = clock.after(limitMs, () => limit.abort(new Error(`no response within ${Math.round(limitMs)} ms`)));
     const ended = AbortSignal.any([signal, limit.signal]);
-    // Half of the deadline, so that one lost connection leaves time for another try.
+    // Half of the deadline, so that one lost connection leaves time for another attempt.
     const timeoutMs = Math.min(limitMs, timing.renewDeadlineMs / 2);
     try {
       const lease = await untilAborted(this.#claim({ signal: ended, timeoutMs }), ended);
       if (lease === undefined) return false;
       this.#held = lease;
-      // A process that was paused while the answer was under way has nothing left of this renewal.
+      // A process that was paused while the response was in flight has nothing left of this renewal.
       if (this.#sinceMs(started) >= timing.renewDeadlineMs) return false;
       this.#renewed = started;
       this.#otherHolder = undefined;
       return true;
     } catch (error) {
       this.#held = undefined;
-      if (isConflict(error) || isAlreadyExists(error)) this.#logger.debug("lease changed meanwhile");
+      if (isConflict(error) || isAlreadyExists(error)) this.#logger.debug("lease changed during the attempt");
       else if (!signal.aborted) this.#logger.error("lease attempt failed", error);
       return false;
     } finally {
@@ -184,11 +187,11 @@ class Elector implements LeaderElector {
     }
   }
 
-  /** Writes our claim, or answers undefined when somebody else holds the lease. */
+  /** Writes our claim; returns undefined if another process holds the lease. */
   async #claim(call: { readonly signal: AbortSignal; readonly timeoutMs: number }): Promise<Lease | undefined> {
     const { store, timing, clock } = this.#options;
     const claim: Claim = { identity: this.identity, leaseMs: timing.leaseMs, nowMs: clock.now() };
-    // We wrote the last version: renew it without reading. Should it have changed, it is read below.
+    // We wrote the last version: renew it without reading. On a conflict it is read below.
     if (this.#held !== undefined) {
       try {
         return await store.replace({ ...this.#held, spec: nextClaim(this.#held, claim) }, call);
@@ -199,21 +202,21 @@ class Elector implements LeaderElector {
     }
     const lease = await store.read(call);
     const holder = lease === undefined ? undefined : holderOf(lease);
-    // A leader never takes its lease back, not even a free one: another may have acted in between.
-    if (this.#state === "leading" && holder !== this.identity) return this.#leave(holder ?? "nobody");
+    // A leader never takes its lease back, not even a free one: another process may have acted in between.
+    if (this.#state === "leading" && holder !== this.identity) return this.#yieldTo(holder ?? "none");
     if (lease === undefined) {
       this.#mayHold = true;
       return store.create(firstClaim(claim), call);
     }
     const nowMs = clock.monotonicMs();
-    this.#sighting = sight(this.#sighting, lease, nowMs);
-    if (isHeldByOther(lease, claim, nowMs - this.#sighting.sinceMs)) return this.#leave(holder ?? "nobody");
+    this.#observed = observeLease(this.#observed, lease, nowMs);
+    if (isHeldByOther(lease, claim, nowMs - this.#observed.sinceMs)) return this.#yieldTo(holder ?? "none");
     this.#mayHold = true;
     return store.replace({ ...lease, spec: nextClaim(lease, claim) }, call);
   }
 
-  #leave(holder: string): undefined {
-    if (holder !== this.#otherHolder) this.#logger.info("the lease is another's", { holder });
+  #yieldTo(holder: string): undefined {
+    if (holder !== this.#otherHolder) this.#logger.info("another process holds the lease", { holder });
     this.#otherHolder = holder;
   }
 
@@ -234,13 +237,13 @@ class Elector implements LeaderElector {
     const { store, clock } = this.#options;
     const call = { timeoutMs: RELEASE_TIMEOUT_MS };
     try {
-      // Read first: an attempt that was cut short may have written after all.
+      // Read first: an interrupted attempt may have been written after all.
       const lease = await store.read(call);
       if (lease === undefined || holderOf(lease) !== this.identity) return;
       await store.replace({ ...lease, spec: releasedSpec(lease, clock.now()) }, call);
       this.#logger.info("lease released");
     } catch (error) {
-      this.#logger.error("lease not released, it will run out", error);
+      this.#logger.error("lease not released, it will expire", error);
     }
   }
 
@@ -252,7 +255,9 @@ class Elector implements LeaderElector {
     return { monotonicMs: this.#options.clock.monotonicMs(), wallMs: this.#options.clock.now() };
   }
 
-  /** The longer of the two: the monotonic clock stands still while the machine is suspended, the wall clock may be set back. */
+  /**
+   * The longer of the two: the monotonic clock stops while the machine is suspended, the wall clock may be set back.
+   */
   #sinceMs({ monotonicMs, wallMs }: Moment): number {
     const now = this.#moment();
     return Math.max(now.monotonicMs - monotonicMs, now.wallMs - wallMs);

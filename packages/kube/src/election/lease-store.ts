@@ -1,19 +1,21 @@
-// One Lease in the API server, as the elector needs it: read, create, and replace only what has not changed since it was read.
+// One Lease in the API server: read, created, and replaced only if it has not changed since it was read.
 import type { CallOptions, KubeClient } from "../client/client.ts";
 import type { ObjectKey } from "../core/object.ts";
 import { type Lease, type LeaseSpec, leaseResource } from "./lease.ts";
 
-/** One Lease as the elector needs it: read, created, and replaced only if it has not changed since it was read. */
+/** One Lease in the API server: read, created, and replaced only if it has not changed since it was read. */
 export interface LeaseStore {
   readonly key: ObjectKey;
   read(call: CallOptions): Promise<Lease | undefined>;
-  /** Fails with AlreadyExists when somebody was faster. */
+  /** Fails with AlreadyExists if another process was first. */
   create(spec: LeaseSpec, call: CallOptions): Promise<Lease>;
-  /** Fails with Conflict when the lease is no longer the version given. */
+  /** Fails with Conflict if the lease is no longer the given version. */
   replace(lease: Lease, call: CallOptions): Promise<Lease>;
 }
 
-/** The client should be the elector's own, so that renewals never queue behind other calls, and must not carry its fence. */
+/**
+ * Give the elector a client of its own, so that renewals never queue behind other calls. It must not carry the fence.
+ */
 export function leaseStore(client: KubeClient, key: ObjectKey): LeaseStore {
   return {
     key,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { microTime } from "../core/micro-time.ts";
-import { type Claim, firstClaim, isHeldByOther, type Lease, nextClaim, releasedSpec, sight } from "./lease.ts";
+import { type Claim, firstClaim, isHeldByOther, type Lease, nextClaim, observeLease, releasedSpec } from "./lease.ts";
 import { validateElectionTiming } from "./timing.ts";
 
 const nowMs = Date.UTC(2026, 0, 1);
@@ -12,25 +12,25 @@ const lease = (spec: Lease["spec"], resourceVersion = "1"): Lease => ({
 
 test.each([
   {
-    name: "a fresh lease of another",
+    name: "a fresh lease of another process",
     spec: { holderIdentity: "other", leaseDurationSeconds: 15 },
     unchangedMs: 0,
     want: true,
   },
   {
-    name: "one just at its end",
+    name: "one exactly at its expiry",
     spec: { holderIdentity: "other", leaseDurationSeconds: 15 },
     unchangedMs: 15_000,
     want: true,
   },
   {
-    name: "one past its end",
+    name: "one past its expiry",
     spec: { holderIdentity: "other", leaseDurationSeconds: 15 },
     unchangedMs: 15_001,
     want: false,
   },
   {
-    name: "one whose holder promised longer",
+    name: "one with a longer duration",
     spec: { holderIdentity: "other", leaseDurationSeconds: 60 },
     unchangedMs: 20_000,
     want: true,
@@ -48,11 +48,15 @@ test.each([
   expect(isHeldByOther(lease(spec), claim, unchangedMs)).toBe(want);
 });
 
-test("the renewTime that the holder writes plays no part, only when the change was seen", () => {
-  const first = sight(undefined, lease({ holderIdentity: "other", renewTime: microTime(nowMs - 3_600_000) }), 100);
+test("only the time of the observed change counts, not the renewTime of the holder", () => {
+  const first = observeLease(
+    undefined,
+    lease({ holderIdentity: "other", renewTime: microTime(nowMs - 3_600_000) }),
+    100,
+  );
   expect(first.sinceMs).toBe(100);
-  expect(sight(first, lease({}), 900)).toBe(first);
-  expect(sight(first, lease({}, "2"), 900).sinceMs).toBe(900);
+  expect(observeLease(first, lease({}), 900)).toBe(first);
+  expect(observeLease(first, lease({}, "2"), 900).sinceMs).toBe(900);
 });
 
 test("the first claim, a renewal, a takeover and a release", () => {

@@ -1,22 +1,22 @@
-// The three durations of leader election and the order they must keep: a holder gives up (renew deadline) well before others
-// may take over (lease), and has tried more than once by then (retry).
+// The three durations of leader election and their required order: a holder stops acting (renew deadline) well before
+// others may take over (lease duration), after more than one attempt (retry period).
 
 /** The three durations of leader election. */
 export interface ElectionTiming {
-  /** Others may take the lease when it has not changed for this long. Written to the lease in whole seconds. */
+  /** Others may acquire the lease if it has not changed for this long. Written to the lease in whole seconds. */
   readonly leaseMs: number;
   /** A holder that has not renewed for this long stops acting. */
   readonly renewDeadlineMs: number;
-  /** Pause between attempts, stretched at random by up to a fifth. */
+  /** Pause between attempts, extended at random by up to a fifth. */
   readonly retryMs: number;
 }
 
-/** The durations that controllers usually have: 15 s, 10 s, 2 s. */
+/** The usual durations of controllers: 15 s, 10 s, 2 s. */
 export const DEFAULT_ELECTION_TIMING: ElectionTiming = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
 
 export const RETRY_JITTER = 1.2;
 
-/** What is wrong with the durations, in the words of the flags that set them. */
+/** Problems with the durations, in terms of the flags that set them. */
 export function validateElectionTiming({ leaseMs, renewDeadlineMs, retryMs }: ElectionTiming): readonly string[] {
   const violations: string[] = [];
   const lease = `--leader-election-lease-duration (${leaseMs / 1000}s)`;

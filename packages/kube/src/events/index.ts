@@ -1,4 +1,4 @@
-// Events of Kubernetes: recorded without waiting, written with repeats as series.
+// Kubernetes Events: recorded without waiting, repeats written as series.
 export {
   type EventNote,
   type EventSink,

@@ -1,10 +1,10 @@
-// Events as the API server stores them (events.k8s.io/v1), and what the rest of the program says to have one written.
-// Everything here is pure; sending and aggregating live elsewhere.
+// Events as the API server stores them (events.k8s.io/v1), and as controllers record them. Everything here is pure;
+// sending and aggregating live elsewhere.
 import { microTime } from "../core/micro-time.ts";
 import type { DeepReadonly, KubeObject } from "../core/object.ts";
 import { defineResource } from "../core/resource.ts";
 
-/** Which object an event is about. */
+/** The object that an event is about. */
 export interface ObjectReference {
   readonly apiVersion: string;
   readonly kind: string;
@@ -14,19 +14,19 @@ export interface ObjectReference {
   readonly resourceVersion?: string;
 }
 
-/** One thing that happened to an object, for people who look at it. */
+/** An event to record. */
 export interface EventNote {
   readonly regarding: ObjectReference;
   readonly type: "Normal" | "Warning";
-  /** A short token: why. At most 128 characters. */
+  /** Why: a short token of at most 128 characters. */
   readonly reason: string;
-  /** A short token: what the controller was doing. Mandatory, at most 128 characters. */
+  /** What the controller was doing: a short token of at most 128 characters. Required. */
   readonly action: string;
-  /** A sentence. Cut at 1 KiB. */
+  /** A sentence. Truncated at 1 KiB. */
   readonly note: string;
 }
 
-/** Where controllers leave their events. Never throws and never waits. */
+/** Where controllers record events. Never throws and never waits. */
 export interface EventSink {
   record(event: EventNote): void;
 }
@@ -64,7 +64,7 @@ const ELLIPSIS = "...";
 /** With the dot and 16 hexadecimal digits the name stays within 253 characters. */
 const NAME_LIMIT = 236;
 
-/** How an event refers to an object that the API server has stored. */
+/** The reference of an event to a stored object. */
 export function referenceTo(object: DeepReadonly<KubeObject>): ObjectReference {
   const { apiVersion = "", kind = "", metadata: { namespace, name = "", uid, resourceVersion } = {} } = object;
   return {
@@ -77,7 +77,7 @@ export function referenceTo(object: DeepReadonly<KubeObject>): ObjectReference {
   };
 }
 
-/** Events live beside their object; those of cluster-scoped objects in "default". */
+/** Events are stored in the namespace of their object; those of cluster-scoped objects in "default". */
 export function eventNamespace(regarding: ObjectReference): string {
   return regarding.namespace === undefined || regarding.namespace === "" ? "default" : regarding.namespace;
 }
@@ -92,10 +92,10 @@ export function withinLimits(event: EventNote): EventNote {
   };
 }
 
-/** Cut to so many bytes of UTF-8 without splitting a character. */
-export function cutBytes(text: string, limitBytes: number): string {
-  if (Buffer.byteLength(text) <= limitBytes) return text;
-  const bytes = Buffer.from(text);
+/** Truncates to this many bytes of UTF-8 without splitting a character. */
+export function cutBytes(value: string, limitBytes: number): string {
+  if (Buffer.byteLength(value) <= limitBytes) return value;
+  const bytes = Buffer.from(value);
   let end = limitBytes - ELLIPSIS.length;
   // Bytes 10xxxxxx continue a character: step back to where it starts.
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
@@ -109,7 +109,7 @@ export interface EventIdentity {
   readonly suffix: string;
 }
 
-/** The object to create for an event that happened `count` times so far. */
+/** The object to create for an event that has occurred `count` times. */
 export function renderEvent(
   event: EventNote,
   identity: EventIdentity,

@@ -55,7 +55,7 @@ const event = (change: Partial<EventNote> = {}): EventNote => ({
   ...change,
 });
 
-test("an event is written beside its object, with everything the API wants", async () => {
+test("an event is written in the namespace of its object, with all required fields", async () => {
   const { clock, created, recorder } = setUp();
   recorder.record(event());
   await clock.advance(0);
@@ -110,7 +110,7 @@ test.each([
   expect(created).toHaveLength(2);
 });
 
-test("repeats that come while the event waits ride along in one write", async () => {
+test("repeats of a queued event are included in its write", async () => {
   const { clock, created, patched, recorder, failures } = setUp();
   failures.push(new KubeConnectionError("refused"));
   for (let index = 0; index < 10; index++) recorder.record(event());
@@ -121,7 +121,7 @@ test("repeats that come while the event waits ride along in one write", async ()
   expect(patched.length).toBeLessThanOrEqual(1);
 });
 
-test("a series whose Event has expired goes on in a new one that keeps the count", async () => {
+test("a series whose Event has expired continues in a new one with the count", async () => {
   const { clock, created, patched, recorder, failures } = setUp();
   recorder.record(event());
   await clock.advance(60_000);
@@ -134,7 +134,7 @@ test("a series whose Event has expired goes on in a new one that keeps the count
   expect(patched.map(({ key }) => key.name)).toEqual([created[1]?.metadata?.name]);
 });
 
-test("repeats leave room for what is new", async () => {
+test("repeats leave budget for new events", async () => {
   const { clock, created, recorder } = setUp();
   for (let index = 0; index < 60; index++) {
     recorder.record(event({ reason: "Failed" }));
@@ -148,7 +148,7 @@ test("repeats leave room for what is new", async () => {
   ]);
 });
 
-test("a note is written as the caller's rule for text of others leaves it, and counted as such", async () => {
+test("a note is filtered by `plain` before it is written and counted", async () => {
   const { clock, created, patched, recorder } = setUp({ plain: (note) => note.replaceAll(/[^a-z ]/g, "") });
   recorder.record(event({ note: "made it\u001b" }));
   await clock.advance(0);
@@ -172,7 +172,7 @@ test("one object gets 25 events in a burst and then one per five minutes; others
   expect(created.map(({ note }) => note).at(-1)).toBe("later");
 });
 
-test("a failing server is tried again, a refusal is not, and neither reaches the caller", async () => {
+test("a failing server is retried, a rejection is not, and neither reaches the caller", async () => {
   const { clock, created, recorder, failures, errors } = setUp();
   failures.push(new KubeConnectionError("refused"), new KubeApiError("POST", 503, {}));
   recorder.record(event());
@@ -185,17 +185,17 @@ test("a failing server is tried again, a refusal is not, and neither reaches the
   expect(errors).toEqual(["event not written"]);
 });
 
-test("a namespace that is being deleted takes no events, and that is no error", async () => {
+test("a terminating namespace accepts no events, which is not an error", async () => {
   const { clock, created, recorder, failures, errors } = setUp();
   const details = { causes: [{ reason: "NamespaceTerminating" }] };
   failures.push(new KubeApiError("POST", 403, { reason: "Forbidden", details }));
   recorder.record(event());
   await clock.advance(60_000);
   expect(created).toEqual([]);
-  expect(errors).toEqual(["info: event not written: its namespace is being deleted"]);
+  expect(errors).toEqual(["info: event not written: its namespace is terminating"]);
 });
 
-test("events of four objects are on their way at once, of one object never two", async () => {
+test("events of four objects are in flight at once, of one object never two", async () => {
   const { clock, created, failures, recorder } = setUp();
   failures.push("hang", "hang", "hang");
   const of = (uid: string, reason: string) =>
@@ -204,19 +204,19 @@ test("events of four objects are on their way at once, of one object never two",
   recorder.record(of("a", "Second"));
   for (const uid of ["d", "e"]) recorder.record(of(uid, "First"));
   await clock.advance(0);
-  // Three hang; the fourth writer does all others but the second event of one that hangs.
+  // Three hang; the fourth writer writes all others except the second event of an object that hangs.
   expect(created.map(({ regarding, reason }) => `${regarding?.name} ${reason}`)).toEqual(["d First", "e First"]);
 });
 
-test("the queue is bounded, and what it drops is reported once", async () => {
+test("the queue is bounded, and dropped events are reported once", async () => {
   const { clock, created, recorder, errors } = setUp({ queueLimit: 3, limits: { burst: 100 } });
   for (let index = 0; index < 10; index++) recorder.record(event({ note: `note ${index}` }));
   await clock.advance(0);
   expect(created.map(({ note }) => note)).toEqual(["note 0", "note 1", "note 2"]);
-  expect(errors).toEqual(["info: events dropped, the queue was full"]);
+  expect(errors).toEqual(["info: event queue was full, events dropped"]);
 });
 
-test("a stop writes what is queued, but never takes longer than a second", async () => {
+test("a stop writes queued events, for at most a second", async () => {
   const { clock, created, recorder, failures, stop, running } = setUp();
   recorder.record(event({ note: "one" }));
   recorder.record(event({ note: "two" }));
@@ -241,7 +241,7 @@ test("a stop writes what is queued, but never takes longer than a second", async
   expect(clock.pending).toBe(0);
 });
 
-test("flush waits for what is recorded, within its time", async () => {
+test("flush waits for recorded events, up to its timeout", async () => {
   const { clock, created, recorder, failures } = setUp();
   recorder.record(event());
   await recorder.flush(1_000);
@@ -254,7 +254,7 @@ test("flush waits for what is recorded, within its time", async () => {
   expect(created).toHaveLength(1);
 });
 
-test("an event without an action is a mistake that is logged, not thrown", async () => {
+test("an event without an action is logged as an error, not thrown", async () => {
   const { clock, created, recorder, errors } = setUp();
   recorder.record(event({ action: "" }));
   await clock.advance(0);
@@ -262,7 +262,7 @@ test("an event without an action is a mistake that is logged, not thrown", async
   expect(errors).toHaveLength(1);
 });
 
-test("tokens and notes are cut to what the API accepts, between characters", async () => {
+test("tokens and notes are truncated to the API's limits, between characters", async () => {
   const { clock, created, recorder } = setUp();
   recorder.record(event({ action: "a".repeat(200), note: "ü".repeat(1000) }));
   await clock.advance(0);
@@ -272,7 +272,7 @@ test("tokens and notes are cut to what the API accepts, between characters", asy
   expect(cutBytes("short", 1024)).toBe("short");
 });
 
-test("names stay valid: cluster-scoped objects, long names, names that no Event could have", () => {
+test("names stay valid: cluster-scoped objects, long names, names that are invalid for an Event", () => {
   const identity = { reportingController: "c", reportingInstance: "i", suffix: "0123456789abcdef" };
   const times = { firstMs: 0, lastMs: 0, count: 1 };
   const named = (name: string): KubeEvent =>
@@ -282,7 +282,7 @@ test("names stay valid: cluster-scoped objects, long names, names that no Event 
   expect(named(`${"a".repeat(235)}.${"b".repeat(10)}`).metadata?.name).toBe(`${"a".repeat(235)}.0123456789abcdef`);
 });
 
-test("memory is bounded: the least recently used series is forgotten first", async () => {
+test("memory is bounded: the least recently used series is evicted first", async () => {
   const { clock, created, patched, recorder } = setUp({ limits: { remembered: 2, burst: 100 } });
   for (const note of ["a", "b", "a", "c"]) {
     recorder.record(event({ note }));

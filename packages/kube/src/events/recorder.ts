@@ -1,5 +1,5 @@
-// Writes events to the API server, best effort: recording never waits and never throws, the queue is bounded, and an event
-// that cannot be written is logged and dropped. It must not be used for anything the program depends on.
+// Writes events to the API server, best effort: recording never waits and never throws, the queue is bounded, and an
+// event that cannot be written is logged and dropped. Do not use it for anything the program depends on.
 import { randomBytes } from "node:crypto";
 import type { Runnable } from "../controller/runnable.ts";
 import type { Clock } from "../core/clock.ts";
@@ -10,6 +10,7 @@ import { type EventSink, eventNamespace, renderEvent, renderSeries, withinLimits
 import { DEFAULT_EVENT_LIMITS, type EventLimits, EventSeries, objectKey, type Series } from "./series.ts";
 import type { EventWriter } from "./writer.ts";
 
+/** Options of an event recorder. */
 export interface EventRecorderOptions {
   readonly writer: EventWriter;
   readonly clock: Clock;
@@ -19,7 +20,7 @@ export interface EventRecorderOptions {
   /** Usually the pod's name. */
   readonly reportingInstance: string;
   readonly limits?: Partial<EventLimits>;
-  /** What is written of a note, which may hold text of others. Default: all of it. */
+  /** Filters a note, which may contain strings from other parties. Default: unchanged. */
   readonly plain?: (note: string) => string;
   /** Events that wait to be written; further ones are dropped. Default 1000. */
   readonly queueLimit?: number;
@@ -27,17 +28,17 @@ export interface EventRecorderOptions {
 
 /** Records without waiting and writes in the background. */
 export interface EventRecorder extends EventSink, Runnable {
-  /** Resolves when everything recorded so far is written or given up, or when the time is over. */
+  /** Resolves when everything recorded so far is written or dropped, or on timeout. */
   flush(timeoutMs: number): Promise<void>;
 }
 
-/** One alone falls behind a fleet that is rolled at once: under load an answer takes a tenth of a second. */
+/** A single writer falls behind when a whole fleet rolls at once: under load a response takes a tenth of a second. */
 const WRITERS = 4;
 const CALL_TIMEOUT_MS = 5_000;
 const FLUSH_TIMEOUT_MS = 1_000;
 const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000];
 
-/** A recorder, which writes while a manager runs it. */
+/** Creates a recorder. It writes while a manager runs it. */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   return new Recorder(options);
 }
@@ -48,7 +49,7 @@ class Recorder implements EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #series: EventSeries;
   readonly #queue: Series[] = [];
-  /** Objects of which an event is being written. */
+  /** Objects with an event in flight. */
   readonly #busy = new Set<string>();
   readonly #idle = new Set<() => void>();
   #changed = Promise.withResolvers<void>();
@@ -63,17 +64,17 @@ class Recorder implements EventRecorder {
     const { logger, queueLimit = 1_000, plain = (note) => note } = this.#options;
     const { reason, action, regarding, note } = event;
     if (reason === "" || action === "" || regarding.name === "") {
-      logger.error("event without reason, action or object", new TypeError("incomplete event"), { reason, action });
+      logger.error("event has no reason, action or object", new TypeError("incomplete event"), { reason, action });
       return;
     }
     const series = this.#series.count(withinLimits({ ...event, note: plain(note) }));
     if (series === "waiting") return;
     if (series === "limited") {
-      logger.debug("too many events for one object, not written", { reason, name: regarding.name });
+      logger.debug("event rate limit of the object exceeded, event not written", { reason, name: regarding.name });
       return;
     }
     if (this.#queue.length >= queueLimit) {
-      // Logged when there is room again: a line per dropped event would only add to the load.
+      // Logged once the queue has room again: a line per dropped event would only add load.
       this.#dropped += 1;
       return;
     }
@@ -83,7 +84,7 @@ class Recorder implements EventRecorder {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    // A stop lets what is queued be written, within the time that a shutdown can spare.
+    // A stop writes what is queued, within the time that a shutdown can spare.
     const cut = new AbortController();
     let cancel = (): void => undefined;
     const onStop = (): void => {
@@ -116,7 +117,7 @@ class Recorder implements EventRecorder {
     }
   }
 
-  /** Of one object only one event is on its way, so that they arrive in order and a repeat finds its Event. */
+  /** Only one event per object is in flight, so that events arrive in order and a repeat finds its Event. */
   #takeNext(): Series | undefined {
     const index = this.#queue.findIndex(({ event }) => !this.#busy.has(objectKey(event.regarding)));
     const series = index < 0 ? undefined : this.#queue.splice(index, 1)[0];
@@ -137,11 +138,11 @@ class Recorder implements EventRecorder {
 
   #reportDropped(): void {
     if (this.#dropped === 0) return;
-    this.#options.logger.info("events dropped, the queue was full", { count: this.#dropped });
+    this.#options.logger.info("event queue was full, events dropped", { count: this.#dropped });
     this.#dropped = 0;
   }
 
-  /** Tries until written or refused. After the stop there is one last try; after the cut there is none. */
+  /** Retries until written or rejected. After the stop there is one last attempt; after the cut there is none. */
   async #write(series: Series, stop: AbortSignal, cut: AbortSignal): Promise<void> {
     const { clock, logger } = this.#options;
     try {
@@ -149,8 +150,8 @@ class Recorder implements EventRecorder {
         const lastTry = delayMs === undefined || stop.aborted;
         const error = await this.#try(series, cut);
         if (error === undefined) return;
-        if (lastTry || !mayPass(error)) return this.#giveUp(series, error);
-        logger.debug("event not written, trying again", { cause: String(error) });
+        if (lastTry || !isRetryable(error)) return this.#giveUp(series, error);
+        logger.debug("event not written, retrying", { cause: String(error) });
         await pause(clock, delayMs, stop);
       }
     } finally {
@@ -160,9 +161,9 @@ class Recorder implements EventRecorder {
     }
   }
 
-  /** The error instead of a throw: a failed event is an expected outcome. */
+  /** Returns the error instead of throwing: a failed event is an expected outcome. */
   async #try(series: Series, signal: AbortSignal): Promise<unknown> {
-    // Counted from here on, further repeats want another write.
+    // From here on, further repeats need another write.
     series.queued = false;
     try {
       await this.#send(series, signal);
@@ -196,17 +197,17 @@ class Recorder implements EventRecorder {
     const { logger } = this.#options;
     const fields = { reason, kind: regarding.kind, name: regarding.name };
     this.#series.forget(series);
-    // Nothing to act on: nobody will ever look for events there.
-    if (isNamespaceGoing(error)) logger.info("event not written: its namespace is being deleted", fields);
+    // Expected: nothing to act on.
+    if (isNamespaceTerminating(error)) logger.info("event not written: its namespace is terminating", fields);
     else logger.error("event not written", error, fields);
   }
 }
 
-function isNamespaceGoing(error: unknown): boolean {
+function isNamespaceTerminating(error: unknown): boolean {
   return error instanceof KubeApiError && error.causes.some(({ reason }) => reason === "NamespaceTerminating");
 }
 
-/** Worth another try: no answer, overload, or a server on its way up or down. A refusal stays one. */
-function mayPass(error: unknown): boolean {
+/** Worth a retry: no response, overload, or a server that is starting or stopping. Any other rejection is final. */
+function isRetryable(error: unknown): boolean {
   return !(error instanceof KubeApiError) || error.status === 429 || error.status >= 500;
 }

@@ -1,5 +1,5 @@
-// Which events are repeats of one another, and how many an object may have: memory only, bounded, least recently used out
-// first. It sends nothing.
+// Which events are repeats of one another, and the event rate limit of each object. In memory, bounded, evicts the
+// least recently used. Sends nothing.
 import type { Clock } from "../core/clock.ts";
 import type { EventNote, ObjectReference } from "./object.ts";
 
@@ -11,7 +11,7 @@ export interface Series {
   count: number;
   /** Name of the Event object once it has been created. */
   name: string | undefined;
-  /** Waits to be written. */
+  /** Waiting to be written. */
   queued: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface EventLimits {
   /** Events of one object that may be written in a burst. */
   readonly burst: number;
   readonly refillMs: number;
-  /** Series, and objects, remembered at most. */
+  /** The most series, and objects, that are remembered. */
   readonly remembered: number;
 }
 
@@ -32,7 +32,7 @@ export const DEFAULT_EVENT_LIMITS: EventLimits = {
   remembered: 4096,
 };
 
-/** What repeats leave of an object's budget: news must not drown in them. */
+/** The share of an object's budget that repeats cannot use, so that they do not crowd out new events. */
 const RESERVED_SHARE = 0.4;
 
 export class EventSeries {
@@ -46,7 +46,7 @@ export class EventSeries {
     this.#limits = limits;
   }
 
-  /** Counts the event, and answers its series if that has to be queued for writing. */
+  /** Counts the event; returns its series if it has to be queued for writing. */
   count(event: EventNote): Series | "limited" | "waiting" {
     const nowMs = this.#clock.now();
     const key = seriesKey(event);
@@ -56,10 +56,10 @@ export class EventSeries {
       known.count += 1;
       known.lastMs = nowMs;
       touch(this.#series, key, known, this.#limits.remembered);
-      // One that waits carries the new count when its turn comes, at no further cost.
+      // A queued series carries the new count when it is written, at no further cost.
       if (known.queued) return "waiting";
     }
-    // The count goes on in memory, and the next write that is allowed carries all of it.
+    // The count continues in memory, and the next permitted write carries it.
     if (!this.#spend(event.regarding, repeat ? this.#limits.burst * RESERVED_SHARE : 0)) return "limited";
     if (repeat) return known;
     const fresh = { event, firstMs: nowMs, lastMs: nowMs, count: 1, name: undefined, queued: false };
@@ -67,7 +67,7 @@ export class EventSeries {
     return fresh;
   }
 
-  /** The series could not be written: the next event like it starts anew. */
+  /** The series could not be written: the next such event starts a new one. */
   forget(series: Series): void {
     const key = seriesKey(series.event);
     if (this.#series.get(key) === series) this.#series.delete(key);
@@ -87,7 +87,7 @@ export class EventSeries {
   }
 }
 
-/** Tells the objects of events apart. */
+/** Identifies the object of an event. */
 export function objectKey({ uid, kind, namespace = "", name }: ObjectReference): string {
   return uid ?? `${kind}/${namespace}/${name}`;
 }
@@ -96,7 +96,7 @@ function seriesKey({ regarding, type, reason, action, note }: EventNote): string
   return JSON.stringify([objectKey(regarding), type, reason, action, note]);
 }
 
-/** Puts the entry at the young end of the map and drops the oldest ones past the limit. */
+/** Makes the entry the most recently used and evicts the least recently used past the limit. */
 function touch<V>(map: Map<string, V>, key: string, value: V, limit: number): void {
   map.delete(key);
   map.set(key, value);

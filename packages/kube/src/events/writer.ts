@@ -1,16 +1,16 @@
-// The two writes that events need of the API server.
+// The two writes of the event recorder.
 import type { CallOptions, KubeClient } from "../client/client.ts";
 import type { ObjectKey } from "../core/object.ts";
 import { type EventSeriesCount, eventResource, type KubeEvent } from "./object.ts";
 
-/** The two writes that events need of the API server. */
+/** The two writes of the event recorder. */
 export interface EventWriter {
   create(event: KubeEvent, call: CallOptions): Promise<void>;
-  /** Fails with NotFound when the Event has expired. */
+  /** Fails with NotFound if the Event has expired. */
   setSeries(key: ObjectKey, series: EventSeriesCount, call: CallOptions): Promise<void>;
 }
 
-/** Writes events by this client. */
+/** Writes events through this client. */
 export function eventWriter(client: KubeClient): EventWriter {
   return {
     async create(event, call) {

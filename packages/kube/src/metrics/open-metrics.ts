@@ -1,12 +1,12 @@
-// A registry's series in the OpenMetrics text format. The library's own rendering of it renames the counters for good, so that the
-// next page in the older format would lack their suffix; this one leaves the registry as it is.
+// Renders a registry in the OpenMetrics format. prom-client's own rendering renames the counters permanently, so that
+// the next scrape in the Prometheus format would lack their suffix; this one does not modify the registry.
 import type { Registry } from "prom-client";
 
 export const OPEN_METRICS_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 const COUNTER_SUFFIX = "_total";
 
-export async function openMetricsText(registry: Registry): Promise<string> {
+export async function renderOpenMetrics(registry: Registry): Promise<string> {
   const families = await registry.getMetricsAsJSON();
   return `${families.flatMap(familyLines).join("\n")}\n# EOF\n`;
 }
@@ -14,7 +14,7 @@ export async function openMetricsText(registry: Registry): Promise<string> {
 interface Family {
   readonly name: string;
   readonly help: string;
-  /** The library declares numbers here and gives words. */
+  /** prom-client declares numbers here and returns strings. */
   readonly type: unknown;
   readonly values: readonly Sample[];
 }
@@ -32,11 +32,13 @@ function familyLines({ name, help, type, values }: Family): readonly string[] {
   return [
     `# TYPE ${family} ${String(type)}`,
     `# HELP ${family} ${escaped(help)}`,
-    ...values.map(({ metricName = sampleName, labels, value }) => `${metricName}${labelText(labels)} ${number(value)}`),
+    ...values.map(
+      ({ metricName = sampleName, labels, value }) => `${metricName}${renderLabels(labels)} ${number(value)}`,
+    ),
   ];
 }
 
-function labelText(labels: Sample["labels"]): string {
+function renderLabels(labels: Sample["labels"]): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(String(value))}"`);
   return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
 }

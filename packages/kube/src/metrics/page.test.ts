@@ -1,8 +1,8 @@
 import { gunzipSync } from "node:zlib";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { expect, test } from "vitest";
-import { openMetricsText } from "./open-metrics.ts";
-import { renderMetricsPage } from "./page.ts";
+import { renderOpenMetrics } from "./open-metrics.ts";
+import { renderMetrics } from "./page.ts";
 
 function example(): Registry {
   const registry = new Registry();
@@ -16,8 +16,8 @@ function example(): Registry {
   return registry;
 }
 
-test("OpenMetrics: counters keep their suffix on samples only, and the page says where it ends", async () => {
-  expect(await openMetricsText(example())).toBe(
+test("OpenMetrics: counters keep their suffix on samples only, and the output ends with EOF", async () => {
+  expect(await renderOpenMetrics(example())).toBe(
     [
       "# TYPE things counter",
       '# HELP things How \\"many\\"\\nthings.',
@@ -41,10 +41,10 @@ test("OpenMetrics: counters keep their suffix on samples only, and the page says
   );
 });
 
-test("a page in one format does not change the next one in the other", async () => {
+test("rendering one format does not affect the next one in the other", async () => {
   const registry = example();
   const before = await registry.metrics();
-  await openMetricsText(registry);
+  await renderOpenMetrics(registry);
   expect(await registry.metrics()).toBe(before);
 });
 
@@ -60,11 +60,11 @@ test.each([
   { accept: "text/plain;q=0.9, application/openmetrics-text;q=0.1", open: false },
   { accept: "application/openmetrics-text;q=0", open: false },
 ])("accept $accept", async ({ accept, open }) => {
-  const answer = await renderMetricsPage(example(), accept === undefined ? {} : { accept });
-  expect(answer.headers?.["content-type"]).toBe(
+  const response = await renderMetrics(example(), accept === undefined ? {} : { accept });
+  expect(response.headers?.["content-type"]).toBe(
     open ? "application/openmetrics-text; version=1.0.0; charset=utf-8" : "text/plain; version=0.0.4; charset=utf-8",
   );
-  expect(String(answer.body).endsWith("# EOF\n")).toBe(open);
+  expect(String(response.body).endsWith("# EOF\n")).toBe(open);
 });
 
 test.each([
@@ -75,8 +75,8 @@ test.each([
   { encoding: undefined, compressed: false },
 ])("accept-encoding $encoding", async ({ encoding, compressed }) => {
   const registry = example();
-  const answer = await renderMetricsPage(registry, encoding === undefined ? {} : { "accept-encoding": encoding });
-  expect(answer.headers?.["content-encoding"]).toBe(compressed ? "gzip" : undefined);
-  const text = typeof answer.body === "string" ? answer.body : gunzipSync(answer.body).toString();
+  const response = await renderMetrics(registry, encoding === undefined ? {} : { "accept-encoding": encoding });
+  expect(response.headers?.["content-encoding"]).toBe(compressed ? "gzip" : undefined);
+  const text = typeof response.body === "string" ? response.body : gunzipSync(response.body).toString();
   expect(text).toBe(await registry.metrics());
 });

@@ -6,7 +6,7 @@ import { ManualClock } from "../testing/manual-clock.ts";
 import { createRuntimeMetrics, silentRuntimeMetrics } from "./runtime.ts";
 import { createMetricsServer } from "./server.ts";
 
-test("names and labels are those of existing dashboards", async () => {
+test("names and labels match existing dashboards", async () => {
   const registry = new Registry();
   const metrics = createRuntimeMetrics(registry);
   metrics.passes("thing", 4);
@@ -71,7 +71,7 @@ test("passes are counted by result, failures by kind", async () => {
     expect(text).toContain(line);
 });
 
-test("running work is read at the moment of the scrape", async () => {
+test("running work is read during the scrape", async () => {
   const registry = new Registry();
   const clock = new ManualClock();
   const observer = createRuntimeMetrics(registry).queue("thing");
@@ -92,11 +92,11 @@ test("running work is read at the moment of the scrape", async () => {
     expect(text).toContain(line);
 });
 
-test("without a registry nothing is recorded anywhere", () => {
+test("without a registry nothing is recorded", () => {
   expect(createRuntimeMetrics(undefined)).toBe(silentRuntimeMetrics);
 });
 
-test("the server answers /metrics, compressed for those who ask", async () => {
+test("the server serves /metrics, compressed if accepted", async () => {
   const registry = new Registry();
   createRuntimeMetrics(registry).leading("the-lease", false);
   const server = createMetricsServer({ registry, logger: silentLogger, host: "127.0.0.1", port: 0 });

@@ -1,5 +1,5 @@
-// The runtime's own series, under the names and labels that existing controller dashboards expect. The registry is the
-// caller's; without one every recorder is a no-op. Nothing here reads state except at the moment of a scrape.
+// The runtime's own metrics, with the names and labels that existing controller dashboards expect. The caller owns the
+// registry; without one every recorder is a no-op. State is read only during a scrape.
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { QueueObserver, RunningWork } from "../controller/workqueue.ts";
 
@@ -8,22 +8,22 @@ export type PassResult = "success" | "error" | "requeue" | "requeue_after";
 /** Records the passes of one controller. */
 export interface PassRecorder {
   started(): void;
-  /** Without a result for a pass that was cut by the shutdown. */
+  /** Without a result if the pass was interrupted by the shutdown. */
   finished(durationMs: number, result?: PassResult): void;
   failed(kind: "error" | "terminal" | "bug"): void;
 }
 
 /** Records the queue of one controller. */
 export interface QueueRecorder extends QueueObserver {
-  /** Where to look up running work when somebody scrapes. */
+  /** Where to read running work during a scrape. */
   watch(running: () => RunningWork): void;
 }
 
-/** Where the parts of the runtime record what they do. */
+/** Where the parts of the runtime record their metrics. */
 export interface RuntimeMetrics {
   passes(controller: string, concurrency: number): PassRecorder;
   queue(controller: string): QueueRecorder;
-  /** One exchange with the API server; goes straight into the client's `onRequest`. */
+  /** One exchange with the API server; use it as the client's `onRequest`. */
   request(info: { readonly code: string; readonly method: string; readonly host: string }): void;
   leading(lease: string, leading: boolean): void;
 }
@@ -34,7 +34,7 @@ const PASS_SECONDS = [
 ];
 const QUEUE_SECONDS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1000];
 
-/** The series of controllers, queues, requests and leadership, under the names that controller dashboards know. */
+/** The metrics of controllers, queues, requests and leadership, with the names that controller dashboards expect. */
 export function createRuntimeMetrics(registry: Registry | undefined): RuntimeMetrics {
   if (registry === undefined) return silentRuntimeMetrics;
   const registers = [registry];
@@ -63,39 +63,39 @@ function passRecorders(registry: Registry): RuntimeMetrics["passes"] {
   const total = new Counter({
     registers: [registry],
     name: "controller_runtime_reconcile_total",
-    help: "Passes per controller and result.",
+    help: "Reconciliations per controller and result.",
     labelNames: ["controller", "result"],
   });
   const errors = new Counter({
     ...labelled,
     name: "controller_runtime_reconcile_errors_total",
-    help: "Passes that failed.",
+    help: "Reconciliations that failed.",
   });
   const terminal = new Counter({
     ...labelled,
     name: "controller_runtime_terminal_reconcile_errors_total",
-    help: "Passes that failed for good: not tried again before something changes.",
+    help: "Reconciliations that failed with a terminal error and are not retried until something changes.",
   });
   const panics = new Counter({
     ...labelled,
     name: "controller_runtime_reconcile_panics_total",
-    help: "Passes that failed by a defect of the program.",
+    help: "Reconciliations that failed with a defect of the program.",
   });
   const seconds = new Histogram({
     ...labelled,
     name: "controller_runtime_reconcile_time_seconds",
-    help: "Length of a pass.",
+    help: "Duration of a reconciliation.",
     buckets: PASS_SECONDS,
   });
   const limit = new Gauge({
     ...labelled,
     name: "controller_runtime_max_concurrent_reconciles",
-    help: "Workers of the controller.",
+    help: "Maximum number of concurrent reconciliations.",
   });
   const active = new Gauge({
     ...labelled,
     name: "controller_runtime_active_workers",
-    help: "Workers that are in a pass.",
+    help: "Workers that are reconciling.",
   });
   return (controller, concurrency) => {
     const labels = { controller };
@@ -124,8 +124,8 @@ function queueRecorders(registry: Registry): RuntimeMetrics["queue"] {
   const labelled = { registers: [registry], labelNames: ["name", "controller"] as const };
   const running = new Map<string, () => RunningWork>();
   const depth = new Gauge({ ...labelled, name: "workqueue_depth", help: "Keys that are due and wait for a worker." });
-  const adds = new Counter({ ...labelled, name: "workqueue_adds_total", help: "Keys that fell due." });
-  const retries = new Counter({ ...labelled, name: "workqueue_retries_total", help: "Keys put back with a back-off." });
+  const adds = new Counter({ ...labelled, name: "workqueue_adds_total", help: "Keys that became due." });
+  const retries = new Counter({ ...labelled, name: "workqueue_retries_total", help: "Keys requeued with back-off." });
   const waited = new Histogram({
     ...labelled,
     name: "workqueue_queue_duration_seconds",
@@ -141,7 +141,7 @@ function queueRecorders(registry: Registry): RuntimeMetrics["queue"] {
   new Gauge({
     ...labelled,
     name: "workqueue_unfinished_work_seconds",
-    help: "Sum of the time that keys in work have been held.",
+    help: "Total time that the keys in work have been held.",
     collect() {
       for (const [name, read] of running) this.set({ name, controller: name }, read().unfinishedMs / 1000);
     },
@@ -149,7 +149,7 @@ function queueRecorders(registry: Registry): RuntimeMetrics["queue"] {
   new Gauge({
     ...labelled,
     name: "workqueue_longest_running_processor_seconds",
-    help: "The longest time that a key in work has been held.",
+    help: "Longest time that a key in work has been held.",
     collect() {
       for (const [name, read] of running) this.set({ name, controller: name }, read().longestMs / 1000);
     },

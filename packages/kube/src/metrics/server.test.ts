@@ -1,5 +1,5 @@
-// The secure metrics server over real TLS connections on loopback. What the API server says about tokens is in access-review.test.ts
-// and, with a real one, in the integration tests.
+// The secure metrics server over real TLS connections on loopback. Token reviews are tested in access-review.test.ts
+// and, with a real API server, in the integration tests.
 import { connect as connectHttp2 } from "node:http2";
 import { request } from "node:https";
 import { connect as connectTls } from "node:tls";
@@ -17,7 +17,7 @@ const verdicts: AccessReview = {
   async check(token) {
     if (token === "good") return "allowed";
     if (token === "poor") return "denied";
-    if (token === "broken") throw new Error("no answer");
+    if (token === "broken") throw new Error("no response");
     return "unauthenticated";
   },
 };
@@ -70,16 +70,16 @@ test.each([
   { name: "no token", authorization: undefined, status: 401 },
   { name: "another scheme", authorization: "Basic Z29vZA==", status: 401 },
   { name: "an empty token", authorization: "Bearer ", status: 401 },
-  { name: "a token that nobody knows", authorization: "Bearer whose", status: 401 },
-  { name: "a token without the right", authorization: "Bearer poor", status: 403 },
+  { name: "an unknown token", authorization: "Bearer whose", status: 401 },
+  { name: "a token without permission", authorization: "Bearer poor", status: 403 },
   { name: "a review that fails", authorization: "Bearer broken", status: 500 },
-  { name: "a token with the right", authorization: "Bearer good", status: 200 },
-  { name: "the scheme in small letters", authorization: "bearer good", status: 200 },
+  { name: "a token with permission", authorization: "Bearer good", status: 200 },
+  { name: "the scheme in lower case", authorization: "bearer good", status: 200 },
 ])("$name: $status", async ({ authorization, status }) => {
-  const answer = await get(await start(), authorization === undefined ? {} : { authorization });
-  expect(answer.status).toBe(status);
-  expect(answer.text.includes("things_total 1")).toBe(status === 200);
-  expect("www-authenticate" in answer.headers).toBe(status === 401);
+  const response = await get(await start(), authorization === undefined ? {} : { authorization });
+  expect(response.status).toBe(status);
+  expect(response.text.includes("things_total 1")).toBe(status === 200);
+  expect("www-authenticate" in response.headers).toBe(status === 401);
 });
 
 test("only GET and HEAD, and only /metrics", async () => {
@@ -93,7 +93,7 @@ test("only GET and HEAD, and only /metrics", async () => {
   expect((await get(server, { method: "HEAD" })).status).toBe(401);
 });
 
-/** The protocol and the application protocol that a handshake comes to, or why it does not. */
+/** The TLS version and the application protocol that a handshake negotiates, or its error. */
 function handshake({ port }: MetricsServer, options: { alpn?: string[]; maxVersion?: "TLSv1.1" | "TLSv1.2" } = {}) {
   const { alpn = [], maxVersion } = options;
   return new Promise<string>((resolve) => {
@@ -114,7 +114,7 @@ function handshake({ port }: MetricsServer, options: { alpn?: string[]; maxVersi
   });
 }
 
-test("TLS 1.2 and newer; HTTP/2 only when asked for", async () => {
+test("TLS 1.2 and newer; HTTP/2 only if enabled", async () => {
   const server = await start();
   expect(await handshake(server)).toMatch(/^TLSv1\.3 /);
   expect(await handshake(server, { maxVersion: "TLSv1.2" })).toMatch(/^TLSv1\.2 /);
@@ -125,13 +125,13 @@ test("TLS 1.2 and newer; HTTP/2 only when asked for", async () => {
   expect((await get(modern, { authorization: "Bearer good" })).status).toBe(200);
 });
 
-test("HTTP/2 is asked for a token like everybody", async () => {
+test("HTTP/2 requests need a token too", async () => {
   const { port } = await start(selfSigned(), true);
   const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
   const statusOf = (headers: object) =>
     new Promise<unknown>((resolve, reject) => {
       const stream = session.request({ ":path": "/metrics", ...headers });
-      stream.on("response", (answer) => resolve(answer[":status"])).on("error", reject);
+      stream.on("response", (response) => resolve(response[":status"])).on("error", reject);
       stream.resume();
       stream.end();
     });
@@ -140,7 +140,7 @@ test("HTTP/2 is asked for a token like everybody", async () => {
   session.close();
 });
 
-test("a new certificate is shown to new connections", async () => {
+test("new connections get a new certificate", async () => {
   const holder = new PairHolder();
   const made = (commonName: string) =>
     inspectPair(createRoot({ commonName, fromMs: Date.now() - 1_000, toMs: Date.now() + 3_600_000 }));
@@ -159,7 +159,7 @@ test("a new certificate is shown to new connections", async () => {
   expect(await handshake(server)).toContain(" second");
 });
 
-test("a certificate that never comes ends the server", async () => {
+test("the server fails without a certificate", async () => {
   const source = selfSigned();
   const server = start({ ...source, current: undefined, run: () => Promise.reject(new Error("no certificate")) });
   await expect(server).rejects.toThrow("no certificate");

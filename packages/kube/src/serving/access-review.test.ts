@@ -13,16 +13,16 @@ interface Setup {
   readonly limits?: AccessReviewLimits;
 }
 
-/** Answers reviews with these statuses; `undefined` never answers. */
+/** Responds to reviews with these statuses; never, if `undefined`. */
 function setup({ token = good, access = { allowed: true }, limits }: Setup = {}) {
   const clock = new ManualClock();
-  const asked: RawRequest[] = [];
-  const answers: { token: unknown; access: unknown } = { token, access };
+  const requested: RawRequest[] = [];
+  const responses: { token: unknown; access: unknown } = { token, access };
   const review = createAccessReview({
     client: {
       async request(request) {
-        asked.push(request);
-        const status = request.path.endsWith("tokenreviews") ? answers.token : answers.access;
+        requested.push(request);
+        const status = request.path.endsWith("tokenreviews") ? responses.token : responses.access;
         if (status instanceof Error) throw status;
         if (status === "never") return new Promise(() => undefined);
         return { status };
@@ -33,14 +33,14 @@ function setup({ token = good, access = { allowed: true }, limits }: Setup = {})
     verb: "get",
     ...(limits === undefined ? {} : { limits }),
   });
-  const reviews = () => asked.splice(0).map(({ path }) => path.slice(path.lastIndexOf("/") + 1));
-  return { clock, answers, asked, reviews, check: (text = "t") => review.check(text, SIGNAL) };
+  const reviews = () => requested.splice(0).map(({ path }) => path.slice(path.lastIndexOf("/") + 1));
+  return { clock, responses, requested, reviews, check: (text = "t") => review.check(text, SIGNAL) };
 }
 
-test("the API server is asked whose the token is, and what that user may", async () => {
-  const { check, asked } = setup();
+test("the API server reviews the token, then the access of its user", async () => {
+  const { check, requested } = setup();
   expect(await check("secret")).toBe("allowed");
-  expect(asked).toMatchObject([
+  expect(requested).toMatchObject([
     {
       method: "POST",
       path: "/apis/authentication.k8s.io/v1/tokenreviews",
@@ -65,7 +65,7 @@ test("the API server is asked whose the token is, and what that user may", async
   ]);
 });
 
-test("the owner of a token is remembered for a minute, a permission for five", async () => {
+test("the user of a token is cached for one minute, a permission for five", async () => {
   const { check, clock, reviews } = setup();
   await check();
   expect(reviews()).toEqual(["tokenreviews", "subjectaccessreviews"]);
@@ -80,10 +80,10 @@ test("the owner of a token is remembered for a minute, a permission for five", a
   expect(reviews()).toEqual(["tokenreviews", "subjectaccessreviews"]);
 });
 
-test("a refusal is remembered for half a minute", async () => {
-  const { check, clock, reviews, answers } = setup({ access: { allowed: false, evaluationError: "partly" } });
+test("a denial is cached for half a minute", async () => {
+  const { check, clock, reviews, responses } = setup({ access: { allowed: false, evaluationError: "partly" } });
   expect(await check()).toBe("denied");
-  answers.access = { allowed: true };
+  responses.access = { allowed: true };
   await clock.advance(29_999);
   expect(await check()).toBe("denied");
   reviews();
@@ -92,51 +92,51 @@ test("a refusal is remembered for half a minute", async () => {
   expect(reviews()).toEqual(["subjectaccessreviews"]);
 });
 
-test("a token that nobody knows never gets as far as a question about rights", async () => {
-  const { check, clock, reviews, answers } = setup({ token: { error: "invalid bearer token" } });
+test("an unknown token causes no SubjectAccessReview", async () => {
+  const { check, clock, reviews, responses } = setup({ token: { error: "invalid bearer token" } });
   expect(await check()).toBe("unauthenticated");
   expect(await check()).toBe("unauthenticated");
   expect(reviews()).toEqual(["tokenreviews"]);
-  answers.token = good;
+  responses.token = good;
   await clock.advance(60_000);
   expect(await check()).toBe("allowed");
 });
 
-test("two tokens of one user need one question about rights; two users need two", async () => {
-  const { check, reviews, answers } = setup();
+test("two tokens of one user need one SubjectAccessReview; two users need two", async () => {
+  const { check, reviews, responses } = setup();
   await check("a");
   await check("b");
   expect(reviews()).toEqual(["tokenreviews", "subjectaccessreviews", "tokenreviews"]);
-  answers.token = { authenticated: true, user: { ...USER, groups: [] } };
-  answers.access = { allowed: false };
+  responses.token = { authenticated: true, user: { ...USER, groups: [] } };
+  responses.access = { allowed: false };
   expect(await check("c")).toBe("denied");
   expect(await check("a")).toBe("allowed");
 });
 
 test.each([
-  { name: "no answer to the first question", token: new Error("refused") },
-  { name: "no answer to the second", access: new Error("refused") },
-  { name: "an answer without a status", token: "nonsense" },
-  { name: "a good token of nobody", token: { authenticated: true } },
-])("$name is a failure, and is not remembered", async ({ name: _, ...answer }) => {
-  const { check, answers } = setup(answer);
+  { name: "the TokenReview fails", token: new Error("refused") },
+  { name: "the SubjectAccessReview fails", access: new Error("refused") },
+  { name: "a response without a status", token: "nonsense" },
+  { name: "a valid token without a user", token: { authenticated: true } },
+])("$name is a failure, and is not remembered", async ({ name: _, ...response }) => {
+  const { check, responses } = setup(response);
   await expect(check()).rejects.toThrow();
-  Object.assign(answers, { token: good, access: { allowed: true } });
+  Object.assign(responses, { token: good, access: { allowed: true } });
   expect(await check()).toBe("allowed");
 });
 
-test("the same token at the same time is reviewed once; too many different ones are turned away", async () => {
+test("concurrent requests with one token share a review; too many different tokens are rejected", async () => {
   const { check, reviews } = setup({ token: "never", limits: { remembered: 8, inFlight: 2 } });
   const waiting = [check("a"), check("a"), check("b")];
-  await expect(check("c")).rejects.toThrow("2 tokens are being reviewed already");
+  await expect(check("c")).rejects.toThrow("already reviewing 2 tokens");
   expect(reviews()).toEqual(["tokenreviews", "tokenreviews"]);
   expect(waiting).toHaveLength(3);
 });
 
-test("tokens tried at random do not push out those that are good", async () => {
-  const { check, reviews, answers } = setup({ limits: { remembered: 8, inFlight: 2 } });
+test("random tokens do not evict valid ones", async () => {
+  const { check, reviews, responses } = setup({ limits: { remembered: 8, inFlight: 2 } });
   await check("good");
-  answers.token = { authenticated: false };
+  responses.token = { authenticated: false };
   for (let i = 0; i < 100; i++) expect(await check(`bad ${i}`)).toBe("unauthenticated");
   reviews();
   expect(await check("good")).toBe("allowed");

@@ -1,5 +1,5 @@
-// Asks the API server who a bearer token belongs to, and whether that user may read one path that is no resource (TokenReview, then
-// SubjectAccessReview). Remembers the answers for a while, never the tokens. It decides nothing by itself.
+// Authenticates a bearer token and authorizes its user for one non-resource path through the API server (TokenReview,
+// then SubjectAccessReview). Caches the results for a while, never the tokens. Makes no decisions itself.
 import { createHash } from "node:crypto";
 import type { KubeClient } from "../client/client.ts";
 import type { Clock } from "../core/clock.ts";
@@ -7,17 +7,18 @@ import { DecodeError } from "../core/errors.ts";
 import { ExpiringCache } from "../core/expiring-cache.ts";
 import { type Fields, isFields } from "../core/fields.ts";
 
-/** `unauthenticated`: the API server does not know the token. */
+/** `unauthenticated`: the API server does not accept the token. */
 export type AccessVerdict = "allowed" | "denied" | "unauthenticated";
 
-/** Says whether the owner of a token may read one path. */
+/** Decides whether the user of a token may read one path. */
 export interface AccessReview {
-  /** Rejects when the API server cannot be asked, or answers nonsense. */
+  /** Rejects if the API server cannot be reached or its response is invalid. */
   check(token: string, signal: AbortSignal): Promise<AccessVerdict>;
 }
 
+/** Which path and verb are reviewed, and the limits of the cache. */
 export interface AccessReviewOptions {
-  /** Reviews are writes in form only: this client must not be subject to the fence of a lease. */
+  /** Reviews are POST requests but write nothing: this client must not carry the fence of a lease. */
   readonly client: Pick<KubeClient, "request">;
   readonly clock: Clock;
   readonly path: string;
@@ -26,9 +27,9 @@ export interface AccessReviewOptions {
 }
 
 export interface AccessReviewLimits {
-  /** Answers remembered, of each kind. */
+  /** The most results to cache, of each kind. */
   readonly remembered: number;
-  /** Tokens being reviewed at the same time. */
+  /** The most tokens to review concurrently. */
   readonly inFlight: number;
 }
 
@@ -38,7 +39,7 @@ const ALLOWED_MS = 300_000;
 const DENIED_MS = 30_000;
 const CALL_TIMEOUT_MS = 10_000;
 
-/** As the API server names it; handed back to it as it came. */
+/** As returned by the API server, and sent back to it unchanged. */
 interface User {
   readonly user: string;
   readonly uid: unknown;
@@ -46,24 +47,24 @@ interface User {
   readonly extra: unknown;
 }
 
-/** Asks the API server about tokens, and remembers its answers for a while. */
+/** Reviews tokens through the API server, and caches the results for a while. */
 export function createAccessReview(options: AccessReviewOptions): AccessReview {
   const { client, clock, limits = LIMITS } = options;
   const users = new ExpiringCache<User>(clock, limits.remembered);
-  // Apart from the others: whoever tries tokens at random must not push out those that are good.
-  const strangers = new ExpiringCache<true>(clock, limits.remembered);
+  // Separate, so that random tokens cannot evict valid ones.
+  const rejectedTokens = new ExpiringCache<true>(clock, limits.remembered);
   const verdicts = new ExpiringCache<AccessVerdict>(clock, limits.remembered);
   const inFlight = new Map<string, Promise<AccessVerdict>>();
 
   const identify = async (digest: string, token: string, signal: AbortSignal): Promise<User | undefined> => {
     const known = users.get(digest);
-    if (known !== undefined || strangers.get(digest)) return known;
+    if (known !== undefined || rejectedTokens.get(digest)) return known;
     const user = await reviewToken(client, token, signal);
-    if (user === undefined) strangers.set(digest, true, TOKEN_MS);
+    if (user === undefined) rejectedTokens.set(digest, true, TOKEN_MS);
     else users.set(digest, user, TOKEN_MS);
     return user;
   };
-  const judge = async (digest: string, token: string, signal: AbortSignal): Promise<AccessVerdict> => {
+  const authorize = async (digest: string, token: string, signal: AbortSignal): Promise<AccessVerdict> => {
     const user = await identify(digest, token, signal);
     if (user === undefined) return "unauthenticated";
     const key = JSON.stringify(user);
@@ -80,8 +81,8 @@ export function createAccessReview(options: AccessReviewOptions): AccessReview {
       const running = inFlight.get(digest);
       if (running !== undefined) return running;
       if (inFlight.size >= limits.inFlight)
-        return Promise.reject(new Error(`${limits.inFlight} tokens are being reviewed already`));
-      const verdict = judge(digest, token, signal).finally(() => inFlight.delete(digest));
+        return Promise.reject(new Error(`already reviewing ${limits.inFlight} tokens`));
+      const verdict = authorize(digest, token, signal).finally(() => inFlight.delete(digest));
       inFlight.set(digest, verdict);
       return verdict;
     },
@@ -99,7 +100,7 @@ async function reviewToken(
   if (status["authenticated"] !== true) return undefined;
   const user = status["user"];
   if (!isFields(user) || typeof user["username"] !== "string" || user["username"] === "")
-    throw new DecodeError("a TokenReview says that the token is good, but not whose it is");
+    throw new DecodeError("TokenReview authenticated the token but returned no username");
   return { user: user["username"], uid: user["uid"], groups: user["groups"], extra: user["extra"] };
 }
 
@@ -114,15 +115,15 @@ async function reviewAccess(
   return (await post(client, path, { apiVersion, kind, spec }, signal))["allowed"] === true;
 }
 
-/** The status of the answered review. */
+/** The status of the review. */
 async function post(
   client: AccessReviewOptions["client"],
   path: string,
   body: object,
   signal: AbortSignal,
 ): Promise<Fields> {
-  const answer = await client.request({ method: "POST", path, body, signal, timeoutMs: CALL_TIMEOUT_MS });
-  const status = isFields(answer) ? answer["status"] : undefined;
-  if (!isFields(status)) throw new DecodeError(`POST ${path}: an answer without a status`);
+  const response = await client.request({ method: "POST", path, body, signal, timeoutMs: CALL_TIMEOUT_MS });
+  const status = isFields(response) ? response["status"] : undefined;
+  if (!isFields(status)) throw new DecodeError(`POST ${path}: the response has no status`);
   return status;
 }

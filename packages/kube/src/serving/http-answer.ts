@@ -1,38 +1,37 @@
-// One GET turned into one answer, whatever the transport: method, target, and a failure of the answering function are dealt with
-// here. Reads no bodies.
+// Handles one GET request independently of the transport: method, target, and failures of the handler. Reads no bodies.
 import type { IncomingHttpHeaders } from "node:http";
 import type { Logger } from "../core/logger.ts";
 
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
   readonly body: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** What HTTP/1.1 and HTTP/2 requests have in common. */
-export interface HttpQuestion {
+export interface HttpRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly headers: IncomingHttpHeaders;
 }
 
-export type AnswerGet = (url: URL, headers: IncomingHttpHeaders) => Promise<HttpAnswer>;
+export type GetHandler = (url: URL, headers: IncomingHttpHeaders) => Promise<HttpResponse>;
 
 /** Never rejects. */
-export async function answerQuestion(
-  { method, url: target, headers }: HttpQuestion,
-  answer: AnswerGet,
+export async function handleGet(
+  { method, url: target, headers }: HttpRequest,
+  respond: GetHandler,
   logger: Logger,
-): Promise<HttpAnswer> {
+): Promise<HttpResponse> {
   if (method !== "GET" && method !== "HEAD")
     return { status: 405, body: "only GET\n", headers: { ...NO_STORE, allow: "GET, HEAD" } };
   const url = URL.parse(target ?? "/", "http://localhost");
   if (url === null) return { status: 400, body: "bad request target\n", headers: NO_STORE };
   try {
-    const given = await answer(url, headers);
+    const given = await respond(url, headers);
     return { ...given, headers: { ...NO_STORE, ...given.headers } };
   } catch (error) {
-    logger.error("answering a request failed", error, { path: url.pathname });
+    logger.error("request handler failed", error, { path: url.pathname });
     return { status: 500, body: "internal error\n", headers: NO_STORE };
   }
 }

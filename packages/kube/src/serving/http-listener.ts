@@ -1,10 +1,10 @@
-// A plain HTTP server on one address that answers GET from a function: the transport under probes and metrics.
-// It parses no bodies, keeps no state, and is not meant for traffic from outside the cluster.
+// A plain HTTP server that serves GET requests from a function: the transport of probes and metrics. Parses no bodies,
+// keeps no state, and is not meant for traffic from outside the cluster.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Logger } from "../core/logger.ts";
 import { untilAborted } from "../core/until-aborted.ts";
-import { type AnswerGet, answerQuestion } from "./http-answer.ts";
+import { type GetHandler, handleGet } from "./http-answer.ts";
 import { keepIdleConnections } from "./idle-connections.ts";
 
 export interface HttpListenerOptions {
@@ -13,7 +13,7 @@ export interface HttpListenerOptions {
   /** 0 picks a free port. */
   readonly port: number;
   readonly logger: Logger;
-  readonly answer: AnswerGet;
+  readonly respond: GetHandler;
 }
 
 export interface HttpListener {
@@ -32,7 +32,7 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
   let port: number | undefined;
 
   const server = createServer(keepIdleConnections(), (request, response) => {
-    void answerQuestion(request, options.answer, options.logger).then(({ status, headers, body }) => {
+    void handleGet(request, options.respond, options.logger).then(({ status, headers, body }) => {
       response.writeHead(status, headers);
       response.end(request.method === "HEAD" ? undefined : body);
     });

@@ -1,9 +1,10 @@
-// An HTTPS server on one address that answers GET from a function, with a certificate that may change while it runs. It checks
-// nobody's identity: that is for the function to do.
+// An HTTPS server that serves GET requests from a function, with a certificate that may change while it runs. It
+// authenticates no client; the function does.
 import type { CertificateSource } from "../certificates/serving-certificate.ts";
 import { untilAborted } from "../core/until-aborted.ts";
-import { answerQuestion } from "./http-answer.ts";
+import { handleGet } from "./http-answer.ts";
 import type { HttpListener, HttpListenerOptions } from "./http-listener.ts";
+import { runTlsListener } from "./run-tls-listener.ts";
 import { TlsListener } from "./tls-listener.ts";
 
 export interface HttpsListenerOptions extends HttpListenerOptions {
@@ -22,27 +23,13 @@ export function createHttpsListener(options: HttpsListenerOptions): HttpListener
     port,
     http2,
     ...(host === undefined ? {} : { host }),
-    // A body is nobody's wish; a connection with one would be stuck until it is read.
-    answer: async (request) => {
+    // Bodies are ignored; an unread one would block its connection.
+    respond: async (request) => {
       request.resume();
-      return answerQuestion(request, options.answer, logger);
+      return handleGet(request, options.respond, logger);
     },
   });
-
-  const serve = async (signal: AbortSignal): Promise<void> => {
-    const failed = Promise.withResolvers<never>();
-    // Nobody may be waiting for it yet.
-    failed.promise.catch(() => undefined);
-    await listener.listen(await certificate.whenLoaded(signal), failed.reject);
-    const unsubscribe = certificate.onPair((pair) => listener.replace(pair));
-    listening.resolve();
-    try {
-      await untilAborted(failed.promise, signal);
-    } finally {
-      unsubscribe();
-    }
-  };
-
+  const stop = (): Promise<void> => listener.stop(AbortSignal.timeout(CLOSE_GRACE_MS));
   return {
     get port() {
       return listener.port;
@@ -50,17 +37,7 @@ export function createHttpsListener(options: HttpsListenerOptions): HttpListener
     whenListening: (signal) => untilAborted(listening.promise, signal),
     async run(signal) {
       if (signal.aborted) return;
-      const keeping = new AbortController();
-      const kept = certificate.run(keeping.signal);
-      try {
-        await Promise.race([serve(signal), kept]);
-      } catch (error) {
-        if (!(signal.aborted && error === signal.reason)) throw error;
-      } finally {
-        await listener.stop(AbortSignal.timeout(CLOSE_GRACE_MS));
-        keeping.abort();
-        await kept;
-      }
+      await runTlsListener({ listener, certificate, onListening: listening.resolve, stop }, signal);
     },
   };
 }

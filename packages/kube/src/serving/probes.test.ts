@@ -15,10 +15,10 @@ function setUp() {
   return { clock, probes, problems };
 }
 
-test("all well is a plain ok, or a list for those who ask", () => {
+test("healthy is a plain ok, or a list with ?verbose", () => {
   const { probes } = setUp();
-  expect(probes.answer(at("/readyz"))).toEqual({ status: 200, body: "ok" });
-  expect(probes.answer(at("/readyz?verbose=1"))).toMatchObject({
+  expect(probes.respond(at("/readyz"))).toEqual({ status: 200, body: "ok" });
+  expect(probes.respond(at("/readyz?verbose=1"))).toMatchObject({
     status: 200,
     body: "[+]cache ok\n[+]webhook ok\nreadyz check passed\n",
   });
@@ -27,20 +27,20 @@ test("all well is a plain ok, or a list for those who ask", () => {
 test("one failing check fails the endpoint and is named", () => {
   const { probes, problems } = setUp();
   problems["webhook"] = "not listening";
-  expect(probes.answer(at("/readyz"))).toMatchObject({
+  expect(probes.respond(at("/readyz"))).toMatchObject({
     status: 503,
     body: "[+]cache ok\n[-]webhook failed: not listening\nreadyz check failed\n",
   });
-  expect(probes.answer(at("/readyz/cache")).status).toBe(200);
-  expect(probes.answer(at("/readyz/webhook")).status).toBe(503);
-  expect(probes.answer(at("/healthz")).status).toBe(200);
+  expect(probes.respond(at("/readyz/cache")).status).toBe(200);
+  expect(probes.respond(at("/readyz/webhook")).status).toBe(503);
+  expect(probes.respond(at("/healthz")).status).toBe(200);
 });
 
 test.each(["/", "/metrics", "/readyz/unknown", "/healthz/cache"])("%s is not found", (path) => {
-  expect(setUp().probes.answer(at(path)).status).toBe(404);
+  expect(setUp().probes.respond(at(path)).status).toBe(404);
 });
 
-test("an event loop that has not turned for twenty seconds is unhealthy", async () => {
+test("an event loop stalled for twenty seconds is unhealthy", async () => {
   const clock = new ManualClock();
   let stalledMs = 0;
   const stalling = {
@@ -53,16 +53,16 @@ test("an event loop that has not turned for twenty seconds is unhealthy", async 
   const stop = new AbortController();
   const running = probes.run(stop.signal);
   await clock.advance(60_000);
-  expect(probes.answer(at("/healthz")).status).toBe(200);
+  expect(probes.respond(at("/healthz")).status).toBe(200);
   stalledMs = 20_001;
-  expect(probes.answer(at("/healthz/event-loop"))).toMatchObject({ status: 503 });
+  expect(probes.respond(at("/healthz/event-loop"))).toMatchObject({ status: 503 });
   await clock.advance(1_000);
-  expect(probes.answer(at("/healthz/event-loop")).status).toBe(200);
+  expect(probes.respond(at("/healthz/event-loop")).status).toBe(200);
   stop.abort();
   await running;
 });
 
-test("the server answers on its port until it is stopped", async () => {
+test("the server responds on its port until it is stopped", async () => {
   const probes = createProbes({ clock: systemClock, logger: silentLogger, host: "127.0.0.1", port: 0 });
   const stop = new AbortController();
   const running = probes.run(stop.signal);
@@ -75,7 +75,7 @@ test("the server answers on its port until it is stopped", async () => {
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });
 
-test("a port that is taken is an error", async () => {
+test("a port in use is an error", async () => {
   const first = createProbes({ clock: systemClock, logger: silentLogger, host: "127.0.0.1", port: 0 });
   const stop = new AbortController();
   const running = first.run(stop.signal);

@@ -1,14 +1,15 @@
-// /healthz and /readyz: named checks, each of which says what is wrong or nothing. The server only reports; what is healthy
-// or ready is decided by whoever registers a check.
+// /healthz and /readyz: named checks, each of which returns a problem or undefined. The server only reports; the owner
+// of a check decides what is healthy or ready.
 import type { Runnable } from "../controller/runnable.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import type { HttpAnswer } from "./http-answer.ts";
+import type { HttpResponse } from "./http-answer.ts";
 import { createHttpListener } from "./http-listener.ts";
 
-/** Says what is wrong; `undefined` when nothing is. */
+/** Returns the problem; undefined if there is none. */
 export type Check = () => string | undefined;
 
+/** Options of the probe server. */
 export interface ProbesOptions {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -22,24 +23,24 @@ export interface Probes extends Runnable {
   readonly port: number | undefined;
   addHealthCheck(name: string, check: Check): void;
   addReadyCheck(name: string, check: Check): void;
-  /** The answer to one request, without a socket. */
-  answer(url: URL): HttpAnswer;
+  /** The response to one request, without a socket. */
+  respond(url: URL): HttpResponse;
 }
 
 const TURN_EVERY_MS = 1_000;
 const STALLED_AFTER_MS = 20_000;
 
-/** A server of /healthz and /readyz. A manager feeds it with the checks of what it runs. */
+/** The server of /healthz and /readyz. A manager adds the checks of what it runs. */
 export function createProbes({ clock, logger, host, port }: ProbesOptions): Probes {
   const health = new Map<string, Check>();
   const ready = new Map<string, Check>();
   let turnedMs = clock.monotonicMs();
   health.set("event-loop", () => {
     const stalledMs = clock.monotonicMs() - turnedMs;
-    return stalledMs > STALLED_AFTER_MS ? `has not turned for ${Math.round(stalledMs / 1000)} s` : undefined;
+    return stalledMs > STALLED_AFTER_MS ? `stalled for ${Math.round(stalledMs / 1000)} s` : undefined;
   });
 
-  const answer = (url: URL): HttpAnswer => {
+  const respond = (url: URL): HttpResponse => {
     const [, endpoint = "", name] = url.pathname.split("/");
     const checks = endpoint === "healthz" ? health : endpoint === "readyz" ? ready : undefined;
     if (checks === undefined) return { status: 404, body: "not found\n" };
@@ -53,7 +54,7 @@ export function createProbes({ clock, logger, host, port }: ProbesOptions): Prob
     port,
     logger,
     ...(host === undefined ? {} : { host }),
-    answer: (url) => Promise.resolve(answer(url)),
+    respond: (url) => Promise.resolve(respond(url)),
   });
 
   return {
@@ -64,7 +65,7 @@ export function createProbes({ clock, logger, host, port }: ProbesOptions): Prob
     },
     addHealthCheck: (check, run) => health.set(check, run),
     addReadyCheck: (check, run) => ready.set(check, run),
-    answer,
+    respond,
     whenReady: (signal) => listener.whenListening(signal),
     async run(signal) {
       let cancel = (): void => undefined;
@@ -82,8 +83,8 @@ export function createProbes({ clock, logger, host, port }: ProbesOptions): Prob
   };
 }
 
-/** In the form that Kubernetes' own components use; a failing answer always lists its checks. */
-function report(endpoint: string, checks: ReadonlyMap<string, Check>, verbose: boolean): HttpAnswer {
+/** In the format of Kubernetes' own components; a failing response always lists its checks. */
+function report(endpoint: string, checks: ReadonlyMap<string, Check>, verbose: boolean): HttpResponse {
   const results = [...checks].map(([name, check]) => ({ name, problem: check() }));
   const failed = results.some(({ problem }) => problem !== undefined);
   if (!failed && !verbose) return { status: 200, body: "ok" };

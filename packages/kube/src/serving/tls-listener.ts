@@ -1,5 +1,5 @@
-// HTTPS on one port: TLS 1.2 or newer, HTTP/1.1 unless HTTP/2 is asked for, limits against senders that dawdle, a certificate that
-// can be replaced while connections stay open, and a stop that finishes what has begun. Knows nothing of what is served.
+// HTTPS on one port: TLS 1.2 or newer, HTTP/1.1 (HTTP/2 on request), limits against slow clients, a certificate that
+// can be replaced while connections stay open, and a graceful stop. Knows nothing of what is served.
 import type { IncomingHttpHeaders } from "node:http";
 import type { Http2SecureServer, ServerHttp2Session } from "node:http2";
 import { createServer, type Server } from "node:https";
@@ -8,16 +8,17 @@ import type { Readable } from "node:stream";
 import type { KeyPair } from "../certificates/x509/certificate.ts";
 import { IDLE_CONNECTION_MS, keepIdleConnections } from "./idle-connections.ts";
 
+/** Options of a TLS listener. */
 export interface TlsListenerOptions {
   /** Absent: all addresses. */
   readonly host?: string;
   /** 0 picks a free port. */
   readonly port: number;
   readonly http2: boolean;
-  /** Shorter ones, for tests. */
+  /** Overrides the default timeouts, for tests. */
   readonly timeouts?: Partial<TlsTimeouts>;
-  /** Undefined: nobody is there to be answered. Must not reject. */
-  answer(request: TlsRequest): Promise<TlsAnswer | undefined>;
+  /** Undefined: the client is gone and gets no response. Must not reject. */
+  respond(request: TlsRequest): Promise<TlsResponse | undefined>;
 }
 
 /** What HTTP/1.1 and HTTP/2 requests have in common. */
@@ -28,25 +29,25 @@ export interface TlsRequest extends Readable {
 }
 
 /** A whole response. */
-export interface TlsAnswer {
+export interface TlsResponse {
   readonly status: number;
   readonly body: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The rest of the request is not going to be read. */
+  /** The rest of the request is not read; the connection is closed. */
   readonly hangUp?: true;
 }
 
 /** What HTTP/1.1 and HTTP/2 responses have in common. */
-interface OutgoingAnswer {
+interface OutgoingResponse {
   statusCode: number;
   setHeader(name: string, value: string): unknown;
   end(body: string | Buffer): unknown;
 }
 
-/** Limits against senders that dawdle, in milliseconds. */
+/** Limits against slow clients, in milliseconds. */
 export interface TlsTimeouts {
   readonly handshakeTimeout: number;
-  /** Between requests, and until a request has come in whole. */
+  /** Between requests, and until a request is complete. */
   readonly idleTimeout: number;
   readonly connectionsCheckingInterval: number;
 }
@@ -65,7 +66,7 @@ const MAX_STREAMS = 250;
 export class TlsListener {
   readonly #options: TlsListenerOptions;
   readonly #sockets = new Set<Socket>();
-  /** Connections of HTTP/1.1 on which nothing is being asked. */
+  /** HTTP/1.1 connections without a request in progress. */
   readonly #idle = new Set<Socket>();
   readonly #sessions = new Set<ServerHttp2Session>();
   #server: Server | Http2SecureServer | undefined;
@@ -81,7 +82,7 @@ export class TlsListener {
     return typeof address === "object" ? address?.port : undefined;
   }
 
-  /** Rejects when the address cannot be bound. `onError` is told of what goes wrong later. */
+  /** Rejects if the address cannot be bound. `onError` receives later errors. */
   async listen({ certificate, key }: KeyPair, onError: (error: Error) => void): Promise<void> {
     const { host, port } = this.#options;
     const server = await this.#create({ certificate, key });
@@ -100,17 +101,17 @@ export class TlsListener {
     });
   }
 
-  /** For connections that begin from now on. */
+  /** Applies to new connections. */
   replace({ certificate, key }: KeyPair): void {
     this.#server?.setSecureContext({ minVersion: MIN_VERSION, cert: certificate, key });
   }
 
-  /** From now on every answer ends its connection, so that callers move on before the port closes. */
+  /** From now on every response closes its connection, so that clients move on before the port closes. */
   announceStop(): void {
     this.#stopping = true;
   }
 
-  /** Takes no more connections and waits for what has begun, until the signal fires. */
+  /** Accepts no more connections and waits for requests in progress, until the signal fires. */
   async stop(giveUp: AbortSignal): Promise<void> {
     this.#stopping = true;
     const server = this.#server;
@@ -121,7 +122,7 @@ export class TlsListener {
     await new Promise<void>((resolve) => {
       server.close(() => resolve());
       for (const session of this.#sessions) session.close();
-      // Node's own way out leaves those that were opened and never used, and would wait for them.
+      // server.close() keeps connections that were opened and never used, and would wait for them.
       for (const socket of this.#idle) socket.destroy();
       if (giveUp.aborted) cut();
       else giveUp.addEventListener("abort", cut, { once: true });
@@ -153,7 +154,7 @@ export class TlsListener {
       });
       return server;
     }
-    // Megabytes that a process without HTTP/2 need not hold.
+    // Imported on demand: HTTP/2 costs megabytes of memory.
     const { createSecureServer } = await import("node:http2");
     const server = createSecureServer(
       { ...tls, allowHTTP1: true, settings: { maxConcurrentStreams: MAX_STREAMS } },
@@ -169,14 +170,14 @@ export class TlsListener {
     return server;
   }
 
-  async #exchange(request: TlsRequest, response: OutgoingAnswer, version: number): Promise<void> {
-    const answer = await this.#options.answer(request);
-    if (answer === undefined) return;
-    response.statusCode = answer.status;
-    for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
-    if (version < 2 && (this.#stopping || answer.hangUp === true)) response.setHeader("connection", "close");
-    response.end(answer.body);
-    // What was not read of the body would otherwise hold up the connection.
-    if (answer.hangUp === true) request.resume();
+  async #exchange(request: TlsRequest, response: OutgoingResponse, version: number): Promise<void> {
+    const result = await this.#options.respond(request);
+    if (result === undefined) return;
+    response.statusCode = result.status;
+    for (const [name, value] of Object.entries(result.headers ?? {})) response.setHeader(name, value);
+    if (version < 2 && (this.#stopping || result.hangUp === true)) response.setHeader("connection", "close");
+    response.end(result.body);
+    // Unread parts of the body would otherwise block the connection.
+    if (result.hangUp === true) request.resume();
   }
 }

@@ -1,4 +1,4 @@
-// Certificates are judged by Node's own X.509 parser and by a TLS handshake, not by the encoder that made them.
+// Certificates are verified by Node's own X.509 parser and by a TLS handshake, not by the encoder that made them.
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { connect, createServer } from "node:tls";

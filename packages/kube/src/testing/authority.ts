@@ -1,4 +1,4 @@
-// A certificate authority for one throw-away control plane. It writes no files, and it is not for production: nothing can be
+// A certificate authority for one disposable control plane. Writes no files, and is not for production: nothing can be
 // revoked or renewed.
 import {
   type CertificateRequest as CompleteRequest,
@@ -22,7 +22,7 @@ export interface Authority {
 const HOUR_MS = 3_600_000;
 const LIFETIME_MS = 365 * 24 * HOUR_MS;
 
-/** Makes a root key and certificate that can issue others. */
+/** Creates a root key and certificate that can issue others. */
 export function createAuthority(commonName: string): Authority {
   const root = createRoot({ commonName, ...validFromNow() });
   return {
@@ -33,6 +33,6 @@ export function createAuthority(commonName: string): Authority {
 
 function validFromNow(): Validity {
   const nowMs = Date.now();
-  // An hour of slack, so that a clock that is set back a little does not refuse the certificate.
+  // An hour of slack, so that the certificate is valid for a clock that is slightly behind.
   return { fromMs: nowMs - HOUR_MS, toMs: nowMs + LIFETIME_MS };
 }

@@ -1,20 +1,21 @@
-// Waiting for a condition, for tests: the alternative to sleeping.
+// Polls for a condition in tests, instead of sleeping.
 import { setTimeout as sleep } from "node:timers/promises";
 
 const POLL_MS = 50;
 const TIMEOUT_MS = 20_000;
 
+/** Timeout, interval and description of a poll. */
 export interface EventuallyOptions {
   readonly timeoutMs?: number;
-  /** What is waited for, for the message when it never comes. */
+  /** What is awaited, for the error message. */
   readonly describe?: string;
-  /** Between two checks. Those that cost the cluster something are to be rare. */
+  /** Between two checks. Use a longer interval for checks that load the cluster. */
   readonly pollMs?: number;
 }
 
 /**
- * Runs `check` until it neither throws nor returns false, and returns its value. Past the deadline it fails with the last failure as the
- * cause. Not even `undefined` means "not yet": a check made of `expect` calls returns nothing.
+ * Runs `check` until it neither throws nor returns false, and returns its value. Past the deadline it fails with the
+ * last failure as the cause. `undefined` does not mean "not yet": a check made of `expect` calls returns nothing.
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
@@ -26,7 +27,7 @@ export async function eventually<T>(
     try {
       const value = await check();
       if (isTrue(value)) return value;
-      failure = new Error("it was false");
+      failure = new Error("the check returned false");
     } catch (error) {
       failure = error;
     }

@@ -1,10 +1,10 @@
-// The test kit: a clock moved by hand, a real control plane, servers and proxies that misbehave on request.
+// The test kit: a manual clock, a real control plane, and servers and proxies that misbehave on request.
 
 export { type Authority, createAuthority } from "./authority.ts";
 export {
   type Api,
-  type ApiAnswer,
   type ApiRequest,
+  type ApiResponse,
   openApi,
   openApiFromKubeconfig,
   valueAt,
@@ -23,8 +23,8 @@ export { type ManagedProcess, type Program, startProcess } from "./control-plane
 export { openWorkspace, type Workspace, type WorkspaceOptions } from "./control-plane/workspace.ts";
 export { type EventuallyOptions, eventually } from "./eventually.ts";
 export {
-  answer,
   type Loopback,
+  respondJson,
   type Script,
   type SeenRequest,
   startLoopback,

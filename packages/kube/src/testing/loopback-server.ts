@@ -1,5 +1,5 @@
-// A plain HTTP(S) server on loopback whose answers a test scripts byte by byte: for behaviour of the transport only.
-// It imitates no API; tests of API behaviour run against a real API server.
+// A plain HTTP(S) server on loopback whose responses a test scripts byte by byte: for the behaviour of the transport
+// only. It imitates no API; tests of API behaviour run against a real API server.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
@@ -8,13 +8,13 @@ import type { TLSSocket } from "node:tls";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { type Authority, createAuthority } from "./authority.ts";
 
-/** A request as it arrived. */
+/** A request as received. */
 export interface SeenRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
-  /** Counts connections, so a test can tell whether two requests shared one. */
+  /** Number of the connection, so that a test can tell whether two requests shared one. */
   readonly connection: number;
   /** Common name of the client certificate. */
   readonly peer: string | undefined;
@@ -23,7 +23,7 @@ export interface SeenRequest {
 /** Writes the response to one request, byte by byte if need be. */
 export type Script = (request: SeenRequest, response: ServerResponse) => void | Promise<void>;
 
-/** A running server, with what it has seen so far. */
+/** A running server, with the requests it has received. */
 export interface Loopback extends AsyncDisposable {
   readonly port: number;
   readonly authority: Authority;
@@ -46,7 +46,7 @@ export async function startLoopback(script: Script, options: { readonly tls?: bo
   const sockets = new Set<Socket>();
   const numbers = new WeakMap<Socket, number>();
   let connections = 0;
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const run = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const entry = {
       method: request.method ?? "",
       url: request.url ?? "",
@@ -58,9 +58,9 @@ export async function startLoopback(script: Script, options: { readonly tls?: bo
     seen.push(entry);
     await script(entry, response);
   };
-  // A script that fails shows as a broken connection in the test that wrote it.
+  // A failing script shows as a broken connection in its test.
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    answer(request, response).catch((error: Error) => response.destroy(error));
+    run(request, response).catch((error: Error) => response.destroy(error));
   };
   const server: Server = options.tls
     ? createSecureServer(
@@ -103,11 +103,11 @@ function commonName(socket: TLSSocket): string | undefined {
   return Array.isArray(name) ? name[0] : name;
 }
 
-/** The certificate of an authority that signed nothing here. */
+/** The certificate of an authority that issued none of the certificates in use. */
 export const unknownAuthority = (): string => createAuthority("unknown").certificate;
 
-/** Sends a JSON answer. */
-export function answer(
+/** Sends a JSON response. */
+export function respondJson(
   response: ServerResponse,
   status: number,
   body: unknown,

@@ -1,4 +1,4 @@
-// A clock that moves only when a test says so.
+// A clock that a test advances by hand.
 import type { Clock } from "../core/clock.ts";
 
 interface Timer {
@@ -6,7 +6,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** A clock that moves only when a test says so. */
+/** A clock that a test advances by hand. */
 export class ManualClock implements Clock {
   #elapsedMs = 0;
   readonly #startMs: number;
@@ -30,12 +30,12 @@ export class ManualClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** Timers that are still waiting. */
+  /** Timers that have not fired. */
   get pending(): number {
     return this.#timers.size;
   }
 
-  /** Moves time forward, firing timers in order and letting promises settle after each. */
+  /** Advances the time, firing timers in order and letting promises settle after each. */
   async advance(byMs: number): Promise<void> {
     const untilMs = this.#elapsedMs + byMs;
     for (;;) {

@@ -1,6 +1,6 @@
-// A cache that a unit test fills by hand: as much of one as its readers use, with one index at most. No watch, no API server.
+// A cache that a unit test fills by hand, with at most one index. No watch, no API server.
 import type { CacheEvent, ObjectCache } from "../cache/cache.ts";
-import { type KubeObject, keyOf, keyText, type ObjectKey } from "../core/object.ts";
+import { formatKey, type KubeObject, keyOf, type ObjectKey } from "../core/object.ts";
 import type { ResourceType } from "../core/resource.ts";
 
 /** A cache that a test fills by hand: no watch, no API server. */
@@ -19,7 +19,7 @@ export class MemoryCache<T extends KubeObject> implements ObjectCache<T> {
     return this.#objects.size;
   }
   get(key: ObjectKey) {
-    return this.#objects.get(keyText(key)) as ReturnType<ObjectCache<T>["get"]>;
+    return this.#objects.get(formatKey(key)) as ReturnType<ObjectCache<T>["get"]>;
   }
   list(namespace?: string) {
     const found = [...this.#objects.values()].filter(
@@ -46,15 +46,15 @@ export class MemoryCache<T extends KubeObject> implements ObjectCache<T> {
     return Promise.resolve();
   }
   put(object: T): void {
-    this.#objects.set(keyText(keyOf(object)), object);
-    this.#tell(eventOf("modified", object));
+    this.#objects.set(formatKey(keyOf(object)), object);
+    this.#notify(eventOf("modified", object));
   }
   remove(key: ObjectKey): void {
-    const object = this.#objects.get(keyText(key));
-    this.#objects.delete(keyText(key));
-    if (object !== undefined) this.#tell(eventOf("deleted", object));
+    const object = this.#objects.get(formatKey(key));
+    this.#objects.delete(formatKey(key));
+    if (object !== undefined) this.#notify(eventOf("deleted", object));
   }
-  #tell(event: CacheEvent<T>): void {
+  #notify(event: CacheEvent<T>): void {
     for (const listener of this.#listeners) listener(event);
   }
 }

@@ -1,13 +1,13 @@
 // A namespace for each test, and single requests with the credentials of any kubeconfig.
 import { randomBytes } from "node:crypto";
-import { type ApiAnswer, type ApiRequest, openApiFromKubeconfig } from "./control-plane/api-request.ts";
+import { type ApiRequest, type ApiResponse, openApiFromKubeconfig } from "./control-plane/api-request.ts";
 
 /** One request with the credentials of this kubeconfig; fails unless the status is 2xx or one of `accept`. */
 export async function requestAs(
   kubeconfig: string,
   request: ApiRequest,
   accept: readonly number[] = [],
-): Promise<ApiAnswer> {
+): Promise<ApiResponse> {
   const api = openApiFromKubeconfig(kubeconfig);
   try {
     return await api.expect(request, accept);

@@ -1,15 +1,16 @@
-// A loopback TCP proxy that misbehaves on request: slow, cut, deaf, or gone. It forwards bytes and understands none of them.
+// A loopback TCP proxy that misbehaves on request: slow, cut, black-holed, or refusing. It forwards bytes and
+// interprets none.
 import { once } from "node:events";
 import { createServer, connect as dial, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Where it passes bytes on to. */
+/** The server behind the proxy. */
 export interface TcpProxyTarget {
   readonly host: string;
   readonly port: number;
 }
 
-/** Throttled bytes are passed on in this many portions per second. */
+/** Throttled bytes are forwarded in this many portions per second. */
 const PORTIONS_PER_SECOND = 20;
 
 interface Gate {
@@ -21,12 +22,12 @@ interface Flow {
   readonly limit: () => number;
 }
 
-/** A proxy on loopback that misbehaves on request: slow, cut, deaf, or gone. */
+/** A loopback proxy that misbehaves on request: slow, cut, black-holed, or refusing. */
 export class TcpProxy implements AsyncDisposable {
   readonly #target: TcpProxyTarget;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** What each open connection waits for before it passes anything on. */
+  /** What each open connection waits for before it forwards anything. */
   readonly #gates = new Set<Gate>();
   #bytesPerSecond = Number.POSITIVE_INFINITY;
   #flowing = Promise.withResolvers<void>();
@@ -46,7 +47,7 @@ export class TcpProxy implements AsyncDisposable {
 
   get port(): number {
     const address = this.#server.address();
-    if (address === null || typeof address === "string") throw new Error("the proxy does not listen");
+    if (address === null || typeof address === "string") throw new Error("the proxy is not listening");
     return address.port;
   }
 
@@ -60,29 +61,29 @@ export class TcpProxy implements AsyncDisposable {
     return this.#sockets.size / 2;
   }
 
-  /** Passes on no more than this from the target to each client. */
+  /** Limits the rate from the target to each client. */
   throttle(bytesPerSecond: number): void {
     this.#bytesPerSecond = bytesPerSecond;
   }
 
-  /** Breaks every connection now (reset, not a clean end). New ones work. */
+  /** Resets every open connection. New ones work. */
   cut(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
-  /** Breaks every connection and each new one, until told otherwise. */
+  /** Resets every connection and each new one, until turned off. */
   refuse(refusing: boolean): void {
     this.#refusing = refusing;
     if (refusing) this.cut();
   }
 
-  /** Swallows everything without closing anything: what a lost route looks like to both ends. */
+  /** Drops all data without closing anything, as a lost route does. */
   blackhole(deaf: boolean): void {
     if (deaf) this.#flowing = Promise.withResolvers<void>();
     else this.#flowing.resolve();
   }
 
-  /** The connections that are open now swallow everything from here on, for good; new ones work. */
+  /** Open connections drop all data from here on, permanently; new ones work. */
   stall(): void {
     for (const gate of this.#gates) gate.stalled ??= Promise.withResolvers<void>();
   }
@@ -118,7 +119,7 @@ export class TcpProxy implements AsyncDisposable {
         this.#sockets.delete(socket);
         other.destroy();
       });
-      // A broken end is what this proxy is for; "close" follows and takes the other end along.
+      // A broken end is the purpose of this proxy; "close" follows and closes the other end.
       socket.on("error", () => other.destroy());
     }
     void this.#pump(client, server, { gate, limit: () => Number.POSITIVE_INFINITY });
@@ -147,7 +148,7 @@ export class TcpProxy implements AsyncDisposable {
   }
 }
 
-/** A proxy in front of a server, already listening. */
+/** Starts a proxy in front of a server. */
 export async function startTcpProxy(url: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(url);
   const proxy = new TcpProxy({ host: hostname, port: Number(port) });

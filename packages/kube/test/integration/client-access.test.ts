@@ -1,4 +1,4 @@
-// Ways to be somebody at a real API server (credential plugin, service account token, impersonation) and the way to a
+// Authentication to a real API server (credential plugin, service account token, impersonation) and access to a
 // pod through it.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -34,9 +34,9 @@ afterAll(async () => {
 
 async function tokenOf(name: string): Promise<string> {
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
-  const answer = await client.request({ method: "POST", path, body: { spec: { expirationSeconds: 600 } } });
-  const status = isFields(answer) ? answer["status"] : undefined;
-  if (!isFields(status) || typeof status["token"] !== "string") throw new Error("no token in the answer");
+  const response = await client.request({ method: "POST", path, body: { spec: { expirationSeconds: 600 } } });
+  const status = isFields(response) ? response["status"] : undefined;
+  if (!isFields(status) || typeof status["token"] !== "string") throw new Error("no token in the response");
   return status["token"];
 }
 
@@ -48,11 +48,11 @@ async function whoIs(somebody: KubeClient): Promise<unknown> {
   });
 }
 
-test("a credential plugin from a kubeconfig: told about the cluster, run once, believed by the server", async () => {
+test("a credential plugin from a kubeconfig: receives the cluster, runs once, authenticates", async () => {
   const admin = await clusterConfig();
   const ca = admin.certificateAuthority?.type === "inline" ? admin.certificateAuthority.pem : undefined;
   const credential = join(folder, "credential.json");
-  const told = join(folder, "told.json");
+  const received = join(folder, "received.json");
   const plugin = join(folder, "plugin.mjs");
   const status = { token: await tokenOf("robot"), expirationTimestamp: new Date(Date.now() + 600_000).toISOString() };
   const apiVersion = "client.authentication.k8s.io/v1";
@@ -60,14 +60,14 @@ test("a credential plugin from a kubeconfig: told about the cluster, run once, b
   await writeFile(
     plugin,
     `import { appendFileSync, readFileSync } from "node:fs";
-     appendFileSync(process.env.TOLD, process.env.KUBERNETES_EXEC_INFO + "\\n");
+     appendFileSync(process.env.RECEIVED, process.env.KUBERNETES_EXEC_INFO + "\\n");
      process.stdout.write(readFileSync(process.argv[2]));`,
   );
   const exec = {
     apiVersion,
     command: process.execPath,
     args: [plugin, credential],
-    env: [{ name: "TOLD", value: told }],
+    env: [{ name: "RECEIVED", value: received }],
     interactiveMode: "Never",
     provideClusterInfo: true,
   };
@@ -91,17 +91,17 @@ test("a credential plugin from a kubeconfig: told about the cluster, run once, b
   expect(config.namespace).toBe(namespace);
   const robot = createKubeClient({ config });
   const username = `system:serviceaccount:${namespace}:robot`;
-  const answers = await Promise.all([whoIs(robot), whoIs(robot), whoIs(robot)]);
-  for (const answer of answers) expect(answer).toMatchObject({ status: { userInfo: { username } } });
+  const responses = await Promise.all([whoIs(robot), whoIs(robot), whoIs(robot)]);
+  for (const response of responses) expect(response).toMatchObject({ status: { userInfo: { username } } });
   const forbidden = await robot.list(ConfigMap, { namespace }).catch((error: unknown) => error);
   expect(isForbidden(forbidden)).toBe(true);
-  const runs = (await readFile(told, "utf8")).trim().split("\n");
+  const runs = (await readFile(received, "utf8")).trim().split("\n");
   expect(runs).toHaveLength(1);
   expect(JSON.parse(runs[0] ?? "")).toMatchObject({ spec: { interactive: false, cluster: { server: admin.server } } });
   robot.close();
 });
 
-test("impersonation: the server sees the other user and groups", async () => {
+test("impersonation: the server sees the impersonated user and groups", async () => {
   const impersonate = { user: "jane", uid: undefined, groups: ["dev", "ops"], extra: { "acme.com/reason": ["x y"] } };
   const jane = createKubeClient({ config: { ...(await clusterConfig()), impersonate } });
   expect(await whoIs(jane)).toMatchObject({
@@ -116,7 +116,7 @@ test("impersonation: the server sees the other user and groups", async () => {
   jane.close();
 });
 
-test("a refused token is a 401 with the API's reason", async () => {
+test("a rejected token is a 401 with the API's reason", async () => {
   const { clientCertificate: _, ...config } = await clusterConfig();
   const stranger = createKubeClient({ config: { ...config, authentication: { type: "token", token: "nonsense" } } });
   await expect(whoIs(stranger)).rejects.toMatchObject({ status: 401, reason: "Unauthorized" });
@@ -130,7 +130,7 @@ async function podAt(name: string, podIP: string): Promise<void> {
   await client.patch(Pod, { namespace, name }, { type: "merge", body: { status } }, { subresource: "status" });
 }
 
-test("pods/proxy: what the API server itself refuses is an error", async () => {
+test("pods/proxy: a rejection by the API server is an error", async () => {
   const get = (pod: string): Promise<unknown> => client.podProxyGet({ namespace, pod, port: 1, path: "/metrics" });
   await expect(get("nobody")).rejects.toMatchObject({ status: 404, reason: "NotFound" });
   // The API server never connects to its own loopback on behalf of a pod.
@@ -138,10 +138,10 @@ test("pods/proxy: what the API server itself refuses is an error", async () => {
   await expect(get("loopback")).rejects.toMatchObject({ status: 400, reason: "BadRequest" });
 });
 
-test("pods/proxy: what the pod answers comes back as it is", async () => {
+test("pods/proxy: the response of the pod is returned unchanged", async () => {
   const server: Server = createServer((request, response) => {
     response.writeHead(request.url === "/busy?x=1" ? 503 : 200, { "content-type": "text/plain" });
-    response.end(`you asked for ${request.url}`);
+    response.end(`you requested for ${request.url}`);
   });
   const address = podAddress(1);
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, address, resolve));
@@ -150,11 +150,11 @@ test("pods/proxy: what the pod answers comes back as it is", async () => {
   const get = { namespace, pod: "local", port };
   expect(await client.podProxyGet({ ...get, path: "/metrics" })).toEqual({
     status: 200,
-    body: "you asked for /metrics",
+    body: "you requested for /metrics",
   });
   expect(await client.podProxyGet({ ...get, path: "busy?x=1" })).toEqual({
     status: 503,
-    body: "you asked for /busy?x=1",
+    body: "you requested for /busy?x=1",
   });
   await expect(client.podProxyGet({ ...get, path: "/long", maxBytes: 5 })).rejects.toThrow("larger than 5 bytes");
   server.closeAllConnections();

@@ -1,9 +1,9 @@
-// What a delete comes to for each kind of object. The API server answers with a Status, with the object as it was, or with
-// the object as it stays; the client must tell these apart, because caches forget an object on its word.
+// The result of a delete for each kind of object. The API server returns a Status, the object as it was, or the object
+// as it stays; the client must distinguish these, because caches remove an object accordingly.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AcceptedWrite, DeleteOptions, KubeClient } from "../../src/client/client.ts";
 import { isConflict, isNotFound } from "../../src/core/errors.ts";
-import { type KubeObject, keyText } from "../../src/core/object.ts";
+import { formatKey, type KubeObject } from "../../src/core/object.ts";
 import { defineResource, type ResourceType } from "../../src/core/resource.ts";
 import { ConfigMap } from "../../src/kinds/index.ts";
 import { createNamespace, eventually, uniqueNamespace } from "../support/cluster.ts";
@@ -35,7 +35,7 @@ beforeAll(async () => {
   namespace = await createNamespace("deletion");
   client = await testClient();
   client.onWrite((write) => writes.push(write));
-  // No controller manager makes the default account here.
+  // Without a controller manager there is no default service account.
   await client.apply(ServiceAccount, { metadata: { namespace, name: "default" } }, { fieldManager: "test" });
   await client.request({
     method: "POST",
@@ -72,7 +72,7 @@ describe.each<Case>([
   { name: "config map with a finalizer", type: ConfigMap, object: { finalizers: HELD }, want: "terminating" },
   { name: "secret", type: Secret, want: "gone" },
   {
-    name: "service (answers with the object as it was)",
+    name: "service (returns the object as it was)",
     type: Service,
     object: { spec: { ports: [{ port: 1 }] } },
     want: "gone",
@@ -136,7 +136,7 @@ describe.each<Case>([
   });
 });
 
-test("an update that removes the last finalizer ends the object", async () => {
+test("an update that removes the last finalizer deletes the object", async () => {
   const key = { namespace, name: "finalized" };
   const created = await client.create(Thing, { metadata: { ...key, finalizers: HELD } });
   await client.delete(Thing, key);
@@ -161,7 +161,7 @@ test("preconditions: another object of the same name, another version of it, not
   for (const options of [{ uid: "5d1ec1ce-0000-4000-8000-000000000000" }, { uid, resourceVersion: "1" }])
     refusals.push(await client.delete(ConfigMap, key, options).catch((error: unknown) => error));
   expect(refusals.map(isConflict)).toEqual([true, true]);
-  expect(await client.find(ConfigMap, key), keyText(key)).toBeDefined();
+  expect(await client.find(ConfigMap, key), formatKey(key)).toBeDefined();
   expect(await client.delete(ConfigMap, key, { uid, resourceVersion })).toEqual({ type: "gone" });
   const again = await client.delete(ConfigMap, key, { uid }).catch((error: unknown) => error);
   expect(isNotFound(again)).toBe(true);

@@ -1,7 +1,7 @@
-// Which rejections of a real API server are refusals of the object (the same request fails again) and which are not.
+// Which errors of a real API server are rejections of the object (the same request fails again) and which are not.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { KubeClient } from "../../src/client/client.ts";
-import { isConflict, isFieldConflict, isRefusal, KubeApiError } from "../../src/core/errors.ts";
+import { isConflict, isFieldConflict, isRejection, KubeApiError } from "../../src/core/errors.ts";
 import type { KubeObject } from "../../src/core/object.ts";
 import { defineResource } from "../../src/core/resource.ts";
 import { ConfigMap } from "../../src/kinds/index.ts";
@@ -76,11 +76,11 @@ async function rejection(call: Promise<unknown>): Promise<KubeApiError> {
   if (!(error instanceof KubeApiError)) throw error;
   return error;
 }
-/** What the API server says once the configuration has reached its admission plugins. */
+/** The error of the API server once the configuration has reached its admission plugins. */
 const eventualRejection = (namespace: string): Promise<KubeApiError> =>
   eventually(() => rejection(client.create(ConfigMap, configMap(namespace))));
 
-test("an object past a quota", async () => {
+test("an object over quota", async () => {
   const namespace = await createNamespace("quota");
   const hard = { "count/configmaps": "0" };
   const quota = await client.create(Quota, { metadata: { namespace, name: "none" }, spec: { hard } });
@@ -89,7 +89,7 @@ test("an object past a quota", async () => {
     const refused = await rejection(client.create(ConfigMap, configMap(namespace)));
     return refused.message.includes("exceeded quota") && refused;
   });
-  expect([error.status, isRefusal(error)]).toEqual([403, true]);
+  expect([error.status, isRejection(error)]).toEqual([403, true]);
 });
 
 test.each([
@@ -112,7 +112,7 @@ test.each([
   });
   await client.create(Binding, { metadata, spec: { policyName: namespace, validationActions: ["Deny"] } });
   const error = await eventualRejection(namespace);
-  expect([error.status, error.reason, isRefusal(error)]).toEqual([status, reason, true]);
+  expect([error.status, error.reason, isRejection(error)]).toEqual([status, reason, true]);
   expect(error.message).toContain("not in this cluster");
 });
 
@@ -137,17 +137,17 @@ test("a webhook that cannot be called", async () => {
     ],
   });
   const error = await eventualRejection(namespace);
-  expect([error.status, error.reason, isRefusal(error)]).toEqual([500, "InternalError", true]);
+  expect([error.status, error.reason, isRejection(error)]).toEqual([500, "InternalError", true]);
 });
 
-test("an object that is invalid, and one that cannot be read", async () => {
+test("an invalid object, and an undecodable one", async () => {
   const namespace = await createNamespace("invalid");
   const invalid = await rejection(client.create(ConfigMap, configMap(namespace, { "no/slash": "" })));
-  expect([invalid.status, isRefusal(invalid)]).toEqual([422, true]);
+  expect([invalid.status, isRejection(invalid)]).toEqual([422, true]);
   const path = `/api/v1/namespaces/${namespace}/configmaps`;
   const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "x" }, data: { key: 1 } };
   const unreadable = await rejection(client.request({ method: "POST", path, body }));
-  expect([unreadable.status, isRefusal(unreadable)]).toEqual([400, true]);
+  expect([unreadable.status, isRejection(unreadable)]).toEqual([400, true]);
 });
 
 test("a caller without permission", async () => {
@@ -156,10 +156,10 @@ test("a caller without permission", async () => {
   const stranger = await testClient({ config: { ...(await clusterConfig()), impersonate } });
   const error = await rejection(stranger.create(ConfigMap, configMap(namespace)));
   stranger.close();
-  expect([error.status, isRefusal(error)]).toEqual([403, true]);
+  expect([error.status, isRejection(error)]).toEqual([403, true]);
 });
 
-test("what ends by itself or has a cause of its own is no refusal", async () => {
+test("errors that resolve themselves or have another cause are not rejections of the object", async () => {
   const namespace = await createNamespace("no-refusal");
   const terminating = await createNamespace("terminating");
   await client.delete(Namespace, { name: terminating });
@@ -180,7 +180,7 @@ test("what ends by itself or has a cause of its own is no refusal", async () => 
   const owned = await rejection(client.apply(ConfigMap, { metadata, data: { a: "2" } }, { fieldManager: "second" }));
   const errors = [inTerminating, nowhere, exists, changed, owned];
   expect(errors.map(({ status }) => status)).toEqual([403, 404, 409, 409, 409]);
-  expect(errors.map(isRefusal)).toEqual([false, false, false, false, false]);
+  expect(errors.map(isRejection)).toEqual([false, false, false, false, false]);
   expect(errors.map(isConflict)).toEqual([false, false, false, true, false]);
   expect(errors.map(isFieldConflict)).toEqual([false, false, false, false, true]);
 });

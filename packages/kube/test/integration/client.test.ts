@@ -1,4 +1,4 @@
-// Every verb of the client against a real API server: what it stores, what it refuses and how the refusal reads.
+// Every verb of the client against a real API server: what it stores, what it rejects, and the error.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RequestInfo } from "../../src/client/calls.ts";
 import type { AcceptedWrite, KubeClient } from "../../src/client/client.ts";
@@ -76,12 +76,12 @@ test("create, get, find, replace with the version that was read", async () => {
   );
 });
 
-test("writes are told before the call returns, with what the server stored; dry runs are not", async () => {
+test("listeners receive writes before the call returns, as stored by the server, but not dry runs", async () => {
   writes.length = 0;
-  await client.apply(ConfigMap, configMap("told", { a: "1" }), { fieldManager: "m", dryRun: true });
+  await client.apply(ConfigMap, configMap("listened", { a: "1" }), { fieldManager: "m", dryRun: true });
   expect(writes).toEqual([]);
-  expect(await client.find(ConfigMap, key("told"))).toBeUndefined();
-  const stored = await client.apply(ConfigMap, configMap("told", { a: "1" }), { fieldManager: "m" });
+  expect(await client.find(ConfigMap, key("listened"))).toBeUndefined();
+  const stored = await client.apply(ConfigMap, configMap("listened", { a: "1" }), { fieldManager: "m" });
   expect(writes).toEqual([{ type: "written", resource: ConfigMap, object: stored }]);
   expect(stored.metadata?.resourceVersion).toMatch(/^\d+$/);
 });
@@ -103,7 +103,7 @@ test("patches of every type", async () => {
   expect(merged).toMatchObject({ spec: { template: { spec: { containers: [{ name: "side" }, { name: "c" }] } } } });
 });
 
-test("apply owns what it sends: fields go away with it, and conflicts name the other manager", async () => {
+test("apply owns what it sends: omitted fields are removed, and conflicts name the other manager", async () => {
   await client.apply(ConfigMap, configMap("owned", { a: "1", b: "1" }), { fieldManager: "first" });
   const less = await client.apply(ConfigMap, configMap("owned", { a: "2" }), { fieldManager: "first" });
   expect(less.data).toEqual({ a: "2" });
@@ -124,7 +124,7 @@ test("strict validation names the unknown field", async () => {
   expect(error.message).toContain('unknown field "spec.replica"');
 });
 
-test("an invalid object is refused with the field as the cause", async () => {
+test("an invalid object is rejected with the field as the cause", async () => {
   const object = { ...statefulSet("invalid"), spec: { ...statefulSet("invalid").spec, replicas: -1 } };
   const error = await refusal(client.create(StatefulSet, object));
   expect(isInvalid(error)).toBe(true);
@@ -149,7 +149,7 @@ test("subresources: status is a version of the object, scale is not", async () =
   expect((await client.get(StatefulSet, key("sub"))).spec?.replicas).toBe(2);
 });
 
-test("lists: selectors, pages, and items that know their kind", async () => {
+test("lists: selectors, pages, and items with their kind", async () => {
   const names = Array.from({ length: 25 }, (_, index) => `page-${String(index).padStart(2, "0")}`);
   await Promise.all(
     names.map((name, i) => client.create(ConfigMap, configMap(name, {}, { page: "yes", odd: String(i % 2) }))),
@@ -171,7 +171,7 @@ test("lists: selectors, pages, and items that know their kind", async () => {
   expect(byName.items).toHaveLength(1);
 });
 
-test("a watch delivers changes, and a bookmark ends the initial events", async () => {
+test("a watch delivers changes, and a bookmark terminates the initial events", async () => {
   await client.create(ConfigMap, configMap("watched", { a: "1" }));
   const abort = new AbortController();
   const fieldSelector = "metadata.name=watched";
@@ -189,7 +189,7 @@ test("a watch delivers changes, and a bookmark ends the initial events", async (
   expect(seen).toEqual(["ADDED", "BOOKMARK", "MODIFIED", "DELETED"]);
 });
 
-test("a server ends a watch in time, and refuses a wrong one", async () => {
+test("the server closes a watch in time, and rejects an invalid one", async () => {
   const { signal } = new AbortController();
   const options = { signal, namespace, timeoutSeconds: 1, idleTimeoutMs: 30_000 };
   for await (const event of client.watch(ConfigMap, { ...options, fieldSelector: "metadata.name=none" }))
@@ -232,7 +232,7 @@ test("a client that may not write stores nothing", async () => {
   guarded.close();
 });
 
-test("more calls at once than connections: each gets its turn", async () => {
+test("more concurrent calls than connections: all complete", async () => {
   const narrow = await testClient({ maxSockets: 2 });
   const names = Array.from({ length: 20 }, (_, index) => `turn-${index}`);
   await Promise.all(names.map((name) => narrow.create(ConfigMap, configMap(name, {}))));

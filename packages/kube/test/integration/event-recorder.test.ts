@@ -1,4 +1,4 @@
-// Events on a real API server, which checks every field: what it accepts here, kubectl can show.
+// Events on a real API server, which validates every field: what it accepts, kubectl can show.
 import { execFile } from "node:child_process";
 import { homedir } from "node:os";
 import { promisify } from "node:util";
@@ -92,7 +92,7 @@ test("repeats become a series of one Event", async () => {
   expect(errors).toEqual([]);
 });
 
-test("a series goes on in a new Event when the old one is gone", async () => {
+test("a series continues in a new Event if the old one was deleted", async () => {
   const object = await subject("expires");
   for (let round = 0; round < 2; round++) {
     recorder.record(note(object));
@@ -108,12 +108,12 @@ test("a series goes on in a new Event when the old one is gone", async () => {
   expect(errors).toEqual([]);
 });
 
-test("kubectl, asked to sort by the time that events tell, lists them in the order in which they happened", async () => {
+test("kubectl sorted by event time lists events in the order in which they happened", async () => {
   const object = await subject("ordered");
   const written = Array.from({ length: 8 }, (_, index) => `step ${index}`);
   for (const text of written) {
     recorder.record(note(object, { note: text }));
-    // The clock tells milliseconds, and two steps within one have no order.
+    // The clock has a resolution of milliseconds; two events within one have no order.
     const nowMs = Date.now();
     await eventually(() => Date.now() > nowMs);
   }
@@ -125,7 +125,7 @@ test("kubectl, asked to sort by the time that events tell, lists them in the ord
   expect(stdout.trim().split("\n")).toEqual(written);
 });
 
-test("notes and tokens that are too long are cut so that the server takes them", async () => {
+test("notes and tokens that are too long are truncated so that the server accepts them", async () => {
   const object = await subject("long");
   recorder.record(note(object, { note: "ü".repeat(2_000), action: "a".repeat(300), reason: "R".repeat(300) }));
   await recorder.flush(5_000);
@@ -135,7 +135,7 @@ test("notes and tokens that are too long are cut so that the server takes them",
   expect(errors).toEqual([]);
 });
 
-test("events of cluster-scoped objects go to the default namespace", async () => {
+test("events of cluster-scoped objects are in the default namespace", async () => {
   const regarding = { apiVersion: "v1", kind: "Namespace", name: namespace };
   recorder.record({ ...note({}), regarding });
   await recorder.flush(5_000);
@@ -148,17 +148,17 @@ test("events of cluster-scoped objects go to the default namespace", async () =>
   expect(errors).toEqual([]);
 });
 
-test("a namespace that is being deleted takes no events, and that is told without an error", async () => {
-  // Nothing on this control plane would ever finish the deletion.
+test("a terminating namespace accepts no events, which is logged without an error", async () => {
+  // No controller on this control plane completes the deletion.
   const leaving = await createNamespace("events-leaving");
   const object = await client.create(ConfigMap, { metadata: { namespace: leaving, name: "subject" } });
   await client.delete(Namespace, { name: leaving });
   recorder.record(note(object));
-  await eventually(() => infos.includes("event not written: its namespace is being deleted"));
+  await eventually(() => infos.includes("event not written: its namespace is terminating"));
   expect(errors).toEqual([]);
 });
 
-test("an event that the server refuses is logged and forgotten", async () => {
+test("an event that the server rejects is logged and dropped", async () => {
   const object = await subject("refused");
   recorder.record(note(object, { regarding: { ...note(object).regarding, namespace: "no-such-namespace" } }));
   await recorder.flush(5_000);

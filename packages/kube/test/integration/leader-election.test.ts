@@ -1,5 +1,5 @@
 // Two managers as real processes on one lease. The API server orders all writes, so its resource versions prove who was
-// active when: after the first write of one leader there must be no write of the one before.
+// active when: after the first write of one leader there must be no write of its predecessor.
 import { homedir } from "node:os";
 import { afterEach, beforeEach, expect, inject, test } from "vitest";
 import type { KubeClient } from "../../src/client/client.ts";
@@ -12,16 +12,16 @@ import { createNamespace, eventually } from "../support/cluster.ts";
 import { startControlPlane } from "../support/control-plane.ts";
 import { type ManagerProcess, machineMs, QUICK_TIMING, startManager } from "../support/start-manager.ts";
 
-interface World extends AsyncDisposable {
+interface Harness extends AsyncDisposable {
   readonly client: KubeClient;
   readonly namespace: string;
   start(identity: string, work?: "write" | "block"): ManagerProcess;
   lease(): Promise<Lease>;
-  /** Who wrote, in the order of the API server, repeats folded: `["a", "b"]`. */
+  /** The writers in the order of the API server, without repeats: `["a", "b"]`. */
   turns(): Promise<readonly string[]>;
 }
 
-async function openWorld(kubeconfig: string): Promise<World> {
+async function startHarness(kubeconfig: string): Promise<Harness> {
   const client = createKubeClient({ config: await loadKubeconfig({ path: kubeconfig, env: {}, homeDir: homedir() }) });
   const namespace = await createNamespace("leaders", kubeconfig);
   await client.create(ConfigMap, { metadata: { name: "seed", namespace, labels: { role: "seed" } } });
@@ -53,10 +53,10 @@ async function openWorld(kubeconfig: string): Promise<World> {
 }
 
 /** A leader that writes and a standby that waits. */
-async function startPair(world: World): Promise<{ readonly a: ManagerProcess; readonly b: ManagerProcess }> {
-  const a = world.start("a");
+async function startPair(harness: Harness): Promise<{ readonly a: ManagerProcess; readonly b: ManagerProcess }> {
+  const a = harness.start("a");
   await a.said("first-write");
-  const b = world.start("b");
+  const b = harness.start("b");
   const port = Number((await b.said("probes"))["port"]);
   await eventually(async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status === 200, {
     describe: "a ready standby",
@@ -65,84 +65,91 @@ async function startPair(world: World): Promise<{ readonly a: ManagerProcess; re
   return { a, b };
 }
 
-const written = (world: World, name: string) =>
-  eventually(() => world.client.get(ConfigMap, { namespace: world.namespace, name }), { describe: `write ${name}` });
+const written = (harness: Harness, name: string) =>
+  eventually(() => harness.client.get(ConfigMap, { namespace: harness.namespace, name }), {
+    describe: `write ${name}`,
+  });
 
-async function writesOf(world: World, writer: string): Promise<number> {
-  const { items } = await world.client.listAll(ConfigMap, { namespace: world.namespace, labelSelector: "role=write" });
+async function writesOf(harness: Harness, writer: string): Promise<number> {
+  const { items } = await harness.client.listAll(ConfigMap, {
+    namespace: harness.namespace,
+    labelSelector: "role=write",
+  });
   return items.filter(({ data }) => data?.["writer"] === writer).length;
 }
 
-let world: World;
+let harness: Harness;
 beforeEach(async () => {
-  world = await openWorld(inject("adminKubeconfig"));
+  harness = await startHarness(inject("adminKubeconfig"));
 });
-afterEach(() => world[Symbol.asyncDispose]());
+afterEach(() => harness[Symbol.asyncDispose]());
 
 const { leaseMs, renewDeadlineMs, retryMs } = QUICK_TIMING;
 const stretchedRetryMs = 1.2 * retryMs;
-/** For a busy machine: starting work, requests under way. */
+/** For a busy machine: starting work, requests in flight. */
 const SLACK_MS = 2_000;
 
-/** A moment of the machine's clock as wall time; never earlier than it was, apart from the fraction of a millisecond. */
+/** A monotonic time as wall time; never too early by more than the fraction of a millisecond. */
 const asWallMs = (atMs: number): number => atMs - machineMs() + Date.now();
 
-const renewedMs = async (world: World): Promise<number> => Date.parse((await world.lease()).spec?.renewTime ?? "");
+const renewedMs = async (harness: Harness): Promise<number> =>
+  Date.parse((await harness.lease()).spec?.renewTime ?? "");
 
-test("a leader killed by SIGKILL is followed when its lease has run out, not earlier", async () => {
-  const { a, b } = await startPair(world);
+test("a leader killed by SIGKILL is succeeded only when its lease has expired", async () => {
+  const { a, b } = await startPair(harness);
   a.signal("SIGKILL");
   const killedMs = machineMs();
   expect(await a.exit).toBeNull();
-  const lastMs = await renewedMs(world);
+  const lastMs = await renewedMs(harness);
   const leading = await b.said("leading");
   expect(asWallMs(leading.atMs) - lastMs).toBeGreaterThanOrEqual(leaseMs - 1);
   const first = await b.said("first-write");
   expect(first.atMs - killedMs).toBeLessThan(leaseMs + 2 * stretchedRetryMs + SLACK_MS);
-  expect((await world.lease()).spec).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
-  expect(await world.turns()).toEqual(["a", "b"]);
+  expect((await harness.lease()).spec).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
+  expect(await harness.turns()).toEqual(["a", "b"]);
 });
 
-test("a leader that was paused makes no write when it resumes, and ends with code 1", async () => {
-  const { a, b } = await startPair(world);
+test("a leader that was paused writes nothing when it resumes, and exits with code 1", async () => {
+  const { a, b } = await startPair(harness);
   a.signal("SIGSTOP");
   await b.said("first-write");
-  // Well into the reign of b: whatever a still had in its buffers is old by now.
-  await written(world, "b-20");
+  // Long after b took over: whatever a still had in its buffers is stale.
+  await written(harness, "b-20");
   a.signal("SIGCONT");
-  // Whether it still tries to write (and is refused) or ends before that is a matter of microseconds; the next test makes it try.
+  // Whether it attempts a write (and is fenced) or exits before that is a race of microseconds; the next test forces
+  // the attempt.
   expect(await a.exit).toBe(1);
-  // Had the server still something of a's to work off, it would come before these.
-  await written(world, `b-${(await writesOf(world, "b")) + 10}`);
-  expect(await world.turns()).toEqual(["a", "b"]);
+  // Writes of a that the server still had to process would come before these.
+  await written(harness, `b-${(await writesOf(harness, "b")) + 10}`);
+  expect(await harness.turns()).toEqual(["a", "b"]);
   expect(a.lines.find(({ event }) => event === "failed")?.["error"]).toContain("NotLeaderError");
-  expect(holderOf(await world.lease())).toBe("b");
+  expect(holderOf(await harness.lease())).toBe("b");
 });
 
-test("a leader whose event loop stood still past its lease makes no write afterwards, and ends with code 1", async () => {
-  const a = world.start("a", "block");
+test("a leader whose event loop stalled past its lease writes nothing afterwards, and exits with code 1", async () => {
+  const a = harness.start("a", "block");
   await a.said("first-write");
-  const b = world.start("b");
+  const b = harness.start("b");
   await a.said("blocking");
   await b.said("first-write");
   expect(await a.exit).toBe(1);
   expect(a.has("write-refused")).toBe(true);
-  await written(world, `b-${(await writesOf(world, "b")) + 10}`);
-  expect(await world.turns()).toEqual(["a", "b"]);
+  await written(harness, `b-${(await writesOf(harness, "b")) + 10}`);
+  expect(await harness.turns()).toEqual(["a", "b"]);
 });
 
-test("a leader that is asked to stop releases the lease, and the standby follows within a retry period", async () => {
-  const { a, b } = await startPair(world);
+test("a leader that is stopped releases the lease, and the standby takes over within a retry period", async () => {
+  const { a, b } = await startPair(harness);
   a.signal("SIGTERM");
   expect(await a.exit).toBe(0);
   const released = a.lines.find((line) => line["message"] === "lease released");
   const leading = await b.said("leading");
   expect(leading.atMs - (released?.atMs ?? 0)).toBeLessThan(stretchedRetryMs + 1_000);
   await b.said("first-write");
-  expect((await world.lease()).spec).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
-  expect(await world.turns()).toEqual(["a", "b"]);
+  expect((await harness.lease()).spec).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
+  expect(await harness.turns()).toEqual(["a", "b"]);
   const events = await eventually(async () => {
-    const { items } = await world.client.list(eventResource, { namespace: world.namespace });
+    const { items } = await harness.client.list(eventResource, { namespace: harness.namespace });
     return items.length >= 2 && items;
   });
   expect(events.map(({ note }) => note).sort()).toEqual(["a became leader", "b became leader"]);
@@ -153,8 +160,8 @@ test("a leader that is asked to stop releases the lease, and the standby follows
   });
 });
 
-test("three at once: one leads, and after each stop exactly one other", async () => {
-  const processes = ["a", "b", "c"].map((identity) => world.start(identity));
+test("three replicas: one leads, and after each stop exactly one other", async () => {
+  const processes = ["a", "b", "c"].map((identity) => harness.start(identity));
   const order: string[] = [];
   for (let left = [...processes]; left.length > 0; ) {
     const leader = await eventually(() => left.find((process) => process.has("first-write")) ?? false);
@@ -163,15 +170,15 @@ test("three at once: one leads, and after each stop exactly one other", async ()
     expect(await leader.exit).toBe(0);
     left = left.filter((process) => process !== leader);
   }
-  expect(await world.turns()).toEqual(order);
+  expect(await harness.turns()).toEqual(order);
   expect(order).toHaveLength(3);
 });
 
-test("a leader without an API server for longer than the renew deadline ends with code 1; the standby outlives it", async () => {
+test("a leader without an API server for longer than the renew deadline exits with code 1; the standby continues", async () => {
   await using controlPlane = await startControlPlane({});
-  await using own = await openWorld(controlPlane.adminKubeconfig);
+  await using own = await startHarness(controlPlane.adminKubeconfig);
   const { a, b } = await startPair(own);
-  // It may have renewed once more before the server was gone, which only lets it go on for longer.
+  // It may have renewed once more before the server stopped, which only prolongs its lease.
   const lastMs = await renewedMs(own);
   await controlPlane.stopApiServer();
   const goneMs = machineMs();

@@ -1,4 +1,5 @@
-// The manager on a real API server: readiness, a controller that follows its objects, and shutdown in the middle of work.
+// The manager on a real API server: readiness, a controller that follows its objects, and shutdown in the middle of
+// work.
 import { homedir } from "node:os";
 import { Registry } from "prom-client";
 import { expect, inject, test } from "vitest";
@@ -25,7 +26,7 @@ const openClient = async (onRequest?: Parameters<typeof createKubeClient>[0]["on
   return createKubeClient({ config, ...(onRequest === undefined ? {} : { onRequest }) });
 };
 
-test("a controller brings every object to its end, and probes and metrics tell the story", async () => {
+test("a controller reconciles every object, as probes and metrics show", async () => {
   const namespace = await createNamespace("manager");
   const registry = new Registry();
   const metrics = createRuntimeMetrics(registry);
@@ -86,7 +87,7 @@ test("a controller brings every object to its end, and probes and metrics tell t
   client.close();
 });
 
-test("a kind that does not exist never gets ready, and the start ends with an error that names it", async () => {
+test("a kind that does not exist never becomes ready, and the start fails with an error that names it", async () => {
   const client = await openClient();
   const type = { group: "nowhere.example.com", version: "v1", kind: "Nothing", plural: "nothings", namespaced: true };
   const manager = createManager({ logger: silentLogger, clock: systemClock, startTimeoutMs: 1_500 });
@@ -107,7 +108,7 @@ async function startHolding(work: "hold" | "stubborn", shutdownTimeoutMs: number
   return { client, process, holder };
 }
 
-test("a stop during work: the pass gets its signal, no further key is handed out, the lease is released", async () => {
+test("a stop during work: the pass receives its signal, no further key is handed out, the lease is released", async () => {
   const { client, process, holder } = await startHolding("hold", 8_000);
   await using _ = process;
   process.signal("SIGTERM");
@@ -115,14 +116,14 @@ test("a stop during work: the pass gets its signal, no further key is handed out
   expect(await process.exit).toBe(0);
   const ended = await process.said("ended");
   expect(ended.atMs - askedMs).toBeLessThan(4_000);
-  // One worker and three keys: two of them were waiting, and stay so.
+  // One worker and three keys: two of them were waiting, and still are.
   const passes = process.lines.map(({ event }) => event).filter((event) => event.startsWith("pass-"));
   expect(passes).toEqual(["pass-started", "pass-aborted"]);
   expect(await holder()).toBeUndefined();
   client.close();
 });
 
-test("work that ignores its signal is cut at the deadline with code 1, and its lease is left to run out", async () => {
+test("work that ignores its signal is abandoned at the deadline with code 1, and its lease expires", async () => {
   const { client, process, holder } = await startHolding("stubborn", 1_500);
   await using _ = process;
   const askedMs = machineMs();
@@ -140,7 +141,7 @@ test("a second signal ends a stuck shutdown at once", async () => {
   const { client, process } = await startHolding("stubborn", 60_000);
   await using _ = process;
   process.signal("SIGTERM");
-  await eventually(() => process.lines.some((line) => line["message"] === "stopping"));
+  await eventually(() => process.lines.some((line) => line["message"] === "shutting down"));
   process.signal("SIGTERM");
   expect(await process.exit).toBe(130);
   client.close();

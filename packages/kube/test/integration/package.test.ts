@@ -1,4 +1,5 @@
-// The package as its users have it: packed by npm, installed into an empty folder, run by plain Node against a real API server.
+// The package as its users get it: packed by npm, installed into an empty folder, run by plain Node against a real API
+// server.
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +27,7 @@ test("the packed example runs", async () => {
   client.close();
 });
 
-test("the package holds what it needs, and neither sources nor tests", () => {
+test("the package contains what it needs, and neither sources nor tests", () => {
   const { files } = installed;
   expect(files).toEqual(
     expect.arrayContaining(["package.json", "README.md", "LICENSE", "docs/api.md", "dist/index.js"]),
@@ -51,7 +52,7 @@ test("its entries load, and nothing else does", () => {
   expect(stdout.trim().split("\n")).toEqual(Array(3).fill("ERR_PACKAGE_PATH_NOT_EXPORTED"));
 });
 
-test("its declarations are all a user's compiler needs", () => {
+test("its declarations compile in a user's project", () => {
   const { folder } = installed;
   cpSync(join(folder, INSTALLED, "examples/configmap-copier/main.ts"), join(folder, "main.mts"));
   symlinkSync(join(ROOT, "node_modules/@types"), join(folder, "node_modules/@types"));

@@ -1,5 +1,5 @@
-// A bound token in a file is replaced while requests run, and the old one is then invalidated at the server (the test waits
-// until the server really refuses it): no request may fail.
+// A bound token in a file is replaced while requests run, and the old one is then invalidated at the server (the test
+// waits until the server really rejects it): no request may fail.
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,17 +46,17 @@ afterAll(async () => {
 async function issueToken(name: string): Promise<string> {
   const secret = await admin.create(Secret, { metadata: { namespace, name } });
   const boundObjectRef = { apiVersion: "v1", kind: "Secret", name, uid: secret.metadata?.uid };
-  const answer = await admin.request({
+  const response = await admin.request({
     method: "POST",
     path: `/api/v1/namespaces/${namespace}/serviceaccounts/robot/token`,
     body: { spec: { expirationSeconds: 600, boundObjectRef } },
   });
-  const status = isFields(answer) ? answer["status"] : undefined;
-  if (!isFields(status) || typeof status["token"] !== "string") throw new Error("no token in the answer");
+  const status = isFields(response) ? response["status"] : undefined;
+  if (!isFields(status) || typeof status["token"] !== "string") throw new Error("no token in the response");
   return status["token"];
 }
 
-/** Replaces the file in one step, as the kubelet does. */
+/** Replaces the file atomically, as the kubelet does. */
 async function putToken(path: string, token: string): Promise<void> {
   await writeFile(`${path}.new`, token);
   await rename(`${path}.new`, path);
@@ -67,7 +67,7 @@ async function robotConfig(authentication: ClusterConfig["authentication"]): Pro
   return { ...config, authentication };
 }
 
-/** Writes and reads one object over and over until stopped. */
+/** Writes and reads one object repeatedly until stopped. */
 async function work(robot: KubeClient, name: string, log: { rounds: number; failures: unknown[]; stopped: boolean }) {
   const key = { namespace, name };
   for (let round = 0; !log.stopped; round += 1) {
@@ -82,10 +82,10 @@ async function work(robot: KubeClient, name: string, log: { rounds: number; fail
 }
 
 test.concurrent.each([
-  { name: "a client that looks at its token file", clock: systemClock, mustMeetRefusals: false },
-  // Time stands still for its file checks, so it learns of each new token only from a 401.
+  { name: "a client that polls its token file", clock: systemClock, mustMeetRefusals: false },
+  // Its clock does not advance, so it detects each new token only by a 401.
   {
-    name: "a client that learns from refusals",
+    name: "a client that relies on 401 responses",
     clock: { ...systemClock, monotonicMs: () => 0 },
     mustMeetRefusals: true,
   },
@@ -116,7 +116,7 @@ test.concurrent.each([
       token = await issueToken(`${prefix}-${next}`);
       await putToken(path, token);
       await admin.delete(Secret, { namespace, name: `${prefix}-${next - 1}` });
-      // The server remembers for ten seconds that a token was good; only then does the old one stop working.
+      // The server caches a valid token for ten seconds; only then is the old one rejected.
       const probe = (): Promise<unknown> => old.list(ConfigMap, { namespace, limit: 1 });
       await eventually(
         async () => expect(await probe().catch((error: unknown) => error)).toMatchObject({ status: 401 }),

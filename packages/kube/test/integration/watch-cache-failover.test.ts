@@ -1,5 +1,6 @@
-// A change of leader while one watch of the standby stands still: what the new leader reconciles is what the API server holds, not
-// what its caches were told before. Two managers in this process on one lease; the standby reads one kind through a proxy.
+// A change of leader while one watch of the standby is stalled: the new leader reconciles the state of the API server,
+// not the earlier state of its caches. Two managers in this process share one lease; the standby reads one kind through
+// a proxy.
 import { afterEach, beforeEach, expect, inject, test } from "vitest";
 import { createObjectCache, type ObjectCache } from "../../src/cache/cache.ts";
 import type { RequestInfo } from "../../src/client/calls.ts";
@@ -48,7 +49,7 @@ afterEach(async () => {
   await proxy[Symbol.asyncDispose]();
 });
 
-/** A manager with two caches: "states" (through the proxy if asked) decides what "triggers" (always direct) start. */
+/** A manager with two caches: "states" (optionally through the proxy) decides what "triggers" (always direct) start. */
 async function startReplica(identity: string, { proxied = false } = {}): Promise<Replica> {
   const requests: RequestInfo[] = [];
   const messages: string[] = [];
@@ -108,7 +109,7 @@ async function startReplica(identity: string, { proxied = false } = {}): Promise
   };
 }
 
-/** A leader and a standby that knows the state as it was; then the standby's connections stand still and the leader writes. */
+/** A leader and a standby with the current state; then the standby's connections stall and the leader writes. */
 async function stalledStandby(): Promise<{ readonly leader: Replica; readonly standby: Replica }> {
   const leader = await startReplica("leader");
   const labels = { failover: "yes" };
@@ -116,24 +117,24 @@ async function stalledStandby(): Promise<{ readonly leader: Replica; readonly st
   await leader.client.create(Secret, { metadata: { name: "trigger", namespace, labels } });
   await eventually(() => expect(leader.saw).toEqual(["stable"]));
   const standby = await startReplica("standby", { proxied: true });
-  await eventually(() => expect(standby.messages).toContain("the lease is another's"));
+  await eventually(() => expect(standby.messages).toContain("another process holds the lease"));
   proxy.stall();
   const body = { data: { phase: "draining" } };
   await leader.client.patch(ConfigMap, { namespace, name: "state" }, { type: "merge", body });
   await eventually(() => expect(leader.states.get({ namespace, name: "state" })?.data).toEqual({ phase: "draining" }));
-  // If the standby had been told, its tests would show nothing.
+  // If the standby had received the write, the tests would prove nothing.
   expect(phaseIn(standby)).toBe("stable");
   return { leader, standby };
 }
 
 const phaseIn = ({ states }: Replica): string | undefined => states.get({ namespace, name: "state" })?.data?.["phase"];
 
-test("a standby whose watch stands still sees the former leader's last write in its first reconcile", async () => {
+test("a standby with a stalled watch sees the former leader's last write in its first reconcile", async () => {
   const { leader, standby } = await stalledStandby();
   await leader.stop();
   await eventually(() => expect(standby.saw.length).toBeGreaterThan(0));
   expect(standby.saw).toEqual(["draining"]);
-  // One complete list per kind and election, which is the watch as well.
+  // One complete list per kind and election, which continues as the watch.
   expect(standby.requests.map(({ verb }) => verb)).toEqual(["watch", "watch"]);
 
   // The new connection is a working watch.
@@ -142,7 +143,7 @@ test("a standby whose watch stands still sees the former leader's last write in 
   await eventually(() => expect(phaseIn(standby)).toBe("cleaning"));
 });
 
-test("while it cannot list, a new leader keeps the lease, reconciles nothing, and goes on when it can", async () => {
+test("while it cannot list, a new leader keeps the lease and reconciles nothing, and continues when it can", async () => {
   const { leader, standby } = await stalledStandby();
   proxy.refuse(true);
   await leader.stop();
@@ -155,7 +156,7 @@ test("while it cannot list, a new leader keeps the lease, reconciles nothing, an
   expect(standby.leading).toBe(true);
 });
 
-test("a stop while a new leader cannot list is a clean one", async () => {
+test("a stop while a new leader cannot list is clean", async () => {
   const { leader, standby } = await stalledStandby();
   proxy.refuse(true);
   await leader.stop();

@@ -18,7 +18,7 @@ const rbac = (kind: string, plural: string) =>
   defineResource({ group: "rbac.authorization.k8s.io", version: "v1", kind, plural, namespaced: true });
 const map = (namespace: string, name: string): ConfigMap => ({ metadata: { name, namespace } });
 
-test("a namespace that is made later is followed from its first object", async () => {
+test("a namespace created later is watched from its first object", async () => {
   const kubeconfig = inject("adminKubeconfig");
   using other = await openClient(kubeconfig);
   const present = await createNamespace("present");
@@ -28,12 +28,12 @@ test("a namespace that is made later is followed from its first object", async (
   expect(running.cache.synced).toBe(true);
   await other.create(NAMESPACES, { metadata: { name: later } });
   await other.create(CONFIG_MAPS, map(later, "b"));
-  await eventually(() => expect(running.told).toEqual(["added a", "added b"]));
+  await eventually(() => expect(running.emitted).toEqual(["added a", "added b"]));
   expect(running.cache.list(later)).toHaveLength(1);
   expect(running.cache.list(present)).toHaveLength(1);
 });
 
-test("a namespace that may not be read holds nobody up, and is followed once it may be", async () => {
+test("a namespace that cannot be read does not block the others, and is watched once it can be read", async () => {
   await using plane = await startControlPlane();
   using admin = await openClient(plane.adminKubeconfig);
   const { adminKubeconfig } = plane;
@@ -50,7 +50,7 @@ test("a namespace that may not be read holds nobody up, and is followed once it 
   };
   await allow(open);
   using reader = await openClient(kubeconfig);
-  // The API server hears of its own grants a moment later.
+  // The API server applies new grants with a short delay.
   await eventually(() => reader.list(CONFIG_MAPS, { namespace: open }));
   await admin.create(CONFIG_MAPS, map(open, "a"));
   await admin.create(CONFIG_MAPS, map(closed, "b"));
@@ -61,18 +61,18 @@ test("a namespace that may not be read holds nobody up, and is followed once it 
     timings: { unavailableRetryMs: 200 },
   });
   expect(running.cache.synced).toBe(true);
-  expect(running.told).toEqual(["added a"]);
+  expect(running.emitted).toEqual(["added a"]);
   const refusals = (): number => running.requests.filter(({ code }) => code === "403").length;
   await eventually(() => expect(refusals()).toBeGreaterThan(3));
-  // Tried many times, said once.
+  // Retried many times, logged once.
   expect(running.errors).toEqual([expect.objectContaining({ status: 403 })]);
 
   await allow(closed);
-  await eventually(() => expect(running.told).toEqual(["added a", "added b"]));
+  await eventually(() => expect(running.emitted).toEqual(["added a", "added b"]));
   await admin.delete(CONFIG_MAPS, { namespace: closed, name: "b" });
-  await eventually(() => expect(running.told).toContain("deleted b"));
+  await eventually(() => expect(running.emitted).toContain("deleted b"));
 
-  // Without a set of namespaces the refusal concerns everything: the cache keeps trying and does not claim to be complete.
+  // Without a set of namespaces the rejection concerns everything: the cache keeps retrying and is not synced.
   await using everything = await runCache({ kubeconfig, unsynced: true });
   await eventually(() => expect(everything.requests.length).toBeGreaterThan(2));
   expect(everything.cache.synced).toBe(false);

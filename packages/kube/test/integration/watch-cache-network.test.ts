@@ -1,4 +1,5 @@
-// The watch cache over a bad network: slow, cut, and silent connections, made by a proxy between it and a real API server.
+// The watch cache over a bad network: slow, cut, and silent connections, made by a proxy between it and a real API
+// server.
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { KubeClient } from "../../src/client/client.ts";
 import { loadKubeconfig } from "../../src/config/kubeconfig.ts";
@@ -28,7 +29,7 @@ const map = (namespace: string, name: string, bytes = 10): ConfigMap => ({
 const fast = { backoff: { baseMs: 20, maxMs: 200 } };
 
 describe("a connection", () => {
-  test("that is slow delivers everything, piece by piece", async () => {
+  test("that is slow delivers everything", async () => {
     const namespace = await createNamespace("slow");
     await Promise.all(Array.from({ length: 20 }, (_, i) => other.create(CONFIG_MAPS, map(namespace, `m${i}`, 4_000))));
     const { proxy, server } = await proxied();
@@ -36,15 +37,15 @@ describe("a connection", () => {
     proxy.throttle(60_000);
     const startedMs = performance.now();
     await using running = await runCache({ kubeconfig, server, namespaces: [namespace] });
-    // 80 kB at 60 kB/s: if this was fast, the throttle did not work and the test shows nothing.
+    // 80 kB at 60 kB/s: if this was fast, the throttle did not work and the test proves nothing.
     expect(performance.now() - startedMs).toBeGreaterThan(1_000);
     expect(running.cache.size).toBe(20);
     expect(running.errors).toEqual([]);
     await other.delete(CONFIG_MAPS, { namespace, name: "m3" });
-    await eventually(() => expect(running.told).toContain("deleted m3"));
+    await eventually(() => expect(running.emitted).toContain("deleted m3"));
   });
 
-  test("that is cut is continued from where it was, without another list", async () => {
+  test("that is cut resumes from its version, without another list", async () => {
     const namespace = await createNamespace("cut");
     for (const name of ["stays", "goes"]) await other.create(CONFIG_MAPS, map(namespace, name));
     const { proxy, server } = await proxied();
@@ -57,11 +58,11 @@ describe("a connection", () => {
     await eventually(() => expect(running.errors.length).toBeGreaterThan(0));
     expect(running.cache.size).toBe(2);
     proxy.refuse(false);
-    await eventually(() => expect(running.told.slice(2)).toEqual(["deleted goes", "added comes"]));
+    await eventually(() => expect(running.emitted.slice(2)).toEqual(["deleted goes", "added comes"]));
     expect(running.relists).toEqual(["start"]);
   });
 
-  test("cut in the middle of the first list shows nothing of it, and the list is asked for again", async () => {
+  test("cut inside the first list shows nothing of it, and the list is retried", async () => {
     const namespace = await createNamespace("half-list");
     await Promise.all(Array.from({ length: 20 }, (_, i) => other.create(CONFIG_MAPS, map(namespace, `m${i}`, 4_000))));
     const { proxy, server } = await proxied();
@@ -80,10 +81,10 @@ describe("a connection", () => {
     proxy.cut();
     await running.cache.whenSynced(AbortSignal.timeout(10_000));
     expect(running.cache.size).toBe(20);
-    expect(running.told).toHaveLength(20);
+    expect(running.emitted).toHaveLength(20);
   });
 
-  test("that is half open is given up after the idle time and continued", async () => {
+  test("that is half open is closed after the idle timeout and resumed", async () => {
     const namespace = await createNamespace("deaf");
     await other.create(CONFIG_MAPS, map(namespace, "goes"));
     const { proxy, server } = await proxied();
@@ -93,22 +94,22 @@ describe("a connection", () => {
     proxy.blackhole(true);
     const opened = proxy.accepted;
     await other.delete(CONFIG_MAPS, { namespace, name: "goes" });
-    // Nothing is refused or reset: only the silence tells, and each further attempt meets it again.
+    // Nothing is refused or reset: only the silence reveals the failure, for every further attempt as well.
     await eventually(() => expect(proxy.accepted).toBeGreaterThan(opened + 1));
     expect(running.cache.size).toBe(1);
     proxy.blackhole(false);
-    await eventually(() => expect(running.told).toEqual(["added goes", "deleted goes"]));
+    await eventually(() => expect(running.emitted).toEqual(["added goes", "deleted goes"]));
   });
 });
 
-test("a watch that a silent peer accepted is opened again long before the idle time", async () => {
+test("a watch accepted by a silent peer is reopened long before the idle timeout", async () => {
   const namespace = await createNamespace("silent-peer");
   await other.create(CONFIG_MAPS, map(namespace, "goes"));
   const { proxy, server } = await proxied();
   await using _proxy = proxy;
   const timings = { ...fast, openTimeoutMs: 300 };
   await using running = await runCache({ kubeconfig, server, namespaces: [namespace], timings });
-  // The watch is opened again on a connection that is accepted and then stays silent for good; later ones work.
+  // The watch is reopened on a connection that is accepted and then stays silent; later ones work.
   proxy.blackhole(true);
   const opened = proxy.accepted;
   proxy.cut();
@@ -116,11 +117,11 @@ test("a watch that a silent peer accepted is opened again long before the idle t
   await other.delete(CONFIG_MAPS, { namespace, name: "goes" });
   proxy.stall();
   proxy.blackhole(false);
-  await eventually(() => expect(running.told).toEqual(["added goes", "deleted goes"]));
+  await eventually(() => expect(running.emitted).toEqual(["added goes", "deleted goes"]));
   expect(running.relists).toEqual(["start"]);
 });
 
-test("cuts at random while others write: nothing is lost and nothing is told twice", async () => {
+test("random cuts while others write: no event is lost or repeated", async () => {
   const namespace = await createNamespace("cuts");
   const { proxy, server } = await proxied();
   await using _proxy = proxy;
@@ -137,9 +138,9 @@ test("cuts at random while others write: nothing is lost and nothing is told twi
   ) => objects.map(({ metadata }) => `${metadata?.name}@${metadata?.resourceVersion}`);
   await eventually(() => expect(versions(running.cache.list())).toEqual(versions(items)));
   const known = new Set<string>();
-  for (const told of running.told) {
-    const [type = "", name = ""] = told.split(" ");
-    expect(known.has(name), `${told} fits what was told before`).toBe(type !== "added");
+  for (const emitted of running.emitted) {
+    const [type = "", name = ""] = emitted.split(" ");
+    expect(known.has(name), `${emitted} is consistent with earlier events`).toBe(type !== "added");
     if (type === "deleted") known.delete(name);
     else known.add(name);
   }

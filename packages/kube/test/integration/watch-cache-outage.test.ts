@@ -1,5 +1,5 @@
-// The watch cache through outages of the API server itself: killed and restarted, its history compacted away. Each test has a
-// control plane of its own.
+// The watch cache through outages of the API server itself: killed and restarted, its history compacted away. Each test
+// has a control plane of its own.
 import { describe, expect, test } from "vitest";
 import type { KubeClient } from "../../src/client/client.ts";
 import { startTcpProxy } from "../../src/testing/tcp-proxy.ts";
@@ -17,7 +17,7 @@ async function change(client: KubeClient, namespace: string, round: string): Pro
   await client.delete(CONFIG_MAPS, { namespace, name: `old-${round}` });
 }
 
-/** What a cache shows and what listeners believe are both what the server has. */
+/** The content of a cache and the state derived from its events both equal that of the server. */
 async function expectServerState(
   { cache, events }: RunningCache,
   client: KubeClient,
@@ -31,7 +31,7 @@ async function expectServerState(
   const believed = new Map<string, string>();
   for (const { type, object } of events) {
     const name = object.metadata?.name ?? "";
-    expect(believed.has(name), `${type} ${name} fits what was told before`).toBe(type !== "added");
+    expect(believed.has(name), `${type} ${name} is consistent with earlier events`).toBe(type !== "added");
     if (type === "deleted") believed.delete(name);
     else believed.set(name, `${name}@${object.metadata?.resourceVersion}`);
   }
@@ -42,34 +42,34 @@ describe.each([
   { how: "streaming lists", apiServerArgs: [], first: ["watch 200"] },
   { how: "no streaming lists", apiServerArgs: ["--feature-gates=WatchList=false"], first: ["watch 422", "list 200"] },
 ])("an API server with $how", ({ apiServerArgs, first }) => {
-  test("killed and restarted mid-watch: every change around it arrives, deletions too", async () => {
+  test("killed and restarted during a watch: every change arrives, deletions too", async () => {
     await using plane = await startControlPlane({ apiServerArgs });
     const { adminKubeconfig: kubeconfig } = plane;
     using other = await openClient(kubeconfig);
     const namespace = await createNamespace("restart", kubeconfig);
     for (const name of ["kept", "old-before", "old-after"]) await other.create(CONFIG_MAPS, map(namespace, name));
     await using running = await runCache({ kubeconfig, namespaces: [namespace], timings });
-    const answers = running.requests.map(({ verb, code }) => `${verb} ${code}`);
-    expect(answers.slice(0, first.length)).toEqual(first);
+    const responses = running.requests.map(({ verb, code }) => `${verb} ${code}`);
+    expect(responses.slice(0, first.length)).toEqual(first);
 
     await change(other, namespace, "before");
     await plane.stopApiServer("SIGKILL");
-    // What it knew it still shows; the last change may not have reached it.
+    // It still shows what it had; the last change may not have reached it.
     expect([3, 4]).toContain(running.cache.size);
     await plane.startApiServer();
     await eventually(() => other.get(CONFIG_MAPS, { namespace, name: "kept" }));
     await change(other, namespace, "after");
     await expectServerState(running, other, namespace);
-    expect(running.told).toContain("deleted old-before");
-    expect(running.told).toContain("deleted old-after");
+    expect(running.emitted).toContain("deleted old-before");
+    expect(running.emitted).toContain("deleted old-after");
 
-    // And it goes on: writes of its own and of others show again.
+    // It continues: own writes and writes of others are visible again.
     await running.client.create(CONFIG_MAPS, map(namespace, "own"));
     expect(running.cache.get({ namespace, name: "own" })).toBeDefined();
     await other.create(CONFIG_MAPS, map(namespace, "others"));
-    await eventually(() => expect(running.told).toContain("added others"));
+    await eventually(() => expect(running.emitted).toContain("added others"));
     await expectServerState(running, other, namespace);
-    // Refused once, not asked for again.
+    // Rejected once, not requested again.
     expect(running.requests.filter(({ code }) => code === "422")).toHaveLength(first.length - 1);
   });
 });
@@ -85,7 +85,7 @@ test("history compacted while cut off: a real 410, a new list, and no deletion l
   const server = `https://127.0.0.1:${proxy.port}`;
   await using running = await runCache({ kubeconfig, server, namespaces: [namespace], timings });
   await other.create(CONFIG_MAPS, map(namespace, "seen"));
-  await eventually(() => expect(running.told).toContain("added seen"));
+  await eventually(() => expect(running.emitted).toContain("added seen"));
 
   proxy.refuse(true);
   await change(other, namespace, "away");
@@ -94,7 +94,7 @@ test("history compacted while cut off: a real 410, a new list, and no deletion l
   proxy.refuse(false);
   await eventually(() => expect(running.relists).toEqual(["start", "expired"]));
   await expectServerState(running, other, namespace);
-  expect(running.told.slice(3).sort()).toEqual(["added new-away", "deleted old-away", "modified kept"]);
+  expect(running.emitted.slice(3).sort()).toEqual(["added new-away", "deleted old-away", "modified kept"]);
   await other.delete(CONFIG_MAPS, { namespace, name: "seen" });
-  await eventually(() => expect(running.told).toContain("deleted seen"));
+  await eventually(() => expect(running.emitted).toContain("deleted seen"));
 });

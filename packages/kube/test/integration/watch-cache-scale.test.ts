@@ -1,4 +1,4 @@
-// Five thousand objects through the watch cache, both ways of listing, with the time each takes.
+// Five thousand objects through the watch cache, with both ways of listing, and the time of each.
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { KubeClient } from "../../src/client/client.ts";
 import { CONFIG_MAPS } from "../support/cache-fixtures.ts";
@@ -30,7 +30,7 @@ describe.each([
   { how: "as a stream", streamingList: true, requests: ["watch"] },
   { how: "in pages", streamingList: false, requests: [...Array<string>(10).fill("list"), "watch"] },
 ])(`${OBJECTS} objects $how`, ({ how, streamingList, requests }) => {
-  test("are listed, indexed and followed", async () => {
+  test("are listed, indexed and watched", async () => {
     const startedMs = performance.now();
     await using running = await runCache({
       kubeconfig,
@@ -41,21 +41,21 @@ describe.each([
     });
     console.info(`${OBJECTS} objects ${how}: synced in ${Math.round(performance.now() - startedMs)} ms`);
     expect(running.cache.size).toBe(OBJECTS);
-    expect(running.told).toHaveLength(OBJECTS);
+    expect(running.emitted).toHaveLength(OBJECTS);
     expect(running.cache.byIndex("group", "g7")).toHaveLength(OBJECTS / 50);
     await eventually(() => expect(running.requests.map(({ verb }) => verb)).toEqual(requests));
     const name = `late-${streamingList}`;
     await other.create(CONFIG_MAPS, { metadata: { namespace, name } });
-    await eventually(() => expect(running.told.at(-1)).toBe(`added ${name}`));
+    await eventually(() => expect(running.emitted.at(-1)).toBe(`added ${name}`));
     await other.delete(CONFIG_MAPS, { namespace, name });
     await eventually(() => expect(running.cache.size).toBe(OBJECTS));
 
-    // As after an election: one more list of the same kind, which tells of nothing that is known.
-    const told = running.told.length;
+    // As after an election: one more list of the same kind, which emits nothing that is known.
+    const emitted = running.emitted.length;
     const refreshedMs = performance.now();
     await running.cache.refresh(AbortSignal.timeout(30_000));
     console.info(`${OBJECTS} objects ${how}: refreshed in ${Math.round(performance.now() - refreshedMs)} ms`);
-    expect([running.told.length, running.relists]).toEqual([told, ["start", "refresh"]]);
+    expect([running.emitted.length, running.relists]).toEqual([emitted, ["start", "refresh"]]);
     await eventually(() => expect(running.requests.map(({ verb }) => verb)).toEqual([...requests, ...requests]));
   });
 });

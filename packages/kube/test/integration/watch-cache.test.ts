@@ -1,4 +1,4 @@
-// The watch cache against a real API server: lists and watches, own writes, selections, namespaces, and a clean end.
+// The watch cache against a real API server: lists and watches, own writes, selectors, namespaces, and a clean stop.
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { createObjectCache } from "../../src/cache/cache.ts";
@@ -9,7 +9,7 @@ import { createNamespace, eventually } from "../support/cluster.ts";
 import { openClient, type RunningCache, runCache } from "../support/running-cache.ts";
 
 const kubeconfig = inject("adminKubeconfig");
-/** Somebody else: the caches under test learn of these writes only by watching. */
+/** Another client: the caches under test see its writes only through their watches. */
 let other: KubeClient & Disposable;
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ describe.each([
   { how: "as a stream", streamingList: true, first: ["watch"] },
   { how: "in pages", streamingList: false, first: ["list", "watch"] },
 ])("a cache that lists $how", ({ streamingList, first }) => {
-  test("shows what is there, then follows", async () => {
+  test("shows the current state, then follows changes", async () => {
     const namespace = await createNamespace("follow");
     await other.create(CONFIG_MAPS, map(namespace, "before"));
     await using running = await runCache({ kubeconfig, namespaces: [namespace], streamingList });
@@ -39,8 +39,8 @@ describe.each([
     await other.create(CONFIG_MAPS, map(namespace, "created"));
     await other.patch(CONFIG_MAPS, { namespace, name: "created" }, setData("changed"));
     await other.delete(CONFIG_MAPS, { namespace, name: "before" });
-    await eventually(() => expect(running.told).toContain("deleted before"));
-    expect(running.told).toEqual(["added before", "added created", "modified created", "deleted before"]);
+    await eventually(() => expect(running.emitted).toContain("deleted before"));
+    expect(running.emitted).toEqual(["added before", "added created", "modified created", "deleted before"]);
     const shown = running.cache.get({ namespace, name: "created" });
     expect(shown).toMatchObject({ apiVersion: "v1", kind: "ConfigMap", data: { key: "changed" } });
     expect(shown?.metadata).not.toHaveProperty("managedFields");
@@ -49,7 +49,7 @@ describe.each([
 });
 
 describe("own writes", () => {
-  test("show in the very next read, without a request and without a second event", async () => {
+  test("are visible in the next read, without a request and without a second event", async () => {
     const namespace = await createNamespace("own");
     const key = { namespace, name: "mine" };
     await using running = await runCache({ kubeconfig, namespaces: [namespace] });
@@ -70,10 +70,10 @@ describe("own writes", () => {
     await client.create(CONFIG_MAPS, map(namespace, "mine"));
     expect(cache.get(key)?.metadata?.uid).not.toBe(created.metadata?.uid);
 
-    // The watch has delivered all of it once it delivers what somebody else wrote afterwards.
+    // The watch has delivered everything once it delivers a later write of another client.
     await other.create(CONFIG_MAPS, map(namespace, "marker"));
-    await eventually(() => expect(running.told).toContain("added marker"));
-    expect(running.told).toEqual([
+    await eventually(() => expect(running.emitted).toContain("added marker"));
+    expect(running.emitted).toEqual([
       "added mine",
       "modified mine",
       "modified mine",
@@ -84,7 +84,7 @@ describe("own writes", () => {
     expect(verbs(running)).toEqual(["watch", "create", "patch", "apply", "delete", "create"]);
   });
 
-  test("an object held by a finalizer stays until the write that lets it go", async () => {
+  test("an object with a finalizer stays until the write that removes it", async () => {
     const namespace = await createNamespace("held");
     const key = { namespace, name: "held" };
     await using running = await runCache({ kubeconfig, namespaces: [namespace] });
@@ -96,11 +96,11 @@ describe("own writes", () => {
     await client.patch(CONFIG_MAPS, key, { type: "merge", body: { metadata: { finalizers: null } } });
     expect(cache.get(key)).toBeUndefined();
     await other.create(CONFIG_MAPS, map(namespace, "marker"));
-    await eventually(() => expect(running.told).toContain("added marker"));
-    expect(running.told).toEqual(["added held", "modified held", "deleted held", "added marker"]);
+    await eventually(() => expect(running.emitted).toContain("added marker"));
+    expect(running.emitted).toEqual(["added held", "modified held", "deleted held", "added marker"]);
   });
 
-  test("many writers racing the watch: every read sees its own write, and the end is the server's", async () => {
+  test("many writers racing the watch: every read sees its own write, and the final state is the server's", async () => {
     const namespace = await createNamespace("race");
     await using running = await runCache({ kubeconfig, namespaces: [namespace] });
     const { cache, client } = running;
@@ -127,7 +127,7 @@ describe("own writes", () => {
   });
 });
 
-test("a label selector: objects leave and return, by the hand of others and by our own", async () => {
+test("a label selector: objects leave and return, by writes of others and by own writes", async () => {
   const namespace = await createNamespace("select");
   const key = { namespace, name: "a" };
   await other.create(CONFIG_MAPS, map(namespace, "a", { state: "on" }));
@@ -147,7 +147,7 @@ test("a label selector: objects leave and return, by the hand of others and by o
   await running.client.create(CONFIG_MAPS, map(namespace, "c", { state: "off" }));
   await other.create(CONFIG_MAPS, map(namespace, "d", { state: "on" }));
   await eventually(() => expect(names(running)).toEqual(["a", "d"]));
-  expect(running.told).toEqual(["added a", "deleted a", "added a", "deleted a", "added a", "added d"]);
+  expect(running.emitted).toEqual(["added a", "deleted a", "added a", "deleted a", "added a", "added d"]);
 });
 
 test("a field selector: the server selects, own writes are merged into what it selected", async () => {
@@ -180,14 +180,14 @@ test("indexes and trimming apply to what is listed, watched and written", async 
   for (const object of running.cache.list()) expect(object).not.toHaveProperty("data");
 });
 
-test("listeners: one that throws harms nobody, a late one is told what is there, one that left hears nothing", async () => {
+test("listeners: one that throws has no effect, a late one gets the current state, one that unsubscribed gets nothing", async () => {
   const namespace = await createNamespace("listen");
   await using running = await runCache({ kubeconfig, namespaces: [namespace] });
   running.cache.onEvent(() => {
     throw new Error("broken listener");
   });
   await other.create(CONFIG_MAPS, map(namespace, "a"));
-  await eventually(() => expect(running.told).toEqual(["added a"]));
+  await eventually(() => expect(running.emitted).toEqual(["added a"]));
   const late: string[] = [];
   const leave = running.cache.onEvent(({ type, object }) => late.push(`${type} ${object.metadata?.name}`));
   expect(late).toEqual(["added a"]);
@@ -195,12 +195,12 @@ test("listeners: one that throws harms nobody, a late one is told what is there,
   await eventually(() => expect(late).toEqual(["added a", "deleted a"]));
   leave();
   await other.create(CONFIG_MAPS, map(namespace, "b"));
-  await eventually(() => expect(running.told).toContain("added b"));
+  await eventually(() => expect(running.emitted).toContain("added b"));
   expect(late).toHaveLength(2);
   expect(running.errors).toEqual(Array(3).fill(new Error("broken listener")));
 });
 
-test("one cache runs once, and whoever waits for it may stop waiting", async () => {
+test("a cache runs only once, and waiting for it can be aborted", async () => {
   const namespace = await createNamespace("once");
   await using running = await runCache({ kubeconfig, namespaces: [namespace] });
   await expect(running.cache.run(AbortSignal.timeout(1_000))).rejects.toThrow("already running");
@@ -211,8 +211,8 @@ test("one cache runs once, and whoever waits for it may stop waiting", async () 
 });
 
 /**
- * How long the work takes by the time that this thread was given. The thread never rests meanwhile: what waits takes time, and a
- * machine that stands still does not.
+ * The CPU time of the work in this thread. The thread never sleeps meanwhile: waiting counts, and a paused machine does
+ * not.
  */
 async function processorMs(work: Promise<void>): Promise<number> {
   const began = process.threadCpuUsage();
@@ -226,7 +226,7 @@ async function processorMs(work: Promise<void>): Promise<number> {
   return (user + system) / 1_000;
 }
 
-test("ends at once when told to, and leaves neither sockets nor timers behind", async () => {
+test("stops at once, and leaves neither sockets nor timers", async () => {
   const namespace = await createNamespace("end");
   const open = (): string[] => process.getActiveResourcesInfo().filter((name) => /TLS|TCPSocket/.test(name));
   const before = open().length;

@@ -1,5 +1,6 @@
-// A model of everything around the store of a watch cache: a server with one history, a watch that lags behind it, answers to own
-// writes that arrive late and in any order, lists that are overtaken while on their way. Checks the cache after every move.
+// A model of everything around the store of a watch cache: a server with one history, a watch that lags behind it,
+// responses to own writes that arrive late and in any order, and lists that are overtaken in flight. Checks the cache
+// after every step.
 import { expect } from "vitest";
 import type { CacheEvent } from "../../src/cache/cache.ts";
 import { ObjectStore } from "../../src/cache/object-store.ts";
@@ -17,7 +18,7 @@ interface ServerObject {
   readonly on: boolean;
 }
 
-/** One line of the server's history: what an object became, and what it was. */
+/** One entry of the server's history: the object after and before the change. */
 interface Change {
   readonly version: number;
   readonly before: ServerObject | undefined;
@@ -27,11 +28,11 @@ interface Change {
 export type Move =
   | { readonly type: "write"; readonly name: string; readonly on: boolean; readonly own: boolean }
   | { readonly type: "delete"; readonly name: string; readonly own: boolean }
-  /** An answer to one of the own writes under way arrives. */
-  | { readonly type: "answer"; readonly which: number }
+  /** The response to an own write in flight arrives. */
+  | { readonly type: "response"; readonly which: number }
   | { readonly type: "watch"; readonly events: number }
   | { readonly type: "bookmark" }
-  /** The watch is lost for good: a list is asked for, the server takes it, it arrives. */
+  /** The watch cannot be resumed: a list is requested, the server takes it, it arrives. */
   | { readonly type: "askList" }
   | { readonly type: "takeList" }
   | { readonly type: "receiveList" };
@@ -41,19 +42,19 @@ interface ListUnderWay {
   taken: { readonly version: number; readonly objects: readonly ServerObject[] } | undefined;
 }
 
-export class WatchCacheWorld {
+export class WatchCacheModel {
   readonly #selective: boolean;
   readonly #server = new Map<string, ServerObject>();
   readonly #history: Change[] = [];
-  readonly #answers: { readonly write: AcceptedWrite; readonly version: number }[] = [];
+  readonly #responses: { readonly write: AcceptedWrite; readonly version: number }[] = [];
   readonly #store: ObjectStore<ConfigMap>;
   readonly #scope: StoreScope<ConfigMap>;
-  /** What listeners believe, from events alone. */
+  /** The state according to events alone. */
   readonly #believed = new Map<string, { readonly uid: string; readonly version: number }>();
   readonly #newest = new Map<string, number>();
   readonly #deletedByUs = new Set<string>();
   #list: ListUnderWay | undefined;
-  #told = 0;
+  #emitted = 0;
   #version = 0;
   #uids = 0;
 
@@ -79,15 +80,15 @@ export class WatchCacheWorld {
       case "delete":
         this.#delete(move.name, move.own);
         break;
-      case "answer":
-        this.#answer(move.which);
+      case "response":
+        this.#respond(move.which);
         break;
       case "watch":
         this.#watch(move.events);
         break;
       case "bookmark":
-        // A bookmark tells how far the watch is: everything up to the next change that it has not told yet.
-        if (this.#list === undefined) this.#scope.bookmark(String(this.#told));
+        // A bookmark carries the position of the watch: everything up to the next change that it has not delivered yet.
+        if (this.#list === undefined) this.#scope.bookmark(String(this.#emitted));
         break;
       case "askList":
         this.#list ??= { relist: this.#scope.beginRelist(), taken: undefined };
@@ -103,9 +104,9 @@ export class WatchCacheWorld {
     this.#check();
   }
 
-  /** Everything under way arrives; then the cache must show what the server has. */
+  /** Everything in flight arrives; then the cache must equal the server. */
   settle(): void {
-    while (this.#answers.length > 0) this.move({ type: "answer", which: 0 });
+    while (this.#responses.length > 0) this.move({ type: "response", which: 0 });
     if (this.#list !== undefined) {
       this.move({ type: "takeList" });
       this.move({ type: "receiveList" });
@@ -124,7 +125,7 @@ export class WatchCacheWorld {
     this.#history.push({ version: this.#version, before, after });
     if (!own) return;
     const object = { ...configMap(`ns/${name}`, after.version, metaOf(after)) };
-    this.#answers.push({ write: { type: "written", resource: CONFIG_MAPS, object }, version: this.#version });
+    this.#responses.push({ write: { type: "written", resource: CONFIG_MAPS, object }, version: this.#version });
   }
 
   #delete(name: string, own: boolean): void {
@@ -135,13 +136,13 @@ export class WatchCacheWorld {
     this.#history.push({ version: this.#version, before, after: undefined });
     const key = { namespace: "ns", name };
     const write: AcceptedWrite = { type: "gone", resource: CONFIG_MAPS, key, uid: before.uid };
-    if (own) this.#answers.push({ write, version: this.#version });
+    if (own) this.#responses.push({ write, version: this.#version });
   }
 
-  #answer(which: number): void {
-    const [answer] = this.#answers.splice(which % Math.max(1, this.#answers.length), 1);
-    if (answer === undefined) return;
-    mergeWrite(answer.write, {
+  #respond(which: number): void {
+    const [response] = this.#responses.splice(which % Math.max(1, this.#responses.length), 1);
+    if (response === undefined) return;
+    mergeWrite(response.write, {
       type: CONFIG_MAPS,
       store: this.#store,
       shape: shapeConfigMap,
@@ -149,13 +150,13 @@ export class WatchCacheWorld {
       labelSelector: parseLabelSelector(this.#selective ? "state=on" : ""),
       hasFieldSelector: false,
     });
-    this.#checkReadYourWrite(answer.write, answer.version);
+    this.#checkReadYourWrite(response.write, response.version);
   }
 
   #watch(events: number): void {
     if (this.#list !== undefined) return;
-    for (const change of this.#history.filter(({ version }) => version > this.#told).slice(0, events)) {
-      this.#told = change.version;
+    for (const change of this.#history.filter(({ version }) => version > this.#emitted).slice(0, events)) {
+      this.#emitted = change.version;
       const { before, after } = change;
       const was = before !== undefined && this.#selects(before);
       if (after !== undefined && this.#selects(after)) this.#scope.put(entryOf(after));
@@ -169,7 +170,7 @@ export class WatchCacheWorld {
     for (const object of taken.objects) relist.put(entryOf(object));
     this.#list = undefined;
     expect(relist.commit(String(taken.version))).toEqual({ rewound: false });
-    this.#told = taken.version;
+    this.#emitted = taken.version;
   }
 
   #hear({ type, object, previous }: CacheEvent<ConfigMap>): void {
@@ -189,7 +190,7 @@ export class WatchCacheWorld {
     this.#believed.set(name, { uid, version });
   }
 
-  /** After the answer to an own write the cache shows it or something newer: a read needs no request. */
+  /** After the response to an own write the cache shows it or something newer: a read needs no request. */
   #checkReadYourWrite(write: AcceptedWrite, version: number): void {
     const uid = write.type === "gone" ? write.uid : write.object.metadata?.uid;
     const name = write.type === "gone" ? write.key.name : write.object.metadata?.name;

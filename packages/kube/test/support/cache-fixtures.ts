@@ -1,4 +1,4 @@
-// Objects and stores for tests of the watch cache: small ConfigMaps, made in one line, and a store that remembers what it told.
+// Fixtures for tests of the watch cache: small ConfigMaps, and a store that records what it emits.
 import type { CacheEvent } from "../../src/cache/cache.ts";
 import { ObjectStore, type StoreOptions } from "../../src/cache/object-store.ts";
 import { createShaper, type Entry } from "../../src/cache/stored-object.ts";
@@ -20,7 +20,7 @@ export const CONFIG_MAPS = defineResource<ConfigMap>({
 
 export const shapeConfigMap = createShaper({ type: CONFIG_MAPS, logger: silentLogger, freeze: true });
 
-/** An object as the server sends it. The uid is made of the name unless given. */
+/** An object as the server sends it. The uid is derived from the name unless given. */
 export function configMap(key: string, version: number | string, more: ObjectMeta = {}): ConfigMap {
   const [namespace, name] = key.split("/");
   if (namespace === undefined || name === undefined) throw new TypeError(`${key} is not namespace/name`);
@@ -32,10 +32,10 @@ export function entry(key: string, version: number | string, more: ObjectMeta = 
   return shapeConfigMap(configMap(key, version, more));
 }
 
-/** A store together with what it told, as `type namespace/name@version origin`. */
+/** A store together with the events it emitted, as `type namespace/name@version origin`. */
 export function recordingStore(options: Partial<StoreOptions<ConfigMap>> = {}): {
   readonly store: ObjectStore<ConfigMap>;
-  readonly told: () => string[];
+  readonly emitted: () => string[];
 } {
   let lines: string[] = [];
   const store = new ObjectStore<ConfigMap>({
@@ -47,7 +47,7 @@ export function recordingStore(options: Partial<StoreOptions<ConfigMap>> = {}): 
   });
   return {
     store,
-    told: () => {
+    emitted: () => {
       const before = lines;
       lines = [];
       return before;
@@ -55,7 +55,7 @@ export function recordingStore(options: Partial<StoreOptions<ConfigMap>> = {}): 
   };
 }
 
-/** What a store or cache holds, as `namespace/name@version`, in its own order. */
+/** The content of a store or cache as `namespace/name@version`, in its own order. */
 export function held(from: { list(): readonly { readonly metadata?: Readonly<ObjectMetaView> }[] }): string[] {
   return from
     .list()

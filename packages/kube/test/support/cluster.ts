@@ -1,4 +1,4 @@
-// The shared control plane of the integration tests: a namespace of one's own in it, and waiting for what it does.
+// The shared control plane of the integration tests: a namespace per test, and waiting for conditions.
 import { inject } from "vitest";
 import * as testing from "../../src/testing/namespaces.ts";
 

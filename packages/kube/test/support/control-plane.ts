@@ -1,4 +1,4 @@
-// A control plane of a test's own, for tests that stop servers or compact etcd.
+// A separate control plane, for tests that stop servers or compact etcd.
 import { inject } from "vitest";
 import {
   type ControlPlane,

@@ -1,4 +1,4 @@
-// The example controller as a process of its own, and what it promises.
+// Runs the example controller as a process and checks its behaviour.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
@@ -9,7 +9,7 @@ import { ConfigMap } from "../../src/kinds/index.ts";
 import { eventually } from "./cluster.ts";
 
 export interface Copier extends AsyncDisposable {
-  /** Asks it to stop; resolves with its exit code and its output. */
+  /** Stops it; resolves with its exit code and its output. */
   stop(): Promise<{ readonly code: number | null; readonly output: string }>;
 }
 
@@ -34,7 +34,9 @@ export function startCopier(program: string, settings: { kubeconfig: string; nam
   };
 }
 
-/** Walks through what the controller does: copies, follows, restores, reports, leaves others alone, and stops cleanly. */
+/**
+ * Checks the behaviour of the controller: copies, follows, restores, reports, ignores other objects, and stops cleanly.
+ */
 export async function expectCopies(copier: Copier, client: KubeClient, namespace: string): Promise<void> {
   const at = (name: string) => ({ namespace, name });
   const labels = { "copier.example.com/copy": "true" };

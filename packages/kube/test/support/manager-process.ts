@@ -1,5 +1,5 @@
-// A small real program on the runtime, for tests that need processes to signal: one elector, one cache, one controller. It
-// says what happens as JSON lines on stdout, each with a time that all processes of the machine share.
+// A small program on the runtime, for tests that send signals to processes: one elector, one cache, one controller.
+// Reports what happens as JSON lines on stdout, with times of the machine's monotonic clock.
 
 import { createObjectCache } from "../../src/cache/cache.ts";
 import { createKubeClient } from "../../src/client/kube-client.ts";
@@ -61,7 +61,7 @@ const elector = createLeaderElector({
 });
 
 let writes = 0;
-/** Leaves a ConfigMap, so that the API server's own order of writes shows who was active when. */
+/** Creates a ConfigMap, so that the API server's order of writes shows who was active when. */
 const leaveMark = async (): Promise<void> => {
   writes += 1;
   const metadata = { namespace, name: `${identity}-${writes}`, labels: { role: "write" } };
@@ -120,7 +120,7 @@ manager.add(controllerRunnable(controller, { clock: systemClock, logger, metrics
 void probes.whenReady?.(new AbortController().signal).then(() => say("probes", { port: probes.port }));
 void elector.whenLeading(new AbortController().signal).then(() => say("leading"));
 
-// The first thing after a pause is an attempt to write, before any timer of the elector has had its turn.
+// The first thing after a pause is an attempt to write, before any timer of the elector has run.
 process.on("SIGCONT", () => {
   leaveMark().catch((error: unknown) => say("log", { message: "write after the pause", error: String(error) }));
 });

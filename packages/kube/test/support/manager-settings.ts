@@ -1,4 +1,4 @@
-// What a test tells its manager process, on the command line as JSON.
+// Settings of a manager process, as JSON on its command line.
 import type { ElectionTiming } from "../../src/election/timing.ts";
 
 export interface ManagerSettings {
@@ -9,7 +9,7 @@ export interface ManagerSettings {
   readonly timing: ElectionTiming;
   readonly shutdownTimeoutMs: number;
   /**
-   * `write`: one ConfigMap per pass. `block`: the same, but once the whole event loop stands still for longer than the lease.
+   * `write`: one ConfigMap per pass. `block`: the same, but once the event loop is blocked for longer than the lease.
    * `hold`: every pass lasts until its signal. `stubborn`: it ignores even that.
    */
   readonly work: "write" | "block" | "hold" | "stubborn";

@@ -1,4 +1,5 @@
-// The package as npm packs it, installed into an empty folder. Without a network: what it depends on is packed from what is installed here.
+// The package as npm packs it, installed into an empty folder. Needs no network: its dependencies are packed from the
+// installed ones.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,7 +31,7 @@ export function packAndInstall(): Installed {
   }
 }
 
-/** Packing turns the manifest to dist for a moment, which other tests that run meanwhile need not see. */
+/** Packing rewrites the manifest for a moment, which must not affect tests that run meanwhile. */
 function copyOfPackage(work: string): string {
   const folder = join(work, "repository");
   const isOurs = (path: string): boolean => !["node_modules", "dist"].includes(basename(path));
@@ -51,7 +52,7 @@ function pack(folder: string, work: string, ...args: readonly string[]): string 
 const packInstalled = (name: string, work: string): string =>
   pack(join(ROOT, "node_modules", name), work, "--ignore-scripts");
 
-/** All that is needed at run time, by name. */
+/** All runtime dependencies, by name. */
 function dependenciesOf(folder: string, found = new Set<string>()): readonly string[] {
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
     readonly dependencies?: Readonly<Record<string, string>>;
@@ -64,7 +65,7 @@ function dependenciesOf(folder: string, found = new Set<string>()): readonly str
   return [...found];
 }
 
-/** The npm that runs the tests, if one does. */
+/** The npm that runs the tests, if any. */
 function npm(args: readonly string[], cwd: string): string {
   const running = process.env["npm_execpath"];
   const [program, first] = running?.endsWith("js") ? [process.execPath, [running]] : ["npm", []];

@@ -1,10 +1,10 @@
-// An address for a simulated pod. It exists only in the private network namespace that the tests run in, because the API server's
-// pods/proxy refuses loopback addresses and tests must not use the machine's own.
+// An address for a simulated pod. It exists only in the private network namespace of the tests, because the API
+// server's pods/proxy rejects loopback addresses and tests must not use the machine's own.
 import { execFileSync } from "node:child_process";
 
 const POD_CIDR = "10.64.0.0/10";
 
-/** The n-th address. Fails outside the private network, with the way in. */
+/** The n-th address. Fails outside the private network, with instructions. */
 export function podAddress(n: number): string {
   const routes = execFileSync("ip", ["route", "show", "table", "local"], { encoding: "utf8" });
   if (!routes.includes(POD_CIDR))

@@ -1,4 +1,4 @@
-// A cache at work in a test: its own client whose requests are counted, and everything it told, until the test lets go of it.
+// Runs a cache in a test: with its own client whose requests are counted, and a record of its events.
 import { type CacheEvent, type CacheOptions, createObjectCache, type ObjectCache } from "../../src/cache/cache.ts";
 import type { RelistReason } from "../../src/cache/reflector/states.ts";
 import type { RequestInfo } from "../../src/client/calls.ts";
@@ -10,27 +10,27 @@ import { CONFIG_MAPS, type ConfigMap } from "./cache-fixtures.ts";
 
 export interface RunningCache extends AsyncDisposable {
   readonly cache: ObjectCache<ConfigMap>;
-  /** The cache's own client: what it writes is merged at once. */
+  /** The cache's own client: its writes are merged at once. */
   readonly client: KubeClient;
   readonly requests: readonly RequestInfo[];
   /** `type name` of every event so far, in order. */
-  readonly told: readonly string[];
+  readonly emitted: readonly string[];
   readonly events: readonly CacheEvent<ConfigMap>[];
   readonly relists: readonly RelistReason[];
-  /** Errors that were logged. */
+  /** Logged errors. */
   readonly errors: readonly unknown[];
   stop(): Promise<void>;
 }
 
 export interface RunningCacheOptions extends Partial<Omit<CacheOptions<ConfigMap>, "client" | "type" | "observer">> {
   readonly kubeconfig: string;
-  /** Another way to the same server, e.g. through a proxy. */
+  /** Another address of the same server, e.g. of a proxy. */
   readonly server?: string;
   /** Resolves before the first list is complete. */
   readonly unsynced?: boolean;
 }
 
-/** A client of its own, e.g. to change things behind the back of a cache. */
+/** A separate client, e.g. to change objects without the cache's knowledge. */
 export async function openClient(
   kubeconfig: string,
   options: { readonly server?: string | undefined; readonly onRequest?: (info: RequestInfo) => void } = {},
@@ -75,7 +75,7 @@ export async function runCache(options: RunningCacheOptions): Promise<RunningCac
     events,
     relists,
     errors,
-    get told() {
+    get emitted() {
       return events.map(({ type, object }) => `${type} ${object.metadata?.name}`);
     },
     stop,

@@ -1,5 +1,5 @@
-// A reflector whose outside world is a script: what each connection and each page delivers, in order. When the script is over, the
-// reflector is told to stop. The store, the scope and the refresh requests are the real ones.
+// A reflector with scripted I/O: what each connection and each page delivers, in order. At the end of the script the
+// reflector is stopped. The store, the scope and the refresh requests are real.
 import { runReflector } from "../../src/cache/reflector/reflector.ts";
 import { RefreshRequests } from "../../src/cache/reflector/refresh-requests.ts";
 import type { ReflectorEvent, ReflectorIo, ReflectorNote } from "../../src/cache/reflector/states.ts";
@@ -9,7 +9,7 @@ import { untilAborted } from "../../src/core/until-aborted.ts";
 import { type ConfigMap, entry, held, recordingStore } from "./cache-fixtures.ts";
 
 type Event = ReflectorEvent<ConfigMap>;
-/** "silence" lasts until a refresh is requested; a function is called, and the next happening follows at once. */
+/** "silence" lasts until a refresh is requested; a function is called, and the next entry follows at once. */
 type Aside = "silence" | Error | (() => void);
 type Happening = Event | "end" | Aside;
 
@@ -48,7 +48,7 @@ export interface Script {
 }
 
 export function scripted(script: Script) {
-  const { store, told } = recordingStore();
+  const { store, emitted } = recordingStore();
   const scope = new StoreScope(store);
   const refreshes = new RefreshRequests();
   const log: string[] = [];
@@ -62,7 +62,7 @@ export function scripted(script: Script) {
     over = true;
     throw new Error("the script is over");
   };
-  /** The next answer of a script, after what happens before it. */
+  /** The next result of a script, after its callbacks. */
   const following = async <T extends object | "end">(from: (T | Aside)[]): Promise<T> => {
     for (;;) {
       const next = from.shift() ?? finish();
@@ -108,14 +108,14 @@ export function scripted(script: Script) {
     stopped: () => over,
     report: (note) => {
       notes.push(note);
-      if (note.type === "streamingRefused") streaming = false;
+      if (note.type === "streamingUnsupported") streaming = false;
     },
   };
-  return { io, store, told, log, notes, scope, refreshes };
+  return { io, store, emitted, log, notes, scope, refreshes };
 }
 
 export async function play(script: Script) {
   const played = scripted(script);
   await runReflector(played.io);
-  return { ...played, told: played.told(), held: held(played.store) };
+  return { ...played, emitted: played.emitted(), held: held(played.store) };
 }

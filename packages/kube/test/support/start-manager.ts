@@ -1,4 +1,5 @@
-// Starts manager processes for a test and collects what they say. Every process ends with the test, however that ends.
+// Starts manager processes for a test and collects their output. Every process is terminated with the test, however
+// that ends.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -17,14 +18,16 @@ export interface ManagerProcess extends AsyncDisposable {
   readonly identity: string;
   readonly lines: readonly ManagerLine[];
   signal(name: NodeJS.Signals): void;
-  /** The first line with this event, once it is there. */
+  /** The first line with this event, once it is printed. */
   said(event: string, timeoutMs?: number): Promise<ManagerLine>;
   has(event: string): boolean;
-  /** The exit code, once it has ended; null when a signal ended it. */
+  /** The exit code, once it has exited; null if a signal terminated it. */
   readonly exit: Promise<number | null>;
 }
 
-/** Shorter than the real durations, and long enough that a machine which stands still for seconds costs nobody the lease. */
+/**
+ * Shorter than the defaults, but long enough that a machine which stalls for seconds does not cost a process its lease.
+ */
 export const QUICK_TIMING = { leaseMs: 9_000, renewDeadlineMs: 6_000, retryMs: 500 };
 
 export const machineMs = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000;
@@ -61,7 +64,7 @@ export function startManager(
       });
     },
     async [Symbol.asyncDispose]() {
-      // A stopped process takes SIGKILL as well.
+      // SIGKILL also works on a stopped process.
       if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
       await ended;
     },

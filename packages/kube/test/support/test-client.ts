@@ -8,12 +8,12 @@ import { loadKubeconfig } from "../../src/config/kubeconfig.ts";
 
 export { Pod, Secret, ServiceAccount } from "../../src/kinds/index.ts";
 
-/** How to reach the shared control plane (or the one of this kubeconfig). */
+/** The configuration of the shared control plane (or of this kubeconfig). */
 export function clusterConfig(path: string = inject("adminKubeconfig")): Promise<ClusterConfig> {
   return loadKubeconfig({ path, env: {}, homeDir: homedir() });
 }
 
-/** A client for the administrator of the shared control plane, or as the options say. */
+/** A client for the administrator of the shared control plane, with these options. */
 export async function testClient(options: Partial<KubeClientOptions> = {}): Promise<KubeClient> {
   return createKubeClient({ config: await clusterConfig(), ...options });
 }

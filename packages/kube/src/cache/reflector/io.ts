@@ -1,4 +1,4 @@
-// What a reflector does to the outside world, done through the client and the clock. Makes no decisions.
+// Performs a reflector's I/O through the client and the clock. Makes no decisions.
 import type { ListOptions } from "../../client/client.ts";
 import { sleep, systemClock } from "../../core/clock.ts";
 import type { KubeObject } from "../../core/object.ts";
@@ -11,17 +11,18 @@ import type { ReflectorIo, ReflectorNote } from "./states.ts";
 
 const PAGE_SIZE = 500;
 const PAGE_TIMEOUT_MS = 60_000;
-/** One small answer, asked for on a connection that may be dead: better to go on than to wait long for it. */
+/** A small response on a connection that may be dead: better to continue than to wait long for it. */
 const PROBE_TIMEOUT_MS = 10_000;
-/** Longest silence inside a list that arrives as events: the server has all of it at hand and sends without a pause. */
+/** Longest silence inside a streaming list: the server has all of it in memory and sends without a pause. */
 const INITIAL_IDLE_MS = 30_000;
-/** A connection that lasted this long has worked, even if it had nothing to say. */
+/** A connection that lasted this long has worked, even if it delivered nothing. */
 const PROVEN_MS = 10_000;
 
 export const DEFAULT_TIMINGS: CacheTimings = {
   idleTimeoutMs: 150_000,
   openTimeoutMs: 10_000,
-  // Low, because nothing is acted on before the watches are back; a few requests in five seconds hurt no API server.
+  // Short, because controllers are blind until the watches are back; a few requests in five seconds do not load an API
+  // server.
   backoff: { baseMs: 200, maxMs: 5_000 },
   unavailableRetryMs: 30_000,
 };
@@ -60,7 +61,7 @@ export function createReflectorIo<T extends KubeObject>(wiring: ReflectorWiring<
       client.list(type, { ...selection, ...paging, signal: ended }),
     );
     const { resourceVersion: version, continue: token } = metadata;
-    if (version === undefined) throw new MalformedObjectError(`list of ${type.plural} without a version`);
+    if (version === undefined) throw new MalformedObjectError(`list of ${type.plural} has no resourceVersion`);
     return { items, version, token: token === "" ? undefined : token };
   }
 
@@ -74,11 +75,11 @@ export function createReflectorIo<T extends KubeObject>(wiring: ReflectorWiring<
       const connection = linkedController(signal, refreshes.interrupt);
       const events = client.watch(type, {
         ...selection,
-        // No version with the initial events asks for the state as of now, not for whatever the server has at hand.
+        // Without a version, the initial events show the current state instead of whatever the server has cached.
         ...(version === undefined
           ? { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" as const }
           : { resourceVersion: version }),
-        // Spread out, so that watches opened together are not renewed together.
+        // Randomised, so that watches opened together do not expire together.
         timeoutSeconds: 300 + Math.floor(Math.random() * 300),
         idleTimeoutMs: timings.idleTimeoutMs,
         initialIdleTimeoutMs: Math.min(INITIAL_IDLE_MS, timings.idleTimeoutMs),
@@ -108,7 +109,7 @@ export function createReflectorIo<T extends KubeObject>(wiring: ReflectorWiring<
   };
 }
 
-/** A controller that fires with any of the signals, and keeps no listener on them once it has fired itself. */
+/** A controller that aborts with any of the signals, and removes its listeners from them once it has aborted. */
 function linkedController(...signals: readonly AbortSignal[]): AbortController {
   const linked = new AbortController();
   for (const signal of signals) {

@@ -1,17 +1,17 @@
-// What a reflector reports, as log lines and counters. A server that is away for an hour is worth a few lines, not thousands.
+// Turns reflector notes into log lines and counters. An outage of an hour produces a few error lines, not thousands.
 import type { Logger } from "../../core/logger.ts";
 import type { CacheObserver } from "../cache.ts";
 import type { ReflectorNote } from "./states.ts";
 
-/** Of the failures in a row, the first and then every tenth is an error; the others are detail. */
-const LOUD_EVERY = 10;
+/** Of consecutive failures, the first and then every tenth is logged as an error; the others at debug level. */
+const LOG_EVERY = 10;
 
 export interface ReflectorJournal {
   readonly logger: Logger;
   readonly observer: CacheObserver;
-  /** The reflector has a complete list, or may not have one and need not be waited for. */
+  /** The reflector has a complete list, or its namespace cannot be read and is not waited for. */
   readonly onSettled: () => void;
-  readonly onStreamingRefused: () => void;
+  readonly onStreamingUnsupported: () => void;
 }
 
 export function reflectorJournal(journal: ReflectorJournal): (note: ReflectorNote) => void {
@@ -23,13 +23,13 @@ export function reflectorJournal(journal: ReflectorJournal): (note: ReflectorNot
         unavailable = false;
         observer.relisted?.(note.reason);
         if (note.rewound) {
-          const why = new Error("the server's history is older than what was already seen");
-          logger.error("the list replaces everything known", why, { version: note.version });
+          const why = new Error("the server's history is older than the cached state: its storage was restored");
+          logger.error("the list replaces everything in the cache", why, { version: note.version });
         } else logger.debug("listed", { reason: note.reason, version: note.version });
         journal.onSettled();
         return;
       case "relisting":
-        logger.info("listing again", { reason: note.reason, cause: textOf(note.error) });
+        logger.info("relisting", { reason: note.reason, cause: messageOf(note.error) });
         return;
       case "resuming":
         observer.resumed?.();
@@ -40,27 +40,26 @@ export function reflectorJournal(journal: ReflectorJournal): (note: ReflectorNot
       case "failed": {
         const { error, failures, retryMs } = note;
         observer.failed?.(error);
-        if (failures % LOUD_EVERY === 0)
-          logger.error("list or watch failed; trying again", error, { failures, retryMs });
-        else logger.debug("list or watch failed; trying again", { failures, retryMs, cause: textOf(error) });
+        if (failures % LOG_EVERY === 0) logger.error("list or watch failed, retrying", error, { failures, retryMs });
+        else logger.debug("list or watch failed, retrying", { failures, retryMs, cause: messageOf(error) });
         return;
       }
       case "unavailable":
         observer.failed?.(note.error);
         if (!unavailable)
-          logger.error("namespace is not available; going on without it", note.error, { retryMs: note.retryMs });
+          logger.error("namespace cannot be read, continuing without it", note.error, { retryMs: note.retryMs });
         unavailable = true;
         journal.onSettled();
         return;
-      case "streamingRefused":
-        logger.info("the server offers no streaming lists; reading pages from now on", { cause: textOf(note.error) });
-        journal.onStreamingRefused();
+      case "streamingUnsupported":
+        logger.info("the server does not support streaming lists, listing in pages", { cause: messageOf(note.error) });
+        journal.onStreamingUnsupported();
         return;
     }
   };
 }
 
-function textOf(error: unknown): string | undefined {
+function messageOf(error: unknown): string | undefined {
   if (error === undefined) return undefined;
   return error instanceof Error ? error.message : String(error);
 }

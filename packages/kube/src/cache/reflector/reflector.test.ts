@@ -15,15 +15,15 @@ import { runReflector, step } from "./reflector.ts";
 import type { EventStream, ReflectorState } from "./states.ts";
 
 describe("the first list", () => {
-  test("arrives as events, shows as a whole, and the same connection goes on as the watch", async () => {
-    const { log, told } = await play({
+  test("arrives as events, becomes visible as a whole, and its connection continues as the watch", async () => {
+    const { log, emitted } = await play({
       connections: [[put("ns/a", 3), put("ns/b", 2), remove("ns/b", 8), initialEnd(9), put("ns/c", 10)]],
     });
     expect(log).toEqual(["open initial", "close"]);
-    expect(told).toEqual(["added ns/a@3 watch", "added ns/c@10 watch"]);
+    expect(emitted).toEqual(["added ns/a@3 watch", "added ns/c@10 watch"]);
   });
 
-  test.each([400, 422])("falls back to pages for good when the server refuses with %i", async (status) => {
+  test.each([400, 422])("falls back to pages permanently if the server rejects it with %i", async (status) => {
     const { log, held } = await play({
       connections: [[refused(status)], [refused(410)]],
       pages: [
@@ -46,18 +46,18 @@ describe("the first list", () => {
     expect(held).toEqual(["ns/a@3"]);
   });
 
-  test("falls back to pages when the server ignores the wish and sends an ordinary bookmark", async () => {
+  test("falls back to pages if the server ignores the parameter and sends an ordinary bookmark", async () => {
     const { log, notes } = await play({ connections: [[put("ns/a", 3), bookmark(9)]] });
     expect(log).toEqual(["open initial", "close", "page first"]);
-    expect(notes.map(({ type }) => type)).toEqual(["streamingRefused"]);
+    expect(notes.map(({ type }) => type)).toEqual(["streamingUnsupported"]);
   });
 
   test.each([
     ["breaks", broken],
     ["ends early", "end"],
-    ["has an event that cannot be read", new SyntaxError("broken JSON")],
-  ] as const)("that %s shows nothing and is asked for again, later and later", async (_, happening) => {
-    const { log, told } = await play({
+    ["has an undecodable event", new SyntaxError("broken JSON")],
+  ] as const)("that %s shows nothing and is retried with growing back-off", async (_, happening) => {
+    const { log, emitted } = await play({
       connections: [[put("ns/a", 3), happening], [happening], [put("ns/b", 4), initialEnd(9)]],
     });
     expect(log.filter((line) => line !== "close")).toEqual([
@@ -67,10 +67,10 @@ describe("the first list", () => {
       "wait 400",
       "open initial",
     ]);
-    expect(told).toEqual(["added ns/b@4 watch"]);
+    expect(emitted).toEqual(["added ns/b@4 watch"]);
   });
 
-  test("a page whose continue token has expired starts the list anew", async () => {
+  test("an expired continue token restarts the list", async () => {
     const { log, held } = await play({
       streaming: false,
       pages: [
@@ -85,14 +85,14 @@ describe("the first list", () => {
 });
 
 describe("the watch", () => {
-  test("ended by the server continues at once from the last event or bookmark", async () => {
+  test("closed by the server resumes at once from the last event or bookmark", async () => {
     const { log } = await play({
       connections: [[initialEnd(9), put("ns/a", 10), "end"], [bookmark(15), "end"], [bookmark(15)]],
     });
     expect(log).toEqual(["open initial", "close", "open 10", "close", "open 15", "close"]);
   });
 
-  test("that breaks continues after a while; failures in a row wait longer, one that worked starts over", async () => {
+  test("that breaks resumes after a back-off, which grows with consecutive failures and resets after success", async () => {
     const { log } = await play({
       connections: [[initialEnd(9), broken], [broken], [refused(500)], [put("ns/a", 12), broken], [bookmark(13)]],
     });
@@ -109,12 +109,12 @@ describe("the watch", () => {
     ]);
   });
 
-  test("that ends again and again without a word slows down", async () => {
+  test("that ends repeatedly without an event backs off", async () => {
     const { log } = await play({ connections: [[initialEnd(9), "end"], ["end"], ["end"], [bookmark(10)]] });
     expect(log.filter((line) => line.startsWith("wait"))).toEqual(["wait 200", "wait 400", "wait 800"]);
   });
 
-  test("that lasted has worked, even in silence", async () => {
+  test("that lasted counts as working, even without events", async () => {
     const { log } = await play({
       eventMs: 10_000,
       connections: [[initialEnd(9), "end"], ["end"], [broken], [broken], [bookmark(10)]],
@@ -122,7 +122,7 @@ describe("the watch", () => {
     expect(log.filter((line) => line.startsWith("wait"))).toEqual(["wait 200", "wait 200"]);
   });
 
-  test("waits as long as the server asks", async () => {
+  test("waits for the server's Retry-After", async () => {
     const { log } = await play({
       connections: [[initialEnd(9), refused(429, { details: { retryAfterSeconds: 7 } })], [bookmark(10)]],
     });
@@ -132,32 +132,32 @@ describe("the watch", () => {
   test.each([
     ["410 when continuing", [[initialEnd(9), put("ns/a", 10), broken], [refused(410)]], "expired"],
     ["410 in the middle", [[initialEnd(9), put("ns/a", 10), refused(410)]], "expired"],
-    ["an event that cannot be read", [[initialEnd(9), put("ns/a", 10), new TypeError("no name")]], "undecodable"],
+    ["an undecodable event", [[initialEnd(9), put("ns/a", 10), new TypeError("no name")]], "undecodable"],
     ["a bookmark from the past", [[initialEnd(9), put("ns/a", 10), bookmark(5)]], "rewound"],
   ] as const)("%s: lists again and loses no deletion", async (_, connections, reason) => {
-    const { log, told, notes } = await play({
+    const { log, emitted, notes } = await play({
       connections: [...connections, [put("ns/b", 11), initialEnd(20), bookmark(21)]],
     });
     expect(log.filter((line) => line === "open initial")).toHaveLength(2);
-    expect(told).toEqual(["added ns/a@10 watch", "deleted ns/a@10 watch", "added ns/b@11 watch"]);
+    expect(emitted).toEqual(["added ns/a@10 watch", "deleted ns/a@10 watch", "added ns/b@11 watch"]);
     expect(notes).toContainEqual({ type: "listed", reason, version: "20", rewound: false });
   });
 
-  test("a server that expires every version at once does not make the reflector spin", async () => {
+  test("a server that expires every version at once does not cause a hot loop", async () => {
     const { log } = await play({
       connections: [[initialEnd(9), refused(410)], [initialEnd(9), refused(410)], [initialEnd(9)]],
     });
     expect(log.filter((line) => line.startsWith("wait"))).toEqual(["wait 200", "wait 400"]);
   });
 
-  test("broken by silence after it had worked continues where it was", async () => {
+  test("closed after silence resumes from its version if it had worked", async () => {
     const { log } = await play({
       connections: [[initialEnd(9), put("ns/a", 10), new KubeTimeoutError("no byte")], [bookmark(11)]],
     });
     expect(log).toEqual(["open initial", "close", "wait 200", "open 10", "close"]);
   });
 
-  test("silent from beginning to end asks where the server is: it may have been restored", async () => {
+  test("silent from beginning to end probes the server's version: its storage may have been restored", async () => {
     const silent = new KubeTimeoutError("no byte");
     const same = await play({ connections: [[initialEnd(90), silent], [bookmark(91)]], currentVersion: "90" });
     expect(same.log).toEqual(["open initial", "close", "probe", "open 90", "close"]);
@@ -175,14 +175,14 @@ describe("the watch", () => {
   });
 });
 
-describe("a namespace that may not be read", () => {
-  test.each([403, 404])("one of several (%i) is tried again in its own time", async (status) => {
+describe("a namespace that cannot be read", () => {
+  test.each([403, 404])("one of several (%i) is retried at its own interval", async (status) => {
     const { log, notes } = await play({ optional: true, connections: [[refused(status)], [initialEnd(9)]] });
     expect(log).toEqual(["open initial", "close", "wait 30000", "open initial", "close"]);
     expect(notes.map(({ type }) => type)).toEqual(["unavailable", "listed"]);
   });
 
-  test("taken away later keeps its place and its objects", async () => {
+  test("that becomes unreadable keeps its version and its objects", async () => {
     const { log, held } = await play({
       optional: true,
       connections: [[initialEnd(9), put("ns/a", 10), "end"], [refused(403)], [bookmark(11)]],
@@ -191,14 +191,14 @@ describe("a namespace that may not be read", () => {
     expect(held).toEqual(["ns/a@10"]);
   });
 
-  test("the only one is a failure like any other", async () => {
+  test("that is the only one is an ordinary failure", async () => {
     const { log, notes } = await play({ connections: [[refused(403)], [refused(403)], [initialEnd(9)]] });
     expect(log.filter((line) => line.startsWith("wait"))).toEqual(["wait 200", "wait 400"]);
     expect(notes.map(({ type }) => type)).toEqual(["failed", "failed", "listed"]);
   });
 });
 
-test("a defect in the store ends the reflector instead of being taken for a broken connection", async () => {
+test("a defect in the store stops the reflector instead of counting as a broken connection", async () => {
   const { io } = scripted({ connections: [[initialEnd(9), put("ns/a", 10)]] });
   const writer = { ...io.writer, beginRelist: () => io.writer.beginRelist() };
   const defect = new Error("defect");
@@ -208,7 +208,7 @@ test("a defect in the store ends the reflector instead of being taken for a brok
   await expect(runReflector({ ...io, writer: { ...writer, put: put$ } })).rejects.toBe(defect);
 });
 
-test("one step does one thing", async () => {
+test("one step performs one operation", async () => {
   const stream: EventStream<ConfigMap> = { next: async () => bookmark(12), close: async () => undefined };
   const { io, scope } = scripted({});
   const watching: ReflectorState<ConfigMap> = {

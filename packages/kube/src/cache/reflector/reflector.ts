@@ -1,5 +1,5 @@
-// The watch of one namespace (or all) as a state machine: list, then follow, and know what to do when either breaks. One step
-// does one thing to the outside world and answers the next state; nothing here calls back or restarts itself.
+// The list and watch of one namespace (or all) as a state machine. One step performs one I/O operation and returns the
+// next state; nothing here calls back or restarts itself.
 import { backoffMs } from "../../core/backoff.ts";
 import { KubeApiError, KubeConnectionError, KubeTimeoutError } from "../../core/errors.ts";
 import type { KubeObject } from "../../core/object.ts";
@@ -12,7 +12,7 @@ type State<T extends KubeObject, K extends ReflectorState<T>["type"]> = Extract<
   { readonly type: K }
 >;
 
-/** Steps until told to stop. Rejects only for a defect. */
+/** Steps until stopped. Rejects only for a defect. */
 export async function runReflector<T extends KubeObject>(io: ReflectorIo<T>): Promise<void> {
   let state: ReflectorState<T> = { type: "listing", reason: "start", failures: 0 };
   try {
@@ -26,7 +26,7 @@ export async function runReflector<T extends KubeObject>(io: ReflectorIo<T>): Pr
   }
 }
 
-/** Whatever was going on gives way to a complete list, on a connection of its own: the present one may be standing still. */
+/** Replaces the current activity by a complete list on a new connection: the present one may be stalled. */
 async function refresh<T extends KubeObject>(state: ReflectorState<T>): Promise<State<T, "listing">> {
   if ("stream" in state) await state.stream.close();
   return { type: "listing", reason: "refresh", failures: 0 };
@@ -73,7 +73,7 @@ export async function step<T extends KubeObject>(
 
 function startListing<T extends KubeObject>(state: State<T, "listing">, io: ReflectorIo<T>): ReflectorState<T> {
   const { reason, failures } = state;
-  // The buffer opens before the request leaves: what is deleted from here on may still be in the list.
+  // The buffer opens before the request is sent: objects deleted from here on may still be in the list.
   const relist = io.writer.beginRelist();
   io.refreshes.listBegins();
   if (state.inPages === true || !io.streamingOffered())
@@ -91,10 +91,10 @@ async function readInitialEvent<T extends KubeObject>(
   const again = { type: "listing", reason, failures } as const;
   if (read.type === "failed") {
     await stream.close();
-    // A server that knows nothing of streaming lists is silent too, for a kind without objects, until its first bookmark.
+    // A server without streaming lists is also silent, for a kind without objects, until its first bookmark.
     const inPages = read.error instanceof KubeTimeoutError;
-    if (!isRefusal(read.error)) return afterFailure({ ...again, inPages }, read.error, io);
-    io.report({ type: "streamingRefused", error: read.error });
+    if (!isUnsupported(read.error)) return afterFailure({ ...again, inPages }, read.error, io);
+    io.report({ type: "streamingUnsupported", error: read.error });
     return again;
   }
   if (read.type === "ended") {
@@ -107,9 +107,9 @@ async function readInitialEvent<T extends KubeObject>(
     return state;
   }
   if (!event.initialEnd) {
-    // A server that knows nothing of streaming lists sends ordinary bookmarks and never says that the state is complete.
+    // A server without streaming lists sends ordinary bookmarks and never marks the state as complete.
     await stream.close();
-    io.report({ type: "streamingRefused", error: undefined });
+    io.report({ type: "streamingUnsupported", error: undefined });
     return again;
   }
   commit(state, event.version, io);
@@ -150,7 +150,7 @@ async function readEvent<T extends KubeObject>(
   return { ...state, version: known, proven: true, delivered: true, failures: 0 };
 }
 
-/** A connection is over: by the server's own timeout (no error), or because something broke. */
+/** A connection ended: by the server's own timeout (no error), or because it failed. */
 async function afterConnection<T extends KubeObject>(
   state: State<T, "watching">,
   error: unknown,
@@ -164,11 +164,12 @@ async function afterConnection<T extends KubeObject>(
   if (error === undefined && worked) return resume;
   const lost = relistReason(error);
   if (lost !== undefined) {
-    // Straight after a list the same thing would happen again: slow down.
+    // Right after a list the same would happen again: back off.
     const listing = { type: "listing", reason: lost, failures: resume.failures } as const;
     return proven ? relistNow(lost, error, io) : afterFailure(listing, error, io);
   }
-  // Bookmarks come about every minute. A server whose storage went back in time sends none until it has caught up with us.
+  // Bookmarks arrive about every minute. A server whose storage was rolled back sends none until it has caught up with
+  // us.
   if (error instanceof KubeTimeoutError && !delivered) return { ...resume, type: "probing" };
   return afterFailure(resume, error ?? new KubeConnectionError("the watch ended without an event"), io);
 }
@@ -211,13 +212,13 @@ function afterFailure<T extends KubeObject>(
     io.refreshes.listEnded();
     return { type: "waiting", delayMs: timings.unavailableRetryMs, next };
   }
-  const asked = error instanceof KubeApiError ? (error.retryAfterMs ?? 0) : 0;
-  const delayMs = Math.max(asked, backoffMs(timings.backoff, next.failures, io.random));
+  const retryAfterMs = error instanceof KubeApiError ? (error.retryAfterMs ?? 0) : 0;
+  const delayMs = Math.max(retryAfterMs, backoffMs(timings.backoff, next.failures, io.random));
   io.report({ type: "failed", error, failures: next.failures, retryMs: delayMs });
   return { type: "waiting", delayMs, next: { ...next, failures: next.failures + 1 } };
 }
 
-/** Why this error makes the known version worthless; undefined when the watch can go on from it. */
+/** Why this error invalidates the known version; undefined if the watch can resume from it. */
 function relistReason(error: unknown): "expired" | "undecodable" | undefined {
   if (error === undefined || error instanceof KubeConnectionError || error instanceof KubeTimeoutError)
     return undefined;
@@ -225,7 +226,7 @@ function relistReason(error: unknown): "expired" | "undecodable" | undefined {
   return error.status === 410 ? "expired" : undefined;
 }
 
-const isRefusal = (error: unknown): boolean =>
+const isUnsupported = (error: unknown): boolean =>
   error instanceof KubeApiError && (error.status === 400 || error.status === 422);
 
 type Attempt<V> = { readonly type: "done"; readonly value: V } | { readonly type: "failed"; readonly error: unknown };

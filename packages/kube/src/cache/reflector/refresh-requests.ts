@@ -1,8 +1,8 @@
-// Requests for a state at least as new as now, between the cache that passes them on and the one reflector that serves them. A request
-// is served by a complete list that began after it: an earlier one may show what the server held before. It lists nothing itself.
+// Pending refreshes between a cache and one of its reflectors. Only a complete list that began after the request serves
+// it: an earlier one may show an older state. Lists nothing itself.
 import { untilAborted } from "../../core/until-aborted.ts";
 
-/** Ends whatever the reflector is waiting for: not a failure, the list is due at once. */
+/** Interrupts the reflector's current wait. Not a failure: a list is due at once. */
 export class RefreshRequested extends Error {
   override readonly name = "RefreshRequested";
 }
@@ -14,19 +14,19 @@ interface Request {
 
 export class RefreshRequests {
   #made = 0;
-  /** The last request that the most recent list was begun for. */
+  /** The latest request that the most recent list was started for. */
   #begun = 0;
-  /** The last request that a list has been completed for. */
+  /** The latest request that a list has been completed for. */
   #served = 0;
   #waiting: Request[] = [];
   #interrupt = new AbortController();
 
-  /** True when a list should begin now. A list that is being made for earlier requests is not cut short for later ones. */
+  /** True when a list should start now. A list in progress for earlier requests is not interrupted for later ones. */
   get due(): boolean {
     return this.#made > this.#begun && this.#begun === this.#served;
   }
 
-  /** Fires when a list falls due; a new one after each list. */
+  /** Aborts when a list becomes due; replaced after each list. */
   get interrupt(): AbortSignal {
     return this.#interrupt.signal;
   }
@@ -38,7 +38,7 @@ export class RefreshRequests {
     const { promise, resolve } = Promise.withResolvers<void>();
     const request = { number: this.#made, served: resolve };
     this.#waiting.push(request);
-    if (this.due) this.#interrupt.abort(new RefreshRequested("a newer state is wanted"));
+    if (this.due) this.#interrupt.abort(new RefreshRequested("a refresh was requested"));
     const forget = (): void => {
       this.#waiting = this.#waiting.filter((other) => other !== request);
     };
@@ -51,7 +51,7 @@ export class RefreshRequests {
     if (this.#interrupt.signal.aborted) this.#interrupt = new AbortController();
   }
 
-  /** The list that began last is complete, or there will be none for now. */
+  /** The most recent list is complete, or will not be made for now. */
   listEnded(): void {
     this.#served = this.#begun;
     for (const { number, served } of this.#waiting) if (number <= this.#served) served();

@@ -1,4 +1,4 @@
-// A refresh against everything a reflector can be doing when it is requested: the list that serves it begins after the request.
+// Refresh requests in every state of a reflector: the list that serves a request begins after it.
 import { describe, expect, test } from "vitest";
 import { CONFIG_MAPS, configMap, held, shapeConfigMap } from "../../../test/support/cache-fixtures.ts";
 import {
@@ -19,13 +19,13 @@ import { runReflector } from "./reflector.ts";
 
 type Steps = Parameters<typeof build>[0];
 interface Actions {
-  /** Requests a refresh; what the store holds when it resolves is in `current`. */
+  /** Requests a refresh; `current` is the content of the store when it resolves. */
   readonly refresh: () => void;
   readonly wrote: (key: string, version: number) => void;
   readonly deleted: (name: string) => void;
 }
 
-/** Scripts need the reflector that they drive: built in two steps. */
+/** Built in two steps, because scripts need the reflector that they drive. */
 function build(script: (actions: Actions) => Script) {
   const current: string[][] = [];
   const started: { played?: ReturnType<typeof scripted> } = {};
@@ -61,12 +61,12 @@ function build(script: (actions: Actions) => Script) {
 async function play(script: Steps) {
   const played = build(script);
   await runReflector(played.io);
-  return { ...played, told: played.told(), held: held(played.store) };
+  return { ...played, emitted: played.emitted(), held: held(played.store) };
 }
 
 describe("a refresh", () => {
-  test("of a watch that stands still lists on a new connection, and the list replaces what was known", async () => {
-    const { log, current, told, notes } = await play(({ refresh }) => ({
+  test("of a stalled watch lists on a new connection, and the list replaces the cached state", async () => {
+    const { log, current, emitted, notes } = await play(({ refresh }) => ({
       connections: [
         [put("ns/a", 3), put("ns/b", 4), initialEnd(9), refresh, "silence"],
         [put("ns/a", 12), initialEnd(20), bookmark(21)],
@@ -74,23 +74,23 @@ describe("a refresh", () => {
     }));
     expect(log).toEqual(["open initial", "close", "open initial", "close"]);
     expect(current).toEqual([["ns/a@12"]]);
-    expect(told.slice(2)).toEqual(["deleted ns/b@4 watch", "modified ns/a@12 watch"]);
+    expect(emitted.slice(2)).toEqual(["deleted ns/b@4 watch", "modified ns/a@12 watch"]);
     expect(notes).toContainEqual({ type: "listed", reason: "refresh", version: "20", rewound: false });
     expect(notes.filter(({ type }) => type === "failed")).toEqual([]);
   });
 
-  test("that finds nothing new tells of nothing", async () => {
-    const { current, told } = await play(({ refresh }) => ({
+  test("that finds nothing new emits nothing", async () => {
+    const { current, emitted } = await play(({ refresh }) => ({
       connections: [
         [put("ns/a", 3), initialEnd(9), refresh, "silence"],
         [put("ns/a", 3), initialEnd(9), bookmark(10)],
       ],
     }));
     expect(current).toEqual([["ns/a@3"]]);
-    expect(told).toEqual(["added ns/a@3 watch"]);
+    expect(emitted).toEqual(["added ns/a@3 watch"]);
   });
 
-  test("in pages where the server offers no streams", async () => {
+  test("lists in pages if the server does not support streaming", async () => {
     const { log, current } = await play(({ refresh }) => ({
       streaming: false,
       pages: [
@@ -104,7 +104,7 @@ describe("a refresh", () => {
     expect(current).toEqual([["ns/a@12", "ns/b@13"]]);
   });
 
-  test("is not served by a list that began before it: that one is given up, even if it stands still", async () => {
+  test("is not served by a list that began before it: that one is abandoned, even if it is stalled", async () => {
     const streamed = await play(({ refresh }) => ({
       connections: [
         [put("ns/a", 3), refresh, "silence"],
@@ -127,7 +127,7 @@ describe("a refresh", () => {
     expect(paged.current).toEqual([["ns/a@12"]]);
   });
 
-  test("is not served by an older list that completes in the same moment", async () => {
+  test("is not served by an older list that completes at the same moment", async () => {
     const { current, notes } = await play(({ refresh }) => ({
       connections: [
         [put("ns/a", 3), refresh, initialEnd(9)],
@@ -138,7 +138,7 @@ describe("a refresh", () => {
     expect(notes.filter(({ type }) => type === "listed")).toHaveLength(2);
   });
 
-  test("requested twice before a list begins takes one list", async () => {
+  test("requested twice before a list begins needs one list", async () => {
     const { log, current } = await play(({ refresh }) => ({
       connections: [
         [initialEnd(9), refresh, refresh, "silence"],
@@ -149,7 +149,7 @@ describe("a refresh", () => {
     expect(current).toEqual([["ns/a@12"], ["ns/a@12"]]);
   });
 
-  test("requested while another's list arrives lets that one finish and then lists once more", async () => {
+  test("requested during the list of another refresh lets that one finish and then lists again", async () => {
     const { log, current } = await play(({ refresh }) => ({
       connections: [
         [initialEnd(9), refresh, "silence"],
@@ -171,46 +171,46 @@ describe("a refresh", () => {
 });
 
 describe("during a refresh", () => {
-  test("events that arrive are part of the list or follow it, each told once", async () => {
-    const { told, held, current } = await play(({ refresh }) => ({
+  test("events are part of the list or follow it, each emitted once", async () => {
+    const { emitted, held, current } = await play(({ refresh }) => ({
       connections: [
         [put("ns/a", 3), put("ns/b", 4), initialEnd(9), refresh, "silence"],
         [put("ns/a", 3), put("ns/b", 4), remove("ns/b", 15), put("ns/c", 16), initialEnd(20), put("ns/a", 21)],
       ],
     }));
     expect(current).toEqual([["ns/a@3", "ns/c@16"]]);
-    expect(told.slice(2)).toEqual(["deleted ns/b@4 watch", "added ns/c@16 watch", "modified ns/a@21 watch"]);
+    expect(emitted.slice(2)).toEqual(["deleted ns/b@4 watch", "added ns/c@16 watch", "modified ns/a@21 watch"]);
     expect(held).toEqual(["ns/a@21", "ns/c@16"]);
   });
 
-  test("an own write that is newer than the list stays, and its watch event is an echo", async () => {
-    const { current, told, scope } = await play(({ refresh, wrote }) => ({
+  test("an own write newer than the list stays, and its watch event is an echo", async () => {
+    const { current, emitted, scope } = await play(({ refresh, wrote }) => ({
       connections: [
         [put("ns/a", 3), initialEnd(9), refresh, "silence"],
         [put("ns/a", 3), () => wrote("ns/a", 25), () => wrote("ns/new", 26), initialEnd(20), bookmark(21)],
       ],
     }));
     expect(current).toEqual([["ns/a@25", "ns/new@26"]]);
-    expect(told).toEqual(["added ns/a@3 watch", "modified ns/a@25 write", "added ns/new@26 write"]);
+    expect(emitted).toEqual(["added ns/a@3 watch", "modified ns/a@25 write", "added ns/new@26 write"]);
     expect([scope.isEcho("25"), scope.isEcho("26")]).toEqual([true, true]);
   });
 
-  test("an own delete is not undone by the list, which may still show the object", async () => {
-    const { current, told, store } = await play(({ refresh, deleted }) => ({
+  test("an own delete is not undone by the list, which may still contain the object", async () => {
+    const { current, emitted, store } = await play(({ refresh, deleted }) => ({
       connections: [
         [put("ns/a", 3), put("ns/b", 4), initialEnd(9), refresh, "silence"],
         [put("ns/a", 3), () => deleted("b"), put("ns/b", 4), initialEnd(20), remove("ns/b", 22)],
       ],
     }));
     expect(current).toEqual([["ns/a@3"]]);
-    expect(told.slice(2)).toEqual(["deleted ns/b@4 write"]);
+    expect(emitted.slice(2)).toEqual(["deleted ns/b@4 write"]);
     expect(store.tombstones.size).toBe(0);
   });
 
   test.each([
     ["410", refused(410)],
     ["a broken connection", broken],
-    ["an event that cannot be read", new SyntaxError("broken JSON")],
+    ["an undecodable event", new SyntaxError("broken JSON")],
   ])("%s makes the list begin again after a while; only the complete one counts", async (_, failure) => {
     const { log, current } = await play(({ refresh }) => ({
       connections: [
@@ -228,7 +228,7 @@ describe("during a refresh", () => {
     expect(current).toEqual([["ns/a@12"]]);
   });
 
-  test("a stream that falls silent before it is complete is replaced by pages", async () => {
+  test("a stream that falls silent before it is complete is replaced by a list in pages", async () => {
     const { log, current } = await play(({ refresh }) => ({
       connections: [
         [initialEnd(9), refresh, "silence"],
@@ -247,7 +247,7 @@ describe("during a refresh", () => {
     expect(current).toEqual([["ns/a@12"]]);
   });
 
-  test("a server whose history went back in time: the list wins whole", async () => {
+  test("after a rollback of the server's storage the list wins entirely", async () => {
     const { current, notes } = await play(({ refresh }) => ({
       connections: [
         [put("ns/a", 80), initialEnd(90), refresh, "silence"],
@@ -259,7 +259,7 @@ describe("during a refresh", () => {
   });
 });
 
-test("a refresh does not wait for a back-off that began before it", async () => {
+test("a refresh interrupts a back-off that began before it", async () => {
   const { log, refreshes, io, store } = scripted({
     longWaits: true,
     connections: [
@@ -274,7 +274,7 @@ test("a refresh does not wait for a back-off that began before it", async () => 
   await running;
 });
 
-test("a namespace that may not be read does not hold a refresh up", async () => {
+test("a namespace that cannot be read does not block a refresh", async () => {
   const { log, refreshes, io } = scripted({
     optional: true,
     longWaits: true,
@@ -284,7 +284,7 @@ test("a namespace that may not be read does not hold a refresh up", async () => 
   await expect.poll(() => log).toContain("wait 30000");
   await refreshes.request(new AbortController().signal);
   expect(log.filter((line) => line.startsWith("wait"))).toHaveLength(2);
-  // Once more, so that the script ends.
+  // A second time, so that the script ends.
   await refreshes.request(new AbortController().signal);
   await running;
 });

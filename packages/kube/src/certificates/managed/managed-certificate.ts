@@ -1,5 +1,6 @@
-// A serving certificate that the replicas make themselves: root and leaf in one Secret, the root in the webhook configurations.
-// Every replica runs the same loop; whoever writes first wins and the others read. What is due is decided by the plan.
+// A serving certificate that the replicas manage themselves: root and leaf in one Secret, the root in the webhook
+// configurations. Every replica runs the same loop; the first write wins and the others read it. plan.ts decides what
+// is due.
 import { type CacheOptions, createObjectCache } from "../../cache/cache.ts";
 import type { KubeClient } from "../../client/client.ts";
 import type { Clock } from "../../core/clock.ts";
@@ -8,6 +9,7 @@ import type { Logger } from "../../core/logger.ts";
 import type { KubeObject, ObjectKey } from "../../core/object.ts";
 import type { ResourceType } from "../../core/resource.ts";
 import { WakeUp } from "../../core/wake-up.ts";
+import { Secret } from "../../kinds/index.ts";
 import { type CertificateObserver, type CertificateSource, inspectPair, PairHolder } from "../serving-certificate.ts";
 import {
   type ObservedTrust,
@@ -24,15 +26,16 @@ import {
   renewMaterial,
   trustBundle,
 } from "./plan.ts";
-import { readMaterial, SecretResource, writeMaterial } from "./secret.ts";
+import { readMaterial, writeMaterial } from "./secret.ts";
 
+/** Options of a self-managed certificate. */
 export interface ManagedCertificateOptions {
-  /** Must be able to write in every replica: one that only the leader may use does not do. */
+  /** Must be able to write in every replica, so it must not carry the fence of the leader. */
   readonly client: KubeClient;
   readonly secret: Required<ObjectKey>;
-  /** DNS names and IPv4 addresses under which callers reach the server. */
+  /** DNS names and IPv4 addresses by which clients reach the server. */
   readonly hosts: readonly string[];
-  /** Whose CA bundle is kept. */
+  /** Webhook configurations whose CA bundle is kept current. */
   readonly trust: readonly TrustTarget[];
   readonly fieldManager: string;
   readonly clock: Clock;
@@ -45,122 +48,137 @@ export interface ManagedCertificateOptions {
 
 const START_TIMEOUT_MS = 60_000;
 const CALL = { timeoutMs: 10_000 };
-/** Changes are watched; this is for a watch that is not permitted, or loses something. */
+/** Changes are watched; this is for a watch that is not permitted, or misses an event. */
 const LONGEST_PAUSE_MS = 3_600_000;
 const RETRY_MS = { first: 500, longest: 30_000 };
 /** Each step of a rotation is one write; lost races are repeated. */
 const MAX_STEPS = 10;
 
-/** A pair that the replicas make themselves: root and leaf in one Secret, the root in the webhook configurations. */
+/** The certificate as stored, the trust as observed, and when the next step is due. */
+interface Settled {
+  readonly material: Material;
+  readonly observed: readonly ObservedTrust[];
+  readonly untilMs: number;
+}
+
+/** A pair that the replicas manage themselves: root and leaf in one Secret, the root in the webhook configurations. */
 export function createManagedCertificate(options: ManagedCertificateOptions): CertificateSource {
-  const { client, secret: key, clock, logger, observer = {}, policy = DEFAULT_POLICY } = options;
-  const { startTimeoutMs = START_TIMEOUT_MS } = options;
-  const holder = new PairHolder();
-  const wakeUp = new WakeUp(clock);
+  return new ManagedCertificate(options);
+}
 
-  /** Brings the stored material up to date; answers it with the time until when nothing is due. */
-  const settle = async (signal: AbortSignal) => {
-    const call = { ...CALL, signal };
-    for (let step = 0; step < MAX_STEPS; step++) {
-      // In this order: what is then written into a configuration is never older than what was read from it.
-      const observed = await observeTrust(client, options.trust, call);
-      const stored = await readMaterial(client, key, call);
-      const { material } = stored;
-      const next = material?.next?.certificate;
-      const nextTrusted = next !== undefined && trustsEverywhere(observed, next);
-      const situation = { material, nowMs: clock.now(), hosts: options.hosts, nextTrusted, policy };
-      const plan = planCertificates(situation);
-      if (plan.type === "keep" && material !== undefined) return { material, observed, untilMs: plan.untilMs };
-      if (plan.type === "keep") break;
-      const renewed = renewMaterial(plan.type, situation);
-      const target = { key, fieldManager: options.fieldManager, stored };
-      const answer = await writeMaterial(client, target, renewed, call);
-      if (answer === "written") logger.info("certificate renewed", { step: plan.type, secret: key.name });
-    }
-    throw new Error(`Secret ${key.namespace}/${key.name} does not settle: other replicas keep changing it`);
-  };
+class ManagedCertificate extends PairHolder implements CertificateSource {
+  readonly #options: ManagedCertificateOptions;
+  readonly #observer: CertificateObserver;
+  readonly #wakeUp: WakeUp;
 
-  const load = (material: Material): void => {
-    const pair = inspectPair(material.leaf);
-    if (!holder.set(pair)) return;
-    observer.loaded?.(pair);
-    logger.info("certificate loaded", { secret: key.name, expires: new Date(pair.expiresMs).toISOString() });
-  };
+  constructor(options: ManagedCertificateOptions) {
+    super();
+    this.#options = options;
+    this.#observer = options.observer ?? {};
+    this.#wakeUp = new WakeUp(options.clock);
+  }
 
-  /** False when a configuration has changed since it was read. */
-  const tellCaller = async (material: Material, { target, configuration }: ObservedTrust, signal: AbortSignal) => {
-    const body = renderTrustPatch(configuration, trustBundle(material));
-    if (body === undefined) return true;
-    const call = { ...CALL, signal, fieldManager: options.fieldManager };
+  async run(signal: AbortSignal): Promise<void> {
+    const { secret, trust } = this.#options;
+    const ended = new AbortController();
+    const both = AbortSignal.any([signal, ended.signal]);
+    const watches = [
+      this.#watch(Secret, secret.name, { namespaces: [secret.namespace] }),
+      ...trust.map(({ type, name }) => this.#watch(type, name)),
+    ];
+    const watching = Promise.all(watches.map((cache) => cache.run(both)));
     try {
-      await client.patch(target.type, { name: target.name }, { type: "json", body }, call);
-      logger.info("CA bundle written", { configuration: target.name, kind: target.type.kind });
-      return true;
-    } catch (error) {
-      // A failed test of a JSON patch is answered with 422.
-      if (isConflict(error) || isInvalid(error)) return false;
-      throw error;
+      await Promise.race([this.#loop(signal), watching]);
+    } finally {
+      ended.abort();
+      await watching;
     }
-  };
+  }
 
-  /** The time until when nothing is due. */
-  const pass = async (signal: AbortSignal): Promise<number> => {
-    observer.read?.();
-    const { material, observed, untilMs } = await settle(signal);
-    load(material);
-    const told = await Promise.all(observed.map((one) => tellCaller(material, one, signal)));
-    return told.every(Boolean) ? untilMs : clock.now() + RETRY_MS.first;
-  };
-
-  const loop = async (signal: AbortSignal): Promise<void> => {
+  async #loop(signal: AbortSignal): Promise<void> {
+    const { clock, logger, secret, startTimeoutMs = START_TIMEOUT_MS } = this.#options;
     const startedMs = clock.monotonicMs();
     let retryMs = RETRY_MS.first;
     while (!signal.aborted) {
       try {
-        const untilMs = await pass(signal);
+        const untilMs = await this.#pass(signal);
         retryMs = RETRY_MS.first;
-        await wakeUp.wait(Math.min(untilMs - clock.now(), LONGEST_PAUSE_MS), signal);
+        await this.#wakeUp.wait(Math.min(untilMs - clock.now(), LONGEST_PAUSE_MS), signal);
       } catch (error) {
         if (signal.aborted) return;
-        observer.failed?.();
-        logger.error("certificate cannot be kept current", error, { secret: key.name });
-        if (holder.current === undefined && clock.monotonicMs() - startedMs >= startTimeoutMs)
+        this.#observer.failed?.();
+        logger.error("certificate cannot be kept current, retrying", error, { secret: secret.name });
+        if (this.current === undefined && clock.monotonicMs() - startedMs >= startTimeoutMs)
           throw new Error(`no serving certificate within ${startTimeoutMs / 1000} s`, { cause: error });
-        await wakeUp.wait(retryMs, signal);
+        await this.#wakeUp.wait(retryMs, signal);
         retryMs = Math.min(2 * retryMs, RETRY_MS.longest);
       }
     }
-  };
+  }
 
-  const watchOne = <T extends KubeObject>(type: ResourceType<T>, name: string, more: Partial<CacheOptions<T>> = {}) => {
-    // Only told that something changed: nothing of a Secret stays in memory.
+  /** Returns the time at which the next pass is due. */
+  async #pass(signal: AbortSignal): Promise<number> {
+    this.#observer.read?.();
+    const { material, observed, untilMs } = await this.#settle(signal);
+    this.#load(material);
+    const written = await Promise.all(observed.map((one) => this.#writeTrust(material, one, signal)));
+    return written.every(Boolean) ? untilMs : this.#options.clock.now() + RETRY_MS.first;
+  }
+
+  /** Renews the stored material until nothing is due. */
+  async #settle(signal: AbortSignal): Promise<Settled> {
+    const { client, secret: key, trust, hosts, clock, logger, fieldManager, policy = DEFAULT_POLICY } = this.#options;
+    const call = { ...CALL, signal };
+    for (let step = 0; step < MAX_STEPS; step++) {
+      // In this order: what is then written into a configuration is never older than what was read from it.
+      const observed = await observeTrust(client, trust, call);
+      const stored = await readMaterial(client, key, call);
+      const { material } = stored;
+      const next = material?.next?.certificate;
+      const nextTrusted = next !== undefined && trustsEverywhere(observed, next);
+      const situation = { material, nowMs: clock.now(), hosts, nextTrusted, policy };
+      const plan = planCertificates(situation);
+      if (plan.type === "keep" && material !== undefined) return { material, observed, untilMs: plan.untilMs };
+      if (plan.type === "keep") break;
+      const renewed = renewMaterial(plan.type, situation);
+      const result = await writeMaterial(client, { key, fieldManager, stored }, renewed, call);
+      if (result === "written") logger.info("certificate renewed", { step: plan.type, secret: key.name });
+    }
+    throw new Error(`Secret ${key.namespace}/${key.name} does not settle: other replicas keep changing it`);
+  }
+
+  #load(material: Material): void {
+    const pair = inspectPair(material.leaf);
+    if (!this.set(pair)) return;
+    this.#observer.loaded?.(pair);
+    const { logger, secret } = this.#options;
+    logger.info("certificate loaded", { secret: secret.name, expires: new Date(pair.expiresMs).toISOString() });
+  }
+
+  /** False if the configuration has changed since it was read. */
+  async #writeTrust(material: Material, observed: ObservedTrust, signal: AbortSignal): Promise<boolean> {
+    const { client, logger, fieldManager } = this.#options;
+    const { target, configuration } = observed;
+    const body = renderTrustPatch(configuration, trustBundle(material));
+    if (body === undefined) return true;
+    try {
+      await client.patch(target.type, { name: target.name }, { type: "json", body }, { ...CALL, signal, fieldManager });
+      logger.info("CA bundle written", { configuration: target.name, kind: target.type.kind });
+      return true;
+    } catch (error) {
+      // The API server returns 422 if the test operation of a JSON patch fails.
+      if (isConflict(error) || isInvalid(error)) return false;
+      throw error;
+    }
+  }
+
+  #watch<T extends KubeObject>(type: ResourceType<T>, name: string, more: Partial<CacheOptions<T>> = {}) {
+    const { client, logger, clock } = this.#options;
+    // Only used as a trigger: the data of a Secret must not stay in memory.
     const trim = (object: T): T => ({ ...object, data: undefined, webhooks: undefined });
     const fieldSelector = `metadata.name=${name}`;
     const cache = createObjectCache<T>({ client, type, logger, clock, fieldSelector, trim, ...more });
-    cache.onEvent(() => wakeUp.call());
+    cache.onEvent(() => this.#wakeUp.call());
     return cache;
-  };
-
-  return {
-    get current() {
-      return holder.current;
-    },
-    whenLoaded: (signal) => holder.whenLoaded(signal),
-    onPair: (listener) => holder.onPair(listener),
-    async run(signal) {
-      const ended = new AbortController();
-      const both = AbortSignal.any([signal, ended.signal]);
-      const watches = [
-        watchOne(SecretResource, key.name, { namespaces: [key.namespace] }),
-        ...options.trust.map(({ type, name }) => watchOne(type, name)),
-      ];
-      const watching = Promise.all(watches.map((cache) => cache.run(both)));
-      try {
-        await Promise.race([loop(signal), watching]);
-      } finally {
-        ended.abort();
-        await watching;
-      }
-    },
-  };
+  }
 }

@@ -1,5 +1,5 @@
-// The life of the operator's own certificates, with the time moved by hand: what is due when, and that at every moment of a
-// rotation, whatever a replica may still show is trusted by whoever may still have an older bundle.
+// The lifecycle of self-managed certificates with a manual clock: which step is due when, and that at every moment of a
+// rotation any certificate that a replica may still present is trusted with any bundle that may still be in use.
 import { X509Certificate } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import {
@@ -29,29 +29,29 @@ const planAt = (material: Material | undefined, afterMs: number, nextTrusted = t
   planCertificates(situation(material, START + afterMs, nextTrusted));
 const announced = renewMaterial("announce-root", situation(fresh, START + 6 * YEAR));
 
-describe("what is due", () => {
+describe("the next step", () => {
   test.each<{ name: string; material: Material | undefined; afterMs: number; trusted?: boolean; want: string }>([
-    { name: "nothing is there", material: undefined, afterMs: 0, want: "create" },
+    { name: "nothing exists", material: undefined, afterMs: 0, want: "create" },
     { name: "everything is new", material: fresh, afterMs: 0, want: "keep" },
     { name: "the leaf is a little younger than 60 % of its life", material: fresh, afterMs: 0.59 * YEAR, want: "keep" },
     { name: "the leaf has reached 60 % of its life", material: fresh, afterMs: 0.6 * YEAR, want: "issue-leaf" },
-    { name: "the leaf has ended", material: fresh, afterMs: 1.5 * YEAR, want: "issue-leaf" },
-    { name: "the root has ended", material: fresh, afterMs: 11 * YEAR, want: "create" },
+    { name: "the leaf has expired", material: fresh, afterMs: 1.5 * YEAR, want: "issue-leaf" },
+    { name: "the root has expired", material: fresh, afterMs: 11 * YEAR, want: "create" },
     { name: "leaf and root are due: serving comes first", material: fresh, afterMs: 6 * YEAR, want: "issue-leaf" },
     {
-      name: "the next root is known for less than the overlap",
+      name: "the next root was announced less than the overlap ago",
       material: withLeaf(announced, 6 * YEAR),
       afterMs: 6 * YEAR + HOUR / 2,
       want: "keep",
     },
     {
-      name: "the next root is known for the overlap",
+      name: "the next root was announced the overlap ago",
       material: withLeaf(announced, 6 * YEAR),
       afterMs: 6 * YEAR + HOUR,
       want: "switch-root",
     },
     {
-      name: "… but not by everybody",
+      name: "… but not all webhook configurations trust it",
       material: withLeaf(announced, 6 * YEAR),
       afterMs: 6 * YEAR + HOUR,
       trusted: false,
@@ -70,25 +70,25 @@ describe("what is due", () => {
       want: "create",
     },
     {
-      name: "the leaf is nonsense",
+      name: "the leaf is invalid",
       material: { ...fresh, leaf: { certificate: "nonsense", key: "nonsense" } },
       afterMs: 0,
       want: "issue-leaf",
     },
     {
-      name: "the leaf has another's key",
+      name: "the leaf has the key of another certificate",
       material: { ...fresh, leaf: { ...fresh.leaf, key: fresh.root.key } },
       afterMs: 0,
       want: "issue-leaf",
     },
     {
-      name: "the root is nonsense",
+      name: "the root is invalid",
       material: { ...fresh, root: { certificate: "nonsense", key: "" } },
       afterMs: 0,
       want: "create",
     },
     {
-      name: "the next root is nonsense",
+      name: "the next root is invalid",
       material: { ...withLeaf(announced, 6 * YEAR), next: { certificate: "?", key: "?" } },
       afterMs: 6 * YEAR,
       want: "announce-root",
@@ -97,20 +97,20 @@ describe("what is due", () => {
     expect(planAt(material, afterMs, trusted).type).toBe(want);
   });
 
-  test("another name to be valid for needs another leaf", () => {
+  test("another host name needs another leaf", () => {
     expect(planCertificates({ ...situation(fresh, START), hosts: [...HOSTS, "more.system.svc"] }).type).toBe(
       "issue-leaf",
     );
   });
 
-  test("until when nothing is due is said exactly", () => {
+  test("the time of the next step is exact", () => {
     const plan = planAt(fresh, 0);
     expect(plan.type === "keep" && Math.abs(plan.untilMs - (START + 0.6 * YEAR))).toBeLessThan(2_000);
   });
 });
 
-describe("a whole life of 25 years", () => {
-  test("every step keeps what was served and what was trusted before working", () => {
+describe("a lifetime of 25 years", () => {
+  test("every step keeps earlier leaves and earlier bundles working", () => {
     let now = START;
     let material = fresh;
     const steps: string[] = [];
@@ -126,7 +126,7 @@ describe("a whole life of 25 years", () => {
       material = renewMaterial(plan.type, situation(material, now));
       steps.push(plan.type);
       rootsSeen.add(material.root.certificate);
-      // A replica that has not read the new material yet, called by somebody who has; and the other way round.
+      // A replica with the old material, called with the new bundle; and vice versa.
       expectTrusted(before.leaf.certificate, trustBundle(material), now);
       expectTrusted(material.leaf.certificate, trustBundle(before), now);
       expectTrusted(material.leaf.certificate, trustBundle(material), now);
@@ -138,7 +138,7 @@ describe("a whole life of 25 years", () => {
     expect(steps.filter((step) => step === "issue-leaf").length).toBeGreaterThan(35);
   });
 
-  test("the bundle holds the old and the new root during a rotation, and one root at rest", () => {
+  test("the bundle contains the old and the new root during a rotation, and one root otherwise", () => {
     const count = (material: Material) => trustBundle(material).split("BEGIN CERTIFICATE").length - 1;
     const switched = renewMaterial("switch-root", situation(announced, START + 6 * YEAR + HOUR));
     const retired = renewMaterial("retire-root", situation(switched, START + 6 * YEAR + 2 * HOUR));

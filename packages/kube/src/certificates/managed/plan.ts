@@ -1,24 +1,24 @@
-// What has to be done next with the operator's own root and serving certificate: pure, the time is an argument. A new root is
-// first announced (trusted, not used), then used, and only then is the old one no longer trusted, so that at every moment
-// whatever a replica shows is trusted by whoever calls it.
+// Decides the next step of the self-managed root and serving certificate: pure, the time is an argument. A new root is
+// first announced (trusted, not used), then used, and only then is the old one no longer trusted. So at every moment
+// the API server trusts whatever certificate a replica presents.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { isIPv4 } from "node:net";
 import { createRoot, issueCertificate, type KeyPair } from "../x509/certificate.ts";
 
-/** All of it is stored together, in one object. */
+/** The contents of the Secret. */
 export interface Material {
   readonly root: KeyPair;
   readonly leaf: KeyPair;
-  /** Announced, and not used yet. */
+  /** Announced, not used yet. */
   readonly next?: KeyPair;
-  /** Certificate of the root before this one: replicas may still show a leaf of it. */
+  /** Certificate of the previous root: replicas may still present a leaf of it. */
   readonly previous?: string;
 }
 
 export interface CertificatePolicy {
   readonly rootLifetimeMs: number;
   readonly leafLifetimeMs: number;
-  /** Part of its life after which a certificate is replaced. */
+  /** Fraction of its lifetime after which a certificate is replaced. */
   readonly renewAt: number;
   /** How long a root is trusted before it is used, and after it is no longer used. */
   readonly overlapMs: number;
@@ -26,7 +26,7 @@ export interface CertificatePolicy {
 
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;
-/** Certificates begin this long before they are made: clocks differ. */
+/** Certificates are valid from this long before they are issued: clocks differ. */
 export const BACKDATE_MS = HOUR_MS;
 
 export const DEFAULT_POLICY: CertificatePolicy = {
@@ -38,7 +38,7 @@ export const DEFAULT_POLICY: CertificatePolicy = {
 
 export type CertificatePlan =
   | { readonly type: "keep"; readonly untilMs: number }
-  /** Nothing usable is there. */
+  /** Nothing usable exists. */
   | { readonly type: "create" }
   | { readonly type: "issue-leaf" }
   | { readonly type: "announce-root" }
@@ -50,7 +50,7 @@ export interface CertificateSituation {
   readonly nowMs: number;
   /** Names and addresses that the serving certificate must be valid for. */
   readonly hosts: readonly string[];
-  /** Whether all callers have been told to trust the next root. */
+  /** Whether all webhook configurations trust the next root. */
   readonly nextTrusted: boolean;
   readonly policy: CertificatePolicy;
 }
@@ -79,7 +79,7 @@ export function planCertificates(s: CertificateSituation): CertificatePlan {
   return { type: "keep", untilMs: Math.min(...turningPoints(material, { root, leaf, next }, s)) };
 }
 
-/** Carries a plan out. Made-up keys aside, it depends on its arguments only. */
+/** Executes a plan. Apart from the generated keys it depends only on its arguments. */
 export function renewMaterial(plan: Exclude<CertificatePlan["type"], "keep">, s: CertificateSituation): Material {
   const { material } = s;
   if (material === undefined || plan === "create") {
@@ -103,7 +103,9 @@ export function renewMaterial(plan: Exclude<CertificatePlan["type"], "keep">, s:
   }
 }
 
-/** Everything that callers must trust, as one PEM text. The order is fixed, so that equal bundles are equal texts. */
+/**
+ * All certificates that callers must trust, as one PEM string. The order is fixed, so equal bundles are equal strings.
+ */
 export function trustBundle({ root, next, previous }: Material): string {
   return [root.certificate, next?.certificate, previous].filter((pem) => pem !== undefined).join("");
 }
@@ -115,14 +117,14 @@ function turningPoints(
 ): number[] {
   const points = [renewMs(leaf, policy), root.validToDate.getTime(), leaf.validToDate.getTime()];
   if (next === undefined) points.push(renewMs(root, policy));
-  // Once it is due, only the callers are waited for; those are watched.
+  // Once it is due, only the webhook configurations are waited for, and those are watched.
   else points.push(issuedMs(next) + policy.overlapMs, nowMs + policy.overlapMs);
   if (material.previous !== undefined) points.push(issuedMs(leaf) + policy.overlapMs);
   return points.filter((point) => point > nowMs);
 }
 
 function newRoot({ nowMs, policy }: CertificateSituation): KeyPair {
-  // A name of its own for every root: callers that trust two can tell which one signed.
+  // A distinct name for every root: callers that trust two can tell which one signed.
   const commonName = `webhook-ca-${nowMs.toString(36)}`;
   return createRoot({ commonName, fromMs: nowMs - BACKDATE_MS, toMs: nowMs + policy.rootLifetimeMs });
 }
@@ -152,7 +154,7 @@ function usableLeaf(leaf: KeyPair, root: X509Certificate, s: CertificateSituatio
   return s.hosts.every(covers) ? certificate : undefined;
 }
 
-/** Text that is no certificate is no defect here: somebody may have edited what is stored. */
+/** An invalid certificate is not a defect: the Secret may have been edited. */
 function parsed(pem: string): X509Certificate | undefined {
   try {
     return new X509Certificate(pem);

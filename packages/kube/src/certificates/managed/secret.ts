@@ -1,28 +1,16 @@
-// The Secret in which replicas share the operator's own root and serving certificate. Several may begin at once: the name can
-// be taken once, and an update counts only for the version that was read. Decides nothing about certificates.
+// The Secret in which replicas share the self-managed root and serving certificate. Several may start at once: only one
+// create succeeds, and an update applies only to the version that was read. Makes no decisions about certificates.
 import type { CallOptions, KubeClient } from "../../client/client.ts";
 import { isAlreadyExists, isConflict } from "../../core/errors.ts";
-import type { KubeObject, ObjectKey } from "../../core/object.ts";
-import { defineResource } from "../../core/resource.ts";
+import type { ObjectKey } from "../../core/object.ts";
+import { Secret } from "../../kinds/index.ts";
+import type { V1Secret } from "../../kinds/kubernetes.ts";
 import type { Material } from "./plan.ts";
 
-export interface SecretObject extends KubeObject {
-  type?: string;
-  data?: Record<string, string>;
-}
-
-export const SecretResource = defineResource<SecretObject>({
-  group: "",
-  version: "v1",
-  kind: "Secret",
-  plural: "secrets",
-  namespaced: true,
-});
-
-/** What was read, to be given back when it is replaced. */
+/** The Secret as read; required to replace it. */
 export interface StoredMaterial {
-  readonly secret: SecretObject | undefined;
-  /** Undefined when there is no Secret yet, or not everything is in it. */
+  readonly secret: V1Secret | undefined;
+  /** Undefined if the Secret does not exist or is incomplete. */
   readonly material: Material | undefined;
 }
 
@@ -37,11 +25,11 @@ const KEYS = {
 } as const;
 
 export async function readMaterial(client: KubeClient, key: ObjectKey, options: CallOptions): Promise<StoredMaterial> {
-  const secret = await client.find(SecretResource, key, options);
+  const secret = await client.find(Secret, key, options);
   return { secret, material: decodeMaterial(secret?.data ?? {}) };
 }
 
-/** Conflict: somebody else was faster; what they wrote is to be read. */
+/** "conflict": another replica was first; read what it wrote. */
 export async function writeMaterial(
   client: KubeClient,
   target: { readonly key: ObjectKey; readonly fieldManager: string; readonly stored: StoredMaterial },
@@ -53,14 +41,10 @@ export async function writeMaterial(
   try {
     if (stored.secret === undefined) {
       const metadata = { ...key };
-      await client.create(
-        SecretResource,
-        { metadata, type: "kubernetes.io/tls", data: encodeMaterial(material) },
-        call,
-      );
+      await client.create(Secret, { metadata, type: "kubernetes.io/tls", data: encodeMaterial(material) }, call);
     } else {
       const data = { ...otherEntries(stored.secret.data ?? {}), ...encodeMaterial(material) };
-      await client.replace(SecretResource, { ...stored.secret, data }, call);
+      await client.replace(Secret, { ...stored.secret, data }, call);
     }
     return "written";
   } catch (error) {
@@ -101,7 +85,7 @@ function encodeMaterial({ root, leaf, next, previous }: Material): Record<string
   );
 }
 
-/** What else somebody keeps in the Secret stays. */
+/** Preserves other entries of the Secret. */
 function otherEntries(data: Readonly<Record<string, string>>): Record<string, string> {
   const ours: readonly string[] = Object.values(KEYS);
   return Object.fromEntries(Object.entries(data).filter(([name]) => !ours.includes(name)));

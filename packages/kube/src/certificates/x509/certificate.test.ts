@@ -1,5 +1,5 @@
-// Certificates are judged by Node's own X.509 parser, not by the encoder that made them. Handshakes are in the control plane's
-// certificates.test.ts, which uses the same functions.
+// Certificates are verified by Node's own X.509 parser, not by the encoder that made them.
+// src/testing/authority.test.ts uses them in handshakes.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { expect, test } from "vitest";
 import { createRoot, issueCertificate } from "./certificate.ts";
@@ -8,7 +8,7 @@ const DAY_MS = 24 * 3_600_000;
 const FROM = Date.UTC(2026, 0, 1);
 const root = createRoot({ commonName: "root", fromMs: FROM, toMs: FROM + 3650 * DAY_MS });
 
-test("a root is one, for exactly as long as it is said to be", () => {
+test("a root is a CA with exactly the requested validity", () => {
   const certificate = new X509Certificate(root.certificate);
   expect(certificate.ca).toBe(true);
   expect(certificate.subject).toBe("CN=root");
@@ -17,7 +17,7 @@ test("a root is one, for exactly as long as it is said to be", () => {
   expect(certificate.checkPrivateKey(createPrivateKey(root.key))).toBe(true);
 });
 
-test("a leaf is issued from the root's stored texts alone", () => {
+test("a leaf is issued from the PEM strings of the root alone", () => {
   const validity = { fromMs: FROM + DAY_MS, toMs: FROM + 366 * DAY_MS };
   const stored = { certificate: `${root.certificate}`, key: `${root.key}` };
   const leaf = issueCertificate(stored, {
@@ -42,7 +42,7 @@ test("two certificates never share a serial number or a key", () => {
   expect(one.key).not.toBe(two.key);
 });
 
-test("a root with another subject than a common name issues nothing", () => {
+test("a root whose subject is not only a common name issues nothing", () => {
   const other = issueCertificate(root, {
     commonName: "x",
     organizations: ["o"],

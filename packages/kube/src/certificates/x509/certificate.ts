@@ -1,5 +1,5 @@
-// Makes X.509 certificates: roots that issue others, and leaves for servers and clients. EC P-256 keys, everything as PEM. It
-// stores nothing and reads no clock: how long something is valid is the caller's to say.
+// Issues X.509 certificates: roots, and leaves for servers and clients. EC P-256 keys, everything as PEM. Stores
+// nothing and reads no clock: the caller chooses the validity.
 import {
   createHash,
   createPrivateKey,
@@ -31,24 +31,24 @@ export interface KeyPair {
   readonly key: string;
 }
 
-/** From when until when, in milliseconds since the epoch. X.509 keeps whole seconds. */
+/** Start and end in milliseconds since the epoch. X.509 keeps whole seconds. */
 export interface Validity {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** A root that is wanted. */
+/** The parameters of a root. */
 export interface RootRequest extends Validity {
   readonly commonName: string;
 }
 
-/** A leaf that is wanted. */
+/** The parameters of a leaf. */
 export interface CertificateRequest extends Validity {
   readonly commonName: string;
-  /** Kubernetes reads the organizations of a client certificate as the user's groups. */
+  /** Kubernetes maps the organizations of a client certificate to the user's groups. */
   readonly organizations?: readonly string[];
   readonly usages: readonly ("client" | "server")[];
-  /** DNS names and IPv4 addresses a serving certificate is valid for. */
+  /** DNS names and IPv4 addresses that a serving certificate is valid for. */
   readonly hosts?: readonly string[];
 }
 
@@ -56,7 +56,7 @@ const ECDSA_WITH_SHA256 = sequence(oid("1.2.840.10045.4.3.2"));
 const USAGE_OID = { server: "1.3.6.1.5.5.7.3.1", client: "1.3.6.1.5.5.7.3.2" } as const;
 const KEY_USAGE = { digitalSignature: 0, keyCertSign: 5, crlSign: 6 } as const;
 
-/** A self-signed root that may issue leaves, and nothing between them and itself. */
+/** A self-signed root that may issue leaves but no intermediates. */
 export function createRoot(request: RootRequest): KeyPair {
   const own = generateKey();
   const name = encodeName(request);
@@ -77,7 +77,7 @@ export function createRoot(request: RootRequest): KeyPair {
   };
 }
 
-/** A new key and its certificate, signed by `root`, which {@link createRoot} made. */
+/** A new key and its certificate, signed by a root of {@link createRoot}. */
 export function issueCertificate(root: KeyPair, request: CertificateRequest): KeyPair {
   const own = generateKey();
   const issuer = new X509Certificate(root.certificate);
@@ -94,7 +94,7 @@ export function issueCertificate(root: KeyPair, request: CertificateRequest): Ke
   };
 }
 
-/** A key pair for signing, both halves PEM. */
+/** A key pair for signing, both as PEM. */
 export function createSigningKey(): { readonly publicKey: string; readonly privateKey: string } {
   const { publicKey, privateKey } = generateKey();
   return {
@@ -108,10 +108,10 @@ const generateKey = (): { publicKey: KeyObject; privateKey: KeyObject } =>
 
 const privateKeyPem = (key: KeyObject): string => pem("PRIVATE KEY", key.export({ type: "pkcs8", format: "der" }));
 
-/** Roots made here have a common name and nothing else, so their name can be written again from it. */
+/** Roots created here have only a common name, so their name can be rebuilt from it. */
 function commonNameOf(root: X509Certificate): string {
   const match = /^CN=([^\n]+)$/.exec(root.subject);
-  if (match?.[1] === undefined) throw new TypeError(`a root with the subject ${JSON.stringify(root.subject)}`);
+  if (match?.[1] === undefined) throw new TypeError(`unsupported subject of a root: ${JSON.stringify(root.subject)}`);
   return match[1];
 }
 

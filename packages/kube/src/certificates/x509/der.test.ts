@@ -1,4 +1,4 @@
-// Encodings against values worked out by hand from X.690.
+// Encodings compared with values computed by hand from X.690.
 import { expect, test } from "vitest";
 import { element, integer, namedBits, oid, time } from "./der.ts";
 
@@ -14,8 +14,8 @@ test.each([
 
 test.each([
   { name: "a small number", bytes: [2], want: "020102" },
-  { name: "a leading one bit gets a zero before it", bytes: [0x80], want: "02020080" },
-  { name: "needless zeros go", bytes: [0, 0, 5], want: "020105" },
+  { name: "a leading one bit is preceded by a zero byte", bytes: [0x80], want: "02020080" },
+  { name: "leading zeros are dropped", bytes: [0, 0, 5], want: "020105" },
   { name: "zero stays", bytes: [0], want: "020100" },
 ])("integer: $name", ({ bytes, want }) => {
   expect(hex(integer(Buffer.from(bytes)))).toBe(want);
@@ -28,7 +28,7 @@ test.each([
   expect(hex(oid(dotted))).toBe(want);
 });
 
-test("named bits leave out trailing zeros", () => {
+test("named bits omit trailing zeros", () => {
   expect(hex(namedBits([0]))).toBe("03020780");
   expect(hex(namedBits([5, 6]))).toBe("03020106");
 });

@@ -1,5 +1,5 @@
-// The few DER encodings (ITU-T X.690) that an X.509 certificate is made of. It only writes: nothing here reads DER, and it
-// knows nothing of certificates.
+// The DER encodings (ITU-T X.690) that an X.509 certificate needs. Only writes; nothing here reads DER or knows
+// certificates.
 
 /** One tag-length-value element. */
 export function element(tag: number, ...contents: readonly Uint8Array[]): Buffer {
@@ -22,7 +22,7 @@ export const boolean = (value: boolean): Buffer => element(0x01, Buffer.from([va
 
 /** A context tag around a whole element. */
 export const explicit = (tag: number, content: Uint8Array): Buffer => element(0xa0 | tag, content);
-/** A context tag that takes the place of a primitive element's own tag. */
+/** A context tag that replaces the tag of a primitive element. */
 export const implicit = (tag: number, content: Uint8Array): Buffer => element(0x80 | tag, content);
 
 /** A non-negative integer from its big-endian bytes. */
@@ -30,14 +30,14 @@ export function integer(bytes: Uint8Array): Buffer {
   let start = 0;
   while (start < bytes.length - 1 && bytes[start] === 0) start++;
   const magnitude = bytes.subarray(start);
-  // A leading bit of one would make the number negative.
+  // A leading one bit would make the number negative.
   const first = magnitude[0] ?? 0;
   return element(0x02, first >= 0x80 ? Buffer.from([0]) : Buffer.alloc(0), magnitude);
 }
 
 export const bitString = (bytes: Uint8Array, unusedBits = 0): Buffer => element(0x03, Buffer.from([unusedBits]), bytes);
 
-/** A bit string of named bits: DER leaves out the trailing zero bits. */
+/** A bit string of named bits: DER omits trailing zero bits. */
 export function namedBits(bits: readonly number[]): Buffer {
   const highest = Math.max(...bits);
   const bytes = Buffer.alloc(Math.floor(highest / 8) + 1);
@@ -60,7 +60,7 @@ export function oid(dotted: string): Buffer {
   return element(0x06, Buffer.from(bytes));
 }
 
-/** A moment in the form X.509 asks for: two-digit years until 2049, four digits after. */
+/** A time as X.509 requires it: two-digit years until 2049, four digits after. */
 export function time(moment: Date): Buffer {
   const digits = moment
     .toISOString()

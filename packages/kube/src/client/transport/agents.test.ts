@@ -1,4 +1,4 @@
-// TLS to the API server, rotation of certificates, and the way through a proxy.
+// TLS to the API server, rotation of certificates, and connections through a proxy.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
@@ -8,7 +8,13 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { KubeConfigError, KubeConnectionError } from "../../core/errors.ts";
-import { answer, type Loopback, type Script, startLoopback, unknownAuthority } from "../../testing/loopback-server.ts";
+import {
+  type Loopback,
+  respondJson,
+  type Script,
+  startLoopback,
+  unknownAuthority,
+} from "../../testing/loopback-server.ts";
 import { ManualClock } from "../../testing/manual-clock.ts";
 import { createKubeClient } from "../kube-client.ts";
 import { openTunnel, parseProxyUrl } from "./proxy-tunnel.ts";
@@ -18,7 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const ask = (config: ClusterConfig): Promise<unknown> =>
   createKubeClient({ config }).request({ method: "GET", path: "/x" });
-const whoAmI: Script = (request, response) => answer(response, 200, { peer: request.peer ?? "nobody" });
+const whoAmI: Script = (request, response) => respondJson(response, 200, { peer: request.peer ?? "nobody" });
 const secure = (): Promise<Loopback> => startLoopback(whoAmI, { tls: true });
 
 test("the server is verified against the given authority", async () => {
@@ -29,19 +35,19 @@ test("the server is verified against the given authority", async () => {
   await expect(ask(server.config({ certificateAuthority: undefined }))).rejects.toThrow(KubeConnectionError);
 });
 
-test("the name in the certificate must fit, and tls-server-name says which name to expect", async () => {
+test("the name in the certificate must match, and tls-server-name overrides it", async () => {
   await using server = await secure();
   expect(await ask(server.config({ tlsServerName: "api.internal" }))).toEqual({ peer: "nobody" });
   await expect(ask(server.config({ tlsServerName: "other.internal" }))).rejects.toThrow(/other\.internal/);
 });
 
-test("verification can be turned off, on request only", async () => {
+test("verification can be disabled explicitly", async () => {
   await using server = await secure();
   const config = server.config({ certificateAuthority: undefined, insecureSkipTlsVerify: true });
   expect(await ask(config)).toEqual({ peer: "nobody" });
 });
 
-test("client certificates in files are taken up when they change; a mismatched pair keeps the old connections", async () => {
+test("changed client certificate files are reloaded; a mismatched pair keeps the old connections", async () => {
   await using server = await secure();
   const certificate = join(folder, "tls.crt");
   const key = join(folder, "tls.key");
@@ -66,7 +72,7 @@ test("client certificates in files are taken up when they change; a mismatched p
   await expect.poll(() => server.sockets.size).toBe(1);
 });
 
-test("certificates that cannot be used at all are a configuration error", async () => {
+test("unusable certificates are a configuration error", async () => {
   await using server = await secure();
   const { certificate } = server.authority.issue({ commonName: "a", usages: ["client"] });
   const { key } = server.authority.issue({ commonName: "b", usages: ["client"] });
@@ -82,7 +88,7 @@ interface Proxy extends AsyncDisposable {
   readonly targets: string[];
 }
 
-/** A real CONNECT proxy that asks for `user:p@ss`. */
+/** A real CONNECT proxy that requires `user:p@ss`. */
 async function startProxy(tls?: { readonly cert: string; readonly key: string }): Promise<Proxy> {
   const targets: string[] = [];
   const open = new Set<Socket>();
@@ -127,7 +133,7 @@ test.each([
   expect(proxy.targets).toEqual([`127.0.0.1:${server.port}`]);
 });
 
-test("the server behind a proxy is verified too", async () => {
+test("the server behind a proxy is verified", async () => {
   await using server = await secure();
   await using proxy = await startProxy();
   const stranger = { type: "inline", pem: unknownAuthority() } as const;
@@ -135,11 +141,11 @@ test("the server behind a proxy is verified too", async () => {
   await expect(ask(config)).rejects.toThrow(KubeConnectionError);
 });
 
-test("a proxy that refuses is named, without its password", async () => {
+test("a proxy that rejects is named, without its password", async () => {
   await using server = await secure();
   await using proxy = await startProxy();
   const asking = ask(server.config({ proxyUrl: proxy.url.replace("p%40ss", "hunter2") }));
-  await expect(asking).rejects.toThrow(/proxy http:\/\/127\.0\.0\.1:\d+: CONNECT .* was answered with 407/);
+  await expect(asking).rejects.toThrow(/proxy http:\/\/127\.0\.0\.1:\d+: CONNECT .* returned 407/);
   await expect(asking).rejects.not.toThrow("hunter2");
 });
 
@@ -151,7 +157,7 @@ test("a proxy behind TLS, whose certificate the cluster's authority signed", asy
   expect(proxy.targets).toHaveLength(1);
 });
 
-test("a proxy that is not there", async () => {
+test("an unreachable proxy", async () => {
   const tunnel = openTunnel({
     proxy: parseProxyUrl("http://127.0.0.1:1"),
     target: "api:443",
@@ -161,7 +167,7 @@ test("a proxy that is not there", async () => {
   await expect(tunnel).rejects.toThrow(/proxy http:\/\/127\.0\.0\.1:1: CONNECT api:443 failed: .*ECONNREFUSED/);
 });
 
-test("proxies that do not speak HTTP are refused when the client is made", async () => {
+test("proxies of another protocol are rejected when the client is created", async () => {
   await using server = await secure();
   expect(() => createKubeClient({ config: server.config({ proxyUrl: "socks5://p:1080" }) })).toThrow(
     "proxy-url socks5://p:1080 is not supported",
@@ -170,7 +176,7 @@ test("proxies that do not speak HTTP are refused when the client is made", async
   expect(parseProxyUrl("https://p").port).toBe(443);
 });
 
-test("a server that is not a URL is refused when the client is made", () => {
+test("an invalid server URL is rejected when the client is created", () => {
   const config = { origin: '/k: context "x"', server: "ftp://api", authentication: { type: "none" } } as const;
   expect(() => createKubeClient({ config })).toThrow('/k: context "x": server "ftp://api" is not an http(s) URL');
 });

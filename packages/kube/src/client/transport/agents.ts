@@ -1,5 +1,5 @@
-// The sockets to one API server: agents that keep connections alive for calls and separate ones for watches, made anew
-// when certificates rotate. It knows nothing of requests beyond handing them a socket.
+// The connections to one API server: keep-alive agents for calls and separate ones for watches, replaced when
+// certificates rotate. Knows nothing of requests beyond giving them a socket.
 import { Agent as HttpAgent } from "node:http";
 import { type AgentOptions, Agent as HttpsAgent } from "node:https";
 import { type Duplex, PassThrough } from "node:stream";
@@ -16,7 +16,7 @@ export interface ServerAddress {
   readonly port: number;
   /** `host:port`, for the Host header and for metrics. */
   readonly authority: string;
-  /** Path below which the API lives; empty at the root. */
+  /** Path prefix of the API; empty at the root. */
   readonly basePath: string;
 }
 
@@ -28,7 +28,7 @@ export interface AgentPair {
 
 type OnSocket = (error: Error | null, socket: Duplex) => void;
 
-/** Below the idle timeouts of the API server (90 s) and of common load balancers, so that it is we who close first. */
+/** Below the idle timeouts of the API server (90 s) and of common load balancers, so that this side closes first. */
 const IDLE_SOCKET_MS = 30_000;
 const TCP_KEEP_ALIVE_MS = 15_000;
 const MOST_IDLE_SOCKETS = 32;
@@ -70,7 +70,7 @@ export class TransportAgents {
     this.#proxy = options.config.proxyUrl === undefined ? undefined : parseProxyUrl(options.config.proxyUrl);
   }
 
-  /** The agents for this material. Other material retires the present connections as soon as they are idle. */
+  /** The agents for this material. New material retires the present connections as soon as they are idle. */
   for(material: TlsMaterial): AgentPair {
     if (this.#pair !== undefined && material === this.#material) return this.#pair;
     this.#material = material;
@@ -80,7 +80,7 @@ export class TransportAgents {
     return next;
   }
 
-  /** Closes what is idle now, e.g. because the server turned out to have gone away. */
+  /** Closes idle connections, e.g. because the server turned out to be unavailable. */
   dropIdle(): void {
     if (this.#pair !== undefined) for (const agent of [this.#pair.calls, this.#pair.watches]) closeIdle(agent);
   }
@@ -98,13 +98,13 @@ export class TransportAgents {
     try {
       tls = this.#tlsOptions(material);
     } catch (cause) {
-      // A certificate and its key are two files: for a moment they may not belong together.
+      // A certificate and its key are two files: during a rotation they may briefly not match.
       if (this.#pair === undefined)
         throw new KubeConfigError(
-          `${this.#config.origin}: the certificates cannot be used: ${cause instanceof Error ? cause.message : cause}`,
+          `${this.#config.origin}: the certificates are unusable: ${cause instanceof Error ? cause.message : cause}`,
           { cause },
         );
-      this.#logger.error("new certificates cannot be used, keeping the connections made with the old ones", cause);
+      this.#logger.error("new certificates are unusable, keeping the connections made with the old ones", cause);
       return this.#pair;
     }
     const agent = (maxSockets: number): HttpAgent =>
@@ -126,7 +126,7 @@ export class TransportAgents {
     };
   }
 
-  /** One agent serves one server: a fixed name saves building one from all TLS options for every request. */
+  /** One agent serves one server: a fixed name avoids deriving one from all TLS options for every request. */
   #direct(
     agent: HttpAgent,
     { material, tls }: { readonly material: TlsMaterial; readonly tls?: ConnectionOptions },
@@ -139,7 +139,7 @@ export class TransportAgents {
     agent.createConnection = (_options: unknown, onSocket?: OnSocket): undefined => {
       openTunnel({ proxy, target, keepAliveMs: TCP_KEEP_ALIVE_MS, ca: material.ca }).then(
         (socket) => onSocket?.(null, tls === undefined ? socket : tlsConnect({ ...tls, socket, host })),
-        // The type asks for a stream even beside an error; the agent does not look at it.
+        // The type requires a stream even beside an error; the agent ignores it.
         (error: Error) => onSocket?.(error, new PassThrough().destroy()),
       );
       return undefined;
@@ -148,7 +148,7 @@ export class TransportAgents {
   }
 }
 
-/** TCP keep-alive from the first byte on; Nagle's algorithm is off in Node's agents anyway. */
+/** TCP keep-alive from the first byte; Node's agents disable Nagle's algorithm by default. */
 function keepAlive(maxSockets: number): AgentOptions {
   return {
     keepAlive: true,
@@ -161,7 +161,7 @@ function keepAlive(maxSockets: number): AgentOptions {
   };
 }
 
-/** Lets requests on their way finish, and keeps no socket after them. */
+/** Lets requests in flight finish, and keeps no socket after them. */
 function retire(pair: AgentPair): void {
   for (const agent of [pair.calls, pair.watches]) {
     agent.maxFreeSockets = 0;

@@ -1,5 +1,5 @@
-// A connection through an HTTP proxy: CONNECT, then the proxy only passes bytes. TLS to the API server is the caller's.
-// Proxies that speak anything but HTTP are refused when the client is made, not at the first request.
+// A connection through an HTTP proxy: CONNECT, then the proxy only forwards bytes. The caller adds TLS to the API
+// server. Proxies with another protocol are rejected when the client is created, not at the first request.
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Duplex } from "node:stream";
@@ -38,7 +38,7 @@ export function parseProxyUrl(text: string): ProxyAddress {
 
 export interface TunnelOptions {
   readonly proxy: ProxyAddress;
-  /** `host:port` at the far end. */
+  /** `host:port` of the server behind the proxy. */
   readonly target: string;
   readonly keepAliveMs: number;
   /** An authority that may have signed an https proxy's certificate, besides those that Node trusts. */
@@ -60,12 +60,12 @@ export function openTunnel(options: TunnelOptions): Promise<Duplex> {
       ...(proxy.secure && ca !== undefined && { ca: [...rootCertificates, ca] }),
       headers: { host: target, ...(proxy.authorization && { "proxy-authorization": proxy.authorization }) },
     });
-    const refuse = (answer: IncomingMessage): void =>
-      fail(`CONNECT ${target} was answered with ${answer.statusCode} ${answer.statusMessage}`);
-    request.on("connect", (answer, socket, head) => {
-      if (answer.statusCode !== 200) {
+    const rejected = (response: IncomingMessage): void =>
+      fail(`CONNECT ${target} returned ${response.statusCode} ${response.statusMessage}`);
+    request.on("connect", (response, socket, head) => {
+      if (response.statusCode !== 200) {
         socket.destroy();
-        refuse(answer);
+        rejected(response);
         return;
       }
       socket.setTimeout(0);
@@ -74,11 +74,11 @@ export function openTunnel(options: TunnelOptions): Promise<Duplex> {
       if (head.length > 0) socket.unshift(head);
       resolve(socket);
     });
-    request.on("response", (answer) => {
-      answer.destroy();
-      refuse(answer);
+    request.on("response", (response) => {
+      response.destroy();
+      rejected(response);
     });
-    request.on("timeout", () => request.destroy(new Error(`no answer within ${TUNNEL_TIMEOUT_MS} ms`)));
+    request.on("timeout", () => request.destroy(new Error(`no response within ${TUNNEL_TIMEOUT_MS} ms`)));
     request.on("error", (cause) => fail(`CONNECT ${target} failed: ${cause.message}`, cause));
     request.end();
   });

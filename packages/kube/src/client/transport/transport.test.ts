@@ -1,5 +1,5 @@
-// What happens between the client and a server: connections, deadlines, resets, limits. The server is a socket on
-// loopback whose bytes the test decides.
+// Connections, deadlines, resets and limits. The server is a socket on
+// loopback whose bytes the test scripts.
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
@@ -12,7 +12,7 @@ import {
   KubeTimeoutError,
   ResponseTooLargeError,
 } from "../../core/errors.ts";
-import { answer, type Loopback, type Script, startLoopback } from "../../testing/loopback-server.ts";
+import { type Loopback, respondJson, type Script, startLoopback } from "../../testing/loopback-server.ts";
 import { ManualClock } from "../../testing/manual-clock.ts";
 import type { KubeClient } from "../client.ts";
 import { createKubeClient, type KubeClientOptions } from "../kube-client.ts";
@@ -25,21 +25,21 @@ async function serve(
   return Object.assign(server, { client: createKubeClient({ config: server.config(), ...options }) });
 }
 const get = { method: "GET", path: "/x" };
-const ok: Script = (_request, response) => answer(response, 200, { ok: true });
+const ok: Script = (_request, response) => respondJson(response, 200, { ok: true });
 
-test("calls one after the other share one connection", async () => {
+test("sequential calls share one connection", async () => {
   await using server = await serve(ok);
   for (let i = 0; i < 10; i++) expect(await server.client.request(get)).toEqual({ ok: true });
   expect(server.connections).toBe(1);
 });
 
-test("calls at the same time use no more than the allowed connections", async () => {
+test("concurrent calls use at most the configured connections", async () => {
   await using server = await serve(ok, { maxSockets: 3 });
   await Promise.all(Array.from({ length: 30 }, () => server.client.request(get)));
   expect(server.connections).toBe(3);
 });
 
-test("headers: who asks, what is accepted, whom it stands for", async () => {
+test("headers: credentials, accepted types, impersonation", async () => {
   const server = await startLoopback(ok);
   await using _ = server;
   const config = server.config({
@@ -62,7 +62,7 @@ test("headers: who asks, what is accepted, whom it stands for", async () => {
 });
 
 test.each(["DELETE", "POST", "PATCH", "PUT"])(
-  "the body of a %s arrives, and the connection is good for the next call",
+  "the body of a %s arrives, and the connection is reusable",
   async (method) => {
     await using server = await serve(ok);
     await server.client.request({ method, path: "/x", body: { a: 1 } });
@@ -74,20 +74,20 @@ test.each(["DELETE", "POST", "PATCH", "PUT"])(
   },
 );
 
-test("an API below a path", async () => {
+test("an API with a path prefix", async () => {
   await using server = await startLoopback(ok);
   const config = server.config({ server: `http://127.0.0.1:${server.port}/k8s/clusters/c1/` });
   await createKubeClient({ config }).request(get);
   expect(server.seen[0]?.url).toBe("/k8s/clusters/c1/x");
 });
 
-test("a server that sends no head within the deadline", async () => {
+test("a server that sends no response head within the deadline", async () => {
   await using server = await serve(() => undefined);
   const call = server.client.request({ ...get, timeoutMs: 50 });
-  await expect(call).rejects.toThrow(new KubeTimeoutError("GET /x: no complete answer within 50 ms"));
+  await expect(call).rejects.toThrow(new KubeTimeoutError("GET /x: no complete response within 50 ms"));
 });
 
-test("a server that stops in the middle of the body", async () => {
+test("a server that stalls inside the body", async () => {
   await using server = await serve((_request, response) => {
     response.writeHead(200, { "content-length": "100" });
     response.write('{"half":');
@@ -98,7 +98,7 @@ test("a server that stops in the middle of the body", async () => {
 const proxied = { namespace: "n", pod: "p", port: 9090, path: "/metrics", firstByteMs: 3000, timeoutMs: 10_000 };
 const proxiedText = "GET /api/v1/namespaces/n/pods/p:9090/proxy/metrics";
 
-test("a server that reads the request and is silent fails at the limit for the response headers", async () => {
+test("a server that reads the request and stays silent fails at the limit for the response headers", async () => {
   const clock = new ManualClock();
   await using server = await serve(() => undefined, { clock });
   const outcome = settled(server.client.podProxyGet(proxied));
@@ -128,7 +128,7 @@ test("a server that accepts and never completes the handshake fails at the limit
   expect(clock.pending).toBe(0);
 });
 
-test("waiting for a free connection counts as connecting, and the limit for the headers begins after it", async () => {
+test("waiting for a free connection counts as connecting, and the limit for the headers starts after it", async () => {
   const clock = new ManualClock();
   const open: ServerResponse[] = [];
   await using server = await serve((_request, response) => void open.push(response), { clock, maxSockets: 1 });
@@ -145,7 +145,7 @@ test("waiting for a free connection counts as connecting, and the limit for the 
   expect(second.value).toBeInstanceOf(KubeTimeoutError);
 });
 
-test("once the headers are there, only the deadline of the whole call limits the body", async () => {
+test("after the headers only the deadline of the whole call limits the body", async () => {
   const clock = new ManualClock();
   await using server = await serve(
     (_request, response) => {
@@ -155,15 +155,15 @@ test("once the headers are there, only the deadline of the whole call limits the
     { clock },
   );
   const outcome = settled(server.client.podProxyGet(proxied));
-  // The limit for the headers is cancelled when they arrive: the deadline is the one timer left.
+  // The limit for the headers is cancelled when they arrive: only the timer of the deadline is left.
   await expect.poll(() => server.seen.length === 1 && clock.pending).toBe(1);
   await clock.advance(9999);
   expect(outcome.value).toBeUndefined();
   await clock.advance(1);
-  expect(outcome.value).toEqual(new KubeTimeoutError(`${proxiedText}: no complete answer within 10000 ms`));
+  expect(outcome.value).toEqual(new KubeTimeoutError(`${proxiedText}: no complete response within 10000 ms`));
 });
 
-/** What became of the promise so far. */
+/** The outcome of the promise so far. */
 function settled(promise: Promise<unknown>): { readonly value: unknown } {
   const outcome: { value: unknown } = { value: undefined };
   promise.then(
@@ -191,7 +191,7 @@ async function silentPeer(): Promise<
   };
 }
 
-test("a connection reset in the middle of the body", async () => {
+test("a connection reset inside the body", async () => {
   await using server = await serve((_request, response) => {
     response.writeHead(200, { "content-length": "100" });
     response.write('{"half":', () => response.destroy());
@@ -199,7 +199,7 @@ test("a connection reset in the middle of the body", async () => {
   const error = await server.client.request(get).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(KubeConnectionError);
   expect(error).toMatchObject({
-    message: expect.stringContaining("broken off in the middle"),
+    message: expect.stringContaining("connection broken inside the response"),
     cause: expect.any(Error),
   });
 });
@@ -215,7 +215,7 @@ test("an abort rejects with the signal's reason and closes the connection", asyn
   await expect.poll(() => server.sockets.size).toBe(0);
 });
 
-test("nobody listens: the address and the cause are in the error", async () => {
+test("a refused connection: the error contains the address and the cause", async () => {
   const server = await startLoopback(ok);
   const config = server.config();
   await server[Symbol.asyncDispose]();
@@ -226,23 +226,23 @@ test("nobody listens: the address and the cause are in the error", async () => {
   expect(error).toMatchObject({ message: expect.stringContaining("ECONNREFUSED"), cause: { code: "ECONNREFUSED" } });
 });
 
-/** Answers the first request, then hangs up on the second one of the same connection without a word. */
+/** Responds to the first request, then closes the connection on the second one without a response. */
 const hangUpOnReuse = (): Script => {
   const known = new Set<number>();
   return (request, response) => {
     if (known.has(request.connection)) response.socket?.destroy();
-    else answer(response, 200, { connection: request.connection });
+    else respondJson(response, 200, { connection: request.connection });
     known.add(request.connection);
   };
 };
 
-test("a kept connection that the server closed: a GET is sent again on a new one", async () => {
+test("a kept-alive connection that the server closed: a GET is retried on a new one", async () => {
   await using server = await serve(hangUpOnReuse());
   await server.client.request(get);
   expect(await server.client.request(get)).toEqual({ connection: 2 });
 });
 
-test("a kept connection that breaks after a write left: the write is not repeated", async () => {
+test("a kept-alive connection that breaks after a write was sent: the write is not repeated", async () => {
   await using server = await serve(hangUpOnReuse());
   await server.client.request(get);
   const write = server.client.request({ method: "POST", path: "/x", body: {} });
@@ -251,35 +251,35 @@ test("a kept connection that breaks after a write left: the write is not repeate
   expect(server.seen.filter((request) => request.method === "POST")).toHaveLength(1);
 });
 
-test("the fence is asked when the connection is open: a handshake may take longer than the lease", async () => {
-  // Accepts the connection and never answers the TLS handshake.
+test("the fence is checked when the connection is open: a handshake may take longer than the lease", async () => {
+  // Accepts the connection and never completes the TLS handshake.
   const deaf = createServer((socket) => socket.on("error", () => undefined)).listen(0, "127.0.0.1");
   await once(deaf, "listening");
   const { port } = deaf.address() as AddressInfo;
-  let asked = 0;
+  let checks = 0;
   const server = `https://127.0.0.1:${port}`;
   const client = createKubeClient({
     config: { origin: "deaf", server, authentication: { type: "none" } },
     guardWrite: () => {
-      asked += 1;
+      checks += 1;
     },
   });
   const accepted = once(deaf, "connection");
   const write = client.request({ method: "POST", path: "/x", body: {}, timeoutMs: 300 });
   await expect(write).rejects.toThrow(KubeTimeoutError);
   await accepted;
-  expect(asked, "the fence was asked").toBe(0);
+  expect(checks, "the fence was checked").toBe(0);
   client.close();
   deaf.close();
 });
 
-test("a new connection that breaks is an error, also for a GET", async () => {
+test("a new connection that breaks is an error, even for a GET", async () => {
   await using server = await serve((_request, response) => void response.socket?.destroy());
   await expect(server.client.request(get)).rejects.toThrow(KubeConnectionError);
   expect(server.seen).toHaveLength(1);
 });
 
-test("idle connections that the server closes are noticed", async () => {
+test("idle connections that the server closes are detected", async () => {
   await using server = await serve(ok);
   await server.client.request(get);
   for (const socket of server.sockets) socket.destroy();
@@ -293,28 +293,28 @@ test("idle connections that the server closes are noticed", async () => {
 test.each([
   { body: "<html>sorry</html>", want: 'GET /x: expected JSON, got "<html>sorry</html>"' },
   { body: '{"data": "c2VjcmV0', want: "GET /x: expected JSON, got broken JSON of 18 characters" },
-])("an answer that is not JSON: $body", async ({ body, want }) => {
-  await using server = await serve((_request, response) => answer(response, 200, body));
+])("a response that is not JSON: $body", async ({ body, want }) => {
+  await using server = await serve((_request, response) => respondJson(response, 200, body));
   await expect(server.client.request(get)).rejects.toThrow(new DecodeError(want));
 });
 
-test("an answer past the limit is not read to its end", async () => {
-  await using server = await serve((_request, response) => answer(response, 200, "x".repeat(5000)), {
+test("a response past the limit is not read to its end", async () => {
+  await using server = await serve((_request, response) => respondJson(response, 200, "x".repeat(5000)), {
     maxResponseBytes: 1000,
   });
   await expect(server.client.request(get)).rejects.toThrow(ResponseTooLargeError);
 });
 
 test("redirects are not followed", async () => {
-  await using server = await serve((_request, response) => answer(response, 302, "", { location: "/elsewhere" }));
+  await using server = await serve((_request, response) => respondJson(response, 302, "", { location: "/elsewhere" }));
   await expect(server.client.request(get)).rejects.toThrow(KubeApiError);
   expect(server.seen).toHaveLength(1);
 });
 
-test("a closed client refuses calls, lets running ones finish and keeps no connection", async () => {
+test("a closed client rejects calls, lets running ones finish and keeps no connection", async () => {
   let finish: (() => void) | undefined;
   await using server = await serve((_request, response) => {
-    finish = () => answer(response, 200, { late: true });
+    finish = () => respondJson(response, 200, { late: true });
   });
   const running = server.client.request(get);
   await expect.poll(() => finish).toBeDefined();

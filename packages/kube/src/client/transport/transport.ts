@@ -1,5 +1,5 @@
-// One request on the wire: sends it, gives the answer's head, and reads bodies within a limit. Built on node:http(s) for
-// its small footprint. It knows nothing of Kubernetes, does not retry refusals, and follows no redirects.
+// One HTTP request: sends it, returns the response head, and reads bodies within a limit. Built on node:http(s) for its
+// small footprint. Knows nothing of Kubernetes, does not retry rejected requests, and follows no redirects.
 import { type IncomingMessage, type OutgoingHttpHeaders, request as sendHttp } from "node:http";
 import { request as sendHttps } from "node:https";
 import type { Socket } from "node:net";
@@ -16,13 +16,13 @@ export interface WireRequest {
   readonly headers: OutgoingHttpHeaders;
   readonly body: string | undefined;
   readonly pool: keyof AgentPair;
-  /** Called when the request has a ready connection, just before its first byte; what it throws stops the request. */
+  /** Called when the request has an open connection, just before its first byte; if it throws, nothing is sent. */
   readonly beforeSend: (() => void) | undefined;
-  /** Limit for getting a connection, and once more from there to the response headers; undefined: the deadline alone. */
+  /** Limit for obtaining a connection, and again from there to the response headers; undefined: the deadline alone. */
   readonly firstByteMs: number | undefined;
 }
 
-/** A failed attempt on a kept-alive socket that the server had closed meanwhile, safe to send again. */
+/** A failed attempt on a kept-alive socket that the server had closed, safe to send again. */
 class StaleSocketError extends KubeConnectionError {}
 
 export class Transport {
@@ -34,13 +34,13 @@ export class Transport {
     this.#agents = agents;
   }
 
-  /** Resolves with the head of the answer; the body is still to be read (or destroyed). */
+  /** Resolves with the response head; the body is still to be read (or destroyed). */
   async send(request: WireRequest, tls: TlsMaterial, deadline: CallDeadline): Promise<IncomingMessage> {
     try {
       return await this.#attempt(request, tls, deadline);
     } catch (error) {
       if (!(error instanceof KubeConnectionError || error instanceof KubeTimeoutError)) throw error;
-      // The other idle sockets have most likely met the same end; a second attempt is then on a new connection.
+      // The other idle sockets are most likely closed too; a second attempt then uses a new connection.
       this.#agents.dropIdle();
       if (error instanceof StaleSocketError) return this.#attempt(request, tls, deadline);
       throw error;
@@ -89,7 +89,7 @@ export class Transport {
       };
       request.on("socket", (socket) => {
         bytesBefore = socket.bytesWritten;
-        // Waiting for a free socket or a handshake can take long: a fenced request is released only after that.
+        // Waiting for a free socket or a handshake can take long: the fence is checked only after that.
         if (isOpening(socket)) socket.once(secure ? "secureConnect" : "connect", release);
         else release();
       });
@@ -101,7 +101,7 @@ export class Transport {
         done();
         const stale = request.reusedSocket && isReset(cause);
         // A GET changes nothing, so it may always be repeated. A write may be repeated only if not one byte of it was
-        // handed to the socket: after that the server may have carried it out, whatever became of the connection.
+        // written to the socket: after that the server may have executed it, whatever happened to the connection.
         const harmless = wire.method === "GET" || request.socket?.bytesWritten === bytesBefore;
         const message = `${wire.method} ${wire.path.split("?", 1)[0]}: ${describe(cause)}`;
         reject(
@@ -112,14 +112,17 @@ export class Transport {
   }
 }
 
-/** A socket handed over by another request is open already and tells nobody again, whether or not Node calls it reused. */
+/**
+ * A socket handed over by another request is already open and emits no event again, even if Node does not call it
+ * reused.
+ */
 function isOpening(socket: Socket): boolean {
   if (socket instanceof TLSSocket)
     return "secureConnecting" in socket ? socket.secureConnecting === true : socket.connecting;
   return socket.connecting;
 }
 
-/** The whole body as text. Past the limit the connection is given up rather than the rest read. */
+/** The whole body as a string. Past the limit the connection is closed rather than the rest read. */
 export function readBody(
   response: IncomingMessage,
   options: { readonly deadline: CallDeadline; readonly maxBytes: number; readonly request: string },
@@ -139,7 +142,8 @@ export function readBody(
     });
     response.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > maxBytes) fail(new ResponseTooLargeError(`${request}: the answer is larger than ${maxBytes} bytes`));
+      if (bytes > maxBytes)
+        fail(new ResponseTooLargeError(`${request}: the response is larger than ${maxBytes} bytes`));
       else chunks.push(chunk);
     });
     response.on("end", () => {
@@ -149,9 +153,7 @@ export function readBody(
       else resolve(Buffer.concat(chunks, bytes).toString("utf8"));
     });
     response.on("error", (cause) =>
-      fail(
-        new KubeConnectionError(`${request}: broken off in the middle of the answer: ${describe(cause)}`, { cause }),
-      ),
+      fail(new KubeConnectionError(`${request}: connection broken inside the response: ${describe(cause)}`, { cause })),
     );
   });
 }

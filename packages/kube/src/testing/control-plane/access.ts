@@ -1,4 +1,4 @@
-// Kubeconfig files for the people and programs that use a control plane: client certificates and service account tokens.
+// Kubeconfig files for the users and programs of a control plane: client certificates and service account tokens.
 import { createHash } from "node:crypto";
 import type { Authority } from "../authority.ts";
 import { type Api, valueAt } from "./api-request.ts";
@@ -13,7 +13,7 @@ export interface AccessOptions {
   readonly url: string;
 }
 
-/** Writes a kubeconfig with a fresh client certificate; answers its path. */
+/** Writes a kubeconfig with a new client certificate; returns its path. */
 export function writeUserKubeconfig(options: AccessOptions, user: string, groups: readonly string[]): string {
   const { workspace, authority, url } = options;
   const pair = authority.issue({ commonName: user, organizations: groups, usages: ["client"] });
@@ -21,7 +21,7 @@ export function writeUserKubeconfig(options: AccessOptions, user: string, groups
   return workspace.write(fileName([user, ...groups]), renderKubeconfig(contents));
 }
 
-/** Writes a kubeconfig with a token of this service account, which is made if need be; answers its path. */
+/** Writes a kubeconfig with a token of this service account, creating it if necessary; returns its path. */
 export async function writeServiceAccountKubeconfig(
   options: AccessOptions & { readonly admin: Api },
   namespace: string,
@@ -41,13 +41,13 @@ export async function writeServiceAccountKubeconfig(
     body: { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: TOKEN_SECONDS } },
   });
   const token = valueAt(body, ["status", "token"]);
-  if (typeof token !== "string") throw new Error(`the token request for ${namespace}/${name} answered without a token`);
+  if (typeof token !== "string") throw new Error(`TokenRequest for ${namespace}/${name} returned no token`);
   const user = `system:serviceaccount:${namespace}:${name}`;
   const contents = { url, ca: authority.certificate, user, credentials: { type: "token", token } } as const;
   return workspace.write(fileName([user]), renderKubeconfig(contents));
 }
 
-/** One file per identity; user names may hold characters that file names must not. */
+/** One file per identity; user names may contain characters that file names must not. */
 function fileName(identity: readonly string[]): string {
   const readable = (identity[0] ?? "").replace(/[^a-zA-Z0-9-]+/g, "-");
   const digest = createHash("sha256").update(JSON.stringify(identity)).digest("hex").slice(0, 8);

@@ -1,5 +1,5 @@
-// JSON requests to the control plane's own servers: enough for readiness, tokens, manifests, nodes and tests of the control
-// plane itself. It is not the operator's client: no retries, no watches, no rotation.
+// JSON requests to the control plane's own servers: enough for readiness, tokens, manifests, nodes and tests of the
+// control plane itself. Not the client of the runtime: no retries, no watches, no rotation.
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { parse } from "yaml";
@@ -14,30 +14,30 @@ export interface Credentials {
   readonly token?: string;
 }
 
-/** One request; GET unless it says otherwise. */
+/** One request; GET by default. */
 export interface ApiRequest {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly body?: unknown;
   readonly contentType?: string;
-  /** `text` leaves the answer as it came, e.g. the lines of a watch. Default `json`. */
+  /** `text` returns the body unparsed, e.g. the lines of a watch. Default `json`. */
   readonly as?: "json" | "text";
   readonly signal?: AbortSignal;
 }
 
-/** A response, whatever its status. */
-export interface ApiAnswer {
+/** A response with any status. */
+export interface ApiResponse {
   readonly status: number;
-  /** The parsed body, or its text when it is not JSON. */
+  /** The parsed body, or the raw string if it is not JSON. */
   readonly body: unknown;
 }
 
 /** Single JSON requests: no retries, no watches. */
 export interface Api {
-  /** Sends a request; every HTTP status is an answer. */
-  send(request: ApiRequest): Promise<ApiAnswer>;
+  /** Sends a request; resolves for every HTTP status. */
+  send(request: ApiRequest): Promise<ApiResponse>;
   /** Sends a request and fails unless the status is 2xx or one of `accept`. */
-  expect(request: ApiRequest, accept?: readonly number[]): Promise<ApiAnswer>;
+  expect(request: ApiRequest, accept?: readonly number[]): Promise<ApiResponse>;
   close(): void;
 }
 
@@ -51,36 +51,39 @@ export function openApi(credentials: Credentials): Api {
   });
   const authorization: Record<string, string> =
     credentials.token === undefined ? {} : { authorization: `Bearer ${credentials.token}` };
-  const send = (what: ApiRequest): Promise<ApiAnswer> =>
+  const send = (what: ApiRequest): Promise<ApiResponse> =>
     sendRequest({ agent, url: new URL(what.path, credentials.url), headers: authorization, what });
   return {
     send,
     async expect(what, accept = []) {
-      const answer = await send(what);
-      if ((answer.status >= 200 && answer.status < 300) || accept.includes(answer.status)) return answer;
+      const response = await send(what);
+      if ((response.status >= 200 && response.status < 300) || accept.includes(response.status)) return response;
       const verb = `${what.method ?? "GET"} ${what.path}`;
-      throw new Error(`${verb} answered ${answer.status}: ${messageOf(answer.body)}`);
+      throw new Error(`${verb} returned ${response.status}: ${messageOf(response.body)}`);
     },
     close: () => agent.destroy(),
   };
 }
 
-/** Opens the API, at another address if one is given, with the first cluster and user of a kubeconfig that this folder's code wrote. */
+/**
+ * Opens the API with the first cluster and user of a kubeconfig that a control plane wrote, optionally at another
+ * address.
+ */
 export function openApiFromKubeconfig(path: string, otherUrl?: string): Api {
   const config: unknown = parse(readFileSync(path, "utf8"));
   const cluster = valueAt(config, ["clusters", 0, "cluster"]);
   const user = valueAt(config, ["users", 0, "user"]);
-  const url = otherUrl ?? textAt(cluster, "server", path);
-  const ca = decode(textAt(cluster, "certificate-authority-data", path));
+  const url = otherUrl ?? stringAt(cluster, "server", path);
+  const ca = decode(stringAt(cluster, "certificate-authority-data", path));
   const token = valueAt(user, ["token"]);
   if (typeof token === "string") return openApi({ url, ca, token });
-  const certificate = decode(textAt(user, "client-certificate-data", path));
-  return openApi({ url, ca, certificate, key: decode(textAt(user, "client-key-data", path)) });
+  const certificate = decode(stringAt(user, "client-certificate-data", path));
+  return openApi({ url, ca, certificate, key: decode(stringAt(user, "client-key-data", path)) });
 }
 
 const decode = (base64: string): string => Buffer.from(base64, "base64").toString("utf8");
 
-/** The value below these keys, or undefined where the path ends early. */
+/** The value below these keys; undefined where the path ends early. */
 export function valueAt(root: unknown, keys: readonly (string | number)[]): unknown {
   let value = root;
   for (const key of keys) {
@@ -90,7 +93,7 @@ export function valueAt(root: unknown, keys: readonly (string | number)[]): unkn
   return value;
 }
 
-function textAt(root: unknown, key: string, source: string): string {
+function stringAt(root: unknown, key: string, source: string): string {
   const value = valueAt(root, [key]);
   if (typeof value !== "string") throw new Error(`${source} has no ${key}`);
   return value;
@@ -108,7 +111,7 @@ interface Exchange {
   readonly what: ApiRequest;
 }
 
-function sendRequest({ agent, url, headers, what }: Exchange): Promise<ApiAnswer> {
+function sendRequest({ agent, url, headers, what }: Exchange): Promise<ApiResponse> {
   const payload = what.body === undefined ? undefined : JSON.stringify(what.body);
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   const contentType = { "content-type": what.contentType ?? "application/json" };

@@ -1,4 +1,4 @@
-// kube-apiserver for one control plane: its files, its flags, and starting it again on the same port.
+// kube-apiserver of one control plane: its files, its flags, and its restart on the same port.
 import { type Authority, createSigningKey } from "../authority.ts";
 import { type Api, openApi } from "./api-request.ts";
 import { withFreePorts } from "./ports.ts";
@@ -64,7 +64,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 type Files = Readonly<Record<"ca" | "certificate" | "key" | "tokenKey" | "tokenPublicKey", string>>;
 
 function writeFiles({ workspace, authority }: ApiServerOptions): Files {
-  // One certificate for serving, for etcd and for kubelets: nobody else can read the folder.
+  // One certificate for serving, for etcd and for kubelets: only the owner can read the folder.
   const pair = authority.issue({
     commonName: "kube-apiserver",
     organizations: ["system:masters"],
@@ -97,8 +97,8 @@ function renderArgs(etcdUrl: string, port: number, files: Files): string[] {
     `--etcd-keyfile=${files.key}`,
     "--bind-address=127.0.0.1",
     `--secure-port=${port}`,
-    // Nobody may publish a loopback address as the `kubernetes` Service's endpoint, so nobody publishes one; named explicitly,
-    // the address also works on a machine without any route.
+    // A loopback address must not be published as the endpoint of the `kubernetes` Service, so no endpoint is
+    // published. The explicit address also works on a machine without any route.
     "--advertise-address=127.0.0.1",
     "--endpoint-reconciler-type=none",
     `--tls-cert-file=${files.certificate}`,

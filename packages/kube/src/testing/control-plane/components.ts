@@ -1,23 +1,23 @@
-// The programs that run beside etcd and kube-apiserver on request: their users and their flags.
+// The optional programs beside etcd and kube-apiserver: their users and their flags.
 
-/** What a component's flags can refer to. */
+/** Files that the flags of a component refer to. */
 export interface ComponentFiles {
   readonly kubeconfig: string;
   /** The cluster's root certificate. */
   readonly ca: string;
 }
 
-/** A program that gets a kubeconfig of its own. */
+/** A program with its own kubeconfig. */
 export interface ComponentProgram {
-  /** Of the program among the binaries, and of its log file. */
+  /** Name of its binary and of its log file. */
   readonly name: string;
-  /** Who it is to the API server. */
+  /** Its user at the API server. */
   readonly user: string;
   readonly groups: readonly string[];
   args(files: ComponentFiles): readonly string[];
 }
 
-/** One of Kubernetes' own programs by its name, or any other. */
+/** One of Kubernetes' own programs by its name, or any other program. */
 export type Component = "kube-controller-manager" | "kube-scheduler" | ComponentProgram;
 
 export function programOf(component: Component): ComponentProgram {
@@ -34,8 +34,8 @@ export function programOf(component: Component): ComponentProgram {
 const CONTROLLER_MANAGER: ComponentProgram = {
   name: "kube-controller-manager",
   user: "system:kube-controller-manager",
-  // Its controllers write with its own identity instead of one service account each, which would take a token request per
-  // controller at the start; so it needs the power of all of them.
+  // Its controllers use its own identity instead of one service account each, which would cost a token request per
+  // controller at startup; so it needs the permissions of all of them.
   groups: ["system:masters"],
   args: ({ kubeconfig, ca }) => [
     `--kubeconfig=${kubeconfig}`,
@@ -44,7 +44,7 @@ const CONTROLLER_MANAGER: ComponentProgram = {
     "--secure-port=0",
     "--kube-api-qps=1000",
     "--kube-api-burst=2000",
-    // Simulated nodes and busy machines are late with their heartbeats: that is no reason to evict pods.
+    // Simulated nodes and busy machines send late heartbeats, which must not evict pods.
     "--node-monitor-grace-period=1h",
   ],
 };

@@ -1,5 +1,5 @@
-// A real Kubernetes control plane on free loopback ports, for tests. Everything it starts and writes is removed with it, also when its
-// owner is killed. It finds no programs by itself: its caller says where they are.
+// A real Kubernetes control plane on free loopback ports, for tests. All its processes and files are removed with it,
+// also if its owner is killed. Does not search for programs: the caller names them.
 import { join } from "node:path";
 import type { KeyPair } from "../../certificates/x509/certificate.ts";
 import { type CertificateRequest, createAuthority } from "../authority.ts";
@@ -13,60 +13,65 @@ import { openWorkspace, type Workspace } from "./workspace.ts";
 
 const COMPONENT_DEADLINE_MS = 60_000;
 
-/** Where the programs are: a folder that holds them by their names (`etcd`, `kube-apiserver`, …), or a path for each name. */
+/**
+ * Where the programs are: a folder that contains them by name (`etcd`, `kube-apiserver`, …), or a path for each name.
+ */
 export type Binaries = string | Readonly<Record<string, string>>;
 
+/** Options of a control plane. */
 export interface ControlPlaneOptions {
   readonly binaries: Binaries;
-  /** What runs beside etcd and kube-apiserver. */
+  /** Programs to run beside etcd and kube-apiserver. */
   readonly components?: readonly Component[];
-  /** Further kube-apiserver flags, e.g. `--watch-cache=false`. */
+  /** Additional kube-apiserver flags, e.g. `--watch-cache=false`. */
   readonly apiServerArgs?: readonly string[];
-  /** Folder or file with CRD manifests to install before `startControlPlane` returns. */
+  /** Folder or file with CRD manifests to install before `startControlPlane` resolves. */
   readonly crds?: string;
-  /** Where the control plane's own folder is made. Default: the system's folder for temporary files. */
+  /** Parent of the control plane's own folder. Default: the system's folder for temporary files. */
   readonly parentFolder?: string;
-  /** How the name of that folder begins. Default: `control-plane-`. */
+  /** Prefix of the folder's name. Default: `control-plane-`. */
   readonly folderPrefix?: string;
-  /** Progress for people: one line per step. */
+  /** Receives one line of progress per step. */
   readonly progress?: (line: string) => void;
 }
 
-/** A running control plane. Everything it started and wrote is removed with it, also when its owner is killed. */
+/** A running control plane. All its processes and files are removed with it, also if its owner is killed. */
 export interface ControlPlane extends AsyncDisposable {
   /** `https://127.0.0.1:port` */
   readonly url: string;
-  /** Everything the control plane writes is below this folder, which goes away with it. */
+  /** Everything the control plane writes is below this folder, which is removed with it. */
   readonly folder: string;
   /** Path of the cluster administrator's kubeconfig. */
   readonly adminKubeconfig: string;
   /** Path of a kubeconfig with a client certificate for this user. */
   userKubeconfig(user: string, groups?: readonly string[]): Promise<string>;
-  /** Path of a kubeconfig with a token of this service account, which is made if it does not exist. */
+  /** Path of a kubeconfig with a token of this service account, which is created if it does not exist. */
   serviceAccountKubeconfig(namespace: string, name: string): Promise<string>;
   /** A certificate of the control plane's own authority, whose root is in `ca.crt` of the folder. */
   issueCertificate(request: CertificateRequest): KeyPair;
-  /** Ends kube-apiserver (SIGKILL by default) and waits until it is gone; etcd keeps running. */
+  /** Terminates kube-apiserver (SIGKILL by default) and waits until it has exited; etcd keeps running. */
   stopApiServer(signal?: NodeJS.Signals): Promise<void>;
   /** Starts kube-apiserver again on the same port and waits until it is ready. */
   startApiServer(): Promise<void>;
-  /** Ends etcd (SIGTERM by default) and starts it again with its data; kube-apiserver keeps running and finds it again. */
+  /**
+   * Terminates etcd (SIGTERM by default) and restarts it with its data; kube-apiserver keeps running and reconnects.
+   */
   restartEtcd(signal?: NodeJS.Signals): Promise<void>;
   /**
-   * Compacts etcd's history up to now, so that older watch positions are refused with 410.
+   * Compacts etcd's history up to now, so that older watch positions are rejected with 410.
    *
-   * kube-apiserver 1.36 answers watches and continued lists from its own watch cache and does not notice a compaction below it.
-   * A real 410 (a watch answers 200 with an ERROR event of code 410, a continued list answers 410) therefore also needs one of:
-   * `apiServerArgs: ["--watch-cache=false"]`, or stopping and starting the API server, whose new cache begins at that moment.
-   * After a restart every older position is refused, compacted or not.
+   * kube-apiserver 1.36 serves watches and continued lists from its own watch cache and does not notice a compaction
+   * below it. A real 410 (a watch returns 200 with an ERROR event of code 410, a continued list returns 410) therefore
+   * also needs either `apiServerArgs: ["--watch-cache=false"]`, or a restart of the API server, whose new cache begins
+   * at that moment. After a restart every older position is rejected, compacted or not.
    */
   compactEtcd(): Promise<void>;
-  /** Process ids by name, for tests that look at memory or send signals. */
+  /** Process ids by name, for tests that measure memory or send signals. */
   readonly processes: Readonly<Record<string, number>>;
   stop(): Promise<void>;
 }
 
-/** Starts etcd, kube-apiserver and the components that are asked for, on free loopback ports; resolves when they are ready. */
+/** Starts etcd, kube-apiserver and the requested components on free loopback ports; resolves when they are ready. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { parentFolder: parent, folderPrefix = "control-plane-" } = options;
   const workspace = openWorkspace(folderPrefix, parent === undefined ? {} : { parent });
@@ -85,7 +90,7 @@ async function start(workspace: Workspace, options: ControlPlaneOptions): Promis
   progress("starting etcd");
   const etcd = await startEtcd(workspace, authority, binaryOf("etcd"));
   progress("starting kube-apiserver");
-  // Nobody makes the `default` service accounts without a controller manager: pods could not be created at all.
+  // Without a controller manager there are no `default` service accounts, and pods could not be created at all.
   const withoutAccounts = components.includes("kube-controller-manager")
     ? []
     : ["--disable-admission-plugins=ServiceAccount"];
@@ -111,7 +116,7 @@ async function start(workspace: Workspace, options: ControlPlaneOptions): Promis
   }
   const running = () => [...started, apiServer.process(), etcd.process()];
   const stop = once(async () => {
-    // What depends on others goes first, so that nothing spends its last second retrying.
+    // Dependents first, so that nothing spends its last second retrying.
     await Promise.all(started.map((component) => component.stop()));
     await apiServer.process().stop();
     await etcd.process().stop();
@@ -138,7 +143,7 @@ async function start(workspace: Workspace, options: ControlPlaneOptions): Promis
   };
 }
 
-/** The controller manager works when it has made the first service account; the others have nothing to show before work comes. */
+/** The controller manager is ready when it has created the first service account; the others have no visible sign. */
 function waitUntilWorking(component: ManagedProcess, { admin }: ApiServer): Promise<void> {
   const path = "/api/v1/namespaces/default/serviceaccounts/default";
   return component.waitUntilReady(
@@ -151,11 +156,11 @@ function waitUntilWorking(component: ManagedProcess, { admin }: ApiServer): Prom
 function pathOf(binaries: Binaries, name: string): string {
   if (typeof binaries === "string") return join(binaries, name);
   const path = binaries[name];
-  if (path === undefined) throw new Error(`no binary for ${name}`);
+  if (path === undefined) throw new Error(`no path given for the binary ${name}`);
   return path;
 }
 
-/** Stopping twice waits for the same stop. */
+/** A second stop waits for the first one. */
 function once(action: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   return () => {

@@ -10,7 +10,7 @@ const FIELD_MANAGER = "control-plane";
 const POLL_MS = 50;
 const ESTABLISHED_DEADLINE_MS = 30_000;
 
-/** Applies every CRD of a file or folder; answers their names. Anything else in the files is an error. */
+/** Applies every CRD of a file or folder; returns their names. Other manifests in the files are an error. */
 export async function installCrds(api: Api, fileOrFolder: string): Promise<readonly string[]> {
   const crds = manifestFiles(fileOrFolder).flatMap(readCrds);
   await Promise.all(crds.map((crd) => applyCrd(api, crd)));
@@ -19,7 +19,7 @@ export async function installCrds(api: Api, fileOrFolder: string): Promise<reado
   return crds.map((crd) => crd.name);
 }
 
-/** The YAML files a file or folder stands for, in order. */
+/** The YAML files of a file or folder path, in order. */
 export function manifestFiles(fileOrFolder: string): readonly string[] {
   if (!statSync(fileOrFolder).isDirectory()) return [fileOrFolder];
   const names = readdirSync(fileOrFolder).filter((name) => /\.ya?ml$/.test(name));
@@ -41,7 +41,7 @@ function readCrds(file: string): readonly Crd[] {
       valueAt(manifest, ["kind"]) !== "CustomResourceDefinition" ||
       typeof name !== "string"
     )
-      throw new Error(`${file} holds something that is no CustomResourceDefinition`);
+      throw new Error(`${file} contains a manifest that is not a CustomResourceDefinition`);
     return [{ name, manifest }];
   });
 }
@@ -59,7 +59,7 @@ async function waitUntilServed(api: Api, crd: Crd, deadline: AbortSignal): Promi
   for (;;) {
     const { body } = await api.expect({ path: `${PATH}/${crd.name}` });
     const served = servedPath(body);
-    // Established is said a moment before the paths answer.
+    // Established is reported a moment before the endpoints are served.
     if (served !== undefined && (await api.send({ path: `${served}?limit=1` })).status === 200) return;
     if (deadline.aborted)
       throw new Error(`${crd.name} was not served after ${ESTABLISHED_DEADLINE_MS / 1000} s: ${conditionsOf(body)}`);

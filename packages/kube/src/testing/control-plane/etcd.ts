@@ -1,5 +1,5 @@
-// etcd for one control plane: one member, on loopback, with mutual TLS, without syncing to disk (its data never outlives the
-// control plane).
+// etcd of one control plane: one member, on loopback, with mutual TLS, without syncing to disk (its data never outlives
+// the control plane).
 import { join } from "node:path";
 import type { Authority } from "../authority.ts";
 import { type Api, openApi, valueAt } from "./api-request.ts";
@@ -12,9 +12,9 @@ const READY_DEADLINE_MS = 30_000;
 export interface Etcd {
   readonly url: string;
   readonly process: () => ManagedProcess;
-  /** Ends it and starts it again with the data and on the ports it had. */
+  /** Terminates it and starts it again with its data and on its ports. */
   restart(signal?: NodeJS.Signals): Promise<void>;
-  /** Throws away the history of everything written so far. */
+  /** Discards the history of everything written so far. */
   compact(): Promise<void>;
   close(): void;
 }
@@ -41,7 +41,7 @@ export function startEtcd(workspace: Workspace, authority: Authority, binary: st
         `--trusted-ca-file=${ca}`,
         `--cert-file=${certificate}`,
         `--key-file=${key}`,
-        // Durability costs seconds here and nothing reads this data after a crash.
+        // Durability costs seconds, and nothing reads this data after a crash.
         "--unsafe-no-fsync",
         "--log-level=warn",
       ],
@@ -72,6 +72,6 @@ export function startEtcd(workspace: Workspace, authority: Authority, binary: st
 async function compact(api: Api): Promise<void> {
   const status = await api.expect({ method: "POST", path: "/v3/maintenance/status", body: {} });
   const revision = valueAt(status.body, ["header", "revision"]);
-  // `physical` waits until the history is really gone, not only marked.
+  // `physical` waits until the history is really removed, not only marked.
   await api.expect({ method: "POST", path: "/v3/kv/compaction", body: { revision, physical: true } });
 }

@@ -1,4 +1,4 @@
-// The text of a kubeconfig with everything embedded, so that the file works from any folder. It writes no files.
+// Renders a kubeconfig with everything embedded, so that the file works from any folder. Writes no files.
 import { stringify } from "yaml";
 import type { KeyPair } from "../authority.ts";
 
@@ -12,7 +12,7 @@ export interface KubeconfigContents {
     | { readonly type: "token"; readonly token: string };
 }
 
-/** The text of a kubeconfig with everything embedded. */
+/** A kubeconfig as YAML, with everything embedded. */
 export function renderKubeconfig(contents: KubeconfigContents): string {
   const { url, ca, user, credentials } = contents;
   return stringify({

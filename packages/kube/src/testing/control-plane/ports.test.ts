@@ -1,10 +1,10 @@
-// Real ports on loopback; only the bad luck of losing one is staged.
+// Real ports on loopback; only the loss of a port is simulated.
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
 import { AddressInUseError, findFreePorts, withFreePorts } from "./ports.ts";
 
-test("ports are distinct, can be listened on, and are none that outgoing connections get", async () => {
+test("ports are distinct, free, and outside the ephemeral range", async () => {
   const ports = await findFreePorts(5);
   expect(new Set(ports).size).toBe(5);
   for (const port of ports) {
@@ -15,7 +15,7 @@ test("ports are distinct, can be listened on, and are none that outgoing connect
   }
 });
 
-test("a port that was taken meanwhile is replaced by another", async () => {
+test("a port taken meanwhile is replaced by another", async () => {
   const seen: (number | undefined)[] = [];
   const result = await withFreePorts(1, async ([port]) => {
     seen.push(port);
@@ -26,7 +26,7 @@ test("a port that was taken meanwhile is replaced by another", async () => {
   expect(new Set(seen).size).toBe(3);
 });
 
-test("other failures are not repeated, and neither is bad luck for ever", async () => {
+test("other failures are not retried, and taken ports not forever", async () => {
   let tries = 0;
   await expect(withFreePorts(1, () => Promise.reject(new Error("no such flag")))).rejects.toThrow("no such flag");
   const unlucky = withFreePorts(1, () => {

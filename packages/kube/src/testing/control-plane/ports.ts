@@ -1,19 +1,19 @@
-// Free loopback ports. They are only probed, not held: a program that still finds its port taken is started again on another
-// by `withFreePorts`.
+// Finds free loopback ports. They are only probed, not reserved: `withFreePorts` starts a program again on another port
+// if its port was taken meanwhile.
 import { createServer } from "node:net";
 
-/** A program could not listen because somebody else took its port first. */
+/** A program could not listen because its port was already in use. */
 export class AddressInUseError extends Error {
   override readonly name = "AddressInUseError";
 }
 
-// Below the ports that systems hand out to outgoing connections (from 32768 on Linux, 49152 elsewhere). A server that is down
-// for a moment must find its port free again, and a client that keeps dialling it must not end up connected to itself.
+// Below the ephemeral ports of outgoing connections (from 32768 on Linux, 49152 elsewhere). A server that is down for a
+// moment must find its port free again, and a client that keeps dialling it must not end up connected to itself.
 const FIRST_PORT = 20_000;
 const PORT_COUNT = 12_000;
 const ATTEMPTS = 4;
 
-/** Runs `start` with free ports, again with others when somebody was quicker. */
+/** Runs `start` with free ports, and again with other ports if one was taken meanwhile. */
 export async function withFreePorts<T>(count: number, start: (ports: readonly number[]) => Promise<T>): Promise<T> {
   const tried = new Set<number>();
   for (let attempt = 1; ; attempt++) {
@@ -27,7 +27,7 @@ export async function withFreePorts<T>(count: number, start: (ports: readonly nu
   }
 }
 
-/** Distinct ports on 127.0.0.1 that nobody listens on right now, none of them among `except`. */
+/** Distinct ports on 127.0.0.1 that are currently free, none of them in `except`. */
 export async function findFreePorts(
   count: number,
   except: ReadonlySet<number> = new Set(),

@@ -1,4 +1,4 @@
-// Real processes: a shell stands for the servers.
+// Real processes: a shell stands in for the servers.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -23,19 +23,19 @@ const shell = (script: string, graceMs?: number) =>
     ...(graceMs === undefined ? {} : { graceMs }),
   });
 
-test("a program that ends too early shows how it ended and the end of its log", async () => {
+test("a program that exits early is reported with its exit code and the end of its log", async () => {
   const failing = shell("echo unknown flag: --nonsense >&2; exit 3");
   await expect(failing.waitUntilReady(() => Promise.resolve(false), 5_000)).rejects.toThrow(
-    /shell ended with exit code 3.*unknown flag: --nonsense/s,
+    /shell exited with code 3.*unknown flag: --nonsense/s,
   );
 });
 
-test("a port that is taken is told apart from other failures", async () => {
+test("a port in use is distinguished from other failures", async () => {
   const failing = shell("echo listen tcp 127.0.0.1:1: bind: address already in use; exit 1");
   await expect(failing.waitUntilReady(() => Promise.resolve(false), 5_000)).rejects.toThrow(AddressInUseError);
 });
 
-test("a program that is never ready fails with the last reason as the cause", async () => {
+test("a program that never becomes ready fails with the last probe failure as the cause", async () => {
   const sleeping = shell("sleep 60");
   const refused = new Error("connection refused");
   const waiting = sleeping.waitUntilReady(() => Promise.reject(refused), 100);
@@ -45,7 +45,7 @@ test("a program that is never ready fails with the last reason as the cause", as
   });
 });
 
-test("a program gets the variables it is given, and not the owner's own", async () => {
+test("a program gets only the variables it is given", async () => {
   const printing = startProcess(workspace, {
     name: "printing",
     binary: "/bin/sh",
@@ -62,14 +62,14 @@ test("a binary that does not exist is reported", async () => {
   );
 });
 
-test("stopping waits until the program is gone, and insists when it does not listen", async () => {
+test("stopping waits until the program has exited, and kills it if it ignores the signal", async () => {
   const stubborn = shell("trap '' TERM; echo ready; while :; do sleep 0.05; done", 100);
   await stubborn.waitUntilReady(() => Promise.resolve(stubborn.logTail() === "ready"), 5_000);
   await stubborn.stop();
-  expect(stubborn.ending()).toBe("was ended by SIGKILL");
+  expect(stubborn.ending()).toBe("was terminated by SIGKILL");
 });
 
-test("closing the workspace ends what still runs, removes the folder and spares other processes", async () => {
+test("closing the workspace terminates its processes, removes the folder and spares other processes", async () => {
   const own = shell("while :; do sleep 0.05; done");
   const stranger = spawn("/bin/sleep", ["60"]);
   try {
@@ -77,7 +77,7 @@ test("closing the workspace ends what still runs, removes the folder and spares 
     await workspace.close();
     expect(existsSync(workspace.folder)).toBe(false);
     await own.stop();
-    expect(own.ending()).toBe("was ended by SIGKILL");
+    expect(own.ending()).toBe("was terminated by SIGKILL");
     expect(stranger.exitCode).toBeNull();
     expect(stranger.signalCode).toBeNull();
   } finally {
@@ -86,7 +86,7 @@ test("closing the workspace ends what still runs, removes the folder and spares 
   }
 });
 
-test("a workspace is made where it is wanted, and what must be done before its removal is done first", async () => {
+test("a workspace is created in its parent folder, and beforeRemoval runs before its removal", async () => {
   const inner = openWorkspace("inner-", {
     parent: workspace.folder,
     beforeRemoval: ["/bin/sh", "-c", 'cp "$1/note" "$1/../kept"', "before"],
@@ -98,7 +98,7 @@ test("a workspace is made where it is wanted, and what must be done before its r
   expect(readFileSync(join(workspace.folder, "kept"), "utf8")).toBe("hello");
 });
 
-test("a folder stays, and closing says so, when what must be done before its removal fails", async () => {
+test("if beforeRemoval fails, the folder stays and closing fails", async () => {
   const inner = openWorkspace("inner-", { parent: workspace.folder, beforeRemoval: ["/bin/false"] });
   await expect(inner.close()).rejects.toThrow(`${inner.folder} could not be removed`);
   expect(existsSync(inner.folder)).toBe(true);

@@ -1,5 +1,5 @@
-// One supervised program: started with its output in a log file, watched for an early end, stopped by SIGTERM and then SIGKILL.
-// It knows nothing of what the program does.
+// One supervised program: its output goes to a log file, an early exit is detected, and it is stopped with SIGTERM and
+// then SIGKILL. Knows nothing of what the program does.
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,14 +12,14 @@ const GRACE_MS = 10_000;
 const KILL_DEADLINE_MS = 5_000;
 const TAIL_LINES = 20;
 
-/** What to start, and how. */
+/** A program to start. */
 export interface Program {
   readonly name: string;
   readonly binary: string;
   readonly args: readonly string[];
-  /** How long it may take to end by itself when asked to. Default 10 s. */
+  /** How long it may take to exit after the first signal. Default 10 s. */
   readonly graceMs?: number;
-  /** Added to the few variables every program gets. */
+  /** Added to the few variables that every program gets. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -29,11 +29,11 @@ export interface ManagedProcess {
   readonly pid: number;
   /** The last lines of its log, for error messages. */
   logTail(): string;
-  /** How it ended, or undefined while it runs. */
+  /** How it exited; undefined while it runs. */
   ending(): string | undefined;
-  /** Polls `probe` until it answers true; fails when the program ends first or the deadline passes. */
+  /** Polls `probe` until it returns true; fails if the program exits first or the deadline passes. */
   waitUntilReady(probe: (signal: AbortSignal) => Promise<boolean>, deadlineMs: number): Promise<void>;
-  /** Asks it to end, insists when it does not, and waits until it is gone. */
+  /** Sends the signal, then SIGKILL if necessary, and waits until it has exited. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -44,10 +44,10 @@ export function startProcess(workspace: Workspace, program: Program): ManagedPro
   const log = openSync(logFile, "a", 0o600);
   const child = spawn(program.binary, program.args, {
     stdio: ["ignore", log, log],
-    // Out of the terminal's process group: Ctrl-C reaches the owner, who stops everything in order.
+    // Outside the terminal's process group: Ctrl-C reaches the owner, which stops everything in order.
     detached: true,
     cwd: workspace.folder,
-    // Nothing of the user's environment (proxies, kubeconfigs, feature gates) changes what runs here.
+    // Nothing of the user's environment (proxies, kubeconfigs, feature gates) may change what runs here.
     env: { PATH: process.env["PATH"] ?? "", HOME: workspace.folder, TMPDIR: workspace.folder, ...program.env },
   });
   closeSync(log);
@@ -59,7 +59,7 @@ export function startProcess(workspace: Workspace, program: Program): ManagedPro
       resolve();
     });
     child.once("exit", (code, signal) => {
-      ending = signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
+      ending = signal === null ? `exited with code ${code}` : `was terminated by ${signal}`;
       if (child.pid !== undefined) workspace.release(child.pid);
       resolve();
     });
@@ -91,7 +91,8 @@ async function waitUntilReady(
     try {
       if (await probe(deadline)) return;
     } catch (error) {
-      // Refused connections and half-started servers are what waiting is for; the last failure is told if it never ends.
+      // Refused connections are expected while the program starts; the last failure is reported if it never becomes
+      // ready.
       lastFailure = error;
     }
     await sleep(POLL_MS);
@@ -101,7 +102,7 @@ async function waitUntilReady(
 
 function startFailure(managed: ManagedProcess, what: string, cause: unknown): Error {
   const tail = managed.logTail();
-  const message = `${managed.name} ${what}. The end of its log:\n${tail}`;
+  const message = `${managed.name} ${what}. Last lines of its log:\n${tail}`;
   if (managed.ending() !== undefined && /address already in use/i.test(tail)) return new AddressInUseError(message);
   return new Error(message, { cause });
 }
@@ -114,7 +115,7 @@ async function stopProcess(
   child.kill(signal);
   if (await endsWithin(ended, signal === "SIGKILL" ? KILL_DEADLINE_MS : graceMs)) return;
   child.kill("SIGKILL");
-  if (!(await endsWithin(ended, KILL_DEADLINE_MS))) throw new Error(`process ${child.pid} survives SIGKILL`);
+  if (!(await endsWithin(ended, KILL_DEADLINE_MS))) throw new Error(`process ${child.pid} survived SIGKILL`);
 }
 
 async function endsWithin(ended: Promise<void>, limitMs: number): Promise<boolean> {

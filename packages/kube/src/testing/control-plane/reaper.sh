@@ -1,8 +1,8 @@
 #!/bin/sh
-# Ends what a control plane started once its owner is gone, however the owner ended: standard input is a pipe that only the
-# owner holds, so end of file means that the owner closed it or died. Lines are "add PID" and "forget PID"; the first argument
-# is the folder to remove. It never ends a process that does not name this folder on its command line. Further arguments are a
-# program that is run with the folder as its last argument before the folder goes; when it fails, the folder stays.
+# Terminates what a control plane started once its owner has exited, in whatever way: standard input is a pipe that only the owner
+# holds, so end of file means that the owner closed it or died. Lines are "add PID" and "forget PID"; the first argument is the
+# folder to remove. It never terminates a process that does not name this folder on its command line. Further arguments are a
+# program that is run with the folder as its last argument before the folder is removed; if it fails, the folder stays.
 folder=$1
 shift
 pids=" "
@@ -14,7 +14,7 @@ while read -r word pid; do
   esac
 done
 
-# A number may have been given to another process since: only ours mention the folder.
+# The pid may have been reused since: only our processes mention the folder.
 is_ours() {
   if [ -d /proc/self ]; then
     tr '\0' ' ' 2>/dev/null <"/proc/$1/cmdline" | grep -qF "$folder"
@@ -27,7 +27,7 @@ for pid in $pids; do
   if is_ours "$pid"; then kill -9 "$pid" 2>/dev/null; fi
 done
 
-# A dying process may still write into the folder.
+# A terminating process may still write into the folder.
 rounds=0
 for pid in $pids; do
   while is_ours "$pid" && [ "$rounds" -lt 100 ]; do

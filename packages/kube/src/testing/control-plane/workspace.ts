@@ -1,5 +1,5 @@
-// The folder a control plane lives in, and the reaper that removes it and ends its processes when the owner goes away, even by
-// SIGKILL. It knows nothing of Kubernetes.
+// The folder of a control plane, and the reaper that removes it and terminates its processes when the owner exits, even
+// by SIGKILL. Knows nothing of Kubernetes.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
@@ -9,43 +9,44 @@ import { join } from "node:path";
 const CLOSE_DEADLINE_MS = 60_000;
 const REAPER = join(import.meta.dirname, "reaper.sh");
 
-/** A folder, and the processes that live in it. Both end with their owner, even by SIGKILL. */
+/** A folder and its processes. Both are removed when their owner exits, even by SIGKILL. */
 export interface Workspace {
   readonly folder: string;
-  /** From now on this process dies with the owner. */
+  /** From now on this process is terminated with the owner. */
   adopt(pid: number): void;
-  /** The process has ended: its number may mean another process soon. */
+  /** The process has exited: its pid may be reused. */
   release(pid: number): void;
-  /** Writes a file that only the owner can read; answers its path. */
+  /** Writes a file that only the owner can read; returns its path. */
   write(name: string, contents: string): string;
-  /** Ends what is still running and removes the folder. */
+  /** Terminates what is still running and removes the folder. */
   close(): Promise<void>;
 }
 
+/** Options of a workspace. */
 export interface WorkspaceOptions {
-  /** Where its folder is made. Default: the system's folder for temporary files. */
+  /** Parent of the folder. Default: the system's folder for temporary files. */
   readonly parent?: string;
-  /** A program that is given the folder and runs before it is removed, e.g. to unmount what is in it. */
+  /** A program that is called with the folder before it is removed, e.g. to unmount file systems. */
   readonly beforeRemoval?: readonly string[];
 }
 
-/** Makes a folder whose name begins with the prefix, and the process that removes it. */
+/** Creates a folder whose name begins with the prefix, and the reaper that removes it. */
 export function openWorkspace(prefix: string, options: WorkspaceOptions = {}): Workspace {
   const folder = mkdtempSync(join(options.parent ?? tmpdir(), prefix));
   const reaperArgs = [REAPER, folder, ...(options.beforeRemoval ?? [])];
-  // Detached: Ctrl-C in a terminal goes to the owner's whole process group and must not end the reaper.
+  // Detached: Ctrl-C in a terminal goes to the owner's whole process group and must not terminate the reaper.
   const reaper = spawn("/bin/sh", reaperArgs, { detached: true, stdio: ["pipe", "ignore", "ignore"], cwd: "/" });
-  // Neither the reaper nor its pipe keeps a program running that has nothing else to do.
+  // Neither the reaper nor its pipe keeps an otherwise idle program running.
   reaper.unref();
-  const tell = (line: string): void => {
+  const send = (line: string): void => {
     reaper.stdin.write(`${line}\n`);
   };
   reaper.stdin.on("error", (error) => process.emitWarning(`cannot reach the reaper of ${folder}: ${error.message}`));
   mkdirSync(join(folder, "logs"));
   return {
     folder,
-    adopt: (pid) => tell(`add ${pid}`),
-    release: (pid) => tell(`forget ${pid}`),
+    adopt: (pid) => send(`add ${pid}`),
+    release: (pid) => send(`forget ${pid}`),
     write(name, contents) {
       const path = join(folder, name);
       writeFileSync(path, contents, { mode: 0o600 });
