@@ -2,6 +2,7 @@
 import { request } from "node:http";
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltInstance } from "../../api/instance.ts";
+import { ENGINE_HEADER } from "../../api/wake-protocol.ts";
 import { gatewayName } from "../../instance/names.ts";
 import { isObject } from "../../podtemplate/shape.ts";
 import type { CommandContext, Run } from "../command.ts";
@@ -15,7 +16,6 @@ import { forwardArgs, GATEWAY_SERVICE_PORT } from "./port-forward.ts";
 import { gatewayScheme } from "./scheme.ts";
 
 /** The gateway finds the engine by this header. */
-const ENGINE_HEADER = "X-Firebolt-Engine";
 /** Envoy adds it to what an engine responded. */
 const ENGINE_TIME_HEADER = "x-envoy-upstream-service-time";
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;

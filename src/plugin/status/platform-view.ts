@@ -70,7 +70,7 @@ function viewInstance(
     createdAt: instance.metadata?.creationTimestamp,
     components,
     engines,
-    waits: explainInstance(instance, ownPods, observed.reach),
+    waits: explainInstance({ instance, pods: ownPods, nowMs: observed.nowMs, reach: observed.reach }),
   };
 }
 

@@ -78,6 +78,9 @@ test("a line feed in a message begins no line of its own", () => {
     spec: { instanceRef: "main", replicas: 1, storage: { emptyDir: {} } },
     status: { phase: "stable", activeGeneration: 0, currentGeneration: 0, observedGeneration: 1, conditions },
   };
-  const lines = waitLines(explainEngine({ engine, generations: [], pods: [] }), { style: COLOURED, width: 400 });
+  const lines = waitLines(explainEngine({ engine, generations: [], pods: [], instance: "found", nowMs: 0 }), {
+    style: COLOURED,
+    width: 400,
+  });
   expect(lines.join("|")).toContain("waits \u2713 all good really");
 });

@@ -15,11 +15,11 @@ export interface ObjectReference {
 }
 
 /** One thing that happened to an object, for people who look at it. */
-export interface EventNote {
+export interface EventNote<Reason extends string = string> {
   readonly regarding: ObjectReference;
   readonly type: "Normal" | "Warning";
   /** A short token: why. At most 128 characters. */
-  readonly reason: string;
+  readonly reason: Reason;
   /** A short token: what the controller was doing. Mandatory, at most 128 characters. */
   readonly action: string;
   /** A sentence. Cut at 1 KiB. */
@@ -27,8 +27,8 @@ export interface EventNote {
 }
 
 /** Where controllers leave their events. Never throws and never waits. */
-export interface EventSink {
-  record(event: EventNote): void;
+export interface EventSink<Reason extends string = string> {
+  record(event: EventNote<Reason>): void;
 }
 
 /** An Event as the API server stores it, in `events.k8s.io/v1`. */
