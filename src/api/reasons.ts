@@ -39,11 +39,17 @@ export const ENGINE_REASONS = {
       meaning: "a rollout is in progress",
       phases: ["creating", "switching", "draining", "cleaning"],
     },
-    PodsNotReady: { status: "False", meaning: "at rest, but pods are missing or not ready", phases: ["stable"] },
+    PodsNotReady: {
+      status: "False",
+      meaning: "at rest, but pods are missing or not ready",
+      remedy: `see its pods: kubectl get pods -n NAMESPACE -l ${LABEL.engine}=NAME`,
+      phases: ["stable"],
+    },
     InstanceNotReady: {
       status: "False",
       meaning:
         "its instance is missing, being deleted, or has no metadata endpoint (not yet, or no longer). The message says which",
+      remedy: "create the instance, or see what it waits for: kubectl firebolt status -n NAMESPACE",
       isStuck: true,
       phases: "any",
     },
@@ -99,6 +105,8 @@ export const ENGINE_REASONS = {
     ExternalFinalizer: {
       status: "False",
       meaning: "being deleted, and a finalizer of another controller holds one of its objects",
+      remedy:
+        "repair the controller that owns the finalizer, or remove the finalizer from the object that the message names",
     },
     StatefulSetWarning: {
       status: "False",

@@ -1,4 +1,5 @@
 // The wake agent's flags, their defaults and their meaning in one table. What the environment says is filled in by the caller.
+import { WAKE_PORTS } from "../api/wake-protocol.ts";
 import { notNegative, port } from "./flag-checks.ts";
 import type { FlagTable, FlagValues } from "./flags.ts";
 import { KUBECONFIG_FLAG, LOGGING_FLAGS } from "./shared-flags.ts";
@@ -10,8 +11,13 @@ export const WAKE_AGENT_FLAGS = {
   help: { type: "boolean", default: "false", help: "print this text and exit" },
   ...KUBECONFIG_FLAG,
   namespace: { type: "string", default: "", help: "whose engines are held and woken; empty means $POD_NAMESPACE" },
-  "hold-port": { type: "integer", default: "9902", help: "loopback port that the gateway asks", check: port },
-  "demand-port": { type: "integer", default: "9903", help: "port that shows /demand", check: port },
+  "hold-port": {
+    type: "integer",
+    default: String(WAKE_PORTS.hold),
+    help: "loopback port that the gateway asks",
+    check: port,
+  },
+  "demand-port": { type: "integer", default: String(WAKE_PORTS.demand), help: "port that shows /demand", check: port },
   "envoy-admin-url": {
     type: "string",
     default: "",
