@@ -48,8 +48,9 @@ const codeOf = ({ text }: Source): string =>
   text.replaceAll(/\/\*[^]*?\*\/|(?<=^|\s)\/\/[^\n]*|(?<=^|\s)--[^\n]*|from "[^"]*"/g, "");
 const filesWith = (files: readonly Source[], pattern: RegExp): readonly string[] =>
   files.filter((source) => pattern.test(codeOf(source))).map(({ file }) => file);
-const literal = (word: string): RegExp => new RegExp(`["'\`]${RegExp.escape(word)}["'\`]`);
-const spelled = (word: string): RegExp => new RegExp(`(?<![\\w-])${RegExp.escape(word)}(?![\\w-])`);
+const escaped = (word: string): string => word.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+const literal = (word: string): RegExp => new RegExp(`["'\`]${escaped(word)}["'\`]`);
+const spelled = (word: string): RegExp => new RegExp(`(?<![\\w-])${escaped(word)}(?![\\w-])`);
 
 const REASON_TABLES = [ENGINE_REASONS, INSTANCE_REASONS, CLASS_REASONS].flatMap((kind) => Object.values(kind));
 const REASONS = [...new Set(REASON_TABLES.flatMap((rows) => Object.keys(rows)))];
