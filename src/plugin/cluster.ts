@@ -1,4 +1,4 @@
-// The cluster that a command talks to: client, namespace and the limits of every call. Opens no connection by itself.
+// The cluster of a command: client, namespace and limits of every call. Opens no connection by itself.
 import {
   type CallOptions,
   type ClusterConfig,
@@ -15,13 +15,13 @@ export interface Cluster extends Disposable {
   readonly config: ClusterConfig;
   /** Of `-n`, else of the context, else `default`. */
   readonly namespace: string;
-  /** How the command line names the cluster, for commands that messages name. */
+  /** Flags with which the command line selects the cluster, for commands in messages. */
   readonly reach: readonly string[];
-  /** For every call: its deadline, and the end of the program. */
+  /** For every call: its timeout, and the signal that ends the program. */
   readonly call: Required<CallOptions>;
 }
 
-/** Node's timers take no more; nobody waits three weeks for an answer. */
+/** The longest delay of a Node timer: three weeks. */
 const NO_LIMIT_MS = 2 ** 31 - 1;
 export const USER_AGENT = `kubectl-firebolt/${VERSION}`;
 

@@ -71,7 +71,7 @@ const CLASS_COMMANDS: readonly Command[] = [
   },
 ];
 
-/** In the order of the overview: looking, changing, then what is needed once. */
+/** In the order of the overview: diagnosis, changes, setup. */
 export const COMMANDS: readonly Command[] = [
   ...PLATFORM_COMMANDS,
   ...ENGINE_COMMANDS,

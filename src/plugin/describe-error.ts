@@ -1,4 +1,4 @@
-// An error as one line for the person who typed the command. Defects of the program keep their stack: somebody must find them.
+// An error as one line for the user. Bugs of the program keep their stack.
 import {
   CredentialsError,
   isForbidden,
@@ -26,7 +26,7 @@ export function describeError(error: unknown): string {
 const isFileError = (cause: unknown): boolean =>
   cause instanceof Error && "syscall" in cause && (cause.syscall === "open" || cause.syscall === "stat");
 
-/** What the server said, without the request in front of it. */
+/** The server's message, without the request in front of it. */
 export function apiMessage(error: KubeApiError): string {
   const said = / \d{3}(?: [A-Za-z]+)?: (.*)$/s.exec(error.message)?.[1];
   return said ?? error.message;

@@ -1,9 +1,9 @@
-// Commands that a message tells its reader to run, complete: with the namespace that the message is about and the cluster that the
-// reader chose. A command that lacks one of them acts on something else, or on nothing. Pure.
+// Commands that a message names, complete: with the namespace that the message is about and the cluster that the user chose. Without them a
+// command would act on something else, or on nothing. Pure.
 import type { FlagValues } from "./flags.ts";
 import { globalArgs, quoted } from "./kubectl.ts";
 
-/** Where a command has to act. A Cluster is one. */
+/** Where a command acts. A Cluster is one. */
 export interface Where {
   /** Undefined: the command is not about one namespace. */
   readonly namespace: string | undefined;
@@ -22,10 +22,10 @@ export function reachOf(flags: FlagValues): readonly string[] {
   return globalArgs(flags);
 }
 
-/** A next step whose kubectl commands go to the same cluster: its texts come from the operator's side, which knows of no context. */
+/** A message whose kubectl commands act on the same cluster: messages of the operator name no context. */
 export function aimed<T extends string | undefined>(next: T, reach: readonly string[] = []): T | string {
   if (next === undefined || reach.length === 0) return next;
   const command = `kubectl ${reach.map(quoted).join(" ")} `;
-  // By a function: a context may be called `$&`, which means something in a replacement.
+  // With a function: a context named `$&` would be a pattern in a replacement string.
   return next.replaceAll(/\bkubectl (?!firebolt |-)/g, () => command);
 }

@@ -1,4 +1,4 @@
-// What this build of the plugin calls itself. The bundler replaces the names; run from source they read "dev".
+// The version of this build. The bundler replaces the names; from source they are "dev".
 
 declare const FIREBOLT_OPERATOR_VERSION: string | undefined;
 declare const FIREBOLT_OPERATOR_REVISION: string | undefined;

@@ -1,4 +1,4 @@
-// A port of the cluster on this machine, by `kubectl port-forward`: started, known to be up by its own words, ended with its owner.
+// A port forward by `kubectl port-forward`: starts it, waits until kubectl reports that it listens, and ends it with its owner.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { startDeadline } from "../deadline.ts";
@@ -6,7 +6,7 @@ import { CommandError } from "../exit-codes.ts";
 
 export interface Forwarding extends AsyncDisposable {
   readonly port: number;
-  /** Settles when kubectl ends by itself, with what it said. */
+  /** Resolves when kubectl exits by itself, with its output. */
   readonly ended: Promise<string>;
 }
 
@@ -41,7 +41,7 @@ export async function openForwarding({ args, env, signal }: ForwardOptions): Pro
   }
 }
 
-/** kubectl's own words, without the `error:` that is printed in front of every message anyway. */
+/** kubectl's error without its `error:` prefix, which is printed before every message anyway. */
 export function kubectlError(said: string): string {
   const text = said.trim().replace(/^(?:error: )+/, "");
   return /error upgrading connection/.test(text)
@@ -49,7 +49,7 @@ export function kubectlError(said: string): string {
     : text;
 }
 
-/** kubectl says where it listens as soon as it does; a kubectl that ends earlier has said why not. */
+/** kubectl prints its address once it listens; one that exits earlier has printed why. */
 async function upOn(
   child: ChildProcess,
   said: { readonly out: string },
@@ -70,7 +70,7 @@ async function upOn(
   return up.promise;
 }
 
-/** Empty when it ended in its own way; else why it could not even start. */
+/** Empty when it ran; otherwise why it could not be started. */
 async function endOf(child: ChildProcess, program: string): Promise<string> {
   try {
     await once(child, "close");

@@ -15,11 +15,10 @@ import { openForwarding } from "./forwarding.ts";
 import { forwardArgs, GATEWAY_SERVICE_PORT } from "./port-forward.ts";
 import { gatewayScheme } from "./scheme.ts";
 
-/** The gateway finds the engine by this header. */
-/** Envoy adds it to what an engine responded. */
+/** Envoy adds it to responses of engines. */
 const ENGINE_TIME_HEADER = "x-envoy-upstream-service-time";
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** A script cannot learn which port kubectl picked. */
+/** A script cannot find out which port kubectl picked. */
 const SCRIPT_PORT = 8080;
 
 export const queryEngine: Run = async (context) => {
@@ -52,15 +51,15 @@ export const queryEngine: Run = async (context) => {
 };
 
 /**
- * Whether the statement failed, or there was nobody to run it: scripts correct the one and repeat the other. Undefined: a result. A
- * response that the gateway makes up itself has no time of an engine.
+ * Whether the statement failed or the engine could not run it: scripts correct the one and retry the other. Undefined: a result. A
+ * response that the gateway generates itself has no service time of an engine.
  */
 export function refusalOf(engine: string, { status, body, isFromEngine }: Answer): CommandError | undefined {
   const text = body.trim();
   // A statement that fails after its response has begun still has status 200.
   const isResult = status >= 200 && status < 300;
   if (isResult && !hasErrors(text)) return undefined;
-  // 429 and 503 of an engine are load and a shutdown, not a judgement.
+  // 429 and 503 of an engine mean load and shutdown; the statement was not judged.
   if (isResult || (isFromEngine && status !== 429 && status !== 503))
     return new CommandError(
       `engine ${JSON.stringify(engine)} rejected the statement (${status}): ${text}`,
@@ -69,7 +68,7 @@ export function refusalOf(engine: string, { status, body, isFromEngine }: Answer
   return new CommandError(`the gateway responded with ${status}: ${text}`);
 }
 
-/** Results of other formats than JSON, and JSON that is no object, carry no errors. */
+/** Results in other formats than JSON, and JSON that is not an object, carry no errors. */
 function hasErrors(text: string): boolean {
   if (!text.startsWith("{") || !text.includes('"errors"')) return false;
   try {

@@ -9,7 +9,7 @@ export interface RolloutProgress {
   readonly text: string;
 }
 
-/** Where each step begins, so that a bar moves through the whole way: pods take longest, then queries. */
+/** The share at which each phase begins: pods take longest, then queries. */
 const BEGINS = { creating: 0.05, switching: 0.6, draining: 0.65, cleaning: 0.95 } as const;
 
 export function rolloutProgress(engine: EngineView): RolloutProgress {

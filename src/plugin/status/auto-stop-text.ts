@@ -1,4 +1,4 @@
-// The last decision of auto-stop in words: a reason such as ActivityObserved is also that of an engine which was never queried. Pure.
+// The last decision of auto-stop as a phrase: ActivityObserved is also the reason of an engine that was never queried. Pure.
 
 const WORDS: Readonly<Record<string, string>> = {
   WakeRequested: "woken by a request",

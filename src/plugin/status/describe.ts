@@ -1,4 +1,4 @@
-// `engine status` and `instance status`: one thing in full, with its conditions, last events, and the next step.
+// `engine status` and `instance status`: one object with its conditions, last events and next step.
 import type { Condition } from "../../api/conditions.ts";
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltInstance } from "../../api/instance.ts";

@@ -1,4 +1,4 @@
-// One engine with its generations and pods, as data. Pure: made from what observe-platform.ts has read.
+// One engine with its generations and pods, as data. Pure: built from what observe-platform.ts has read.
 import { findCondition } from "../../api/condition-list.ts";
 import type { Condition } from "../../api/conditions.ts";
 import type { FireboltEngine } from "../../api/engine.ts";
@@ -73,7 +73,7 @@ function viewGenerations(engine: FireboltEngine, observed: ObservedPlatform): re
   const sets = statefulSets.filter((set) => isOf(set, engine));
   const ownPods = enginePods.filter((pod) => isOf(pod, engine));
   const service = services.find((one) => isOf(one, engine) && nameOf(one) === routingServiceName(nameOf(engine)));
-  // What may not be read is as the operator last reported it.
+  // Objects that may not be read are shown as the operator last reported them.
   const reported = unreadable.has("services") ? (status?.activeGeneration ?? -1) : -1;
   const target = service === undefined ? reported : routingTarget(service, nameOf(engine));
   const isReady = findCondition(status?.conditions, "Ready")?.status === "True";

@@ -117,7 +117,7 @@ function troubleWhileReady({ instance, pods, nowMs }: InstanceFacts): Explanatio
   };
 }
 
-/** A condition may name the pod already. */
+/** The message may name the pod already. */
 const joined = (message: string, problem: string | undefined): string =>
   problem === undefined || message.includes(problem)
     ? message
@@ -190,7 +190,7 @@ function movement(facts: EngineFacts): Explanation {
       const starting = facts.generations.find(({ generation }) => generation === current);
       const wanted = starting?.wanted ?? facts.engine.spec?.replicas ?? 0;
       const counted = `generation ${current} starts: ${starting?.ready ?? 0} of ${wanted} pods ready`;
-      // With all pods ready there is nothing to wait for but the operator.
+      // With all pods ready only the operator is waited for.
       const isReady = starting !== undefined && wanted > 0 && starting.ready >= wanted;
       return { reason: isReady ? "AllReady" : "Creating", ...podsExplanation(facts, current, counted) };
     }

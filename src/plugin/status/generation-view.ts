@@ -1,4 +1,4 @@
-// One generation and its pods, as data, and how far its drain has come. Pure.
+// One generation and its pods, as data, and the progress of its drain. Pure.
 import type { PodQueries } from "./observe-platform.ts";
 
 export type GenerationRole = "active" | "starting" | "draining" | "leftover";

@@ -1,5 +1,5 @@
-// What keeps everything in a namespace from moving: an operator that is not there, not ready or without a leader, and a namespace that
-// is being deleted. Pure: made from what observe-notices.ts has read; printed above the status tree.
+// Problems that concern a whole namespace: an operator that is missing, not ready or without a leader, and a namespace that is being deleted.
+// Pure: built from what observe-notices.ts has read; printed above the status tree.
 import type { Lease } from "@firebolt-operator/kube/election";
 import type { V1Deployment, V1Pod } from "../../api/generated/kubernetes.ts";
 import { firstTrouble, troubleText } from "../../pods/pod-trouble.ts";
@@ -18,11 +18,11 @@ export interface ObservedOperator {
   /** Empty: all of them. */
   readonly namespaces: readonly string[];
   readonly pods: readonly V1Pod[];
-  /** Undefined: it takes none, or it may not be read. */
+  /** Undefined: it uses none, or it may not be read. */
   readonly lease: Lease | undefined;
 }
 
-/** Undefined: who is asking may not read it. */
+/** Undefined: the user may not read it. */
 export interface ObservedCluster {
   readonly nowMs: number;
   readonly operators: readonly ObservedOperator[] | undefined;
@@ -36,18 +36,18 @@ export interface ObservedCluster {
 export interface TerminatingNamespace {
   readonly name: string;
   readonly since: string;
-  /** What the namespace controller says it waits for. */
+  /** What the namespace controller reports that it waits for. */
   readonly remaining: readonly string[];
 }
 
 export interface NoticeScope {
   /** Undefined: all namespaces. */
   readonly namespace: string | undefined;
-  /** Whether anything waits for the operator to act: only then its absence is worth a word. */
+  /** Whether anything waits for the operator to act: only then its absence is reported. */
   readonly isWaiting: boolean;
 }
 
-/** A leader renews every few seconds; the rest is for clocks that differ. */
+/** A leader renews every few seconds; the rest allows for clock skew. */
 const LEASE_GRACE_MS = 60_000;
 
 export function noticesOf(observed: ObservedCluster, scope: NoticeScope): readonly Notice[] {
@@ -66,7 +66,7 @@ function judge(observed: ObservedCluster, { namespace, isWaiting }: NoticeScope)
   ];
 }
 
-/** What is missing from the tree because it may not be read. */
+/** Kinds that are missing from the tree because the user may not list them. */
 export function unreadableNotices(unreadable: ReadonlySet<string> | undefined): readonly Notice[] {
   if (unreadable === undefined || unreadable.size === 0) return [];
   const kinds = [...unreadable].sort().join(", ");
@@ -108,7 +108,7 @@ function operatorNotices(
       : [];
   }
   const problems = watching.map((operator) => operatorProblem(operator, nowMs));
-  // One that works is enough for a namespace; of several in the cluster each has its own namespaces.
+  // One that works is enough for a namespace; several operators in a cluster watch different namespaces.
   if (namespace !== undefined && problems.includes(undefined)) return [];
   return problems.filter((problem) => problem !== undefined);
 }

@@ -159,7 +159,7 @@ async function readPod({ client, call }: Cluster, pod: V1Pod): Promise<PodQuerie
       : { type: "unknown", cause: `no usable value for ${metrics.gauges.join(" and ")}` };
   } catch (error) {
     if (call.signal.aborted) throw error;
-    // Not everybody who may look at engines may also talk to their pods.
+    // Users who may read engines may lack the right to pods/proxy.
     const cause =
       error instanceof KubeApiError && error.status === 403 ? "you may not get pods/proxy" : "pod does not answer";
     return { type: "unknown", cause };

@@ -18,7 +18,7 @@ import { type PlatformView, viewPlatform, waitsForOperator } from "./platform-vi
 import { noticeLines, renderTree } from "./render-tree.ts";
 
 const REDRAW_MS = 2_000;
-/** Before anything was made: all ages are the same then. */
+/** A time before every object: all ages are equal then. */
 const LONG_AGO_MS = 0;
 
 export const runStatus: Run = async (context) => {
@@ -78,7 +78,7 @@ async function readView(
   const view =
     name === undefined ? all : { instances: all.instances.filter((one) => one.name === name), strayEngines: [] };
   const notices = noticesOf(about, { namespace, isWaiting: waitsForOperator(view) });
-  // Who watches may be waiting for it.
+  // With --watch it may be created later.
   if (mustExist && about.missing !== undefined)
     throw new CommandError(notices.map(({ why, next }) => `${why}; ${next}`).join("\n"), EXIT.notFound);
   return { notices: [...notices, ...unreadableNotices(observed.unreadable)], ...view };
