@@ -1,5 +1,5 @@
-// Tables of the documentation that are written from the vocabularies in src/api. A page marks the place of a table with two comments;
-// everything between them is replaced. Pure: the caller reads and writes files.
+// Tables of the documentation that are written from the vocabularies in src/api. A page marks the place of a table
+// with two comments; everything between them is replaced. Pure: the caller reads and writes files.
 import { CLASS_EVENTS, ENGINE_EVENTS, type EventRow, INSTANCE_EVENTS, LEASE_EVENTS } from "../../src/api/events.ts";
 import { CLASS_REASONS, ENGINE_REASONS, INSTANCE_REASONS, type ReasonRow } from "../../src/api/reasons.ts";
 

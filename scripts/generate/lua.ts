@@ -1,5 +1,6 @@
-// The TypeScript form of the gateway's Lua scripts. People edit the .lua files; Node, the tests and the bundle import the modules. Words of
-// the wake protocol are filled in from src/api/wake-protocol.ts. Pure: the caller reads and writes files.
+// The TypeScript form of the gateway's Lua scripts. People edit the .lua files; Node, the tests and the bundle import
+// the modules. Words of the wake protocol are filled in from src/api/wake-protocol.ts. Pure: the caller reads and
+// writes files.
 import { LUA_CONSTANTS } from "../../src/api/wake-protocol.ts";
 
 export interface LuaScript {

@@ -1,5 +1,5 @@
-// The conditions of a status as a list: one entry per type; the transition time changes only with the status. Pure: verdicts and the time are
-// arguments.
+// The conditions of a status as a list: one entry per type; the transition time changes only with the status. Pure:
+// verdicts and the time are arguments.
 import { CONDITION_MESSAGE_MAX_LENGTH, type Condition } from "./conditions.ts";
 import { plainText } from "./plain-text.ts";
 import type { ConditionReason } from "./reasons.ts";

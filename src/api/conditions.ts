@@ -24,7 +24,7 @@ export const condition = object(
     status: required(enumOf(["True", "False", "Unknown"], { description: "Whether the condition holds." })),
     reason: required(
       string({
-        description: "Why the condition has this status, as one CamelCase word.",
+        description: "Reason for the status, in CamelCase.",
         pattern: CONDITION_REASON_PATTERN,
         minLength: 1,
         maxLength: CONDITION_REASON_MAX_LENGTH,

@@ -1,4 +1,4 @@
-// Objects out of a cache are shared and must not change. The type says so; the copy is for whoever builds something new from one.
+// Objects from a cache are shared and read-only. Code that builds a new object from one takes a copy.
 
 export type DeepReadonly<T> = T extends (infer E)[]
   ? readonly DeepReadonly<E>[]
@@ -6,9 +6,9 @@ export type DeepReadonly<T> = T extends (infer E)[]
     ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
     : T;
 
-/** A deep copy of a JSON value, free to be changed. */
+/** A mutable deep copy of a JSON value. */
 export function copyOf<T>(value: DeepReadonly<T>): T {
-  // The copy has the same shape; only the promise not to change it is gone.
+  // The same shape without readonly.
   return copyJson(value) as T;
 }
 

@@ -1,4 +1,4 @@
-// FireboltEngineClass: defaults that engines of the namespace share by naming the class. Schema, types, resource address.
+// FireboltEngineClass: defaults for engines of the namespace that reference it. Schema, types and resource address.
 import { autoStop } from "./auto-stop.ts";
 import { conditions } from "./conditions.ts";
 import { engineSettings } from "./engine-settings.ts";
@@ -48,7 +48,7 @@ export interface FireboltEngineClass {
   status?: EngineClassStatus;
 }
 
-/** As somebody writes it: what has a default may be left out. */
+/** In a manifest: fields with a default are optional. */
 export interface FireboltEngineClassManifest extends Omit<FireboltEngineClass, "spec" | "status"> {
   spec?: InferWritten<typeof engineClassSpec>;
 }

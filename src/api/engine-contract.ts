@@ -1,5 +1,6 @@
-// What the engine image and the operator agree on (docs/stand-ins.md): ports, gauges, paths, user, volumes and variables of an engine's pod.
-// Plain data and the only place that spells it: rendering, template rules, stand-ins, tests and dashboards use or are checked against it.
+// What the engine image and the operator agree on (docs/stand-ins.md): ports, gauges, paths, user, volumes and
+// variables of an engine's pod. Plain data and the only place that spells it: rendering, template rules, stand-ins,
+// tests and dashboards use or are checked against it.
 
 const DATA_FOLDER = "/var/lib/firebolt";
 const CONFIG_FILE = "config.yaml";

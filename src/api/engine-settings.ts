@@ -1,5 +1,5 @@
-// Settings that an engine and its class share: the engine's value wins, then the class's, then the operator's default.
-// None has a schema default, because a default on the engine would hide the class.
+// Settings of engines and classes: the engine's value wins, then the class's, then the operator's default. None has a
+// schema default, which would hide the class's value.
 import { refuseEnabling } from "./availability.ts";
 import { ENGINE_DEFAULTS } from "./defaults.ts";
 import { goDuration } from "./durations.ts";
@@ -8,7 +8,7 @@ import { boolean, enumOf, freeObject } from "./schema-builders.ts";
 export const ROLLOUTS = ["graceful", "recreate"] as const;
 export type Rollout = (typeof ROLLOUTS)[number];
 
-/** The shared fields. `fallback` opens the sentence that says what an unset one means; the default ends it. */
+/** The shared fields. `fallback` is the beginning of the sentence about unset fields; the default is its end. */
 export const engineSettings = (fallback: string) => ({
   uiSidecar: boolean({
     description: `Adds the web UI container engine-web (port 9100) to every pod. ${fallback} ${ENGINE_DEFAULTS.uiSidecar}. Not available yet.`,

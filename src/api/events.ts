@@ -1,5 +1,6 @@
-// The Kubernetes events that the operator records: their reason, type and what the note tells. The only place that lists them: the types of
-// the recorders and the table of docs/monitoring.md are derived from it. A new event is a new row here.
+// The Kubernetes events that the operator records: their reason, type and what the note tells. The only place that
+// lists them: the types of the recorders and the table of docs/monitoring.md are derived from it. A new event is a new
+// row here.
 
 export interface EventRow {
   readonly type: "Normal" | "Warning";

@@ -1,4 +1,5 @@
-// The ports that a gateway listens on. The schema rejects them for anything else; the gateway's configuration and pods use them.
+// The ports that a gateway listens on. The schema rejects them for anything else; the gateway's configuration and pods
+// use them.
 import { WAKE_PORTS } from "./wake-protocol.ts";
 
 export const GATEWAY_PORTS = {
@@ -11,7 +12,9 @@ export const GATEWAY_PORTS = {
   wakeProbe: WAKE_PORTS.probe,
 } as const;
 
-/** Ports of a gateway's pod that cannot be its metrics port, with or without a wake agent: it may be switched on later. */
+/**
+ * Ports of a gateway's pod that cannot be its metrics port, with or without a wake agent: it may be switched on later.
+ */
 export const RESERVED_GATEWAY_PORTS: readonly number[] = Object.values(GATEWAY_PORTS);
 
 /** Why such a port is rejected, and the way out. */

@@ -1,4 +1,5 @@
-// The duration patterns and parsers, against a table of what Go accepts, a reader written from Go's grammar, and each other.
+// The duration patterns and parsers, against a table of what Go accepts, a reader written from Go's grammar, and each
+// other.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -161,7 +162,10 @@ describe("durations with days", () => {
 
 const GO_UNITS = ["ns", "us", "µs", "μs", "ms", "s", "m", "h"];
 
-/** Go's own way through the text: a sign, a lone zero, then digits, a point, digits and everything up to the next number. */
+/**
+ * Go's own way through the text: a sign, a lone zero, then digits, a point, digits and everything up to the next
+ * number.
+ */
 function readsAsGo(text: string, units: readonly string[]): boolean {
   let rest = /^[-+]/.test(text) ? text.slice(1) : text;
   if (rest === "0") return true;

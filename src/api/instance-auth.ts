@@ -1,5 +1,5 @@
-// Authentication of an instance: `spec.auth`. Not available yet, so `enabled: true` is refused; the fields are complete
-// so that manifests which keep it off are accepted as they are. Rules across fields belong to admission.
+// Authentication of an instance: `spec.auth`. Not available yet: `enabled: true` is rejected. The fields are complete,
+// so that manifests that keep it disabled are accepted. Rules across fields are checked by admission.
 import { refuseEnabling } from "./availability.ts";
 import { certManager } from "./cert-manager.ts";
 import { ENGINE_AUTH_DEFAULTS, INSTANCE_DEFAULTS, SCHEMA_DEFAULTS } from "./defaults.ts";

@@ -1,5 +1,5 @@
-// TLS on the listeners of an instance: `spec.tls`. Not available yet, so `enabled: true` is refused; the fields are
-// complete so that manifests which keep it off are accepted as they are.
+// TLS on the listeners of an instance: `spec.tls`. Not available yet: `enabled: true` is rejected. The fields are
+// complete, so that manifests that keep it disabled are accepted.
 import { refuseEnabling } from "./availability.ts";
 import { certManager } from "./cert-manager.ts";
 import { INSTANCE_DEFAULTS } from "./defaults.ts";

@@ -1,5 +1,6 @@
-// The reasons of every condition: what each one means, whether waiting ends it, and the next step. The only place that lists them: types,
-// the plugin, the model test and the tables in docs/concepts.md are derived from it. A new reason is a new row here.
+// The reasons of every condition: what each one means, whether waiting ends it, and the next step. The only place that
+// lists them: types, the plugin, the model test and the tables in docs/concepts.md are derived from it. A new reason
+// is a new row here.
 import { ENGINE_CONTRACT } from "./engine-contract.ts";
 import { ANNOTATION, LABEL } from "./labels.ts";
 import type { EnginePhase } from "./phases.ts";
@@ -14,7 +15,10 @@ export interface ReasonRow {
   readonly isQuoting?: true;
   /** Waiting does not end it: a person has to act. */
   readonly isStuck?: true;
-  /** Phases of an engine in which the operator sets it; "any" where the phase does not matter, "rest" for stable, stopped and creating. */
+  /**
+   * Phases of an engine in which the operator sets it; "any" where the phase does not matter, "rest" for stable,
+   * stopped and creating.
+   */
   readonly phases?: readonly EnginePhase[] | "any" | "rest";
 }
 
@@ -270,7 +274,10 @@ export function remedyFor(
 
 const OF_REST: readonly EnginePhase[] = ["creating", "stable", "stopped"];
 
-/** Whether the operator may set this reason of Ready while an engine is in the phase, apart from what validation rejects. */
+/**
+ * Whether the operator may set this reason of Ready while an engine is in the phase, apart from what validation
+ * rejects.
+ */
 export function isReadyReasonOf(phase: string, reason: string): boolean {
   const phases = engineReadyRow(reason)?.phases;
   if (phases === undefined) return false;

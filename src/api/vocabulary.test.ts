@@ -1,5 +1,5 @@
-// The tables of src/api are the only place where their words are spelled: every row is used, no other file lists them a second time, and
-// charts, examples and documentation name nothing that the tables do not have.
+// The tables of src/api are the only place where their words are spelled: every row is used, no other file lists them
+// a second time, and charts, examples and documentation name nothing that the tables do not have.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,6 +1,6 @@
-// How a gateway, the wake agent beside it and the operator talk about engines that cannot serve (docs/auto-stop-and-wake.md). The only place
-// that spells headers, paths, decisions, series, ports and the pattern of engine names: agent and operator import it, and `npm run generate`
-// fills it into the Lua scripts. Plain data.
+// How a gateway, the wake agent beside it and the operator talk about engines that cannot serve
+// (docs/auto-stop-and-wake.md). The only place that spells headers, paths, decisions, series, ports and the pattern of
+// engine names: agent and operator import it, and `npm run generate` fills it into the Lua scripts. Plain data.
 
 /** Listeners of the wake agent, and the one through which it probes engines. */
 export const WAKE_PORTS = {

@@ -1,5 +1,5 @@
-// Applies a manifest with the plugin's field manager. A conflict with another manager is an error that names the fields, their managers and
-// the next step, unless the user overwrites them.
+// Applies a manifest with the plugin's field manager. A conflict with another manager is an error that names the
+// fields, their managers and the next step, unless the user overwrites them.
 import { isFieldConflict, KubeApiError, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import type { Cluster } from "./cluster.ts";
 import { CommandError, EXIT } from "./exit-codes.ts";

@@ -1,5 +1,5 @@
-// Change notifications for displays that are redrawn: watches of several kinds as one stream of ticks, a burst of events as one tick.
-// Carries no objects; the display reads them again.
+// Change notifications for displays that are redrawn: watches of several kinds as one stream of ticks, a burst of
+// events as one tick. Carries no objects; the display reads them again.
 import { isForbidden, pause, type ResourceType, systemClock } from "@firebolt-operator/kube";
 import type { Cluster } from "./cluster.ts";
 import { startDeadline } from "./deadline.ts";

@@ -1,5 +1,5 @@
-// The command line in kubectl's syntax (`-n ns`, `-nns`, `-o=json`, `--flag value`, `--flag=value`, flags before or after words).
-// Finds the command and checks its arguments. A mistake is a UsageError that says how to correct it.
+// The command line in kubectl's syntax (`-n ns`, `-nns`, `-o=json`, `--flag value`, `--flag=value`, flags before or
+// after words). Finds the command and checks its arguments. A mistake is a UsageError that says how to correct it.
 import type { Argument, Command, CommandGroup } from "./command.ts";
 import { UsageError } from "./exit-codes.ts";
 import { type Flag, FlagValues } from "./flags.ts";
@@ -137,8 +137,8 @@ function checkArguments({ words, arguments: wanted = [] }: Command, args: readon
 }
 
 /**
- * An unset variable of a script is an empty argument. As a name it would address all objects of the kind: `engine delete ""` must not
- * become the deletion of every engine.
+ * An unset variable of a script is an empty argument. As a name it would address all objects of the kind: `engine
+ * delete ""` must not become the deletion of every engine.
  */
 function checkArgument(call: string, wanted: Argument | undefined, value: string): void {
   const isPath = wanted?.kind !== undefined && (value === "." || value === "..");

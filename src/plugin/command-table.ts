@@ -1,4 +1,5 @@
-// Every command of the plugin: words, flags, help and where its code is. The code is loaded only for the command that runs.
+// Every command of the plugin: words, flags, help and where its code is. The code is loaded only for the command that
+// runs.
 import type { Command, CommandGroup } from "./command.ts";
 import { ENGINE_COMMANDS } from "./command-table-engine.ts";
 import { PLATFORM_COMMANDS } from "./command-table-platform.ts";

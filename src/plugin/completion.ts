@@ -1,5 +1,5 @@
-// `completion SHELL` prints a script with which the shell calls `__complete`, which prints the completions. Names of objects come from the
-// cluster, within a second or not at all.
+// `completion SHELL` prints a script with which the shell calls `__complete`, which prints the completions. Names of
+// objects come from the cluster, within a second or not at all.
 import type { ResourceType } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../api/engine.ts";
 import { FireboltEngineClass } from "../api/engine-class.ts";

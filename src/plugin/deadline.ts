@@ -1,5 +1,5 @@
-// A deadline: a signal that fires with its parent or after a timeout, whichever is first. Its owner keeps a reference and disposes it;
-// without a reference it could be garbage-collected before it fires.
+// A deadline: a signal that fires with its parent or after a timeout, whichever is first. Its owner keeps a reference
+// and disposes it; without a reference it could be garbage-collected before it fires.
 
 export interface Deadline extends Disposable {
   readonly signal: AbortSignal;

@@ -1,4 +1,5 @@
-// Finds the object that the user named. When it does not exist, the error names the namespace that has it, or a similar name.
+// Finds the object that the user named. When it does not exist, the error names the namespace that has it, or a
+// similar name.
 
 import { isForbidden, isNotFound, type KubeObject, type ResourceType, resourceText } from "@firebolt-operator/kube";
 import type { Cluster } from "./cluster.ts";

@@ -1,5 +1,5 @@
-// kubectl, for what an API client cannot do (port forwards) and as the language of --print-commands. Builds argument lists and shell
-// scripts; the caller runs them.
+// kubectl, for what an API client cannot do (port forwards) and as the language of --print-commands. Builds argument
+// lists and shell scripts; the caller runs them.
 import type { FlagValues } from "./flags.ts";
 
 export interface KubectlCommand {

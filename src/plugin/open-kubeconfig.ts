@@ -1,5 +1,5 @@
-// Reads the kubeconfig. One that cannot be used is an error that names the file, the problem and the next step. Shows nothing of the file's
-// content, which holds credentials.
+// Reads the kubeconfig. One that cannot be used is an error that names the file, the problem and the next step. Shows
+// nothing of the file's content, which holds credentials.
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { KubeConfigError } from "@firebolt-operator/kube";
@@ -53,7 +53,10 @@ const CAUSES: Readonly<Record<string, string>> = {
   ELOOP: "it is a symbolic link to itself",
 };
 
-/** A parser quotes the value and the lines around a mistake, and a value that is no mapping may be a token: neither is shown. */
+/**
+ * A parser quotes the value and the lines around a mistake, and a value that is no mapping may be a token: neither is
+ * shown.
+ */
 function shown({ message, cause }: KubeConfigError): string {
   const [line = ""] = message.split("\n");
   const at = line.indexOf(NOT_YAML);

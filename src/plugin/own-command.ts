@@ -1,5 +1,5 @@
-// Commands that a message names, complete: with the namespace that the message is about and the cluster that the user chose. Without them a
-// command would act on something else, or on nothing. Pure.
+// Commands that a message names, complete: with the namespace that the message is about and the cluster that the user
+// chose. Without them a command would act on something else, or on nothing. Pure.
 import type { FlagValues } from "./flags.ts";
 import { globalArgs, quoted } from "./kubectl.ts";
 

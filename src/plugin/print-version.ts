@@ -1,5 +1,5 @@
-// `version`: of the plugin, of the operator and of the custom resource definitions in the cluster. A cluster that cannot be reached is a
-// warning, not a failure.
+// `version`: of the plugin, of the operator and of the custom resource definitions in the cluster. A cluster that
+// cannot be reached is a warning, not a failure.
 import { defineResource, isForbidden, type KubeObject } from "@firebolt-operator/kube";
 import type { V1Deployment } from "../api/generated/kubernetes.ts";
 import { ENGINE_CLASS_NAMES, ENGINE_NAMES, GROUP, INSTANCE_NAMES } from "../api/group.ts";

@@ -21,7 +21,10 @@ export interface WatchFrom {
   readonly resourceVersion: string | undefined;
 }
 
-/** Ends with the signal. A watch that the server closed continues at its resource version, or from the start when that has expired. */
+/**
+ * Ends with the signal. A watch that the server closed continues at its resource version, or from the start when that
+ * has expired.
+ */
 export async function* watchKind<T extends KubeObject>(
   { client, call: { signal } }: Cluster,
   type: ResourceType<T>,

@@ -1,5 +1,5 @@
-// The commands that change one engine with one patch: scale, stop, start, restart, wake. decide-change.ts decides the patch;
-// --print-commands prints the one that would be sent.
+// The commands that change one engine with one patch: scale, stop, start, restart, wake. decide-change.ts decides the
+// patch; --print-commands prints the one that would be sent.
 import { isForbidden } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltEngineClass } from "../../api/engine-class.ts";
@@ -102,7 +102,10 @@ function printPatch(
   return EXIT.ok;
 }
 
-/** Ready is that of the old generation at first, so the observed generation is waited for: the patch increments it by one. */
+/**
+ * Ready is that of the old generation at first, so the observed generation is waited for: the patch increments it by
+ * one.
+ */
 function waitCommands(
   { flags }: CommandContext,
   { metadata }: FireboltEngine,

@@ -1,4 +1,5 @@
-// `engine create`: creates an engine from a few flags and waits until it serves. An existing engine is changed only with --overwrite.
+// `engine create`: creates an engine from a few flags and waits until it serves. An existing engine is changed only
+// with --overwrite.
 import { isAlreadyExists, isForbidden, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltEngineClass } from "../../api/engine-class.ts";

@@ -1,4 +1,5 @@
-// Decides what scale, stop, start, restart and wake do to an engine: one patch, nothing, or an error. Pure; change.ts sends the patch.
+// Decides what scale, stop, start, restart and wake do to an engine: one patch, nothing, or an error. Pure; change.ts
+// sends the patch.
 import { timeText } from "../../api/condition-list.ts";
 import type { FireboltEngine } from "../../api/engine.ts";
 import { ANNOTATION } from "../../api/labels.ts";
@@ -11,7 +12,10 @@ import { replicasText } from "../terminal/count.ts";
 export const REPLICAS_BEFORE_STOP = "kubectl.firebolt.io/replicas-before-stop";
 const RESTARTED_AT = "kubectl.kubernetes.io/restartedAt";
 
-/** The state in which a change is complete. `serving`: being at rest is not enough, because the operator may not have read the request. */
+/**
+ * The state in which a change is complete. `serving`: being at rest is not enough, because the operator may not have
+ * read the request.
+ */
 export type Until = "stopped" | "at rest" | "serving";
 
 export type Change =
@@ -146,7 +150,8 @@ export const decideWake: Decide = ({ engine, policy, where, nowMs }) => {
       because: `has auto-stop disabled, so a wake request has no effect; start it with: ${startCommand(where, engine)}`,
       exit: "refused",
     };
-  // The operator ignores requests from before the last scaling; this one is newer, even if this machine's clock is behind.
+  // The operator ignores requests from before the last scaling; this one is newer, even if this machine's clock is
+  // behind.
   const scaledMs = Date.parse(engine.status?.lastScaledAt ?? "");
   const stampMs = Number.isNaN(scaledMs) ? nowMs : Math.max(nowMs, scaledMs + 1_000);
   return {

@@ -1,4 +1,5 @@
-// A port forward by `kubectl port-forward`: starts it, waits until kubectl reports that it listens, and ends it with its owner.
+// A port forward by `kubectl port-forward`: starts it, waits until kubectl reports that it listens, and ends it with
+// its owner.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { startDeadline } from "../deadline.ts";

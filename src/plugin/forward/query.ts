@@ -1,4 +1,4 @@
-// `engine query <engine> "SELECT 42"`: one statement through the gateway, over a port that is forwarded for as long as it takes.
+// `engine query <engine> "SELECT 42"`: sends one statement to the gateway through a temporary port forward.
 import { request } from "node:http";
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltInstance } from "../../api/instance.ts";
@@ -51,8 +51,8 @@ export const queryEngine: Run = async (context) => {
 };
 
 /**
- * Whether the statement failed or the engine could not run it: scripts correct the one and retry the other. Undefined: a result. A
- * response that the gateway generates itself has no service time of an engine.
+ * Whether the statement failed or the engine could not run it: scripts correct the one and retry the other. Undefined:
+ * a result. A response that the gateway generates itself has no service time of an engine.
  */
 export function refusalOf(engine: string, { status, body, isFromEngine }: Answer): CommandError | undefined {
   const text = body.trim();
@@ -122,7 +122,7 @@ function post({ port, engine, statement, signal }: Query): Promise<Answer> {
   return promise;
 }
 
-/** A query is sent once, so what may be repeated until the port is there is something else. */
+/** A query must not be retried, so a health check is retried until the port is open. */
 function printQuery(
   context: CommandContext,
   service: string,
@@ -131,7 +131,7 @@ function printQuery(
   const { flags, terminal } = context;
   const port = flags.integer("local-port") || SCRIPT_PORT;
   const url = `http://localhost:${port}/`;
-  // For curl, too, 0 is no limit.
+  // For curl, 0 is no limit as well.
   const seconds = Math.ceil((flags.durationMs("timeout") ?? 0) / 1_000);
   terminal.out(
     commandsText([

@@ -1,4 +1,4 @@
-// Helm as a child process, with the cluster of the command line. Its words are shown when it fails; nothing of it is kept.
+// Runs Helm as a child process, with the cluster of the command line. Its output is shown when it fails.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { CommandContext } from "../command.ts";
@@ -63,5 +63,5 @@ export async function runHelm({ env, signal }: CommandContext, { args, comment }
   }
   if (signal.aborted) throw signal.reason;
   if (child.exitCode !== 0)
-    throw new CommandError(`helm could not ${comment}: ${said.trim() || `it ended with ${child.exitCode}`}`);
+    throw new CommandError(`helm could not ${comment}: ${said.trim() || `exit code ${child.exitCode}`}`);
 }

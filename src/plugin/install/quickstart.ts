@@ -1,4 +1,4 @@
-// `quickstart`: from a bare cluster to an engine that answers, step by step, each of which may be there already.
+// `quickstart`: from an empty cluster to an engine that serves, in steps that are skipped if they are done already.
 import { defineResource, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../api/engine.ts";
 import { API_VERSION } from "../../api/group.ts";

@@ -1,5 +1,6 @@
-// `uninstall`: engines, then instances, then classes, then the operator; the definitions only on purpose, because every object goes
-// with them. Lists what would go and asks; refuses while there are objects, unless told otherwise.
+// `uninstall`: deletes engines, then instances, classes and the operator; the CRDs only on request, because all
+// objects are deleted with them. Lists what will be deleted and asks for confirmation; fails while objects exist,
+// unless --delete-resources is set.
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineResource, isConflict, isNotFound, type ResourceType } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../api/engine.ts";
@@ -16,7 +17,7 @@ import { helmCommand, RELEASES, runHelm } from "./helm.ts";
 import { findOperators } from "./operators.ts";
 import { countText, type Found, planRemoval, type Removal, removalText, type Wishes } from "./removal.ts";
 
-/** Who uses something goes before what it uses. */
+/** Users before what they use: engines before instances and classes. */
 const ORDER: readonly ResourceType[] = [FireboltEngine, FireboltInstance, FireboltEngineClass];
 const POLL_MS = 500;
 
@@ -82,14 +83,14 @@ async function decide({ terminal }: CommandContext, cluster: Cluster, wishes: Wi
   const { operatorNamespace, release, crds } = wishes;
   const operators = await findOperators(cluster, operatorNamespace, (text) => terminal.warn(text));
   const own = operators.find((one) => one.namespace === operatorNamespace && one.release === release);
-  // A release for some namespaces needs no rights elsewhere, except to take the definitions from everybody.
+  // A release for some namespaces needs no permissions elsewhere, except to delete the CRDs.
   const namespaces = crds || own === undefined ? [] : own.watch.namespaces;
   const removal = planRemoval(wishes, { operators, objects: await existing(cluster, namespaces) });
   if (removal.type === "refused") throw new CommandError(removal.message, EXIT.refused);
   return removal;
 }
 
-/** The order counts. No definition, no objects. */
+/** In this order. Without a CRD there are no objects. */
 async function existing({ client, call }: Cluster, namespaces: readonly string[]): Promise<readonly Found[]> {
   const scopes = namespaces.length === 0 ? [{}] : namespaces.map((namespace) => ({ namespace }));
   const found: Found[] = [];
@@ -107,7 +108,7 @@ async function existing({ client, call }: Cluster, namespaces: readonly string[]
 const ofType = (found: readonly Found[], type: ResourceType): readonly Found[] =>
   found.filter((one) => one.type === type);
 
-/** Somebody may have made an object since the question was asked: without the operator it could never be deleted. */
+/** An object may have been created since the confirmation: without the operator its finalizer would stay forever. */
 async function stillEmpty(context: CommandContext, cluster: Cluster, wishes: Wishes): Promise<void> {
   const { objects, left } = await decide(context, cluster, { ...wishes, deleteResources: true });
   const news = [...objects, ...left];
@@ -123,7 +124,7 @@ interface Deletion {
   readonly timeoutMs: number;
 }
 
-/** Exactly these objects: one that was made again under the same name is another. */
+/** By uid: an object that was recreated under the same name is not deleted. */
 async function deleteAll(
   { terminal, signal }: CommandContext,
   { client, call }: Cluster,
@@ -158,7 +159,7 @@ async function deleteAll(
   terminal.line(`${terminal.style.green("✓")} delete ${countText(found)}`);
 }
 
-/** Gone only when the API server has taken it out of its own tables. */
+/** Done when the API server no longer serves the kind. */
 async function deleteDefinition({ client, call }: Cluster, name: string, timeoutMs: number): Promise<void> {
   try {
     await client.delete(definitions, { name }, call);
@@ -186,7 +187,7 @@ const removeOperator = (context: CommandContext) =>
 const removeDefinitions = (context: CommandContext) =>
   helmCommand(context, "remove the release of the definitions", "uninstall", RELEASES.crds, "--ignore-not-found");
 
-/** By name: what `--all` would delete in another moment, nobody has seen. */
+/** By name: `--all` would also delete objects that are created later and were never listed. */
 function equivalents(context: CommandContext, { objects, operator, definitions: crds }: Removes) {
   const { flags } = context;
   const timeout = `--timeout=${secondsText(flags.durationMs("timeout") ?? 0)}`;

@@ -1,5 +1,5 @@
-// `plan -f file`: reads the file, asks the API server (dry run) and the operator's own functions what would happen, and writes
-// nothing at all.
+// `plan -f file`: plans the objects of a file with a dry run of the API server and the operator's own functions.
+// Writes nothing.
 
 import type { KubeObject, ResourceType } from "@firebolt-operator/kube";
 import { ignoredFields } from "../../admission/ignored-fields.ts";
@@ -34,7 +34,7 @@ export const runPlan: Run = async (context) => {
     terminal.out(
       commandsText([
         {
-          comment: "what the API server itself would say",
+          comment: "what the API server itself would report",
           args: kubectlArgs(flags, "apply", "--dry-run=server", ...side, "-f", file),
         },
       ]),
@@ -69,7 +69,7 @@ async function makePlan({ flags }: CommandContext, cluster: Cluster, manifests: 
     .filter((manifest) => !isOurs(manifest))
     .map(({ kind, metadata }) => `${kind} ${metadata.name}`);
   const planned: PlannedEffect[] = [];
-  // What others refer to comes first, whatever the order of the file: the operator waits for it anyway.
+  // Referenced objects first, whatever the order of the file: the operator waits for them anyway.
   for (const type of KINDS)
     for (const manifest of manifests.filter((one) => isOurs(one) && one.kind === type.kind)) {
       const namespace = namespaceFor(manifest, cluster, flags.text("namespace"));
@@ -144,7 +144,7 @@ const warningsOf = (...template: Parameters<typeof ignoredFields>): readonly str
   ...misnamedContainers(...template),
 ];
 
-/** A webhook that knows only the cluster does not see a class of the same file: the question is asked without it. */
+/** A webhook does not see a class of the same file, so the dry run leaves the reference out. */
 async function askEngine({ world, manifest, namespace, ask }: ObjectToPlan): Promise<DryRun<FireboltEngine>> {
   const answer = await ask(FireboltEngine, manifest);
   const spec = manifest["spec"];

@@ -1,4 +1,5 @@
-// The last decision of auto-stop as a phrase: ActivityObserved is also the reason of an engine that was never queried. Pure.
+// The last decision of auto-stop as a phrase: ActivityObserved is also the reason of an engine that was never queried.
+// Pure.
 
 const WORDS: Readonly<Record<string, string>> = {
   WakeRequested: "woken by a request",
@@ -6,7 +7,7 @@ const WORDS: Readonly<Record<string, string>> = {
   Stopped: "stopped until a query or a schedule starts it",
   ScrapeFailed: "cannot read the activity of its pods, so it keeps running (ScrapeFailed)",
   ActivityObserved: "not idle long enough to stop",
-  Initializing: "waiting for the first look at its activity",
+  Initializing: "waiting for the first activity check",
   Idle: "idle",
 };
 

@@ -1,5 +1,5 @@
-// Why an instance or an engine is not (yet) in its desired state, and the next step. Pure. Next steps come from the reason table
-// (src/api/reasons.ts) and from what is wrong with pods; the messages of conditions are shown whole.
+// Why an instance or an engine is not (yet) in its desired state, and the next step. Pure. Next steps come from the
+// reason table (src/api/reasons.ts) and from what is wrong with pods; the messages of conditions are shown whole.
 import { findCondition } from "../../api/condition-list.ts";
 import type { FireboltEngine } from "../../api/engine.ts";
 import type { HeldRollout } from "../../api/engine-status.ts";
@@ -98,7 +98,9 @@ interface ObjectName {
 
 type Failing = ReturnType<typeof findCondition>;
 
-/** One ready replica makes a component ready: a rollout that is stuck, or a missing replica, is reported all the same. */
+/**
+ * One ready replica makes a component ready: a rollout that is stuck, or a missing replica, is reported all the same.
+ */
 function troubleWhileReady({ instance, pods, nowMs }: InstanceFacts): Explanation | undefined {
   const conditions = ["MetadataReady", "GatewayReady"].flatMap(
     (type) => findCondition(instance.status?.conditions, type) ?? [],

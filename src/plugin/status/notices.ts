@@ -1,5 +1,5 @@
-// Problems that concern a whole namespace: an operator that is missing, not ready or without a leader, and a namespace that is being deleted.
-// Pure: built from what observe-notices.ts has read; printed above the status tree.
+// Problems that concern a whole namespace: an operator that is missing, not ready or without a leader, and a namespace
+// that is being deleted. Pure: built from what observe-notices.ts has read; printed above the status tree.
 import type { Lease } from "@firebolt-operator/kube/election";
 import type { V1Deployment, V1Pod } from "../../api/generated/kubernetes.ts";
 import { firstTrouble, troubleText } from "../../pods/pod-trouble.ts";
@@ -147,7 +147,7 @@ function terminatingNotice({ name, since, remaining }: TerminatingNamespace, now
   const age = spanText(Math.max(0, nowMs - Date.parse(since)));
   return {
     why: `namespace ${name} is being deleted (for ${age})${remaining.length === 0 ? "" : `: ${remaining.join("; ")}`}`,
-    next: `wait; what is left: kubectl get fireboltengine,fireboltinstance,pod,pvc -n ${name}`,
+    next: `wait; objects that remain: kubectl get fireboltengine,fireboltinstance,pod,pvc -n ${name}`,
   };
 }
 

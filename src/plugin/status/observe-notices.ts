@@ -1,5 +1,5 @@
-// Reads the operator's Deployments, their pods and leases, and namespaces that are being deleted. Judges nothing. What the user may not read
-// is left out; the rest is read.
+// Reads the operator's Deployments, their pods and leases, and namespaces that are being deleted. Judges nothing. What
+// the user may not read is left out; the rest is read.
 import { defineResource, isForbidden, type KubeObject } from "@firebolt-operator/kube";
 import { type Lease, leaseResource } from "@firebolt-operator/kube/election";
 import type { V1Deployment, V1Pod } from "../../api/generated/kubernetes.ts";

@@ -1,4 +1,5 @@
-// Reads everything that the status tree shows, in a handful of lists, and the query gauges of draining pods. Judges nothing.
+// Reads everything that the status tree shows, in a handful of lists, and the query gauges of draining pods. Judges
+// nothing.
 import { isForbidden, KubeApiError, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../api/engine.ts";
 import { ENGINE_CONTRACT } from "../../api/engine-contract.ts";
@@ -161,7 +162,7 @@ async function readPod({ client, call }: Cluster, pod: V1Pod): Promise<PodQuerie
     if (call.signal.aborted) throw error;
     // Users who may read engines may lack the right to pods/proxy.
     const cause =
-      error instanceof KubeApiError && error.status === 403 ? "you may not get pods/proxy" : "pod does not answer";
+      error instanceof KubeApiError && error.status === 403 ? "you may not get pods/proxy" : "the pod does not respond";
     return { type: "unknown", cause };
   }
 }

@@ -1,5 +1,5 @@
-// The status tree as data: instances with their engines, generations and pods, and why each one waits. render-tree.ts prints it; -o json
-// prints it as it is.
+// The status tree as data: instances with their engines, generations and pods, and why each one waits. render-tree.ts
+// prints it; -o json prints it as it is.
 import type { V1Pod, V1StatefulSet } from "../../api/generated/kubernetes.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
 import { COMPONENTS, LABEL } from "../../api/labels.ts";

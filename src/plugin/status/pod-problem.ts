@@ -1,4 +1,5 @@
-// What keeps a pod from being ready, as a sentence and with the next step: the same words as in the operator's conditions.
+// What keeps a pod from being ready, as a sentence and with the next step: the same words as in the operator's
+// conditions.
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import { isPodReady, podTrouble, troubleText } from "../../pods/pod-trouble.ts";
 import { nameOf } from "../find-object.ts";

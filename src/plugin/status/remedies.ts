@@ -1,5 +1,5 @@
-// Next steps that a reason alone does not decide: by the words of the API server that a message quotes, by the pods, and by whether an
-// instance exists. Commands work as they are printed. Pure.
+// Next steps that a reason alone does not decide: by the words of the API server that a message quotes, by the pods,
+// and by whether an instance exists. Commands work as they are printed. Pure.
 import { ENGINE_REASONS } from "../../api/reasons.ts";
 import { ownCommand, type Where } from "../own-command.ts";
 import type { PodProblem } from "./pod-problem.ts";

@@ -1,4 +1,5 @@
-// Renders the status tree: one aligned line per object, and below an object that waits the reason and the next step. Pure.
+// Renders the status tree: one aligned line per object, and below an object that waits the reason and the next step.
+// Pure.
 import { ageText } from "../terminal/age.ts";
 import { oneLine } from "../terminal/printable.ts";
 import { padVisible, type Style, visibleLength } from "../terminal/style.ts";

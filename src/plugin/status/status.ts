@@ -27,7 +27,8 @@ export const runStatus: Run = async (context) => {
   const [format, everywhere] = [flags.text("output"), flags.on("all-namespaces")];
   if (name !== undefined && everywhere)
     throw new UsageError("name an instance or use -A, not both: an instance is looked up in one namespace");
-  if (flags.on("watch") && isDataFormat(format)) throw new UsageError("--watch prints text only: leave out -o");
+  if (flags.on("watch") && isDataFormat(format))
+    throw new UsageError("--watch cannot be combined with -o json or -o yaml: omit -o");
   if (flags.on("print-commands")) {
     terminal.out(commandsText(equivalents(context)));
     return EXIT.ok;

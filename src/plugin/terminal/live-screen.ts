@@ -9,7 +9,10 @@ const LINE_START = control("[G");
 const CLEAR_BELOW = control("[J");
 
 export interface LiveScreen extends Disposable {
-  /** States with an equal `same` are not printed twice without a terminal: ages change all the time. Default: the output itself. */
+  /**
+   * States with an equal `same` are not printed twice without a terminal: ages change all the time. Default: the
+   * output itself.
+   */
   show(text: string, same?: string): void;
 }
 

@@ -1,5 +1,6 @@
-// Output that is safe for a terminal. Names, messages and errors from the cluster may hold escape sequences: they are made visible, as kubectl
-// does. The plugin's own sequences begin with a random mark that nothing in the cluster can know, and become escape sequences here.
+// Output that is safe for a terminal. Names, messages and errors from the cluster may hold escape sequences: they are
+// made visible, as kubectl does. The plugin's own sequences begin with a random mark that nothing in the cluster can
+// know, and become escape sequences here.
 import { randomBytes } from "node:crypto";
 
 /** A noncharacter and a random number. */

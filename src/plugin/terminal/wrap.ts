@@ -23,7 +23,10 @@ export function wrapLines(text: string, width: number | undefined): readonly str
   return [...lines, line ?? ""].map((one) => one.replaceAll(GLUE, " "));
 }
 
-/** A string behind `first`, its other lines behind `rest`. In a narrow terminal it starts below `first`, with a small indent. */
+/**
+ * A string behind `first`, its other lines behind `rest`. In a narrow terminal it starts below `first`, with a small
+ * indent.
+ */
 export function wrapBehind(
   lines: string,
   { first, rest, width }: { readonly first: string; readonly rest: string; readonly width: number | undefined },
