@@ -1,4 +1,5 @@
 // The cluster of a command: client, namespace and limits of every call. Opens no connection by itself.
+import { type Clock, systemClock } from "@firebolt-operator/kube";
 import {
   type CallOptions,
   type ClusterConfig,
@@ -19,6 +20,7 @@ export interface Cluster extends Disposable {
   readonly reach: readonly string[];
   /** For every call: its timeout, and the signal that ends the program. */
   readonly call: Required<CallOptions>;
+  readonly clock: Clock;
 }
 
 /** The longest delay of a Node timer: three weeks. */
@@ -29,9 +31,10 @@ export interface ConnectOptions {
   readonly flags: FlagValues;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
+  readonly clock?: Clock;
 }
 
-export async function connect({ flags, env, signal }: ConnectOptions): Promise<Cluster> {
+export async function connect({ flags, env, signal, clock = systemClock }: ConnectOptions): Promise<Cluster> {
   const config = await openKubeconfig({ path: flags.text("kubeconfig"), context: flags.text("context"), env });
   const client = createKubeClient({ config, userAgent: USER_AGENT });
   return {
@@ -40,6 +43,7 @@ export async function connect({ flags, env, signal }: ConnectOptions): Promise<C
     namespace: flags.text("namespace") || config.namespace || "default",
     reach: reachOf(flags),
     call: { signal, timeoutMs: flags.durationMs("request-timeout") || NO_LIMIT_MS },
+    clock,
     [Symbol.dispose]: () => client.close(),
   };
 }

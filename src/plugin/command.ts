@@ -1,5 +1,6 @@
 // A command as data: words, flags, help, and a loader for the code that runs it.
 
+import type { Clock } from "@firebolt-operator/kube";
 import type { Cluster } from "./cluster.ts";
 import type { ExitCode } from "./exit-codes.ts";
 import type { Flag, FlagValues } from "./flags.ts";
@@ -10,6 +11,7 @@ export interface CommandContext {
   readonly flags: FlagValues;
   readonly terminal: Terminal;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
   /** Fires on Ctrl+C. */
   readonly signal: AbortSignal;
   /** Every command, for completion. */

@@ -1,4 +1,5 @@
 // The entry point of `kubectl firebolt`: parses the command line, runs one command and sets the exit code.
+import { systemClock } from "@firebolt-operator/kube";
 import { connect } from "./cluster.ts";
 import { parseCommandLine } from "./command-line.ts";
 import { COMMANDS, GROUPS } from "./command-table.ts";
@@ -36,7 +37,8 @@ async function run(argv: readonly string[], terminal: Terminal, signal: AbortSig
         terminal,
         env,
         signal,
-        connect: () => connect({ flags, env, signal }),
+        clock: systemClock,
+        connect: () => connect({ flags, env, signal, clock: systemClock }),
       });
     }
     default:

@@ -38,7 +38,7 @@ export const supportBundle: Run = async (context) => {
   using cluster = await context.connect();
   const gaps = new Gaps(cluster.call.signal);
   const subject = await findSubject(cluster, args[0], gaps);
-  const nowMs = Date.now();
+  const nowMs = context.clock.now();
   const collected = await collect(cluster, subject, gaps);
   if (collected.objects.length === 0)
     throw new CommandError(gaps.found[0]?.why ?? `nothing of FireboltInstance "${subject.name}" was found`);

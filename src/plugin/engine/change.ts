@@ -51,7 +51,7 @@ async function change(context: CommandContext, decide: Decide, wanted: number | 
     policy: await policyOf(cluster, engine),
     wanted,
     where: cluster,
-    nowMs: Date.now(),
+    nowMs: context.clock.now(),
   });
   if (decision.type === "refused")
     throw new CommandError(`fireboltengine/${name} ${decision.because}`, EXIT[decision.exit]);

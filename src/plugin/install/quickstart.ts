@@ -122,7 +122,7 @@ async function untilInstanceReady({ flags, signal }: CommandContext, cluster: Cl
   for await (const _ of changes(cluster, { kinds, everyMs: POLL_MS, signal: limited.signal })) {
     const instance = await client.get(FireboltInstance, { namespace, name }, call);
     if (instance.status?.phase === "Ready") return;
-    why = explainInstance({ instance, pods: [], nowMs: Date.now() })?.why ?? why;
+    why = explainInstance({ instance, pods: [], nowMs: cluster.clock.now() })?.why ?? why;
   }
   if (signal.aborted) throw signal.reason;
   throw new CommandError(

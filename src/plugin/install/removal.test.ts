@@ -54,7 +54,7 @@ test.each([
   { args: ["--watch-label-selector=team in (a,b),!x"], want: { namespaces: [], selector: "team in (a,b),!x" } },
 ])("what a manager with $args watches", ({ args, want }) => expect(watchOf(args)).toEqual(want));
 
-describe("what goes", () => {
+describe("what is deleted", () => {
   test("what the release watches, in all namespaces", () => {
     expect(plan({})).toMatchObject({
       going: ["a", "c", "i"],
@@ -84,11 +84,11 @@ describe("what goes", () => {
     expect(plan({ release: "own", operatorNamespace: "team-b" })).toMatchObject({ going: ["b"], operator: true });
   });
 
-  test("the definitions, when nobody else needs them", () => {
+  test("the CRDs, if no other operator needs them", () => {
     expect(plan({ crds: true }, [SHARED], [engine("team-a", "a")])).toMatchObject({ going: ["a"], definitions: true });
   });
 
-  test("nothing is there: nothing is refused", () => {
+  test("nothing is installed: nothing is rejected", () => {
     expect(plan({ deleteResources: false }, [], [])).toMatchObject({ going: [], operator: true });
   });
 });
@@ -120,9 +120,9 @@ test.each<{ name: string; wishes: Partial<Wishes>; operators?: readonly Operator
     operators: [SHARED],
     want: /^--crds: .* 1 FireboltEngine in team-b would be deleted/,
   },
-])("refused: $name", ({ wishes, operators, want }) => expect(plan(wishes, operators)).toMatch(want));
+])("rejected: $name", ({ wishes, operators, want }) => expect(plan(wishes, operators)).toMatch(want));
 
-test("the list says what goes, what stays and why", () => {
+test("the list names what is deleted, what is kept and why", () => {
   const wishes = { ...WISHES, namespace: "team-a" };
   const removal = planRemoval(wishes, { operators: [SHARED, PRIVATE], objects: ALL });
   if (removal.type === "refused") throw new Error(removal.message);

@@ -127,7 +127,7 @@ interface Deletion {
 /** By uid: an object that was recreated under the same name is not deleted. */
 async function deleteAll(
   { terminal, signal }: CommandContext,
-  { client, call }: Cluster,
+  { client, call, clock }: Cluster,
   { found, timeoutMs }: Deletion,
 ): Promise<void> {
   if (found.length === 0) return;
@@ -139,7 +139,7 @@ async function deleteAll(
       if (!isNotFound(error) && !isConflict(error)) throw error;
     });
   }
-  const deadline = Date.now() + timeoutMs;
+  const deadlineMs = clock.monotonicMs() + timeoutMs;
   const isThere = async (one: Found): Promise<boolean> => {
     const now = await client.find(one.type, keyOf(one), call);
     return now !== undefined && now.metadata?.uid === one.object.metadata?.uid;
@@ -149,7 +149,7 @@ async function deleteAll(
     const checked = await Promise.all(left.map(async (one) => ({ one, there: await isThere(one) })));
     left = checked.filter(({ there }) => there).map(({ one }) => one);
     if (left.length === 0) break;
-    if (Date.now() > deadline)
+    if (clock.monotonicMs() > deadlineMs)
       throw new CommandError(
         `still being deleted after ${spanText(timeoutMs)}: ${countText(left)}. The operator has not been removed: is it running?`,
         EXIT.notYet,
@@ -160,17 +160,17 @@ async function deleteAll(
 }
 
 /** Done when the API server no longer serves the kind. */
-async function deleteDefinition({ client, call }: Cluster, name: string, timeoutMs: number): Promise<void> {
+async function deleteDefinition({ client, call, clock }: Cluster, name: string, timeoutMs: number): Promise<void> {
   try {
     await client.delete(definitions, { name }, call);
   } catch (error) {
     if (isNotFound(error)) return;
     throw error;
   }
-  const deadline = Date.now() + timeoutMs;
+  const deadlineMs = clock.monotonicMs() + timeoutMs;
   while ((await client.find(definitions, { name }, call)) !== undefined) {
-    if (Date.now() > deadline)
-      throw new CommandError(`${name} is still there after ${spanText(timeoutMs)}`, EXIT.notYet);
+    if (clock.monotonicMs() > deadlineMs)
+      throw new CommandError(`${name} still exists after ${spanText(timeoutMs)}`, EXIT.notYet);
     await sleep(POLL_MS, undefined, { signal: call.signal });
   }
 }

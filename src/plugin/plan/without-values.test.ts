@@ -13,7 +13,7 @@ const LIVE = {
   },
 };
 
-describe("a misspelt field", () => {
+describe("a misspelled field", () => {
   test("of a patch: the API server quotes the whole live object", () => {
     const quoted = JSON.stringify(JSON.stringify(LIVE));
     const message = `Invalid value: ${quoted}: strict decoding error: unknown field "spec.rolout", unknown field "spec.template.x"`;
@@ -41,7 +41,7 @@ describe("a misspelt field", () => {
   });
 });
 
-test("rules that were not checked are a remark, not a field called <nil>", () => {
+test("rules that were not checked are a remark, not a field named <nil>", () => {
   const causes = [
     { field: "spec.autoStop.activeReplicas", message: "Required value" },
     {
@@ -70,7 +70,7 @@ test.each([
   expect(withoutValues(text)).toBe(shown);
 });
 
-test("numbers stay, but not those of free fields", () => {
+test("numbers are kept, except in free fields", () => {
   expect(withoutValues("spec.replicas: Invalid value: 4711: too many")).toContain("4711");
   expect(withoutValues("spec.customEngineConfig.pin: Invalid value: 4711: too many")).toBe(
     "spec.customEngineConfig.pin: Invalid value: too many",
@@ -80,7 +80,7 @@ test("numbers stay, but not those of free fields", () => {
   );
 });
 
-test("a webhook that quotes values in words of its own", () => {
+test("a webhook that quotes values in a message of its own", () => {
   const message = 'admission webhook "policy" denied the request: --token=arg-secret is not allowed (config-secret)';
   expect(refusalTexts(error(403, message), [LIVE]).join()).toBe(
     'admission webhook "policy" denied the request: (hidden) is not allowed ((hidden))',

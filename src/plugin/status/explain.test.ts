@@ -195,7 +195,7 @@ describe("pods", () => {
   });
 });
 
-test("instances: the first part that is not ready, and what its pods say", () => {
+test("instances: the first component that is not ready, and the problem of its pods", () => {
   const instance: FireboltInstance = {
     metadata: { name: "i", namespace: "ns" },
     spec: { metadata: { engineRegistration: false }, gateway: { metricsPort: 9090 }, metadataNG: false },
@@ -359,7 +359,7 @@ describe("progress", () => {
   });
   const rolling = [condition("Ready", "False", "Rolling")];
 
-  test("grows with ready pods, then with quiet ones, and is whole at rest", () => {
+  test("grows with ready pods, then with idle ones, and is complete at rest", () => {
     const shares = [
       { status: { phase: "creating", conditions: rolling }, pods: [pod("e-g1-0", 1, false), pod("e-g1-1", 1, false)] },
       { status: { phase: "creating", conditions: rolling }, pods: [pod("e-g1-0", 1, true), pod("e-g1-1", 1, false)] },

@@ -41,7 +41,7 @@ export async function observeNotices(cluster: Cluster, namespace: string | undef
       ? undefined
       : await Promise.all(deployments.map((deployment) => observeOperator(cluster, deployment)));
   return {
-    nowMs: Date.now(),
+    nowMs: cluster.clock.now(),
     reach: cluster.reach,
     operators,
     missing: namespace !== undefined && found?.some((one) => one === undefined) === true ? namespace : undefined,

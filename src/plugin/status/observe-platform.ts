@@ -67,7 +67,7 @@ export async function observePlatform(
       list(pods, ofInstances),
     ]);
   return {
-    nowMs: Date.now(),
+    nowMs: cluster.clock.now(),
     instances: unreadable.has(FireboltInstance.plural) ? (known ?? []) : instances,
     engines,
     statefulSets: [...engineSets, ...instanceSets],
@@ -95,7 +95,7 @@ export async function observeEngine(cluster: Cluster, name: string): Promise<Obs
   ]);
   if (engine === undefined) return undefined;
   return {
-    nowMs: Date.now(),
+    nowMs: cluster.clock.now(),
     instances: [],
     engines: [engine],
     statefulSets: sets,

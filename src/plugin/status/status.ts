@@ -39,7 +39,7 @@ export const runStatus: Run = async (context) => {
   if (flags.on("watch")) return await watchTree(context, cluster, namespace);
   const view = await readView(cluster, namespace, name, { mustExist: true });
   if (isDataFormat(format)) terminal.raw(await dataText(view, format));
-  else terminal.out(treeText(context, view, { namespace, nowMs: Date.now() }));
+  else terminal.out(treeText(context, view, { namespace, nowMs: context.clock.now() }));
   return EXIT.ok;
 };
 
@@ -56,7 +56,7 @@ async function watchTree(context: CommandContext, cluster: Cluster, namespace: s
   for await (const _ of changes(cluster, { kinds, everyMs: REDRAW_MS, signal })) {
     const view = await readView(cluster, namespace, args[0]);
     screen.show(
-      treeText(context, view, { namespace, nowMs: Date.now() }),
+      treeText(context, view, { namespace, nowMs: context.clock.now() }),
       treeText(context, view, { namespace, nowMs: LONG_AGO_MS }),
     );
   }
