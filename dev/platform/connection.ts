@@ -35,7 +35,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     client,
     config,
     namespace: options.namespace ?? "default",
-    reach: [],
+    clusterArgs: [],
     call: { signal: options.signal ?? new AbortController().signal, timeoutMs: CALL_MS },
     clock: systemClock,
     [Symbol.dispose]: () => client.close(),

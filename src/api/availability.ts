@@ -6,7 +6,7 @@ import type { CelRule } from "./schema.ts";
 export const NOT_AVAILABLE = "is not available yet";
 
 /** A rule for a boolean that enables the feature: rejects `true`, accepts `false` and absence. */
-export function refuseEnabling(path: string, feature: string): CelRule {
+export function rejectEnabling(path: string, feature: string): CelRule {
   return {
     rule: "!self",
     message: `${feature} ${NOT_AVAILABLE}: leave ${path} unset or false`,

@@ -1,6 +1,6 @@
 // Settings of engines and classes: the engine's value wins, then the class's, then the operator's default. None has a
 // schema default, which would hide the class's value.
-import { refuseEnabling } from "./availability.ts";
+import { rejectEnabling } from "./availability.ts";
 import { ENGINE_DEFAULTS } from "./defaults.ts";
 import { goDuration } from "./durations.ts";
 import { boolean, enumOf, freeObject } from "./schema-builders.ts";
@@ -12,7 +12,7 @@ export type Rollout = (typeof ROLLOUTS)[number];
 export const engineSettings = (fallback: string) => ({
   uiSidecar: boolean({
     description: `Adds the web UI container engine-web (port 9100) to every pod. ${fallback} ${ENGINE_DEFAULTS.uiSidecar}. Not available yet.`,
-    rules: [refuseEnabling("spec.uiSidecar", "the web UI sidecar")],
+    rules: [rejectEnabling("spec.uiSidecar", "the web UI sidecar")],
   }),
   drainCheckEnabled: boolean({
     description: `Waits until old pods run no query before removing them. ${fallback} ${ENGINE_DEFAULTS.drainCheckEnabled}.`,

@@ -1,6 +1,6 @@
 // TLS on the listeners of an instance: `spec.tls`. Not available yet: `enabled: true` is rejected. The fields are
 // complete, so that manifests that keep it disabled are accepted.
-import { refuseEnabling } from "./availability.ts";
+import { rejectEnabling } from "./availability.ts";
 import { certManager } from "./cert-manager.ts";
 import { INSTANCE_DEFAULTS } from "./defaults.ts";
 import { localRef } from "./references.ts";
@@ -20,7 +20,7 @@ const listener = ({ field, feature, ...options }: ListenerOptions) =>
       enabled: boolean({
         description: "Turns TLS on for this listener. Not available yet.",
         default: false,
-        rules: [refuseEnabling(`spec.tls.${field}.enabled`, feature)],
+        rules: [rejectEnabling(`spec.tls.${field}.enabled`, feature)],
       }),
       certManager: certManager({
         description:

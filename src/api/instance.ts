@@ -1,5 +1,5 @@
 // FireboltInstance: metadata service, gateway and the settings that all engines of the instance share.
-import { refuseEnabling } from "./availability.ts";
+import { rejectEnabling } from "./availability.ts";
 import { INSTANCE_DEFAULTS, MAX_REPLICAS, SCHEMA_DEFAULTS } from "./defaults.ts";
 import { RESERVED_GATEWAY_PORTS, RESERVED_PORT_MESSAGE } from "./gateway-ports.ts";
 import type { V1ObjectMeta } from "./generated/kubernetes.ts";
@@ -47,7 +47,7 @@ export const instanceSpec = object(
     metadataNG: boolean({
       description: "Switches to the next-generation metadata service. Not available yet.",
       default: false,
-      rules: [refuseEnabling("spec.metadataNG", "the next-generation metadata service")],
+      rules: [rejectEnabling("spec.metadataNG", "the next-generation metadata service")],
     }),
     metadata: required(instanceMetadata),
     gateway: required(instanceGateway),

@@ -8,7 +8,7 @@ import {
 } from "@firebolt-operator/kube/client";
 import type { FlagValues } from "./flags.ts";
 import { openKubeconfig } from "./open-kubeconfig.ts";
-import { reachOf } from "./own-command.ts";
+import { clusterArgsOf } from "./own-command.ts";
 import { VERSION } from "./version.ts";
 
 export interface Cluster extends Disposable {
@@ -17,7 +17,7 @@ export interface Cluster extends Disposable {
   /** Of `-n`, else of the context, else `default`. */
   readonly namespace: string;
   /** Flags with which the command line selects the cluster, for commands in messages. */
-  readonly reach: readonly string[];
+  readonly clusterArgs: readonly string[];
   /** For every call: its timeout, and the signal that ends the program. */
   readonly call: Required<CallOptions>;
   readonly clock: Clock;
@@ -41,7 +41,7 @@ export async function connect({ flags, env, signal, clock = systemClock }: Conne
     client,
     config,
     namespace: flags.text("namespace") || config.namespace || "default",
-    reach: reachOf(flags),
+    clusterArgs: clusterArgsOf(flags),
     call: { signal, timeoutMs: flags.durationMs("request-timeout") || NO_LIMIT_MS },
     clock,
     [Symbol.dispose]: () => client.close(),

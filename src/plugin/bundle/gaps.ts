@@ -54,12 +54,12 @@ export class Gaps {
       return await read();
     } catch (error) {
       if (this.#signal.aborted) throw error;
-      this.note(wanted, error);
+      this.record(wanted, error);
       return without;
     }
   }
 
-  note({ what, right }: Wanted, error: unknown): void {
+  record({ what, right }: Wanted, error: unknown): void {
     const why = describeError(error);
     if (this.#found.some((gap) => gap.what === what && gap.why === why)) return;
     this.#found.push({ what, why, needs: isForbidden(error) ? right : undefined, isLoss: !isNothingThere(error) });

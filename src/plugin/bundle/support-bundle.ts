@@ -83,7 +83,7 @@ async function findSubject(cluster: Cluster, name: string | undefined, gaps: Gap
         `${describeError(error)}; name the instance to do without: ${ownCommand(cluster, ["support-bundle", "INSTANCE"])}`,
       );
     const kind = resourceText(FireboltInstance);
-    gaps.note({ what: `${kind}/${name}`, right: `get ${kind} in namespace ${namespace}` }, error);
+    gaps.record({ what: `${kind}/${name}`, right: `get ${kind} in namespace ${namespace}` }, error);
     return { name, instance: undefined };
   }
 }

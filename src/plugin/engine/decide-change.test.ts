@@ -33,7 +33,7 @@ const facts = (
     metadata: { name: "e", annotations },
     spec: { instanceRef: "i", replicas, storage: {} },
   };
-  const where = { namespace: "ns", reach: ["--context=prod"] };
+  const where = { namespace: "ns", clusterArgs: ["--context=prod"] };
   return { engine, policy: OFF, wanted: undefined, where, nowMs: NOW, ...rest };
 };
 

@@ -23,17 +23,17 @@ const UP_WITHIN_MS = 15_000;
 export async function openForwarding({ args, env, signal }: ForwardOptions): Promise<Forwarding> {
   const program = env["KUBECTL"] || "kubectl";
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...env } });
-  const said = { out: "", err: "" };
+  const output = { out: "", err: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    said.out += text;
+    output.out += text;
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    said.err += text;
+    output.err += text;
   });
-  const ended = endOf(child, program).then((why) => why || kubectlError(said.err) || "kubectl port-forward ended");
+  const ended = endOf(child, program).then((why) => why || kubectlError(output.err) || "kubectl port-forward ended");
   using deadline = startDeadline(signal, UP_WITHIN_MS);
   try {
-    const port = await upOn(child, said, { ended, deadline: deadline.signal });
+    const port = await upOn(child, output, { ended, deadline: deadline.signal });
     return { port, ended, [Symbol.asyncDispose]: () => end(child) };
   } catch (error) {
     await end(child);
@@ -43,8 +43,8 @@ export async function openForwarding({ args, env, signal }: ForwardOptions): Pro
 }
 
 /** kubectl's error without its `error:` prefix, which is printed before every message anyway. */
-export function kubectlError(said: string): string {
-  const text = said.trim().replace(/^(?:error: )+/, "");
+export function kubectlError(output: string): string {
+  const text = output.trim().replace(/^(?:error: )+/, "");
   return /error upgrading connection/.test(text)
     ? `${text}\nthe node of the pod does not forward ports: simulated nodes cannot, and queries to them are not possible`
     : text;
@@ -53,12 +53,12 @@ export function kubectlError(said: string): string {
 /** kubectl prints its address once it listens; one that exits earlier has printed why. */
 async function upOn(
   child: ChildProcess,
-  said: { readonly out: string },
+  output: { readonly out: string },
   { ended, deadline }: { readonly ended: Promise<string>; readonly deadline: AbortSignal },
 ): Promise<number> {
   const up = Promise.withResolvers<number>();
   const look = (): void => {
-    const port = UP.exec(said.out)?.[1];
+    const port = UP.exec(output.out)?.[1];
     if (port !== undefined) up.resolve(Number(port));
   };
   child.stdout?.on("data", look);

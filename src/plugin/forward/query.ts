@@ -40,13 +40,13 @@ export const queryEngine: Run = async (context) => {
   });
   using deadline = startDeadline(signal, limitMs(flags.durationMs("timeout")));
   const query = { port: forwarding.port, engine: name, statement, signal: deadline.signal };
-  const answer = await post(query).catch((error: unknown) => {
+  const result = await post(query).catch((error: unknown) => {
     if (!deadline.passed) throw error;
     throw new CommandError("the query timed out: use --timeout to allow more time", EXIT.notYet);
   });
-  const refusal = refusalOf(name, answer);
-  if (refusal !== undefined) throw refusal;
-  terminal.raw(answer.body.endsWith("\n") ? answer.body : `${answer.body}\n`);
+  const failure = failureOf(name, result);
+  if (failure !== undefined) throw failure;
+  terminal.raw(result.body.endsWith("\n") ? result.body : `${result.body}\n`);
   return EXIT.ok;
 };
 
@@ -54,7 +54,7 @@ export const queryEngine: Run = async (context) => {
  * Whether the statement failed or the engine could not run it: scripts correct the one and retry the other. Undefined:
  * a result. A response that the gateway generates itself has no service time of an engine.
  */
-export function refusalOf(engine: string, { status, body, isFromEngine }: Answer): CommandError | undefined {
+export function failureOf(engine: string, { status, body, isFromEngine }: GatewayResponse): CommandError | undefined {
   const text = body.trim();
   // A statement that fails after its response has begun still has status 200.
   const isResult = status >= 200 && status < 300;
@@ -80,7 +80,7 @@ function hasErrors(text: string): boolean {
   }
 }
 
-interface Answer {
+interface GatewayResponse {
   readonly status: number;
   readonly body: string;
   /** Otherwise the gateway responded by itself. */
@@ -94,8 +94,8 @@ interface Query {
   readonly signal: AbortSignal;
 }
 
-function post({ port, engine, statement, signal }: Query): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+function post({ port, engine, statement, signal }: Query): Promise<GatewayResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<GatewayResponse>();
   const headers = { [ENGINE_HEADER]: engine, "content-type": "text/plain; charset=utf-8" };
   const call = request(
     { host: "127.0.0.1", port, method: "POST", path: "/", headers, agent: false, signal },

@@ -48,9 +48,9 @@ export async function runHelm({ env, signal }: CommandContext, { args, comment }
   const child = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"], env: { ...env } });
   const stop = (): void => void child.kill("SIGTERM");
   signal.addEventListener("abort", stop, { once: true });
-  let said = "";
+  let output = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    said += text;
+    output += text;
   });
   try {
     await once(child, "close");
@@ -63,5 +63,5 @@ export async function runHelm({ env, signal }: CommandContext, { args, comment }
   }
   if (signal.aborted) throw signal.reason;
   if (child.exitCode !== 0)
-    throw new CommandError(`helm could not ${comment}: ${said.trim() || `exit code ${child.exitCode}`}`);
+    throw new CommandError(`helm could not ${comment}: ${output.trim() || `exit code ${child.exitCode}`}`);
 }

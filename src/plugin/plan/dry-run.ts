@@ -5,7 +5,7 @@ import type { Cluster } from "../cluster.ts";
 import { CommandError } from "../exit-codes.ts";
 import type { Manifest } from "./manifest-file.ts";
 import { threeWayPatch } from "./three-way.ts";
-import { isSchemaMismatch, refusalTexts } from "./without-values.ts";
+import { isSchemaMismatch, rejectionLines } from "./without-values.ts";
 
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 const MANAGER = "kubectl";
@@ -51,7 +51,7 @@ export async function dryRun<T extends KubeObject>(
     return { type: "accepted", live, object: result };
   } catch (error) {
     if (!(error instanceof KubeApiError)) throw error;
-    const problems = refusalTexts(error, [live, manifest]);
+    const problems = rejectionLines(error, [live, manifest]);
     if (isRefusal(error)) return { type: "refused", live, problems };
     // A missing permission is reported before the object is read, so nothing is quoted; an internal error may quote
     // the object.

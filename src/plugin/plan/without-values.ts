@@ -17,7 +17,7 @@ const NOT_CHECKED = /some validation rules were not checked/;
 const MORE = "more fields may be wrong: some rules are checked only once these are corrected";
 
 /** One line per field, if the server names them. The values of `objects` are removed. */
-export function refusalTexts(error: KubeApiError, objects: readonly unknown[]): readonly string[] {
+export function rejectionLines(error: KubeApiError, objects: readonly unknown[]): readonly string[] {
   const fields = unknownFields(error.message);
   if (fields.length > 0) return fields;
   const hide = hiderOf(objects);

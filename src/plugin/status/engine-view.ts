@@ -54,7 +54,7 @@ export function viewEngine(engine: FireboltEngine, observed: ObservedPlatform): 
       pods: ownPods,
       instance: instanceOf(engine, observed),
       nowMs: observed.nowMs,
-      reach: observed.reach,
+      clusterArgs: observed.clusterArgs,
     }),
   };
 }

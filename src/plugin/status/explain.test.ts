@@ -333,7 +333,7 @@ test.each([
       status: { phase, conditions: [condition("MetadataReady", status, reason, why)] },
     };
     expect(explainOf(instance, [])).toMatchObject({ why, next: expect.stringMatching(next) });
-    expect(explainInstance({ instance, pods: [], nowMs: NOW_MS, reach: ["--context", "c"] })?.why).toBe(
+    expect(explainInstance({ instance, pods: [], nowMs: NOW_MS, clusterArgs: ["--context", "c"] })?.why).toBe(
       why.replace("kubectl x", "kubectl --context c x"),
     );
   },

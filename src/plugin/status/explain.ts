@@ -10,7 +10,7 @@ import { engineReadyRow, INSTANCE_REASONS, instanceRow, type ReasonRow, remedyFo
 import { generationLabel } from "../../engine/children.ts";
 import { isAtRest, parsePhase } from "../../engine/phase.ts";
 import { nameOf, namespaceOf } from "../find-object.ts";
-import { aimed, ownCommand, type Where } from "../own-command.ts";
+import { ownCommand, type Where, withClusterArgs } from "../own-command.ts";
 import { drainText, type GenerationView, isQuiet } from "./generation-view.ts";
 import { type PodProblem, podProblem } from "./pod-problem.ts";
 import { drainRemedy, IS_OPERATOR_THERE, instanceStep, podRemedy, rejectionRemedy } from "./remedies.ts";
@@ -33,19 +33,23 @@ export interface InstanceFacts {
   readonly pods: readonly V1Pod[];
   readonly nowMs: number;
   /** Flags with which the command line selects the cluster. */
-  readonly reach?: readonly string[] | undefined;
+  readonly clusterArgs?: readonly string[] | undefined;
 }
 
 export function explainInstance(facts: InstanceFacts): Explanation | undefined {
-  return withAim(judgeInstance(facts), facts.reach);
+  return atCluster(instanceExplanation(facts), facts.clusterArgs);
 }
 
-const withAim = (explanation: Explanation | undefined, reach: readonly string[] | undefined) =>
+const atCluster = (explanation: Explanation | undefined, clusterArgs: readonly string[] | undefined) =>
   explanation === undefined
     ? undefined
-    : { ...explanation, why: aimed(explanation.why, reach), next: aimed(explanation.next, reach) };
+    : {
+        ...explanation,
+        why: withClusterArgs(explanation.why, clusterArgs),
+        next: withClusterArgs(explanation.next, clusterArgs),
+      };
 
-function judgeInstance(facts: InstanceFacts): Explanation | undefined {
+function instanceExplanation(facts: InstanceFacts): Explanation | undefined {
   const { instance, pods, nowMs } = facts;
   const { metadata, status } = instance;
   const [namespace, name] = [namespaceOf(instance), nameOf(instance)];
@@ -133,15 +137,15 @@ export interface EngineFacts {
   readonly instance: "found" | "missing" | "unknown";
   readonly nowMs: number;
   /** Flags with which the command line selects the cluster. */
-  readonly reach?: readonly string[] | undefined;
+  readonly clusterArgs?: readonly string[] | undefined;
 }
 
 export function explainEngine(facts: EngineFacts): Explanation | undefined {
-  return withAim(judgeEngine(facts), facts.reach);
+  return atCluster(engineExplanation(facts), facts.clusterArgs);
 }
 
-function judgeEngine(facts: EngineFacts): Explanation | undefined {
-  const where = { namespace: namespaceOf(facts.engine), reach: facts.reach };
+function engineExplanation(facts: EngineFacts): Explanation | undefined {
+  const where = { namespace: namespaceOf(facts.engine), clusterArgs: facts.clusterArgs };
   const { metadata, status, spec } = facts.engine;
   if (metadata?.deletionTimestamp !== undefined) return deletion(metadata.finalizers);
   const phase = parsePhase(status?.phase);

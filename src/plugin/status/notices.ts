@@ -4,7 +4,7 @@ import type { Lease } from "@firebolt-operator/kube/election";
 import type { V1Deployment, V1Pod } from "../../api/generated/kubernetes.ts";
 import { firstTrouble, troubleText } from "../../pods/pod-trouble.ts";
 import { nameOf, namespaceOf } from "../find-object.ts";
-import { aimed, ownCommand } from "../own-command.ts";
+import { ownCommand, withClusterArgs } from "../own-command.ts";
 import { spanText } from "../terminal/age.ts";
 
 export interface Notice {
@@ -30,7 +30,7 @@ export interface ObservedCluster {
   /** A namespace that was named and does not exist. */
   readonly missing?: string | undefined;
   /** How the command line names the cluster. */
-  readonly reach?: readonly string[];
+  readonly clusterArgs?: readonly string[];
 }
 
 export interface TerminatingNamespace {
@@ -51,10 +51,13 @@ export interface NoticeScope {
 const LEASE_GRACE_MS = 60_000;
 
 export function noticesOf(observed: ObservedCluster, scope: NoticeScope): readonly Notice[] {
-  return judge(observed, scope).map(({ why, next }) => ({ why, next: aimed(next, observed.reach) }));
+  return allNotices(observed, scope).map(({ why, next }) => ({
+    why,
+    next: withClusterArgs(next, observed.clusterArgs),
+  }));
 }
 
-function judge(observed: ObservedCluster, { namespace, isWaiting }: NoticeScope): readonly Notice[] {
+function allNotices(observed: ObservedCluster, { namespace, isWaiting }: NoticeScope): readonly Notice[] {
   const terminating = observed.terminating.filter(({ name }) => namespace === undefined || name === namespace);
   if (observed.missing !== undefined)
     return [
@@ -79,7 +82,7 @@ export function unreadableNotices(unreadable: ReadonlySet<string> | undefined): 
 }
 
 function operatorNotices(
-  { operators, nowMs, reach }: ObservedCluster,
+  { operators, nowMs, clusterArgs }: ObservedCluster,
   namespace: string | undefined,
   isWaiting: boolean,
 ): readonly Notice[] {
@@ -89,7 +92,7 @@ function operatorNotices(
       ? [
           {
             why: "no operator is installed in this cluster, so nothing acts on what is shown here",
-            next: `install it: ${ownCommand({ namespace: undefined, reach }, ["install", "--charts", "charts"])}`,
+            next: `install it: ${ownCommand({ namespace: undefined, clusterArgs }, ["install", "--charts", "charts"])}`,
           },
         ]
       : [];

@@ -42,7 +42,7 @@ export async function observeNotices(cluster: Cluster, namespace: string | undef
       : await Promise.all(deployments.map((deployment) => observeOperator(cluster, deployment)));
   return {
     nowMs: cluster.clock.now(),
-    reach: cluster.reach,
+    clusterArgs: cluster.clusterArgs,
     operators,
     missing: namespace !== undefined && found?.some((one) => one === undefined) === true ? namespace : undefined,
     terminating: (found ?? []).flatMap((one) => (one === undefined ? [] : terminatingOf(one))),

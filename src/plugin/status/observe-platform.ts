@@ -33,7 +33,7 @@ export interface ObservedPlatform {
   /** Kinds that the user may not list, or that were not read: their objects are unknown. */
   readonly unreadable?: ReadonlySet<string>;
   /** Flags with which the command line selects the cluster. */
-  readonly reach?: readonly string[];
+  readonly clusterArgs?: readonly string[];
 }
 
 const PROBE_TIMEOUT_MS = 5_000;
@@ -77,7 +77,7 @@ export async function observePlatform(
     instancePods,
     queries: await readDrainingPods(cluster, engines, enginePods),
     unreadable,
-    reach: cluster.reach,
+    clusterArgs: cluster.clusterArgs,
   };
 }
 
@@ -105,7 +105,7 @@ export async function observeEngine(cluster: Cluster, name: string): Promise<Obs
     instancePods: [],
     queries: await readDrainingPods(cluster, [engine], enginePods),
     unreadable,
-    reach: cluster.reach,
+    clusterArgs: cluster.clusterArgs,
   };
 }
 

@@ -70,7 +70,7 @@ function viewInstance(
     createdAt: instance.metadata?.creationTimestamp,
     components,
     engines,
-    waits: explainInstance({ instance, pods: ownPods, nowMs: observed.nowMs, reach: observed.reach }),
+    waits: explainInstance({ instance, pods: ownPods, nowMs: observed.nowMs, clusterArgs: observed.clusterArgs }),
   };
 }
 

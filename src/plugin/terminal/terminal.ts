@@ -58,11 +58,11 @@ export function createTerminal(stdout: Stream, stderr: Stream, env: Environment,
     line: (text) => void stdout.write(printable(`${text}\n`)),
     warn: (text) => void stderr.write(printable(`${errorStyle.yellow("warning:")} ${text}\n`)),
     err: (text) => void stderr.write(printable(text)),
-    ask: stdin?.isTTY === true && stderr.isTTY === true ? askOn(stdin, stderr) : undefined,
+    ask: stdin?.isTTY === true && stderr.isTTY === true ? promptOn(stdin, stderr) : undefined,
   };
 }
 
-function askOn(input: Input, output: Stream): Ask {
+function promptOn(input: Input, output: Stream): Ask {
   return async (question, signal) => {
     output.write(printable(question));
     const lines = createInterface({ input });
