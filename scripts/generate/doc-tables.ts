@@ -46,7 +46,7 @@ const TABLES: Readonly<Record<string, () => readonly Cells[]>> = {
   ],
 };
 
-const PLACE = /(<!-- table: ([a-z ]+),[^\n]*-->\n)[^]*?(<!-- end of table -->)/g;
+const PLACE = /(<!-- table: ([a-z ]+),[^\n]*-->\n)[\s\S]*?(<!-- end of table -->)/g;
 
 /** The page with its tables as they are now. */
 export function fillTables(page: string, text: string): string {

@@ -33,7 +33,7 @@ export const engineClassStatus = object(
   {
     observedGeneration: int64({ description: "The metadata.generation that was last looked at." }),
     boundEngines: int32({ description: "Number of engines in the namespace that name this class. For display only." }),
-    conditions: conditions("Ready says whether engines can be rendered from the class."),
+    conditions: conditions("Ready: whether engines can be rendered from the class."),
   },
   { description: "What the operator has observed. Written by the operator alone." },
 );

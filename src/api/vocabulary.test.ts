@@ -45,7 +45,7 @@ const OUTSIDE = sources(["charts/**/*.{yaml,tpl,json}", "examples/**/*.yaml", "d
 
 /** Code without comments and the paths of imports. */
 const codeOf = ({ text }: Source): string =>
-  text.replaceAll(/\/\*[^]*?\*\/|(?<=^|\s)\/\/[^\n]*|(?<=^|\s)--[^\n]*|from "[^"]*"/g, "");
+  text.replaceAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/[^\n]*|(?<=^|\s)--[^\n]*|from "[^"]*"/g, "");
 const filesWith = (files: readonly Source[], pattern: RegExp): readonly string[] =>
   files.filter((source) => pattern.test(codeOf(source))).map(({ file }) => file);
 const escaped = (word: string): string => word.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&");

@@ -25,7 +25,7 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   ],
   [EXIT.notYet, "not in the wanted state, or not within --timeout"],
   [EXIT.sqlRefused, "engine query: the engine rejected the statement, or failed while it ran it"],
-  [EXIT.incomplete, "support-bundle: written, but something could not be read; gaps.txt in it says what"],
+  [EXIT.incomplete, "support-bundle: written, but something could not be read; gaps.txt in it lists what"],
   [EXIT.rolls, "plan --detailed-exit-code: something would roll"],
   [EXIT.interrupted, "interrupted by Ctrl+C"],
 ];

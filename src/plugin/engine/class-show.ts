@@ -82,7 +82,7 @@ function chooseEngine(bound: readonly FireboltEngine[], wanted: string, name: st
   if (wanted === "") return bound.length === 1 ? bound[0] : undefined;
   const chosen = bound.find((engine) => nameOf(engine) === wanted);
   if (chosen !== undefined) return chosen;
-  const users = bound.length === 0 ? "nobody does" : `those that do: ${bound.map(nameOf).join(", ")}`;
+  const users = bound.length === 0 ? "no engine does" : `engines that do: ${bound.map(nameOf).join(", ")}`;
   throw new CommandError(
     `FireboltEngine ${JSON.stringify(wanted)} does not use class ${JSON.stringify(name)}; ${users}`,
     EXIT.notFound,

@@ -9,7 +9,7 @@ export interface Found {
   readonly object: KubeObject;
 }
 
-export interface Wishes {
+export interface RemovalOptions {
   /** The release, as the command line names it. */
   readonly release: string;
   readonly operatorNamespace: string;
@@ -39,8 +39,8 @@ export type Removal =
       readonly foreign: readonly Found[];
     };
 
-export function planRemoval(wishes: Wishes, { operators, objects }: Cluster): Removal {
-  const { release, operatorNamespace, namespace, deleteResources, crds } = wishes;
+export function planRemoval(options: RemovalOptions, { operators, objects }: Cluster): Removal {
+  const { release, operatorNamespace, namespace, deleteResources, crds } = options;
   const own = operators.find((one) => one.namespace === operatorNamespace && one.release === release);
   const others = operators.filter((one) => one !== own);
   const isForeign = ({ object }: Found): boolean => others.some((other) => watches(other, object));
@@ -100,7 +100,7 @@ export function groups(found: readonly Found[]): ReadonlyMap<string, readonly st
 /** Everything that will be deleted or kept, for the confirmation. */
 export function removalText(
   removal: Extract<Removal, { type: "removes" }>,
-  { release, operatorNamespace }: Wishes,
+  { release, operatorNamespace }: RemovalOptions,
 ): string {
   const called = `${operatorNamespace}/${release}`;
   const listed = (found: readonly Found[]): readonly string[] =>

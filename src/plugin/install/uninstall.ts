@@ -15,7 +15,7 @@ import { spanText } from "../terminal/age.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { helmCommand, RELEASES, runHelm } from "./helm.ts";
 import { findOperators } from "./operators.ts";
-import { countText, type Found, planRemoval, type Removal, removalText, type Wishes } from "./removal.ts";
+import { countText, type Found, planRemoval, type Removal, type RemovalOptions, removalText } from "./removal.ts";
 
 /** Users before what they use: engines before instances and classes. */
 const ORDER: readonly ResourceType[] = [FireboltEngine, FireboltInstance, FireboltEngineClass];
@@ -33,20 +33,20 @@ type Removes = Extract<Removal, { type: "removes" }>;
 
 export const runUninstall: Run = async (context) => {
   const { flags, terminal } = context;
-  const wishes = wishesOf(context);
+  const options = optionsOf(context);
   using cluster = await context.connect();
-  const removal = await decide(context, cluster, wishes);
+  const removal = await decide(context, cluster, options);
   if (flags.on("print-commands")) {
     terminal.out(commandsText(equivalents(context, removal)));
     return EXIT.ok;
   }
-  terminal.out(removalText(removal, wishes));
+  terminal.out(removalText(removal, options));
   if (removal.objects.length === 0 && !removal.operator && !removal.definitions) return EXIT.ok;
   await confirm(context);
   const timeoutMs = flags.durationMs("timeout") ?? 0;
   for (const type of ORDER) await deleteAll(context, cluster, { found: ofType(removal.objects, type), timeoutMs });
   if (!removal.operator) return EXIT.ok;
-  await stillEmpty(context, cluster, wishes);
+  await stillEmpty(context, cluster, options);
   await runHelm(context, removeOperator(context));
   terminal.line(`${terminal.style.green("✓")} remove the operator`);
   if (!removal.definitions) {
@@ -59,12 +59,12 @@ export const runUninstall: Run = async (context) => {
   return EXIT.ok;
 };
 
-function wishesOf({ flags }: CommandContext): Wishes {
+function optionsOf({ flags }: CommandContext): RemovalOptions {
   const namespace = flags.text("namespace");
   const [deleteResources, crds] = [flags.on("delete-resources"), flags.on("crds")];
   if (namespace !== "" && !deleteResources)
     throw new UsageError(
-      `-n ${namespace} says where --delete-resources deletes, and that was not given; the namespace of the operator itself is --operator-namespace`,
+      `-n ${namespace} limits --delete-resources, which was not given; use --operator-namespace for the namespace of the operator itself`,
     );
   if (namespace !== "" && crds)
     throw new UsageError(
@@ -79,13 +79,13 @@ function wishesOf({ flags }: CommandContext): Wishes {
   };
 }
 
-async function decide({ terminal }: CommandContext, cluster: Cluster, wishes: Wishes): Promise<Removes> {
-  const { operatorNamespace, release, crds } = wishes;
+async function decide({ terminal }: CommandContext, cluster: Cluster, options: RemovalOptions): Promise<Removes> {
+  const { operatorNamespace, release, crds } = options;
   const operators = await findOperators(cluster, operatorNamespace, (text) => terminal.warn(text));
   const own = operators.find((one) => one.namespace === operatorNamespace && one.release === release);
   // A release for some namespaces needs no permissions elsewhere, except to delete the CRDs.
   const namespaces = crds || own === undefined ? [] : own.watch.namespaces;
-  const removal = planRemoval(wishes, { operators, objects: await existing(cluster, namespaces) });
+  const removal = planRemoval(options, { operators, objects: await existing(cluster, namespaces) });
   if (removal.type === "refused") throw new CommandError(removal.message, EXIT.refused);
   return removal;
 }
@@ -109,8 +109,8 @@ const ofType = (found: readonly Found[], type: ResourceType): readonly Found[] =
   found.filter((one) => one.type === type);
 
 /** An object may have been created since the confirmation: without the operator its finalizer would stay forever. */
-async function stillEmpty(context: CommandContext, cluster: Cluster, wishes: Wishes): Promise<void> {
-  const { objects, left } = await decide(context, cluster, { ...wishes, deleteResources: true });
+async function stillEmpty(context: CommandContext, cluster: Cluster, options: RemovalOptions): Promise<void> {
+  const { objects, left } = await decide(context, cluster, { ...options, deleteResources: true });
   const news = [...objects, ...left];
   if (news.length > 0)
     throw new CommandError(
