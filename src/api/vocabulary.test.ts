@@ -77,6 +77,18 @@ describe("condition reasons", () => {
     expect(filesWith(ALL, new RegExp(`${word}\\s*[,|]\\s*${word}\\s*[,|]\\s*${word}`))).toEqual([]);
   });
 
+  test("health checks of other tools fail for every stuck reason that is the engine's own", () => {
+    const page = OUTSIDE.find(({ file }) => file === "docs/adopt/gitops.md")?.text ?? "";
+    const failing = /c\.reason in \[([^\]]*)\]/.exec(page)?.[1] ?? "";
+    const stuck = Object.entries<ReasonRow>(ENGINE_REASONS.Ready).flatMap(([reason, { isStuck }]) =>
+      isStuck === true ? [reason] : [],
+    );
+    // Another object, or the pods of the old generation, may recover by themselves.
+    const others = new Set(["InstanceNotReady", "DrainCheckFailing"]);
+    const words = [...failing.matchAll(/'(\w+)'/g)].map(([, word = ""]) => word);
+    expect(words.toSorted()).toEqual(stuck.filter((reason) => !others.has(reason)).toSorted());
+  });
+
   test("a stuck one has a next step, and a true one needs none", () => {
     const rows: readonly ReasonRow[] = REASON_TABLES.flatMap((table) => Object.values(table));
     const incomplete = rows.filter(({ status, isStuck, remedy }) => isStuck === true && (status === "True" || !remedy));

@@ -1,7 +1,8 @@
 // The last decision of auto-stop as a phrase: ActivityObserved is also the reason of an engine that was never queried.
 // Pure.
+import type { AutoStopReason } from "../../api/phases.ts";
 
-const WORDS: Readonly<Record<string, string>> = {
+const PHRASES: Readonly<Record<Exclude<AutoStopReason, "Disabled">, string>> = {
   WakeRequested: "woken by a request",
   ScheduleActive: "kept running by its schedule",
   Stopped: "stopped until a query or a schedule starts it",
@@ -11,7 +12,9 @@ const WORDS: Readonly<Record<string, string>> = {
   Idle: "idle",
 };
 
-/** Empty while auto-stop is off. A reason that this version does not know is shown as it is. */
+const BY_REASON = new Map<string, string>(Object.entries(PHRASES));
+
+/** Empty while auto-stop is off. A reason that this version does not know is shown unchanged. */
 export function autoStopText(reason: string | undefined): string {
-  return reason === undefined || reason === "Disabled" ? "" : `auto-stop: ${WORDS[reason] ?? reason}`;
+  return reason === undefined || reason === "Disabled" ? "" : `auto-stop: ${BY_REASON.get(reason) ?? reason}`;
 }
