@@ -5,6 +5,8 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { API_PAGE, renderApiPage } from "../packages/kube/scripts/api-page.ts";
 import { CHART_README, CHART_VALUES, renderChartReadme } from "./generate/chart-readme.ts";
+import { ENGINE_DASHBOARD, fillGauges } from "./generate/dashboards.ts";
+import { fillTables, TABLE_PAGES } from "./generate/doc-tables.ts";
 import { LUA_SCRIPTS, renderLuaModule } from "./generate/lua.ts";
 import { pinnedKubernetesVersion, readOpenApi } from "./generate/openapi.ts";
 import {
@@ -34,6 +36,8 @@ async function main(): Promise<number> {
   const outputs = new Map([...taken, ...renderFromDefinitions(podTemplate, await packageVersion())]);
   for (const script of LUA_SCRIPTS)
     outputs.set(script.module, renderLuaModule(script, await readFile(join(ROOT, script.source), "utf8")));
+  for (const page of TABLE_PAGES) outputs.set(page, fillTables(page, await readFile(join(ROOT, page), "utf8")));
+  outputs.set(ENGINE_DASHBOARD, fillGauges(await readFile(join(ROOT, ENGINE_DASHBOARD), "utf8")));
   const packed = renderPackedSchema(podTemplate.schema, await readIfPresent(PACKED_SCHEMA_FILE));
   outputs.set(PACKED_SCHEMA_FILE, packed);
   outputs.set(API_PAGE, renderApiPage(join(ROOT, "packages/kube")));

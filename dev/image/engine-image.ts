@@ -1,5 +1,6 @@
 // The image of the stand-in engine, with what the operator's pods expect of the real one: bash, /opt/firebolt/firebolt, and two
 // folders that are its to write.
+import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 import { bundleProgram } from "./bundle.ts";
 import { type ImagePlan, localSettings, type Workbench } from "./image-plan.ts";
 import { programFiles, SHELL_LINK, shellPrograms } from "./machine-programs.ts";
@@ -7,8 +8,11 @@ import { NODE_ENVIRONMENT, NODE_PATH, nodeLayers, userFiles } from "./node-base.
 import { sharedLibrariesOf } from "./shared-libraries.ts";
 import type { TarEntry } from "./tar.ts";
 
-const USER = 3473;
+const { user: USER, mounts, program: PROGRAM } = ENGINE_CONTRACT;
 const VERSION = "stand-in";
+
+/** Layers name files without the leading slash. */
+const inImage = (path: string): string => path.slice(1);
 
 export async function planEngineImage(bench: Workbench): Promise<ImagePlan> {
   const { root, node, nodeVersion, architecture } = bench;
@@ -19,7 +23,7 @@ export async function planEngineImage(bench: Workbench): Promise<ImagePlan> {
     target: "node24",
   });
   const shell = shellPrograms(["cat"]);
-  const writable = ["var/lib/firebolt", "run/firebolt"].map((path): TarEntry => {
+  const writable = [mounts.data, mounts.runtime].map(inImage).map((path): TarEntry => {
     // Of group 0, for platforms that choose the user.
     return { type: "folder", path, mode: 0o2770, uid: USER, gid: 0 };
   });
@@ -37,9 +41,9 @@ export async function planEngineImage(bench: Workbench): Promise<ImagePlan> {
           {
             comment: "stand-in engine",
             entries: [
-              { type: "file", path: "opt/firebolt/firebolt", content: program, mode: 0o755 },
+              { type: "file", path: inImage(PROGRAM), content: program, mode: 0o755 },
               ...writable,
-              ...userFiles({ name: "firebolt", id: USER, home: "/var/lib/firebolt" }),
+              ...userFiles({ name: "firebolt", id: USER, home: mounts.data }),
             ],
           },
         ],
@@ -48,7 +52,7 @@ export async function planEngineImage(bench: Workbench): Promise<ImagePlan> {
             architecture,
             user: `${USER}:${USER}`,
             environment: [...NODE_ENVIRONMENT.filter((one) => !one.startsWith("PATH=")), "PATH=/usr/bin:/bin"],
-            entrypoint: ["/opt/firebolt/firebolt"],
+            entrypoint: [PROGRAM],
           },
           "firebolt engine (stand-in)",
         ),

@@ -99,5 +99,8 @@ async function whyNot({ client, namespace, call }: Connection): Promise<string> 
   const labelSelector = `app.kubernetes.io/instance=${RELEASES.operator}`;
   const { items } = await client.listAll(pods, { ...call, namespace, labelSelector });
   if (items.length === 0) return "no pod has been made yet";
-  return items.flatMap((pod) => podProblem(pod)?.text ?? []).join("; ") || "its pod has not been ready for long enough";
+  return (
+    items.flatMap((pod) => podProblem(pod, Date.now())?.text ?? []).join("; ") ||
+    "its pod has not been ready for long enough"
+  );
 }

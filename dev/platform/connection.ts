@@ -1,6 +1,7 @@
 // A connection to one cluster for everything in this folder: the operator's own client, with a kubeconfig that may name several
 // clusters. Opens no connection by itself.
 import { homedir } from "node:os";
+import { systemClock } from "@firebolt-operator/kube";
 import { createKubeClient, loadKubeconfig } from "@firebolt-operator/kube/client";
 import type { Cluster } from "../../src/plugin/cluster.ts";
 
@@ -34,8 +35,9 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     client,
     config,
     namespace: options.namespace ?? "default",
-    reach: [],
+    clusterArgs: [],
     call: { signal: options.signal ?? new AbortController().signal, timeoutMs: CALL_MS },
+    clock: systemClock,
     [Symbol.dispose]: () => client.close(),
   };
 }

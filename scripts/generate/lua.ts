@@ -1,5 +1,7 @@
-// The TypeScript form of the gateway's Lua scripts. The .lua files are what people edit; the modules are what Node, the tests and
-// the bundle import alike. Renders text from text: reading and writing files is the caller's job.
+// The TypeScript form of the gateway's Lua scripts. People edit the .lua files; Node, the tests and the bundle import
+// the modules. Words of the wake protocol are filled in from src/api/wake-protocol.ts. Pure: the caller reads and
+// writes files.
+import { LUA_CONSTANTS } from "../../src/api/wake-protocol.ts";
 
 export interface LuaScript {
   readonly source: string;
@@ -23,8 +25,17 @@ export const LUA_SCRIPTS: readonly LuaScript[] = [
   },
 ];
 
+/** The script with the words of the wake protocol in place of `{{NAME}}`. */
+export function fillLua(lua: string): string {
+  return lua.replaceAll(/\{\{([^{}]*)\}\}/g, (_, name: string) => {
+    const value = LUA_CONSTANTS[name];
+    if (value === undefined) throw new Error(`src/api/wake-protocol.ts has no constant "${name}" for Lua scripts`);
+    return value;
+  });
+}
+
 export function renderLuaModule({ source, constant, description }: LuaScript, lua: string): string {
-  const literal = lua.replaceAll(/[\\`]|\$\{/g, (special) => `\\${special}`);
+  const literal = fillLua(lua).replaceAll(/[\\`]|\$\{/g, (special) => `\\${special}`);
   return [
     `// Generated from ${source.slice(source.lastIndexOf("/") + 1)} by \`npm run generate\`: edit that file, never this one.`,
     "",

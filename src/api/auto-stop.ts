@@ -1,4 +1,4 @@
-// The auto-stop policy: `spec.autoStop` of FireboltEngine and FireboltEngineClass. What it decides is in the engine.
+// The auto-stop policy: `spec.autoStop` of FireboltEngine and FireboltEngineClass.
 import { MAX_REPLICAS, SCHEMA_DEFAULTS } from "./defaults.ts";
 import { goDuration } from "./durations.ts";
 import type { Infer } from "./schema.ts";

@@ -6,7 +6,7 @@ import { enumOf, int32, object, required, string } from "./schema-builders.ts";
 
 const DEFAULTS = SCHEMA_DEFAULTS.certManager;
 
-/** Lifetimes that hold when the fields are unset or not positive. */
+/** Lifetimes when the fields are unset or not positive. */
 export interface CertificateLifetimes {
   readonly duration: string;
   readonly renewBefore: string;

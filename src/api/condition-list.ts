@@ -1,16 +1,17 @@
-// A status's list of conditions: one entry per type, the transition time moved only when the status flips. Reaches no verdict
-// of its own and reads no clock.
+// The conditions of a status as a list: one entry per type; the transition time changes only with the status. Pure:
+// verdicts and the time are arguments.
 import { CONDITION_MESSAGE_MAX_LENGTH, type Condition } from "./conditions.ts";
 import { plainText } from "./plain-text.ts";
+import type { ConditionReason } from "./reasons.ts";
 
-export interface Verdict<Type extends string = string> {
+export interface Verdict<Type extends string = string, Reason extends string = ConditionReason> {
   readonly type: Type;
   readonly status: "True" | "False";
-  readonly reason: string;
+  readonly reason: Reason;
   readonly message: string;
 }
 
-/** When a verdict was reached, and about which version of the spec. */
+/** When a verdict was reached, and for which generation of the spec. */
 export interface VerdictContext {
   readonly nowMs: number;
   readonly observedGeneration: number;
@@ -22,10 +23,10 @@ export function findCondition(conditions: Conditions | undefined, type: string):
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** The list with this verdict in it: in place when the type is there already, else at the end. */
+/** The list with this verdict: in place of the entry of its type, or at the end. */
 export function withVerdict(
   conditions: Conditions | undefined,
-  verdict: Verdict,
+  verdict: Verdict<string, string>,
   context: VerdictContext,
 ): Condition[] {
   const stored = findCondition(conditions, verdict.type);
@@ -37,12 +38,12 @@ export function withVerdict(
     lastTransitionTime: stored?.status === verdict.status ? stored.lastTransitionTime : timeText(context.nowMs),
     observedGeneration: context.observedGeneration,
   };
-  // A type that somehow stands there twice is reduced to one.
+  // Duplicates of a type, which another client may have written, are reduced to one.
   const list = (conditions ?? []).filter((condition) => condition.type !== verdict.type || condition === stored);
   return stored === undefined ? [...list, entry] : list.map((condition) => (condition === stored ? entry : condition));
 }
 
-/** RFC 3339 with whole seconds, as Kubernetes writes its own times. */
+/** RFC 3339 with whole seconds, as Kubernetes writes times. */
 export function timeText(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, "Z");
 }

@@ -1,5 +1,5 @@
-// Turns a kind's definition into its CustomResourceDefinition and writes it as YAML. Adds no rule of its own. For the generator and for
-// the subcommand that prints them; the manager loads nothing of it.
+// Renders the CustomResourceDefinition of a kind as YAML, for the generator and the subcommand that prints CRDs. The
+// manager does not load it.
 import { stringify } from "yaml";
 import type { KindDefinition } from "./kind-definition.ts";
 import type { StructuralSchema } from "./schema.ts";
@@ -52,7 +52,7 @@ function rootSchema({ description, spec, status }: KindDefinition, podTemplate: 
   };
 }
 
-/** Puts the pod template's schema in the place of its references. */
+/** Replaces references with the schema of the pod template. */
 function resolve(schema: StructuralSchema, podTemplate: StructuralSchema): StructuralSchema {
   const { $ref, ...rest } = schema;
   if ($ref !== undefined) return { ...rest, ...podTemplate };
@@ -70,6 +70,6 @@ function resolve(schema: StructuralSchema, podTemplate: StructuralSchema): Struc
   };
 }
 
-/** One YAML text for one manifest: no anchors, no folded lines, keys in the order they were built. */
+/** Deterministic YAML: no anchors, no folded lines, keys in insertion order. */
 export const toYaml = (manifest: object): string =>
   stringify(manifest, { aliasDuplicateObjects: false, lineWidth: 0, minContentWidth: 0 });

@@ -4,9 +4,9 @@ import type { DeepReadonly } from "@firebolt-operator/kube";
 
 export type { DeepReadonly };
 
-/** A deep copy of a JSON value, free to be changed. */
+/** A mutable deep copy of a JSON value. */
 export function copyOf<T>(value: DeepReadonly<T>): T {
-  // The copy has the same shape; only the promise not to change it is gone.
+  // The same shape without readonly.
   return copyJson(value) as T;
 }
 

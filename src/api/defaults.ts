@@ -1,7 +1,7 @@
-// Every default in one place: those that the CRDs fill in and those that the operator applies when a field is unset.
-// Schemas and descriptions quote them, so what the reference page says is what the code does.
+// All defaults: those of the CRDs and those that the operator applies to unset fields. Schemas and descriptions quote
+// them, so the reference pages agree with the code.
 
-/** Filled in by the API server. */
+/** Set by the API server. */
 export const SCHEMA_DEFAULTS = {
   autoStop: { enabled: false, idleReplicas: 0, idleTimeout: "30m", pollInterval: "1m" },
   persistentVolumeClaim: { size: "1Gi", accessModes: ["ReadWriteOnce"] },
@@ -11,7 +11,9 @@ export const SCHEMA_DEFAULTS = {
   auth: { passwordLogin: "admin_only", adminName: "firebolt", signingAlgorithm: "ES384" },
 } as const;
 
-/** Used for an engine when neither the engine nor its class says anything. A schema default would hide the class value. */
+/**
+ * For an engine, when neither the engine nor its class sets the field. A schema default would hide the class's value.
+ */
 export const ENGINE_DEFAULTS = {
   uiSidecar: false,
   drainCheckEnabled: true,
@@ -22,8 +24,8 @@ export const ENGINE_DEFAULTS = {
 } as const;
 
 /**
- * The most pods that one engine or gateway may have. Every node is listed in the engine's configuration, whose object the API server limits,
- * and a number with zeros too many must not keep the operator from working for everybody else.
+ * The most pods that one engine or gateway may have. Every node is listed in the engine's ConfigMap, whose size the
+ * API server limits, and a mistyped number must not keep the operator busy at the expense of other objects.
  */
 export const MAX_REPLICAS = 1_000;
 
@@ -36,13 +38,13 @@ export const INSTANCE_DEFAULTS = {
   signingCertificate: { duration: "8760h", renewBefore: "2880h" },
 } as const;
 
-/** The PostgreSQL that the operator runs, where `spec.metadata.builtInPostgres` says nothing. */
+/** The built-in PostgreSQL, for unset fields of `spec.metadata.builtInPostgres`. */
 export const BUILT_IN_POSTGRES = {
   size: "10Gi",
   resources: { requests: { cpu: "25m", memory: "64Mi" }, limits: { cpu: "250m", memory: "256Mi" } },
 } as const;
 
-/** What an engine process assumes by itself when its configuration leaves these out. */
+/** Defaults of the engine process itself. */
 export const ENGINE_AUTH_DEFAULTS = {
   tokenExpiry: "1h",
   maxTokenAge: "1d",

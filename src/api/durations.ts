@@ -1,11 +1,11 @@
-// Schema nodes for durations. The pattern refuses malformed text; the rule says in words what a duration looks like and
-// also refuses what no 64-bit duration can hold. Parsing is in go-duration.ts.
+// Schema nodes for durations. The pattern rejects malformed strings; the rule explains the format and rejects values
+// beyond a 64-bit duration. Parsing is in go-duration.ts.
 import { DAY_DURATION_PATTERN, GO_DURATION_PATTERN } from "./go-duration.ts";
 import type { Node } from "./schema.ts";
 import { string } from "./schema-builders.ts";
 
 interface DurationOptions {
-  /** The field's own name: the refusal says it. */
+  /** The field's name, for the error message. */
   readonly field: string;
   readonly description: string;
 }
@@ -19,7 +19,7 @@ export function goDuration({ field, ...options }: DurationOptions & { readonly d
     pattern: GO_DURATION_PATTERN,
     rules: [
       {
-        // CEL reads durations with Go's own parser, so text it refuses makes the rule fail as well.
+        // CEL parses durations with Go's own parser: a string that it rejects fails the rule.
         rule: "duration(self) <= duration('2562047h47m16.854775807s')",
         message:
           `${field} must be a Go duration such as 90s, 5m or 1h30m: every number except a lone 0 needs a unit, ` +
@@ -29,7 +29,7 @@ export function goDuration({ field, ...options }: DurationOptions & { readonly d
   });
 }
 
-/** A Go duration that may also use `d` for 24 hours. The empty text means "not set". */
+/** A Go duration that may also use `d` for 24 hours. The empty string means "not set". */
 export function dayDuration(options: Omit<DurationOptions, "field">): Node<string, string, "optional"> {
   return string({ ...options, pattern: DAY_DURATION_PATTERN });
 }

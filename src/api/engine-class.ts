@@ -1,4 +1,4 @@
-// FireboltEngineClass: defaults that engines of the namespace share by naming the class. Schema, types, resource address.
+// FireboltEngineClass: defaults for engines of the namespace that reference it. Schema, types and resource address.
 import { autoStop } from "./auto-stop.ts";
 import { conditions } from "./conditions.ts";
 import { engineSettings } from "./engine-settings.ts";
@@ -33,7 +33,7 @@ export const engineClassStatus = object(
   {
     observedGeneration: int64({ description: "The metadata.generation that was last looked at." }),
     boundEngines: int32({ description: "Number of engines in the namespace that name this class. For display only." }),
-    conditions: conditions("Ready says whether engines can be rendered from the class."),
+    conditions: conditions("Ready: whether engines can be rendered from the class."),
   },
   { description: "What the operator has observed. Written by the operator alone." },
 );
@@ -48,7 +48,7 @@ export interface FireboltEngineClass {
   status?: EngineClassStatus;
 }
 
-/** As somebody writes it: what has a default may be left out. */
+/** In a manifest: fields with a default are optional. */
 export interface FireboltEngineClassManifest extends Omit<FireboltEngineClass, "spec" | "status"> {
   spec?: InferWritten<typeof engineClassSpec>;
 }

@@ -1,6 +1,6 @@
-// Settings that an engine and its class share: the engine's value wins, then the class's, then the operator's default.
-// None has a schema default, because a default on the engine would hide the class.
-import { refuseEnabling } from "./availability.ts";
+// Settings of engines and classes: the engine's value wins, then the class's, then the operator's default. None has a
+// schema default, which would hide the class's value.
+import { rejectEnabling } from "./availability.ts";
 import { ENGINE_DEFAULTS } from "./defaults.ts";
 import { goDuration } from "./durations.ts";
 import { boolean, enumOf, freeObject } from "./schema-builders.ts";
@@ -8,11 +8,11 @@ import { boolean, enumOf, freeObject } from "./schema-builders.ts";
 export const ROLLOUTS = ["graceful", "recreate"] as const;
 export type Rollout = (typeof ROLLOUTS)[number];
 
-/** The shared fields. `fallback` opens the sentence that says what an unset one means; the default ends it. */
+/** The shared fields. `fallback` is the beginning of the sentence about unset fields; the default is its end. */
 export const engineSettings = (fallback: string) => ({
   uiSidecar: boolean({
     description: `Adds the web UI container engine-web (port 9100) to every pod. ${fallback} ${ENGINE_DEFAULTS.uiSidecar}. Not available yet.`,
-    rules: [refuseEnabling("spec.uiSidecar", "the web UI sidecar")],
+    rules: [rejectEnabling("spec.uiSidecar", "the web UI sidecar")],
   }),
   drainCheckEnabled: boolean({
     description: `Waits until old pods run no query before removing them. ${fallback} ${ENGINE_DEFAULTS.drainCheckEnabled}.`,

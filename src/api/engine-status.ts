@@ -1,10 +1,10 @@
-// The status of a FireboltEngine: where the rollout stands, what auto-stop decided, what was last confirmed.
+// The status of a FireboltEngine: progress of the rollout, last decision of auto-stop, conditions.
 import { conditions } from "./conditions.ts";
 import { AUTO_STOP_REASONS, ENGINE_PHASES } from "./phases.ts";
 import type { Infer } from "./schema.ts";
 import { int64, integer, object, required, string, time } from "./schema-builders.ts";
 
-/** A new generation that no change of spec, class, instance or operator explains: it waits, longer each time. */
+/** A new generation that no change of spec, class, instance or operator explains is delayed, longer each time. */
 const heldRollout = object(
   {
     field: required(string({ description: "First field of the StatefulSet that differs from what was created." })),
@@ -38,11 +38,11 @@ export const engineStatus = object(
     lastReconciled: time({ description: "When the status was last written." }),
     lastActivityTime: time({
       description:
-        "Last time the engine was seen busy, could not be asked, or was first seen quiet. Absent while auto-stop is off.",
+        "Last time that queries ran, that activity could not be read, or that the engine was first observed idle. Absent while auto-stop is off.",
     }),
     lastScaledAt: time({
       description:
-        "Last time auto-stop changed spec.replicas, or saw that somebody else had set them to 0. Only wake requests after it count.",
+        "Last time auto-stop changed spec.replicas, or observed that another client had set it to 0. Only later wake requests count.",
     }),
     autoStopReason: string({ description: `Last decision of auto-stop: ${AUTO_STOP_REASONS.join(", ")}.` }),
     observedAuthHash: string({
@@ -51,7 +51,7 @@ export const engineStatus = object(
     observedEngineTLSHash: string({ description: "Hash of the TLS settings confirmed on the stable generation." }),
     observedEngineServingCertFP: string({ description: "Fingerprint of the certificate that the engine serves." }),
     observedEngineServingCertGen: integer({ description: "Generation that the fingerprint was seen on." }),
-    conditions: conditions("Ready says whether queries are served, InstanceReady whether the instance can be used."),
+    conditions: conditions("Ready: whether queries are served. InstanceReady: whether the instance can be used."),
   },
   { description: "What the operator has observed and done. Written by the operator alone." },
 );

@@ -24,7 +24,7 @@ const emptyDir = object(
     medium: enumOf(["", "Memory"], { description: "Where the data is kept: on the node's disk (empty) or in memory." }),
     sizeLimit: quantity({ description: "Upper bound of the space that may be used." }),
   },
-  { description: "Scratch space on the node, gone with the pod." },
+  { description: "Scratch space on the node, deleted with the pod." },
 );
 
 const hostPath = object(

@@ -75,7 +75,7 @@ export interface FireboltEngine {
   status?: EngineStatus;
 }
 
-/** As somebody writes it: what has a default may be left out. */
+/** In a manifest: fields with a default are optional. */
 export interface FireboltEngineManifest extends Omit<FireboltEngine, "spec" | "status"> {
   spec?: InferWritten<typeof engineSpec>;
 }

@@ -1,4 +1,5 @@
-// The duration patterns and parsers, against a table of what Go accepts, a reader written from Go's grammar, and each other.
+// The duration patterns and parsers, against a table of what Go accepts, a reader written from Go's grammar, and each
+// other.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -64,7 +65,7 @@ describe("Go durations", () => {
     "5s\n",
     "1e3s",
     "one",
-  ])("%j is none", (text) => {
+  ])("%j is not a duration", (text) => {
     expect(text).not.toMatch(new RegExp(GO_DURATION_PATTERN));
     expect(parseGoDuration(text)).toBeUndefined();
   });
@@ -86,7 +87,7 @@ describe("Go durations", () => {
     [86_430_000n * MS, "24h0m30s"],
     [-5_400_000n * MS, "-1h30m0s"],
     [-MAX - 1n, "-2562047h47m16.854775808s"],
-  ])("%d ns is written %s", (nanoseconds, text) => {
+  ])("%d ns is formatted as %s", (nanoseconds, text) => {
     expect(formatGoDuration(nanoseconds)).toBe(text);
   });
 
@@ -96,7 +97,7 @@ describe("Go durations", () => {
     expect(goDurationMs("5x")).toBeUndefined();
   });
 
-  test("what is written is read back as the same value", () => {
+  test("a formatted value parses to the same value", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -MAX - 1n, max: MAX }), (nanoseconds) => {
         expect(parseGoDuration(formatGoDuration(nanoseconds))).toBe(nanoseconds);
@@ -148,12 +149,12 @@ describe("durations with days", () => {
     expect(dayDurationMs(text)).toBe(ms);
   });
 
-  test.each(["1 hour", "7", "1w", "d"])("%j is none", (text) => {
+  test.each(["1 hour", "7", "1w", "d"])("%j is not a duration", (text) => {
     expect(text).not.toMatch(new RegExp(DAY_DURATION_PATTERN));
     expect(dayDurationMs(text)).toBeUndefined();
   });
 
-  test("the empty text is legal and has no value", () => {
+  test("the empty string is valid and has no value", () => {
     expect("").toMatch(new RegExp(DAY_DURATION_PATTERN));
     expect(dayDurationMs("")).toBeUndefined();
   });
@@ -161,7 +162,10 @@ describe("durations with days", () => {
 
 const GO_UNITS = ["ns", "us", "µs", "μs", "ms", "s", "m", "h"];
 
-/** Go's own way through the text: a sign, a lone zero, then digits, a point, digits and everything up to the next number. */
+/**
+ * Go's own way through the text: a sign, a lone zero, then digits, a point, digits and everything up to the next
+ * number.
+ */
 function readsAsGo(text: string, units: readonly string[]): boolean {
   let rest = /^[-+]/.test(text) ? text.slice(1) : text;
   if (rest === "0") return true;

@@ -4,10 +4,10 @@
 /** One `<decimal><unit>` group without its unit: `1`, `1.`, `1.5`, `.5`. */
 const DECIMAL = "([0-9]+(\\.[0-9]*)?|\\.[0-9]+)";
 
-/** Every text that Go's time.ParseDuration accepts, apart from values past its range. µ may be U+00B5 or U+03BC. */
+/** Every string that Go's time.ParseDuration accepts, apart from values out of range. µ may be U+00B5 or U+03BC. */
 export const GO_DURATION_PATTERN = `^[-+]?(0|(${DECIMAL}(ns|us|µs|μs|ms|s|m|h))+)$`;
 
-/** The same with `d` (24 h) as a further unit; the empty text stands for "not set". */
+/** The same with the unit `d` (24 h); the empty string means "not set". */
 export const DAY_DURATION_PATTERN = `^([-+]?(0|(${DECIMAL}(ns|us|µs|μs|ms|s|m|h|d))+))?$`;
 
 const MICROSECOND = 1_000n;
@@ -36,17 +36,17 @@ const GO_DURATION = new RegExp(GO_DURATION_PATTERN);
 const DAY_DURATION = new RegExp(DAY_DURATION_PATTERN);
 const GROUP = /([0-9]*)(?:\.([0-9]*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h|d)/g;
 
-/** Whole nanoseconds, or undefined when Go would refuse the text. */
+/** Whole nanoseconds, or undefined when Go would reject the string. */
 export function parseGoDuration(text: string): bigint | undefined {
   return GO_DURATION.test(text) ? sumOf(text) : undefined;
 }
 
-/** Like {@link parseGoDuration}, with days. The empty text is "not set" and has no value. */
+/** Like {@link parseGoDuration}, with days. The empty string means "not set" and has no value. */
 export function parseDayDuration(text: string): bigint | undefined {
   return text !== "" && DAY_DURATION.test(text) ? sumOf(text) : undefined;
 }
 
-/** Milliseconds, rounded down; undefined when the text is no duration. */
+/** Milliseconds, rounded down; undefined when the string is not a duration. */
 export function goDurationMs(text: string): number | undefined {
   const nanoseconds = parseGoDuration(text);
   return nanoseconds === undefined ? undefined : Number(floorDivide(nanoseconds, MILLISECOND));
@@ -58,7 +58,7 @@ export function dayDurationMs(text: string): number | undefined {
   return nanoseconds === undefined ? undefined : Number(floorDivide(nanoseconds, MILLISECOND));
 }
 
-/** The text that Go's Duration.String prints: `1h30m0s`, `1.5s`, `250ms`, `0s`. */
+/** What Go's Duration.String returns: `1h30m0s`, `1.5s`, `250ms`, `0s`. */
 export function formatGoDuration(nanoseconds: bigint): string {
   const sign = nanoseconds < 0n ? "-" : "";
   const magnitude = nanoseconds < 0n ? -nanoseconds : nanoseconds;
@@ -73,12 +73,12 @@ export function formatGoDuration(nanoseconds: bigint): string {
   return minutes > 0n ? `${sign}${minutes}m${seconds}` : `${sign}${seconds}`;
 }
 
-/** Adds up the groups of a text that its pattern has accepted. */
+/** Sums the groups of a string that matches the pattern. */
 function sumOf(text: string): bigint | undefined {
   let magnitude = 0n;
   for (const [, whole = "", fraction = "", unit = ""] of text.matchAll(GROUP)) {
     const perUnit = NANOSECONDS[unit] ?? 0n;
-    // Go cuts what is finer than a nanosecond off, group by group.
+    // Go truncates each group to nanoseconds.
     const cut = (BigInt(fraction === "" ? "0" : fraction) * perUnit) / 10n ** BigInt(fraction.length);
     magnitude += BigInt(whole === "" ? "0" : whole) * perUnit + cut;
   }

@@ -1,13 +1,13 @@
-// The API group and how its kinds are named. Must stay plain data: the runtime uses these values as resource types.
+// The API group and the names of its kinds. Plain data: the runtime uses these values as resource types.
 
 export const GROUP = "compute.firebolt.io";
 export const VERSION = "v1alpha1";
 export const API_VERSION = `${GROUP}/${VERSION}`;
 
-/** The name under which the operator owns the fields it applies. */
+/** The field manager of the operator. */
 export const FIELD_MANAGER = "firebolt-operator";
 
-/** How one kind is addressed and abbreviated. */
+/** The names of one kind. */
 export interface KindNames {
   readonly group: string;
   readonly version: string;
@@ -16,7 +16,7 @@ export interface KindNames {
   readonly singular: string;
   readonly shortName: string;
   readonly namespaced: true;
-  /** The operator holds this finalizer until its own cleanup is done. */
+  /** The operator removes it when its cleanup is done. */
   readonly finalizer: string;
 }
 

@@ -1,6 +1,6 @@
-// Authentication of an instance: `spec.auth`. Not available yet, so `enabled: true` is refused; the fields are complete
-// so that manifests which keep it off are accepted as they are. Rules across fields belong to admission.
-import { refuseEnabling } from "./availability.ts";
+// Authentication of an instance: `spec.auth`. Not available yet: `enabled: true` is rejected. The fields are complete,
+// so that manifests that keep it disabled are accepted. Rules across fields are checked by admission.
+import { rejectEnabling } from "./availability.ts";
 import { certManager } from "./cert-manager.ts";
 import { ENGINE_AUTH_DEFAULTS, INSTANCE_DEFAULTS, SCHEMA_DEFAULTS } from "./defaults.ts";
 import { dayDuration, goDuration } from "./durations.ts";
@@ -81,7 +81,7 @@ export const instanceAuth = object(
     enabled: boolean({
       description: "Turns authentication on for every engine of the instance. Not available yet.",
       default: false,
-      rules: [refuseEnabling("spec.auth.enabled", "authentication")],
+      rules: [rejectEnabling("spec.auth.enabled", "authentication")],
     }),
     preferredAuthorizationServer: string({
       description: "Authorization server that clients should prefer: _local or the name of a configured provider.",

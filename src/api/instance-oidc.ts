@@ -1,5 +1,5 @@
-// External identity providers of an instance: `spec.auth.oidc`. Names, mappings and durations are judged further by
-// admission.
+// External identity providers of an instance: `spec.auth.oidc`. Admission validates names, mappings and durations
+// further.
 import { ENGINE_AUTH_DEFAULTS } from "./defaults.ts";
 import { dayDuration } from "./durations.ts";
 import type { Infer } from "./schema.ts";
@@ -13,7 +13,7 @@ const provider = object(
         pattern: "^[^_].*$",
       }),
     ),
-    title: string({ description: "Name of the provider for people." }),
+    title: string({ description: "Display name of the provider." }),
     audience: string({ description: "Audience that tokens must name." }),
     discoveryURL: required(
       string({ description: "Address of the discovery document, https only.", pattern: "^https://.+" }),

@@ -1,5 +1,5 @@
-// The PostgreSQL that the operator runs for an instance: `spec.metadata.builtInPostgres`. None of it has a schema default: one would be
-// stored, and so decide for ever what "unset" means.
+// The PostgreSQL that the operator runs for an instance: `spec.metadata.builtInPostgres`. No field has a schema
+// default: a stored default would fix the meaning of "unset" forever.
 import { BUILT_IN_POSTGRES } from "./defaults.ts";
 import { localRef } from "./references.ts";
 import type { Infer } from "./schema.ts";

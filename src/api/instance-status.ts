@@ -1,4 +1,4 @@
-// The status of a FireboltInstance: readiness and endpoints of its parts, and the state of keys and certificates.
+// The status of a FireboltInstance: readiness and endpoints of its components, and the state of keys and certificates.
 import { conditions } from "./conditions.ts";
 import { INSTANCE_PHASES, ROTATION_STEPS, SIGNING_KEY_PHASES } from "./phases.ts";
 import type { Infer } from "./schema.ts";
@@ -8,7 +8,7 @@ const signingKey = object(
   {
     id: required(string({ description: "Key id that tokens carry." })),
     secretName: required(string({ description: "Secret that holds the key." })),
-    createdAt: required(time({ description: "When the key was asked for." })),
+    createdAt: required(time({ description: "When the key was requested." })),
     observedPublicKeyFingerprint: string({ description: "Fingerprint of the public key." }),
     algorithm: string({ description: "Algorithm of the key." }),
     size: integer({ description: "Size of the key." }),
@@ -34,7 +34,7 @@ const authStatus = object(
 );
 
 const secretName = required(string({ description: "Secret that holds the certificate." }));
-const createdAt = required(time({ description: "When the certificate was asked for." }));
+const createdAt = required(time({ description: "When the certificate was requested." }));
 
 export const instanceStatus = object(
   {

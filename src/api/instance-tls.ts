@@ -1,6 +1,6 @@
-// TLS on the listeners of an instance: `spec.tls`. Not available yet, so `enabled: true` is refused; the fields are
-// complete so that manifests which keep it off are accepted as they are.
-import { refuseEnabling } from "./availability.ts";
+// TLS on the listeners of an instance: `spec.tls`. Not available yet: `enabled: true` is rejected. The fields are
+// complete, so that manifests that keep it disabled are accepted.
+import { rejectEnabling } from "./availability.ts";
 import { certManager } from "./cert-manager.ts";
 import { INSTANCE_DEFAULTS } from "./defaults.ts";
 import { localRef } from "./references.ts";
@@ -20,7 +20,7 @@ const listener = ({ field, feature, ...options }: ListenerOptions) =>
       enabled: boolean({
         description: "Turns TLS on for this listener. Not available yet.",
         default: false,
-        rules: [refuseEnabling(`spec.tls.${field}.enabled`, feature)],
+        rules: [rejectEnabling(`spec.tls.${field}.enabled`, feature)],
       }),
       certManager: certManager({
         description:

@@ -1,5 +1,5 @@
 // FireboltInstance: metadata service, gateway and the settings that all engines of the instance share.
-import { refuseEnabling } from "./availability.ts";
+import { rejectEnabling } from "./availability.ts";
 import { INSTANCE_DEFAULTS, MAX_REPLICAS, SCHEMA_DEFAULTS } from "./defaults.ts";
 import { RESERVED_GATEWAY_PORTS, RESERVED_PORT_MESSAGE } from "./gateway-ports.ts";
 import type { V1ObjectMeta } from "./generated/kubernetes.ts";
@@ -27,7 +27,8 @@ const instanceGateway = object(
       default: SCHEMA_DEFAULTS.gateway.metricsPort,
       minimum: 1,
       maximum: 65_535,
-      // On the field itself: stored objects with such a port stay as they are until the port changes, so that they can be deleted.
+      // On the field itself: stored objects with such a port stay valid until the port changes, so that they can be
+      // deleted.
       rules: [{ rule: `!(self in [${RESERVED_GATEWAY_PORTS.join(", ")}])`, message: RESERVED_PORT_MESSAGE }],
     }),
     template: podTemplate(
@@ -46,13 +47,13 @@ export const instanceSpec = object(
     metadataNG: boolean({
       description: "Switches to the next-generation metadata service. Not available yet.",
       default: false,
-      rules: [refuseEnabling("spec.metadataNG", "the next-generation metadata service")],
+      rules: [rejectEnabling("spec.metadataNG", "the next-generation metadata service")],
     }),
     metadata: required(instanceMetadata),
     gateway: required(instanceGateway),
     auth: instanceAuth,
     tls: instanceTls,
-    // No schema default: one would be stored and so decide for ever what "unset" means.
+    // No schema default: a stored default would fix the meaning of "unset" forever.
     metricScrapeMode: enumOf(METRIC_SCRAPE_MODES, {
       description: `How the metrics of engine pods are reached: directly or through the API server. Unset means ${INSTANCE_DEFAULTS.metricScrapeMode}.`,
     }),
@@ -80,7 +81,7 @@ export interface FireboltInstance {
   status?: InstanceStatus;
 }
 
-/** As somebody writes it: what has a default may be left out. */
+/** In a manifest: fields with a default are optional. */
 export interface FireboltInstanceManifest extends Omit<FireboltInstance, "spec" | "status"> {
   spec: InferWritten<typeof instanceSpec>;
 }

@@ -1,5 +1,5 @@
-// What a CRD is made of besides its schemas. The generator turns a definition into the manifest, the chart and the
-// reference page.
+// The definition of a CRD besides its schemas. The generator renders the manifest, the chart and the reference page
+// from it.
 import type { KindNames } from "./group.ts";
 import type { AnyNode } from "./schema.ts";
 

@@ -1,4 +1,4 @@
-// The phases of the kinds that have one. Which move is legal is not said here: each feature keeps its own table.
+// The phases of engines and instances. The legal transitions are in each feature's own table.
 
 export const INSTANCE_PHASES = ["Provisioning", "Ready", "Degraded", "Failed"] as const;
 export type InstancePhase = (typeof INSTANCE_PHASES)[number];
@@ -7,7 +7,7 @@ export type InstancePhase = (typeof INSTANCE_PHASES)[number];
 export const ENGINE_PHASES = ["creating", "switching", "draining", "cleaning", "stable", "stopped"] as const;
 export type EnginePhase = (typeof ENGINE_PHASES)[number];
 
-/** Why auto-stop last decided as it did. */
+/** Reasons of auto-stop's last decision. */
 export const AUTO_STOP_REASONS = [
   "Disabled",
   "WakeRequested",

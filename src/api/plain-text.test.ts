@@ -26,7 +26,7 @@ test("a cut never splits a character", () => {
 });
 
 // A pattern that looks at every rest of the text again would take hours.
-test.each(["\u001b]", "\u001b[", "\u001b[1;", "\u001b]0;", " \n", "\ud83d"])("a long text full of %j", (part) => {
+test.each(["\u001b]", "\u001b[", "\u001b[1;", "\u001b]0;", " \n", "\ud83d"])("a long string full of %j", (part) => {
   expect(plainText(part.repeat(200_000), 100)).toHaveLength(100);
 });
 

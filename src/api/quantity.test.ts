@@ -61,11 +61,11 @@ describe("parseQuantity", () => {
     null,
     undefined,
     {},
-  ])("%s is no quantity", (text) => {
+  ])("%s is not a quantity", (text) => {
     expect(parseQuantity(text)).toBeUndefined();
   });
 
-  test("a long text or exponent costs nothing", () => {
+  test("a long string or exponent is cheap", () => {
     const started = process.cpuUsage();
     const quantities = ["9".repeat(10_000_000), "1e1000000000"].map(parseQuantity);
     const { user, system } = process.cpuUsage(started);
@@ -74,7 +74,7 @@ describe("parseQuantity", () => {
   });
 });
 
-test("comparing is by value, not by text", () => {
+test("comparison is by value, not by string", () => {
   expect(equalQuantities("1Gi", "1024Mi")).toBe(true);
   expect(compareQuantities("1500m", "2")).toBe(-1);
   expect(compareQuantities("1G", "1Gi")).toBe(-1);
@@ -102,7 +102,7 @@ describe("formatQuantity", () => {
     expect(formatQuantity(parseQuantity(text) ?? 0n)).toBe(want);
   });
 
-  test("is read back as the same value", () => {
+  test("parses to the same value", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }), (value) => {
         expect(parseQuantity(formatQuantity(value))).toBe(value);
@@ -111,7 +111,7 @@ describe("formatQuantity", () => {
   });
 });
 
-test("compares what the API server stores: nothing finer than a thousandth tells two apart", () => {
+test("compares what the API server stores: differences below a thousandth do not count", () => {
   expect(compareQuantities("1.0001Gi", "1073849198183m")).toBe(-1);
   expect(compareStored("1.0001Gi", "1073849198183m")).toBe(0);
   expect([compareStored("1.0001Gi", "1073849198184m"), compareStored("1.0001Gi", "1Gi")]).toEqual([-1, 1]);

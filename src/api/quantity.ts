@@ -1,5 +1,5 @@
-// Kubernetes quantities (`1.5`, `250m`, `1Gi`, `1e3`) as exact whole numbers of a billionth, rounded and capped as the API
-// server does it. Never throws: text that is no quantity is undefined. Knows nothing of resources.
+// Kubernetes quantities (`1.5`, `250m`, `1Gi`, `1e3`) as exact whole numbers of a billionth, rounded and capped as the
+// API server does it. Never throws: undefined for a string that is not a quantity.
 
 /** A number of billionths: the finest step that Kubernetes keeps. */
 export type Quantity = bigint;
@@ -26,11 +26,11 @@ const SYNTAX = /^([+-]?)(?:([0-9]+)(?:\.([0-9]*))?|\.([0-9]+))([KMGTPE]i|[numkMG
 
 /** The API server caps binary quantities, and only those, at the largest 64-bit number. */
 const MAX_BINARY = (2n ** 63n - 1n) * ONE;
-/** Beyond this an exponent only serves to exhaust memory. */
+/** A larger exponent could exhaust memory. */
 const MAX_EXPONENT = 1_000;
 const MAX_LENGTH = 1_000;
 
-/** The exact value, or undefined when Kubernetes would refuse it. A plain number stands for its decimal text. */
+/** The exact value, or undefined when Kubernetes would reject it. A number means its decimal string. */
 export function parseQuantity(value: unknown): Quantity | undefined {
   const text = typeof value === "number" ? String(value) : value;
   if (typeof text !== "string" || text.length > MAX_LENGTH) return undefined;
@@ -43,7 +43,7 @@ export function parseQuantity(value: unknown): Quantity | undefined {
   return sign === "-" && magnitude !== undefined ? -magnitude : magnitude;
 }
 
-/** Negative, zero or positive as `a` is less than, equal to or more than `b`; undefined when one is no quantity. */
+/** Negative, zero or positive as `a` is less than, equal to or more than `b`; undefined when one is not a quantity. */
 export function compareQuantities(a: unknown, b: unknown): number | undefined {
   const [left, right] = [parseQuantity(a), parseQuantity(b)];
   if (left === undefined || right === undefined) return undefined;
@@ -55,12 +55,17 @@ export function equalQuantities(a: unknown, b: unknown): boolean {
   return compareQuantities(a, b) === 0;
 }
 
-/** What the API server stores for an entry of a resource list: nothing finer than a thousandth, rounded away from zero. */
+/**
+ * What the API server stores for an entry of a resource list: nothing finer than a thousandth, rounded away from zero.
+ */
 export function roundedToMilli(value: Quantity): Quantity {
   return divideUp(value, MILLI) * MILLI;
 }
 
-/** As `compareQuantities`, of what the API server stores for both: one side may come from a spec, the other from an object. */
+/**
+ * As `compareQuantities`, of what the API server stores for both: one side may come from a spec, the other from an
+ * object.
+ */
 export function compareStored(a: unknown, b: unknown): number | undefined {
   const [left, right] = [parseQuantity(a), parseQuantity(b)];
   if (left === undefined || right === undefined) return undefined;
@@ -68,7 +73,7 @@ export function compareStored(a: unknown, b: unknown): number | undefined {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-/** The one short text of a value: `1Gi` for 1024Mi and for 1073741824, `1500m` for 1.5. */
+/** The canonical string of a value: `1Gi` for 1024Mi and for 1073741824, `1500m` for 1.5. */
 export function formatQuantity(value: Quantity): string {
   if (value === 0n) return "0";
   const decimal = formatDecimal(value);
@@ -86,7 +91,7 @@ function scaled(digits: bigint, fractionDigits: number, suffix: string): Quantit
   const exponent = (DECIMAL_EXPONENTS[suffix] ?? Number(suffix.slice(1))) + 9 - fractionDigits;
   if (exponent > MAX_EXPONENT) return undefined;
   if (exponent >= 0) return digits * 10n ** BigInt(exponent);
-  // However small, something that was asked for does not become nothing.
+  // A positive request is never rounded to zero.
   return divideUp(digits, 10n ** BigInt(Math.min(-exponent, 2 * MAX_EXPONENT)));
 }
 

@@ -1,5 +1,5 @@
-// References to Secrets in the namespace of the object. Whether a name is empty is judged by admission, not by the
-// schema: an empty name is the stored form of a reference that names nothing.
+// References to Secrets in the namespace of the object. Admission, not the schema, rejects empty names: an empty name
+// is the stored form of an unset reference.
 import { boolean, object, required, string } from "./schema-builders.ts";
 
 /** A reference by name. */

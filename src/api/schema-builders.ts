@@ -1,5 +1,5 @@
 // Builders of schema nodes. The options of each builder are the constraints of its type; a `default` makes the field
-// `defaulted`. Builds data and nothing else: turning it into CRDs and pages is the generator's work.
+// `defaulted`. Pure data: the generator renders CRDs and reference pages from it.
 import type {
   AnyNode,
   CelRule,
@@ -55,7 +55,7 @@ type PresenceOf<O> = O extends { readonly default: unknown } ? "defaulted" : "op
 export const QUANTITY_PATTERN =
   "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$";
 
-/** Lays the options out in the order in which the CRD shows them. */
+/** The options in the order of the CRD. */
 function toSchema({ description, rules, ...constraints }: CommonOptions, type: StructuralSchema): StructuralSchema {
   return {
     description,
@@ -66,7 +66,7 @@ function toSchema({ description, rules, ...constraints }: CommonOptions, type: S
 }
 
 function node<Stored, Written, P extends Presence>(schema: StructuralSchema): Node<Stored, Written, P> {
-  // The presence follows from the options' type; the schema's default is the same fact as a value.
+  // The presence follows from the type of the options, as the schema's default does from their value.
   const presence = (schema.default === undefined ? "optional" : "defaulted") as P;
   return { schema, presence, listed: false };
 }
@@ -83,7 +83,7 @@ export const int32 = <const O extends NumberOptions>(options: O): Node<number, n
 export const int64 = <const O extends NumberOptions>(options: O): Node<number, number, PresenceOf<O>> =>
   node(toSchema(options, { type: "integer", format: "int64" }));
 
-/** An integer whose width is not promised. */
+/** An integer without a format. */
 export const integer = <const O extends NumberOptions>(options: O): Node<number, number, PresenceOf<O>> =>
   node(toSchema(options, { type: "integer" }));
 
@@ -96,14 +96,14 @@ export const enumOf = <const V extends string, const O extends EnumOptions<V>>(
   options: O,
 ): Node<V, V, PresenceOf<O>> => node(toSchema(options, { type: "string", enum: values }));
 
-/** Beside the pattern, whose violation shows the bare expression: what a quantity looks like, in words. */
+/** Explains the format of a quantity: a violated pattern shows only the expression. */
 export const QUANTITY_MESSAGE =
   "must be a quantity, such as 20Gi, 500M or 1.5: a number and at most one unit, of Ki, Mi, Gi, Ti, Pi, Ei, k, M, G, T, P, E or m, without a B";
 
 /** `value` is an expression for an int-or-string; the parser is the API server's own. */
 const isQuantityRule = (value: string): string => `type(${value}) == int || isQuantity(${value})`;
 
-/** Looked up one by one: to go through all of a map that has no bound is too expensive for the API server. */
+/** Key by key: iterating over an unbounded map exceeds the API server's cost limit for rules. */
 const NAMED_RESOURCES = ["cpu", "memory", "ephemeral-storage"] as const;
 
 /** A Kubernetes quantity: `1Gi`, `500m`, `2`. */
@@ -173,7 +173,7 @@ export const freeObject = (
 ): Node<Record<string, unknown>, Record<string, unknown>, "optional"> =>
   node(toSchema(options, { type: "object", "x-kubernetes-preserve-unknown-fields": true }));
 
-/** Lists the field under `required` of its object. With a default it may still be left out of a manifest. */
+/** Lists the field under `required` of its object. With a default it may still be omitted from a manifest. */
 export const required = <S, W, P extends Presence>(
   field: Node<S, W, P>,
 ): Node<S, W, P extends "defaulted" ? "defaulted" : "required"> => ({

@@ -7,12 +7,12 @@ export type JsonValue = string | number | boolean | null | readonly JsonValue[] 
 export interface CelRule {
   readonly rule: string;
   readonly message: string;
-  /** JSON path below the node that carries the rule, with a leading dot; the refusal then names that field. */
+  /** JSON path below the node that carries the rule, with a leading dot; the error then names that field. */
   readonly fieldPath?: string;
   readonly reason?: "FieldValueInvalid" | "FieldValueForbidden" | "FieldValueRequired" | "FieldValueDuplicate";
 }
 
-/** The part of the CRD dialect of OpenAPI that our schemas use. */
+/** The subset of structural OpenAPI schemas that we use. */
 export interface StructuralSchema {
   readonly description?: string;
   readonly type?: "string" | "integer" | "number" | "boolean" | "object" | "array";
@@ -37,13 +37,13 @@ export interface StructuralSchema {
   readonly "x-kubernetes-list-type"?: "atomic" | "map" | "set";
   readonly "x-kubernetes-list-map-keys"?: readonly string[];
   readonly "x-kubernetes-map-type"?: "atomic" | "granular";
-  /** Stands for the schema of this name, which the generator puts in its place. Never in a finished CRD. */
+  /** Replaced by the schema of this name in the generator. Never in a finished CRD. */
   readonly $ref?: "PodTemplateSpec";
 }
 
 /**
- * Whether a field is there in a stored object: `defaulted` fields always are, because the API server fills them in on
- * every read, and yet nobody has to write them.
+ * Whether a stored object has the field: `defaulted` fields are always present, because the API server sets them on
+ * every read, and are optional in a manifest.
  */
 export type Presence = "optional" | "defaulted" | "required";
 
@@ -76,14 +76,14 @@ export type StoredObject<F extends Fields> = Simplify<
   }
 >;
 
-/** An object of these fields as somebody may write it. */
+/** An object of these fields in a manifest. */
 export type WrittenObject<F extends Fields> = Simplify<
   { -readonly [K in KeysWith<F, "required">]: WrittenOf<F[K]> } & {
     -readonly [K in KeysWith<F, "optional" | "defaulted">]?: WrittenOf<F[K]>;
   }
 >;
 
-/** The type of a stored value: defaults are filled in. */
+/** The type of a stored value, with defaults. */
 export type Infer<N extends AnyNode> = StoredOf<N>;
-/** The type of a value in a manifest: what has a default may be left out. */
+/** The type of a value in a manifest: fields with a default are optional. */
 export type InferWritten<N extends AnyNode> = WrittenOf<N>;

@@ -1,4 +1,4 @@
-// Names of the Secrets and bundles that the operator makes for an instance. Plain text: who may read them is settled elsewhere.
+// Names of the Secrets and bundles that the operator creates for an instance.
 
 /** User, password and database of the internal PostgreSQL. */
 export const credentialsSecretName = (instance: string): string => `${instance}-metadata-postgres-creds`;

@@ -1,4 +1,5 @@
 // The wake agent's flags, their defaults and their help in one table. The caller adds values from the environment.
+import { WAKE_PORTS } from "../api/wake-protocol.ts";
 import { notNegative, port } from "./flag-checks.ts";
 import type { FlagTable, FlagValues } from "./flags.ts";
 import { KUBECONFIG_FLAG, LOGGING_FLAGS } from "./shared-flags.ts";
@@ -10,8 +11,13 @@ export const WAKE_AGENT_FLAGS = {
   help: { type: "boolean", default: "false", help: "print this help and exit" },
   ...KUBECONFIG_FLAG,
   namespace: { type: "string", default: "", help: "namespace of the engines; empty: $POD_NAMESPACE" },
-  "hold-port": { type: "integer", default: "9902", help: "loopback port for requests of the gateway", check: port },
-  "demand-port": { type: "integer", default: "9903", help: "port of /demand", check: port },
+  "hold-port": {
+    type: "integer",
+    default: String(WAKE_PORTS.hold),
+    help: "loopback port for requests of the gateway",
+    check: port,
+  },
+  "demand-port": { type: "integer", default: String(WAKE_PORTS.demand), help: "port of /demand", check: port },
   "envoy-admin-url": {
     type: "string",
     default: "",

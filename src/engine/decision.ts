@@ -1,8 +1,10 @@
 // What compute may answer: one variant per kind of pass, each with exactly the writes that its steps allow (docs/design/engine.md#steps).
 // A bump cannot carry objects, a hold cannot carry deletes, and nothing but `broken` comes without a status.
 import type { EngineStatus } from "../api/engine-status.ts";
+import type { EngineEventReason } from "../api/events.ts";
 import type { V1ConfigMap, V1Service, V1StatefulSet } from "../api/generated/kubernetes.ts";
 import type { AutoStopReason } from "../api/phases.ts";
+import type { EngineReadyReason } from "../api/reasons.ts";
 import type { Violation } from "../podtemplate/violation.ts";
 import type { WakeRequest } from "./auto-stop/wake-request.ts";
 import type { ChildKind, Service } from "./children.ts";
@@ -68,10 +70,10 @@ export interface Removal {
 /** What keeps a gate closed, for logs and events. */
 export interface Refusal {
   /** Of the Ready condition. */
-  readonly reason: string;
+  readonly reason: EngineReadyReason;
   readonly message: string;
   /** The reason of the event that tells it; undefined for what is waited for in silence. */
-  readonly event: string | undefined;
+  readonly event: EngineEventReason | undefined;
   readonly violations: readonly Violation[];
 }
 

@@ -7,6 +7,7 @@ import type { EventSink } from "@firebolt-operator/kube/events";
 import { withVerdict } from "../api/condition-list.ts";
 import { FireboltEngine } from "../api/engine.ts";
 import type { EngineStatus } from "../api/engine-status.ts";
+import type { EngineEventReason } from "../api/events.ts";
 import { CHILD_KINDS, type ChildObject, controllerUid, type Engine, isOwnedBy } from "./children.ts";
 import type { Removal } from "./decision.ts";
 import { regarding } from "./events.ts";
@@ -14,7 +15,7 @@ import { generationsOf, identityOf } from "./stored-state.ts";
 import type { EngineWorld } from "./world.ts";
 
 export interface DeletionDeps {
-  readonly events: EventSink;
+  readonly events: EventSink<EngineEventReason>;
   readonly logger: Logger;
   readonly nowMs: number;
 }

@@ -4,6 +4,7 @@
 import type { EventNote } from "@firebolt-operator/kube/events";
 import { findCondition } from "../api/condition-list.ts";
 import type { Condition } from "../api/conditions.ts";
+import type { EngineEventReason } from "../api/events.ts";
 import { API_VERSION } from "../api/group.ts";
 import { troubleText } from "../pods/pod-trouble.ts";
 import { scrapeFailureOf } from "./auto-stop/scrape-failure.ts";
@@ -15,7 +16,7 @@ import { statefulSetName } from "./names.ts";
 import { isAtRest } from "./phase.ts";
 import type { EngineSnapshot } from "./snapshot.ts";
 
-type Told = Pick<EventNote, "type" | "reason" | "action" | "note">;
+type Told = Pick<EventNote<EngineEventReason>, "type" | "reason" | "action" | "note">;
 type Hold = WritableDecision & { readonly type: "hold" };
 /** A decision that starts a generation. */
 type Started = WritableDecision & { readonly type: "bump" | "abandon" };
@@ -225,10 +226,10 @@ function readyOf(status: { readonly conditions?: readonly Readonly<Condition>[] 
   return findCondition(status?.conditions, "Ready");
 }
 
-function rollout(reason: string, note: string): Told {
+function rollout(reason: EngineEventReason, note: string): Told {
   return { type: "Normal", reason, action: "Rollout", note };
 }
 
-function warning(reason: string, action: string, note: string): Told {
+function warning(reason: EngineEventReason, action: string, note: string): Told {
   return { type: "Warning", reason, action, note };
 }

@@ -2,10 +2,13 @@
 import { expect, test } from "vitest";
 import { image } from "../../test/support/engine-cluster.ts";
 import { type TimedCluster, timed } from "../../test/support/timed-cluster.ts";
+import { ENGINE_CONTRACT } from "../api/engine-contract.ts";
 import type { ProbeQuestion } from "./probe/query-probe.ts";
 
+const GAUGE = ENGINE_CONTRACT.gauges;
+
 const SETTLE_MS = 35_000;
-const IDLE = "firebolt_running_queries 0\nfirebolt_suspended_queries 0\n";
+const IDLE = `${GAUGE.running} 0\n${GAUGE.suspended} 0\n`;
 
 async function draining(settleMs = 0): Promise<TimedCluster> {
   const world = await timed();
@@ -27,7 +30,7 @@ function changePod(world: TimedCluster, name: string, status: object): void {
 const busy = (world: TimedCluster, name: string) => {
   world.metrics = (pod) => {
     const queries = pod === name ? 1 : 0;
-    return { status: 200, body: `firebolt_running_queries ${queries}\nfirebolt_suspended_queries 0\n` };
+    return { status: 200, body: `${GAUGE.running} ${queries}\n${GAUGE.suspended} 0\n` };
   };
 };
 

@@ -11,6 +11,7 @@ import {
 } from "@firebolt-operator/kube";
 import type { EventSink } from "@firebolt-operator/kube/events";
 import { findCondition } from "../api/condition-list.ts";
+import type { EngineEventReason } from "../api/events.ts";
 import { stableText } from "../pods/stable-text.ts";
 import type { Engine } from "./children.ts";
 import { namesFailure } from "./compute/failure-suffix.ts";
@@ -32,7 +33,7 @@ function isLasting(status: number): boolean {
 }
 
 /** Recorded unless the stored condition names the failure already. */
-export function recordFailure(engine: Engine, text: string, events: EventSink): void {
+export function recordFailure(engine: Engine, text: string, events: EventSink<EngineEventReason>): void {
   if (namesFailure(findCondition(engine.status?.conditions, "Ready")?.message, text)) return;
   events.record({
     type: "Warning",

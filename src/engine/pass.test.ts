@@ -1,6 +1,9 @@
 import type { NextCheck } from "@firebolt-operator/kube/controller";
 import { expect, test } from "vitest";
 import { cluster, image, stable } from "../../test/support/engine-cluster.ts";
+import { ENGINE_CONTRACT } from "../api/engine-contract.ts";
+
+const GAUGE = ENGINE_CONTRACT.gauges;
 
 test("created-from-nothing: create → Ready in nine requests and an event, in the order that a crash at any point survives", async () => {
   const world = cluster();
@@ -92,7 +95,7 @@ test("stopped-by-hand, started-by-hand: stop and start through a generation with
 test("drain-with-busy-pod, drain-with-silent-pod: the drain holds while a pod is busy or silent, told once, and recovers", async () => {
   const world = await stable();
   world.edit(image("new:1"));
-  world.metrics = () => ({ status: 200, body: "firebolt_running_queries 1\nfirebolt_suspended_queries 0" });
+  world.metrics = () => ({ status: 200, body: `${GAUGE.running} 1\n${GAUGE.suspended} 0` });
   let next: NextCheck = "requeue";
   for (let pass = 0; pass < 10 && next !== "onChange"; pass++) {
     next = await world.pass();
@@ -105,7 +108,7 @@ test("drain-with-busy-pod, drain-with-silent-pod: the drain holds while a pod is
   expect(world.ready).toMatchObject({ reason: "DrainCheckFailing", message: expect.stringContaining("e-g0-0") });
   expect(world.events.filter((event) => event.startsWith("Drain"))).toEqual(["DrainStarted", "DrainCheckFailing"]);
   expect(world.names("Pod")).toContain("e-g0-1");
-  world.metrics = () => ({ status: 200, body: "firebolt_running_queries 0\nfirebolt_suspended_queries 0" });
+  world.metrics = () => ({ status: 200, body: `${GAUGE.running} 0\n${GAUGE.suspended} 0` });
   await world.run();
   expect(world.status).toMatchObject({ phase: "stable", activeGeneration: 1 });
 });

@@ -1,34 +1,32 @@
-// What the engine image and the operator agree on: ports, paths, user, and the names of volumes and variables inside the pod.
-// Plain data, used for rendering, for merging user templates and for telling the operator's entries from the user's.
+// The engine contract under the names that the engine's code uses. Plain data: everything is spelled in src/api/engine-contract.ts.
+import { ENGINE_CONTRACT } from "../api/engine-contract.ts";
 
-export const ENGINE_CONTAINER = "engine";
+const { ports, portNames, volumes, webVolume } = ENGINE_CONTRACT;
+
+export const ENGINE_CONTAINER = ENGINE_CONTRACT.container;
 
 /** The user and group that the engine runs as. */
-export const ENGINE_USER = 3473;
+export const ENGINE_USER = ENGINE_CONTRACT.user;
 
-export const QUERY_PORT = 3473;
-export const HEALTH_PORT = 8122;
-export const METRICS_PORT = 9090;
+export const QUERY_PORT = ports.query;
+export const HEALTH_PORT = ports.health;
+export const METRICS_PORT = ports.metrics;
 
 export const ENGINE_PORTS = [
-  { name: "http-query", port: QUERY_PORT },
-  { name: "health", port: HEALTH_PORT },
-  { name: "metrics", port: METRICS_PORT },
+  { name: portNames.query, port: ports.query },
+  { name: portNames.health, port: ports.health },
+  { name: portNames.metrics, port: ports.metrics },
 ] as const;
 
 /** The grace period has no user surface. */
-export const TERMINATION_GRACE_SECONDS = 60;
+export const TERMINATION_GRACE_SECONDS = ENGINE_CONTRACT.terminationGraceSeconds;
 
-export const VOLUME = { config: "engine-config", runtime: "runtime", data: "data" } as const;
+export const VOLUME = volumes;
 
 /** User volumes of these names are left out: the operator's own, and the scratch space of the web UI container. */
-export const OPERATOR_VOLUMES: ReadonlySet<string> = new Set([...Object.values(VOLUME), "nginx-writable-dir"]);
+export const OPERATOR_VOLUMES: ReadonlySet<string> = new Set([...Object.values(volumes), webVolume]);
 
-export const CONFIG_FILE = "config.yaml";
-export const MOUNT_PATH = {
-  data: "/var/lib/firebolt",
-  config: `/var/lib/firebolt/${CONFIG_FILE}`,
-  runtime: "/run/firebolt",
-} as const;
+export const CONFIG_FILE = ENGINE_CONTRACT.configFile;
+export const MOUNT_PATH = ENGINE_CONTRACT.mounts;
 
-export const ENV = { podIndex: "POD_INDEX", awsMetadata: "FB_AWS_EC2_METADATA_CLIENT_ENABLED" } as const;
+export const ENV = ENGINE_CONTRACT.env;

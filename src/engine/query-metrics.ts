@@ -1,25 +1,25 @@
 // Reads the number of queries out of an engine's Prometheus page. Pure and total: any text has an answer, and what is not
 // plainly a finite number of queries counts as missing, never as zero.
+import { ENGINE_CONTRACT, type EngineGauge } from "../api/engine-contract.ts";
 
-const GAUGES = ["firebolt_running_queries", "firebolt_suspended_queries"] as const;
-type Gauge = (typeof GAUGES)[number];
+const { running: RUNNING, suspended: SUSPENDED } = ENGINE_CONTRACT.gauges;
 
 export type QueryMetrics =
   | { readonly type: "read"; readonly running: number; readonly suspended: number }
-  | { readonly type: "missing"; readonly gauges: readonly Gauge[] };
+  | { readonly type: "missing"; readonly gauges: readonly EngineGauge[] };
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 export function parseQueryMetrics(page: string): QueryMetrics {
-  const running = sampleOf(page, "firebolt_running_queries");
-  const suspended = sampleOf(page, "firebolt_suspended_queries");
+  const running = sampleOf(page, RUNNING);
+  const suspended = sampleOf(page, SUSPENDED);
   if (running !== undefined && suspended !== undefined) return { type: "read", running, suspended };
-  const found = { firebolt_running_queries: running, firebolt_suspended_queries: suspended };
-  return { type: "missing", gauges: GAUGES.filter((gauge) => found[gauge] === undefined) };
+  const found = { [RUNNING]: running, [SUSPENDED]: suspended };
+  return { type: "missing", gauges: [RUNNING, SUSPENDED].filter((gauge) => found[gauge] === undefined) };
 }
 
 /** The first sample without labels decides, even when its value is unusable. */
-function sampleOf(page: string, gauge: Gauge): number | undefined {
+function sampleOf(page: string, gauge: EngineGauge): number | undefined {
   for (let at = page.indexOf(gauge); at >= 0; at = page.indexOf(gauge, at + gauge.length)) {
     const lineStart = page.lastIndexOf("\n", at) + 1;
     if (page.slice(lineStart, at).trim() !== "") continue;

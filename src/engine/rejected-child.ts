@@ -3,7 +3,8 @@
 // changes, and the same write is tried again at the pace of a closed gate.
 import { isRejection } from "@firebolt-operator/kube";
 import { findCondition, type Verdict } from "../api/condition-list.ts";
-import type { EngineReadyReason } from "../api/conditions.ts";
+import type { EngineEventReason } from "../api/events.ts";
+import type { EngineReadyReason } from "../api/reasons.ts";
 import { stableText } from "../pods/stable-text.ts";
 import { ChildInTheWayError } from "./apply.ts";
 import { judge } from "./compute/next-status.ts";
@@ -26,7 +27,7 @@ export function refuseRejected(
   const { reason, message, isNews } = refusal;
   const verdicts: Verdict[] = [{ type: "Ready", status: "False", reason, message }];
   const instance = findCondition(decision.status.conditions, "InstanceReady");
-  if (instance?.status === "True") verdicts.unshift({ ...instance, status: "True" });
+  if (instance?.status === "True") verdicts.unshift({ ...instance, status: "True", reason: "InstanceReady" });
   return {
     type: "refuse",
     step: "object-rejected",
@@ -37,7 +38,7 @@ export function refuseRejected(
 }
 
 interface ChildRefusal {
-  readonly reason: EngineReadyReason;
+  readonly reason: EngineReadyReason & EngineEventReason;
   readonly message: string;
   /** Whether it deserves an event; what is on its way out only has to be waited for. */
   readonly isNews: boolean;

@@ -1,6 +1,7 @@
 // Which of a decision's writes put back what somebody deleted or edited, as events. Pure; who edited a Service is looked up by
 // name-editor.ts before it is written over.
 import type { EventNote } from "@firebolt-operator/kube/events";
+import type { EngineEventReason } from "../api/events.ts";
 import type { WritableDecision } from "./decision.ts";
 import { regarding } from "./events.ts";
 import { isAtRest } from "./phase.ts";
@@ -10,7 +11,10 @@ type Named = { readonly metadata?: { readonly name?: string } };
 type Hold = WritableDecision & { readonly type: "hold" };
 
 /** To be recorded once the objects are written, whether or not the status changes with them. */
-export function restoredEventsOf(decision: WritableDecision, s: EngineSnapshot): readonly EventNote[] {
+export function restoredEventsOf(
+  decision: WritableDecision,
+  s: EngineSnapshot,
+): readonly EventNote<EngineEventReason>[] {
   return restored(decision, s).map((note) => ({
     type: "Normal",
     reason: "ChildRestored",

@@ -3,6 +3,7 @@
 import { type Verdict, withVerdict } from "../api/condition-list.ts";
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import { type EngineClassStatus, FireboltEngineClass } from "../api/engine-class.ts";
+import type { EngineClassReadyReason } from "../api/reasons.ts";
 import { validateTemplate } from "../podtemplate/validate-template.ts";
 import { violationsText } from "../podtemplate/violation.ts";
 import type { EngineClassDecision } from "./decision.ts";
@@ -25,14 +26,14 @@ export function computeEngineClass(s: EngineClassSnapshot): EngineClassDecision 
   return s.boundEngines === 0 ? { type: "release" } : { type: "block", status: statusWith(s, blockedVerdict(s)) };
 }
 
-function templateVerdict({ engineClass }: EngineClassSnapshot): Verdict<"Ready"> {
+function templateVerdict({ engineClass }: EngineClassSnapshot): Verdict<"Ready", EngineClassReadyReason> {
   const violations = validateTemplate("engine", engineClass.spec?.template, "spec.template");
   return violations.length === 0
     ? { type: "Ready", status: "True", reason: "Admissible", message: "The template can be used by engines" }
     : { type: "Ready", status: "False", reason: "OperatorOwnedFieldSet", message: violationsText(violations) };
 }
 
-function blockedVerdict({ engineClass, boundEngines }: EngineClassSnapshot): Verdict<"Ready"> {
+function blockedVerdict({ engineClass, boundEngines }: EngineClassSnapshot): Verdict<"Ready", EngineClassReadyReason> {
   const { namespace, name } = engineClass.metadata ?? {};
   const engines = boundEngines === 1 ? "1 engine" : `${boundEngines} engines`;
   const message = `FireboltEngineClass ${JSON.stringify(name)} is still named by ${engines} of namespace ${namespace}: clear spec.engineClassRef there, or delete them`;

@@ -6,6 +6,7 @@ import type { NextCheck } from "@firebolt-operator/kube/controller";
 import type { EventSink } from "@firebolt-operator/kube/events";
 import { findCondition } from "../api/condition-list.ts";
 import type { EngineClassStatus } from "../api/engine-class.ts";
+import type { ClassEventReason } from "../api/events.ts";
 import { API_VERSION } from "../api/group.ts";
 import { computeEngineClass, type EngineClass } from "./compute.ts";
 import type { EngineClassMetrics } from "./metrics-hooks.ts";
@@ -13,7 +14,7 @@ import type { ClassKey, EngineClassWorld, WriteAnswer } from "./world.ts";
 
 export interface ClassPassDeps {
   readonly nowMs: () => number;
-  readonly events: EventSink;
+  readonly events: EventSink<ClassEventReason>;
   readonly metrics: EngineClassMetrics;
   readonly logger: Logger;
 }
@@ -80,8 +81,9 @@ function tell(engineClass: EngineClass, status: EngineClassStatus, { events, log
   events.record({
     regarding: { apiVersion: API_VERSION, kind: "FireboltEngineClass", namespace, name, uid },
     type: "Warning",
-    reason: ready.reason,
-    action: ready.reason === "DeletionBlocked" ? "Deleting" : "Reconcile",
+    ...(ready.reason === "DeletionBlocked"
+      ? { reason: "DeletionBlocked", action: "Deleting" }
+      : { reason: "OperatorOwnedFieldSet", action: "Reconcile" }),
     note: ready.message,
   });
 }

@@ -2,6 +2,7 @@
 // query ran nowhere) from one made by an engine. Nothing of what a caller writes is logged at any length, and of the query string only the
 // query's own label: settings and parameters may hold credentials. The label comes from routing.lua and not from Envoy's own
 // `QUERY_PARAM`, which decodes it, line breaks included: a caller could write lines of its own.
+import { WAKE_HEADERS } from "../api/wake-protocol.ts";
 
 const FIELDS = [
   "[%START_TIME%]",
@@ -19,7 +20,7 @@ const FIELDS = [
   "client=%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%",
   "request_id=%REQ(X-REQUEST-ID):64%",
   "query_label=%DYNAMIC_METADATA(envoy.filters.http.lua:query_label):128%",
-  "engine=%REQ(X-FIREBOLT-ENGINE):64%",
+  `engine=%REQ(${WAKE_HEADERS.engine.toUpperCase()}):64%`,
 ];
 
 export const ACCESS_LOG_FORMAT = `${FIELDS.join(" ")}\n`;

@@ -1,4 +1,5 @@
 // Where requests can go: the engines, found by name when they are asked for, and Envoy's own statistics.
+import { ENGINE_CONTRACT } from "../api/engine-contract.ts";
 import {
   BUFFER_LIMIT_BYTES,
   CLUSTER_NAME,
@@ -86,7 +87,7 @@ export function renderEngineCluster(memoryLimitBytes: number | undefined) {
         no_traffic_interval: "1s",
         healthy_threshold: 1,
         unhealthy_threshold: 1,
-        http_health_check: { path: "/health/ready" },
+        http_health_check: { path: ENGINE_CONTRACT.endpoints.ready },
       },
     ],
   };

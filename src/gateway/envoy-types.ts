@@ -1,4 +1,5 @@
 // Spelling of Envoy's configuration: extension types, addresses, sizes that several parts share. No decisions are made here.
+import { WAKE_CLUSTER } from "../api/wake-protocol.ts";
 
 const EXTENSION_PREFIX = "type.googleapis.com/envoy.extensions.";
 
@@ -38,12 +39,9 @@ export const CONNECT_TIMEOUT = "1s";
  */
 export const TCP_KEEPALIVE = { keepalive_probes: 3, keepalive_time: 30, keepalive_interval: 10 } as const;
 
-/** The runtime key by which a wake agent tells its gateway that what was known about engines is changing. */
-export const WAKE_CHANGING_KEY = "wake.changing";
-
 /** Names by which routes find their clusters. */
 export const CLUSTER_NAME = {
   engines: "dynamic_forward_proxy",
   admin: "admin_stats",
-  wakeAgent: "wake_agent",
+  wakeAgent: WAKE_CLUSTER,
 } as const;

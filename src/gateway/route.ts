@@ -1,5 +1,6 @@
 // The one route of client traffic and when a query is sent again. A query that may have reached an engine is never repeated.
-import { BUFFER_LIMIT_BYTES, CLUSTER_NAME, extension, WAKE_CHANGING_KEY } from "./envoy-types.ts";
+import { WAKE_CHANGING } from "../api/wake-protocol.ts";
+import { BUFFER_LIMIT_BYTES, CLUSTER_NAME, extension } from "./envoy-types.ts";
 import { ENGINE_QUERY_PORT } from "./ports.ts";
 
 /** The header an engine sets when it refuses a query before any work because it is shutting down. */
@@ -24,7 +25,7 @@ export function renderEngineRoutes(
         domains: ["*"],
         routes: [
           ...(wake
-            ? [renderRoute(namespace, forwarding, { match: WHILE_CHANGING, told: { wake_changing: true } })]
+            ? [renderRoute(namespace, forwarding, { match: WHILE_CHANGING, told: { [WAKE_CHANGING.metadata]: true } })]
             : []),
           renderRoute(namespace, forwarding),
         ],
@@ -40,7 +41,7 @@ interface RouteOptions {
 
 /** Matches while the wake agent has set the key through Envoy's administration, on all workers at once. */
 const WHILE_CHANGING = {
-  runtime_fraction: { default_value: { numerator: 0, denominator: "HUNDRED" }, runtime_key: WAKE_CHANGING_KEY },
+  runtime_fraction: { default_value: { numerator: 0, denominator: "HUNDRED" }, runtime_key: WAKE_CHANGING.runtimeKey },
 };
 
 function renderRoute(namespace: string, forwarding: object, only: { match?: object; told?: object } = {}) {

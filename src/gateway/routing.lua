@@ -3,8 +3,8 @@
 --
 -- The suffix of the authority comes from the route's metadata, so that this text is the same for every gateway.
 
-local SELECTOR_HEADER = "x-firebolt-engine"
-local SELECTOR_PARAMETER = "engine"
+local SELECTOR_HEADER = "{{header.engine}}"
+local SELECTOR_PARAMETER = "{{parameter.engine}}"
 local LABEL_PARAMETER = "query_label"
 local LABEL_LENGTH = 128
 
@@ -23,7 +23,7 @@ end
 
 -- One DNS label. A dot would let a caller leave the namespace, a colon or an at sign would change the authority.
 local function is_label(text)
-  return #text >= 1 and #text <= 63 and not text:find("[^a-z0-9-]") and text:sub(1, 1) ~= "-" and text:sub(-1) ~= "-"
+  return #text >= 1 and #text <= {{name.max_length}} and not text:find("[^{{name.characters}}-]") and text:sub(1, 1) ~= "-" and text:sub(-1) ~= "-"
 end
 
 -- Takes the selector out of a path. Answers its value (nil without one) and the path without it; or nil, nil and a refusal.
@@ -78,7 +78,7 @@ local function select_engine(header, path)
   end
   if header then
     if not is_label(header) then
-      return nil, nil, "invalid X-Firebolt-Engine header"
+      return nil, nil, "invalid {{header.engine.shown}} header"
     end
     if parameter and parameter ~= header then
       return nil, nil, "conflicting engine selectors"

@@ -8,9 +8,9 @@
 --
 -- No agent, no hold: without the agent's own header in the answer a request passes, as if there were no agent.
 
-local AGENT = "wake_agent"
-local DECISION = "x-firebolt-wake-decision"
-local EPOCH = "x-firebolt-wake-epoch"
+local AGENT = "{{cluster}}"
+local DECISION = "{{header.decision}}"
+local EPOCH = "{{header.epoch}}"
 local CHECK_TIMEOUT_MS = 2000
 local HOLD_TIMEOUT_MS = 125000
 -- How long an epoch counts as the present one: normally, for others while one request is asking, and while something changes.
@@ -43,7 +43,7 @@ local function is_known(handle, engine, now)
   end
   local span = asking and ASKING_MS or EPOCH_MS
   return within(epoch_at, now, CHANGING_MS)
-    or (within(epoch_at, now, span) and not handle:metadata():get("wake_changing"))
+    or (within(epoch_at, now, span) and not handle:metadata():get("{{metadata.changing}}"))
 end
 
 local function remember(engine)
@@ -87,25 +87,25 @@ local function judge(handle, engine)
     return nil
   end
   asking = true
-  local decision, status = ask(handle, "/check?engine=" .. engine, CHECK_TIMEOUT_MS)
+  local decision, status = ask(handle, "{{path.check}}?{{parameter.engine}}=" .. engine, CHECK_TIMEOUT_MS)
   asking = false
-  if decision == "wait" then
-    decision, status = ask(handle, "/hold?engine=" .. engine, HOLD_TIMEOUT_MS)
+  if decision == "{{decision.wait}}" then
+    decision, status = ask(handle, "{{path.hold}}?{{parameter.engine}}=" .. engine, HOLD_TIMEOUT_MS)
   end
   if not decision or status == "200" then
     -- Not "leaving": an engine that is asked to stop serves this request, and perhaps not the next.
-    if decision == "ready" or decision == "released" then
+    if decision == "{{decision.ready}}" or decision == "{{decision.released}}" then
       remember(engine)
     end
     return nil
   end
-  if decision == "unknown" then
+  if decision == "{{decision.unknown}}" then
     return "404", 'there is no engine "' .. engine .. '" in this namespace'
   end
-  if decision == "stopped" then
+  if decision == "{{decision.stopped}}" then
     return "503", 'engine "' .. engine .. '" is stopped, and no query starts it because auto-stop is off: set spec.replicas, or: kubectl firebolt start ' .. engine
   end
-  if decision == "denied" then
+  if decision == "{{decision.denied}}" then
     return "503", 'engine "' .. engine .. '" is stopped, and the API server rejects the request of this gateway to start it: its service account was replaced, or lost its rights; retry shortly'
   end
   return "503", "engine is not available; retry shortly"

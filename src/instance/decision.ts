@@ -1,6 +1,6 @@
 // What a pass over an instance decides, as data. The type says everything that can happen; apply.ts carries it out.
-import type { GatewayReadyReason, MetadataReadyReason } from "../api/conditions.ts";
 import type { InstanceStatus } from "../api/instance-status.ts";
+import type { GatewayReadyReason, MetadataReadyReason } from "../api/reasons.ts";
 import type { AppliedKind, ChildKind, Rendered } from "./children.ts";
 
 /** Why a component is not ready. */

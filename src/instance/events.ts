@@ -3,6 +3,7 @@
 import type { EventNote } from "@firebolt-operator/kube/events";
 import { findCondition } from "../api/condition-list.ts";
 import type { DeepReadonly } from "../api/deep-readonly.ts";
+import type { InstanceEventReason } from "../api/events.ts";
 import { API_VERSION, INSTANCE_NAMES } from "../api/group.ts";
 import type { InstanceStatus } from "../api/instance-status.ts";
 import { withNextStep } from "../api/next-step.ts";
@@ -16,7 +17,7 @@ import type { Troubles } from "./snapshot.ts";
 import { wakeOffBegins } from "./wake-off.ts";
 import type { Restored } from "./write-object.ts";
 
-type Told = Pick<EventNote, "type" | "reason" | "note">;
+type Told = Pick<EventNote<InstanceEventReason>, "type" | "reason" | "note">;
 type Status = DeepReadonly<InstanceStatus> | undefined;
 
 const TROUBLED = [
@@ -98,8 +99,8 @@ function catalogueEvents({ metadata, status }: Instance, after: Status): readonl
       ? `The catalogue of uid ${from} is given up, as accepted: an empty one starts in PersistentVolumeClaim ${claim}`
       : `The catalogue is in PersistentVolumeClaim ${claim} with uid ${to} from now on, in place of uid ${from}, as accepted`;
   return [
-    ...(isNews ? [{ type: "Warning" as const, reason: "CatalogueLost", note: is.message }] : []),
-    ...(from !== undefined && from !== to ? [{ type: "Warning" as const, reason: "CatalogueReplaced", note }] : []),
+    ...(isNews ? [{ type: "Warning", reason: "CatalogueLost", note: is.message } as const] : []),
+    ...(from !== undefined && from !== to ? [{ type: "Warning", reason: "CatalogueReplaced", note } as const] : []),
   ];
 }
 

@@ -1,7 +1,7 @@
 // Passes over a world in memory: the database's credentials, generated or brought, and the account id. Neither may ever change.
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
-import { splitNextStep } from "../api/next-step.ts";
+import { splitNextStep } from "../../test/support/next-step.ts";
 
 const SECRET = "lakeside-metadata-postgres-creds";
 const EXTERNAL = {

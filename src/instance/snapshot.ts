@@ -1,5 +1,6 @@
 // Everything one decision about an instance depends on, read beforehand. Plain data.
 import type { InstancePhase } from "../api/phases.ts";
+import type { MetadataReadyReason } from "../api/reasons.ts";
 import type { TroubledPod } from "../pods/pod-trouble.ts";
 import type { AppliedKind, Child, ChildMetadata, Instance, LiveObject } from "./children.ts";
 import type { InstanceIdentity } from "./names.ts";
@@ -12,7 +13,7 @@ export type Credentials =
   | { readonly type: "toCreate" }
   | {
       readonly type: "unusable";
-      readonly reason: "PostgresEnsureFailed" | "PostgresSecretPreflightFailed";
+      readonly reason: Extract<MetadataReadyReason, `Postgres${string}`>;
       readonly message: string;
     };
 

@@ -15,7 +15,7 @@ const HANGING = 40;
 const AGENT = { container: "wake-agent", port: 9903 };
 
 test(`the demand of a gateway listed after ${HANGING} that hang is read before any of those times out`, async () => {
-  const rows = [{ engine: "e", lastMs: Date.now(), parked: 1, shed: 0 }];
+  const rows = [{ engine: "e", stampMs: Date.now(), holds: 1, shed: 0 }];
   await using server = await startLoopback(({ url }, response) => {
     if (url.includes("/pods/works:"))
       response.end(renderDemandPage({ rows, dropped: 0, apiErrors: { write: 0, watch: 0 } }));

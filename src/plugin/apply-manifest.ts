@@ -1,5 +1,5 @@
-// Applies a manifest under the plugin's own name. Fields that others have set are theirs: unless told otherwise a conflict is refused,
-// with the fields, their managers and the way out.
+// Applies a manifest with the plugin's field manager. A conflict with another manager is an error that names the
+// fields, their managers and the next step, unless the user overwrites them.
 import { isFieldConflict, KubeApiError, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import type { Cluster } from "./cluster.ts";
 import { CommandError, EXIT } from "./exit-codes.ts";
@@ -8,7 +8,7 @@ import { FIELD_MANAGER } from "./kubectl.ts";
 export interface ApplyOptions {
   /** Take the fields over. */
   readonly force?: boolean;
-  /** What a person does about a conflict. */
+  /** The next step after a conflict. */
   readonly wayOut: string;
 }
 

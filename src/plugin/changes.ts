@@ -1,5 +1,5 @@
-// Says that something has changed, for displays that are drawn again: watches of several kinds come together as one stream of ticks,
-// a burst of events as one tick. Carries no objects; whoever draws reads afresh.
+// Change notifications for displays that are redrawn: watches of several kinds as one stream of ticks, a burst of
+// events as one tick. Carries no objects; the display reads them again.
 import { isForbidden, pause, type ResourceType, systemClock } from "@firebolt-operator/kube";
 import type { Cluster } from "./cluster.ts";
 import { startDeadline } from "./deadline.ts";
@@ -10,12 +10,12 @@ const SETTLE_MS = 150;
 
 export interface ChangesOptions {
   readonly kinds: readonly { readonly type: ResourceType; readonly scope: Scope }[];
-  /** A tick comes at least this often, for what no watch tells (queries, ages). */
+  /** The longest time between ticks, for values that no watch reports (queries, ages). */
   readonly everyMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Ticks until the signal fires. The first comes at once. */
+/** Ticks until the signal fires. The first is immediate. */
 export async function* changes(cluster: Cluster, { kinds, everyMs, signal }: ChangesOptions): AsyncGenerator<void> {
   using end = startDeadline(signal);
   const ended = end.signal;
@@ -31,7 +31,7 @@ export async function* changes(cluster: Cluster, { kinds, everyMs, signal }: Cha
     try {
       for await (const _ of watchKind(own, type, { scope, resourceVersion: undefined })) changed();
     } catch (error) {
-      // What may not be watched is read with the next tick, or shown as not readable.
+      // A kind that may not be watched is read at the next tick, or shown as not readable.
       if (isForbidden(error)) return;
       failure ??= { error };
       changed();

@@ -1,4 +1,5 @@
-// The cluster that a command talks to: client, namespace and the limits of every call. Opens no connection by itself.
+// The cluster of a command: client, namespace and limits of every call. Opens no connection by itself.
+import { type Clock, systemClock } from "@firebolt-operator/kube";
 import {
   type CallOptions,
   type ClusterConfig,
@@ -8,20 +9,21 @@ import {
 import { VERSION } from "../command-line/version.ts";
 import type { FlagValues } from "./flags.ts";
 import { openKubeconfig } from "./open-kubeconfig.ts";
-import { reachOf } from "./own-command.ts";
+import { clusterArgsOf } from "./own-command.ts";
 
 export interface Cluster extends Disposable {
   readonly client: KubeClient;
   readonly config: ClusterConfig;
   /** Of `-n`, else of the context, else `default`. */
   readonly namespace: string;
-  /** How the command line names the cluster, for commands that messages name. */
-  readonly reach: readonly string[];
-  /** For every call: its deadline, and the end of the program. */
+  /** Flags with which the command line selects the cluster, for commands in messages. */
+  readonly clusterArgs: readonly string[];
+  /** For every call: its timeout, and the signal that ends the program. */
   readonly call: Required<CallOptions>;
+  readonly clock: Clock;
 }
 
-/** Node's timers take no more; nobody waits three weeks for an answer. */
+/** The longest delay of a Node timer: three weeks. */
 const NO_LIMIT_MS = 2 ** 31 - 1;
 export const USER_AGENT = `kubectl-firebolt/${VERSION}`;
 
@@ -29,17 +31,19 @@ export interface ConnectOptions {
   readonly flags: FlagValues;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
+  readonly clock?: Clock;
 }
 
-export async function connect({ flags, env, signal }: ConnectOptions): Promise<Cluster> {
+export async function connect({ flags, env, signal, clock = systemClock }: ConnectOptions): Promise<Cluster> {
   const config = await openKubeconfig({ path: flags.text("kubeconfig"), context: flags.text("context"), env });
   const client = createKubeClient({ config, userAgent: USER_AGENT });
   return {
     client,
     config,
     namespace: flags.text("namespace") || config.namespace || "default",
-    reach: reachOf(flags),
+    clusterArgs: clusterArgsOf(flags),
     call: { signal, timeoutMs: flags.durationMs("request-timeout") || NO_LIMIT_MS },
+    clock,
     [Symbol.dispose]: () => client.close(),
   };
 }

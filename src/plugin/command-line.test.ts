@@ -12,7 +12,7 @@ const run = (line: string) => {
   return parsed;
 };
 
-describe("kubectl's ways to write a flag", () => {
+describe("kubectl's flag syntax", () => {
   test.each([
     "engine list -n team -o json",
     "engine list -nteam -ojson",
@@ -42,7 +42,7 @@ describe("kubectl's ways to write a flag", () => {
     expect(run("engine start x").flags.integer("replicas")).toBeUndefined();
   });
 
-  test("arguments stand anywhere, and after -- everything is one", () => {
+  test("arguments may be anywhere, and everything after -- is one", () => {
     expect(run("engine query -n team adhoc SELECT").args).toEqual(["adhoc", "SELECT"]);
     expect(run("engine query adhoc -- --x").args).toEqual(["adhoc", "--x"]);
   });
@@ -87,7 +87,7 @@ describe("help and version", () => {
   );
 });
 
-describe("what makes no sense is refused with the way out", () => {
+describe("a mistake is rejected with a correction", () => {
   test.each([
     ["restart", 'unknown command "restart" (did you mean "engine restart"?): see kubectl firebolt --help'],
     ["dance", 'unknown command "dance": see kubectl firebolt --help'],

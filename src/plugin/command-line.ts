@@ -1,5 +1,5 @@
-// The command line in kubectl's syntax (`-n ns`, `-nns`, `-o=json`, `--flag value`, `--flag=value`, flags before or after words).
-// Finds the command, checks the arguments and reads no environment. What is wrong is a UsageError with the way out.
+// The command line in kubectl's syntax (`-n ns`, `-nns`, `-o=json`, `--flag value`, `--flag=value`, flags before or
+// after words). Finds the command and checks its arguments. A mistake is a UsageError that says how to correct it.
 import type { Argument, Command, CommandGroup } from "./command.ts";
 import { UsageError } from "./exit-codes.ts";
 import { type Flag, FlagValues } from "./flags.ts";
@@ -35,7 +35,7 @@ export function parseCommandLine(
   return { type: "run", command, args, flags };
 }
 
-/** Words come first, with nothing but global flags among them. */
+/** The words of a command come first; only global flags may stand between them. */
 function findCommand(commands: readonly Command[], groups: readonly CommandGroup[], argv: readonly string[]): Words {
   const spellings = commands.flatMap((command) =>
     [command.words, ...(command.aliases ?? [])].map((words) => ({ words, command })),
@@ -46,7 +46,7 @@ function findCommand(commands: readonly Command[], groups: readonly CommandGroup
     const word = argv[i] ?? "";
     if (word.startsWith("-")) {
       const flag = findFlag(word, GLOBAL_FLAGS);
-      // The command may know it: it is parsed again, with all its flags.
+      // It may be a flag of the command: parsed again once the command is known.
       if (flag === undefined) throw unknownFlag(word, GLOBAL_FLAGS, path);
       early.push(word);
       if (takesNext(word, flag)) early.push(argv[++i] ?? "");
@@ -66,14 +66,14 @@ function findCommand(commands: readonly Command[], groups: readonly CommandGroup
 
 interface ReadOptions {
   readonly command?: Command;
-  /** A line that is still being typed may hold flags of a command that nobody has looked up. */
-  readonly unknown?: "refuse" | "skip";
+  /** A line that is still being typed may hold flags of a command that is not known yet. */
+  readonly unknown?: "reject" | "skip";
 }
 
 export function readFlags(
   tokens: readonly string[],
   known: readonly Flag[],
-  { command, unknown = "refuse" }: ReadOptions = {},
+  { command, unknown = "reject" }: ReadOptions = {},
 ): { flags: FlagValues; args: string[] } {
   const flags = new FlagValues(known);
   const args: string[] = [];
@@ -109,7 +109,7 @@ function findFlag(token: string, known: readonly Flag[]): Flag | undefined {
   }
   const letter = token.slice(1, 2);
   const flag = known.find(({ short }) => short === letter);
-  // `-Aw` is not worth a parser: a switch stands alone.
+  // Combined switches (`-Aw`) are not supported.
   return flag?.type === "switch" && token.length > 2 && token[2] !== "=" ? undefined : flag;
 }
 
@@ -137,8 +137,8 @@ function checkArguments({ words, arguments: wanted = [] }: Command, args: readon
 }
 
 /**
- * An unset variable of a script is an empty argument. As a name it would address all objects of the kind: `engine delete ""` must not
- * become the deletion of every engine.
+ * An unset variable of a script is an empty argument. As a name it would address all objects of the kind: `engine
+ * delete ""` must not become the deletion of every engine.
  */
 function checkArgument(call: string, wanted: Argument | undefined, value: string): void {
   const isPath = wanted?.kind !== undefined && (value === "." || value === "..");
@@ -172,7 +172,7 @@ function unknownCommand(
     .filter(({ words, command }) => command.hidden === undefined && same(words.slice(0, before.length), before))
     .map(({ words }) => words[before.length] ?? "");
   const call = ["kubectl firebolt", ...before].join(" ");
-  // The whole command is meant by its last word more often than one that is only spelt alike.
+  // The last word of a whole command is a better guess than a word that is only spelled alike.
   const full = spellings.find(({ words, command }) => command.hidden === undefined && words.at(-1) === word);
   const near =
     before.length === 0 && full !== undefined

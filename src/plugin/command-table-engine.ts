@@ -1,4 +1,4 @@
-// The commands about engines.
+// The commands for engines.
 import type { Command } from "./command.ts";
 import type { Flag } from "./flags.ts";
 import { ALL_NAMESPACES, LIST_OUTPUT, SELECTOR, TREE_OUTPUT, WAIT, WATCH } from "./global-flags.ts";

@@ -1,4 +1,4 @@
-// The commands about everything at once: seeing, planning, watching, reporting.
+// The commands for everything at once: status, plan, rollout, support bundle.
 import type { Command } from "./command.ts";
 import { ALL_NAMESPACES, TREE_OUTPUT, WATCH } from "./global-flags.ts";
 

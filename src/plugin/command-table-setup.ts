@@ -1,4 +1,4 @@
-// The commands that are needed once: installing, removing, completing.
+// The commands for setup: install, uninstall, completion, version.
 import type { Command } from "./command.ts";
 import type { Flag } from "./flags.ts";
 import { TREE_OUTPUT } from "./global-flags.ts";

@@ -1,4 +1,5 @@
-// Every command of the plugin: words, flags, help and where its code is. The code is loaded only for the command that runs.
+// Every command of the plugin: words, flags, help and where its code is. The code is loaded only for the command that
+// runs.
 import type { Command, CommandGroup } from "./command.ts";
 import { ENGINE_COMMANDS } from "./command-table-engine.ts";
 import { PLATFORM_COMMANDS } from "./command-table-platform.ts";
@@ -71,7 +72,7 @@ const CLASS_COMMANDS: readonly Command[] = [
   },
 ];
 
-/** In the order of the overview: looking, changing, then what is needed once. */
+/** In the order of the overview: diagnosis, changes, setup. */
 export const COMMANDS: readonly Command[] = [
   ...PLATFORM_COMMANDS,
   ...ENGINE_COMMANDS,

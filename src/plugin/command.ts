@@ -1,5 +1,6 @@
-// What a command is: words, flags and help as data, and the code that runs it, loaded only when it is wanted.
+// A command as data: words, flags, help, and a loader for the code that runs it.
 
+import type { Clock } from "@firebolt-operator/kube";
 import type { Cluster } from "./cluster.ts";
 import type { ExitCode } from "./exit-codes.ts";
 import type { Flag, FlagValues } from "./flags.ts";
@@ -10,9 +11,10 @@ export interface CommandContext {
   readonly flags: FlagValues;
   readonly terminal: Terminal;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
   /** Fires on Ctrl+C. */
   readonly signal: AbortSignal;
-  /** All there are, for whoever completes words. */
+  /** Every command, for completion. */
   readonly commands: readonly Command[];
   /** Reads the kubeconfig; opens no connection before the first call. */
   readonly connect: () => Promise<Cluster>;
@@ -26,14 +28,14 @@ export interface Argument {
   readonly optional?: true;
   /** Any number of them; the last argument only. */
   readonly many?: true;
-  /** What the shell may complete it with. */
+  /** What the shell completes it with. */
   readonly kind?: "engine" | "instance" | "class" | "shell";
 }
 
 export interface Command {
   /** `["engine", "list"]` */
   readonly words: readonly string[];
-  /** Other ways to call it, whole. */
+  /** Alternative spellings of the whole command. */
   readonly aliases?: readonly (readonly string[])[];
   readonly summary: string;
   /** Further paragraphs of the help. */
@@ -45,7 +47,7 @@ export interface Command {
   readonly load: () => Promise<Run>;
 }
 
-/** A word that only leads to others. */
+/** A word that is only a prefix of commands. */
 export interface CommandGroup {
   readonly word: string;
   readonly summary: string;

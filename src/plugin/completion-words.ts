@@ -1,4 +1,4 @@
-// What may come next on a half-typed command line. Pure but for the names of objects, which the caller knows.
+// Completions for a command line that is being typed. Pure: the caller provides the names of objects.
 import type { Argument, Command } from "./command.ts";
 import { GLOBAL_FLAGS } from "./global-flags.ts";
 
@@ -17,7 +17,7 @@ export function completions(commands: readonly Command[], done: readonly string[
   return kind === undefined ? { type: "words", words: [] } : { type: "names", kind };
 }
 
-/** The words alone: neither flags nor their values. */
+/** The words without flags and their values. */
 function withoutFlags(commands: readonly Command[], words: readonly string[]): readonly string[] {
   const flags = [...commands.flatMap((command) => command.flags ?? []), ...GLOBAL_FLAGS];
   return words.filter((word, index) => {

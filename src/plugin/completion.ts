@@ -1,5 +1,5 @@
-// `completion SHELL`: a script that makes the shell ask this program for words, and `__complete`, which answers. Names of objects come
-// from the cluster, within a second or not at all.
+// `completion SHELL` prints a script with which the shell calls `__complete`, which prints the completions. Names of
+// objects come from the cluster, within a second or not at all.
 import type { ResourceType } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../api/engine.ts";
 import { FireboltEngineClass } from "../api/engine-class.ts";
@@ -21,9 +21,9 @@ complete -F _kubectl_firebolt kubectl-firebolt
 `,
   zsh: `#compdef kubectl-firebolt
 _kubectl_firebolt() {
-  local -a answers
-  answers=("\${(@f)$(kubectl-firebolt __complete -- "\${words[@]:1:$((CURRENT-1))}" 2>/dev/null)}")
-  compadd -a answers
+  local -a candidateWords
+  candidateWords=("\${(@f)$(kubectl-firebolt __complete -- "\${words[@]:1:$((CURRENT-1))}" 2>/dev/null)}")
+  compadd -a candidateWords
 }
 compdef _kubectl_firebolt kubectl-firebolt
 `,
@@ -56,9 +56,10 @@ export const complete: Run = async (context) => {
   const words = context.args;
   const [done, last] = [words.slice(0, -1), words.at(-1) ?? ""];
   const candidates = completions(context.commands, done, last);
-  const answers = candidates.type === "words" ? candidates.words : await namesFor(context, candidates.kind, done);
+  const candidateWords =
+    candidates.type === "words" ? candidates.words : await namesFor(context, candidates.kind, done);
   context.terminal.out(
-    answers
+    candidateWords
       .filter((word) => word.startsWith(last))
       .map((word) => `${word}\n`)
       .join(""),

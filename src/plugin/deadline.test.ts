@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { limitMs, startDeadline } from "./deadline.ts";
 
-test("time passes", () => {
+test("fires after the timeout", () => {
   vi.useFakeTimers();
   try {
     using deadline = startDeadline(new AbortController().signal, 100);
@@ -14,7 +14,7 @@ test("time passes", () => {
   }
 });
 
-test("the parent ends it, also one that has ended before", () => {
+test("fires with its parent, even one that fired before", () => {
   const parent = new AbortController();
   using deadline = startDeadline(parent.signal, 1_000_000);
   parent.abort(new Error("stop"));
@@ -23,7 +23,7 @@ test("the parent ends it, also one that has ended before", () => {
   expect(late.signal.reason).toEqual(new Error("stop"));
 });
 
-test("it can be ended, which is no passing of time", () => {
+test("disposing it is not a timeout", () => {
   using deadline = startDeadline(new AbortController().signal, 1_000_000);
   deadline.end();
   expect([deadline.signal.aborted, deadline.passed]).toEqual([true, false]);

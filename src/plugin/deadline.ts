@@ -1,18 +1,18 @@
-// An end that comes by itself: a signal that fires with its parent or after a while, whichever is first. Held by its owner, who
-// closes it; signals that nobody holds may be forgotten before they fire.
+// A deadline: a signal that fires with its parent or after a timeout, whichever is first. Its owner keeps a reference
+// and disposes it; without a reference it could be garbage-collected before it fires.
 
 export interface Deadline extends Disposable {
   readonly signal: AbortSignal;
-  /** Whether time is up, as opposed to the parent having ended everything. */
+  /** Whether the timeout fired, and not the parent. */
   readonly passed: boolean;
   /** Fires it now. */
   end(): void;
 }
 
-/** What a flag with a duration asks for: 0 is no limit. */
+/** The limit that a duration flag requests: 0 is no limit. */
 export const limitMs = (duration: number | undefined): number | undefined => (duration === 0 ? undefined : duration);
 
-/** Without `afterMs` it fires only with its parent, or when it is ended. */
+/** Without `afterMs` it fires only with its parent, or when it is disposed. */
 export function startDeadline(parent: AbortSignal, afterMs?: number): Deadline {
   const controller = new AbortController();
   const state = { passed: false };

@@ -1,4 +1,4 @@
-// An error as one line for the person who typed the command. Defects of the program keep their stack: somebody must find them.
+// An error as one line for the user. Bugs of the program keep their stack.
 import {
   CredentialsError,
   isForbidden,
@@ -16,7 +16,7 @@ export function describeError(error: unknown): string {
       ? `${error.message}; the kubeconfig names this file: correct the path there, or log in again`
       : error.message;
   if (error instanceof KubeTimeoutError) return `${error.message} (use --request-timeout to allow more time)`;
-  if (error instanceof KubeConnectionError) return `cannot reach the cluster: ${error.message}`;
+  if (error instanceof KubeConnectionError) return `cannot clusterArgs the cluster: ${error.message}`;
   if (error instanceof KubeApiError)
     return isForbidden(error) ? `permission denied: ${apiMessage(error)}` : apiMessage(error);
   if (error instanceof Error) return error.stack ?? error.message;
@@ -26,7 +26,7 @@ export function describeError(error: unknown): string {
 const isFileError = (cause: unknown): boolean =>
   cause instanceof Error && "syscall" in cause && (cause.syscall === "open" || cause.syscall === "stat");
 
-/** What the server said, without the request in front of it. */
+/** The server's message, without the request in front of it. */
 export function apiMessage(error: KubeApiError): string {
   const said = / \d{3}(?: [A-Za-z]+)?: (.*)$/s.exec(error.message)?.[1];
   return said ?? error.message;

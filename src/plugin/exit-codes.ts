@@ -1,4 +1,4 @@
-// How the program ends, as scripts see it, and the errors that carry such an ending. The help and the manual print this table.
+// Exit codes, and the errors that carry one. The help and the manual print this table.
 
 export const EXIT = {
   ok: 0,
@@ -25,12 +25,12 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   ],
   [EXIT.notYet, "not in the wanted state, or not within --timeout"],
   [EXIT.sqlRefused, "engine query: the engine rejected the statement, or failed while it ran it"],
-  [EXIT.incomplete, "support-bundle: written, but something could not be read; gaps.txt in it says what"],
+  [EXIT.incomplete, "support-bundle: written, but something could not be read; gaps.txt in it lists what"],
   [EXIT.rolls, "plan --detailed-exit-code: something would roll"],
   [EXIT.interrupted, "interrupted by Ctrl+C"],
 ];
 
-/** An ending that has been explained to the user; nothing of it is a defect of the program. */
+/** A failure that is explained to the user and is not a bug of the program. */
 export class CommandError extends Error {
   override readonly name: string = "CommandError";
   readonly exitCode: ExitCode;
@@ -41,7 +41,7 @@ export class CommandError extends Error {
   }
 }
 
-/** The command line makes no sense. */
+/** The command line is wrong. */
 export class UsageError extends CommandError {
   override readonly name = "UsageError";
 

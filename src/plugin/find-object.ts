@@ -1,4 +1,5 @@
-// Looks up what a person named, and when it is not there says where it is or what it may have been called.
+// Finds the object that the user named. When it does not exist, the error names the namespace that has it, or a
+// similar name.
 
 import { groupResourceOf, isForbidden, isNotFound, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import type { Cluster } from "./cluster.ts";
@@ -18,7 +19,7 @@ export async function requireObject<T extends KubeObject>(
   throw new CommandError(message, EXIT.notFound);
 }
 
-/** The one that was named; without a name, the only one there is. */
+/** The named object; without a name, the only one that exists. */
 export async function requireOne<T extends KubeObject>(
   cluster: Cluster,
   type: ResourceType<T>,
@@ -47,7 +48,7 @@ export interface Scope {
   readonly labelSelector?: string;
 }
 
-/** All objects of a kind, with a clear word when the kind itself is not there. */
+/** All objects of a kind. A kind that is not installed is an error that says so. */
 export async function listObjects<T extends KubeObject>(
   { client, call }: Cluster,
   type: ResourceType<T>,
@@ -69,7 +70,7 @@ export async function listObjects<T extends KubeObject>(
   }
 }
 
-/** Where an object that was not found is, or what it may be called: ` (did you mean "x"?)`, or nothing. */
+/** For an object that was not found: its namespace, or ` (did you mean "x"?)`, or nothing. */
 export async function whereElse<T extends KubeObject>(
   cluster: Cluster,
   type: ResourceType<T>,
@@ -84,7 +85,7 @@ export async function whereElse<T extends KubeObject>(
     const namespaces = everywhere.items.filter((object) => nameOf(object) === name).map(namespaceOf);
     if (namespaces.length > 0) return ` (it exists in namespace ${namespaces.join(", ")}: use -n)`;
   } catch (error) {
-    // Listing is a courtesy that not everybody may be granted: that the object is missing is known without it.
+    // Without permission to list, there is no suggestion; the object is missing all the same.
     if (!isForbidden(error)) throw error;
   }
   const names = items.map(nameOf).sort();

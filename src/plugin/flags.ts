@@ -7,14 +7,14 @@ export type FlagType = "text" | "switch" | "integer" | "duration";
 export interface Flag {
   readonly name: string;
   readonly short?: string;
-  /** Other spellings that mean the same. */
+  /** Alternative spellings. */
   readonly alias?: string;
   readonly type: FlagType;
-  /** As a user would type it. Without one the flag has no value unless it is given. */
+  /** As a user would type it. Without a default the flag has no value unless it is given. */
   readonly default?: string;
-  /** The only values there are. */
+  /** The allowed values. */
   readonly values?: readonly string[];
-  /** What stands for the value in the help. */
+  /** Name of the value in the help. */
   readonly placeholder?: string;
   readonly help: string;
 }
@@ -23,7 +23,7 @@ const DURATION = "must be a duration such as 30s, 5m or 1h30m";
 
 type Value = string | number | boolean;
 
-/** The values of one command line. Asking for a flag that the command does not have is a defect, and throws. */
+/** The values of one command line. Reading a flag that the command does not have is a bug, and throws. */
 export class FlagValues {
   readonly #known: ReadonlyMap<string, Flag>;
   readonly #values = new Map<string, Value>();

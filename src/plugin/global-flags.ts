@@ -1,4 +1,4 @@
-// Flags that every command takes, and flags that several commands share, so that they read alike everywhere.
+// Flags of every command, and flags that several commands share.
 import type { Flag } from "./flags.ts";
 
 export const GLOBAL_FLAGS: readonly Flag[] = [

@@ -1,4 +1,4 @@
-// The help texts, made from the command table: an overview, one page per group and one per command. Prints nothing itself.
+// The help, generated from the command table: an overview, and the help of each group and command. Pure.
 import type { Command, CommandGroup } from "./command.ts";
 import { EXIT_MEANINGS } from "./exit-codes.ts";
 import type { Flag } from "./flags.ts";
@@ -11,7 +11,7 @@ export interface HelpInput {
   readonly groups: readonly CommandGroup[];
   readonly words: readonly string[];
   readonly style: Style;
-  /** Where lines are broken; undefined: nowhere. */
+  /** Columns after which lines are wrapped; undefined: never. */
   readonly width?: number | undefined;
 }
 
@@ -81,7 +81,7 @@ function commandHelp(command: Command, { style, width }: HelpInput): readonly st
   ];
 }
 
-/** Commands that can be called by one word, too. */
+/** Commands with an alias of one word. */
 function shortcuts(commands: readonly Command[], width: number | undefined): string {
   const rows = commands.flatMap(({ words, aliases = [] }) =>
     aliases.map((alias) => [alias.join(" "), `the same as ${words.join(" ")}`] as const),

@@ -1,5 +1,5 @@
-// kubectl as the tool for what a plain API client cannot do (forwarding ports), and as the language of --print-commands.
-// Builds argument lists and shell text; running them is the caller's business.
+// kubectl, for what an API client cannot do (port forwards) and as the language of --print-commands. Builds argument
+// lists and shell scripts; the caller runs them.
 import type { FlagValues } from "./flags.ts";
 
 export interface KubectlCommand {
@@ -9,11 +9,11 @@ export interface KubectlCommand {
   readonly args: readonly string[];
   /** A manifest for standard input. */
   readonly stdin?: string;
-  /** It goes on, and says nothing, until the script ends. */
+  /** Runs in the background, silently, until the script exits. */
   readonly background?: true;
 }
 
-/** Who makes the plugin's changes, as managedFields show it. */
+/** The field manager of the plugin's changes. */
 export const FIELD_MANAGER = "kubectl-firebolt";
 
 /** Global flags, verb, namespace, rest: the order in which kubectl's own messages show them. */
@@ -44,7 +44,7 @@ export function secondsText(ms: number): string {
   return `${Math.ceil(ms / 1_000)}s`;
 }
 
-/** As a shell reads it back. */
+/** Quoted for a shell. */
 export function quoted(word: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,4 +1,4 @@
-// `instance list`, `engine list` and `class list`: one way of listing, three sets of columns.
+// `instance list`, `engine list` and `class list`: the same command with three sets of columns.
 import type { KubeObject, ResourceType } from "@firebolt-operator/kube";
 import { findCondition } from "../api/condition-list.ts";
 import type { Condition } from "../api/conditions.ts";
@@ -28,7 +28,7 @@ interface Listing<T extends KubeObject> {
 
 type WithConditions = { readonly status?: { readonly conditions?: readonly Readonly<Condition>[] } };
 
-/** `true`, `false`, or nothing when nobody has judged yet. */
+/** `true`, `false`, or nothing while unknown. */
 export function readyText({ status }: WithConditions): string {
   const ready = findCondition(status?.conditions, "Ready");
   return ready === undefined ? "" : String(ready.status === "True");

@@ -1,5 +1,5 @@
-// The entry point of `kubectl firebolt`: reads the command line, runs one command, and turns what happened into an exit code.
-
+// The entry point of `kubectl firebolt`: parses the command line, runs one command and sets the exit code.
+import { systemClock } from "@firebolt-operator/kube";
 import { VERSION } from "../command-line/version.ts";
 import { connect } from "./cluster.ts";
 import { parseCommandLine } from "./command-line.ts";
@@ -37,7 +37,8 @@ async function run(argv: readonly string[], terminal: Terminal, signal: AbortSig
         terminal,
         env,
         signal,
-        connect: () => connect({ flags, env, signal }),
+        clock: systemClock,
+        connect: () => connect({ flags, env, signal, clock: systemClock }),
       });
     }
     default:
@@ -48,16 +49,16 @@ async function run(argv: readonly string[], terminal: Terminal, signal: AbortSig
 const terminal = createTerminal(process.stdout, process.stderr, process.env, process.stdin);
 const interrupt = new AbortController();
 process.on("SIGINT", () => {
-  // The first asks politely, the second does not wait for an answer.
+  // The first Ctrl+C shuts down, the second exits at once.
   if (interrupt.signal.aborted) process.exit(EXIT.interrupted);
   interrupt.abort(new Error("interrupted"));
 });
 process.on("SIGTERM", () => interrupt.abort(new Error("terminated")));
-// `kubectl firebolt … | head` has seen enough: that is no failure.
+// `kubectl firebolt … | head`: a closed pipe is not a failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) =>
   process.exit(error.code === "EPIPE" ? EXIT.ok : EXIT.failed),
 );
-// `kubectl firebolt … 2>&1 | head`: nobody reads the message any more, but a script still reads the exit code.
+// `kubectl firebolt … 2>&1 | head`: the message is lost, the exit code is still set.
 process.stderr.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
 });

@@ -41,7 +41,7 @@ test.each([
   },
   { what: "an empty file", path: file("empty", ""), cause: ": current-context is not set", out: FILE },
   { what: "another file", path: file("token", SECRET), cause: ": must be a mapping; ", out: FILE },
-])("$what: file, cause and way out, and nothing of its content", async ({ path, cause, out }) => {
+])("$what: file, cause and next step, and nothing of its content", async ({ path, cause, out }) => {
   const error = await openKubeconfig({ path, context: "", env: {} }).catch((thrown: unknown) => thrown);
   const message = error instanceof Error ? error.message : "";
   expect(message).toContain(path);

@@ -1,5 +1,5 @@
-// Reads the kubeconfig for a person at a terminal: one that cannot be used is an error that names the file, what is wrong with it and
-// the way out. Shows nothing of the file's content, which holds credentials.
+// Reads the kubeconfig. One that cannot be used is an error that names the file, the problem and the next step. Shows
+// nothing of the file's content, which holds credentials.
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { KubeConfigError } from "@firebolt-operator/kube";
@@ -32,7 +32,7 @@ export async function openKubeconfig(source: KubeconfigSource): Promise<ClusterC
   }
 }
 
-/** The code stays: a file that is listed in KUBECONFIG may be missing. */
+/** Keeps the error code: a file that is listed in KUBECONFIG may be missing. */
 function readPlainly(path: string, readFile: ReadFile): string {
   try {
     return readFile(path);
@@ -53,7 +53,10 @@ const CAUSES: Readonly<Record<string, string>> = {
   ELOOP: "it is a symbolic link to itself",
 };
 
-/** A parser quotes the value and the lines around a mistake, and a value that is no mapping may be a token: neither is shown. */
+/**
+ * A parser quotes the value and the lines around a mistake, and a value that is no mapping may be a token: neither is
+ * shown.
+ */
 function shown({ message, cause }: KubeConfigError): string {
   const [line = ""] = message.split("\n");
   const at = line.indexOf(NOT_YAML);
@@ -63,14 +66,14 @@ function shown({ message, cause }: KubeConfigError): string {
 
 const NOT_YAML = " is not YAML: ";
 
-/** An alias that leads nowhere is found after the text was parsed, and has no place. */
+/** An unresolved alias is reported after parsing, without a position. */
 function placeOf(cause: unknown): string {
   if (!(cause instanceof Error && "linePos" in cause && Array.isArray(cause.linePos))) return "it cannot be parsed";
   const [start]: readonly unknown[] = cause.linePos;
   return isObject(start) ? `line ${start["line"]}, column ${start["col"]} cannot be parsed` : "it cannot be parsed";
 }
 
-/** For a file that cannot be read, is no YAML or holds no cluster at all. Other messages name what to change in it. */
+/** For a file that cannot be read, is not YAML or has no cluster. Other messages name what to change in it. */
 function wayOut({ message, cause }: KubeConfigError, path: string, env: KubeconfigSource["env"]): readonly string[] {
   const isUnread = cause instanceof Error && "code" in cause && cause.name !== "YAMLParseError";
   const isUnusable = cause instanceof Error || /there are no contexts$|: must be a mapping/.test(message);

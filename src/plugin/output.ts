@@ -1,15 +1,15 @@
-// Results for programs: JSON, YAML and names. What people read is rendered where it is made.
+// Output for programs: JSON, YAML and names.
 import { apiVersionOf, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 
 export type DataFormat = "json" | "yaml";
 
 export const isDataFormat = (format: string): format is DataFormat => format === "json" || format === "yaml";
 
-/** What JSON allows in a string, and a terminal obeys all the same. */
+/** Control characters that JSON allows in a string and that a terminal interprets. */
 const UNESCAPED = /[\u007f-\u009f\u2028\u2029\p{Bidi_Control}]/gu;
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** Loads the YAML writer only when it is asked for: most calls print tables. */
+/** Loads the YAML writer only when it is needed: most calls print tables. */
 export async function dataText(value: unknown, format: DataFormat): Promise<string> {
   if (format === "json") return `${JSON.stringify(value, null, 4).replace(UNESCAPED, escaped)}\n`;
   const { stringify } = await import("yaml");

@@ -3,36 +3,36 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseCommandLine } from "./command-line.ts";
 import { COMMANDS, GROUPS } from "./command-table.ts";
-import { aimed, ownCommand } from "./own-command.ts";
+import { ownCommand, withClusterArgs } from "./own-command.ts";
 
-test("a command has the namespace and the cluster of whoever reads it", () => {
-  const reach = ["--kubeconfig=/my files/config", "--context=prod"];
-  const line = ownCommand({ namespace: "analytics", reach }, ["engine", "query", "adhoc", "SELECT 'x'"]);
+test("a command has the namespace and the cluster of the user", () => {
+  const clusterArgs = ["--kubeconfig=/my files/config", "--context=prod"];
+  const line = ownCommand({ namespace: "analytics", clusterArgs }, ["engine", "query", "adhoc", "SELECT 'x'"]);
   expect(line).toBe(
     "kubectl firebolt engine query adhoc 'SELECT '\\''x'\\''' -n analytics '--kubeconfig=/my files/config' --context=prod",
   );
   expect(ownCommand({ namespace: undefined }, ["install"])).toBe("kubectl firebolt install");
 });
 
-describe("next steps from the operator's side", () => {
-  test("every kubectl of them goes to the cluster that was named", () => {
-    expect(aimed("see: kubectl describe pod p -n ns; the logs: kubectl logs p -n ns", ["--context=prod"])).toBe(
-      "see: kubectl --context=prod describe pod p -n ns; the logs: kubectl --context=prod logs p -n ns",
-    );
+describe("next steps of the operator", () => {
+  test("every kubectl command acts on the cluster of the command line", () => {
+    expect(
+      withClusterArgs("see: kubectl describe pod p -n ns; the logs: kubectl logs p -n ns", ["--context=prod"]),
+    ).toBe("see: kubectl --context=prod describe pod p -n ns; the logs: kubectl --context=prod logs p -n ns");
   });
 
-  test("what is complete stays as it is", () => {
+  test("complete commands are unchanged", () => {
     const complete = "kubectl firebolt engine status e -n ns --context=prod, or kubectl --context=prod get pods";
-    expect(aimed(complete, ["--context=prod"])).toBe(complete);
-    expect(aimed("kubectl get pods", [])).toBe("kubectl get pods");
-    expect(aimed("kubectl get pods", ["--context", "a$&b$'c"])).toMatch(
+    expect(withClusterArgs(complete, ["--context=prod"])).toBe(complete);
+    expect(withClusterArgs("kubectl get pods", [])).toBe("kubectl get pods");
+    expect(withClusterArgs("kubectl get pods", ["--context", "a$&b$'c"])).toMatch(
       /^kubectl --context \S*a\$&b\$\S*c\S* get pods$/,
     );
-    expect(aimed(undefined, ["--context=prod"])).toBeUndefined();
+    expect(withClusterArgs(undefined, ["--context=prod"])).toBeUndefined();
   });
 });
 
-describe("no message names a command of its own making", () => {
+describe("every command in a message comes from ownCommand", () => {
   /** Help and usage are about a command as such, and examples stand for themselves. */
   const ABOUT_COMMANDS = /^(?:help|command-line|command-table[a-z-]*|completion|own-command)\.ts$/;
   const files = readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" }).filter(

@@ -1,5 +1,5 @@
-// `version`: of this program, and of the operator and the custom resource definitions in the cluster. The client's part never fails: a
-// cluster that cannot be reached is a warning.
+// `version`: of the plugin, of the operator and of the custom resource definitions in the cluster. A cluster that
+// cannot be reached is a warning, not a failure.
 import { defineResource, isForbidden, type KubeObject } from "@firebolt-operator/kube";
 import type { V1Deployment } from "../api/generated/kubernetes.ts";
 import { ENGINE_CLASS_NAMES, ENGINE_NAMES, GROUP, INSTANCE_NAMES } from "../api/group.ts";
@@ -40,7 +40,7 @@ interface DefinitionVersion {
   readonly served: readonly string[];
 }
 
-/** Undefined: who asks may not read it. */
+/** Undefined: the user may not read it. */
 interface ServerVersions {
   readonly operators: readonly OperatorVersion[] | undefined;
   readonly definitions: readonly DefinitionVersion[] | undefined;

@@ -1,4 +1,4 @@
-// Flags of commands that come in pairs: for engines and for instances.
+// Flags of commands that exist for engines and for instances.
 import type { Flag } from "./flags.ts";
 
 export const LOCAL_PORT: Flag = {

@@ -9,7 +9,7 @@ test.each([
   ["", "abc", 3],
 ])("%s → %s: %d", (a, b, distance) => expect(editDistance(a, b)).toBe(distance));
 
-test("near words are found, far ones are not", () => {
+test("similar words are suggested, others are not", () => {
   expect(nearest("enigne", ["engine", "instance"])).toBe("engine");
   expect(nearest("inst", ["engine", "instance"])).toBe("instance");
   expect(nearest("x", ["engine"])).toBeUndefined();

@@ -1,6 +1,6 @@
-// The known word that a mistyped one most likely stands for. Pure.
+// Suggestions for mistyped words. Pure.
 
-/** Undefined when nothing is near enough to be worth saying. */
+/** Undefined when no known word is similar. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(word.length / 3));
   let best: { readonly name: string; readonly distance: number } | undefined;

@@ -1,4 +1,4 @@
-// Changes of one kind for as long as somebody wants to see them: a watch that is opened again whenever it ends. Nothing is kept.
+// A watch of one kind that is reopened whenever it ends. Keeps no objects.
 import {
   isForbidden,
   isNotFound,
@@ -17,11 +17,14 @@ const AGAIN_MS = 1_000;
 
 export interface WatchFrom {
   readonly scope: Scope;
-  /** Where a list left off. Without it everything that is there comes first. */
+  /** Resource version of a list. Without it the watch begins with all existing objects. */
   readonly resourceVersion: string | undefined;
 }
 
-/** Ends when the program does. A watch that the server cut off continues where it was, or afresh when that is gone. */
+/**
+ * Ends with the signal. A watch that the server closed continues at its resource version, or from the start when that
+ * has expired.
+ */
 export async function* watchKind<T extends KubeObject>(
   { client, call: { signal } }: Cluster,
   type: ResourceType<T>,
@@ -48,7 +51,7 @@ export async function* watchKind<T extends KubeObject>(
       }
     } catch (error) {
       if (signal.aborted) return;
-      // Neither gets better by asking again; a broken connection may.
+      // A retry does not help with either; it may with a broken connection.
       if (isForbidden(error) || isNotFound(error)) throw error;
       from = undefined;
     }

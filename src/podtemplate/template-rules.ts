@@ -1,5 +1,6 @@
 // Fields that users may not set in a pod template, as data: one table for all templates and one per component.
 // validate-template.ts applies them.
+import { ENGINE_CONTRACT } from "../api/engine-contract.ts";
 
 export type TemplateComponent = "engine" | "gateway" | "metadata";
 
@@ -15,6 +16,7 @@ export interface ForbiddenField {
   readonly why: string;
 }
 
+const VOLUMES = ENGINE_CONTRACT.volumes;
 const NO_EFFECT = "has no effect on a pod template; remove it";
 const OWNED = "is operator-owned and cannot be set";
 const WORKLOAD = "is fixed by the workload controller and cannot be set";
@@ -83,9 +85,9 @@ export const COMPONENT_RULES: Readonly<Record<TemplateComponent, ComponentRules>
     primary: "engine",
     refusedOnPrimary: FORBIDDEN_ON_PRIMARY,
     reservedContainers: ["engine-web"],
-    reservedEnv: ["POD_INDEX", "FB_AWS_EC2_METADATA_CLIENT_ENABLED"],
-    reservedMountPaths: ["/var/lib/firebolt", "/var/lib/firebolt/config.yaml", "/run/firebolt"],
-    reservedVolumes: ["engine-config", "data", "runtime", "auth-admin", "tls-engine"],
+    reservedEnv: Object.values(ENGINE_CONTRACT.env),
+    reservedMountPaths: Object.values(ENGINE_CONTRACT.mounts),
+    reservedVolumes: [VOLUMES.config, VOLUMES.data, VOLUMES.runtime, "auth-admin", "tls-engine"],
     secretVolumes: ["auth-admin", "tls-engine"],
     secretVolumePrefixes: ["auth-signing-"],
   },

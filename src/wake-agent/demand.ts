@@ -1,6 +1,7 @@
 // The agent's memory of demand: which engines were asked for while they could not serve, and when. Bounded in names and in time.
 // It is what /demand shows; it decides nothing.
 import type { Clock } from "@firebolt-operator/kube";
+import { type DemandRow, WAKE_SERIES } from "../api/wake-protocol.ts";
 
 export interface DemandOptions {
   readonly clock: Clock;
@@ -12,20 +13,13 @@ export interface DemandOptions {
   readonly mostBytes?: number;
 }
 
-export interface DemandRow {
-  readonly engine: string;
-  readonly lastMs: number;
-  readonly parked: number;
-  readonly shed: number;
-}
-
 const MOST_NAMES = 4096;
 /** Whoever reads the page takes at most a mebibyte of it: more names than fit would hide all of them. */
 const MOST_BYTES = 1_000_000;
 
 export class Demand {
   readonly #options: DemandOptions;
-  readonly #rows = new Map<string, { lastMs: number; shed: number }>();
+  readonly #rows = new Map<string, { stampMs: number; shed: number }>();
   #bytes = 0;
   #dropped = 0;
 
@@ -35,10 +29,10 @@ export class Demand {
 
   /** A request arrived for an engine that cannot serve. Before anything can refuse it: a refused request is demand as well. */
   stamp(engine: string): void {
-    const lastMs = this.#options.clock.now();
+    const stampMs = this.#options.clock.now();
     const row = this.#rows.get(engine);
-    if (row !== undefined) row.lastMs = lastMs;
-    else if (this.#hasRoomFor(engine)) this.#add(engine, lastMs);
+    if (row !== undefined) row.stampMs = stampMs;
+    else if (this.#hasRoomFor(engine)) this.#add(engine, stampMs);
     else this.#dropped++;
   }
 
@@ -49,11 +43,11 @@ export class Demand {
 
   rows(): readonly DemandRow[] {
     this.#forgetOld();
-    return [...this.#rows].map(([engine, { lastMs, shed }]) => ({
+    return [...this.#rows].map(([engine, { stampMs, shed }]) => ({
       engine,
-      lastMs,
+      stampMs,
       shed,
-      parked: this.#options.parked(engine),
+      holds: this.#options.parked(engine),
     }));
   }
 
@@ -69,16 +63,16 @@ export class Demand {
     return fits();
   }
 
-  #add(engine: string, lastMs: number): void {
-    this.#rows.set(engine, { lastMs, shed: 0 });
+  #add(engine: string, stampMs: number): void {
+    this.#rows.set(engine, { stampMs, shed: 0 });
     this.#bytes += bytesOf(engine);
   }
 
   #forgetOld(): void {
     const { clock, retentionMs, parked } = this.#options;
     const oldest = clock.now() - retentionMs;
-    for (const [engine, { lastMs }] of this.#rows)
-      if (lastMs < oldest && parked(engine) === 0 && this.#rows.delete(engine)) this.#bytes -= bytesOf(engine);
+    for (const [engine, { stampMs }] of this.#rows)
+      if (stampMs < oldest && parked(engine) === 0 && this.#rows.delete(engine)) this.#bytes -= bytesOf(engine);
   }
 }
 
@@ -99,31 +93,29 @@ export interface DemandPage {
 /** The page of /demand, in the text format of Prometheus. Names of engines need no escaping: they are DNS labels. */
 export function renderDemandPage({ rows, dropped, apiErrors }: DemandPage): string {
   const per = (name: string, type: string, help: string, value: (row: DemandRow) => number): readonly string[] => [
-    `# HELP ${PREFIX}${name} ${help}`,
-    `# TYPE ${PREFIX}${name} ${type}`,
-    ...rows.map((row) => `${PREFIX}${name}{engine="${row.engine}"} ${value(row)}`),
+    `# HELP ${name} ${help}`,
+    `# TYPE ${name} ${type}`,
+    ...rows.map((row) => `${name}{engine="${row.engine}"} ${value(row)}`),
   ];
   return [
     ...per(
-      "last_demand_timestamp_seconds",
+      WAKE_SERIES.lastDemand,
       "gauge",
       "When the last request found no ready endpoint.",
-      ({ lastMs }) => lastMs / 1_000,
+      ({ stampMs }) => stampMs / 1_000,
     ),
-    ...per("pending_holds", "gauge", "Requests parked now.", ({ parked }) => parked),
-    ...per("shed_total", "counter", "Requests refused for capacity.", ({ shed }) => shed),
-    `# HELP ${PREFIX}demand_dropped_total Requests for more engines than are remembered.`,
-    `# TYPE ${PREFIX}demand_dropped_total counter`,
-    `${PREFIX}demand_dropped_total ${dropped}`,
-    `# HELP ${PREFIX}api_errors_total Requests of the wake agent to the API server that failed.`,
-    `# TYPE ${PREFIX}api_errors_total counter`,
-    `${PREFIX}api_errors_total{operation="write"} ${apiErrors.write}`,
-    `${PREFIX}api_errors_total{operation="watch"} ${apiErrors.watch}`,
+    ...per(WAKE_SERIES.pendingHolds, "gauge", "Requests parked now.", ({ holds }) => holds),
+    ...per(WAKE_SERIES.shed, "counter", "Requests refused for capacity.", ({ shed }) => shed),
+    `# HELP ${WAKE_SERIES.dropped} Requests for more engines than are remembered.`,
+    `# TYPE ${WAKE_SERIES.dropped} counter`,
+    `${WAKE_SERIES.dropped} ${dropped}`,
+    `# HELP ${WAKE_SERIES.apiErrors} Requests of the wake agent to the API server that failed.`,
+    `# TYPE ${WAKE_SERIES.apiErrors} counter`,
+    `${WAKE_SERIES.apiErrors}{operation="write"} ${apiErrors.write}`,
+    `${WAKE_SERIES.apiErrors}{operation="watch"} ${apiErrors.watch}`,
     "",
   ].join("\n");
 }
-
-const PREFIX = "firebolt_gateway_wake_";
 
 /** At most what one engine adds to the page: three lines, with room for long numbers. */
 function bytesOf(engine: string): number {

@@ -5,15 +5,13 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type Logger, untilAborted } from "@firebolt-operator/kube";
 import { keepIdleConnections } from "@firebolt-operator/kube/serving";
+import { ENGINE_PARAMETER, WAKE_HEADERS, WAKE_PATHS } from "../api/wake-protocol.ts";
 import type { Answer, Gatekeeper } from "./gatekeeper.ts";
 import { limitPeers, type PeerLimits } from "./peer-limits.ts";
 
 const SHUTDOWN_MS = 5_000;
 /** A few API servers, operators and Prometheus servers, each with a few connections; and a page of at most a megabyte. */
 const DEMAND_PEERS: PeerLimits = { mostConnections: 32, responseMs: 5_000 };
-
-export const DECISION_HEADER = "x-firebolt-wake-decision";
-export const EPOCH_HEADER = "x-firebolt-wake-epoch";
 
 export interface Door {
   /** The port in use, once listening. */
@@ -41,10 +39,10 @@ export function createHoldDoor({ port, gatekeeper, epoch, logger }: HoldDoorOpti
       sendText(response, 500, "the request could not be judged\n");
     };
     switch (path) {
-      case "/check":
+      case WAKE_PATHS.check:
         gatekeeper.check(engine).then(send, fail);
         return;
-      case "/hold": {
+      case WAKE_PATHS.hold: {
         const left = new AbortController();
         // Also fires after an answer, when nobody waits any more.
         response.once("close", () => left.abort());
@@ -61,7 +59,7 @@ export function createHoldDoor({ port, gatekeeper, epoch, logger }: HoldDoorOpti
 export function createDemandDoor(port: number, page: () => string, peers = DEMAND_PEERS): Door {
   return createDoor({ port, peers }, (request, response) => {
     const { path } = targetOf(request);
-    if (path === "/demand") sendText(response, 200, page(), "text/plain; version=0.0.4; charset=utf-8");
+    if (path === WAKE_PATHS.demand) sendText(response, 200, page(), "text/plain; version=0.0.4; charset=utf-8");
     else sendPage(response, path);
   });
 }
@@ -96,19 +94,21 @@ function createDoor(
   };
 }
 
+const ENGINE_OF = new RegExp(`(?:^|&)${ENGINE_PARAMETER}=([^&]*)`);
+
 /** The path, and the engine as it stands there: names of engines need no decoding. */
 function targetOf({ url = "/" }: IncomingMessage): { readonly path: string; readonly engine: string } {
   const mark = url.indexOf("?");
   if (mark < 0) return { path: url, engine: "" };
-  const parameter = /(?:^|&)engine=([^&]*)/.exec(url.slice(mark + 1));
+  const parameter = ENGINE_OF.exec(url.slice(mark + 1));
   return { path: url.slice(0, mark), engine: parameter?.[1] ?? "" };
 }
 
 function sendAnswer(response: ServerResponse, { status, decision, retryAfterSeconds }: Answer, epoch: number): void {
   const body = `${decision}\n`;
   response.writeHead(status, {
-    [DECISION_HEADER]: decision,
-    [EPOCH_HEADER]: String(epoch),
+    [WAKE_HEADERS.decision]: decision,
+    [WAKE_HEADERS.epoch]: String(epoch),
     "content-length": String(body.length),
     ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
   });
@@ -116,7 +116,7 @@ function sendAnswer(response: ServerResponse, { status, decision, retryAfterSeco
 }
 
 function sendPage(response: ServerResponse, path: string): void {
-  if (path === "/healthz") sendText(response, 200, "ok\n");
+  if (path === WAKE_PATHS.health) sendText(response, 200, "ok\n");
   else sendText(response, 404, "no such page\n");
 }
 

@@ -1,7 +1,8 @@
 // What the agent asks of the Envoy beside it: how much memory it has allocated, whether it is being drained, and whether it reaches
 // an engine. Small requests with a deadline; a failure is an answer.
 import { request } from "node:http";
-import { WAKE_CHANGING_KEY } from "../gateway/envoy-types.ts";
+import { ENGINE_CONTRACT } from "../api/engine-contract.ts";
+import { WAKE_CHANGING, WAKE_HEADERS } from "../api/wake-protocol.ts";
 import type { Reached } from "./reach.ts";
 
 const DEADLINE_MS = 2_000;
@@ -38,13 +39,22 @@ export async function isDraining(adminUrl: string, signal: AbortSignal): Promise
 
 /** Tells all workers of the gateway whether what they know about engines is changing. Best effort. */
 export async function tellChanging(adminUrl: string, changing: boolean, signal: AbortSignal): Promise<void> {
-  await ask({ url: `${adminUrl}/runtime_modify?${WAKE_CHANGING_KEY}=${changing ? 100 : 0}`, method: "POST", signal });
+  await ask({
+    url: `${adminUrl}/runtime_modify?${WAKE_CHANGING.runtimeKey}=${changing ? 100 : 0}`,
+    method: "POST",
+    signal,
+  });
 }
 
 /** Asks the engine's readiness page through Envoy. An answer that Envoy makes up itself lacks the engine's time. */
 export async function attemptThroughEnvoy(probeUrl: string, engine: string, signal: AbortSignal): Promise<Reached> {
-  const headers = { "x-firebolt-engine": engine };
-  const page = await ask({ url: `${probeUrl}/health/ready`, headers, deadlineMs: PROBE_DEADLINE_MS, signal });
+  const headers = { [WAKE_HEADERS.engine]: engine };
+  const page = await ask({
+    url: `${probeUrl}${ENGINE_CONTRACT.endpoints.ready}`,
+    headers,
+    deadlineMs: PROBE_DEADLINE_MS,
+    signal,
+  });
   if (page === undefined) return "cannot ask";
   const fromEngine = page.headers["x-envoy-upstream-service-time"] !== undefined;
   return fromEngine && page.status !== 503 ? "yes" : "not yet";

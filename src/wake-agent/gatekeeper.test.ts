@@ -145,7 +145,7 @@ test("stopped: held, stamped, released once the gateway reaches it", async () =>
   const answer = hold();
   await clock.advance(5_000);
   expect(stamped).toEqual(["e"]);
-  expect(demand.rows()).toMatchObject([{ engine: "e", parked: 1 }]);
+  expect(demand.rows()).toMatchObject([{ engine: "e", holds: 1 }]);
   putEngine("e", 1, "creating");
   reached = "not yet";
   putEndpoint("e", true);
@@ -185,7 +185,7 @@ test("not ready in time: 503 after the hold; capacity used up: 503 at once, with
   capacity = 1;
   const first = hold();
   expect(await hold()).toEqual({ status: 503, decision: "shed", retryAfterSeconds: 5 });
-  expect(demand.rows()).toMatchObject([{ engine: "e", parked: 1, shed: 1 }]);
+  expect(demand.rows()).toMatchObject([{ engine: "e", holds: 1, shed: 1 }]);
   await clock.advance(120_000);
   expect(await first).toEqual({ status: 503, decision: "timeout", retryAfterSeconds: 10 });
 });
@@ -381,7 +381,7 @@ test("a flood for one engine takes every place that is free, and no place that a
   await clock.advance(0);
   expect(await waiting).toEqual({ status: 200, decision: "released" });
   // The one that gave its place up is counted as shed like the forty that got none.
-  expect(demand.rows().find(({ engine }) => engine === "flooded")).toMatchObject({ parked: 9, shed: 42 });
+  expect(demand.rows().find(({ engine }) => engine === "flooded")).toMatchObject({ holds: 9, shed: 42 });
   room.releaseAll("closing");
   const decisions = (await Promise.all(flood)).map(({ decision }) => decision);
   expect(decisions.filter((decision) => decision === "shed")).toHaveLength(41);

@@ -1,5 +1,6 @@
 // The agent's answers (docs/design/auto-stop.md#holding-queries): what a gateway is told about one request for one engine. Fails
 // open: whatever the agent does not know lets the request pass.
+import { ENGINE_LABEL_PATTERN, type WAKE_DECISIONS, type WakeDecision } from "../api/wake-protocol.ts";
 import type { Absence } from "./absence.ts";
 import type { Demand } from "./demand.ts";
 import type { EngineView } from "./engine-view.ts";
@@ -8,25 +9,9 @@ import type { Stamper } from "./stamper.ts";
 import { canServe, isStartable, isWakeable } from "./standing.ts";
 import type { Outcome, WaitingRoom } from "./waiting-room.ts";
 
-/** "ready" and "released" may be remembered for as long as the epoch lasts; "leaving" lets pass this one request. */
-export type Decision =
-  | "rejected"
-  | "unsynced"
-  | "ready"
-  | "leaving"
-  | "wait"
-  | "released"
-  | "shed"
-  | "timeout"
-  /** At zero without auto-stop: only its owner can start it. */
-  | "stopped"
-  /** At zero, and the API server rejects the agent's request to start it. */
-  | "denied"
-  | "unknown";
-
 export interface Answer {
-  readonly status: 200 | 202 | 400 | 404 | 503;
-  readonly decision: Decision;
+  readonly status: (typeof WAKE_DECISIONS)[WakeDecision];
+  readonly decision: WakeDecision;
   readonly retryAfterSeconds?: number;
 }
 
@@ -43,7 +28,7 @@ export interface GatekeeperOptions {
 
 /** For an engine at zero without auto-stop: no query starts it, so a longer hold would only take places from others. */
 const UNSTARTABLE_HOLD_MS = 5_000;
-const ENGINE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const ENGINE_NAME = new RegExp(`^${ENGINE_LABEL_PATTERN}$`);
 
 export class Gatekeeper {
   readonly #options: GatekeeperOptions;

@@ -1,6 +1,7 @@
 // Writes wake requests on engines: one stamp per engine and interval however many requests wait, again while they wait, and until
 // one has been accepted even when they have left. It writes for engines that exist and can be woken, and for no other name.
 import { type Clock, type DeepReadonly, KubeApiError, type Logger } from "@firebolt-operator/kube";
+import { timeText } from "../api/condition-list.ts";
 import { ANNOTATION } from "../api/labels.ts";
 import type { WatchedEngine } from "./kinds.ts";
 import { isWakeable } from "./standing.ts";
@@ -160,8 +161,4 @@ function scaledMsOf({ status }: DeepReadonly<WatchedEngine>): number {
  */
 function stampMsFor(engine: DeepReadonly<WatchedEngine>, nowMs: number): number {
   return Math.max(nowMs, scaledMsOf(engine) + 1_000);
-}
-
-function timeText(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d{3}Z$/, "Z");
 }

@@ -7,14 +7,17 @@ import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { addNodes } from "../../dev/control-plane/nodes.ts";
+import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 import { eventually, requestAs } from "../support/cluster.ts";
 import { exampleOf, KINDS, type KindName } from "../support/manifests.ts";
 import { buildProgram, type OperatorProcess, startOperator } from "../support/operator-process.ts";
 import { requirePodNetwork } from "../support/pod-network.ts";
 
+const GAUGE = ENGINE_CONTRACT.gauges;
+
 const ROOT = join(import.meta.dirname, "../..");
 const API = "/apis/compute.firebolt.io/v1alpha1/namespaces/analytics";
-const IDLE = "firebolt_running_queries 0\nfirebolt_suspended_queries 0\n";
+const IDLE = `${GAUGE.running} 0\n${GAUGE.suspended} 0\n`;
 
 let cluster: ControlPlane;
 let operator: OperatorProcess;

@@ -2,6 +2,7 @@
 // are simulated; their metrics pages are served by the test and reached as in production, through the API server's pods/proxy.
 import { type Clock, systemClock } from "@firebolt-operator/kube";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 import { FireboltInstance } from "../../src/api/instance.ts";
 import { pods, services } from "../../src/engine/kinds.ts";
 import { eventually } from "../support/cluster.ts";
@@ -9,6 +10,8 @@ import { type EngineControlPlane, startEngineControlPlane } from "../support/eng
 import { type EngineLab, image, openEngineLab, readyOf } from "../support/engine-lab.ts";
 import type { MetricsAnswer } from "../support/engine-metrics-server.ts";
 import { generationsOf } from "../support/engine-views.ts";
+
+const GAUGE = ENGINE_CONTRACT.gauges;
 
 let plane: EngineControlPlane;
 beforeAll(async () => {
@@ -87,11 +90,11 @@ describe.concurrent("a drain", () => {
     { name: "drain-with-silent-pod: an error page", answer: { status: 500 } },
     {
       name: "gauge-with-labels-only: a gauge with labels only",
-      answer: { body: 'firebolt_running_queries{a="b"} 0\nfirebolt_suspended_queries 0\n' },
+      answer: { body: `${GAUGE.running}{a="b"} 0\n${GAUGE.suspended} 0\n` },
     },
     {
       name: "silence-is-not-idle: a value that is no number",
-      answer: { body: "firebolt_running_queries NaN\nfirebolt_suspended_queries 0\n" },
+      answer: { body: `${GAUGE.running} NaN\n${GAUGE.suspended} 0\n` },
     },
   ] as const)(
     "$name shows as DrainCheckFailing with the pod's name, at the interval, and recovers",

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltEngine } from "../../src/api/engine.ts";
 import { FireboltEngineClass } from "../../src/api/engine-class.ts";
+import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 import { FireboltInstance } from "../../src/api/instance.ts";
 import { createNamespace, eventually } from "../support/cluster.ts";
 import { type EngineControlPlane, startEngineControlPlane } from "../support/engine-control-plane.ts";
@@ -12,6 +13,8 @@ import type { MetricsAnswer } from "../support/engine-metrics-server.ts";
 import { countEngineRequests, REQUEST_BUDGET, untilIdle } from "../support/engine-requests.ts";
 import { instance } from "../support/manifests.ts";
 import type { EngineOperator } from "../support/operator-in-process.ts";
+
+const GAUGE = ENGINE_CONTRACT.gauges;
 
 let plane: EngineControlPlane;
 beforeAll(async () => {
@@ -139,8 +142,8 @@ describe.concurrent("requests", () => {
   test.each([
     {
       name: "silence-is-not-idle: metrics that are not numbers",
-      answer: { body: "firebolt_running_queries many\nfirebolt_suspended_queries -1\n" },
-      cause: "no usable value for firebolt_running_queries",
+      answer: { body: `${GAUGE.running} many\n${GAUGE.suspended} -1\n` },
+      cause: `no usable value for ${GAUGE.running}`,
     },
     {
       name: "silence-is-not-idle: metrics of ten megabytes",

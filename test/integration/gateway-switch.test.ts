@@ -2,6 +2,7 @@
 // the names change when the name server gets to it.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 import { eventually } from "../support/cluster.ts";
 import { type GatewayWorld, openGatewayWorld, serviceHost } from "../support/gateway-world.ts";
 import { startQueryLoad } from "../support/query-load.ts";
@@ -27,7 +28,7 @@ function startGeneration(engine: string, generation: number, replicas: number): 
 
 const isDrained = async (pod: StandInEngine): Promise<boolean> => {
   const metrics = await (await pod.get(9090, "/metrics")).text();
-  return /^firebolt_running_queries 0$/m.test(metrics) && /^firebolt_suspended_queries 0$/m.test(metrics);
+  return Object.values(ENGINE_CONTRACT.gauges).every((gauge) => metrics.split("\n").includes(`${gauge} 0`));
 };
 
 /** The operator's drain check: each pod once seen without queries. */

@@ -1,6 +1,7 @@
 // A node that vanishes in the middle of a query, on either side of the gateway: no packet says so, and no byte is on its way that could fail.
 import { request } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 import { eventually } from "../support/cluster.ts";
 import { change } from "../support/gateway-adjust.ts";
 import { type GatewayWorld, NAMESPACE, openGatewayWorld } from "../support/gateway-world.ts";
@@ -26,8 +27,9 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
+const RUNNING = new RegExp(`^${ENGINE_CONTRACT.gauges.running}(?:\\{.*\\})? (\\d+)$`, "m");
 const running = async (engine: StandInEngine): Promise<number> =>
-  Number(/^firebolt_running_queries(?:\{.*\})? (\d+)$/m.exec(await (await engine.get(9090, "/metrics")).text())?.[1]);
+  Number(RUNNING.exec(await (await engine.get(9090, "/metrics")).text())?.[1]);
 
 test("a query whose engine's node vanishes ends with an error, and the next one finds the new pod", async () => {
   const address = podAddress(1);

@@ -21,12 +21,15 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { buildImages, IMAGE_NAMES, type ImageArchive, type ImageName } from "../../dev/image/catalog.ts";
 import { openPostgres } from "../../dev/stand-ins/metadata/postgres-connection.ts";
+import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 import { START_SCRIPT } from "../../src/engine/render/start-script.ts";
 import { renderPreStopCommand } from "../../src/gateway/pre-stop.ts";
 import { eventually } from "../support/cluster.ts";
 import { type ImageRoot, openImageRoot, type Surroundings } from "../support/image-root.ts";
 import { renderEngineConfig } from "../support/stand-in-engine.ts";
 import { checkHealth, metadataDocument, toXml } from "../support/stand-in-metadata.ts";
+
+const GAUGE = ENGINE_CONTRACT.gauges;
 
 const LOGIN = { user: "firebolt", password: "0123456789abcdef01234567", database: "firebolt_metadata" };
 const ACCOUNT = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
@@ -192,7 +195,7 @@ test("the engine starts by the operator's own script, computes, and ends in orde
   await eventually(async () => (await ask("8122/health/ready")).ok, { timeoutMs: START_MS });
   const answer = await ask("3473/", { method: "POST", body: "SELECT sum(value) FROM generate_series(1, 100)" });
   expect(await answer.json()).toMatchObject({ data: [[5050]] });
-  expect(await (await ask("9090/metrics")).text()).toContain("firebolt_running_queries 0");
+  expect(await (await ask("9090/metrics")).text()).toContain(`${GAUGE.running} 0`);
   engine.child.kill("SIGTERM");
   await engine.ended;
   expect(engine.child.exitCode, engine.said()).toBe(0);

@@ -2,11 +2,11 @@
 // changes claim templates, a claim without labels, a deletion that the garbage collector carries out, and engines whose CRD is gone.
 import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { splitNextStep } from "../../src/api/next-step.ts";
 import { eventually } from "../support/cluster.ts";
 import type { Room } from "../support/instance-cluster.ts";
 import { conditionOf, type InstanceLab, openInstanceLab, reaches } from "../support/instance-lab.ts";
 import { startMutatingPolicy } from "../support/mutating-policy.ts";
+import { splitNextStep } from "../support/next-step.ts";
 
 let lab: InstanceLab;
 beforeAll(async () => {

@@ -116,7 +116,7 @@ describe("what is not there, not clear or not allowed", () => {
     {
       args: ["class", "show", "accel-large", "--engine", "adhoc"],
       code: 3,
-      stderr: /"adhoc" does not use class "accel-large"; nobody does/,
+      stderr: /"adhoc" does not use class "accel-large"; no engine does/,
     },
     { args: ["engine", "logs", "adhoc", "-c", "nope"], code: 3, stderr: /has a container "nope": there are engine/ },
     {

@@ -131,7 +131,7 @@ test("a namespace that is being deleted", async () => {
   await requestAs(world.cluster.controlPlane.adminKubeconfig, { method: "DELETE", path });
   await eventually(async () =>
     expect(await status("-n", "doomed")).toMatch(
-      /^! {2}namespace doomed is being deleted \(for \d+s\): .*\nnext: {2}wait; what is left: kubectl get fireboltengine,fireboltinstance,pod,pvc -n doomed\n/,
+      /^! {2}namespace doomed is being deleted \(for \d+s\): .*\nnext: {2}wait; objects that remain: kubectl get fireboltengine,fireboltinstance,pod,pvc -n doomed\n/,
     ),
   );
   expect(await status("-A")).toContain("namespace doomed is being deleted");

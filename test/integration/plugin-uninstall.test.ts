@@ -157,7 +157,7 @@ describe("nothing is changed", () => {
       name: "-n without --delete-resources",
       args: ["uninstall", "-n", "team-a", "--yes"],
       code: 2,
-      says: /-n team-a says where --delete-resources deletes/,
+      says: /-n team-a limits --delete-resources, which was not given/,
     },
     {
       name: "-n with --crds",

@@ -223,7 +223,7 @@ describe("a support bundle of somebody who may not read everything", () => {
     const { result, file } = await bundleOf("bundle-own", own, []);
     expect(result.code, result.stderr).toBe(7);
     expect(result.stdout).toMatch(/bundle-own\.tar\.gz: 2 objects/);
-    expect(result.stderr).toMatch(/^warning: left out: pods: permission denied: .*$/m);
+    expect(result.stderr).toMatch(/^warning: omitted: pods: permission denied: .*$/m);
     expect(result.stderr).toMatch(/warning: the bundle is incomplete: gaps\.txt .*rights/);
     const files = unpacked(file);
     expect([...files.keys()]).toEqual(

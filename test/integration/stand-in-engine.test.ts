@@ -3,6 +3,7 @@ import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import { openWorkspace, type Workspace } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 import { eventually } from "../support/cluster.ts";
 import {
   renderEngineConfig,
@@ -10,6 +11,8 @@ import {
   type StandInEngineOptions,
   startStandInEngine,
 } from "../support/stand-in-engine.ts";
+
+const GAUGE = ENGINE_CONTRACT.gauges;
 
 let workspace: Workspace;
 const network = `127.${randomInt(16, 250)}.${randomInt(0, 250)}`;
@@ -62,7 +65,7 @@ describe("queries", () => {
     const counted = (count: number) =>
       eventually(async () =>
         expect(await metrics(engine)).toMatch(
-          new RegExp(`running_queries ${count}\\n(.*\\n)*firebolt_suspended_queries ${count}$`, "m"),
+          new RegExp(`running_queries ${count}\\n(.*\\n)*${GAUGE.suspended} ${count}$`, "m"),
         ),
       );
     const both = (ms: number) => [query(engine, `SELECT sleep(${ms})`), query(engine, `SELECT suspend(${ms})`)];
@@ -95,7 +98,7 @@ describe("queries", () => {
     expect(await metrics(engine)).not.toContain("running");
     await engine.control("/test/metrics?mode=ok");
     await engine.control("/test/gauge?running=5&suspended=2");
-    expect(await metrics(engine)).toMatch(/running_queries 5\n(.*\n)*firebolt_suspended_queries 2$/m);
+    expect(await metrics(engine)).toMatch(new RegExp(`${GAUGE.running} 5\\n(.*\\n)*${GAUGE.suspended} 2$`, "m"));
   });
 });
 

@@ -1,8 +1,11 @@
-// Stands in for the metrics page of every simulated pod: one server on port 9090 of the private network, which tells pods apart by
+// Stands in for the metrics page of every simulated pod: one server on the metrics port of the private network, which tells pods apart by
 // the address that was dialled. A pod nobody spoke about is idle.
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 import { requirePodNetwork } from "./pod-network.ts";
+
+const GAUGE = ENGINE_CONTRACT.gauges;
 
 export type MetricsAnswer =
   | { readonly running?: number; readonly suspended?: number }
@@ -20,9 +23,9 @@ export interface MetricsServer extends AsyncDisposable {
   asked(podIP: string): number;
 }
 
-const PORT = 9090;
+const PORT = ENGINE_CONTRACT.ports.metrics;
 const pageOf = (running: number, suspended: number): string =>
-  `# TYPE firebolt_running_queries gauge\nfirebolt_running_queries ${running}\nfirebolt_suspended_queries ${suspended}\n`;
+  `# TYPE ${GAUGE.running} gauge\n${GAUGE.running} ${running}\n${GAUGE.suspended} ${suspended}\n`;
 
 export async function startMetricsServer(): Promise<MetricsServer> {
   requirePodNetwork();

@@ -73,7 +73,7 @@ export async function envoyAndEnginePages(): Promise<string> {
 
 export function agentPage(): string {
   return renderDemandPage({
-    rows: [{ engine: "e", lastMs: 1, parked: 1, shed: 1 }],
+    rows: [{ engine: "e", stampMs: 1, holds: 1, shed: 1 }],
     dropped: 0,
     apiErrors: { write: 0, watch: 0 },
   });

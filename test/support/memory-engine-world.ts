@@ -2,6 +2,7 @@
 // marked "cached" see the store as it is, or as `freeze` left it. Not an API server: it knows only what EngineWorld promises.
 import type { FireboltEngine } from "../../src/api/engine.ts";
 import type { FireboltEngineClass } from "../../src/api/engine-class.ts";
+import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 import type { V1ConfigMap, V1ObjectMeta, V1Pod, V1Service, V1StatefulSet } from "../../src/api/generated/kubernetes.ts";
 import { ENGINE_NAMES } from "../../src/api/group.ts";
 import type { FireboltInstance } from "../../src/api/instance.ts";
@@ -11,6 +12,8 @@ import type { ScrapeAnswer } from "../../src/engine/pod-scrape.ts";
 import type { ProbeQuestion, QueryProbe } from "../../src/engine/probe/query-probe.ts";
 import type { EngineKey, EngineWorld, StatefulSetWarning } from "../../src/engine/world.ts";
 import { probeInOrder } from "./probe-in-order.ts";
+
+const GAUGE = ENGINE_CONTRACT.gauges;
 
 interface Stored {
   FireboltEngine: FireboltEngine;
@@ -23,7 +26,7 @@ interface Stored {
 }
 type Kind = keyof Stored;
 
-const IDLE = "firebolt_running_queries 0\nfirebolt_suspended_queries 0\n";
+const IDLE = `${GAUGE.running} 0\n${GAUGE.suspended} 0\n`;
 
 export class MemoryEngineWorld implements EngineWorld {
   readonly signal = new AbortController().signal;

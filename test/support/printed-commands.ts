@@ -4,13 +4,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const SRC = join(import.meta.dirname, "../../src");
-const FOLDERS = ["plugin", "pods"];
+const FOLDERS = ["api", "plugin", "pods"];
 
 /** What stands for an expression in a template, by its text. Everything else is a name. */
 const FILLED: readonly (readonly [RegExp, string])[] = [
   [/^verb$/, "describe pod"],
   [/^(?:at|commandTarget\(pod\))$/, "x -n ns"],
-  [/^LABEL\.instance$/, "firebolt.io/instance"],
+  [/^LABEL\.(?:engine|instance)$/, "firebolt.io/instance"],
+  [/^ANNOTATION\.\w+$/, "firebolt.io/x"],
   [/^replicas$/, "1"],
 ];
 
@@ -47,7 +48,8 @@ const VERBS = /^(?:firebolt|get|describe|logs|delete|annotate|scale) \S/;
 const isCommand = (line: string): boolean => VERBS.test(line) && !/^firebolt (?:x|COMMAND)/.test(line);
 
 function filled(text: string): string {
-  return text.replace(/\$\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}/g, (_, inside: string) => {
+  const named = text.replaceAll(/\bNAMESPACE\b/g, "ns").replaceAll(/\bNAME\b/g, "x");
+  return named.replace(/\$\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}/g, (_, inside: string) => {
     return FILLED.find(([pattern]) => pattern.test(inside))?.[1] ?? "x";
   });
 }

@@ -1,6 +1,7 @@
 // A prober on a manual clock, with pods whose responses the test decides one by one.
 import { silentLogger } from "@firebolt-operator/kube";
 import { ManualClock } from "@firebolt-operator/kube/testing";
+import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 import type { MetricScrapeMode } from "../../src/api/instance.ts";
 import type { Pod } from "../../src/engine/children.ts";
 import type { ScrapeAnswer } from "../../src/engine/pod-scrape.ts";
@@ -8,9 +9,11 @@ import type { ProbeQuestion, QueryProbe } from "../../src/engine/probe/query-pro
 import { createQueryProber } from "../../src/engine/probe/query-prober.ts";
 import type { EngineKey } from "../../src/engine/world.ts";
 
+const GAUGE = ENGINE_CONTRACT.gauges;
+
 export const metricsOf = (running: number | string, suspended: number | string = 0): ScrapeAnswer => ({
   status: 200,
-  body: `firebolt_running_queries ${running}\nfirebolt_suspended_queries ${suspended}\n`,
+  body: `${GAUGE.running} ${running}\n${GAUGE.suspended} ${suspended}\n`,
 });
 
 export interface PodOptions {

@@ -2,9 +2,10 @@
 // when their body has come, or never, and then it does not read it either.
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
+import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 
-const QUERY_PORT = 3473;
-const READINESS = "/health/ready";
+const QUERY_PORT = ENGINE_CONTRACT.ports.query;
+const READINESS = ENGINE_CONTRACT.endpoints.ready;
 
 export interface RecordedRequest {
   readonly path: string;

@@ -3,8 +3,11 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ManagedProcess, startProcess, type Workspace } from "@firebolt-operator/kube/testing";
 import { stringify } from "yaml";
+import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 
 const MAIN = join(import.meta.dirname, "../../dev/stand-ins/engine/main.ts");
+const PORT = ENGINE_CONTRACT.ports;
+type EnginePort = (typeof PORT)[keyof typeof PORT];
 const READY_MS = 30_000;
 
 export interface StandInEngineOptions {
@@ -31,7 +34,7 @@ export interface StandInEngine {
   /** Turns a switch of the stand-in, for instance `/test/fence?v=1`. */
   control(pathAndQuery: string): Promise<void>;
   /** A page of one of its ports. */
-  get(port: 3473 | 8122 | 9090, path: string): Promise<Response>;
+  get(port: EnginePort, path: string): Promise<Response>;
   /** Every marker that ran in this process, once per run, even when it has ended since. */
   markers(): readonly string[];
 }
@@ -72,16 +75,19 @@ export async function startStandInEngine(workspace: Workspace, options: StandInE
     binary: "/usr/bin/env",
     args: [...Object.entries(env).map(([key, value]) => `${key}=${value}`), ...program],
   });
-  const get = (port: 3473 | 8122 | 9090, path: string): Promise<Response> =>
+  const get = (port: EnginePort, path: string): Promise<Response> =>
     fetch(`http://${address}:${port}${path}`, { signal: AbortSignal.timeout(5_000) });
   if (options.waitUntilReady ?? true)
-    await managed.waitUntilReady(async () => (await get(8122, "/health/ready")).status === 200, READY_MS);
+    await managed.waitUntilReady(
+      async () => (await get(PORT.health, ENGINE_CONTRACT.endpoints.ready)).status === 200,
+      READY_MS,
+    );
   return {
     pod,
     address,
     process: managed,
     async control(pathAndQuery) {
-      const url = `http://${address}:8122${pathAndQuery}`;
+      const url = `http://${address}:${PORT.health}${pathAndQuery}`;
       const response = await fetch(url, { method: "POST", signal: AbortSignal.timeout(5_000) });
       if (!response.ok) throw new Error(`${pathAndQuery} of ${pod}: ${response.status} ${await response.text()}`);
     },

@@ -2,12 +2,15 @@
 import { silentLogger } from "@firebolt-operator/kube";
 import type { NextCheck } from "@firebolt-operator/kube/controller";
 import type { AutoStop } from "../../src/api/auto-stop.ts";
+import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
 import { noEngineMetrics } from "../../src/engine/metrics-hooks.ts";
 import { runEnginePass } from "../../src/engine/pass.ts";
 import type { EngineWorld } from "../../src/engine/world.ts";
 import { EngineCluster } from "./engine-cluster.ts";
 import { engine, instance, NOW_MS } from "./engine-fixtures.ts";
+
+const GAUGE = ENGINE_CONTRACT.gauges;
 
 export const MINUTE = 60_000;
 export const POLICY: AutoStop = {
@@ -18,8 +21,7 @@ export const POLICY: AutoStop = {
   pollInterval: "1m",
 };
 /** What an engine with that many queries says on its metrics page. */
-export const pageOf = (queries: number): string =>
-  `firebolt_running_queries ${queries}\nfirebolt_suspended_queries 0\n`;
+export const pageOf = (queries: number): string => `${GAUGE.running} ${queries}\n${GAUGE.suspended} 0\n`;
 /** As times are stored. */
 export const text = (ms: number): string => new Date(ms).toISOString().replace(".000Z", "Z");
 

@@ -13,7 +13,7 @@ export async function startDemandServer(
   requirePodNetwork();
   const server = createServer(({ socket }, response) => {
     if (hangs(socket.localAddress ?? "")) return;
-    const rows = [{ engine, lastMs: Date.now(), parked: 1, shed: 0 }];
+    const rows = [{ engine, stampMs: Date.now(), holds: 1, shed: 0 }];
     response.end(renderDemandPage({ rows, dropped: 0, apiErrors: { write: 0, watch: 0 } }));
   });
   server.listen(GATEWAY_PORTS.wakeDemand, "0.0.0.0");

@@ -2,6 +2,7 @@
 // that was dialled; addresses of pods that are gone, or not ready, break the connection as a real network would.
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 import { requirePodNetwork } from "./pod-network.ts";
 
 export interface SimulatedEngines extends AsyncDisposable {
@@ -9,7 +10,7 @@ export interface SimulatedEngines extends AsyncDisposable {
   readonly answered: ReadonlyMap<string, number>;
 }
 
-const PORT = 3473;
+const PORT = ENGINE_CONTRACT.ports.query;
 const ANSWER = JSON.stringify({ data: [[42]], rows: 1 });
 
 /** `isAlive` says whether a pod with this address runs now. */
@@ -20,7 +21,7 @@ export async function startSimulatedEngines(isAlive: (address: string) => boolea
     const address = request.socket.localAddress ?? "";
     request.resume();
     request.once("end", () => {
-      if (request.url?.startsWith("/health/ready") === true) {
+      if (request.url?.startsWith(ENGINE_CONTRACT.endpoints.ready) === true) {
         response.end("ok\n");
         return;
       }

@@ -4,8 +4,10 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { startProcess, type Workspace } from "@firebolt-operator/kube/testing";
 import { stringify } from "yaml";
+import { ENGINE_CONTRACT } from "../../../src/api/engine-contract.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../stand-ins/engine/main.ts");
+const READY_URL = `http://127.0.0.1:${ENGINE_CONTRACT.ports.health}${ENGINE_CONTRACT.endpoints.ready}`;
 const POD = "simulated-g0-0";
 const READY_MS = 60_000;
 
@@ -13,17 +15,14 @@ const READY_MS = 60_000;
 export async function startEngine(workspace: Workspace): Promise<void> {
   const data = join(workspace.folder, "engine");
   mkdirSync(data);
-  workspace.write("engine/config.yaml", stringify(renderEngineConfig()));
+  workspace.write(`engine/${ENGINE_CONTRACT.configFile}`, stringify(renderEngineConfig()));
   const engine = startProcess(workspace, {
     name: "engine",
     binary: process.execPath,
     args: [PROGRAM, "server", "--node", "0", "--data-dir", data],
     env: { HOSTNAME: POD, FAKE_IGNORE_PEERS: "1", FAKE_IGNORE_METADATA: "1" },
   });
-  await engine.waitUntilReady(
-    async (signal) => (await fetch("http://127.0.0.1:8122/health/ready", { signal })).ok,
-    READY_MS,
-  );
+  await engine.waitUntilReady(async (signal) => (await fetch(READY_URL, { signal })).ok, READY_MS);
 }
 
 /** It stands for every engine, so it has a name of its own. */

@@ -1,8 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { ENGINE_CONTRACT } from "../../../src/api/engine-contract.ts";
 import { EngineState } from "./engine-state.ts";
 import { renderMetrics } from "./metrics-server.ts";
 import { parseStatement } from "./statement.ts";
+
+const GAUGE = ENGINE_CONTRACT.gauges;
 
 describe("readiness", () => {
   test("needs the start conditions, yields to a test's say, and ends with the fence", () => {
@@ -24,12 +27,12 @@ describe("gauges", () => {
     const running = state.accept("running");
     const suspended = state.accept("suspended");
     expect(renderMetrics(state)).toMatch(
-      /^firebolt_queries 2\n(.*\n)*firebolt_running_queries 1\n(.*\n)*firebolt_suspended_queries 1$/m,
+      new RegExp(`^firebolt_queries 2\\n(.*\\n)*${GAUGE.running} 1\\n(.*\\n)*${GAUGE.suspended} 1$`, "m"),
     );
     running.done();
     suspended.done();
     await state.untilIdle();
-    expect(renderMetrics(state)).toMatch(/^firebolt_running_queries 0$/m);
+    expect(renderMetrics(state)).toMatch(new RegExp(`^${GAUGE.running} 0$`, "m"));
   });
 
   test("can be missing or labelled", () => {
@@ -37,7 +40,7 @@ describe("gauges", () => {
     state.metricsMode = "missing";
     expect(renderMetrics(state)).not.toContain("running");
     state.metricsMode = "labelled";
-    expect(renderMetrics(state)).toContain('firebolt_running_queries{node="0"} 0');
+    expect(renderMetrics(state)).toContain(`${GAUGE.running}{node="0"} 0`);
   });
 
   test("a test's number wins", () => {

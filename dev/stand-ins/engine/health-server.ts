@@ -1,7 +1,10 @@
-// The health port (8122): the kubelet's probes, and the switches that tests turn. The switches exist only in the stand-in.
+// The health port: the kubelet's probes, and the switches that tests turn. The switches exist only in the stand-in.
 import { createServer, type Server } from "node:http";
+import { ENGINE_CONTRACT } from "../../../src/api/engine-contract.ts";
 import type { EngineConfig } from "./engine-config.ts";
 import { type EngineState, METRICS_MODES, type QueryKind } from "./engine-state.ts";
+
+const ENDPOINT = ENGINE_CONTRACT.endpoints;
 
 export interface HealthServerOptions {
   readonly state: EngineState;
@@ -27,9 +30,9 @@ export function createHealthServer(options: HealthServerOptions): Server {
 function answer({ state, config, crash }: HealthServerOptions, method: string, url: URL): Answer {
   const on = url.searchParams.get("v") === "1";
   switch (`${method} ${url.pathname}`) {
-    case "GET /health/ready":
+    case `GET ${ENDPOINT.ready}`:
       return { status: state.ready ? 200 : 503, body: { ready: state.ready } };
-    case "GET /health/live":
+    case `GET ${ENDPOINT.live}`:
       return { status: 200, body: { live: true } };
     case "GET /test/config":
       return { status: 200, body: config.document };

@@ -6,6 +6,7 @@ import type { Server } from "node:http";
 import { Server as TcpServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ENGINE_CONTRACT } from "../../../src/api/engine-contract.ts";
 import { checkOwnNode, type EngineConfig, parseEngineConfig } from "./engine-config.ts";
 import { EngineState } from "./engine-state.ts";
 import { createHealthServer } from "./health-server.ts";
@@ -15,7 +16,8 @@ import { type EngineSettings, readEngineSettings } from "./settings.ts";
 import { openSqlEngine } from "./sql-engine.ts";
 import { waitForStart } from "./start-conditions.ts";
 
-const PORTS = { query: 3473, health: 8122, metrics: 9090 } as const;
+const PORTS = ENGINE_CONTRACT.ports;
+
 interface Shutdown {
   readonly state: EngineState;
   readonly query: Server;
@@ -110,6 +112,6 @@ async function untilQuiet(state: EngineState, quietMs: number, deadlineMs: numbe
 }
 
 const settings = readEngineSettings(process.argv.slice(2), process.env);
-const config = parseEngineConfig(readFileSync(join(settings.dataDir, "config.yaml"), "utf8"));
+const config = parseEngineConfig(readFileSync(join(settings.dataDir, ENGINE_CONTRACT.configFile), "utf8"));
 checkOwnNode(config, settings.nodeIndex, settings.podName);
 await main(settings, config);

@@ -1,6 +1,9 @@
-// The metrics port (9090): the gauges by which the operator decides that an engine is drained.
+// The metrics port: the gauges by which the operator decides that an engine is drained.
 import { createServer, type Server } from "node:http";
+import { ENGINE_CONTRACT } from "../../../src/api/engine-contract.ts";
 import type { EngineState } from "./engine-state.ts";
+
+const { gauges: GAUGE, endpoints: ENDPOINT } = ENGINE_CONTRACT;
 
 export interface Gauges {
   readonly running: number;
@@ -12,8 +15,8 @@ export function createMetricsServer(state: EngineState, onScrape: (gauges: Gauge
   return createServer((request, response) => {
     request.resume();
     if (state.metricsMode === "hang") return;
-    if (request.url !== "/metrics" || state.metricsMode === "error") {
-      response.writeHead(request.url === "/metrics" ? 500 : 404).end();
+    if (request.url !== ENDPOINT.metrics || state.metricsMode === "error") {
+      response.writeHead(request.url === ENDPOINT.metrics ? 500 : 404).end();
       return;
     }
     response.writeHead(200, { "Content-Type": "text/plain; version=0.0.4" }).end(renderMetrics(state));
@@ -32,10 +35,10 @@ export function renderMetrics(state: EngineState): string {
   const labels = state.metricsMode === "labelled" ? '{node="0"}' : "";
   if (state.metricsMode !== "missing")
     lines.push(
-      "# TYPE firebolt_running_queries gauge",
-      `firebolt_running_queries${labels} ${running}`,
-      "# TYPE firebolt_suspended_queries gauge",
-      `firebolt_suspended_queries${labels} ${suspended}`,
+      `# TYPE ${GAUGE.running} gauge`,
+      `${GAUGE.running}${labels} ${running}`,
+      `# TYPE ${GAUGE.suspended} gauge`,
+      `${GAUGE.suspended}${labels} ${suspended}`,
     );
   return `${lines.join("\n")}\n`;
 }

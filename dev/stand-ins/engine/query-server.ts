@@ -1,7 +1,8 @@
-// The query port (3473): readiness for the gateway, and `POST /` with one statement. The order of the checks is the contract: a
+// The query port: readiness for the gateway, and `POST /` with one statement. The order of the checks is the contract: a
 // refusal because of shutdown comes before any work.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ENGINE_CONTRACT } from "../../../src/api/engine-contract.ts";
 import type { AcceptedQuery, EngineState } from "./engine-state.ts";
 import type { Column, RunSql } from "./sql-engine.ts";
 import { StatementError } from "./sql-text.ts";
@@ -57,7 +58,7 @@ export function createQueryServer(options: QueryServerOptions): Server {
 async function answer(options: QueryServerOptions, request: IncomingMessage): Promise<Answer> {
   const { state } = options;
   const url = new URL(request.url ?? "/", "http://engine");
-  if (request.method === "GET" && url.pathname === "/health/ready") {
+  if (request.method === "GET" && url.pathname === ENGINE_CONTRACT.endpoints.ready) {
     return { status: state.ready ? 200 : 503, body: { ready: state.ready } };
   }
   // The body is read even when the query is refused: an answer on top of unread bytes would reset the connection.

@@ -1,12 +1,13 @@
 // What an engine waits for before it is ready: its peers, and the metadata service. Once met, the conditions are not asked again.
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ENGINE_CONTRACT } from "../../../src/api/engine-contract.ts";
 import type { EngineConfig } from "./engine-config.ts";
 import type { EngineSettings } from "./settings.ts";
 
+const { ports, endpoints } = ENGINE_CONTRACT;
 const POLL_MS = 250;
 const ATTEMPT_MS = 2_000;
-const HEALTH_PORT = 8122;
 
 /** Resolves when the engine may call itself ready; fails only when `signal` fires. */
 export async function waitForStart(config: EngineConfig, settings: EngineSettings, signal: AbortSignal): Promise<void> {
@@ -23,7 +24,7 @@ async function waitUntil(holds: () => Promise<boolean>, signal: AbortSignal): Pr
 async function answersHealth(host: string, signal: AbortSignal): Promise<boolean> {
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(ATTEMPT_MS)]);
   try {
-    const response = await fetch(`http://${host}:${HEALTH_PORT}/health/live`, { signal: deadline });
+    const response = await fetch(`http://${host}:${ports.health}${endpoints.live}`, { signal: deadline });
     await response.arrayBuffer();
     return response.ok;
   } catch {

@@ -1,7 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { ENGINE_CONTRACT } from "../../api/engine-contract.ts";
 import { renderDemandPage } from "../../wake-agent/demand.ts";
 import { parseDemandPage } from "./demand-page.ts";
+
+const GAUGE = ENGINE_CONTRACT.gauges;
 
 const END = "firebolt_gateway_wake_demand_dropped_total 0\n";
 
@@ -9,17 +12,17 @@ test("what the agent renders is read back", () => {
   const name = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?$/);
   const row = fc.record({
     engine: name,
-    lastMs: fc.integer({ min: 1, max: 4e12 }),
-    parked: fc.nat(),
+    stampMs: fc.integer({ min: 1, max: 4e12 }),
+    holds: fc.nat(),
     shed: fc.nat(),
   });
   fc.assert(
     fc.property(fc.uniqueArray(row, { selector: ({ engine }) => engine }), (rows) => {
       const page = parseDemandPage(renderDemandPage({ rows, dropped: 1, apiErrors: { write: 0, watch: 0 } }));
       expect([...(page ?? [])].map(([engine, { holds }]) => [engine, holds])).toEqual(
-        rows.map(({ engine, parked }) => [engine, parked]),
+        rows.map(({ engine, holds }) => [engine, holds]),
       );
-      for (const { engine, lastMs } of rows) expect(page?.get(engine)?.stampMs).toBeCloseTo(lastMs, 0);
+      for (const { engine, stampMs } of rows) expect(page?.get(engine)?.stampMs).toBeCloseTo(stampMs, 0);
     }),
   );
 });
@@ -27,7 +30,7 @@ test("what the agent renders is read back", () => {
 test.each([
   ["nothing", ""],
   ["another page", "<html>hello</html>"],
-  ["an engine's metrics", "firebolt_running_queries 0\n"],
+  ["an engine's metrics", `${GAUGE.running} 0\n`],
 ])("%s is no such page", (_, text) => {
   expect(parseDemandPage(text)).toBeUndefined();
 });

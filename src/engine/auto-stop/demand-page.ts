@@ -1,28 +1,22 @@
 // Reads the page on which a gateway's wake agent shows demand (docs/monitoring.md#series-about-gateways). Pure and total for any
 // text: the page comes from a pod that faces the outside, so only lines of exactly the known form count.
+import { type DemandRow, ENGINE_LABEL_PATTERN, WAKE_SERIES } from "../../api/wake-protocol.ts";
 
-export interface DemandRow {
-  /** When the engine was last asked for, in milliseconds since the epoch. */
-  readonly stampMs: number;
-  /** Requests held for it now. */
-  readonly holds: number;
-}
+export type DemandReading = Pick<DemandRow, "stampMs" | "holds">;
 
-const PREFIX = "firebolt_gateway_wake_";
-/** On every page, whatever the demand. */
-const ALWAYS_THERE = `${PREFIX}demand_dropped_total`;
+const { lastDemand, pendingHolds, dropped } = WAKE_SERIES;
 const ROW = new RegExp(
-  `^${PREFIX}(last_demand_timestamp_seconds|pending_holds)\\{engine="([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)"\\} (\\d+(?:\\.\\d+)?)$`,
+  `^(${lastDemand}|${pendingHolds})\\{engine="(${ENGINE_LABEL_PATTERN})"\\} (\\d+(?:\\.\\d+)?)$`,
   "gm",
 );
 
 /** By engine; undefined when this is no such page. */
-export function parseDemandPage(page: string): ReadonlyMap<string, DemandRow> | undefined {
-  if (!page.includes(ALWAYS_THERE)) return undefined;
-  const rows = new Map<string, DemandRow>();
+export function parseDemandPage(page: string): ReadonlyMap<string, DemandReading> | undefined {
+  if (!page.includes(dropped)) return undefined;
+  const rows = new Map<string, DemandReading>();
   const holds = new Map<string, number>();
   for (const [, series, engine = "", value] of page.matchAll(ROW)) {
-    if (series === "pending_holds") holds.set(engine, Number(value));
+    if (series === pendingHolds) holds.set(engine, Number(value));
     else rows.set(engine, { stampMs: Number(value) * 1_000, holds: 0 });
   }
   for (const [engine, count] of holds) {

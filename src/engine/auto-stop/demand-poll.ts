@@ -11,7 +11,7 @@ import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
 import { LABEL } from "../../api/labels.ts";
 import type { EngineKey } from "../world.ts";
-import { type DemandRow, parseDemandPage } from "./demand-page.ts";
+import { type DemandReading, parseDemandPage } from "./demand-page.ts";
 import type { DemandSource } from "./demand-source.ts";
 import { DemandTurns } from "./demand-turns.ts";
 import { type AgentAddress, type GatewayPod, isAsked, type ReadDemand } from "./gateway-pods.ts";
@@ -34,7 +34,7 @@ const EVERY_MS = 2_000;
 const LONG_MS = 24 * 60 * 60_000;
 const COMPLAIN_EVERY_MS = 60_000;
 
-type Page = ReadonlyMap<string, DemandRow>;
+type Page = ReadonlyMap<string, DemandReading>;
 
 export class DemandPoll implements Runnable, DemandSource {
   readonly name = "wake-demand";

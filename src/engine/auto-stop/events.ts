@@ -1,5 +1,6 @@
 // The Kubernetes events that a change of replicas deserves (docs/monitoring.md#events). Pure.
 import type { EventNote } from "@firebolt-operator/kube/events";
+import type { EngineEventReason } from "../../api/events.ts";
 import { ANNOTATION } from "../../api/labels.ts";
 import type { Scale } from "../decision.ts";
 import { regarding } from "../events.ts";
@@ -7,12 +8,15 @@ import type { EngineSnapshot } from "../snapshot.ts";
 import type { WakeRequest } from "./wake-request.ts";
 
 /** To be recorded once the replicas are stored. */
-export function scaleEventsOf(scale: Scale, { engine, nowMs }: EngineSnapshot): readonly EventNote[] {
+export function scaleEventsOf(
+  scale: Scale,
+  { engine, nowMs }: EngineSnapshot,
+): readonly EventNote<EngineEventReason>[] {
   const { from, to, reason, wake } = scale;
-  const scaled = { reason: "AutoStopScaled", note: `From ${from} to ${to} replicas: ${reason}` };
+  const scaled = { reason: "AutoStopScaled", note: `From ${from} to ${to} replicas: ${reason}` } as const;
   const woken =
     reason === "WakeRequested" && wake !== undefined
-      ? [{ reason: "WakeRequested", note: `${sourceText(wake)}, ${ageText(nowMs - wake.stampMs)}` }]
+      ? [{ reason: "WakeRequested", note: `${sourceText(wake)}, ${ageText(nowMs - wake.stampMs)}` } as const]
       : [];
   return [...woken, scaled].map((told) => ({ ...told, type: "Normal", action: "Scale", regarding: regarding(engine) }));
 }

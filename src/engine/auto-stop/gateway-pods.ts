@@ -5,6 +5,7 @@ import type { KubeClient } from "@firebolt-operator/kube/client";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import type { MetricScrapeMode } from "../../api/instance.ts";
 import { LABEL } from "../../api/labels.ts";
+import { WAKE_PATHS } from "../../api/wake-protocol.ts";
 import type { CacheWish } from "../engine-caches.ts";
 import { pods } from "../kinds.ts";
 import type { ScrapeAnswer } from "../pod-scrape.ts";
@@ -45,7 +46,7 @@ export type ReadDemand = (pod: GatewayPod, mode: MetricScrapeMode, signal: Abort
 
 /** The same ways as to an engine's metrics. */
 export function demandReader(client: Pick<KubeClient, "podProxyGet">, { port }: AgentAddress): ReadDemand {
-  const path = "/demand";
+  const path = WAKE_PATHS.demand;
   return ({ metadata, status }, mode, signal) => {
     if (mode === "PodIP") {
       const host = status?.podIP ?? "";

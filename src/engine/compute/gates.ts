@@ -4,8 +4,10 @@
 import { findCondition, type Verdict } from "../../api/condition-list.ts";
 import type { Condition } from "../../api/conditions.ts";
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
+import type { EngineEventReason } from "../../api/events.ts";
 import { isEnding } from "../../api/held-deletion.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
+import type { EngineInstanceReadyReason, EngineReadyReason } from "../../api/reasons.ts";
 import { type IsProtected, protectedSecrets } from "../../podtemplate/protected-secrets.ts";
 import { validateTemplate } from "../../podtemplate/validate-template.ts";
 import { type Violation, violationsText } from "../../podtemplate/violation.ts";
@@ -58,10 +60,10 @@ export function computeGates(s: EngineSnapshot, phase: EnginePhase): Gate {
 
 interface Closing {
   readonly step: "class-gate" | "instance-gate" | "validation-gate";
-  readonly reason: string;
+  readonly reason: EngineReadyReason;
   readonly message: string;
   /** None while engines wait for their instance: they are created before it is ready all the time. */
-  readonly event?: string;
+  readonly event?: EngineEventReason;
   readonly violations?: readonly Violation[];
   readonly instanceReady?: Verdict;
 }
@@ -131,7 +133,7 @@ function endpointProblem({ status }: DeepReadonly<FireboltInstance>, ready: Read
   return `has lost its metadata endpoint${cause}`;
 }
 
-function instanceVerdict(status: "True" | "False", reason: string, message: string): Verdict {
+function instanceVerdict(status: "True" | "False", reason: EngineInstanceReadyReason, message: string): Verdict {
   return { type: "InstanceReady", status, reason, message };
 }
 
@@ -142,7 +144,7 @@ function rejectionOf(s: EngineSnapshot, instanceReady: Verdict, isProtected: IsP
   const layers = { engine, engineClass: foundClass(s) };
   const { name, template, bounds: exceeded } = validateEngine({ ...layers, bounds });
   const templates = [...template, ...validateEnvironment(layers, isProtected), ...validateAccounts(layers, accounts)];
-  const [reason, violations] =
+  const [reason, violations]: readonly [EngineReadyReason & EngineEventReason, readonly Violation[]] =
     name.length > 0
       ? ["NameRejected", name]
       : templates.length > 0

@@ -3,6 +3,7 @@
 
 import type { Verdict } from "../../api/condition-list.ts";
 import type { Condition } from "../../api/conditions.ts";
+import type { EngineReadyReason } from "../../api/reasons.ts";
 import { troubleText } from "../../pods/pod-trouble.ts";
 import type { EnginePhase } from "../phase.ts";
 import type { DrainProbe, Generations, PodCount, Routing } from "../snapshot.ts";
@@ -101,6 +102,6 @@ function routingProblem(routing: Routing): string {
   }
 }
 
-function notReady(reason: string, message: string): Verdict {
+function notReady(reason: EngineReadyReason, message: string): Verdict {
   return { type: "Ready", status: "False", reason, message };
 }

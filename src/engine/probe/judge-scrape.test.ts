@@ -1,31 +1,27 @@
 import { KubeApiError } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
+import { ENGINE_CONTRACT } from "../../api/engine-contract.ts";
 import { judgeFailure, judgeResponse } from "./judge-scrape.ts";
+
+const GAUGE = ENGINE_CONTRACT.gauges;
 
 const page = (...lines: readonly string[]) => ({ status: 200, body: `${lines.join("\n")}\n` });
 
 test("only two gauges that say zero are idle", () => {
-  const { queries, responded } = judgeResponse(page("firebolt_running_queries 0", "firebolt_suspended_queries 0"));
+  const { queries, responded } = judgeResponse(page(`${GAUGE.running} 0`, `${GAUGE.suspended} 0`));
   expect([queries, responded]).toEqual([{ type: "idle" }, true]);
 });
 
 test.each([
-  ["drain-with-busy-pod: a running query", page("firebolt_running_queries 2", "firebolt_suspended_queries 0"), 2],
-  [
-    "drain-with-suspended-query: a suspended query",
-    page("firebolt_running_queries 0", "firebolt_suspended_queries 1"),
-    1,
-  ],
+  ["drain-with-busy-pod: a running query", page(`${GAUGE.running} 2`, `${GAUGE.suspended} 0`), 2],
+  ["drain-with-suspended-query: a suspended query", page(`${GAUGE.running} 0`, `${GAUGE.suspended} 1`), 1],
 ] as const)("%s is busy", (_, response, queries) => {
   expect(judgeResponse(response).queries).toEqual({ type: "busy", queries });
 });
 
 test.each([
-  [
-    "gauge-with-labels-only: a gauge with labels only",
-    page('firebolt_running_queries{a="b"} 0', "firebolt_suspended_queries 0"),
-  ],
-  ["drain-with-silent-pod: a gauge that is missing", page("firebolt_running_queries 0")],
+  ["gauge-with-labels-only: a gauge with labels only", page(`${GAUGE.running}{a="b"} 0`, `${GAUGE.suspended} 0`)],
+  ["drain-with-silent-pod: a gauge that is missing", page(`${GAUGE.running} 0`)],
   ["drain-with-silent-pod: a response that is no page", { status: 503, body: "" }],
 ] as const)("%s is not zero", (_, response) => {
   expect(judgeResponse(response).queries).toMatchObject({ type: "failing" });

@@ -1,11 +1,12 @@
 // The two ways to a pod's metrics: its IP, or the API server's pods/proxy. Both with the same limits: 3 s to connect, 3 s to the
 // response headers, 10 s in total. Judges nothing of what it reads.
 import type { KubeClient } from "@firebolt-operator/kube/client";
+import { ENGINE_CONTRACT } from "../../api/engine-contract.ts";
 import { METRICS_PORT } from "../pod-contract.ts";
 import { SCRAPE_LIMITS, scrapePod } from "../pod-scrape.ts";
 import type { ScrapePod } from "./query-probe.ts";
 
-const [port, path] = [METRICS_PORT, "/metrics"];
+const [port, path] = [METRICS_PORT, ENGINE_CONTRACT.endpoints.metrics];
 
 /** The client must be the prober's own: requests to pods that do not respond hold its sockets. */
 export function podScraper(client: Pick<KubeClient, "podProxyGet">): ScrapePod {

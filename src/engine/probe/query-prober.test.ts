@@ -3,8 +3,11 @@ import { KubeApiError, KubeTimeoutError, silentLogger } from "@firebolt-operator
 import { ManualClock } from "@firebolt-operator/kube/testing";
 import { expect, test } from "vitest";
 import { metricsOf, podOf, probeHarness } from "../../../test/support/probe-harness.ts";
+import { ENGINE_CONTRACT } from "../../api/engine-contract.ts";
 import type { Pod } from "../children.ts";
 import { createQueryProber } from "./query-prober.ts";
+
+const GAUGE = ENGINE_CONTRACT.gauges;
 
 const PENDING = { type: "pending" };
 const IDLE = { type: "idle" };
@@ -57,10 +60,10 @@ test.each([
   [
     "no gauges",
     { status: 200, body: "" },
-    { type: "failing", cause: "no usable value for firebolt_running_queries and firebolt_suspended_queries" },
+    { type: "failing", cause: `no usable value for ${GAUGE.running} and ${GAUGE.suspended}` },
   ],
-  ["no number", metricsOf("NaN"), { type: "failing", cause: "no usable value for firebolt_running_queries" }],
-  ["a negative number", metricsOf(0, -1), { type: "failing", cause: "no usable value for firebolt_suspended_queries" }],
+  ["no number", metricsOf("NaN"), { type: "failing", cause: `no usable value for ${GAUGE.running}` }],
+  ["a negative number", metricsOf(0, -1), { type: "failing", cause: `no usable value for ${GAUGE.suspended}` }],
   ["an error", new Error("connection\n  refused"), { type: "failing", cause: "connection refused" }],
 ])("one pod, %s", async (_, answer, want) => {
   const harness = probeHarness();

@@ -1,9 +1,13 @@
 // The engine container: the operator's part (command, ports, probes, its variables and mounts first) around the user's.
+
+import { ENGINE_CONTRACT } from "../../api/engine-contract.ts";
 import type { V1Container, V1EnvVar, V1Probe, V1VolumeMount } from "../../api/generated/kubernetes.ts";
 import { present } from "../../podtemplate/present.ts";
 import { CONFIG_FILE, ENGINE_CONTAINER, ENGINE_PORTS, ENV, HEALTH_PORT, MOUNT_PATH, VOLUME } from "../pod-contract.ts";
 import type { EffectiveContainer } from "../resolve/engine-container.ts";
 import { START_SCRIPT } from "./start-script.ts";
+
+const { live: LIVE, ready: READY } = ENGINE_CONTRACT.endpoints;
 
 export function renderEngineContainer(effective: EffectiveContainer): V1Container {
   const { env = [], volumeMounts = [] } = effective;
@@ -21,10 +25,10 @@ export function renderEngineContainer(effective: EffectiveContainer): V1Containe
     resizePolicy: effective.resizePolicy,
     volumeMounts: [...operatorMounts(), ...volumeMounts],
     volumeDevices: effective.volumeDevices,
-    livenessProbe: probe("/health/live", { initialDelaySeconds: 2, periodSeconds: 5, failureThreshold: 6 }),
-    readinessProbe: probe("/health/ready", { initialDelaySeconds: 1, periodSeconds: 3, failureThreshold: 6 }),
+    livenessProbe: probe(LIVE, { initialDelaySeconds: 2, periodSeconds: 5, failureThreshold: 6 }),
+    readinessProbe: probe(READY, { initialDelaySeconds: 1, periodSeconds: 3, failureThreshold: 6 }),
     // 150 seconds to come up. Every second, because a query that wakes the engine waits for it.
-    startupProbe: probe("/health/live", { periodSeconds: 1, failureThreshold: 150 }),
+    startupProbe: probe(LIVE, { periodSeconds: 1, failureThreshold: 150 }),
     lifecycle: effective.lifecycle,
     terminationMessagePath: effective.terminationMessagePath,
     terminationMessagePolicy: effective.terminationMessagePolicy,

@@ -1,12 +1,12 @@
 // The script that starts the engine in its container. Kubernetes replaces `$(NAME)` in arguments, so the script has none.
+import { ENGINE_CONTRACT } from "../../api/engine-contract.ts";
 
-/** Where a later certificate and its authority are mounted. */
-const TLS_FOLDER = "/secrets/tls/engine";
+const { env, mounts, program, tlsFolder: TLS_FOLDER } = ENGINE_CONTRACT;
 
 export const START_SCRIPT = `set -o errexit -o nounset -o pipefail
 
 # Clusters that do not label pods with their index still number their names.
-node="\${POD_INDEX:-}"
+node="\${${env.podIndex}:-}"
 if [[ -z "\${node}" ]]; then
   node="\${HOSTNAME##*-}"
 fi
@@ -17,9 +17,9 @@ if [[ -f ${TLS_FOLDER}/tls.crt && -f ${TLS_FOLDER}/ca.crt ]]; then
     cat ${TLS_FOLDER}/tls.crt
     echo
     cat ${TLS_FOLDER}/ca.crt
-  } > /run/firebolt/engine-tls-bundle.crt
+  } > ${mounts.runtime}/engine-tls-bundle.crt
 fi
 
 # The engine must be process 1 to receive SIGTERM.
-exec /opt/firebolt/firebolt server --node "\${node}" --data-dir /var/lib/firebolt
+exec ${program} server --node "\${node}" --data-dir ${mounts.data}
 `;

@@ -1,11 +1,12 @@
 // The status a pass ends in: endpoints and flags by what was observed, one condition per component, the roll-up over all of
 // them, and the phase that follows from it. Ready phase, Ready=True and all components True are one and the same.
 import { findCondition, type Verdict, withVerdict } from "../../api/condition-list.ts";
-import type { Condition, InstanceConditionType } from "../../api/conditions.ts";
+import type { Condition } from "../../api/conditions.ts";
 import { copyOf } from "../../api/deep-readonly.ts";
 import type { InstanceStatus } from "../../api/instance-status.ts";
 import { ANNOTATION } from "../../api/labels.ts";
 import { withNextStep } from "../../api/next-step.ts";
+import type { InstanceConditionType } from "../../api/reasons.ts";
 import { troubleText } from "../../pods/pod-trouble.ts";
 import { growthTrouble } from "../database/storage.ts";
 import type { Finding } from "../decision.ts";
@@ -28,6 +29,8 @@ export interface StatusOptions {
 }
 
 type InstanceVerdict = Verdict<InstanceConditionType>;
+/** Ready takes over the reason of a component as it is stored. */
+type StoredVerdict = Verdict<InstanceConditionType, string>;
 type Component = Finding["component"];
 
 /** In the order in which the roll-up looks at them. AuthReady stands beside it. */
@@ -137,13 +140,13 @@ function textOf(trouble: VolumeTrouble | undefined): string | undefined {
 }
 
 /** A hint may begin with a full stop; two in a row are a mistake. */
-function withHint(verdict: InstanceVerdict, hint: string): InstanceVerdict {
+function withHint(verdict: StoredVerdict, hint: string): StoredVerdict {
   const { message } = verdict;
   const before = hint.startsWith(".") && message.endsWith(".") ? message.slice(0, -1) : message;
   return hint === "" ? verdict : { ...verdict, message: `${before}${hint}` };
 }
 
-function rollUp(conditions: readonly Readonly<Condition>[]): InstanceVerdict {
+function rollUp(conditions: readonly Readonly<Condition>[]): StoredVerdict {
   const found = ROLLED_UP.map((type) => [type, findCondition(conditions, type)] as const);
   const unknown = found.find(([, condition]) => condition === undefined);
   if (unknown !== undefined)
@@ -156,7 +159,7 @@ function rollUp(conditions: readonly Readonly<Condition>[]): InstanceVerdict {
 
 function applied(
   conditions: InstanceSnapshotConditions,
-  verdicts: readonly InstanceVerdict[],
+  verdicts: readonly StoredVerdict[],
   { nowMs, instance }: InstanceSnapshot,
 ): Condition[] {
   const context = { nowMs, observedGeneration: instance.metadata?.generation ?? 0 };

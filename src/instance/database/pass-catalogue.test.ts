@@ -4,7 +4,7 @@ import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
 import { Crash } from "../../../test/support/memory-instance-world.ts";
-import { splitNextStep } from "../../api/next-step.ts";
+import { splitNextStep } from "../../../test/support/next-step.ts";
 
 const CLAIM = "data-lakeside-metadata-pg-0";
 const CONSENT = "firebolt.io/accept-empty-catalogue";

@@ -3,8 +3,8 @@
 import { KubeApiError, KubeTimeoutError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
+import { splitNextStep } from "../../../test/support/next-step.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
-import { splitNextStep } from "../../api/next-step.ts";
 import type { Rendered } from "../children.ts";
 
 type Settings = NonNullable<FireboltInstance["spec"]["metadata"]["builtInPostgres"]>;

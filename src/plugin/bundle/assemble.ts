@@ -1,5 +1,5 @@
-// The files of a support bundle, made from what was collected. Nothing gets past this place without having been redacted: texts are
-// scrubbed one by one, inside the objects, before any of them is written as YAML or JSON. Reads and writes nothing.
+// The files of a support bundle, built from what was collected. Everything is redacted here: strings are scrubbed one
+// by one, inside the objects, before they are serialised. Pure.
 import type { KubeObject } from "@firebolt-operator/kube";
 import { nameOf } from "../find-object.ts";
 import { dataText } from "../output.ts";

@@ -31,7 +31,7 @@ describe("tar", () => {
     }
   });
 
-  test("a path that does not fit is refused", () => {
+  test("a path that is too long is rejected", () => {
     expect(() => createTar([{ path: "x".repeat(300), content: "" }], 0)).toThrow("too long");
   });
 });
@@ -178,7 +178,7 @@ describe("objects lose their secrets and keep their shape", () => {
     expect(JSON.stringify(redacted(object))).not.toContain("hidden");
   });
 
-  test("what helps stays: references, selectors, tolerations, images", () => {
+  test("useful fields are kept: references, selectors, tolerations, images", () => {
     const pod = {
       kind: "Pod",
       metadata: { name: "token-service", labels: { "firebolt.io/engine": "adhoc" } },
@@ -239,7 +239,7 @@ test.each([
   { args: ["mkdir", "-p", "/var/lib/data"], want: ["mkdir", "-p", "/var/lib/data"] },
   { args: ["-u", "admin:hidden"], want: ["-u", `admin:${REDACTED}`] },
   { args: ["--token", "--level=debug"], want: ["--token", "--level=debug"] },
-])("what follows a flag for a secret goes: $args", ({ args, want }) => {
+])("the argument after a flag for a secret is removed: $args", ({ args, want }) => {
   expect(redactObject({ kind: "Pod", spec: { args } }, createScrubber([]))).toEqual({
     kind: "Pod",
     spec: { args: want },

@@ -1,5 +1,5 @@
-// Reads everything a support bundle holds. What may not be read is noted and left out: half a bundle is better than none. Secrets of
-// others in the namespace are read for their values alone, so that these can be found and removed, and are not part of it.
+// Reads everything for a support bundle. What the user may not read is recorded as a gap. Other Secrets of the
+// namespace are read only for their values, so that these can be found and removed; they are not part of the bundle.
 import {
   apiVersionOf,
   defineResource,
@@ -37,9 +37,9 @@ const crds = defineResource({
 const nodes = defineResource({ group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false });
 
 export interface Collected {
-  /** As the server sent them, secrets and all: nothing of this is written anywhere before it is redacted. */
+  /** As the server sent them, with secrets: nothing is written before it is redacted. */
   readonly objects: readonly KubeObject[];
-  /** Every Secret of the namespace that may be read: its values must not show anywhere. */
+  /** Every readable Secret of the namespace: its values are removed everywhere. */
   readonly secrets: readonly KubeObject[];
   readonly pods: readonly V1Pod[];
   readonly events: readonly object[];
@@ -48,11 +48,11 @@ export interface Collected {
 
 export interface Subject {
   readonly name: string;
-  /** Undefined: it may not be read. What it is made of may still be. */
+  /** Undefined: the user may not read it. Its children may still be readable. */
   readonly instance: FireboltInstance | undefined;
 }
 
-/** On everything that the operator's chart makes. */
+/** On every object of the operator's chart. */
 const OPERATOR = "app.kubernetes.io/name=firebolt-operator";
 
 const CHILD_KINDS: readonly ResourceType[] = [
@@ -87,7 +87,7 @@ export async function collect(cluster: Cluster, { name, instance }: Subject, gap
   const engines = allEngines?.filter(({ spec }) => spec?.instanceRef === name) ?? [];
   const engineNames = new Set(engines.map(nameOf));
   const classNames = new Set(engines.flatMap(({ spec }) => spec?.engineClassRef ?? []));
-  // Without the engines nobody can tell whose their objects are: all of them are better than none.
+  // Without the engines the owner of an object is unknown: all of them are included.
   const isOfEngine = (engine: string | undefined): boolean =>
     engine !== undefined && (allEngines === undefined || engineNames.has(engine));
   const isOwn = ({ metadata }: KubeObject): boolean =>
@@ -143,12 +143,15 @@ export async function collect(cluster: Cluster, { name, instance }: Subject, gap
 }
 
 function whatOf(type: ResourceType): string {
-  // The bundle is still written, but with less taken out of it: whoever reads it before it is sent has to know.
+  // The bundle is still written, but with less removed: the user has to know before sending it.
   const isSecret = type.kind === KINDS.Secret.kind;
   return isSecret ? `${groupResourceOf(type)} (so their values were not searched for in logs)` : groupResourceOf(type);
 }
 
-/** Names of the Secrets that a spec refers to: `secretName`, `…SecretRef.name`, `secretKeyRef.name`, `imagePullSecrets[].name`. */
+/**
+ * Names of the Secrets that a spec refers to: `secretName`, `…SecretRef.name`, `secretKeyRef.name`,
+ * `imagePullSecrets[].name`.
+ */
 export function secretNamesIn(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.flatMap(secretNamesIn);
   if (!isObject(value)) return [];
@@ -161,7 +164,7 @@ export function secretNamesIn(value: unknown): readonly string[] {
   });
 }
 
-/** Definitions and nodes are long, and little of them matters here. */
+/** CRDs and nodes are long: only the relevant fields are kept. */
 function brief(object: KubeObject): KubeObject {
   const plain: Record<string, unknown> = { ...object };
   const { spec: _, ...rest } = plain;

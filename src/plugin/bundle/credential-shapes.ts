@@ -1,4 +1,4 @@
-// Credentials that are known by their shape, whatever stands before them. A table: one row per shape. Pure.
+// Credentials that are recognised by their shape: one row per shape. Pure.
 import { REDACTED } from "./redacted.ts";
 import { isSecretName } from "./secret-names.ts";
 import { scrubAddresses } from "./url-credentials.ts";
@@ -43,7 +43,7 @@ export const CREDENTIAL_SHAPES: readonly TextRule[] = [
   replacing("webhook", /(\bhooks\.slack\.com\/[a-z-]+\/)[^\s"'`<>\\]+/gi, `$1${REDACTED}`),
   // No name of Kubernetes has capitals, and no word of prose has all three kinds of characters and no syllables.
   { name: "random word", scrub: replacingMixed(/(?<![A-Za-z0-9])[A-Za-z0-9]{16,}(?![A-Za-z0-9])/g) },
-  // The API server repeats what it refuses.
+  // The API server quotes what it rejects.
   replacing(
     "refused value of a variable",
     /(\.value: Invalid value: \\*")(?:[^"\\\n]|\\(?!"(?:[:,\s]|$)).)*/g,
@@ -60,7 +60,7 @@ export const CREDENTIAL_SHAPES: readonly TextRule[] = [
   { name: "XML element", scrub: scrubElements },
 ];
 
-/** Capitals, small letters and digits without a syllable: what a generator of passwords and keys makes. */
+/** Capitals, small letters and digits without a syllable, as generated passwords and keys have. */
 function replacingMixed(pattern: RegExp, syllables = /[a-z]{6}/): (text: string) => string {
   return (text) =>
     text.replaceAll(pattern, (word) =>
@@ -70,7 +70,9 @@ function replacingMixed(pattern: RegExp, syllables = /[a-z]{6}/): (text: string)
 
 const KEY_LINE = /^(\d{4}-\d\d-\d\dT\S+ )?[ \t]*[A-Za-z0-9+/=]{1,100}[ \t]*$/;
 
-/** The last lines of a key whose first are not in the log: upwards from the end, as long as nothing else stands in a line. */
+/**
+ * The end of a key whose beginning is not in the log: upwards from the last line, as long as lines hold nothing else.
+ */
 function scrubKeyEnds(text: string): string {
   if (!/-----END [A-Z0-9 ]*PRIVATE KEY/.test(text)) return text;
   let inKey = false;
@@ -85,7 +87,7 @@ function scrubKeyEnds(text: string): string {
 
 const OPENING_TAG = /<([\w:.-]{1,100})(?=[\s>])[^<>]*>/g;
 
-/** The metadata service is configured in XML, and its logs show it. What an element has inside goes, over lines and CDATA. */
+/** The metadata service logs its XML configuration. The content of elements is removed, across lines and CDATA. */
 function scrubElements(text: string): string {
   let [result, done] = ["", 0];
   for (const { 0: tag, 1: name = "", index } of text.matchAll(OPENING_TAG)) {
@@ -100,11 +102,11 @@ function scrubElements(text: string): string {
   return result + text.slice(done);
 }
 
-/** Parameters of the gateway that say where a query went, not what it was. */
+/** Parameters of the gateway that select the target of a query, not its content. */
 const KEPT_PARAMETERS: ReadonlySet<string> = new Set(["engine", "database", "output_format"]);
 const QUERY_STRING = /(?<=[\w/.~%)\]-])\?(?=[\w.%[\]-]+=)/g;
 
-/** The values of all parameters go but of those that are known to be harmless: clients put statements and credentials there. */
+/** Removes the values of all parameters but the harmless ones: clients put statements and credentials there. */
 function scrubQueryStrings(text: string): string {
   let [result, done] = ["", 0];
   for (const { index } of text.matchAll(QUERY_STRING)) {
@@ -119,7 +121,7 @@ function scrubQueryStrings(text: string): string {
 
 const PARAMETERS_END = /[\s"`<>]|\\+"/g;
 
-/** A path has neither spaces nor double quotes; single quotes and brackets clients do send as they are. */
+/** A path has neither spaces nor double quotes; clients send single quotes and brackets unescaped. */
 function parametersEnd(text: string, start: number): number {
   PARAMETERS_END.lastIndex = start;
   return PARAMETERS_END.exec(text)?.index ?? text.length;

@@ -1,5 +1,5 @@
-// What a support bundle lacks, why, and which right would have allowed it. Half a bundle is better than none: a read that fails is
-// noted here and the collection goes on.
+// What a support bundle lacks, why, and the permission that was missing. A read that fails is recorded here, and the
+// collection continues.
 import { groupResourceOf, isForbidden, isNotFound, KubeApiError, type ResourceType } from "@firebolt-operator/kube";
 import { describeError } from "../describe-error.ts";
 import type { Scrubber } from "./scrub.ts";
@@ -8,9 +8,9 @@ export interface Gap {
   /** A kind, or a file of the archive. */
   readonly what: string;
   readonly why: string;
-  /** The right that was missing, where one was. */
+  /** The missing permission, if any. */
   readonly needs?: string | undefined;
-  /** Whether there is something that somebody else could have read. */
+  /** Whether a user with more permissions could read it. */
   readonly isLoss: boolean;
 }
 
@@ -20,13 +20,13 @@ export interface Wanted {
   readonly right: string;
 }
 
-/** The right to list a kind, as text. `namespace` undefined: all namespaces. */
+/** The permission to list a kind, for messages. `namespace` undefined: all namespaces. */
 export function listRight(type: ResourceType, namespace: string | undefined): string {
   const where = !type.namespaced ? "" : namespace === undefined ? " in all namespaces" : ` in namespace ${namespace}`;
   return `list ${groupResourceOf(type)}${where}`;
 }
 
-/** What the API server said is scrubbed by itself: text before it could hide where a secret begins. */
+/** The API server's message is scrubbed separately: a prefix could hide where a secret begins. */
 export function gapText({ what, why, needs }: Gap, scrubber: Scrubber): string {
   return `${what}: ${scrubber.text(why)}${needs === undefined ? "" : `; this needs the right to ${needs}`}`;
 }
@@ -43,30 +43,30 @@ export class Gaps {
     return this.#found;
   }
 
-  /** Whether the archive has less than there is. */
+  /** Whether the archive is incomplete. */
   get isIncomplete(): boolean {
     return this.#found.some(({ isLoss }) => isLoss);
   }
 
-  /** What the read returns, or `without` after having noted why it failed. Ctrl+C ends it all the same. */
+  /** The result of the read, or `without` after a recorded failure. Ctrl+C still aborts. */
   async attempt<T>(wanted: Wanted, read: () => Promise<T>, without: T): Promise<T> {
     try {
       return await read();
     } catch (error) {
       if (this.#signal.aborted) throw error;
-      this.note(wanted, error);
+      this.record(wanted, error);
       return without;
     }
   }
 
-  note({ what, right }: Wanted, error: unknown): void {
+  record({ what, right }: Wanted, error: unknown): void {
     const why = describeError(error);
     if (this.#found.some((gap) => gap.what === what && gap.why === why)) return;
     this.#found.push({ what, why, needs: isForbidden(error) ? right : undefined, isLoss: !isNothingThere(error) });
   }
 }
 
-/** A container that has not started, or whose former run is gone, has no log: nobody could read it. */
+/** A container that has not started, or whose previous run was removed, has no log for any user. */
 function isNothingThere(error: unknown): boolean {
   return isNotFound(error) || (error instanceof KubeApiError && error.status === 400);
 }

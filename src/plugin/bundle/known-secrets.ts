@@ -1,5 +1,5 @@
-// The secret values that objects themselves hold: data of Secrets, variables, engine configuration. They are searched for in everything
-// else that goes into a bundle, in the forms in which programs print them. Pure.
+// The secret values of objects: data of Secrets, variables, engine configuration. They are removed from everything
+// else in a bundle, in the forms in which programs print them. Pure.
 import { isObject } from "../../podtemplate/shape.ts";
 
 /** The secret values of one object. */
@@ -24,7 +24,7 @@ export function formsOf(value: string): readonly string[] {
   ];
 }
 
-/** Every text below a value: what a configuration holds. */
+/** Every string below a value, as in a configuration. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === "string") return [value];
   if (Array.isArray(value)) return value.flatMap(textsIn);

@@ -1,5 +1,5 @@
-// Values whose name is a value itself: `{"name": "password", "value": "…"}` in either order, on one line or over several, and the
-// same in YAML and in log fields. Pure.
+// Values whose name is a value itself: `{"name": "password", "value": "…"}` in either order, on one line or over
+// several, and the same in YAML and in log fields. Pure.
 import { REDACTED } from "./redacted.ts";
 import { meaningOf } from "./secret-names.ts";
 import { gapAt, match, type ValueRange, valueAt } from "./value-range.ts";

@@ -1,5 +1,6 @@
-// Takes out of a text every value whose name announces a secret or a query: `name=value`, `"name": "value"` at any depth of escaping,
-// `--name value`, `NAME 'value'`, `["name", "value"]`, `{"name": "…", "value": "…"}`, YAML lines. Names stay. Pure.
+// Removes every value whose name announces a secret or a query: `name=value`, `"name": "value"` at any depth of
+// escaping, `--name value`, `NAME 'value'`, `["name", "value"]`, `{"name": "…", "value": "…"}`, YAML lines. Names
+// stay. Pure.
 import { valueInProse } from "./prose-values.ts";
 import { REDACTED } from "./redacted.ts";
 import { meaningOf, type NameMeaning } from "./secret-names.ts";
@@ -14,7 +15,9 @@ const FLAG_VALUE =
 const ESCAPED_LINE = /(?:\\+[nrt][ \t]*)+/y;
 const LITERAL = /(?:\\*["`])?[ \t]+(?=(?:[EeNn]|[Uu]&)?\\*'|\$\w*\$)/y;
 const NEXT_IN_LIST = /\\*["'`][ \t]*,(?:[ \t]|\\+[nrt]|\n(?:\d{4}-\d\d-\d\dT\S+ )?)*(?=\\*["'`])/y;
-/** What may stand before a name that begins its line: the time that the log reader adds, indentation, a dash, a quote. */
+/**
+ * What may stand before a name that begins its line: the time that the log reader adds, indentation, a dash, a quote.
+ */
 const LINE_LEAD = /^(?:\d{4}-\d\d-\d\dT\S+ )?[ \t]*(?:- )?(?:export )?["']?$/;
 const HARMLESS = /^(?:-?\d{1,5}(?:\.\d+)?|true|false|null|nil|none|)$/i;
 const VERSION = /^(?:v?\d+(?:\.\d+)+[\w.-]*|latest)(?:@sha256:[0-9a-f]+)?$/;
@@ -27,7 +30,7 @@ export function scrubNamedValues(text: string): string {
     if (meaning === "harmless") continue;
     const name = { text: found[0], start: found.index, end: found.index + found[0].length };
     const value = findValue(text, name, meaning);
-    // Nothing is read twice: values of values are inside.
+    // Nested values are removed with the outer one.
     if (value === undefined || value.start < done) continue;
     result += text.slice(done, value.start) + REDACTED;
     done = value.end;
@@ -51,7 +54,7 @@ function findValue(text: string, name: Name, meaning: NameMeaning): ValueRange |
   if (found === undefined) return undefined;
   const content = text.slice(found.start, found.end);
   if (content === REDACTED || (meaning === "weak secret" && HARMLESS.test(content))) return undefined;
-  // `query: done` is prose; what a statement looks like is the business of sql-text.ts.
+  // `query: done` is prose; sql-text.ts recognises statements.
   if (meaning === "query" && found.form !== "quoted") return undefined;
   return found;
 }

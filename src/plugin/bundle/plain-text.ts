@@ -1,7 +1,7 @@
-// Brings a text into the one form that the rules read: no printable character hidden behind an escape, and no line so long that
-// looking for the end of each of its values would take minutes. Pure.
+// Normalises a string for the rules: no printable character hidden behind an escape, and no line so long that finding
+// the ends of its values would take minutes. Pure.
 
-/** Nothing that helps is in a longer line, and work on one line may grow with the square of its length. */
+/** Longer lines are not useful, and the work on one line may grow with the square of its length. */
 const LONGEST_LINE = 8192;
 
 export function plainText(text: string): string {
@@ -21,7 +21,10 @@ function shortenLines(text: string): string {
     .join("\n");
 }
 
-/** `\u0022` is a quote one level of escaping deeper, and `\u003d` an equals sign at any level. Control characters stay as they are. */
+/**
+ * `\u0022` is a quote one level of escaping deeper, and `\u003d` an equals sign at any level. Control characters stay
+ * as they are.
+ */
 function decodeEscapes(text: string): string {
   return text.replaceAll(/(?<!\\)(\\{1,64})u00([2-7][0-9a-f])/gi, (whole, slashes: string, code: string) => {
     const char = String.fromCharCode(Number.parseInt(code, 16));

@@ -1,16 +1,16 @@
-// Secrets in sentences: `password is x`, `using password "x"`, `token x`. Not all prose can be read; what is missed here is why a person
-// reads a bundle before it is sent. Pure.
+// Secrets in sentences: `password is x`, `using password "x"`, `token x`. Not every sentence is recognised, which is
+// why users review a bundle before they send it. Pure.
 import type { NameMeaning } from "./secret-names.ts";
 import { enclosingEnd, match, quotedAt, type ValueRange, valueAt } from "./value-range.ts";
 
-/** Names that are never those of objects: `secret "lake-tls" not found` is about an object, `password "x"` is not. */
+/** Names that never introduce an object: `secret "lake-tls" not found` is about an object, `password "x"` is not. */
 const PASSWORD = /pass(?:word|wd|phrase|code|wort)|pwd|^creds?$|credential/i;
 const LINK = /["'`]?(?:[ \t]+(?:is|was|are|to|as|set to|equals)[ \t]+(?:now[ \t]+)?|[ \t]*(?:->|\u2192|\|)[ \t]*)/iy;
 const GAP = /[ \t]+/y;
 /** What may follow `password is` without being one. */
 const NO_PASSWORD =
   /^(?:a|an|the|not|no|now|in|on|of|be|by|too|only|also|still|set|unset|empty|missing|required|optional|invalid|valid|wrong|incorrect|correct|expired|expiring|changed|unchanged|rotated|read|stored|kept|used|unused|given|absent|present|needed|defined|undefined|disabled|enabled|rejected|accepted|authenticate|connect|log|login|secret|file|kubernetes|redacted|null|none|true|false)[.,;:!)]*$/i;
-/** A digit, a sign or capitals within: no word of a sentence. */
+/** A digit, a sign or inner capitals: not a word of a sentence. */
 const NO_WORD = /\d|[a-z][A-Z]|[!#$%^&*+=@~?/]/;
 const MIXED = /^(?=.*[A-Z])(?=.*[a-z])(?=.*\d).{8,}$/s;
 

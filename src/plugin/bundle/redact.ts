@@ -1,5 +1,5 @@
-// Takes what may be secret out of Kubernetes objects before they leave the machine: data of Secrets and ConfigMaps, values of
-// variables and headers, engine configuration, and the copies of all these that tools leave in annotations. Keys and names stay.
+// Removes what may be secret from Kubernetes objects before they leave the machine: data of Secrets and ConfigMaps,
+// values of variables and headers, engine configuration, and copies of these in annotations. Keys and names are kept.
 import { isObject, type JsonObject } from "../../podtemplate/shape.ts";
 import { REDACTED } from "./redacted.ts";
 import type { Scrubber } from "./scrub.ts";
@@ -8,14 +8,14 @@ import { isSecretName } from "./secret-names.ts";
 /** Annotations that hold a whole manifest. */
 const DROPPED_ANNOTATIONS: ReadonlySet<string> = new Set(["kubectl.kubernetes.io/last-applied-configuration"]);
 
-/** Maps whose keys people choose. */
+/** Maps with free keys. */
 const FREE_MAPS: ReadonlySet<string> = new Set(["annotations", "labels", "volumeAttributes", "options", "parameters"]);
 
-/** Fields of Kubernetes and of this operator that speak of keys and Secrets and hold none. */
+/** Fields of Kubernetes and of this operator whose names mention keys or Secrets and that hold none. */
 const STRUCTURAL =
   /^(?:key|keys|topologyKey|matchLabelKeys|mismatchLabelKeys|keyType|keyPath|credentialBundlePath|secretName|(?:\w+S|s)ecretRef|(?:\w+K|k)eyRef|imagePullSecrets|\w*[tT]oken(?:Age|Expiry|ExpirationSeconds)|automountServiceAccountToken|gmsaCredentialSpecName|signingKeyGeneration|observed\w+)$/;
 
-/** What an object is called and where it stands: no text of anybody's, and never to be mangled. */
+/** Identifiers of an object: never changed. */
 const IDENTIFIERS: ReadonlySet<string> = new Set([
   "apiVersion",
   "kind",
@@ -38,7 +38,7 @@ const IDENTIFIERS: ReadonlySet<string> = new Set([
 
 const AS_IT_IS: Scrubber = { known: (text) => text, text: (text) => text };
 
-/** An object of any kind as it may be shown to others. */
+/** A redacted object of any kind. */
 export function redactObject(object: unknown, scrubber: Scrubber): unknown {
   if (!isObject(object)) return object;
   const { kind } = object;
@@ -48,7 +48,7 @@ export function redactObject(object: unknown, scrubber: Scrubber): unknown {
   return kind === "ConfigMap" ? { ...withoutData(safe), keys: keysOf(object["data"], object["binaryData"]) } : safe;
 }
 
-/** What class and engine come to, without values of variables and of the engine's configuration. */
+/** The merged class and engine, without values of variables and of the engine's configuration. */
 export function redactEngineTemplate(effective: object): unknown {
   const plain: unknown = JSON.parse(JSON.stringify(effective));
   if (!isObject(plain)) return plain;
@@ -58,7 +58,7 @@ export function redactEngineTemplate(effective: object): unknown {
   return { ...redacted, customConfig: { ...config, config: blank(config["config"]) } };
 }
 
-/** Every text below a value, as it may be shown to others; the shape stays. */
+/** Redacts every string below a value; the shape is kept. */
 export function redactFields(value: unknown, field: string, scrubber: Scrubber): unknown {
   if (typeof value === "string") return IDENTIFIERS.has(field) ? scrubber.known(value) : scrubber.text(value);
   if (Array.isArray(value)) {
@@ -86,13 +86,13 @@ function holdsSecret(key: string, inner: unknown, around: JsonObject): boolean {
   return isSecretName(key) && !STRUCTURAL.test(key);
 }
 
-/** A reference says where a value comes from and is kept; a value is not. */
+/** A reference names the source of a value and is kept; a value is removed. */
 function withoutValue(entry: unknown, scrubber: Scrubber): unknown {
   if (!isObject(entry) || !("value" in entry)) return redactFields(entry, "", scrubber);
   return { ...entry, value: REDACTED };
 }
 
-/** `--password=x` keeps its name, and what follows a bare `--password` goes unless it is the next long flag. */
+/** `--password=x` keeps its name; the argument after a bare `--password` is removed unless it is the next long flag. */
 function redactArguments(list: readonly unknown[], scrubber: Scrubber): readonly unknown[] {
   return list.map((argument, index) => {
     if (typeof argument !== "string") return argument;
@@ -110,7 +110,7 @@ function isSecretBehind(flag: string, argument: string): boolean {
   return /^-[^=\s]+$/.test(flag) && isSecretName(flag) && !/^--[a-z][\w.-]*(?:=|$)/.test(argument);
 }
 
-/** Tools keep whole objects in annotations under names of their own. */
+/** Tools store whole objects in annotations of their own. */
 const MANIFEST = /^\s*[[{][\s\S]*"(?:kind|spec|data)"\s*:/;
 
 function redactMap(map: JsonObject, scrubber: Scrubber): JsonObject {
@@ -124,7 +124,7 @@ function redactMap(map: JsonObject, scrubber: Scrubber): JsonObject {
   );
 }
 
-/** The same shape with nothing in it. */
+/** The same shape without values. */
 export function blank(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(blank);
   if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, blank(inner)]));

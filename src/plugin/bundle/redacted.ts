@@ -1,2 +1,2 @@
-/** What stands in a bundle where something was taken out. */
+/** Replaces what was removed from a bundle. */
 export const REDACTED = "REDACTED";

@@ -1,7 +1,10 @@
-// Which names announce a secret value, and which announce query text: names of fields, variables, flags, headers and parameters.
-// A name that is wrongly taken for a secret costs one value in a bundle; one that is missed costs a credential. Pure.
+// Which names announce a secret value, and which announce query text: names of fields, variables, flags, headers and
+// parameters. A false positive costs one value in a bundle; a false negative leaks a credential. Pure.
 
-/** In any position of the name, whatever separates its words: `AWS_SECRET_KEY_ID`, `clientSecretKey`, `X-Amz-Signature`. */
+/**
+ * In any position of the name, whatever separates its words: `AWS_SECRET_KEY_ID`, `clientSecretKey`,
+ * `X-Amz-Signature`.
+ */
 const STRONG_PARTS = [
   "password",
   "passwd",
@@ -82,7 +85,7 @@ const QUERIES: ReadonlySet<string> = new Set([
   "requestbody",
 ]);
 
-/** A log has many names: most of them are told apart by one look. */
+/** A log has many names: a quick check rules most of them out. */
 const WORTH_A_LOOK =
   /pass|pwd|pw|secret|sig|cred|auth|cookie|conn|token|key|sas|pin|otp|dsn|pat|jwt|bearer|assertion|wort|motdepasse|mot_de|session|sess|sid|[cx]srf|saml|nonce|salt|hash|hmac|private|privkey|access|query|sql|statement|stmt|body/i;
 

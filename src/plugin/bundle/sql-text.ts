@@ -1,5 +1,5 @@
-// Takes statements out of a text: what stands in a query (names of customers, literals, credentials of an external table) is nobody
-// else's business, and no pattern knows all of it. The first words stay, so that a reader sees what kind of statement it was. Pure.
+// Removes SQL statements: they hold names of customers, literals and credentials of external tables, which no pattern
+// recognises completely. The first words are kept, so that the kind of statement is visible. Pure.
 import { REDACTED } from "./redacted.ts";
 import { enclosingEnd, LOG_TIME, quotedAt } from "./value-range.ts";
 
@@ -7,7 +7,7 @@ const OBJECT =
   "(?:TABLE|VIEW|INDEX|USER|LOGIN|ROLE|DATABASE|SCHEMA|LOCATION|ENGINE|FUNCTION|SECRET|ACCOUNT|EXTENSION|SEQUENCE|TYPE)";
 const MODIFIERS = "(?:(?:OR\\s+REPLACE|EXTERNAL|AGGREGATING|TEMP|TEMPORARY|UNIQUE|MATERIALIZED|FACT|DIMENSION)\\s+)*";
 
-/** Words of SQL that are no English when they stand together, in any case of letters. */
+/** Words of SQL that are not English in this combination, in any case. */
 const ANY_CASE = [
   "INSERT\\s+INTO(?=\\s)",
   "DELETE\\s+FROM(?=\\s)",
@@ -24,7 +24,7 @@ const ANY_CASE = [
   "CREDENTIALS(?=\\s*=?\\s*\\()",
   "IDENTIFIED\\s+BY(?=\\s)",
 ];
-/** Words that prose has as well, but not in capitals. */
+/** Words that also occur in prose, but not in capitals. */
 const IN_CAPITALS = [
   "SELECT(?=\\s|$)",
   "COPY(?=\\s)",
@@ -45,7 +45,10 @@ const HEADS = [
   new RegExp(`\\b(?:${[...IN_CAPITALS, ...POSTGRES].join("|")})`),
 ];
 
-/** How a statement goes on in the next line: indented, with a keyword, or with what only SQL begins a line with. */
+/**
+ * How a statement continues on the next line: indented, with a keyword, or with a token that only SQL has at the start
+ * of a line.
+ */
 const CONTINUATION =
   /^(?:\s+\S|[(),';]|\w+\s*=\s*'|(?:FROM|WHERE|AND|OR|(?:LEFT|RIGHT|INNER|OUTER|FULL|CROSS)?\s*JOIN|GROUP|ORDER|HAVING|LIMIT|OFFSET|UNION|VALUES|SET|ON|USING|WITH|AS|CASE|WHEN|THEN|ELSE|END|INTO|RETURNING|TYPE|URL|OBJECT_PATTERN)\b)/i;
 
@@ -66,7 +69,7 @@ export function scrubStatements(text: string): string {
   return lines.join("\n");
 }
 
-/** More than these in one line are no log for people: the rest goes. */
+/** Statements per line; the rest of the line is removed. */
 const MOST_STATEMENTS = 10;
 
 function scrubLine(line: string, left: number): string {
@@ -83,7 +86,7 @@ function scrubLine(line: string, left: number): string {
   return line.slice(0, from) + kept + scrubLine(line.slice(end), left - 1);
 }
 
-/** Words after which a text in single quotes is a literal, whatever stands between: in prose they cost a quoted word. */
+/** Words after which a string in single quotes is a literal; in prose a quoted word is lost. */
 const SQL_WORD =
   /\b(?:select|show|call|exec|execute|prepare|explain|describe|declare|like|ilike|values|where|having|between|cast|returning)\b/i;
 const LITERAL_START = /(?<=[\s(,=|<>[:]|^)(?:[EeNnBbXx]|[Uu]&)?\\*'|\$\w{0,64}\$/g;

@@ -1,5 +1,5 @@
-// `support-bundle [instance]` (also `report`): one archive with what somebody else needs to understand a problem, and nothing that
-// they must not see.
+// `support-bundle [instance]` (also `report`): one archive with what support needs to diagnose a problem, without
+// secrets.
 import { writeFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
 import { groupResourceOf, isForbidden } from "@firebolt-operator/kube";
@@ -38,7 +38,7 @@ export const supportBundle: Run = async (context) => {
   using cluster = await context.connect();
   const gaps = new Gaps(cluster.call.signal);
   const subject = await findSubject(cluster, args[0], gaps);
-  const nowMs = Date.now();
+  const nowMs = context.clock.now();
   const collected = await collect(cluster, subject, gaps);
   if (collected.objects.length === 0)
     throw new CommandError(gaps.found[0]?.why ?? `nothing of FireboltInstance "${subject.name}" was found`);
@@ -57,7 +57,7 @@ export const supportBundle: Run = async (context) => {
     nowMs,
   );
   await writeNew(path, gzipSync(archive));
-  for (const gap of gaps.found) terminal.warn(`left out: ${gapText(gap, scrubber)}`);
+  for (const gap of gaps.found) terminal.warn(`omitted: ${gapText(gap, scrubber)}`);
   terminal.line(`${path}: ${collected.objects.length} objects, ${collected.events.length} events, ${logs.length} logs`);
   terminal.line(
     "Without: data of Secrets and ConfigMaps, values of variables, engine configuration, query text, credentials. Read it before you send it.",
@@ -68,8 +68,8 @@ export const supportBundle: Run = async (context) => {
 };
 
 /**
- * The instance by its name, or the only one there is. One that may not be read is a gap, as long as its name is known: its objects
- * carry it.
+ * The named instance, or the only one. One that the user may not read is a gap if its name is known: its objects carry
+ * the name in their labels.
  */
 async function findSubject(cluster: Cluster, name: string | undefined, gaps: Gaps): Promise<Subject> {
   const { namespace } = cluster;
@@ -83,7 +83,7 @@ async function findSubject(cluster: Cluster, name: string | undefined, gaps: Gap
         `${describeError(error)}; name the instance to do without: ${ownCommand(cluster, ["support-bundle", "INSTANCE"])}`,
       );
     const kind = groupResourceOf(FireboltInstance);
-    gaps.note({ what: `${kind}/${name}`, right: `get ${kind} in namespace ${namespace}` }, error);
+    gaps.record({ what: `${kind}/${name}`, right: `get ${kind} in namespace ${namespace}` }, error);
     return { name, instance: undefined };
   }
 }
@@ -94,7 +94,7 @@ interface StatusRequest {
   readonly gaps: Gaps;
 }
 
-/** The tree of `status`, with what may not be listed named above it. */
+/** The tree of `status`, with the kinds that may not be listed above it. */
 function statusText(cluster: Cluster, { subject: { instance }, nowMs, gaps }: StatusRequest): Promise<string> {
   const right = listRight(FireboltInstance, cluster.namespace);
   return gaps.attempt(
@@ -112,7 +112,7 @@ function statusText(cluster: Cluster, { subject: { instance }, nowMs, gaps }: St
   );
 }
 
-/** Never over a file that is there: it may be somebody's, and readable by others. */
+/** Never overwrites a file, which may have wider permissions. */
 async function writeNew(path: string, content: Buffer): Promise<void> {
   try {
     await writeFile(path, content, { mode: 0o600, flag: "wx" });
@@ -131,12 +131,12 @@ async function writeNew(path: string, content: Buffer): Promise<void> {
   }
 }
 
-/** Words that are in every bundle, whatever a configuration repeats of them. */
+/** Words of every bundle: never removed, even if a configuration contains them. */
 const VOCABULARY = [API_VERSION, ...Object.values(LABEL), ...COMPONENTS, ...ENGINE_PHASES, ...INSTANCE_PHASES].join(
   " ",
 );
 
-/** Names are no secrets, even when a configuration repeats them: without them nobody could read the bundle. */
+/** Names are not secrets, even if a configuration contains them: the bundle would be unreadable without them. */
 function hiddenValues({ objects, secrets }: Collected): Iterable<string> {
   const names = new Set(objects.flatMap((object) => [nameOf(object), namespaceOf(object)]));
   return [...objects, ...secrets]
@@ -146,7 +146,7 @@ function hiddenValues({ objects, secrets }: Collected): Iterable<string> {
 
 interface LogsRequest {
   readonly pods: readonly V1Pod[];
-  /** The last so many lines; negative: all. */
+  /** Number of lines from the end; negative: all. */
   readonly tail: number;
   readonly gaps: Gaps;
 }

@@ -3,7 +3,7 @@
 export interface TarFile {
   readonly path: string;
   readonly content: string | Buffer;
-  /** Default: for the owner's eyes only. */
+  /** Default: readable by the owner only. */
   readonly mode?: number;
 }
 
@@ -20,7 +20,7 @@ export function createTar(files: readonly TarFile[], modifiedMs: number): Buffer
       Buffer.alloc((BLOCK - (body.length % BLOCK)) % BLOCK),
     ];
   });
-  // Two empty blocks say that nothing follows.
+  // Two empty blocks mark the end.
   return Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]);
 }
 
@@ -51,7 +51,7 @@ function header(path: string, { size, mode, modifiedMs }: Entry): Buffer {
   return block;
 }
 
-/** A long path goes into two fields, cut at a slash. */
+/** A long path is stored in two fields, split at a slash. */
 function splitPath(path: string): { readonly name: string; readonly prefix: string } {
   if (Buffer.byteLength(path) <= NAME_BYTES) return { name: path, prefix: "" };
   for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1)) {

@@ -1,5 +1,5 @@
-// User names and passwords before the `@` of an address: `scheme://user:password@host`, `https://token@host`, `user:password@host`,
-// `user/password@//host`. Pure.
+// User names and passwords before the `@` of an address: `scheme://user:password@host`, `https://token@host`,
+// `user:password@host`, `user/password@//host`. Pure.
 import { REDACTED } from "./redacted.ts";
 
 export function scrubAddresses(text: string): string {
@@ -44,7 +44,7 @@ const ACCOUNT = /(?:^|[\s"'`=(,[:])([\w.-]{1,64})([:/])([^\s"'`<>@]+)$/;
 const NO_HOST = /@(?:sha256:|v?\d+\.\d|[\s"']|$)/y;
 const ORACLE = /@(?:\/\/|[\w.-]+:\d)/y;
 
-/** Looks back from each @, never past the one before: the work stays in proportion to the text. */
+/** Searches backwards from each @, never past the previous one: linear time. */
 function scrubBareAddresses(text: string): string {
   let [result, done] = ["", 0];
   for (let at = text.indexOf("@"), before = 0; at >= 0; before = at + 1, at = text.indexOf("@", at + 1)) {

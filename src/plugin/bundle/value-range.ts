@@ -1,5 +1,5 @@
-// Where a value in a line of text ends: a quoted string however often it has been escaped, a bracket, or a bare word. Text only;
-// whether the value is a secret is decided elsewhere. In doubt the value goes on: too much is taken out rather than too little. Pure.
+// Finds the end of a value in a line: a quoted string at any depth of escaping, a bracket, or a bare word. In doubt
+// the value is longer: too much is removed rather than too little. Pure.
 
 export interface ValueRange {
   /** Of what is inside the quotes. */
@@ -10,7 +10,7 @@ export interface ValueRange {
   readonly form: "quoted" | "bracket" | "bare";
 }
 
-/** The time that the log reader puts before every line. */
+/** The timestamp that the log reader puts before every line. */
 export const LOG_TIME = /^\d{4}-\d\d-\d\dT\S+ /;
 
 /** Between a name and its value: a new line with the time of the log reader before it, or one that JSON has escaped. */
@@ -63,8 +63,9 @@ interface Quote {
 }
 
 /**
- * Each level of escaping doubles backslashes and adds one before a quote. So a quote closes a string that was opened behind n of them
- * when the run before it is n, plus whole multiples of an escaped backslash (2n + 2). A shorter run closes the string around it.
+ * Each level of escaping doubles backslashes and adds one before a quote. So a quote closes a string that was opened
+ * behind n of them when the run before it is n, plus whole multiples of an escaped backslash (2n + 2). A shorter run
+ * closes the string around it.
  */
 function quotedEnd(
   text: string,
@@ -72,7 +73,7 @@ function quotedEnd(
   { quote, depth }: Quote,
 ): { readonly end: number; readonly next: number } {
   const lineEnd = lineEndOf(text, start);
-  // Of the line alone: a quote that is not in it would be looked for in the whole log.
+  // Within the line: a missing quote would be searched for in the whole log.
   const line = text.slice(0, lineEnd);
   for (let at = line.indexOf(quote, start); at >= 0; at = line.indexOf(quote, at + 1)) {
     const run = backslashesBefore(text, at, start);

@@ -1,5 +1,5 @@
-// The commands that change one engine by one small patch: scale, stop, start, restart, wake. The patch that is sent is the patch
-// that --print-commands prints; what it is, decide-change.ts says.
+// The commands that change one engine with one patch: scale, stop, start, restart, wake. decide-change.ts decides the
+// patch; --print-commands prints the one that would be sent.
 import { isForbidden } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltEngineClass } from "../../api/engine-class.ts";
@@ -24,7 +24,7 @@ import {
 
 type Patch = Extract<Change, { readonly type: "patch" }>;
 
-/** A command line that is wrong is wrong for every engine. */
+/** Checked before the engine is read: the mistake does not depend on it. */
 export const scaleEngine: Run = async (context) => {
   const wanted = context.flags.integer("replicas");
   if (wanted === undefined || wanted < 0) throw new UsageError("engine scale needs --replicas N, with N of 0 or more");
@@ -51,7 +51,7 @@ async function change(context: CommandContext, decide: Decide, wanted: number | 
     policy: await policyOf(cluster, engine),
     wanted,
     where: cluster,
-    nowMs: Date.now(),
+    nowMs: context.clock.now(),
   });
   if (decision.type === "refused")
     throw new CommandError(`fireboltengine/${name} ${decision.because}`, EXIT[decision.exit]);
@@ -75,7 +75,7 @@ async function change(context: CommandContext, decide: Decide, wanted: number | 
   return EXIT.ok;
 }
 
-/** Reads only: nothing is printed that would not be sent. */
+/** Prints the patch that would be sent, and sends nothing. */
 function printPatch(
   context: CommandContext,
   engine: FireboltEngine,
@@ -102,7 +102,10 @@ function printPatch(
   return EXIT.ok;
 }
 
-/** Ready is still that of the old generation at first, so the spec is waited for: one change counts its version up by one. */
+/**
+ * Ready is that of the old generation at first, so the observed generation is waited for: the patch increments it by
+ * one.
+ */
 function waitCommands(
   { flags }: CommandContext,
   { metadata }: FireboltEngine,
@@ -122,12 +125,12 @@ function waitCommands(
   ];
 }
 
-/** Classes belong to administrators, and changing an engine must not need the right to read them. */
+/** Classes belong to administrators: changing an engine must not require permission to read them. */
 async function policyOf({ client, namespace, call }: Cluster, { spec }: FireboltEngine): Promise<KnownPolicy> {
   const known = (policy: ReturnType<typeof resolvePolicy>): KnownPolicy =>
     policy === undefined ? { type: "off" } : { type: "on", policy };
   const name = spec?.engineClassRef ?? "";
-  // An engine's own block replaces that of its class as a whole.
+  // The engine's autoStop replaces that of its class as a whole.
   if (spec?.autoStop !== undefined || name === "") return known(resolvePolicy(spec?.autoStop, undefined));
   try {
     const found = await client.find(FireboltEngineClass, { namespace, name }, call);

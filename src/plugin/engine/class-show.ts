@@ -1,4 +1,4 @@
-// `class show <class>`: the engines that use a class, and what class and engine come to together for one of them.
+// `class show <class>`: the engines that use a class, and the configuration that results for one of them.
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltEngineClass } from "../../api/engine-class.ts";
 import { FireboltInstance } from "../../api/instance.ts";
@@ -65,7 +65,7 @@ export const showClass: Run = async (context) => {
   return EXIT.ok;
 };
 
-/** As its pods would be: without volumes that reach a Secret of the operator, when the instance says which those are. */
+/** As its pods would be: without volumes that reach a Secret of the operator, if the instance is known. */
 async function effectiveOf(
   { client, namespace, call }: Cluster,
   layers: { readonly engine: FireboltEngine; readonly engineClass: FireboltEngineClass },
@@ -77,12 +77,12 @@ async function effectiveOf(
   return redactEngineTemplate(resolveEngine({ ...layers, defaults: OPERATOR_DEFAULTS, leftOut }));
 }
 
-/** The one that was named, or the only one. */
+/** The named one, or the only one. */
 function chooseEngine(bound: readonly FireboltEngine[], wanted: string, name: string): FireboltEngine | undefined {
   if (wanted === "") return bound.length === 1 ? bound[0] : undefined;
   const chosen = bound.find((engine) => nameOf(engine) === wanted);
   if (chosen !== undefined) return chosen;
-  const users = bound.length === 0 ? "nobody does" : `those that do: ${bound.map(nameOf).join(", ")}`;
+  const users = bound.length === 0 ? "no engine does" : `engines that do: ${bound.map(nameOf).join(", ")}`;
   throw new CommandError(
     `FireboltEngine ${JSON.stringify(wanted)} does not use class ${JSON.stringify(name)}; ${users}`,
     EXIT.notFound,

@@ -1,5 +1,5 @@
-// `engine create`: creates an engine from a few flags and waits until it serves. An engine that exists is never changed, unless
-// --overwrite says so.
+// `engine create`: creates an engine from a few flags and waits until it serves. An existing engine is changed only
+// with --overwrite.
 import { isAlreadyExists, isForbidden, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltEngineClass } from "../../api/engine-class.ts";
@@ -58,7 +58,7 @@ interface Written {
   readonly existing: FireboltEngine | undefined;
 }
 
-/** Created by POST, so that an engine somebody else has created in the meantime is not changed either. */
+/** With POST: an engine that another client has created in the meantime is not changed either. */
 async function write({ flags }: CommandContext, cluster: Cluster, { object, existing }: Written): Promise<string> {
   const { client, call } = cluster;
   const name = object.metadata.name ?? "";
@@ -99,7 +99,7 @@ function alreadyExists(cluster: Cluster, { name, replicas, differences }: Existi
   );
 }
 
-/** A name that is mistyped would be waited for until time is up. Who may not read them is taken at their word. */
+/** Without the check a mistyped name would end in a timeout. Skipped for users who may not read the object. */
 async function checkReferences(
   cluster: Cluster,
   { flags, terminal }: CommandContext,
@@ -135,7 +135,7 @@ function manifestOf(
   });
 }
 
-/** The namespace is kubectl's business here: `-n`, or that of the context. */
+/** Without a namespace: kubectl takes it from `-n` or the context. */
 async function printCreate(context: CommandContext, name: string, replicas: number) {
   const { flags, terminal } = context;
   if (flags.text("bucket") === "" && flags.text("type") === "") terminal.warn(NO_BUCKET);

@@ -33,7 +33,7 @@ const facts = (
     metadata: { name: "e", annotations },
     spec: { instanceRef: "i", replicas, storage: {} },
   };
-  const where = { namespace: "ns", reach: ["--context=prod"] };
+  const where = { namespace: "ns", clusterArgs: ["--context=prod"] };
   return { engine, policy: OFF, wanted: undefined, where, nowMs: NOW, ...rest };
 };
 
@@ -82,7 +82,7 @@ test.each([
 test.each([
   { name: "restart of a stopped engine", change: decideRestart(facts(0)), exit: "notYet" },
   { name: "wake without auto-stop", change: decideWake(facts(0)), exit: "refused" },
-])("$name is refused with the command that works", ({ change, exit }) => {
+])("$name is rejected with the command that works", ({ change, exit }) => {
   expect(change).toMatchObject({
     type: "refused",
     exit,
@@ -90,7 +90,7 @@ test.each([
   });
 });
 
-test("wake where the class may not be read goes on, with a warning", () => {
+test("wake continues with a warning if the class may not be read", () => {
   expect(decideWake(facts(0, { policy: UNKNOWN }))).toMatchObject({
     type: "patch",
     until: "serving",
@@ -98,7 +98,7 @@ test("wake where the class may not be read goes on, with a warning", () => {
   });
 });
 
-test("wake asks for a time after the last scaling, whatever the clock here says", () => {
+test("the wake request is later than the last scaling, even if this machine's clock is behind", () => {
   const { engine, ...rest } = facts(0, { policy: ON });
   const status = { currentGeneration: 0, activeGeneration: 0, lastScaledAt: "2026-01-01T08:00:20Z" };
   const change = decideWake({ ...rest, engine: { ...engine, status } });

@@ -1,4 +1,5 @@
-// What scale, stop, start, restart and wake do to an engine: one small patch, nothing, or a refusal. Pure; sent by change.ts.
+// Decides what scale, stop, start, restart and wake do to an engine: one patch, nothing, or an error. Pure; change.ts
+// sends the patch.
 import { timeText } from "../../api/condition-list.ts";
 import type { FireboltEngine } from "../../api/engine.ts";
 import { ANNOTATION } from "../../api/labels.ts";
@@ -7,11 +8,14 @@ import { isWakeFresh, wakeStampOf } from "../../engine/auto-stop/wake-stamp.ts";
 import { ownCommand, type Where } from "../own-command.ts";
 import { replicasText } from "../terminal/count.ts";
 
-/** What `stop` leaves for `start`: the number of nodes there were. */
+/** Written by `stop` for `start`: the former number of nodes. */
 export const REPLICAS_BEFORE_STOP = "kubectl.firebolt.io/replicas-before-stop";
 const RESTARTED_AT = "kubectl.kubernetes.io/restartedAt";
 
-/** Where an engine is when a change is done. Serving: it rests already, until the operator has read the request. */
+/**
+ * The state in which a change is complete. `serving`: being at rest is not enough, because the operator may not have
+ * read the request.
+ */
 export type Until = "stopped" | "at rest" | "serving";
 
 export type Change =
@@ -25,7 +29,7 @@ export type Change =
       readonly warnings: readonly string[];
     }
   | { readonly type: "nothing"; readonly because: string }
-  /** What was asked for would have no effect. */
+  /** The request would have no effect. */
   | { readonly type: "refused"; readonly because: string; readonly exit: "refused" | "notYet" };
 
 /** Off, on, or unknown because the engine's class may not be read. */
@@ -39,7 +43,7 @@ export interface ChangeFacts {
   readonly policy: KnownPolicy;
   /** Of `--replicas`. */
   readonly wanted: number | undefined;
-  /** Where the engine is, for commands that messages name. */
+  /** Where the engine is, for commands in messages. */
   readonly where: Where;
   readonly nowMs: number;
 }
@@ -56,7 +60,7 @@ interface Scaling {
   readonly warnings?: readonly string[];
 }
 
-/** A wake request that is still fresh would start the engine again at once: whoever stops an engine withdraws it. */
+/** A recent wake request would start the engine again at once: `stop` withdraws it. */
 function scale({ policy }: ChangeFacts, { replicas, annotations = {}, done, warnings = [] }: Scaling): Change {
   const all = replicas === 0 ? { ...annotations, [ANNOTATION.wakeRequested]: null } : annotations;
   const autoStop = policy.type !== "on" ? [] : [replicas === 0 ? STARTED_AGAIN : STOPPED_AGAIN];
@@ -146,7 +150,8 @@ export const decideWake: Decide = ({ engine, policy, where, nowMs }) => {
       because: `has auto-stop disabled, so a wake request has no effect; start it with: ${startCommand(where, engine)}`,
       exit: "refused",
     };
-  // The operator ignores requests from before the last scaling; this one is newer, whatever the clock here says.
+  // The operator ignores requests from before the last scaling; this one is newer, even if this machine's clock is
+  // behind.
   const scaledMs = Date.parse(engine.status?.lastScaledAt ?? "");
   const stampMs = Number.isNaN(scaledMs) ? nowMs : Math.max(nowMs, scaledMs + 1_000);
   return {

@@ -1,4 +1,4 @@
-// `engine delete`: deletes an engine and waits until it is gone. One that is not there counts as deleted.
+// `engine delete`: deletes an engine and waits until it is deleted. Succeeds if it does not exist.
 import { isNotFound } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../api/engine.ts";
 import { changes } from "../changes.ts";
@@ -12,7 +12,7 @@ import { ownCommand } from "../own-command.ts";
 import { spanText } from "../terminal/age.ts";
 
 const LOOK_MS = 1_000;
-/** Left out of the printed command: kubectl itself waits as long as it takes. */
+/** Omitted from the printed command: kubectl itself waits without a limit. */
 const DEFAULT_TIMEOUT_MS = 300_000;
 
 export const deleteEngine: Run = async (context) => {
@@ -51,7 +51,7 @@ async function untilGone(cluster: Cluster, name: string, { uid, timeoutMs }: Gon
   const { client, namespace, call } = cluster;
   using deadline = startDeadline(call.signal, timeoutMs);
   const kinds = [{ type: FireboltEngine, scope: { namespace } }];
-  // Read again from time to time as well: an end that comes before the watch does is told by nobody.
+  // Polled as well: no watch reports a deletion that happened before it was opened.
   for await (const _ of changes(cluster, { kinds, everyMs: LOOK_MS, signal: deadline.signal })) {
     const found = await client.find(FireboltEngine, { namespace, name }, call);
     if (found === undefined || found.metadata?.uid !== uid) return;

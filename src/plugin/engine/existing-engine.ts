@@ -1,11 +1,11 @@
-// Whether an engine that exists is already what `engine create` was asked for, and if not, in which fields. Pure.
+// Compares an existing engine with what `engine create` requests. Pure.
 import { isObject } from "../../podtemplate/shape.ts";
 import { sameJson } from "../plan/three-way.ts";
 
-/** Values that may be shown: what people choose by flags. Engine configuration may hold secrets and is named by its path alone. */
+/** Values that may be shown, because flags set them. Engine configuration may hold secrets: only its path is named. */
 const SHOWN: ReadonlySet<string> = new Set(["spec.instanceRef", "spec.engineClassRef", "spec.replicas"]);
 
-/** One line per field that was asked for and is different, as `path: is → wanted`. Fields that were not asked for do not count. */
+/** One line per requested field that differs, as `path: is → wanted`. Fields that were not requested do not count. */
 export function differencesFrom(existing: unknown, wanted: unknown, path = "spec"): readonly string[] {
   if (isObject(wanted) && isObject(existing))
     return Object.entries(wanted).flatMap(([key, value]) =>
@@ -20,7 +20,7 @@ export function differencesFrom(existing: unknown, wanted: unknown, path = "spec
   return [shows ? `${path}: ${valueText(existing)} \u2192 ${valueText(wanted)}` : path];
 }
 
-/** Containers are told apart by their names, not by their order. */
+/** Containers are matched by name, not by order. */
 function counterpart(list: readonly unknown[], value: unknown, index: number): unknown {
   const name = isObject(value) ? value["name"] : undefined;
   return name === undefined ? list[index] : list.find((one) => isObject(one) && one["name"] === name);

@@ -13,7 +13,7 @@ const bare = {
   hostPath: "",
 };
 
-test("nothing but what the flags say: no nulls, no empty maps", () => {
+test("only what the flags set: no nulls, no empty maps", () => {
   expect(engineManifest(bare)).toEqual({
     apiVersion: "compute.firebolt.io/v1alpha1",
     kind: "FireboltEngine",

@@ -1,4 +1,4 @@
-// The manifest that `engine create` applies: what the flags say and nothing else. Pure.
+// The manifest that `engine create` applies: exactly what the flags set. Pure.
 import { API_VERSION, ENGINE_NAMES } from "../../api/group.ts";
 import { ENGINE_CONTAINER } from "../../engine/pod-contract.ts";
 import { present } from "../../podtemplate/present.ts";
@@ -35,7 +35,7 @@ export function engineManifest(options: EngineOptions) {
   };
 }
 
-/** Whether an engine configuration names the bucket that an engine cannot start without. */
+/** Whether an engine configuration names a bucket: an engine does not start without one. */
 export function namesBucket(config: unknown): boolean {
   const storage = fieldOf(config, "storage");
   const bucket = fieldOf(storage, "managed_table_bucket_name");

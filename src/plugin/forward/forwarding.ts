@@ -1,4 +1,5 @@
-// A port of the cluster on this machine, by `kubectl port-forward`: started, known to be up by its own words, ended with its owner.
+// A port forward by `kubectl port-forward`: starts it, waits until kubectl reports that it listens, and ends it with
+// its owner.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { startDeadline } from "../deadline.ts";
@@ -6,7 +7,7 @@ import { CommandError } from "../exit-codes.ts";
 
 export interface Forwarding extends AsyncDisposable {
   readonly port: number;
-  /** Settles when kubectl ends by itself, with what it said. */
+  /** Resolves when kubectl exits by itself, with its output. */
   readonly ended: Promise<string>;
 }
 
@@ -22,17 +23,17 @@ const UP_WITHIN_MS = 15_000;
 export async function openForwarding({ args, env, signal }: ForwardOptions): Promise<Forwarding> {
   const program = env["KUBECTL"] || "kubectl";
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...env } });
-  const said = { out: "", err: "" };
+  const output = { out: "", err: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    said.out += text;
+    output.out += text;
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    said.err += text;
+    output.err += text;
   });
-  const ended = endOf(child, program).then((why) => why || kubectlError(said.err) || "kubectl port-forward ended");
+  const ended = endOf(child, program).then((why) => why || kubectlError(output.err) || "kubectl port-forward ended");
   using deadline = startDeadline(signal, UP_WITHIN_MS);
   try {
-    const port = await upOn(child, said, { ended, deadline: deadline.signal });
+    const port = await upOn(child, output, { ended, deadline: deadline.signal });
     return { port, ended, [Symbol.asyncDispose]: () => end(child) };
   } catch (error) {
     await end(child);
@@ -41,23 +42,23 @@ export async function openForwarding({ args, env, signal }: ForwardOptions): Pro
   }
 }
 
-/** kubectl's own words, without the `error:` that is printed in front of every message anyway. */
-export function kubectlError(said: string): string {
-  const text = said.trim().replace(/^(?:error: )+/, "");
+/** kubectl's error without its `error:` prefix, which is printed before every message anyway. */
+export function kubectlError(output: string): string {
+  const text = output.trim().replace(/^(?:error: )+/, "");
   return /error upgrading connection/.test(text)
     ? `${text}\nthe node of the pod does not forward ports: simulated nodes cannot, and queries to them are not possible`
     : text;
 }
 
-/** kubectl says where it listens as soon as it does; a kubectl that ends earlier has said why not. */
+/** kubectl prints its address once it listens; one that exits earlier has printed why. */
 async function upOn(
   child: ChildProcess,
-  said: { readonly out: string },
+  output: { readonly out: string },
   { ended, deadline }: { readonly ended: Promise<string>; readonly deadline: AbortSignal },
 ): Promise<number> {
   const up = Promise.withResolvers<number>();
   const look = (): void => {
-    const port = UP.exec(said.out)?.[1];
+    const port = UP.exec(output.out)?.[1];
     if (port !== undefined) up.resolve(Number(port));
   };
   child.stdout?.on("data", look);
@@ -70,7 +71,7 @@ async function upOn(
   return up.promise;
 }
 
-/** Empty when it ended in its own way; else why it could not even start. */
+/** Empty when it ran; otherwise why it could not be started. */
 async function endOf(child: ChildProcess, program: string): Promise<string> {
   try {
     await once(child, "close");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { EXIT } from "../exit-codes.ts";
-import { refusalOf } from "./query.ts";
+import { failureOf } from "./query.ts";
 
 const ERRORS = '{"errors":[{"description":"no such table"}]}';
 
@@ -23,7 +23,7 @@ test.each([
   { name: "no engine", status: 503, body: "retry shortly", isFromEngine: false, code: EXIT.failed },
   { name: "no such engine", status: 404, body: "there is no engine", isFromEngine: false, code: EXIT.failed },
 ])("$name: exit code $code", ({ code, ...answer }) => {
-  const refusal = refusalOf("adhoc", answer);
+  const refusal = failureOf("adhoc", answer);
   expect(refusal?.exitCode).toBe(code);
   if (refusal !== undefined) expect(refusal.message).toContain(answer.body);
 });

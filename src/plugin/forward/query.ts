@@ -1,7 +1,8 @@
-// `engine query <engine> "SELECT 42"`: one statement through the gateway, over a port that is forwarded for as long as it takes.
+// `engine query <engine> "SELECT 42"`: sends one statement to the gateway through a temporary port forward.
 import { request } from "node:http";
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltInstance } from "../../api/instance.ts";
+import { ENGINE_HEADER } from "../../api/wake-protocol.ts";
 import { gatewayName } from "../../instance/names.ts";
 import { isObject } from "../../podtemplate/shape.ts";
 import type { CommandContext, Run } from "../command.ts";
@@ -14,12 +15,10 @@ import { openForwarding } from "./forwarding.ts";
 import { forwardArgs, GATEWAY_SERVICE_PORT } from "./port-forward.ts";
 import { gatewayScheme } from "./scheme.ts";
 
-/** The gateway finds the engine by this header. */
-const ENGINE_HEADER = "X-Firebolt-Engine";
-/** Envoy adds it to what an engine responded. */
+/** Envoy adds it to responses of engines. */
 const ENGINE_TIME_HEADER = "x-envoy-upstream-service-time";
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** A script cannot learn which port kubectl picked. */
+/** A script cannot find out which port kubectl picked. */
 const SCRIPT_PORT = 8080;
 
 export const queryEngine: Run = async (context) => {
@@ -41,26 +40,26 @@ export const queryEngine: Run = async (context) => {
   });
   using deadline = startDeadline(signal, limitMs(flags.durationMs("timeout")));
   const query = { port: forwarding.port, engine: name, statement, signal: deadline.signal };
-  const answer = await post(query).catch((error: unknown) => {
+  const result = await post(query).catch((error: unknown) => {
     if (!deadline.passed) throw error;
     throw new CommandError("the query timed out: use --timeout to allow more time", EXIT.notYet);
   });
-  const refusal = refusalOf(name, answer);
-  if (refusal !== undefined) throw refusal;
-  terminal.raw(answer.body.endsWith("\n") ? answer.body : `${answer.body}\n`);
+  const failure = failureOf(name, result);
+  if (failure !== undefined) throw failure;
+  terminal.raw(result.body.endsWith("\n") ? result.body : `${result.body}\n`);
   return EXIT.ok;
 };
 
 /**
- * Whether the statement failed, or there was nobody to run it: scripts correct the one and repeat the other. Undefined: a result. A
- * response that the gateway makes up itself has no time of an engine.
+ * Whether the statement failed or the engine could not run it: scripts correct the one and retry the other. Undefined:
+ * a result. A response that the gateway generates itself has no service time of an engine.
  */
-export function refusalOf(engine: string, { status, body, isFromEngine }: Answer): CommandError | undefined {
+export function failureOf(engine: string, { status, body, isFromEngine }: GatewayResponse): CommandError | undefined {
   const text = body.trim();
   // A statement that fails after its response has begun still has status 200.
   const isResult = status >= 200 && status < 300;
   if (isResult && !hasErrors(text)) return undefined;
-  // 429 and 503 of an engine are load and a shutdown, not a judgement.
+  // 429 and 503 of an engine mean load and shutdown; the statement was not judged.
   if (isResult || (isFromEngine && status !== 429 && status !== 503))
     return new CommandError(
       `engine ${JSON.stringify(engine)} rejected the statement (${status}): ${text}`,
@@ -69,7 +68,7 @@ export function refusalOf(engine: string, { status, body, isFromEngine }: Answer
   return new CommandError(`the gateway responded with ${status}: ${text}`);
 }
 
-/** Results of other formats than JSON, and JSON that is no object, carry no errors. */
+/** Results in other formats than JSON, and JSON that is not an object, carry no errors. */
 function hasErrors(text: string): boolean {
   if (!text.startsWith("{") || !text.includes('"errors"')) return false;
   try {
@@ -81,7 +80,7 @@ function hasErrors(text: string): boolean {
   }
 }
 
-interface Answer {
+interface GatewayResponse {
   readonly status: number;
   readonly body: string;
   /** Otherwise the gateway responded by itself. */
@@ -95,8 +94,8 @@ interface Query {
   readonly signal: AbortSignal;
 }
 
-function post({ port, engine, statement, signal }: Query): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+function post({ port, engine, statement, signal }: Query): Promise<GatewayResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<GatewayResponse>();
   const headers = { [ENGINE_HEADER]: engine, "content-type": "text/plain; charset=utf-8" };
   const call = request(
     { host: "127.0.0.1", port, method: "POST", path: "/", headers, agent: false, signal },
@@ -123,7 +122,7 @@ function post({ port, engine, statement, signal }: Query): Promise<Answer> {
   return promise;
 }
 
-/** A query is sent once, so what may be repeated until the port is there is something else. */
+/** A query must not be retried, so a health check is retried until the port is open. */
 function printQuery(
   context: CommandContext,
   service: string,
@@ -132,7 +131,7 @@ function printQuery(
   const { flags, terminal } = context;
   const port = flags.integer("local-port") || SCRIPT_PORT;
   const url = `http://localhost:${port}/`;
-  // For curl, too, 0 is no limit.
+  // For curl, 0 is no limit as well.
   const seconds = Math.ceil((flags.durationMs("timeout") ?? 0) / 1_000);
   terminal.out(
     commandsText([

@@ -19,7 +19,7 @@ test.each([
   [undefined, { engineTLS: { reencrypting: true } }, undefined],
 ])("engine: %j %j → %s", (tls, status, scheme) => expect(engineScheme(instance(tls, status))).toBe(scheme));
 
-test("an unknown scheme is left out", () => {
+test("an unknown scheme is omitted", () => {
   expect(addressText("https", 1)).toBe("https://localhost:1");
   expect(addressText(undefined, 1)).toBe("localhost:1");
 });

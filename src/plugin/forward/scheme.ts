@@ -1,4 +1,4 @@
-// What a forwarded port speaks: `https`, `http`, or nobody can say while TLS is being switched. Pure.
+// The scheme of a forwarded port: `https`, `http`, or unknown while TLS is being switched. Pure.
 import type { FireboltInstance } from "../../api/instance.ts";
 
 export type Scheme = "https" | "http" | undefined;

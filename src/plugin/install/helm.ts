@@ -1,4 +1,4 @@
-// Helm as a child process, with the cluster of the command line. Its words are shown when it fails; nothing of it is kept.
+// Runs Helm as a child process, with the cluster of the command line. Its output is shown when it fails.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { CommandContext } from "../command.ts";
@@ -48,9 +48,9 @@ export async function runHelm({ env, signal }: CommandContext, { args, comment }
   const child = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"], env: { ...env } });
   const stop = (): void => void child.kill("SIGTERM");
   signal.addEventListener("abort", stop, { once: true });
-  let said = "";
+  let output = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    said += text;
+    output += text;
   });
   try {
     await once(child, "close");
@@ -63,5 +63,5 @@ export async function runHelm({ env, signal }: CommandContext, { args, comment }
   }
   if (signal.aborted) throw signal.reason;
   if (child.exitCode !== 0)
-    throw new CommandError(`helm could not ${comment}: ${said.trim() || `it ended with ${child.exitCode}`}`);
+    throw new CommandError(`helm could not ${comment}: ${output.trim() || `exit code ${child.exitCode}`}`);
 }

@@ -2,7 +2,7 @@
 import type { CommandContext, Run } from "../command.ts";
 import { EXIT, UsageError } from "../exit-codes.ts";
 import { commandsText } from "../kubectl.ts";
-import { ownCommand, reachOf } from "../own-command.ts";
+import { clusterArgsOf, ownCommand } from "../own-command.ts";
 import { chartReference, type HelmCommand, helmCommand, RELEASES, runHelm } from "./helm.ts";
 
 export const runInstall: Run = async (context) => {
@@ -17,7 +17,7 @@ export const runInstall: Run = async (context) => {
     return EXIT.ok;
   }
   await install(context, commands);
-  const next = ownCommand({ namespace: undefined, reach: reachOf(flags) }, [
+  const next = ownCommand({ namespace: undefined, clusterArgs: clusterArgsOf(flags) }, [
     "quickstart",
     "--skip-install",
     "--bucket",

@@ -1,5 +1,5 @@
-// The operators that are installed in the cluster, and what each of them watches: read from the Deployments that the chart makes, whose
-// arguments are the chart's values. An object that no installed operator watches has nobody who cleans up after it.
+// The operators that are installed in the cluster and what each of them watches, read from the arguments of the
+// chart's Deployments. An object that no installed operator watches is never cleaned up.
 import { isForbidden, type KubeObject, matchesLabels, parseLabelSelector } from "@firebolt-operator/kube";
 import type { V1Deployment } from "../../api/generated/kubernetes.ts";
 import { KINDS } from "../../instance/kinds.ts";
@@ -15,7 +15,7 @@ export interface Watch {
 }
 
 export interface Operator {
-  /** Of the release; what it watches may be elsewhere. */
+  /** Of the release; it may watch other namespaces. */
   readonly namespace: string;
   readonly release: string;
   readonly watch: Watch;
@@ -25,7 +25,7 @@ export interface Operator {
 const DEPLOYMENTS = "control-plane=controller-manager,app.kubernetes.io/component=operator";
 const CHART = /^firebolt-operator-/;
 
-/** All there are; only those of one namespace where the whole cluster may not be read, which the warning then says. */
+/** All operators; only those of one namespace, with a warning, if the user may not list Deployments cluster-wide. */
 export async function findOperators(
   cluster: Cluster,
   namespace: string,

@@ -1,4 +1,4 @@
-// `quickstart`: from a bare cluster to an engine that answers, step by step, each of which may be there already.
+// `quickstart`: from an empty cluster to an engine that serves, in steps that are skipped if they are done already.
 import { defineResource, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../api/engine.ts";
 import { API_VERSION } from "../../api/group.ts";
@@ -122,7 +122,7 @@ async function untilInstanceReady({ flags, signal }: CommandContext, cluster: Cl
   for await (const _ of changes(cluster, { kinds, everyMs: POLL_MS, signal: limited.signal })) {
     const instance = await client.get(FireboltInstance, { namespace, name }, call);
     if (instance.status?.phase === "Ready") return;
-    why = explainInstance(instance, [])?.why ?? why;
+    why = explainInstance({ instance, pods: [], nowMs: cluster.clock.now() })?.why ?? why;
   }
   if (signal.aborted) throw signal.reason;
   throw new CommandError(

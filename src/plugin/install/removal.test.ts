@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltInstance } from "../../api/instance.ts";
 import { type Operator, watchOf } from "./operators.ts";
-import { type Found, planRemoval, removalText, type Wishes } from "./removal.ts";
+import { type Found, planRemoval, type RemovalOptions, removalText } from "./removal.ts";
 
 const engine = (namespace: string, name: string, labels: Record<string, string> = {}): Found => ({
   type: FireboltEngine,
@@ -25,7 +25,7 @@ const ALL = [
   engine("team-c", "c"),
   instance("team-a", "i"),
 ];
-const WISHES: Wishes = {
+const OPTIONS: RemovalOptions = {
   release: "firebolt-operator",
   operatorNamespace: "firebolt-operator",
   namespace: undefined,
@@ -36,11 +36,11 @@ const namesOf = (found: readonly Found[]): readonly (string | undefined)[] =>
   found.map(({ object }) => object.metadata?.name);
 
 function plan(
-  wishes: Partial<Wishes>,
+  options: Partial<RemovalOptions>,
   operators: readonly Operator[] = [SHARED, PRIVATE],
   objects: readonly Found[] = ALL,
 ) {
-  const removal = planRemoval({ ...WISHES, ...wishes }, { operators, objects });
+  const removal = planRemoval({ ...OPTIONS, ...options }, { operators, objects });
   if (removal.type === "refused") return removal.message;
   const { objects: going, left, foreign, ...rest } = removal;
   return { going: namesOf(going), left: namesOf(left), foreign: namesOf(foreign), ...rest };
@@ -54,7 +54,7 @@ test.each([
   { args: ["--watch-label-selector=team in (a,b),!x"], want: { namespaces: [], selector: "team in (a,b),!x" } },
 ])("what a manager with $args watches", ({ args, want }) => expect(watchOf(args)).toEqual(want));
 
-describe("what goes", () => {
+describe("what is deleted", () => {
   test("what the release watches, in all namespaces", () => {
     expect(plan({})).toMatchObject({
       going: ["a", "c", "i"],
@@ -84,49 +84,49 @@ describe("what goes", () => {
     expect(plan({ release: "own", operatorNamespace: "team-b" })).toMatchObject({ going: ["b"], operator: true });
   });
 
-  test("the definitions, when nobody else needs them", () => {
+  test("the CRDs, if no other operator needs them", () => {
     expect(plan({ crds: true }, [SHARED], [engine("team-a", "a")])).toMatchObject({ going: ["a"], definitions: true });
   });
 
-  test("nothing is there: nothing is refused", () => {
+  test("nothing is installed: nothing is rejected", () => {
     expect(plan({ deleteResources: false }, [], [])).toMatchObject({ going: [], operator: true });
   });
 });
 
-test.each<{ name: string; wishes: Partial<Wishes>; operators?: readonly Operator[]; want: RegExp }>([
+test.each<{ name: string; options: Partial<RemovalOptions>; operators?: readonly Operator[]; want: RegExp }>([
   {
     name: "objects are left",
-    wishes: { deleteResources: false },
+    options: { deleteResources: false },
     want: /^there are still objects .*: 1 FireboltEngine in team-a, 1 FireboltEngine in team-c, 1 FireboltInstance in team-a\n.*--delete-resources/,
   },
   {
     name: "a namespace that the release does not watch",
-    wishes: { release: "own", operatorNamespace: "team-b", namespace: "team-a" },
+    options: { release: "own", operatorNamespace: "team-b", namespace: "team-a" },
     want: /^the operator team-b\/own does not watch namespace "team-a", but team-b\n.*firebolt-operator\/firebolt-operator/,
   },
   {
     name: "a release that is not there",
-    wishes: { release: "typo" },
+    options: { release: "typo" },
     want: /^there is no operator of release .*\/typo.*\n.*team-b\/own/,
   },
   {
     name: "definitions that others need",
-    wishes: { crds: true },
+    options: { crds: true },
     want: /^--crds: .* 1 FireboltEngine in team-b would be deleted .*team-b\/own.*\nleave out --crds$/s,
   },
   {
     name: "definitions of objects that nobody watches",
-    wishes: { crds: true },
+    options: { crds: true },
     operators: [SHARED],
     want: /^--crds: .* 1 FireboltEngine in team-b would be deleted/,
   },
-])("refused: $name", ({ wishes, operators, want }) => expect(plan(wishes, operators)).toMatch(want));
+])("rejected: $name", ({ options, operators, want }) => expect(plan(options, operators)).toMatch(want));
 
-test("the list says what goes, what stays and why", () => {
-  const wishes = { ...WISHES, namespace: "team-a" };
-  const removal = planRemoval(wishes, { operators: [SHARED, PRIVATE], objects: ALL });
+test("the list names what is deleted, what is kept and why", () => {
+  const options = { ...OPTIONS, namespace: "team-a" };
+  const removal = planRemoval(options, { operators: [SHARED, PRIVATE], objects: ALL });
   if (removal.type === "refused") throw new Error(removal.message);
-  expect(removalText(removal, wishes)).toBe(
+  expect(removalText(removal, options)).toBe(
     [
       "This deletes:",
       "  FireboltEngine in team-a: a",

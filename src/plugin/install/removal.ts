@@ -1,5 +1,5 @@
-// What `uninstall` removes and what it leaves alone, as data, decided before anything is touched. An object goes only when the release
-// that is removed watches it, no other operator does, and the command line covers its namespace. Pure.
+// What `uninstall` deletes and what it keeps, as data, decided before anything is changed. An object is deleted only
+// if the removed release watches it, no other operator does, and the command line covers its namespace. Pure.
 import type { KubeObject, ResourceType } from "@firebolt-operator/kube";
 import { nameOf, namespaceOf } from "../find-object.ts";
 import { type Operator, operatorText, watches } from "./operators.ts";
@@ -9,7 +9,7 @@ export interface Found {
   readonly object: KubeObject;
 }
 
-export interface Wishes {
+export interface RemovalOptions {
   /** The release, as the command line names it. */
   readonly release: string;
   readonly operatorNamespace: string;
@@ -30,17 +30,17 @@ export type Removal =
   | {
       readonly type: "removes";
       readonly objects: readonly Found[];
-      /** Whether the release goes: not while objects are left that it watches. */
+      /** Whether the release is uninstalled: not while objects remain that it watches. */
       readonly operator: boolean;
       readonly definitions: boolean;
-      /** Watched by the release, in other namespaces than the one that was named. */
+      /** Watched by the release, outside the given namespace. */
       readonly left: readonly Found[];
-      /** Not the release's business. */
+      /** Not watched by the release, or by another operator too. */
       readonly foreign: readonly Found[];
     };
 
-export function planRemoval(wishes: Wishes, { operators, objects }: Cluster): Removal {
-  const { release, operatorNamespace, namespace, deleteResources, crds } = wishes;
+export function planRemoval(options: RemovalOptions, { operators, objects }: Cluster): Removal {
+  const { release, operatorNamespace, namespace, deleteResources, crds } = options;
   const own = operators.find((one) => one.namespace === operatorNamespace && one.release === release);
   const others = operators.filter((one) => one !== own);
   const isForeign = ({ object }: Found): boolean => others.some((other) => watches(other, object));
@@ -97,10 +97,10 @@ export function groups(found: readonly Found[]): ReadonlyMap<string, readonly st
   return result;
 }
 
-/** Everything that happens, and what does not, for the person who is asked. */
+/** Everything that will be deleted or kept, for the confirmation. */
 export function removalText(
   removal: Extract<Removal, { type: "removes" }>,
-  { release, operatorNamespace }: Wishes,
+  { release, operatorNamespace }: RemovalOptions,
 ): string {
   const called = `${operatorNamespace}/${release}`;
   const listed = (found: readonly Found[]): readonly string[] =>

@@ -1,5 +1,6 @@
-// `uninstall`: engines, then instances, then classes, then the operator; the definitions only on purpose, because every object goes
-// with them. Lists what would go and asks; refuses while there are objects, unless told otherwise.
+// `uninstall`: deletes engines, then instances, classes and the operator; the CRDs only on request, because all
+// objects are deleted with them. Lists what will be deleted and asks for confirmation; fails while objects exist,
+// unless --delete-resources is set.
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineResource, isConflict, isNotFound, type ResourceType } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../api/engine.ts";
@@ -14,9 +15,9 @@ import { spanText } from "../terminal/age.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { helmCommand, RELEASES, runHelm } from "./helm.ts";
 import { findOperators } from "./operators.ts";
-import { countText, type Found, planRemoval, type Removal, removalText, type Wishes } from "./removal.ts";
+import { countText, type Found, planRemoval, type Removal, type RemovalOptions, removalText } from "./removal.ts";
 
-/** Who uses something goes before what it uses. */
+/** Users before what they use: engines before instances and classes. */
 const ORDER: readonly ResourceType[] = [FireboltEngine, FireboltInstance, FireboltEngineClass];
 const POLL_MS = 500;
 
@@ -32,20 +33,20 @@ type Removes = Extract<Removal, { type: "removes" }>;
 
 export const runUninstall: Run = async (context) => {
   const { flags, terminal } = context;
-  const wishes = wishesOf(context);
+  const options = optionsOf(context);
   using cluster = await context.connect();
-  const removal = await decide(context, cluster, wishes);
+  const removal = await decide(context, cluster, options);
   if (flags.on("print-commands")) {
     terminal.out(commandsText(equivalents(context, removal)));
     return EXIT.ok;
   }
-  terminal.out(removalText(removal, wishes));
+  terminal.out(removalText(removal, options));
   if (removal.objects.length === 0 && !removal.operator && !removal.definitions) return EXIT.ok;
   await confirm(context);
   const timeoutMs = flags.durationMs("timeout") ?? 0;
   for (const type of ORDER) await deleteAll(context, cluster, { found: ofType(removal.objects, type), timeoutMs });
   if (!removal.operator) return EXIT.ok;
-  await stillEmpty(context, cluster, wishes);
+  await stillEmpty(context, cluster, options);
   await runHelm(context, removeOperator(context));
   terminal.line(`${terminal.style.green("✓")} remove the operator`);
   if (!removal.definitions) {
@@ -58,12 +59,12 @@ export const runUninstall: Run = async (context) => {
   return EXIT.ok;
 };
 
-function wishesOf({ flags }: CommandContext): Wishes {
+function optionsOf({ flags }: CommandContext): RemovalOptions {
   const namespace = flags.text("namespace");
   const [deleteResources, crds] = [flags.on("delete-resources"), flags.on("crds")];
   if (namespace !== "" && !deleteResources)
     throw new UsageError(
-      `-n ${namespace} says where --delete-resources deletes, and that was not given; the namespace of the operator itself is --operator-namespace`,
+      `-n ${namespace} limits --delete-resources, which was not given; use --operator-namespace for the namespace of the operator itself`,
     );
   if (namespace !== "" && crds)
     throw new UsageError(
@@ -78,18 +79,18 @@ function wishesOf({ flags }: CommandContext): Wishes {
   };
 }
 
-async function decide({ terminal }: CommandContext, cluster: Cluster, wishes: Wishes): Promise<Removes> {
-  const { operatorNamespace, release, crds } = wishes;
+async function decide({ terminal }: CommandContext, cluster: Cluster, options: RemovalOptions): Promise<Removes> {
+  const { operatorNamespace, release, crds } = options;
   const operators = await findOperators(cluster, operatorNamespace, (text) => terminal.warn(text));
   const own = operators.find((one) => one.namespace === operatorNamespace && one.release === release);
-  // A release for some namespaces needs no rights elsewhere, except to take the definitions from everybody.
+  // A release for some namespaces needs no permissions elsewhere, except to delete the CRDs.
   const namespaces = crds || own === undefined ? [] : own.watch.namespaces;
-  const removal = planRemoval(wishes, { operators, objects: await existing(cluster, namespaces) });
+  const removal = planRemoval(options, { operators, objects: await existing(cluster, namespaces) });
   if (removal.type === "refused") throw new CommandError(removal.message, EXIT.refused);
   return removal;
 }
 
-/** The order counts. No definition, no objects. */
+/** In this order. Without a CRD there are no objects. */
 async function existing({ client, call }: Cluster, namespaces: readonly string[]): Promise<readonly Found[]> {
   const scopes = namespaces.length === 0 ? [{}] : namespaces.map((namespace) => ({ namespace }));
   const found: Found[] = [];
@@ -107,9 +108,9 @@ async function existing({ client, call }: Cluster, namespaces: readonly string[]
 const ofType = (found: readonly Found[], type: ResourceType): readonly Found[] =>
   found.filter((one) => one.type === type);
 
-/** Somebody may have made an object since the question was asked: without the operator it could never be deleted. */
-async function stillEmpty(context: CommandContext, cluster: Cluster, wishes: Wishes): Promise<void> {
-  const { objects, left } = await decide(context, cluster, { ...wishes, deleteResources: true });
+/** An object may have been created since the confirmation: without the operator its finalizer would stay forever. */
+async function stillEmpty(context: CommandContext, cluster: Cluster, options: RemovalOptions): Promise<void> {
+  const { objects, left } = await decide(context, cluster, { ...options, deleteResources: true });
   const news = [...objects, ...left];
   if (news.length > 0)
     throw new CommandError(
@@ -123,10 +124,10 @@ interface Deletion {
   readonly timeoutMs: number;
 }
 
-/** Exactly these objects: one that was made again under the same name is another. */
+/** By uid: an object that was recreated under the same name is not deleted. */
 async function deleteAll(
   { terminal, signal }: CommandContext,
-  { client, call }: Cluster,
+  { client, call, clock }: Cluster,
   { found, timeoutMs }: Deletion,
 ): Promise<void> {
   if (found.length === 0) return;
@@ -138,7 +139,7 @@ async function deleteAll(
       if (!isNotFound(error) && !isConflict(error)) throw error;
     });
   }
-  const deadline = Date.now() + timeoutMs;
+  const deadlineMs = clock.monotonicMs() + timeoutMs;
   const isThere = async (one: Found): Promise<boolean> => {
     const now = await client.find(one.type, keyOf(one), call);
     return now !== undefined && now.metadata?.uid === one.object.metadata?.uid;
@@ -148,7 +149,7 @@ async function deleteAll(
     const checked = await Promise.all(left.map(async (one) => ({ one, there: await isThere(one) })));
     left = checked.filter(({ there }) => there).map(({ one }) => one);
     if (left.length === 0) break;
-    if (Date.now() > deadline)
+    if (clock.monotonicMs() > deadlineMs)
       throw new CommandError(
         `still being deleted after ${spanText(timeoutMs)}: ${countText(left)}. The operator has not been removed: is it running?`,
         EXIT.notYet,
@@ -158,18 +159,18 @@ async function deleteAll(
   terminal.line(`${terminal.style.green("✓")} delete ${countText(found)}`);
 }
 
-/** Gone only when the API server has taken it out of its own tables. */
-async function deleteDefinition({ client, call }: Cluster, name: string, timeoutMs: number): Promise<void> {
+/** Done when the API server no longer serves the kind. */
+async function deleteDefinition({ client, call, clock }: Cluster, name: string, timeoutMs: number): Promise<void> {
   try {
     await client.delete(definitions, { name }, call);
   } catch (error) {
     if (isNotFound(error)) return;
     throw error;
   }
-  const deadline = Date.now() + timeoutMs;
+  const deadlineMs = clock.monotonicMs() + timeoutMs;
   while ((await client.find(definitions, { name }, call)) !== undefined) {
-    if (Date.now() > deadline)
-      throw new CommandError(`${name} is still there after ${spanText(timeoutMs)}`, EXIT.notYet);
+    if (clock.monotonicMs() > deadlineMs)
+      throw new CommandError(`${name} still exists after ${spanText(timeoutMs)}`, EXIT.notYet);
     await sleep(POLL_MS, undefined, { signal: call.signal });
   }
 }
@@ -186,7 +187,7 @@ const removeOperator = (context: CommandContext) =>
 const removeDefinitions = (context: CommandContext) =>
   helmCommand(context, "remove the release of the definitions", "uninstall", RELEASES.crds, "--ignore-not-found");
 
-/** By name: what `--all` would delete in another moment, nobody has seen. */
+/** By name: `--all` would also delete objects that are created later and were never listed. */
 function equivalents(context: CommandContext, { objects, operator, definitions: crds }: Removes) {
   const { flags } = context;
   const timeout = `--timeout=${secondsText(flags.durationMs("timeout") ?? 0)}`;

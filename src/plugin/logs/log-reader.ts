@@ -1,9 +1,9 @@
-// The lines of one container's log, as the API server streams them, each with its time. Reads; does not merge, colour or keep.
+// Streams the log of one container, line by line with timestamps.
 import { type ClusterConfig, createKubeClient, type LogRequest } from "@firebolt-operator/kube/client";
 import { USER_AGENT } from "../cluster.ts";
 
 export interface LogLine {
-  /** RFC 3339 with nanoseconds; empty when the line came without. */
+  /** RFC 3339 with nanoseconds; empty if the line has none. */
   readonly time: string;
   readonly text: string;
 }

@@ -113,7 +113,7 @@ interface Reading {
   readonly print: (line: SourceLine) => void;
 }
 
-/** One source that cannot be read does not hide the others; nothing read at all is a failure. */
+/** A source that cannot be read does not hide the others; if none can be read, the command fails. */
 async function readAll(cluster: Cluster, reader: LogReader, { sources, print, context }: Reading): Promise<ExitCode> {
   let failed = 0;
   const logs = await Promise.all(
@@ -129,7 +129,7 @@ async function readAll(cluster: Cluster, reader: LogReader, { sources, print, co
       return lines;
     }),
   );
-  // Sorting keeps lines of the same instant in the order of their source.
+  // The sort is stable: lines of the same instant stay in the order of their source.
   for (const line of logs.flat().sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0))) print(line);
   return failed === sources.length ? EXIT.failed : EXIT.ok;
 }
@@ -147,7 +147,7 @@ async function followAll(cluster: Cluster, reader: LogReader, { sources, print, 
   return EXIT.ok;
 }
 
-/** Lines say where they come from when they come from more than one place. */
+/** Lines have a prefix when there is more than one source. */
 function printer({ flags, terminal }: CommandContext, sources: readonly Source[]): (line: SourceLine) => void {
   const { style } = terminal;
   const prefixed = sources.length > 1 || flags.on("prefix");
@@ -155,7 +155,7 @@ function printer({ flags, terminal }: CommandContext, sources: readonly Source[]
   const order = new Map(sources.map((source, index) => [source, index]));
   return ({ source, time, text }) => {
     const prefix = prefixed ? `${style.nth(order.get(source) ?? 0, source.label.padEnd(width))}  ` : "";
-    // As kubectl prints them: their colours are meant to be seen.
+    // Unchanged, as kubectl prints them, with their colours.
     terminal.raw(`${prefix}${flags.on("timestamps") ? `${style.dim(time)} ` : ""}${text}\n`);
   };
 }
@@ -171,7 +171,7 @@ function printLogs({ flags, terminal }: CommandContext, { labelSelector, contain
     "--prefix",
     "--ignore-errors",
     ...(flags.on("timestamps") ? ["--timestamps"] : []),
-    // kubectl follows five pods at most unless it is told otherwise.
+    // By default kubectl follows at most five pods.
     ...(flags.on("follow") ? ["-f", "--max-log-requests=1000"] : []),
     ...(flags.on("previous") ? ["--previous"] : []),
   ];

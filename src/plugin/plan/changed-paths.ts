@@ -1,11 +1,11 @@
-// Which leaves of a document differ, by path. Values are not looked at twice and not told. Pure.
+// The paths of leaves that differ between two documents. Values are never shown. Pure.
 import { isObject } from "../../podtemplate/shape.ts";
 import { sameJson } from "./three-way.ts";
 
 export function changedPaths(before: unknown, after: unknown, path: string): readonly string[] {
   if (sameJson(before, after)) return [];
   if (!isObject(before) || !isObject(after)) {
-    // A section that comes or goes is named by its leaves.
+    // A section that is added or removed is listed by its leaves.
     const section = isObject(after) ? after : isObject(before) ? before : undefined;
     const other = isObject(after) ? before : after;
     if (section === undefined || other !== undefined) return [path];

@@ -1,11 +1,11 @@
-// Asks the API server what would become of an object, as `kubectl apply` would write it, without writing it.
+// A dry run of `kubectl apply` by the API server.
 import { KubeApiError, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import { isObject } from "../../podtemplate/shape.ts";
 import type { Cluster } from "../cluster.ts";
 import { CommandError } from "../exit-codes.ts";
 import type { Manifest } from "./manifest-file.ts";
 import { threeWayPatch } from "./three-way.ts";
-import { isSchemaMismatch, refusalTexts } from "./without-values.ts";
+import { isSchemaMismatch, rejectionLines } from "./without-values.ts";
 
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 const MANAGER = "kubectl";
@@ -36,7 +36,7 @@ export async function dryRun<T extends KubeObject>(
   const key = { namespace, name: manifest.metadata.name };
   const live = await client.find(type, key, call);
   const options = { ...call, dryRun: true, fieldManager: MANAGER, fieldValidation: "Strict" } as const;
-  // A manifest is what somebody wrote: the server is asked whether it is an object of this type.
+  // The API server decides whether the manifest is a valid object of this type.
   const object = asWritten<T>({ ...written, metadata });
   try {
     if (serverSide) return { type: "accepted", live, object: await client.apply(type, object, options) };
@@ -51,14 +51,15 @@ export async function dryRun<T extends KubeObject>(
     return { type: "accepted", live, object: result };
   } catch (error) {
     if (!(error instanceof KubeApiError)) throw error;
-    const problems = refusalTexts(error, [live, manifest]);
+    const problems = rejectionLines(error, [live, manifest]);
     if (isRefusal(error)) return { type: "refused", live, problems };
-    // Without permission nothing was looked at, so nothing is quoted; a failure of the server may quote the object.
+    // A missing permission is reported before the object is read, so nothing is quoted; an internal error may quote
+    // the object.
     throw error.status < 500 ? error : new CommandError(`the API server failed: ${problems.join("; ")}`);
   }
 }
 
-/** The object is refused, not the person who asks: a webhook says no with the code of missing rights. */
+/** The object is rejected, not the user: a webhook rejects with 403, the code for missing permissions. */
 function isRefusal({ status, message }: KubeApiError): boolean {
   if (status === 403) return message.includes("denied the request");
   if (status === 500) return isSchemaMismatch(message);
@@ -76,7 +77,7 @@ function lastApplied(live: KubeObject): unknown {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : undefined;
   } catch (error) {
-    // kubectl treats what it cannot read as never written.
+    // kubectl treats an unreadable last-applied annotation as absent.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }

@@ -1,9 +1,9 @@
-// What a change comes to, as data: the plan is a list of these, printed by render-plan.ts and as they are with -o json.
+// The effect of a change, as data. A plan is a list of effects; render-plan.ts prints it, -o json prints it as it is.
 import type { FieldDifference } from "../../engine/drift/find-drift.ts";
 
 export type Effect =
   | { readonly type: "nothing" }
-  /** Read by the operator while it runs: no pod is replaced. */
+  /** Takes effect at once: no pod is replaced. */
   | { readonly type: "live"; readonly settings: readonly string[] }
   | { readonly type: "creates"; readonly what: string }
   /** A new generation, or new pods of a component. */
@@ -13,7 +13,7 @@ export type Effect =
       readonly fields: readonly FieldDifference[];
       readonly how: readonly string[];
     }
-  /** Accepted, but nothing happens until something else is there. */
+  /** Accepted, but waits for another object. */
   | { readonly type: "waits"; readonly reason: string; readonly message: string }
   | { readonly type: "refused"; readonly by: "API server" | "operator"; readonly problems: readonly string[] };
 
@@ -22,12 +22,12 @@ export interface PlannedEffect {
   readonly namespace: string;
   readonly name: string;
   readonly effect: Effect;
-  /** What the object does to others: engines of a class or of an instance. */
+  /** Effects on other objects: engines of a class or of an instance. */
   readonly consequences: readonly { readonly kind: string; readonly name: string; readonly effect: Effect }[];
   readonly warnings: readonly string[];
 }
 
-/** One object that something happens to, once, however many changes reach it. */
+/** One affected object, listed once however many changes affect it. */
 export interface Affected {
   readonly kind: string;
   readonly namespace: string;
@@ -35,12 +35,12 @@ export interface Affected {
   readonly effect: Effect;
 }
 
-/** What a person wants to know first. */
+/** Most important first. */
 const SEVERITY: readonly Effect["type"][] = ["refused", "rolls", "waits", "creates", "live", "nothing"];
 
 /**
- * Everything that the plan does something to: the objects of the file, and the engines that they reach. An engine that the file holds
- * itself counts with what its own manifest does, for that is planned with the class and the instance as the file leaves them.
+ * All affected objects: those of the file, and the engines that they affect. An engine that is in the file itself is
+ * listed with the effect of its own manifest, which is planned with the class and the instance of the file.
  */
 export function affectedBy(planned: readonly PlannedEffect[]): readonly Affected[] {
   const found = new Map<string, Affected>();
@@ -51,7 +51,7 @@ export function affectedBy(planned: readonly PlannedEffect[]): readonly Affected
   }
   const inFile = new Set(found.keys());
   for (const { namespace, consequences, ...object } of planned) {
-    // An object that only reaches others is counted by them.
+    // An object that only affects others is not listed itself.
     if (object.effect.type === "nothing" && consequences.length > 0) found.delete(keyOf({ namespace, ...object }));
     for (const { kind, name, effect } of consequences) {
       const one = { kind, namespace, name, effect };

@@ -1,5 +1,5 @@
-// The defaults that the operator of this cluster uses, as far as they show: what nobody wrote but runs all the same came from its
-// command line. Pure.
+// The defaults of this cluster's operator, as far as running objects show them: values that no manifest sets came from
+// its flags. Pure.
 import type { FireboltEngine } from "../../api/engine.ts";
 import type { FireboltEngineClass } from "../../api/engine-class.ts";
 import type { V1StatefulSet } from "../../api/generated/kubernetes.ts";

@@ -1,4 +1,4 @@
-// What the operator would do with an engine that is about to change: its own gates, rendering and comparison, asked in advance. Pure.
+// What the operator would do with a changed engine, by the operator's own gates, rendering and comparison. Pure.
 import type { FireboltEngine } from "../../api/engine.ts";
 import type { FireboltEngineClass } from "../../api/engine-class.ts";
 import type { V1StatefulSet } from "../../api/generated/kubernetes.ts";
@@ -25,7 +25,7 @@ import { safeViolationText, withoutValues } from "./without-values.ts";
 
 export interface EngineSide {
   readonly engine: FireboltEngine;
-  /** Undefined when it names none, or none is there. */
+  /** Undefined when the engine names none, or it does not exist. */
   readonly engineClass: FireboltEngineClass | undefined;
 }
 
@@ -55,7 +55,7 @@ export function planEngine(change: EngineChange): Effect {
   }).statefulSet;
   const cause = mismatch(s.current.statefulSet, wanted);
   if (cause === undefined) return liveEffect(before, after);
-  // Differences of a set that is not there, or not ours, are nothing to list.
+  // A StatefulSet that is missing or has another owner has no differences to list.
   const fields =
     statefulSet === undefined || s.current.statefulSet.type !== "live"
       ? [cause]
@@ -131,7 +131,7 @@ function liveEffect(before: EngineSide, after: EngineSide): Effect {
 const settingText = (name: string, was: unknown, is: unknown): readonly string[] =>
   was === is ? [] : [`${name}: ${was} → ${is}`];
 
-/** Hashes say nothing to a person: the keys behind them do. Their values may be secret and are never shown. */
+/** Instead of hashes the keys behind them are shown. Their values may be secret and are never shown. */
 function readable(
   differences: readonly FieldDifference[],
   {

@@ -1,4 +1,4 @@
-// What the operator would do with an instance that is about to change: its own validation, and the objects it would render before and
+// What the operator would do with a changed instance, by its own validation and by the objects rendered before and
 // after. Pure.
 import type { FireboltInstance } from "../../api/instance.ts";
 import { OPERATOR_DEFAULTS } from "../../api/operator-defaults.ts";

@@ -23,7 +23,7 @@ const document: fc.Arbitrary<JsonObject> = fc.letrec<{ node: JsonObject }>((tie)
 })).node;
 
 describe("the patch of kubectl apply", () => {
-  test("after it the cluster says all that the file says, and no more of what only an earlier file said", () => {
+  test("after it the cluster has every field of the file, and none that only an earlier file had", () => {
     fc.assert(
       fc.property(document, document, document, (before, wanted, added) => {
         const live = mergePatch(before, added);
@@ -43,7 +43,7 @@ describe("the patch of kubectl apply", () => {
     );
   });
 
-  test("fields of others stay", () => {
+  test("fields of other managers are kept", () => {
     expect(threeWayPatch({ before: undefined, wanted: { a: 1 }, live: { a: 1, b: 2 } })).toEqual({});
     expect(threeWayPatch({ before: { a: 1, b: 2 }, wanted: { a: 1 }, live: { a: 1, b: 2 } })).toEqual({ b: null });
   });
@@ -54,7 +54,7 @@ function covers(is: unknown, wanted: unknown): boolean {
   return isObject(is) && Object.entries(wanted).every(([key, value]) => covers(is[key], value));
 }
 
-test("changed paths name leaves, also of sections that come and go", () => {
+test("changed paths name leaves, also of added and removed sections", () => {
   expect(changedPaths({ a: { b: 1, c: 2 } }, { a: { b: 1, c: 3 } }, "x")).toEqual(["x.a.c"]);
   expect(changedPaths({}, { a: { b: { c: 1 } } }, "x")).toEqual(["x.a.b.c"]);
   expect(changedPaths({ a: { b: 1 } }, {}, "x")).toEqual(["x.a.b"]);

@@ -1,5 +1,5 @@
-// `plan -f file`: reads the file, asks the API server (dry run) and the operator's own functions what would happen, and writes
-// nothing at all.
+// `plan -f file`: plans the objects of a file with a dry run of the API server and the operator's own functions.
+// Writes nothing.
 
 import type { KubeObject, ResourceType } from "@firebolt-operator/kube";
 import { ignoredFields } from "../../admission/ignored-fields.ts";
@@ -34,7 +34,7 @@ export const runPlan: Run = async (context) => {
     terminal.out(
       commandsText([
         {
-          comment: "what the API server itself would say",
+          comment: "what the API server itself would report",
           args: kubectlArgs(flags, "apply", "--dry-run=server", ...side, "-f", file),
         },
       ]),
@@ -69,13 +69,13 @@ async function makePlan({ flags }: CommandContext, cluster: Cluster, manifests: 
     .filter((manifest) => !isOurs(manifest))
     .map(({ kind, metadata }) => `${kind} ${metadata.name}`);
   const planned: PlannedEffect[] = [];
-  // What others refer to comes first, whatever the order of the file: the operator waits for it anyway.
+  // Referenced objects first, whatever the order of the file: the operator waits for them anyway.
   for (const type of KINDS)
     for (const manifest of manifests.filter((one) => isOurs(one) && one.kind === type.kind)) {
       const namespace = namespaceFor(manifest, cluster, flags.text("namespace"));
-      const ask = <T extends KubeObject>(of: ResourceType<T>, what: Manifest): Promise<DryRun<T>> =>
+      const tryOut = <T extends KubeObject>(of: ResourceType<T>, what: Manifest): Promise<DryRun<T>> =>
         dryRun(cluster, of, { manifest: what, namespace, serverSide: flags.on("server-side") });
-      planned.push(await planObject({ world, manifest, namespace, ask }));
+      planned.push(await planObject({ world, manifest, namespace, tryOut }));
     }
   return { planned, skipped };
 }
@@ -84,29 +84,29 @@ interface ObjectToPlan {
   readonly world: PlanWorld;
   readonly manifest: Manifest;
   readonly namespace: string;
-  readonly ask: <T extends KubeObject>(type: ResourceType<T>, manifest: Manifest) => Promise<DryRun<T>>;
+  readonly tryOut: <T extends KubeObject>(type: ResourceType<T>, manifest: Manifest) => Promise<DryRun<T>>;
 }
 
-async function planObject({ world, manifest, namespace, ask }: ObjectToPlan): Promise<PlannedEffect> {
+async function planObject({ world, manifest, namespace, tryOut }: ObjectToPlan): Promise<PlannedEffect> {
   const { kind, metadata } = manifest;
   const about = { kind, namespace, name: metadata.name };
-  const refused = (answer: { readonly problems: readonly string[] }): PlannedEffect => ({
+  const rejected = (result: { readonly problems: readonly string[] }): PlannedEffect => ({
     ...about,
-    effect: { type: "refused", by: "API server", problems: answer.problems },
+    effect: { type: "refused", by: "API server", problems: result.problems },
     consequences: [],
     warnings: [],
   });
   switch (kind) {
     case FireboltInstance.kind: {
-      const answer = await ask(FireboltInstance, manifest);
-      if (answer.type === "refused") return refused(answer);
-      const effect = planInstance(answer.live, answer.object);
+      const result = await tryOut(FireboltInstance, manifest);
+      if (result.type === "refused") return rejected(result);
+      const effect = planInstance(result.live, result.object);
       const consequences =
-        answer.live === undefined || effect.type === "refused"
+        result.live === undefined || effect.type === "refused"
           ? []
-          : await planInstanceEngines(world, answer.object, answer.live);
-      world.replaceInstance(answer.object);
-      const { metadata: meta, gateway } = answer.object.spec;
+          : await planInstanceEngines(world, result.object, result.live);
+      world.replaceInstance(result.object);
+      const { metadata: meta, gateway } = result.object.spec;
       const warnings = [
         ...warningsOf("metadata", meta.template, "spec.metadata.template"),
         ...warningsOf("gateway", gateway.template, "spec.gateway.template"),
@@ -114,27 +114,27 @@ async function planObject({ world, manifest, namespace, ask }: ObjectToPlan): Pr
       return { ...about, effect, consequences, warnings };
     }
     case FireboltEngineClass.kind: {
-      const answer = await ask(FireboltEngineClass, manifest);
-      if (answer.type === "refused") return refused(answer);
-      const { spec } = answer.object;
+      const result = await tryOut(FireboltEngineClass, manifest);
+      if (result.type === "refused") return rejected(result);
+      const { spec } = result.object;
       const problems = validateTemplate("engine", spec?.template, "spec.template").map(safeViolationText);
       const warnings = warningsOf("engine", spec?.template, "spec.template");
       if (problems.length > 0)
         return { ...about, effect: { type: "refused", by: "operator", problems }, consequences: [], warnings };
-      const consequences = await planClassEngines(world, answer.object, answer.live);
-      world.replaceClass(answer.object);
+      const consequences = await planClassEngines(world, result.object, result.live);
+      world.replaceClass(result.object);
       return {
         ...about,
-        effect: answer.live === undefined ? { type: "creates", what: "a class" } : { type: "nothing" },
+        effect: result.live === undefined ? { type: "creates", what: "a class" } : { type: "nothing" },
         consequences,
         warnings,
       };
     }
     default: {
-      const answer = await askEngine({ world, manifest, namespace, ask });
-      if (answer.type === "refused") return refused(answer);
-      const warnings = warningsOf("engine", answer.object.spec?.template, "spec.template");
-      return { ...about, effect: await planOneEngine(world, answer.object, answer.live), consequences: [], warnings };
+      const result = await dryRunEngine({ world, manifest, namespace, tryOut });
+      if (result.type === "refused") return rejected(result);
+      const warnings = warningsOf("engine", result.object.spec?.template, "spec.template");
+      return { ...about, effect: await planOneEngine(world, result.object, result.live), consequences: [], warnings };
     }
   }
 }
@@ -144,24 +144,24 @@ const warningsOf = (...template: Parameters<typeof ignoredFields>): readonly str
   ...misnamedContainers(...template),
 ];
 
-/** A webhook that knows only the cluster does not see a class of the same file: the question is asked without it. */
-async function askEngine({ world, manifest, namespace, ask }: ObjectToPlan): Promise<DryRun<FireboltEngine>> {
-  const answer = await ask(FireboltEngine, manifest);
+/** A webhook does not see a class of the same file, so the dry run leaves the reference out. */
+async function dryRunEngine({ world, manifest, namespace, tryOut }: ObjectToPlan): Promise<DryRun<FireboltEngine>> {
+  const result = await tryOut(FireboltEngine, manifest);
   const spec = manifest["spec"];
   const classRef = typeof spec === "object" && spec !== null ? Reflect.get(spec, "engineClassRef") : undefined;
-  const isAboutClass = answer.type === "refused" && /spec\.engineClassRef: Not found/.test(answer.problems.join(" "));
-  if (!isAboutClass || typeof classRef !== "string" || !world.plansClass(namespace, classRef)) return answer;
-  const without = await ask(FireboltEngine, { ...manifest, spec: { ...Object(spec), engineClassRef: undefined } });
+  const isAboutClass = result.type === "refused" && /spec\.engineClassRef: Not found/.test(result.problems.join(" "));
+  if (!isAboutClass || typeof classRef !== "string" || !world.plansClass(namespace, classRef)) return result;
+  const without = await tryOut(FireboltEngine, { ...manifest, spec: { ...Object(spec), engineClassRef: undefined } });
   if (without.type === "refused" || without.object.spec === undefined) return without;
   return { ...without, object: { ...without.object, spec: { ...without.object.spec, engineClassRef: classRef } } };
 }
 
-function namespaceFor({ kind, metadata }: Manifest, { namespace }: Cluster, asked: string): string {
+function namespaceFor({ kind, metadata }: Manifest, { namespace }: Cluster, requested: string): string {
   const own = metadata["namespace"];
   if (typeof own !== "string" || own === "") return namespace;
-  if (asked !== "" && asked !== own)
+  if (requested !== "" && requested !== own)
     throw new CommandError(
-      `${kind} ${metadata.name} says namespace ${JSON.stringify(own)}, but -n says ${JSON.stringify(asked)}`,
+      `${kind} ${metadata.name} has namespace ${JSON.stringify(own)}, but -n is ${JSON.stringify(requested)}`,
       EXIT.usage,
     );
   return own;

@@ -1,4 +1,4 @@
-// Brings together what planning an engine needs: its class and instance as the plan leaves them, and what runs now.
+// The input for planning an engine: its class and instance after the plan, and what runs now.
 import type { FireboltEngine } from "../../api/engine.ts";
 import type { FireboltEngineClass } from "../../api/engine-class.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
@@ -29,7 +29,7 @@ export async function planOneEngine(
   });
 }
 
-/** The engines that use a class, each with what the class's change does to it. Those that notice nothing are left out. */
+/** The engines of a class, each with the effect of the class's change. Unaffected ones are omitted. */
 export async function planClassEngines(
   world: PlanWorld,
   engineClass: FireboltEngineClass,
@@ -56,8 +56,8 @@ export async function planClassEngines(
 }
 
 /**
- * The engines to which the instance's change does something that would not happen without it: a Secret that becomes the instance's own
- * is one that their templates may not use any more.
+ * The engines that the instance's change affects: a Secret that the instance starts to use is one that their templates
+ * may no longer use.
  */
 export async function planInstanceEngines(
   world: PlanWorld,

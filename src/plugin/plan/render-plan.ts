@@ -1,4 +1,4 @@
-// The plan as text: one paragraph per object, what changes in it, how it happens, and a last line that sums up. Pure.
+// Renders a plan: one paragraph per object with its changes and their effect, and a summary line. Pure.
 import type { FieldDifference } from "../../engine/drift/find-drift.ts";
 import { padVisible, type Style } from "../terminal/style.ts";
 import { affectedBy, type Effect, type PlannedEffect } from "./effect.ts";

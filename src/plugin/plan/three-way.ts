@@ -1,9 +1,9 @@
-// The merge patch that `kubectl apply` sends for a custom resource: what the file says and the cluster does not, and the end of what
-// an earlier file said and this one does not. Pure.
+// The merge patch that `kubectl apply` sends for a custom resource: fields that the file changes, and the removal of
+// fields that only the last applied file had. Pure.
 import { isObject, type JsonObject } from "../../podtemplate/shape.ts";
 
 export interface ThreeWay {
-  /** What was applied before; nothing when nobody knows. */
+  /** The last applied manifest; undefined when unknown. */
   readonly before: unknown;
   readonly wanted: JsonObject;
   readonly live: JsonObject;

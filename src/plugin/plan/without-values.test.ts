@@ -1,7 +1,7 @@
 // Messages of the API server as a plan shows them: path and reason, never a value.
 import { KubeApiError, type StatusCause } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
-import { isSchemaMismatch, refusalTexts, safeViolationText, withoutValues } from "./without-values.ts";
+import { isSchemaMismatch, rejectionLines, safeViolationText, withoutValues } from "./without-values.ts";
 
 const error = (status: number, message: string, causes: readonly StatusCause[] = []) =>
   new KubeApiError("PATCH /x", status, { reason: "Invalid", message, details: { causes: [...causes] } });
@@ -13,13 +13,13 @@ const LIVE = {
   },
 };
 
-describe("a misspelt field", () => {
+describe("a misspelled field", () => {
   test("of a patch: the API server quotes the whole live object", () => {
     const quoted = JSON.stringify(JSON.stringify(LIVE));
     const message = `Invalid value: ${quoted}: strict decoding error: unknown field "spec.rolout", unknown field "spec.template.x"`;
-    expect(refusalTexts(error(422, `"" is invalid: patch: ${message}`, [{ field: "patch", message }]), [LIVE])).toEqual(
-      ["spec.rolout: unknown field", "spec.template.x: unknown field"],
-    );
+    expect(
+      rejectionLines(error(422, `"" is invalid: patch: ${message}`, [{ field: "patch", message }]), [LIVE]),
+    ).toEqual(["spec.rolout: unknown field", "spec.template.x: unknown field"]);
   });
 
   test.each([
@@ -37,11 +37,11 @@ describe("a misspelt field", () => {
     ],
   ])("of a server-side apply: %s", (message, problems) => {
     expect(isSchemaMismatch(message)).toBe(true);
-    expect(refusalTexts(error(500, message), [LIVE])).toEqual(problems);
+    expect(rejectionLines(error(500, message), [LIVE])).toEqual(problems);
   });
 });
 
-test("rules that were not checked are a remark, not a field called <nil>", () => {
+test("rules that were not checked are a remark, not a field named <nil>", () => {
   const causes = [
     { field: "spec.autoStop.activeReplicas", message: "Required value" },
     {
@@ -50,7 +50,7 @@ test("rules that were not checked are a remark, not a field called <nil>", () =>
         "Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
     },
   ];
-  expect(refusalTexts(error(422, "x", causes), [])).toEqual([
+  expect(rejectionLines(error(422, "x", causes), [])).toEqual([
     "spec.autoStop.activeReplicas: Required value",
     "more fields may be wrong: some rules are checked only once these are corrected",
   ]);
@@ -70,7 +70,7 @@ test.each([
   expect(withoutValues(text)).toBe(shown);
 });
 
-test("numbers stay, but not those of free fields", () => {
+test("numbers are kept, except in free fields", () => {
   expect(withoutValues("spec.replicas: Invalid value: 4711: too many")).toContain("4711");
   expect(withoutValues("spec.customEngineConfig.pin: Invalid value: 4711: too many")).toBe(
     "spec.customEngineConfig.pin: Invalid value: too many",
@@ -80,9 +80,9 @@ test("numbers stay, but not those of free fields", () => {
   );
 });
 
-test("a webhook that quotes values in words of its own", () => {
+test("a webhook that quotes values in a message of its own", () => {
   const message = 'admission webhook "policy" denied the request: --token=arg-secret is not allowed (config-secret)';
-  expect(refusalTexts(error(403, message), [LIVE]).join()).toBe(
+  expect(rejectionLines(error(403, message), [LIVE]).join()).toBe(
     'admission webhook "policy" denied the request: (hidden) is not allowed ((hidden))',
   );
 });

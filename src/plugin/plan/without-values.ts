@@ -1,23 +1,23 @@
-// Refusals without the values they quote. The API server, webhooks and the operator put the offending value into their messages, and
-// for a misspelt field the API server puts in the whole live object. A plan ends up in logs of pipelines, so paths and reasons are
-// kept and values are not. Pure.
+// Error messages without the values they quote. The API server, webhooks and the operator quote the offending value,
+// and for a misspelled field the API server quotes the whole live object. A plan ends up in logs of pipelines, so
+// paths and reasons are kept and values are removed. Pure.
 import type { KubeApiError } from "@firebolt-operator/kube";
 import { isObject } from "../../podtemplate/shape.ts";
 import type { Violation } from "../../podtemplate/violation.ts";
 import { formsOf } from "../bundle/known-secrets.ts";
 
 const HIDDEN = "(hidden)";
-/** Short values would hide words of the message itself. */
+/** Shorter values are not removed: they would hide words of the message itself. */
 const SHORTEST_SECRET = 4;
-/** The rest is not worth a screen of text. */
+/** Longer messages are cut. */
 const MAX_TEXT = 600;
 
-/** What the API server says about a document whose fields it did not check because of others. It names no field. */
+/** The API server's message for a document whose rules it did not check because of other errors. It names no field. */
 const NOT_CHECKED = /some validation rules were not checked/;
 const MORE = "more fields may be wrong: some rules are checked only once these are corrected";
 
-/** One line per field, when the server says which. `objects` are those whose values must not show. */
-export function refusalTexts(error: KubeApiError, objects: readonly unknown[]): readonly string[] {
+/** One line per field, if the server names them. The values of `objects` are removed. */
+export function rejectionLines(error: KubeApiError, objects: readonly unknown[]): readonly string[] {
   const fields = unknownFields(error.message);
   if (fields.length > 0) return fields;
   const hide = hiderOf(objects);
@@ -35,7 +35,10 @@ export function refusalTexts(error: KubeApiError, objects: readonly unknown[]): 
 export const isSchemaMismatch = (message: string): boolean =>
   /failed to create typed (?:patch|live) object|field not declared in schema/.test(message);
 
-/** As violationText, but a value only where it is a number, a switch or the name of another object, outside of what people choose freely. */
+/**
+ * As violationText, but a value only where it is a number, a switch or the name of another object, outside of what
+ * people choose freely.
+ */
 export function safeViolationText({ path, type, value, detail }: Violation): string {
   const isFree = path.split(/[.[\]]/).some((field) => FREE.has(field));
   const shows = !isFree && (typeof value === "number" || typeof value === "boolean" || /Ref$/.test(path));
@@ -47,7 +50,7 @@ const STRICT = /strict decoding error: ((?:(?:unknown|duplicate) field "(?:[^"\\
 const TYPED =
   /(\.[A-Za-z][^\s:]*(?:\[[^\]]*\][^\s:]*)*): (field not declared in schema|expected [a-z]+(?: \([^)]*\))?)/g;
 
-/** Misspelt fields and values of the wrong type, in the words of both ways to apply. */
+/** Misspelled fields and values of the wrong type, as client-side and server-side apply report them. */
 function unknownFields(message: string): readonly string[] {
   const strict = STRICT.exec(message)?.[1] ?? "";
   const named = [...strict.matchAll(/(unknown|duplicate) field "((?:[^"\\]|\\.)*)"/g)].map(
@@ -62,13 +65,15 @@ function unknownFields(message: string): readonly string[] {
 }
 
 const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`;
-/** A value in Go's or JSON's spelling: text, or anything between brackets up to the last one. */
+/** A value in Go's or JSON's notation: a string, or anything between brackets up to the last one. */
 const VALUE = new RegExp(
   String.raw`\b(Invalid|Unsupported|Duplicate) value: (?:${QUOTED}|(?:map|\[\]|\{|\[)[\s\S]*[}\])])`,
   "g",
 );
 
-/** Fields whose content people choose freely. Names, references and images are what messages are about, and are kept. */
+/**
+ * Fields whose content people choose freely. Names, references and images are what messages are about, and are kept.
+ */
 const FREE: ReadonlySet<string> = new Set([
   "customEngineConfig",
   "annotations",
@@ -86,7 +91,10 @@ const FREE_VALUE = new RegExp(
   "g",
 );
 
-/** Numbers and switches stay where they are no secrets, and mostly what is wrong: not in fields whose content people choose freely. */
+/**
+ * Numbers and switches stay where they are no secrets, and mostly what is wrong: not in fields whose content people
+ * choose freely.
+ */
 export function withoutValues(text: string): string {
   return text
     .replace(VALUE, "$1 value")
@@ -94,7 +102,7 @@ export function withoutValues(text: string): string {
     .replace(/, got [\s\S]*$/, "");
 }
 
-/** Takes the values of the objects out of a text, whatever else stands around them. */
+/** Removes the values of the objects from a message. */
 function hiderOf(objects: readonly unknown[]): (text: string) => string {
   const secrets = [...new Set(objects.flatMap((object) => freeTexts(object)))]
     .filter((value) => value.trim().length >= SHORTEST_SECRET)

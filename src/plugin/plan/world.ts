@@ -1,4 +1,5 @@
-// The cluster as a plan sees it: what is stored, with the objects of the plan in place of those they would replace. Reads once.
+// The cluster as the plan leaves it: stored objects, with those of the plan in place of the ones they replace. Reads
+// each once.
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltEngineClass } from "../../api/engine-class.ts";
 import type { V1StatefulSet } from "../../api/generated/kubernetes.ts";
@@ -20,7 +21,7 @@ export interface PlanWorld {
   statefulSetOf(engine: FireboltEngine): Promise<V1StatefulSet | undefined>;
   replaceClass(engineClass: FireboltEngineClass): void;
   replaceInstance(instance: FireboltInstance): void;
-  /** Whether the file itself brings this class. */
+  /** Whether the class is in the file. */
   plansClass(namespace: string, name: string): boolean;
 }
 

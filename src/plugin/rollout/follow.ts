@@ -1,4 +1,4 @@
-// An engine as it moves: its view again after every change, until the caller has seen enough.
+// The view of an engine after every change.
 import { FireboltEngine } from "../../api/engine.ts";
 import { LABEL } from "../../api/labels.ts";
 import { pods, statefulSets } from "../../engine/kinds.ts";
@@ -48,13 +48,13 @@ export interface WaitOptions {
   readonly name: string;
   readonly timeoutMs: number;
   readonly terminal: Terminal;
-  /** Serving: being stopped is not the end. Stopped: serving is a failure. */
+  /** `serving`: keep waiting while it is stopped. `stopped`: serving is a failure. */
   readonly until?: "at rest" | "serving" | "stopped";
-  /** Added to the message when time is up. */
+  /** Appended to the message on a timeout. */
   readonly hint?: string;
 }
 
-/** Waits until the engine rests as its spec asks for. Progress is drawn on stderr, where somebody watches it. */
+/** Waits until the engine is at rest in its desired state. Progress is drawn on stderr if that is a terminal. */
 export async function waitForRest(
   cluster: Cluster,
   { name, timeoutMs, terminal, until = "at rest", hint = "" }: WaitOptions,
@@ -90,7 +90,7 @@ const BECOME = { "at rest": "become ready", serving: "become ready", stopped: "s
 /** Why auto-stop starts an engine. */
 const STARTS: ReadonlySet<string> = new Set(["WakeRequested", "ScheduleActive"]);
 
-/** Somebody, most likely auto-stop, has set replicas again since. */
+/** Another client, most likely auto-stop, has set replicas since. */
 function startedAgain(cluster: Cluster, { name, replicas, autoStopReason }: EngineView): CommandError {
   const why = autoStopReason !== undefined && STARTS.has(autoStopReason) ? ` (auto-stop: ${autoStopReason})` : "";
   return new CommandError(

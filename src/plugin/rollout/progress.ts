@@ -1,4 +1,5 @@
-// How far an engine has come on its way to what its spec asks for: a share of the whole and a sentence. Pure.
+// How far an engine is on the way to the state that its spec requests: a share of the whole and a sentence. Pure.
+import { engineReadyRow } from "../../api/reasons.ts";
 import type { EngineView } from "../status/engine-view.ts";
 
 export interface RolloutProgress {
@@ -8,26 +9,16 @@ export interface RolloutProgress {
   readonly text: string;
 }
 
-/** Where each step begins, so that a bar moves through the whole way: pods take longest, then queries. */
+/** The share at which each phase begins: pods take longest, then queries. */
 const BEGINS = { creating: 0.05, switching: 0.6, draining: 0.65, cleaning: 0.95 } as const;
-
-/** Conditions that do not pass by waiting. */
-const STUCK: ReadonlySet<string> = new Set([
-  "FireboltEngineClassUnready",
-  "TemplateRejected",
-  "ResourceBoundsExceeded",
-  "ObjectRejected",
-  "NameInUse",
-  "NameRejected",
-  "InstanceNotReady",
-  "DrainCheckFailing",
-]);
 
 export function rolloutProgress(engine: EngineView): RolloutProgress {
   if (isDone(engine)) return { state: "done", share: 1, text: doneText(engine) };
   const { waits } = engine;
   const isStuck =
-    waits !== undefined && (STUCK.has(waits.reason) || waits.next !== undefined) && waits.reason !== "Draining";
+    waits !== undefined &&
+    (engineReadyRow(waits.reason)?.isStuck === true || waits.next !== undefined) &&
+    waits.reason !== "Draining";
   return { state: isStuck ? "stuck" : "moving", share: shareOf(engine), text: waits?.why ?? "the operator is at work" };
 }
 

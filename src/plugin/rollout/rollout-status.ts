@@ -1,4 +1,4 @@
-// `rollout status <engine>`: where a rollout stands; with --watch a progress bar until it is done.
+// `rollout status <engine>`: the progress of a rollout; with --watch a progress bar until it is complete.
 
 import { FireboltEngine } from "../../api/engine.ts";
 import type { CommandContext, Run } from "../command.ts";
@@ -41,7 +41,7 @@ export const rolloutStatus: Run = async (context) => {
   );
 };
 
-/** For kubectl no time at all means one look, and less than that no limit. */
+/** kubectl checks once with 0 and has no limit with a negative timeout. */
 function waitLimit({ flags }: CommandContext): string {
   if (!flags.on("watch")) return "--timeout=0s";
   const timeoutMs = flags.durationMs("timeout") ?? 0;
@@ -63,7 +63,7 @@ async function once(context: CommandContext, engine: EngineView) {
   return done ? EXIT.ok : EXIT.notYet;
 }
 
-/** A bar for people, a line per change for logs. */
+/** A bar on a terminal, a line per change elsewhere. */
 function progressText({ terminal }: CommandContext, engine: EngineView, progress: RolloutProgress): string {
   const { style, interactive } = terminal;
   const { share, state, text } = progress;

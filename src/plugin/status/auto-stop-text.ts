@@ -1,16 +1,20 @@
-// The last decision of auto-stop in words: a reason such as ActivityObserved is also that of an engine which was never queried. Pure.
+// The last decision of auto-stop as a phrase: ActivityObserved is also the reason of an engine that was never queried.
+// Pure.
+import type { AutoStopReason } from "../../api/phases.ts";
 
-const WORDS: Readonly<Record<string, string>> = {
+const PHRASES: Readonly<Record<Exclude<AutoStopReason, "Disabled">, string>> = {
   WakeRequested: "woken by a request",
   ScheduleActive: "kept running by its schedule",
   Stopped: "stopped until a query or a schedule starts it",
   ScrapeFailed: "cannot read the activity of its pods, so it keeps running (ScrapeFailed)",
   ActivityObserved: "not idle long enough to stop",
-  Initializing: "waiting for the first look at its activity",
+  Initializing: "waiting for the first activity check",
   Idle: "idle",
 };
 
-/** Empty while auto-stop is off. A reason that this version does not know is shown as it is. */
+const BY_REASON = new Map<string, string>(Object.entries(PHRASES));
+
+/** Empty while auto-stop is off. A reason that this version does not know is shown unchanged. */
 export function autoStopText(reason: string | undefined): string {
-  return reason === undefined || reason === "Disabled" ? "" : `auto-stop: ${WORDS[reason] ?? reason}`;
+  return reason === undefined || reason === "Disabled" ? "" : `auto-stop: ${BY_REASON.get(reason) ?? reason}`;
 }

@@ -1,4 +1,4 @@
-// `engine status` and `instance status`: one thing in full, with its conditions, last events, and the next step.
+// `engine status` and `instance status`: one object with its conditions, last events and next step.
 import type { Condition } from "../../api/conditions.ts";
 import { FireboltEngine } from "../../api/engine.ts";
 import { FireboltInstance } from "../../api/instance.ts";
@@ -111,12 +111,12 @@ interface On {
 }
 
 async function print(context: CommandContext, data: object, text: (on: On) => readonly string[]) {
-  const { flags, terminal } = context;
+  const { flags, terminal, clock } = context;
   const format = flags.text("output");
   if (isDataFormat(format)) terminal.raw(await dataText(data, format));
   else
     terminal.out(
-      text({ style: terminal.style, width: terminal.width, nowMs: Date.now() })
+      text({ style: terminal.style, width: terminal.width, nowMs: clock.now() })
         .filter((part) => part !== "")
         .join("\n"),
     );

@@ -1,15 +1,16 @@
-// One engine with its generations and pods, as data. Pure: made from what observe-platform.ts has read.
+// One engine with its generations and pods, as data. Pure: built from what observe-platform.ts has read.
 import { findCondition } from "../../api/condition-list.ts";
 import type { Condition } from "../../api/conditions.ts";
 import type { FireboltEngine } from "../../api/engine.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
+import { FireboltInstance } from "../../api/instance.ts";
 import { LABEL } from "../../api/labels.ts";
 import { generationLabel } from "../../engine/children.ts";
 import { routingServiceName } from "../../engine/names.ts";
 import { routingTarget } from "../../engine/routing.ts";
 import { isPodReady } from "../../pods/pod-trouble.ts";
 import { nameOf, namespaceOf } from "../find-object.ts";
-import { type Explanation, explainEngine } from "./explain.ts";
+import { type EngineFacts, type Explanation, explainEngine } from "./explain.ts";
 import type { GenerationRole, GenerationView, PodView } from "./generation-view.ts";
 import type { ObservedPlatform } from "./observe-platform.ts";
 import { podProblem } from "./pod-problem.ts";
@@ -47,8 +48,23 @@ export function viewEngine(engine: FireboltEngine, observed: ObservedPlatform): 
     upToDate: status?.observedGeneration === metadata?.generation,
     autoStopReason: status?.autoStopReason,
     generations,
-    waits: explainEngine({ engine, generations, pods: ownPods, reach: observed.reach }),
+    waits: explainEngine({
+      engine,
+      generations,
+      pods: ownPods,
+      instance: instanceOf(engine, observed),
+      nowMs: observed.nowMs,
+      clusterArgs: observed.clusterArgs,
+    }),
   };
+}
+
+function instanceOf(engine: FireboltEngine, { instances, unreadable }: ObservedPlatform): EngineFacts["instance"] {
+  if (unreadable?.has(FireboltInstance.plural) === true) return "unknown";
+  const isFound = instances.some(
+    (one) => namespaceOf(one) === namespaceOf(engine) && nameOf(one) === engine.spec?.instanceRef,
+  );
+  return isFound ? "found" : "missing";
 }
 
 function viewGenerations(engine: FireboltEngine, observed: ObservedPlatform): readonly GenerationView[] {
@@ -57,7 +73,7 @@ function viewGenerations(engine: FireboltEngine, observed: ObservedPlatform): re
   const sets = statefulSets.filter((set) => isOf(set, engine));
   const ownPods = enginePods.filter((pod) => isOf(pod, engine));
   const service = services.find((one) => isOf(one, engine) && nameOf(one) === routingServiceName(nameOf(engine)));
-  // What may not be read is as the operator last reported it.
+  // Objects that may not be read are shown as the operator last reported them.
   const reported = unreadable.has("services") ? (status?.activeGeneration ?? -1) : -1;
   const target = service === undefined ? reported : routingTarget(service, nameOf(engine));
   const isReady = findCondition(status?.conditions, "Ready")?.status === "True";
@@ -83,7 +99,7 @@ function viewGenerations(engine: FireboltEngine, observed: ObservedPlatform): re
             ? assumedReady
             : members.filter(isPodReady).length,
         createdAt: set?.metadata?.creationTimestamp ?? members[0]?.metadata?.creationTimestamp,
-        pods: members.map((pod) => viewPod(pod, queries)),
+        pods: members.map((pod) => viewPod(pod, queries, observed.nowMs)),
       };
     });
 }
@@ -94,7 +110,7 @@ function roleOf({ status }: FireboltEngine, generation: number): GenerationRole 
   return generation === status?.currentGeneration ? "starting" : "leftover";
 }
 
-function viewPod(pod: V1Pod, queries: ObservedPlatform["queries"]): PodView {
+function viewPod(pod: V1Pod, queries: ObservedPlatform["queries"], nowMs: number): PodView {
   const restarts = (pod.status?.containerStatuses ?? []).reduce((sum, { restartCount }) => sum + restartCount, 0);
   return {
     name: nameOf(pod),
@@ -103,7 +119,7 @@ function viewPod(pod: V1Pod, queries: ObservedPlatform["queries"]): PodView {
     node: pod.spec?.nodeName,
     restarts,
     createdAt: pod.metadata?.creationTimestamp,
-    problem: podProblem(pod)?.text,
+    problem: podProblem(pod, nowMs)?.text,
     queries: queries.get(`${namespaceOf(pod)}/${nameOf(pod)}`),
   };
 }

@@ -1,4 +1,4 @@
-// The last events about an object and about what belongs to it, newest last. Reads them; the text is made by the caller.
+// The last events of an object and of its children, newest last. Reads them; the caller renders them.
 import { isForbidden } from "@firebolt-operator/kube";
 import type { CoreV1Event } from "../../api/generated/kubernetes.ts";
 import { coreEvents } from "../../engine/kinds.ts";
@@ -14,7 +14,7 @@ export interface EventView {
   readonly count: number;
 }
 
-/** `belongs` tells by kind and name. Who may not list events sees none. */
+/** `belongs` decides by kind and name. Empty for users who may not list events. */
 export async function lastEvents(
   cluster: Cluster,
   belongs: (kind: string, name: string) => boolean,
@@ -30,7 +30,7 @@ export async function lastEvents(
   }
 }
 
-/** Half of them at least are the operator's own, where it has so many: pods that fail have more to say than room for it. */
+/** Up to half of them are the operator's own: failing pods have so many events that they would hide those. */
 export function newestOf(events: readonly EventView[], limit: number): readonly EventView[] {
   const sorted = events.toSorted((a, b) => a.lastSeen.localeCompare(b.lastSeen));
   const own = sorted.filter(({ object }) => object.startsWith("firebolt")).slice(-Math.ceil(limit / 2));

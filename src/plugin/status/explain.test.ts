@@ -1,11 +1,11 @@
-// What people are told about an engine or an instance that is not as asked for, and how far a rollout counts as done.
+// How the plugin explains engines and instances that are not in their desired state, and the progress of a rollout.
 import { describe, expect, test } from "vitest";
 import type { FireboltEngine } from "../../api/engine.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
 import { rolloutProgress } from "../rollout/progress.ts";
 import { viewEngine } from "./engine-view.ts";
-import { explainEngine, explainInstance } from "./explain.ts";
+import { type EngineFacts, explainEngine, explainInstance } from "./explain.ts";
 import type { ObservedPlatform, PodQueries } from "./observe-platform.ts";
 import { podProblem } from "./pod-problem.ts";
 
@@ -39,11 +39,14 @@ const pod = (name: string, generation: number, ready: boolean): V1Pod => ({
   status: { phase: "Running", conditions: [{ type: "Ready", status: ready ? "True" : "False" }] },
 });
 
-const explain = (one: FireboltEngine, pods: readonly V1Pod[] = []) =>
-  explainEngine({ engine: one, generations: [], pods });
+const NOW_MS = Date.parse("2026-01-01T00:10:00Z");
+const explain = (one: FireboltEngine, pods: readonly V1Pod[] = [], instance: EngineFacts["instance"] = "found") =>
+  explainEngine({ engine: one, generations: [], pods, instance, nowMs: NOW_MS });
+const explainOf = (instance: FireboltInstance, pods: readonly V1Pod[]) =>
+  explainInstance({ instance, pods, nowMs: NOW_MS });
 
 describe("engines", () => {
-  test("at rest as asked for there is nothing to say", () => {
+  test("an engine at rest in its desired state needs no explanation", () => {
     expect(
       explain(
         engine({ phase: "stable", observedGeneration: 2, conditions: [condition("Ready", "True", "EngineReady")] }),
@@ -57,7 +60,7 @@ describe("engines", () => {
   });
 
   test.each([
-    ["nobody has looked", undefined, /not reconciled it yet/, /operator runs/],
+    ["not yet reconciled", undefined, /not reconciled it yet/, /operator runs/],
     [
       "instance",
       [condition("Ready", "False", "InstanceNotReady", "no id yet")],
@@ -92,12 +95,6 @@ describe("engines", () => {
       /cannot create/,
       /grant the operator the permission/,
     ],
-    [
-      "no such instance",
-      [condition("Ready", "False", "InstanceNotReady", 'FireboltInstance "i" not found in namespace ns')],
-      /not found/,
-      /^create it, or delete the engine and create it again with the right spec.instanceRef.*kubectl firebolt instance list -n ns/,
-    ],
     ["name taken", [condition("Ready", "False", "NameInUse", "ConfigMap a/b")], /ConfigMap a\/b/, /delete or rename/],
     [
       "drain, forbidden",
@@ -119,7 +116,19 @@ describe("engines", () => {
     else expect(found?.next).toMatch(next);
   });
 
-  test("an edit that nobody has acted on yet", () => {
+  test.each([
+    ["found", /^see what it waits for: kubectl firebolt instance status i -n ns$/],
+    ["unknown", /^see what it waits for, or create it if it does not exist: kubectl firebolt instance status i -n ns$/],
+    [
+      "missing",
+      /^create it, or delete the engine and create it again with the right spec.instanceRef.*kubectl firebolt instance list -n ns/,
+    ],
+  ] as const)("the next step for an instance that is %s", (instance, next) => {
+    const conditions = [condition("Ready", "False", "InstanceNotReady", "no endpoint")];
+    expect(explain(engine({ phase: "stable", conditions }), [], instance)?.next).toMatch(next);
+  });
+
+  test("an edit that has not been reconciled yet", () => {
     const ready = condition("Ready", "True", "EngineReady");
     expect(explain(engine({ phase: "stable", observedGeneration: 1, conditions: [ready] }))?.reason).toBe(
       "SpecChanged",
@@ -171,12 +180,12 @@ describe("pods", () => {
     },
   };
 
-  test("a crash says its last words, starting says nothing bad", () => {
-    expect(podProblem(waiting("CrashLoopBackOff"))?.text).toBe(
+  test("a crash reports the last line of its log; a pod that starts has no problem", () => {
+    expect(podProblem(waiting("CrashLoopBackOff"), NOW_MS)?.text).toBe(
       "pod p: container engine crashes (CrashLoopBackOff): exit code 1: io_uring_register_buffers failed",
     );
-    expect(podProblem(starting)?.type).toBe("notReady");
-    expect(podProblem(pod("p", 0, true))).toBeUndefined();
+    expect(podProblem(starting, NOW_MS)?.type).toBe("notReady");
+    expect(podProblem(pod("p", 0, true), NOW_MS)).toBeUndefined();
   });
 
   test("io_uring is explained", () => {
@@ -186,7 +195,7 @@ describe("pods", () => {
   });
 });
 
-test("instances: the first part that is not ready, and what its pods say", () => {
+test("instances: the first component that is not ready, and the problem of its pods", () => {
   const instance: FireboltInstance = {
     metadata: { name: "i", namespace: "ns" },
     spec: { metadata: { engineRegistration: false }, gateway: { metricsPort: 9090 }, metadataNG: false },
@@ -198,7 +207,7 @@ test("instances: the first part that is not ready, and what its pods say", () =>
       ],
     },
   };
-  expect(explainInstance(instance, [])).toMatchObject({
+  expect(explainOf(instance, [])).toMatchObject({
     reason: "EnsureFailed",
     why: "exceeded quota: small",
     next: "raise the quota or request less: kubectl describe resourcequota -n ns",
@@ -208,20 +217,20 @@ test("instances: the first part that is not ready, and what its pods say", () =>
     metadata: { ...instance.metadata, ...metadata },
     status: { phase: "Degraded", conditions: [condition(type, "False", reason, message)] },
   });
-  expect(explainInstance(one("GatewayReady", "Provisioning"), [])?.next).toBe(
-    "see its pods: kubectl get pods -n ns -l firebolt.io/instance=i",
+  expect(explainOf(one("GatewayReady", "Provisioning"), [])?.next).toMatch(
+    /see its pods: kubectl get pods -n ns -l firebolt.io\/instance=i$/,
   );
-  expect(explainInstance(one("MetadataReady", "CatalogueLost"), [])?.next).toContain(
+  expect(explainOf(one("MetadataReady", "CatalogueLost"), [])?.next).toContain(
     "kubectl describe fireboltinstance i -n ns",
   );
   const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["firebolt.io/instance"] };
-  expect(explainInstance(one("Ready", "DeletionBlocked", "engines a, b use it", deleted), [])).toMatchObject({
+  expect(explainOf(one("Ready", "DeletionBlocked", "engines a, b use it", deleted), [])).toMatchObject({
     why: "engines a, b use it",
     next: expect.stringMatching(
       /deleted with the instance, unless .*volumeRetention is Retain.*kubectl annotate fireboltinstance i -n ns --overwrite firebolt.io\/delete-despite-engines=true$/,
     ),
   });
-  expect(explainInstance(one("Ready", "Other", "", deleted), [])?.why).toContain("firebolt.io/instance");
+  expect(explainOf(one("Ready", "Other", "", deleted), [])?.why).toContain("firebolt.io/instance");
   const unready: V1Pod = {
     ...pod("i-metadata-0", 0, false),
     status: {
@@ -234,16 +243,16 @@ test("instances: the first part that is not ready, and what its pods say", () =>
       ],
     },
   };
-  expect(explainInstance(one("MetadataReady", "Provisioning", "not ready"), [unready])).toMatchObject({
+  expect(explainOf(one("MetadataReady", "Provisioning", "not ready"), [unready])).toMatchObject({
     why: "not ready; pod i-metadata-0: container metadata runs, but its readiness probe fails",
     next: expect.stringMatching(/kubectl logs i-metadata-0 -n ns -c metadata; if PostgreSQL rejects the password/),
   });
   const said = "pod i-metadata-0: container metadata runs, but its readiness probe fails";
-  expect(explainInstance(one("MetadataReady", "Provisioning", `0 of 1 pods ready: ${said}`), [unready])?.why).toBe(
+  expect(explainOf(one("MetadataReady", "Provisioning", `0 of 1 pods ready: ${said}`), [unready])?.why).toBe(
     `0 of 1 pods ready: ${said}`,
   );
-  expect(explainInstance({ ...instance, status: { phase: "Ready" } }, [])).toBeUndefined();
-  expect(explainInstance({ ...instance, status: { phase: "Failed" } }, [])?.next).toContain("firebolt.io/reset-failed");
+  expect(explainOf({ ...instance, status: { phase: "Ready" } }, [])).toBeUndefined();
+  expect(explainOf({ ...instance, status: { phase: "Failed" } }, [])?.next).toContain("firebolt.io/reset-failed");
 });
 
 describe("instances that are ready", () => {
@@ -271,61 +280,64 @@ describe("instances that are ready", () => {
     },
   };
 
-  test("a rollout that is stuck behind a ready replica is told, with the next step", () => {
-    expect(explainInstance(instance(message), [pulling])).toMatchObject({
+  test("a rollout that is stuck behind a ready replica is reported, with the next step", () => {
+    expect(explainOf(instance(message), [pulling])).toMatchObject({
       why: message,
       next: expect.stringMatching(/correct the image reference.*kubectl describe pod i-gateway-1 -n ns/),
     });
-    expect(explainInstance(instance("Deployment i-gateway has a ready replica"), [pulling])?.why).toBe(stuck);
-    expect(explainInstance(instance(message), []), "pods that may not be listed").toMatchObject({
+    expect(explainOf(instance("Deployment i-gateway has a ready replica"), [pulling])?.why).toBe(stuck);
+    expect(explainOf(instance(message), []), "pods that may not be listed").toMatchObject({
       why: message,
-      next: "see its pods: kubectl get pods -n ns -l firebolt.io/instance=i",
+      next: expect.stringMatching(/see its pods: kubectl get pods -n ns -l firebolt.io\/instance=i$/),
     });
     const starting = pod("i-gateway-2", 0, false);
-    expect(explainInstance(instance("Deployment i-gateway has a ready replica"), [starting])).toBeUndefined();
+    expect(explainOf(instance("Deployment i-gateway has a ready replica"), [starting])).toBeUndefined();
   });
 });
 
 test.each([
-  ["Degraded", "False", "PostgresEnsureFailed", "Secret s is gone", "Secret s is gone"],
-  ["Degraded", "False", "Provisioning", "Deployment d has no ready replica: c", "Deployment d has no ready replica: c"],
+  [
+    "Degraded",
+    "False",
+    "PostgresEnsureFailed",
+    "Secret s is gone; next: restore it",
+    /^take the step that the message names/,
+  ],
+  [
+    "Degraded",
+    "False",
+    "Provisioning",
+    "d has no ready replica: c; next: do this",
+    /^take the step .*kubectl get pods -n ns/,
+  ],
   [
     "Ready",
     "True",
     "Ready",
-    "d has a ready replica, but something is wrong: c",
-    "d has a ready replica, but something is wrong: c",
+    "d is ready, but something is wrong: c; next: do this",
+    /^take the step .*kubectl get pods/,
   ],
-  ["Failed", "False", "CatalogueLost", "the claim is gone", "the claim is gone"],
+  [
+    "Failed",
+    "False",
+    "CatalogueLost",
+    "the claim is gone: kubectl x",
+    /^save the catalogue.*describe fireboltinstance i -n ns$/,
+  ],
 ] as const)(
-  "a next step that the condition has is the next step, and told once: %s %s %s",
-  (phase, status, reason, cause, why) => {
+  "a message is shown whole, and the next step follows from the reason: %s %s %s",
+  (phase, status, reason, why, next) => {
     const instance: FireboltInstance = {
       metadata: { name: "i", namespace: "ns" },
       spec: { metadata: { engineRegistration: false }, gateway: { metricsPort: 9090 }, metadataNG: false },
-      status: { phase, conditions: [condition("MetadataReady", status, reason, `${cause}; next: do this`)] },
+      status: { phase, conditions: [condition("MetadataReady", status, reason, why)] },
     };
-    expect(explainInstance(instance, [])).toMatchObject({ why, next: "do this" });
+    expect(explainOf(instance, [])).toMatchObject({ why, next: expect.stringMatching(next) });
+    expect(explainInstance({ instance, pods: [], nowMs: NOW_MS, clusterArgs: ["--context", "c"] })?.why).toBe(
+      why.replace("kubectl x", "kubectl --context c x"),
+    );
   },
 );
-
-test.each([
-  [
-    "PersistentVolumeClaim c is being deleted. Save it: kubectl exec -n ns p -- pg_dump --clean -U u d > catalogue.sql; to keep the volume",
-    "save the catalogue while it is there: kubectl exec -n ns p -- pg_dump --clean -U u d > catalogue.sql",
-  ],
-  [
-    "was replaced: kubectl annotate fireboltinstance i -n ns firebolt.io/accept-empty-catalogue=6c2d-1",
-    "restore the catalogue from a backup; to go on with the claim that is there, or with an empty one: kubectl annotate fireboltinstance i -n ns firebolt.io/accept-empty-catalogue=6c2d-1",
-  ],
-])("the next step of a lost catalogue is the message's own: %s", (message, next) => {
-  const instance: FireboltInstance = {
-    metadata: { name: "i", namespace: "ns" },
-    spec: { metadata: { engineRegistration: false }, gateway: { metricsPort: 9090 }, metadataNG: false },
-    status: { phase: "Degraded", conditions: [condition("MetadataReady", "False", "CatalogueLost", message)] },
-  };
-  expect(explainInstance(instance, [])?.next).toBe(next);
-});
 
 describe("progress", () => {
   const observed = (
@@ -347,7 +359,7 @@ describe("progress", () => {
   });
   const rolling = [condition("Ready", "False", "Rolling")];
 
-  test("grows with ready pods, then with quiet ones, and is whole at rest", () => {
+  test("grows with ready pods, then with idle ones, and is complete at rest", () => {
     const shares = [
       { status: { phase: "creating", conditions: rolling }, pods: [pod("e-g1-0", 1, false), pod("e-g1-1", 1, false)] },
       { status: { phase: "creating", conditions: rolling }, pods: [pod("e-g1-0", 1, true), pod("e-g1-1", 1, false)] },
@@ -378,7 +390,7 @@ describe("progress", () => {
     expect(shares[3]?.text).toBe("5 queries run on 1 of 2 pods of generation 0");
   });
 
-  test("what may not be listed is as the operator last reported it", () => {
+  test("objects that may not be listed are shown as the operator last reported them", () => {
     const serving = { phase: "stable", activeGeneration: 1, conditions: [condition("Ready", "True", "EngineReady")] };
     const unreadable = new Set(["pods", "services", "statefulsets"]);
     const view = viewEngine(engine(serving), { ...observed([]), statefulSets: [], unreadable });
@@ -386,7 +398,7 @@ describe("progress", () => {
     expect(viewEngine(engine(serving), { ...observed([]), statefulSets: [] }).generations).toEqual([]);
   });
 
-  test("not knowing is not zero", () => {
+  test("unknown is not zero", () => {
     const draining = engine({ phase: "draining", drainingGeneration: 0, activeGeneration: 1, conditions: rolling });
     const queries = new Map([["ns/e-g0-0", { type: "unknown", cause: "you may not get pods/proxy" } as const]]);
     const progress = rolloutProgress(viewEngine(draining, observed([pod("e-g0-0", 0, true)], queries)));
@@ -396,7 +408,7 @@ describe("progress", () => {
     });
   });
 
-  test("what only a person can mend is stuck", () => {
+  test("a condition that only a person can resolve is stuck", () => {
     const rejected = engine({
       phase: "stable",
       conditions: [condition("Ready", "False", "TemplateRejected", "spec.x")],

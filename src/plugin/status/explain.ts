@@ -1,24 +1,24 @@
-// Why an instance or an engine is not (yet) what was asked for, and what a person can do about it. Pure; the answers are those of
-// docs/troubleshooting.md.
+// Why an instance or an engine is not (yet) in its desired state, and the next step. Pure. Next steps come from the
+// reason table (src/api/reasons.ts) and from what is wrong with pods; the messages of conditions are shown whole.
 import { findCondition } from "../../api/condition-list.ts";
 import type { FireboltEngine } from "../../api/engine.ts";
 import type { HeldRollout } from "../../api/engine-status.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
-import { LABEL } from "../../api/labels.ts";
-import { splitNextStep } from "../../api/next-step.ts";
+import { ANNOTATION } from "../../api/labels.ts";
+import { engineReadyRow, INSTANCE_REASONS, instanceRow, type ReasonRow, remedyFor } from "../../api/reasons.ts";
 import { generationLabel } from "../../engine/children.ts";
 import { isAtRest, parsePhase } from "../../engine/phase.ts";
 import { nameOf, namespaceOf } from "../find-object.ts";
-import { aimed, ownCommand } from "../own-command.ts";
-import { drainText, type GenerationView } from "./generation-view.ts";
+import { ownCommand, type Where, withClusterArgs } from "../own-command.ts";
+import { drainText, type GenerationView, isQuiet } from "./generation-view.ts";
 import { type PodProblem, podProblem } from "./pod-problem.ts";
-import { drainRemedy, IS_OPERATOR_THERE, instanceRemedy, instanceStep, podRemedy, refusalRemedy } from "./remedies.ts";
+import { drainRemedy, IS_OPERATOR_THERE, instanceStep, podRemedy, rejectionRemedy } from "./remedies.ts";
 
 export interface Explanation {
   readonly reason: string;
   readonly why: string;
-  /** What to do, when there is something. */
+  /** What to do, if anything. */
   readonly next: string | undefined;
 }
 
@@ -28,71 +28,102 @@ const NOT_SEEN: Explanation = {
   next: IS_OPERATOR_THERE,
 };
 
-/** `reach`: how the command line names the cluster. */
-export function explainInstance(
-  instance: FireboltInstance,
-  pods: readonly V1Pod[],
-  reach?: readonly string[],
-): Explanation | undefined {
-  return withAim(judgeInstance(instance, pods), reach);
+export interface InstanceFacts {
+  readonly instance: FireboltInstance;
+  readonly pods: readonly V1Pod[];
+  readonly nowMs: number;
+  /** Flags with which the command line selects the cluster. */
+  readonly clusterArgs?: readonly string[] | undefined;
 }
 
-const withAim = (explanation: Explanation | undefined, reach: readonly string[] | undefined) =>
-  explanation === undefined ? undefined : { ...explanation, next: aimed(explanation.next, reach) };
+export function explainInstance(facts: InstanceFacts): Explanation | undefined {
+  return atCluster(instanceExplanation(facts), facts.clusterArgs);
+}
 
-function judgeInstance(instance: FireboltInstance, pods: readonly V1Pod[]): Explanation | undefined {
+const atCluster = (explanation: Explanation | undefined, clusterArgs: readonly string[] | undefined) =>
+  explanation === undefined
+    ? undefined
+    : {
+        ...explanation,
+        why: withClusterArgs(explanation.why, clusterArgs),
+        next: withClusterArgs(explanation.next, clusterArgs),
+      };
+
+function instanceExplanation(facts: InstanceFacts): Explanation | undefined {
+  const { instance, pods, nowMs } = facts;
   const { metadata, status } = instance;
   const [namespace, name] = [namespaceOf(instance), nameOf(instance)];
   const ready = findCondition(status?.conditions, "Ready");
   if (metadata?.deletionTimestamp !== undefined)
     return ready?.reason === "DeletionBlocked"
-      ? { reason: ready.reason, why: ready.message, next: instanceRemedy(ready, instance) }
+      ? { reason: ready.reason, why: ready.message, next: remedyFor(instanceRow(ready.reason), { namespace, name }) }
       : deletion(metadata.finalizers);
   if (status?.phase === undefined) return NOT_SEEN;
-  if (status.phase === "Ready" && ready?.status !== "False") return troubleWhileReady(instance, pods);
+  if (status.phase === "Ready" && ready?.status !== "False") return troubleWhileReady(facts);
   const parts = ["MetadataReady", "GatewayReady", "AuthReady", "EngineTLSReady", "GatewayTLSReady"];
   const failing =
     parts
       .map((type) => findCondition(status.conditions, type))
       .find((one) => one?.status === "False" && one.reason !== "Disabled") ?? ready;
-  const problem = firstProblem(pods);
+  const problem = firstProblem(pods, nowMs);
   // A lost catalogue comes first, whatever else has failed.
   if (status.phase === "Failed" && failing?.reason !== "CatalogueLost")
     return {
       reason: failing?.reason ?? "Failed",
       why: failing?.message ?? "the instance has failed",
-      next: `repair the field named, or: kubectl annotate fireboltinstance ${name} -n ${namespace} firebolt.io/reset-failed="$(date +%s)" --overwrite`,
+      next: `repair the field named, or: kubectl annotate fireboltinstance ${name} -n ${namespace} ${ANNOTATION.resetFailed}="$(date +%s)" --overwrite`,
     };
   return {
     reason: failing?.reason ?? status.phase,
-    why: joined(splitNextStep(failing?.message ?? "").cause, problem?.text),
+    why: joined(failing?.message ?? "", problem?.text),
     next:
-      instanceRemedy(failing, instance) ??
+      stepOfReason(failing, { namespace, name }) ??
       podRemedy(problem, failing?.type) ??
-      `see its pods: kubectl get pods -n ${namespace} -l ${LABEL.instance}=${name}`,
+      remedyFor(INSTANCE_REASONS.MetadataReady.Provisioning, { namespace, name }),
   };
 }
 
-/** One ready replica makes a component ready: a rollout that is stuck, or a replica that is missing, is told all the same. */
-function troubleWhileReady(instance: FireboltInstance, pods: readonly V1Pod[]): Explanation | undefined {
+/** Undefined for a component that is only starting: its pods know more than its reason. */
+function stepOfReason(failing: Failing, object: ObjectName) {
+  if (failing === undefined || failing.reason === "Provisioning") return undefined;
+  return stepOf(instanceRow(failing.reason), failing.message, object);
+}
+
+/** Reasons that are not the operator's come from Kubernetes, and so does their message. */
+function stepOf(row: ReasonRow | undefined, message: string, object: ObjectName): string | undefined {
+  const quoted = row === undefined || row.isQuoting === true ? rejectionRemedy(message, object.namespace) : undefined;
+  return quoted ?? remedyFor(row, object);
+}
+
+interface ObjectName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+type Failing = ReturnType<typeof findCondition>;
+
+/**
+ * One ready replica makes a component ready: a rollout that is stuck, or a missing replica, is reported all the same.
+ */
+function troubleWhileReady({ instance, pods, nowMs }: InstanceFacts): Explanation | undefined {
   const conditions = ["MetadataReady", "GatewayReady"].flatMap(
     (type) => findCondition(instance.status?.conditions, type) ?? [],
   );
-  const told = conditions.find(({ message }) => /, but (?:its rollout is stuck|something is wrong): /.test(message));
-  const problem = firstProblem(pods);
-  if (told === undefined && problem?.type !== "trouble") return undefined;
+  const troubled = conditions.find(({ message }) =>
+    /, but (?:its rollout is stuck|something is wrong): /.test(message),
+  );
+  const problem = firstProblem(pods, nowMs);
+  if (troubled === undefined && problem?.type !== "trouble") return undefined;
   const [namespace, name] = [namespaceOf(instance), nameOf(instance)];
   return {
     reason: "ComponentTrouble",
-    why: joined(splitNextStep(told?.message ?? "").cause, problem?.type === "trouble" ? problem.text : undefined),
+    why: joined(troubled?.message ?? "", problem?.type === "trouble" ? problem.text : undefined),
     next:
-      splitNextStep(told?.message ?? "").next ??
-      podRemedy(problem, told?.type) ??
-      `see its pods: kubectl get pods -n ${namespace} -l ${LABEL.instance}=${name}`,
+      podRemedy(problem, troubled?.type) ?? remedyFor(INSTANCE_REASONS.MetadataReady.Provisioning, { namespace, name }),
   };
 }
 
-/** A condition may name the pod already. */
+/** The message may name the pod already. */
 const joined = (message: string, problem: string | undefined): string =>
   problem === undefined || message.includes(problem)
     ? message
@@ -102,16 +133,19 @@ export interface EngineFacts {
   readonly engine: FireboltEngine;
   readonly generations: readonly GenerationView[];
   readonly pods: readonly V1Pod[];
-  /** How the command line names the cluster. */
-  readonly reach?: readonly string[] | undefined;
+  /** Whether the engine's instance exists. */
+  readonly instance: "found" | "missing" | "unknown";
+  readonly nowMs: number;
+  /** Flags with which the command line selects the cluster. */
+  readonly clusterArgs?: readonly string[] | undefined;
 }
 
 export function explainEngine(facts: EngineFacts): Explanation | undefined {
-  return withAim(judgeEngine(facts), facts.reach);
+  return atCluster(engineExplanation(facts), facts.clusterArgs);
 }
 
-function judgeEngine(facts: EngineFacts): Explanation | undefined {
-  const where = { namespace: namespaceOf(facts.engine), reach: facts.reach };
+function engineExplanation(facts: EngineFacts): Explanation | undefined {
+  const where = { namespace: namespaceOf(facts.engine), clusterArgs: facts.clusterArgs };
   const { metadata, status, spec } = facts.engine;
   if (metadata?.deletionTimestamp !== undefined) return deletion(metadata.finalizers);
   const phase = parsePhase(status?.phase);
@@ -126,22 +160,7 @@ function judgeEngine(facts: EngineFacts): Explanation | undefined {
   });
   switch (ready?.reason) {
     case "InstanceNotReady":
-      return because(instanceStep(ready.message, spec?.instanceRef ?? "", where));
-    case "FireboltEngineClassUnready":
-    case "TemplateRejected":
-    case "ResourceBoundsExceeded":
-      return because("correct the field named and apply the manifest again");
-    case "ObjectRejected":
-    case "ReconcileFailed":
-    case "FailedCreate":
-    case "StatefulSetWarning":
-      return because(refusalRemedy(ready.message, namespaceOf(facts.engine)));
-    case "NameInUse":
-      return because("delete or rename the object named, or create the engine under another name");
-    case "NameRejected":
-      return because("delete the engine and create it under another name");
-    case "DrainCheckFailing":
-      return because(drainRemedy(ready.message));
+      return because(instanceStep(facts.instance, spec?.instanceRef ?? "", where));
     case "Stopped":
       return isAtRest(phase) && isConfirmed(facts.engine) ? undefined : movement(facts);
     case "EngineReady":
@@ -153,8 +172,17 @@ function judgeEngine(facts: EngineFacts): Explanation | undefined {
     case "PodsNotReady":
       return { ...because(), ...podsExplanation(facts, status?.activeGeneration, ready.message) };
     default:
-      return because(`see its events: ${ownCommand(where, ["engine", "status", nameOf(facts.engine)])}`);
+      return because(stepOfReady(ready, facts.engine) ?? `see its events: ${engineStatus(where, facts.engine)}`);
   }
+}
+
+const engineStatus = (where: Where, engine: FireboltEngine): string =>
+  ownCommand(where, ["engine", "status", nameOf(engine)]);
+
+function stepOfReady(ready: Failing, engine: FireboltEngine): string | undefined {
+  if (ready === undefined) return undefined;
+  const object = { namespace: namespaceOf(engine), name: nameOf(engine) };
+  return drainRemedy(ready) ?? stepOf(engineReadyRow(ready.reason), ready.message, object);
 }
 
 const isConfirmed = ({ metadata, status }: FireboltEngine): boolean =>
@@ -168,17 +196,18 @@ function movement(facts: EngineFacts): Explanation {
       const starting = facts.generations.find(({ generation }) => generation === current);
       const wanted = starting?.wanted ?? facts.engine.spec?.replicas ?? 0;
       const counted = `generation ${current} starts: ${starting?.ready ?? 0} of ${wanted} pods ready`;
-      // With all pods ready there is nothing to wait for but the operator.
+      // With all pods ready only the operator is waited for.
       const isReady = starting !== undefined && wanted > 0 && starting.ready >= wanted;
       return { reason: isReady ? "AllReady" : "Creating", ...podsExplanation(facts, current, counted) };
     }
     case "switching":
       return { reason: "Switching", why: `traffic moves to generation ${current}`, next: undefined };
     case "draining": {
-      const ready = findCondition(status?.conditions, "Ready");
-      const kept = /: (generation \d+ is kept until .*)$/.exec(ready?.message ?? "")?.[1];
-      if (kept !== undefined) return { reason: "Draining", why: kept, next: "wait" };
       const draining = facts.generations.find(({ role }) => role === "draining");
+      const message = findCondition(status?.conditions, "Ready")?.message;
+      // Without queries the operator knows what keeps the generation: clients may still use its addresses.
+      if (draining !== undefined && message !== undefined && isQuiet(draining))
+        return { reason: "Draining", why: message, next: "wait" };
       const why = draining === undefined ? "the old generation drains" : drainText(draining);
       return { reason: "Draining", why, next: "wait, or set spec.rollout: recreate to terminate the queries" };
     }
@@ -200,18 +229,19 @@ function heldExplanation({ field, manager, attempts }: HeldRollout, until: strin
 }
 
 function podsExplanation(
-  { pods }: EngineFacts,
+  { pods, nowMs }: EngineFacts,
   generation: number | undefined,
   counted: string,
 ): Pick<Explanation, "why" | "next"> {
-  const problem = firstProblem(pods.filter(({ metadata }) => generationLabel(metadata) === generation));
+  const ofGeneration = pods.filter(({ metadata }) => generationLabel(metadata) === generation);
+  const problem = firstProblem(ofGeneration, nowMs);
   if (problem === undefined || problem.type === "notReady") return { why: counted, next: undefined };
   return { why: joined(counted, problem.text), next: problem.next };
 }
 
-/** The kind of problem that says most. */
-function firstProblem(pods: readonly V1Pod[]): PodProblem | undefined {
-  const problems = pods.flatMap((pod) => podProblem(pod) ?? []);
+/** A problem with a cause, or the first one. */
+function firstProblem(pods: readonly V1Pod[], nowMs: number): PodProblem | undefined {
+  const problems = pods.flatMap((pod) => podProblem(pod, nowMs) ?? []);
   return problems.find(({ type }) => type !== "notReady") ?? problems[0];
 }
 

@@ -1,4 +1,4 @@
-// One generation and its pods, as data, and how far its drain has come. Pure.
+// One generation and its pods, as data, and the progress of its drain. Pure.
 import type { PodQueries } from "./observe-platform.ts";
 
 export type GenerationRole = "active" | "starting" | "draining" | "leftover";
@@ -26,12 +26,16 @@ export interface GenerationView {
   readonly pods: readonly PodView[];
 }
 
+/** Every pod has reported, and none runs a query. */
+export const isQuiet = ({ pods }: GenerationView): boolean =>
+  pods.length > 0 && pods.every(({ queries }) => queries?.type === "read" && queries.queries === 0);
+
 /** How many queries a draining generation still runs, as a sentence. */
 export function drainText({ generation, pods }: GenerationView): string {
-  const answers = pods.flatMap(({ queries }) => queries ?? []);
-  const unknown = answers.find((answer) => answer.type === "unknown");
-  const running = answers.reduce((sum, answer) => sum + (answer.type === "read" ? answer.queries : 0), 0);
-  const busy = answers.filter((answer) => answer.type === "read" && answer.queries > 0).length;
+  const reports = pods.flatMap(({ queries }) => queries ?? []);
+  const unknown = reports.find((report) => report.type === "unknown");
+  const running = reports.reduce((sum, report) => sum + (report.type === "read" ? report.queries : 0), 0);
+  const busy = reports.filter((report) => report.type === "read" && report.queries > 0).length;
   const what = `generation ${generation}`;
   if (running > 0)
     return `${running} ${running === 1 ? "query runs" : "queries run"} on ${busy} of ${pods.length} pods of ${what}`;

@@ -85,11 +85,11 @@ describe("the operator", () => {
     { name: "a lease that clocks disagree about", operators: [operator({ lease: lease("2026-01-01T07:59:00Z") })] },
     { name: "one of two at work", operators: [operator({ deployment: deployment(0, 0) }), operator()] },
     { name: "may not be read", operators: undefined },
-  ])("$name: nothing to say", ({ operators }) => {
+  ])("$name: no notice", ({ operators }) => {
     expect(notices({ operators })).toEqual([]);
   });
 
-  test("its absence is worth a word only while something waits for it", () => {
+  test("its absence is reported only while something waits for it", () => {
     expect(notices({ operators: [] }, { isWaiting: false })).toEqual([]);
     expect(notices({ operators: [operator({ deployment: deployment(0, 0) })] }, { isWaiting: false })).toHaveLength(1);
   });
@@ -105,14 +105,14 @@ test("a namespace that is being deleted, with what it waits for", () => {
   expect(notices({ operators: [operator()], terminating }, { namespace: "team-b" })).toEqual([]);
 });
 
-test("a namespace that does not exist is the only thing worth saying", () => {
+test("a namespace that does not exist is the only notice", () => {
   const observed = { nowMs: NOW, operators: [], terminating: [], missing: "nope" };
   expect(noticesOf(observed, { namespace: "nope", isWaiting: true })).toEqual([
     { why: "namespace nope does not exist", next: "name another with -n: kubectl get namespaces" },
   ]);
 });
 
-test("what may not be listed is named, with what to ask for", () => {
+test("kinds that may not be listed are named, with the missing permission", () => {
   expect(unreadableNotices(new Set())).toEqual([]);
   expect(unreadableNotices(new Set(["statefulsets", "pods"]))).toEqual([
     {

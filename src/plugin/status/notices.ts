@@ -1,10 +1,10 @@
-// What keeps everything in a namespace from moving: an operator that is not there, not ready or without a leader, and a namespace that
-// is being deleted. Pure: made from what observe-notices.ts has read; printed above the status tree.
+// Problems that concern a whole namespace: an operator that is missing, not ready or without a leader, and a namespace
+// that is being deleted. Pure: built from what observe-notices.ts has read; printed above the status tree.
 import type { Lease } from "@firebolt-operator/kube/election";
 import type { V1Deployment, V1Pod } from "../../api/generated/kubernetes.ts";
 import { firstTrouble, troubleText } from "../../pods/pod-trouble.ts";
 import { nameOf, namespaceOf } from "../find-object.ts";
-import { aimed, ownCommand } from "../own-command.ts";
+import { ownCommand, withClusterArgs } from "../own-command.ts";
 import { spanText } from "../terminal/age.ts";
 
 export interface Notice {
@@ -18,11 +18,11 @@ export interface ObservedOperator {
   /** Empty: all of them. */
   readonly namespaces: readonly string[];
   readonly pods: readonly V1Pod[];
-  /** Undefined: it takes none, or it may not be read. */
+  /** Undefined: it uses none, or it may not be read. */
   readonly lease: Lease | undefined;
 }
 
-/** Undefined: who is asking may not read it. */
+/** Undefined: the user may not read it. */
 export interface ObservedCluster {
   readonly nowMs: number;
   readonly operators: readonly ObservedOperator[] | undefined;
@@ -30,31 +30,34 @@ export interface ObservedCluster {
   /** A namespace that was named and does not exist. */
   readonly missing?: string | undefined;
   /** How the command line names the cluster. */
-  readonly reach?: readonly string[];
+  readonly clusterArgs?: readonly string[];
 }
 
 export interface TerminatingNamespace {
   readonly name: string;
   readonly since: string;
-  /** What the namespace controller says it waits for. */
+  /** What the namespace controller reports that it waits for. */
   readonly remaining: readonly string[];
 }
 
 export interface NoticeScope {
   /** Undefined: all namespaces. */
   readonly namespace: string | undefined;
-  /** Whether anything waits for the operator to act: only then its absence is worth a word. */
+  /** Whether anything waits for the operator to act: only then its absence is reported. */
   readonly isWaiting: boolean;
 }
 
-/** A leader renews every few seconds; the rest is for clocks that differ. */
+/** A leader renews every few seconds; the rest allows for clock skew. */
 const LEASE_GRACE_MS = 60_000;
 
 export function noticesOf(observed: ObservedCluster, scope: NoticeScope): readonly Notice[] {
-  return judge(observed, scope).map(({ why, next }) => ({ why, next: aimed(next, observed.reach) }));
+  return allNotices(observed, scope).map(({ why, next }) => ({
+    why,
+    next: withClusterArgs(next, observed.clusterArgs),
+  }));
 }
 
-function judge(observed: ObservedCluster, { namespace, isWaiting }: NoticeScope): readonly Notice[] {
+function allNotices(observed: ObservedCluster, { namespace, isWaiting }: NoticeScope): readonly Notice[] {
   const terminating = observed.terminating.filter(({ name }) => namespace === undefined || name === namespace);
   if (observed.missing !== undefined)
     return [
@@ -66,7 +69,7 @@ function judge(observed: ObservedCluster, { namespace, isWaiting }: NoticeScope)
   ];
 }
 
-/** What is missing from the tree because it may not be read. */
+/** Kinds that are missing from the tree because the user may not list them. */
 export function unreadableNotices(unreadable: ReadonlySet<string> | undefined): readonly Notice[] {
   if (unreadable === undefined || unreadable.size === 0) return [];
   const kinds = [...unreadable].sort().join(", ");
@@ -79,7 +82,7 @@ export function unreadableNotices(unreadable: ReadonlySet<string> | undefined): 
 }
 
 function operatorNotices(
-  { operators, nowMs, reach }: ObservedCluster,
+  { operators, nowMs, clusterArgs }: ObservedCluster,
   namespace: string | undefined,
   isWaiting: boolean,
 ): readonly Notice[] {
@@ -89,7 +92,7 @@ function operatorNotices(
       ? [
           {
             why: "no operator is installed in this cluster, so nothing acts on what is shown here",
-            next: `install it: ${ownCommand({ namespace: undefined, reach }, ["install", "--charts", "charts"])}`,
+            next: `install it: ${ownCommand({ namespace: undefined, clusterArgs }, ["install", "--charts", "charts"])}`,
           },
         ]
       : [];
@@ -108,7 +111,7 @@ function operatorNotices(
       : [];
   }
   const problems = watching.map((operator) => operatorProblem(operator, nowMs));
-  // One that works is enough for a namespace; of several in the cluster each has its own namespaces.
+  // One that works is enough for a namespace; several operators in a cluster watch different namespaces.
   if (namespace !== undefined && problems.includes(undefined)) return [];
   return problems.filter((problem) => problem !== undefined);
 }
@@ -147,7 +150,7 @@ function terminatingNotice({ name, since, remaining }: TerminatingNamespace, now
   const age = spanText(Math.max(0, nowMs - Date.parse(since)));
   return {
     why: `namespace ${name} is being deleted (for ${age})${remaining.length === 0 ? "" : `: ${remaining.join("; ")}`}`,
-    next: `wait; what is left: kubectl get fireboltengine,fireboltinstance,pod,pvc -n ${name}`,
+    next: `wait; objects that remain: kubectl get fireboltengine,fireboltinstance,pod,pvc -n ${name}`,
   };
 }
 

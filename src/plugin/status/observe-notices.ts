@@ -1,5 +1,5 @@
-// Reads the operator's Deployments, their pods and leases, and namespaces that are being deleted. Judges nothing. Who may not read
-// one of these is told nothing about it, instead of being refused the rest.
+// Reads the operator's Deployments, their pods and leases, and namespaces that are being deleted. Judges nothing. What
+// the user may not read is left out; the rest is read.
 import { defineResource, isForbidden, type KubeObject } from "@firebolt-operator/kube";
 import { type Lease, leaseResource } from "@firebolt-operator/kube/election";
 import type { V1Deployment, V1Pod } from "../../api/generated/kubernetes.ts";
@@ -41,8 +41,8 @@ export async function observeNotices(cluster: Cluster, namespace: string | undef
       ? undefined
       : await Promise.all(deployments.map((deployment) => observeOperator(cluster, deployment)));
   return {
-    nowMs: Date.now(),
-    reach: cluster.reach,
+    nowMs: cluster.clock.now(),
+    clusterArgs: cluster.clusterArgs,
     operators,
     missing: namespace !== undefined && found?.some((one) => one === undefined) === true ? namespace : undefined,
     terminating: (found ?? []).flatMap((one) => (one === undefined ? [] : terminatingOf(one))),

@@ -1,7 +1,8 @@
-// Reads everything that the status tree shows, in a handful of lists, and asks draining pods how many queries they still run.
-// Judges nothing.
+// Reads everything that the status tree shows, in a handful of lists, and the query gauges of draining pods. Judges
+// nothing.
 import { isForbidden, KubeApiError, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import { FireboltEngine } from "../../api/engine.ts";
+import { ENGINE_CONTRACT } from "../../api/engine-contract.ts";
 import type { V1Deployment, V1Pod, V1Service, V1StatefulSet } from "../../api/generated/kubernetes.ts";
 import { FireboltInstance } from "../../api/instance.ts";
 import { LABEL } from "../../api/labels.ts";
@@ -12,7 +13,7 @@ import { KINDS } from "../../instance/kinds.ts";
 import type { Cluster } from "../cluster.ts";
 import { listObjects, nameOf, namespaceOf, type Scope } from "../find-object.ts";
 
-/** What a draining pod said. */
+/** What a draining pod reported. */
 export type PodQueries =
   | { readonly type: "read"; readonly queries: number }
   | { readonly type: "unknown"; readonly cause: string };
@@ -29,16 +30,16 @@ export interface ObservedPlatform {
   readonly instancePods: readonly V1Pod[];
   /** By `namespace/name`, for the pods of draining generations. */
   readonly queries: ReadonlyMap<string, PodQueries>;
-  /** Kinds that who is asking may not list: what there is of them is not known. */
+  /** Kinds that the user may not list, or that were not read: their objects are unknown. */
   readonly unreadable?: ReadonlySet<string>;
-  /** How the command line names the cluster. */
-  readonly reach?: readonly string[];
+  /** Flags with which the command line selects the cluster. */
+  readonly clusterArgs?: readonly string[];
 }
 
 const PROBE_TIMEOUT_MS = 5_000;
 
 export interface ObserveOptions {
-  /** Shown in place of the instances that may not be listed. Without it, what may not be listed of Firebolt's own kinds is an error. */
+  /** Shown in place of instances that may not be listed. Without it, being denied a Firebolt kind is an error. */
   readonly known?: readonly FireboltInstance[];
 }
 
@@ -66,7 +67,7 @@ export async function observePlatform(
       list(pods, ofInstances),
     ]);
   return {
-    nowMs: Date.now(),
+    nowMs: cluster.clock.now(),
     instances: unreadable.has(FireboltInstance.plural) ? (known ?? []) : instances,
     engines,
     statefulSets: [...engineSets, ...instanceSets],
@@ -74,17 +75,17 @@ export async function observePlatform(
     services: engineServices,
     enginePods,
     instancePods,
-    queries: await askDrainingPods(cluster, engines, enginePods),
+    queries: await readDrainingPods(cluster, engines, enginePods),
     unreadable,
-    reach: cluster.reach,
+    clusterArgs: cluster.clusterArgs,
   };
 }
 
-/** The same for one engine alone: nothing of the others is read. Undefined when there is none of this name. */
+/** The same for one engine, without its instance and other engines. Undefined when it does not exist. */
 export async function observeEngine(cluster: Cluster, name: string): Promise<ObservedPlatform | undefined> {
   const { client, namespace, call } = cluster;
   const scope = { namespace, labelSelector: `${LABEL.engine}=${name}` };
-  const unreadable = new Set<string>();
+  const unreadable = new Set<string>([FireboltInstance.plural]);
   const list = listReadable(cluster, unreadable);
   const [engine, sets, engineServices, enginePods] = await Promise.all([
     client.find(FireboltEngine, { namespace, name }, call),
@@ -94,7 +95,7 @@ export async function observeEngine(cluster: Cluster, name: string): Promise<Obs
   ]);
   if (engine === undefined) return undefined;
   return {
-    nowMs: Date.now(),
+    nowMs: cluster.clock.now(),
     instances: [],
     engines: [engine],
     statefulSets: sets,
@@ -102,13 +103,13 @@ export async function observeEngine(cluster: Cluster, name: string): Promise<Obs
     services: engineServices,
     enginePods,
     instancePods: [],
-    queries: await askDrainingPods(cluster, [engine], enginePods),
+    queries: await readDrainingPods(cluster, [engine], enginePods),
     unreadable,
-    reach: cluster.reach,
+    clusterArgs: cluster.clusterArgs,
   };
 }
 
-/** What somebody may not list is missing from the tree, and does not keep the rest from being shown. */
+/** A kind that the user may not list is missing from the tree; the rest is shown. */
 function listReadable(cluster: Cluster, unreadable: Set<string>) {
   return async <T extends KubeObject>(type: ResourceType<T>, scope: Scope): Promise<readonly T[]> => {
     try {
@@ -121,7 +122,7 @@ function listReadable(cluster: Cluster, unreadable: Set<string>) {
   };
 }
 
-async function askDrainingPods(
+async function readDrainingPods(
   cluster: Cluster,
   engines: readonly FireboltEngine[],
   all: readonly V1Pod[],
@@ -132,31 +133,36 @@ async function askDrainingPods(
       return generation === undefined ? [] : [`${namespaceOf(engine)}/${nameOf(engine)}/${generation}`];
     }),
   );
-  const asked = all.filter((pod) => {
+  const running = all.filter((pod) => {
     const labels = pod.metadata?.labels ?? {};
     const set = `${namespaceOf(pod)}/${labels[LABEL.engine]}/${labels[LABEL.generation]}`;
     return pod.status?.phase === "Running" && draining.has(set);
   });
-  const answers = await Promise.all(
-    asked.map(async (pod) => [`${namespaceOf(pod)}/${nameOf(pod)}`, await askPod(cluster, pod)] as const),
+  const reports = await Promise.all(
+    running.map(async (pod) => [`${namespaceOf(pod)}/${nameOf(pod)}`, await readPod(cluster, pod)] as const),
   );
-  return new Map(answers);
+  return new Map(reports);
 }
 
-async function askPod({ client, call }: Cluster, pod: V1Pod): Promise<PodQueries> {
-  const request = { namespace: namespaceOf(pod), pod: nameOf(pod), port: METRICS_PORT, path: "/metrics" };
+async function readPod({ client, call }: Cluster, pod: V1Pod): Promise<PodQueries> {
+  const request = {
+    namespace: namespaceOf(pod),
+    pod: nameOf(pod),
+    port: METRICS_PORT,
+    path: ENGINE_CONTRACT.endpoints.metrics,
+  };
   try {
     const { status, body } = await client.podProxyGet({ ...call, timeoutMs: PROBE_TIMEOUT_MS, ...request });
-    if (status !== 200) return { type: "unknown", cause: `metrics answered with status ${status}` };
+    if (status !== 200) return { type: "unknown", cause: `the metrics endpoint returned status ${status}` };
     const metrics = parseQueryMetrics(body);
     return metrics.type === "read"
       ? { type: "read", queries: metrics.running + metrics.suspended }
       : { type: "unknown", cause: `no usable value for ${metrics.gauges.join(" and ")}` };
   } catch (error) {
     if (call.signal.aborted) throw error;
-    // Not everybody who may look at engines may also talk to their pods.
+    // Users who may read engines may lack the right to pods/proxy.
     const cause =
-      error instanceof KubeApiError && error.status === 403 ? "you may not get pods/proxy" : "pod does not answer";
+      error instanceof KubeApiError && error.status === 403 ? "you may not get pods/proxy" : "the pod does not respond";
     return { type: "unknown", cause };
   }
 }

@@ -1,5 +1,5 @@
-// What the status tree says, as data: instances with their engines, generations and pods, and why whatever waits does so. Printed
-// by render-tree.ts, and as it is with -o json.
+// The status tree as data: instances with their engines, generations and pods, and why each one waits. render-tree.ts
+// prints it; -o json prints it as it is.
 import type { V1Pod, V1StatefulSet } from "../../api/generated/kubernetes.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
 import { COMPONENTS, LABEL } from "../../api/labels.ts";
@@ -70,11 +70,11 @@ function viewInstance(
     createdAt: instance.metadata?.creationTimestamp,
     components,
     engines,
-    waits: explainInstance(instance, ownPods, observed.reach),
+    waits: explainInstance({ instance, pods: ownPods, nowMs: observed.nowMs, clusterArgs: observed.clusterArgs }),
   };
 }
 
-/** PostgreSQL is scaled to 0 only to be stopped, because its catalogue is lost: that is one pod too few, not none wanted. */
+/** PostgreSQL is scaled to 0 only while its catalogue is lost: that is one pod too few, not a desired state of 0. */
 function wantedOf(component: string, { spec }: Pick<V1StatefulSet, "spec">): number {
   const replicas = spec?.replicas ?? 1;
   return component === "postgres" ? Math.max(1, replicas) : replicas;
@@ -87,7 +87,7 @@ export function byName(
   return a.namespace.localeCompare(b.namespace) || a.name.localeCompare(b.name);
 }
 
-/** Whether something here has nothing left to wait for but the operator. */
+/** Whether anything waits for the operator alone. */
 export function waitsForOperator({ instances, strayEngines }: PlatformView): boolean {
   const engines = [...instances.flatMap((instance) => instance.engines), ...strayEngines];
   return [...instances, ...engines].some(({ waits }) => waits !== undefined && OPERATOR_ACTS_NEXT.has(waits.reason));

@@ -1,16 +1,17 @@
-// What keeps a pod from being ready, as a sentence and with the next step: the same words as the operator's conditions.
+// What keeps a pod from being ready, as a sentence and with the next step: the same words as in the operator's
+// conditions.
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import { isPodReady, podTrouble, troubleText } from "../../pods/pod-trouble.ts";
 import { nameOf } from "../find-object.ts";
 
 export interface PodProblem {
-  /** A pod that is only not ready has no cause that anybody has reported. */
+  /** `notReady`: no cause is known. */
   readonly type: "trouble" | "notReady";
   readonly text: string;
   readonly next: string | undefined;
 }
 
-export function podProblem(pod: V1Pod, nowMs = Date.now()): PodProblem | undefined {
+export function podProblem(pod: V1Pod, nowMs: number): PodProblem | undefined {
   if (isPodReady(pod)) return undefined;
   const name = nameOf(pod);
   const trouble = podTrouble(pod, nowMs);

@@ -1,50 +1,13 @@
-// The next step for each cause that a condition names: a command that works as it is printed, or what to change. Pure.
-import type { findCondition } from "../../api/condition-list.ts";
-import type { FireboltInstance } from "../../api/instance.ts";
-import { splitNextStep } from "../../api/next-step.ts";
-import { nameOf, namespaceOf } from "../find-object.ts";
+// Next steps that a reason alone does not decide: by the words of the API server that a message quotes, by the pods,
+// and by whether an instance exists. Commands work as they are printed. Pure.
+import { ENGINE_REASONS } from "../../api/reasons.ts";
 import { ownCommand, type Where } from "../own-command.ts";
 import type { PodProblem } from "./pod-problem.ts";
 
 export const IS_OPERATOR_THERE =
   "check that the operator runs and watches this namespace: kubectl get deployments -A -l control-plane=controller-manager";
 
-type Cause = ReturnType<typeof findCondition>;
-
-/** For conditions whose remedy is not in the pods. */
-export function instanceRemedy(condition: Cause, instance: FireboltInstance): string | undefined {
-  const at = `${nameOf(instance)} -n ${namespaceOf(instance)}`;
-  const own = splitNextStep(condition?.message ?? "").next;
-  if (own !== undefined) return own;
-  switch (condition?.reason) {
-    case "DeletionBlocked":
-      return `delete its engines, or delete the instance under them, which leaves them running without metadata; either way the catalogue of a built-in PostgreSQL is deleted with the instance, unless spec.metadata.builtInPostgres.volumeRetention is Retain, which can still be set: kubectl annotate fireboltinstance ${at} --overwrite firebolt.io/delete-despite-engines=true`;
-    case "CatalogueLost":
-      return catalogueRemedy(condition.message, at);
-    case "ReconcileFailed":
-    case "EnsureFailed":
-    case "PostgresEnsureFailed":
-    case "TemplateRejected":
-      return refusalRemedy(condition.message, namespaceOf(instance));
-    default:
-      return undefined;
-  }
-}
-
-/** The commands of the message itself: which one is right depends on whether the catalogue is still there. */
-function catalogueRemedy(message: string, at: string): string {
-  const dump = /kubectl exec [^;]*pg_dump[^;]*/.exec(message)?.[0];
-  if (dump !== undefined) return `save the catalogue while it is there: ${dump.trim()}`;
-  const accept = message
-    .match(/kubectl annotate fireboltinstance \S+ -n \S+ (?:--overwrite )?firebolt\.io\/accept-empty-catalogue=[\w-]+/g)
-    ?.at(-1);
-  // A consent names a claim, and nothing but the message knows which.
-  if (accept === undefined)
-    return `restore the catalogue from a backup; how to go on without: kubectl describe fireboltinstance ${at}`;
-  return `restore the catalogue from a backup; to go on with the claim that is there, or with an empty one: ${accept}`;
-}
-
-/** PostgreSQL rejects a password in the metadata service's log, nowhere else. */
+/** Only the log of the metadata service shows that PostgreSQL rejects its password. */
 export function podRemedy(problem: PodProblem | undefined, condition: string | undefined): string | undefined {
   if (problem?.next === undefined || condition !== "MetadataReady") return problem?.next;
   const runs = /container metadata/.test(problem.text) && /probe|crashes|killed/.test(problem.text);
@@ -53,8 +16,8 @@ export function podRemedy(problem: PodProblem | undefined, condition: string | u
     : problem.next;
 }
 
-/** The API server's own words name what refused an object; this is where that is changed. */
-export function refusalRemedy(message: string, namespace: string): string {
+/** Where to change what rejected an object, by the API server's words; undefined where they do not tell. */
+export function rejectionRemedy(message: string, namespace: string): string | undefined {
   if (/exceeded quota/.test(message))
     return `raise the quota or request less: kubectl describe resourcequota -n ${namespace}`;
   if (/(?:maximum|minimum) \S+ usage per|max limit to request ratio|LimitRange/.test(message))
@@ -65,18 +28,23 @@ export function refusalRemedy(message: string, namespace: string): string {
     return "grant the operator the permission named: upgrade its Helm release; it retries by itself";
   if (/failed calling webhook|failed to call webhook/.test(message))
     return "make the webhook named reachable again, or delete its configuration: kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations";
-  return "correct the field, policy or object named; the operator retries by itself";
+  return undefined;
 }
 
-/** An instance that does not exist has no status to look at. */
-export function instanceStep(message: string, instance: string, where: Where): string {
-  return / not found /.test(`${message} `)
-    ? `create it, or delete the engine and create it again with the right spec.instanceRef, which cannot change; there may be others: ${ownCommand(where, ["instance", "list"])}`
-    : `see what it waits for: ${ownCommand(where, ["instance", "status", instance])}`;
+/** An instance that does not exist has no status. */
+export function instanceStep(state: "found" | "missing" | "unknown", instance: string, where: Where): string {
+  const status = ownCommand(where, ["instance", "status", instance]);
+  if (state === "found") return `see what it waits for: ${status}`;
+  if (state === "unknown") return `see what it waits for, or create it if it does not exist: ${status}`;
+  return `create it, or delete the engine and create it again with the right spec.instanceRef, which cannot change; there may be others: ${ownCommand(where, ["instance", "list"])}`;
 }
 
-export function drainRemedy(message: string): string {
+/** For drain checks that the API server rejects; undefined otherwise. */
+export function drainRemedy({ reason, message }: { readonly reason: string; readonly message: string }) {
+  if (reason !== DRAIN_CHECK_FAILING) return undefined;
   return /\b403\b|[Ff]orbidden/.test(message)
     ? "allow the operator to get pods/proxy (chart value rbac.apiserverProxyGrant), or set metricScrapeMode: PodIP on the instance"
-    : "make the pod respond on port 9090 again, delete the pod, or set spec.rollout: recreate";
+    : ENGINE_REASONS.Ready[DRAIN_CHECK_FAILING].remedy;
 }
+
+const DRAIN_CHECK_FAILING = "DrainCheckFailing";

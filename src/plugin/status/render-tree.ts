@@ -1,4 +1,5 @@
-// The status tree as text: one aligned line per thing, and under whatever waits a line that says why. Pure.
+// Renders the status tree: one aligned line per object, and below an object that waits the reason and the next step.
+// Pure.
 import { ageText } from "../terminal/age.ts";
 import { oneLine } from "../terminal/printable.ts";
 import { padVisible, type Style, visibleLength } from "../terminal/style.ts";
@@ -23,15 +24,15 @@ export interface TreeOptions {
   readonly showNamespace: boolean;
   /** Whether pods are shown. */
   readonly showPods: boolean;
-  /** Where lines are broken; undefined: nowhere. */
+  /** Columns after which lines are wrapped; undefined: never. */
   readonly width?: number | undefined;
-  /** Instances may not be listed: one that is not shown may well exist. */
+  /** The user may not list instances: one that is not shown may exist. */
   readonly instancesUnknown?: boolean;
 }
 
 const HEADER = ["NAME", "STATE", "READY", "AGE", "DETAIL"];
 
-/** A line under the thing it is about: a label, and a text that may need several lines. */
+/** A note below an object: a label, and a string that may need several lines. */
 interface Note {
   readonly label: string;
   readonly text: string;
@@ -76,7 +77,7 @@ function renderNodes(roots: readonly Node[], { style, width }: TreeOptions): str
 const GAP = "   ";
 
 type Line =
-  /** `below` stands before the other lines of its last cell. */
+  /** `below` is the prefix of the other lines of its last cell. */
   | { readonly cells: readonly string[]; readonly below: string; readonly note?: undefined }
   | { readonly cells?: undefined; readonly note: string };
 
@@ -85,7 +86,7 @@ interface Branch {
   readonly rest: string;
 }
 
-/** The lines of a node and of what is below it; `first` stands before its own line, `rest` before the others. */
+/** The lines of a node and its children; `first` is the prefix of its own line, `rest` of the others. */
 function flatten(node: Node, { first, rest }: Branch, on: Pick<TreeOptions, "style" | "width">): readonly Line[] {
   const { style, width } = on;
   const [name = "", ...cells] = node.cells.map(oneLine);
@@ -202,7 +203,7 @@ function podNode(pod: PodView, { style, nowMs }: TreeOptions): Node {
   };
 }
 
-/** `why` and `next` under the thing they are about. */
+/** `why` and `next` below the object. */
 function noteLines(waits: Explanation | undefined, style: Style): readonly Note[] {
   if (waits === undefined) return [];
   return [{ label: style.yellow("waits:"), text: waits.why }, ...nextNote(waits.next, style)];
@@ -216,7 +217,7 @@ function noteText({ label, text }: Note, before: string, width: number | undefin
   return wrapBehind(text, { first: `${before}${label} `, rest, width });
 }
 
-/** The same on its own, for one engine or instance. */
+/** The same without a tree, for one engine or instance. */
 export function waitLines(
   waits: Explanation | undefined,
   { style, width }: Pick<TreeOptions, "style" | "width">,
@@ -224,7 +225,7 @@ export function waitLines(
   return noteLines(waits, style).flatMap((note) => noteText(note, "", width));
 }
 
-/** What concerns everything below. */
+/** Notices that concern everything below. */
 export function noticeLines(
   notices: readonly Notice[],
   { style, width }: Pick<TreeOptions, "style" | "width">,

@@ -18,7 +18,7 @@ import { type PlatformView, viewPlatform, waitsForOperator } from "./platform-vi
 import { noticeLines, renderTree } from "./render-tree.ts";
 
 const REDRAW_MS = 2_000;
-/** Before anything was made: all ages are the same then. */
+/** A time before every object: all ages are equal then. */
 const LONG_AGO_MS = 0;
 
 export const runStatus: Run = async (context) => {
@@ -27,7 +27,8 @@ export const runStatus: Run = async (context) => {
   const [format, everywhere] = [flags.text("output"), flags.on("all-namespaces")];
   if (name !== undefined && everywhere)
     throw new UsageError("name an instance or use -A, not both: an instance is looked up in one namespace");
-  if (flags.on("watch") && isDataFormat(format)) throw new UsageError("--watch prints text only: leave out -o");
+  if (flags.on("watch") && isDataFormat(format))
+    throw new UsageError("--watch cannot be combined with -o json or -o yaml: omit -o");
   if (flags.on("print-commands")) {
     terminal.out(commandsText(equivalents(context)));
     return EXIT.ok;
@@ -38,7 +39,7 @@ export const runStatus: Run = async (context) => {
   if (flags.on("watch")) return await watchTree(context, cluster, namespace);
   const view = await readView(cluster, namespace, name, { mustExist: true });
   if (isDataFormat(format)) terminal.raw(await dataText(view, format));
-  else terminal.out(treeText(context, view, { namespace, nowMs: Date.now() }));
+  else terminal.out(treeText(context, view, { namespace, nowMs: context.clock.now() }));
   return EXIT.ok;
 };
 
@@ -55,7 +56,7 @@ async function watchTree(context: CommandContext, cluster: Cluster, namespace: s
   for await (const _ of changes(cluster, { kinds, everyMs: REDRAW_MS, signal })) {
     const view = await readView(cluster, namespace, args[0]);
     screen.show(
-      treeText(context, view, { namespace, nowMs: Date.now() }),
+      treeText(context, view, { namespace, nowMs: context.clock.now() }),
       treeText(context, view, { namespace, nowMs: LONG_AGO_MS }),
     );
   }
@@ -78,7 +79,7 @@ async function readView(
   const view =
     name === undefined ? all : { instances: all.instances.filter((one) => one.name === name), strayEngines: [] };
   const notices = noticesOf(about, { namespace, isWaiting: waitsForOperator(view) });
-  // Who watches may be waiting for it.
+  // With --watch it may be created later.
   if (mustExist && about.missing !== undefined)
     throw new CommandError(notices.map(({ why, next }) => `${why}; ${next}`).join("\n"), EXIT.notFound);
   return { notices: [...notices, ...unreadableNotices(observed.unreadable)], ...view };

@@ -1,4 +1,4 @@
-// Spans of time as people say them, the way kubectl prints ages. Pure.
+// Durations and ages in kubectl's format. Pure.
 
 const UNITS = [
   ["d", 86_400],
@@ -21,7 +21,7 @@ export function spanText(ms: number): string {
     : `${count}${unit[0]}${rest}${below[0]}`;
 }
 
-/** How long ago an RFC 3339 time was; undefined for what is none. */
+/** The age of an RFC 3339 time; undefined for anything else. */
 export function ageMs(time: string | undefined, nowMs: number): number | undefined {
   const then = time === undefined ? Number.NaN : Date.parse(time);
   return Number.isNaN(then) ? undefined : Math.max(0, nowMs - then);

@@ -1,4 +1,4 @@
-// Asks before something is deleted. Where nobody can answer, --yes is wanted: a script that forgets it changes nothing.
+// Confirmation before a deletion. Without a terminal --yes is required: a script that forgets it changes nothing.
 import type { CommandContext } from "../command.ts";
 import { CommandError, EXIT } from "../exit-codes.ts";
 

@@ -1,4 +1,4 @@
-// Counts as people write them: "1 replica", "2 replicas". Pure.
+// Counts with their noun: "1 replica", "2 replicas". Pure.
 
 export const countText = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;

@@ -1,4 +1,4 @@
-// A block of text that is drawn again in place. Where nobody watches, every new state is printed below the last one instead.
+// A block of lines that is redrawn in place. Without a terminal every new state is printed below the last one.
 import { control } from "./printable.ts";
 import { cutVisible } from "./style.ts";
 import type { Terminal } from "./terminal.ts";
@@ -9,7 +9,10 @@ const LINE_START = control("[G");
 const CLEAR_BELOW = control("[J");
 
 export interface LiveScreen extends Disposable {
-  /** `same` is what makes two states equal, when it is not the text itself: ages pass without anything happening. */
+  /**
+   * States with an equal `same` are not printed twice without a terminal: ages change all the time. Default: the
+   * output itself.
+   */
   show(text: string, same?: string): void;
 }
 
@@ -22,7 +25,7 @@ function redrawn({ out, rows, columns }: Pick<Terminal, "rows" | "columns" | "ou
   out(HIDE_CURSOR);
   return {
     show(text) {
-      // What has scrolled out of sight cannot be drawn again, so only as much as fits is drawn.
+      // Lines that have scrolled out of view cannot be redrawn, so only as many as fit are drawn.
       const lines = text
         .replace(/\n$/, "")
         .split("\n")
@@ -42,7 +45,7 @@ function appended({ out }: Pick<Terminal, "out">): LiveScreen {
   return {
     show(text, same = text) {
       if (same === last) return;
-      // Blocks are set apart; a line after a line is a log.
+      // Blocks are separated by an empty line; single lines are not.
       const isBlock = text.trimEnd().includes("\n");
       out(last !== undefined && isBlock ? `\n${text}` : text);
       last = same;

@@ -24,7 +24,7 @@ function captured() {
   return { terminal: createTerminal(stdout, stderr, {}), read: () => ({ out, err }) };
 }
 
-test("every way to print shows escape sequences, and keeps the plugin's own colours", () => {
+test("every output makes escape sequences visible and keeps the plugin's own colours", () => {
   const { terminal, read } = captured();
   terminal.out(`${terminal.style.red(EVIL)}\n`);
   terminal.line(EVIL);
@@ -42,7 +42,7 @@ test("data, logs and results pass unchanged", () => {
   expect(read().out).toBe(`\u001b[2mpod\u001b[22m ${EVIL}`);
 });
 
-test("JSON and YAML escape what a terminal would obey, and mean the same", async () => {
+test("JSON and YAML escape control characters without changing values", async () => {
   const json = await dataText({ message: EVIL }, "json");
   expect(json).not.toMatch(/[^\P{Cc}\n]|\p{Bidi_Control}/u);
   expect(JSON.parse(json)).toEqual({ message: EVIL });
@@ -52,13 +52,13 @@ test("JSON and YAML escape what a terminal would obey, and mean the same", async
   expect(parse(yaml)).toEqual({ message: EVIL, list: ["\u007f", "a\n\u009bb"] });
 });
 
-test("text, colours and letters beyond ASCII stay", () => {
+test("strings, colours and letters beyond ASCII are kept", () => {
   const text = "\u2502 \u00fcber\t\u{1f600}\nnext\r\n";
   expect(printable(text)).toBe("\u2502 \u00fcber\t\u{1f600}\nnext\n");
   expect(visibleLength(COLOURED.green("four"))).toBe(4);
 });
 
-test("a line feed in a message begins no line of its own", () => {
+test("a line feed in a message starts no new line", () => {
   const faked = "waits\n\u2713 all good\u2028really";
   expect(renderTable({ header: ["A", "B"], rows: [["x\ny", faked]] }).split("\n")).toHaveLength(3);
   expect(wrapBehind(faked, { first: "a: ", rest: "   ", width: undefined })).toEqual([
@@ -78,6 +78,9 @@ test("a line feed in a message begins no line of its own", () => {
     spec: { instanceRef: "main", replicas: 1, storage: { emptyDir: {} } },
     status: { phase: "stable", activeGeneration: 0, currentGeneration: 0, observedGeneration: 1, conditions },
   };
-  const lines = waitLines(explainEngine({ engine, generations: [], pods: [] }), { style: COLOURED, width: 400 });
+  const lines = waitLines(explainEngine({ engine, generations: [], pods: [], instance: "found", nowMs: 0 }), {
+    style: COLOURED,
+    width: 400,
+  });
   expect(lines.join("|")).toContain("waits \u2713 all good really");
 });

@@ -1,10 +1,10 @@
-// A bar of text for a share of the whole. Pure.
+// A progress bar. Pure.
 import type { Style } from "./style.ts";
 
 export interface BarOptions {
   readonly style: Style;
   readonly width?: number;
-  /** Drawn as finished, as stuck, or as under way. */
+  /** Drawn as done, stuck or moving. */
   readonly state: "done" | "stuck" | "moving";
 }
 

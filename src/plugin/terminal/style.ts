@@ -1,4 +1,4 @@
-// Colours as functions of text: real ones on a terminal, none elsewhere. Who decides which it is, is terminal.ts.
+// Colours as functions on strings; terminal.ts decides whether they are used.
 import { CONTROL_PARTS, CONTROLS, control, isControl } from "./printable.ts";
 
 type Paint = (text: string) => string;
@@ -10,7 +10,7 @@ export interface Style {
   readonly yellow: Paint;
   readonly red: Paint;
   readonly cyan: Paint;
-  /** The n-th of a handful of colours, for telling sources apart. */
+  /** The n-th of a few colours, to distinguish sources. */
   readonly nth: (n: number, text: string) => string;
 }
 
@@ -42,16 +42,16 @@ export const PLAIN: Style = {
   nth: (_, text) => text,
 };
 
-/** How many columns a text takes. */
+/** How many columns a string takes. */
 export function visibleLength(text: string): number {
   return [...text.replace(CONTROLS, "")].length;
 }
 
-/** The first `width` columns of a text, colours and all. */
+/** The first `width` columns of a string, with its colours. */
 export function cutVisible(text: string, width: number): string {
   if (visibleLength(text) <= width) return text;
   let [cut, columns] = ["", 0];
-  // Escapes take no room and are all kept, so that a colour that was begun also ends.
+  // Escape sequences take no columns and are all kept, so that every colour is reset.
   for (const part of text.split(CONTROL_PARTS)) {
     if (isControl(part)) cut += part;
     else

@@ -1,4 +1,4 @@
-// Aligned tables: three spaces between columns, `-` for what is empty. Pure text.
+// Aligned tables: three spaces between columns, `-` for empty cells. Pure.
 import { oneLine } from "./printable.ts";
 import { padVisible, visibleLength } from "./style.ts";
 import { wrapBehind } from "./wrap.ts";
@@ -10,7 +10,7 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** With a width, the last column is broken into lines that stay in it. */
+/** With a width, the last column is wrapped. */
 export function renderTable({ header, rows }: Table, width?: number): string {
   const widths = columnWidths({ header, rows });
   return [header, ...rows]
@@ -32,7 +32,7 @@ export function columnWidths({ header, rows }: Table): readonly number[] {
   );
 }
 
-/** One row of a table that has been begun: wider cells push the rest to the right. */
+/** One more row of a table that is printed already: wider cells push the rest to the right. */
 export function renderRow(row: readonly string[], widths: readonly number[]): string {
   const last = widths.length - 1;
   return widths.map((width, i) => (i === last ? cell(row[i]) : padVisible(cell(row[i]), width))).join(GAP);

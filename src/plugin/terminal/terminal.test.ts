@@ -22,7 +22,7 @@ describe("colours", () => {
   });
 });
 
-test("tables: three spaces, - for nothing, colours take no room", () => {
+test("tables: three spaces between columns, - for empty cells, colours take no columns", () => {
   const rows = [
     ["a", COLOURED.green("ok"), ""],
     ["longer", "x", "end"],
@@ -45,14 +45,14 @@ test.each([
   [86_400_000 * 3, "3d"],
 ])("%d ms are %s", (ms, text) => expect(spanText(ms)).toBe(text));
 
-test("ages: what is no time has none, the future is now", () => {
+test("ages: an invalid time has none, a future time is 0s", () => {
   expect(ageText("2026-01-01T00:00:00Z", Date.parse("2026-01-01T00:00:05Z"))).toBe("5s");
   expect(ageText("2026-01-01T00:00:09Z", Date.parse("2026-01-01T00:00:05Z"))).toBe("0s");
   expect(ageText("soon", 0)).toBe("");
   expect(ageText(undefined, 0)).toBe("");
 });
 
-test("a line is cut by what can be seen of it, and its colours end", () => {
+test("a line is cut by its visible columns, and its colours are reset", () => {
   expect(cutVisible("abcdef", 4)).toBe("abc…");
   expect(cutVisible("abc", 4)).toBe("abc");
   const cut = cutVisible(`${COLOURED.red("abcdef")}gh`, 4);
@@ -75,7 +75,7 @@ describe("a live screen", () => {
     return { screen: createLiveScreen({ interactive, rows: 5, columns: 10, out }), text: () => text };
   };
 
-  test("draws over what it drew", () => {
+  test("redraws in place", () => {
     const { screen, text } = drawn(true);
     screen.show("a\nb\n");
     screen.show("c\n");
@@ -83,14 +83,14 @@ describe("a live screen", () => {
     expect(text()).toBe("\u001b[?25l\u001b[G\u001b[Ja\nb\n\u001b[2A\u001b[G\u001b[Jc\n\u001b[?25h");
   });
 
-  test("never draws more than fits, so that nothing is left over above", () => {
+  test("never draws more lines than fit, so that no line remains above", () => {
     const { screen, text } = drawn(true);
     screen.show("1\n2\n3\n4\n5\n6\n7\n8\n");
     expect(text()).toContain("3\n… 5 more lines\n");
     expect(text()).not.toContain("4\n");
   });
 
-  test("where nobody watches, only what has changed is printed", () => {
+  test("without a terminal only changes are printed", () => {
     const { screen, text } = drawn(false);
     screen.show("a 1s\n", "a");
     screen.show("a 2s\n", "a");

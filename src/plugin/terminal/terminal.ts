@@ -1,29 +1,28 @@
-// Where a command prints: stdout for results, stderr for warnings and progress, and what kind of thing they are connected to; and
-// where it may ask something.
+// Input and output of a command: stdout for results, stderr for warnings and progress, and whether each is a terminal.
 import { createInterface } from "node:readline/promises";
 import { printable, withControls } from "./printable.ts";
 import { COLOURED, PLAIN, type Style } from "./style.ts";
 
 export interface Terminal {
-  /** Whether somebody watches stdout: only then it may be redrawn. */
+  /** Whether stdout is a terminal: only then it may be redrawn. */
   readonly interactive: boolean;
   readonly columns: number;
   readonly rows: number;
-  /** Where lines of text are to be broken; undefined where nobody watches, and a program may read them. */
+  /** Columns after which lines are wrapped; undefined without a terminal, because a program may read them. */
   readonly width: number | undefined;
   readonly style: Style;
-  /** Colours of stderr, which may be connected to something else. */
+  /** Colours of stderr, which may go elsewhere than stdout. */
   readonly errorStyle: Style;
-  /** Whether somebody watches stderr: only then progress is drawn there. */
+  /** Whether stderr is a terminal: only then progress is drawn there. */
   readonly progress: boolean;
   out(text: string): void;
-  /** What is not for people, or not the plugin's to change: data, logs, results of queries. */
+  /** Unchanged output: data formats, logs, query results. */
   raw(text: string): void;
   /** One line. */
   line(text: string): void;
   warn(text: string): void;
   err(text: string): void;
-  /** The line that somebody types, empty when they end the input instead. Undefined where nobody is there to ask. */
+  /** The line that the user types, empty at the end of input. Undefined without a terminal. */
   readonly ask: Ask | undefined;
 }
 
@@ -59,11 +58,11 @@ export function createTerminal(stdout: Stream, stderr: Stream, env: Environment,
     line: (text) => void stdout.write(printable(`${text}\n`)),
     warn: (text) => void stderr.write(printable(`${errorStyle.yellow("warning:")} ${text}\n`)),
     err: (text) => void stderr.write(printable(text)),
-    ask: stdin?.isTTY === true && stderr.isTTY === true ? askOn(stdin, stderr) : undefined,
+    ask: stdin?.isTTY === true && stderr.isTTY === true ? promptOn(stdin, stderr) : undefined,
   };
 }
 
-function askOn(input: Input, output: Stream): Ask {
+function promptOn(input: Input, output: Stream): Ask {
   return async (question, signal) => {
     output.write(printable(question));
     const lines = createInterface({ input });

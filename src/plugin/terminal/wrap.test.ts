@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { wrapBehind, wrapLines } from "./wrap.ts";
 
-test("without a width a text stays one line", () => {
+test("without a width a string stays on one line", () => {
   expect(wrapLines("a b c", undefined)).toEqual(["a b c"]);
 });
 
@@ -26,7 +26,7 @@ test("lines behind a prefix are indented under the first", () => {
   ]);
 });
 
-test("where nearly no room is left the text goes below, with a small indent", () => {
+test("in a narrow terminal the string starts below, with a small indent", () => {
   const first = "22s   Warning   FailedScheduling   ";
   expect(wrapBehind("0/2 nodes are available", { first, rest: " ".repeat(first.length), width: 45 })).toEqual([
     "22s   Warning   FailedScheduling",
@@ -39,7 +39,7 @@ test("where nearly no room is left the text goes below, with a small indent", ()
   ]);
 });
 
-test("a cell without text takes no line, however little room is left", () => {
+test("an empty cell takes no line in a narrow terminal", () => {
   const tree = { first: "\u2514\u2500 g0              active    1/1     4s    ", rest: "   \u2502", width: 40 };
   expect(wrapBehind("", tree)).toEqual([tree.first]);
 });

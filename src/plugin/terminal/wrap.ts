@@ -1,13 +1,13 @@
-// Text that fits a terminal: broken between words, and never inside a command, which people copy. Pure.
+// Wraps lines between words, and never inside a command, which people copy. Pure.
 import { oneLine } from "./printable.ts";
 import { visibleLength } from "./style.ts";
 
 /** A command line up to the end of its sentence. */
 const COMMAND = /kubectl [^;)]*[^;)\s,.]/g;
-/** Stands for the blanks of a command while its text is cut into words. */
+/** Replaces the spaces of a command while lines are split into words. */
 const GLUE = "\u0000";
 
-/** The lines of a text, none longer than `width` where its words allow it. Without a width there is one. */
+/** The lines of a string, none longer than `width` unless a word is. Without a width there is one. */
 export function wrapLines(text: string, width: number | undefined): readonly string[] {
   if (width === undefined || visibleLength(text) <= width) return [text];
   const words = text.replace(COMMAND, (command) => command.replaceAll(" ", GLUE)).split(" ");
@@ -23,13 +23,16 @@ export function wrapLines(text: string, width: number | undefined): readonly str
   return [...lines, line ?? ""].map((one) => one.replaceAll(GLUE, " "));
 }
 
-/** A text behind `first`, its other lines behind `rest`. Where little room is left it goes below `first`, with a small indent. */
+/**
+ * A string behind `first`, its other lines behind `rest`. In a narrow terminal it starts below `first`, with a small
+ * indent.
+ */
 export function wrapBehind(
   lines: string,
   { first, rest, width }: { readonly first: string; readonly rest: string; readonly width: number | undefined },
 ): readonly string[] {
   const text = oneLine(lines);
-  // Nothing is no reason for a line of its own, however little room there is.
+  // An empty string never takes a line of its own.
   if (text === "" || width === undefined || visibleLength(first) + visibleLength(text) <= width)
     return [`${first}${text}`];
   const room = width - visibleLength(rest);

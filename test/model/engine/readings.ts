@@ -1,4 +1,6 @@
 // How the model's cluster answers reads that are more than a look-up: children by label, pods as objects, a pod's metrics page.
+
+import { ENGINE_CONTRACT } from "../../../src/api/engine-contract.ts";
 import { LABEL } from "../../../src/api/labels.ts";
 import type { ChildKind, ChildObject, Pod } from "../../../src/engine/children.ts";
 import type { ScrapeAnswer } from "../../../src/engine/pod-scrape.ts";
@@ -14,12 +16,14 @@ import {
   podObjectsOf,
 } from "./cluster.ts";
 
+const GAUGE = ENGINE_CONTRACT.gauges;
+
 const KIND_OF = { statefulSets: "StatefulSet", services: "Service", configMaps: "ConfigMap" } as const satisfies Record<
   ChildMap,
   ChildKind
 >;
-const IDLE = "firebolt_running_queries 0\nfirebolt_suspended_queries 0\n";
-const BUSY = "firebolt_running_queries 0\nfirebolt_suspended_queries 1\n";
+const IDLE = `${GAUGE.running} 0\n${GAUGE.suspended} 0\n`;
+const BUSY = `${GAUGE.running} 0\n${GAUGE.suspended} 1\n`;
 
 export function childrenIn(cluster: Cluster, map: ChildMap): readonly ChildObject[] {
   return [...cluster[map].values()].flatMap(({ metadata }) =>
@@ -57,6 +61,6 @@ function metricsOf(pod: string, mood: Mood | undefined): ScrapeAnswer {
   if (mood === "busy" || mood === "unreadyBusy") return { status: 200, body: BUSY };
   if (mood === "idle" || mood === "unready") return { status: 200, body: IDLE };
   // Two ways of saying nothing.
-  if (mood === "silent" && pod.endsWith("-1")) return { status: 200, body: "firebolt_running_queries 0\n" };
+  if (mood === "silent" && pod.endsWith("-1")) return { status: 200, body: `${GAUGE.running} 0\n` };
   throw new Error(`no metrics from ${pod}`);
 }

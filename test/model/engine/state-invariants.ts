@@ -1,6 +1,8 @@
 // The invariants (docs/design/engine.md#invariants) that any stored state must satisfy, whatever happened before. Each says what is
 // wrong, or nothing.
 import { LABEL } from "../../../src/api/labels.ts";
+import { ENGINE_PHASES } from "../../../src/api/phases.ts";
+import { isReadyReasonOf } from "../../../src/api/reasons.ts";
 import { isOwnedBy } from "../../../src/engine/children.ts";
 import { configMapName, statefulSetName } from "../../../src/engine/names.ts";
 import type { InvariantName } from "../../support/design/invariant-names.ts";
@@ -11,18 +13,7 @@ import type { System } from "./system.ts";
 
 type StateInvariant = (system: System) => string | undefined;
 
-const PHASES: ReadonlySet<string> = new Set(["", "creating", "switching", "draining", "cleaning", "stable", "stopped"]);
-
-/** Reasons that Ready may have in a phase besides those that a closed gate sets. */
-const READY_REASONS: Readonly<Record<string, readonly string[]>> = {
-  creating: ["Initializing", "Rolling"],
-  switching: ["Rolling"],
-  draining: ["Rolling", "DrainCheckFailing"],
-  cleaning: ["Rolling"],
-  stable: ["PodsNotReady", "EngineReady"],
-  stopped: ["Stopped"],
-};
-const REASONS_OF_ANY_PHASE: readonly string[] = ["InstanceNotReady", "ObjectRejected", "NameInUse"];
+const PHASES: ReadonlySet<string> = new Set(["", ...ENGINE_PHASES]);
 
 export const STATE_INVARIANTS: Readonly<Partial<Record<InvariantName, StateInvariant>>> = {
   "status-in-range"({ cluster }) {
@@ -85,9 +76,7 @@ export const STATE_INVARIANTS: Readonly<Partial<Record<InvariantName, StateInvar
     if (phase === "" || isBeingDeleted(cluster)) return undefined;
     const ready = (cluster.engine?.status?.conditions ?? []).filter(({ type }) => type === "Ready");
     const reason = ready[0]?.reason ?? "";
-    const isGate = reason === "FireboltEngineClassUnready" && (isRest(phase) || phase === "creating");
-    const isOfPhase = REASONS_OF_ANY_PHASE.includes(reason) || READY_REASONS[phase]?.includes(reason) === true;
-    if (ready.length === 1 && (isGate || isOfPhase)) return undefined;
+    if (ready.length === 1 && isReadyReasonOf(phase, reason)) return undefined;
     return `${phase} with ${ready.length} Ready conditions, reason ${reason}`;
   },
 };

@@ -15,11 +15,11 @@ export interface ObjectReference {
 }
 
 /** An event to record. */
-export interface EventNote {
+export interface EventNote<Reason extends string = string> {
   readonly regarding: ObjectReference;
   readonly type: "Normal" | "Warning";
   /** Why: a short token of at most 128 characters. */
-  readonly reason: string;
+  readonly reason: Reason;
   /** What the controller was doing: a short token of at most 128 characters. Required. */
   readonly action: string;
   /** A sentence. Truncated at 1 KiB. */
@@ -27,8 +27,8 @@ export interface EventNote {
 }
 
 /** Where controllers record events. Never throws and never waits. */
-export interface EventSink {
-  record(event: EventNote): void;
+export interface EventSink<Reason extends string = string> {
+  record(event: EventNote<Reason>): void;
 }
 
 /** An Event as the API server stores it, in `events.k8s.io/v1`. */

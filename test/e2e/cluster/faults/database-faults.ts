@@ -72,7 +72,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
       condition: /^MetadataReady=False PostgresEnsureFailed: Secret books-metadata-postgres-creds is gone/m,
       event: /^Warning ComponentUnready: .*Secret books-metadata-postgres-creds is gone/m,
       status:
-        /books .*[\s\S]*?waits: Secret books-metadata-postgres-creds is gone.*\n.*next: restore the Secret.*\| kubectl label --local .*\| kubectl apply/,
+        /books .*[\s\S]*?waits: Secret books-metadata-postgres-creds is gone.*next: restore the Secret.*\| kubectl label --local .*\| kubectl apply/,
     },
     async make(scene) {
       const name = credentialsSecretName(scene.instance);

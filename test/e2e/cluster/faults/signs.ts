@@ -1,4 +1,5 @@
 // Where people look for the cause of a fault: conditions, events, and the tree of `kubectl firebolt status`. Reads only.
+import { systemClock } from "@firebolt-operator/kube";
 import { eventResource, type KubeEvent } from "@firebolt-operator/kube/events";
 import type { Condition } from "../../../../src/api/conditions.ts";
 import { FireboltEngine } from "../../../../src/api/engine.ts";
@@ -144,6 +145,7 @@ async function runPluginHere(argv: readonly string[], kubeconfig: string): Promi
     terminal,
     env,
     signal,
+    clock: systemClock,
     connect: () => connect({ flags, env, signal }),
   });
   return printed;

@@ -1,7 +1,0 @@
-import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
-import { ROUTING_LUA } from "./routing-lua.ts";
-
-test("the module holds the text of routing.lua (otherwise: npm run generate)", () => {
-  expect(ROUTING_LUA).toBe(readFileSync(new URL("routing.lua", import.meta.url), "utf8"));
-});
