@@ -1,7 +1,7 @@
 // Carries a decision out: the routing Service of what serves, then ConfigMap, headless Service, StatefulSet, deletes, and the status
 // last, so that a crash in between repeats the step instead of losing it. Every write is one awaited call; the first that fails ends
 // the pass.
-import { InvariantError } from "@firebolt-operator/kube";
+import { InvariantError, isRefusal } from "@firebolt-operator/kube";
 import type { V1ConfigMap, V1Service } from "../api/generated/kubernetes.ts";
 import { LABEL } from "../api/labels.ts";
 import { type ChildKind, type Engine, isOwnedBy } from "./children.ts";
@@ -21,12 +21,12 @@ import type {
 import type { EngineIdentity } from "./names.ts";
 import { scaleFailureText } from "./pass-failure.ts";
 import { isLegalMove, type StoredPhase } from "./phase.ts";
-import type { EngineSnapshot, Generations } from "./snapshot.ts";
+import type { EngineSnapshot, Generations, RejectedWrite } from "./snapshot.ts";
 import { writeStatus } from "./status-write.ts";
 import type { CreateAnswer, EngineKey, EngineWorld } from "./world.ts";
 
 /** Something under a name that the engine needs is not the engine's. */
-export class ChildInTheWayError extends Error {
+class ChildInTheWayError extends Error {
   override readonly name = "ChildInTheWayError";
   readonly obstacle: Obstacle;
   constructor(namespace: string, obstacle: Obstacle) {
@@ -52,22 +52,33 @@ export type Applied =
 /** What became of another number of replicas. */
 export type Scaled = { readonly type: "done" } | { readonly type: "refused"; readonly because: unknown };
 
-export async function applyDecision(
-  decision: EngineDecision,
-  snapshot: EngineSnapshot,
-  world: EngineWorld,
-): Promise<Applied> {
-  return (await applyObjects(decision, snapshot, world)) ?? applyStatus(decision, snapshot, world);
-}
+export type ObjectsOutcome =
+  | { readonly type: "written" }
+  | (Applied & { readonly type: "discarded" })
+  /** The same write would fail again: compute decides what that means for the engine. */
+  | { readonly type: "rejected"; readonly rejected: RejectedWrite };
 
-/** Everything but the status; undefined when all of it was written, and the status may follow. */
+/** Everything but the status, which follows when all of it was written. */
 export async function applyObjects(
   decision: EngineDecision,
   snapshot: EngineSnapshot,
   world: EngineWorld,
-): Promise<Applied | undefined> {
-  const because = await writeObjects(checked(decision, snapshot), snapshot, world);
-  return because === undefined ? undefined : { type: "discarded", because };
+): Promise<ObjectsOutcome> {
+  try {
+    const because = await writeObjects(checked(decision, snapshot), snapshot, world);
+    return because === undefined ? { type: "written" } : { type: "discarded", because };
+  } catch (error) {
+    const rejected = rejectedWrite(error);
+    if (rejected === undefined) throw error;
+    return { type: "rejected", rejected };
+  }
+}
+
+/** Undefined: a failure that a retry may end. */
+function rejectedWrite(error: unknown): RejectedWrite | undefined {
+  if (error instanceof ChildInTheWayError)
+    return { type: "nameInUse", obstacle: error.obstacle, message: error.message };
+  return isRefusal(error) ? { type: "rejected", message: error.message } : undefined;
 }
 
 export async function applyStatus(

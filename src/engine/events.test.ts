@@ -12,7 +12,6 @@ import {
   snapshot,
 } from "../../test/support/engine-fixtures.ts";
 import { computeEngine } from "./compute/compute-engine.ts";
-import { rollingText } from "./compute/ready.ts";
 import { aliasEventsOf, eventsOf } from "./events.ts";
 import type { EngineSnapshot } from "./snapshot.ts";
 
@@ -24,10 +23,12 @@ interface Before {
   readonly changes?: Partial<EngineSnapshot>;
   readonly ready?: { readonly reason: string; readonly message?: string; readonly lastTransitionTime?: string };
   readonly spec?: EngineChanges["spec"];
+  readonly drainingSince?: string;
+  readonly lastReconciled?: string;
 }
 
 function told(phase: string, [current, active, draining]: readonly number[], before: Before = {}) {
-  const { changes = {}, ready, spec = {} } = before;
+  const { changes = {}, ready, spec = {}, ...times } = before;
   const conditions =
     ready === undefined ? [] : [{ ...instanceReady, type: "Ready", status: "False", message: "", ...ready } as const];
   const status = {
@@ -36,6 +37,7 @@ function told(phase: string, [current, active, draining]: readonly number[], bef
     activeGeneration: active ?? 0,
     conditions: [instanceReady, ...conditions],
     ...(draining === undefined ? {} : { drainingGeneration: draining }),
+    ...times,
   };
   const s = snapshot(engine({ spec: spec ?? {}, status }), changes);
   const decision = computeEngine(s);
@@ -104,31 +106,42 @@ describe("EngineReady", () => {
 });
 
 describe("drains", () => {
-  const busy = { drainProbe: { type: "busy", pod: "e-g0-1", queries: 3 } } as const;
-  const failing = { drainProbe: { type: "failing", pod: "p", cause: "why" } } as const;
-  const entered = { reason: "Rolling", message: rollingText(1, "draining") };
-  const waiting = { reason: "Rolling", message: `${rollingText(1, "draining")}: generation 0 still runs queries` };
+  const drain = { required: true, intervalMs: 5_000, settleMs: 35_000 };
+  const busy = { drain, drainProbe: { type: "busy", pod: "e-g0-1", queries: 3 } } as const;
+  const failing = { drain, drainProbe: { type: "failing", pod: "p", cause: "why" } } as const;
+  const switched = { ready: { reason: "Rolling" }, drainingSince: "2026-01-01T11:00:00Z" };
+  const entered = { ...switched, lastReconciled: "2026-01-01T11:00:00Z" };
+  const waiting = { ...switched, lastReconciled: "2026-01-01T11:00:35Z" };
 
   test("DrainStarted with the first check that finds queries, and not again", () => {
-    expect(told("draining", [1, 1, 0], { changes: busy, ready: entered })).toEqual([
+    expect(told("draining", [1, 1, 0], { changes: busy, ...entered })).toEqual([
       ["Normal", "DrainStarted", "Generation 0 stays until its queries have ended (3 on pod e-g0-1)"],
     ]);
-    expect(told("draining", [1, 1, 0], { changes: busy, ready: waiting })).toEqual([]);
+    expect(told("draining", [1, 1, 0], { changes: busy, ...waiting })).toEqual([]);
+  });
+
+  test.each([
+    ["in the second of the switch", 0, "2026-01-01T11:00:00Z", ["DrainStarted"]],
+    ["in a later second", 0, "2026-01-01T11:00:01Z", []],
+    ["before the settle time is over", 35_000, "2026-01-01T11:00:34Z", ["DrainStarted"]],
+  ])("a status stored %s (settle time %i ms) counts as it should", (_, settleMs, lastReconciled, want) => {
+    const changes = { ...busy, drain: { ...drain, settleMs } };
+    expect(reasons(told("draining", [1, 1, 0], { ...entered, changes, lastReconciled }))).toEqual(want);
   });
 
   test("none for a drain that is over at once", () => {
-    expect(told("draining", [1, 1, 0], { changes: { drainProbe: { type: "drained" } }, ready: entered })).toEqual([]);
+    expect(told("draining", [1, 1, 0], { changes: { drainProbe: { type: "drained" } }, ...entered })).toEqual([]);
   });
 
   test("a generation that cannot be asked is both news", () => {
-    expect(reasons(told("draining", [1, 1, 0], { changes: failing, ready: entered }))).toEqual([
+    expect(reasons(told("draining", [1, 1, 0], { changes: failing, ...entered }))).toEqual([
       "DrainStarted",
       "DrainCheckFailing",
     ]);
   });
 
   test("DrainCheckFailing once per drain, again after a recovery", () => {
-    expect(told("draining", [1, 1, 0], { changes: failing, ready: waiting })[0]?.slice(0, 2)).toEqual([
+    expect(told("draining", [1, 1, 0], { changes: failing, ...waiting })[0]?.slice(0, 2)).toEqual([
       "Warning",
       "DrainCheckFailing",
     ]);

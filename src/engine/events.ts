@@ -9,7 +9,6 @@ import { troubleText } from "../pods/pod-trouble.ts";
 import { scrapeFailureOf } from "./auto-stop/scrape-failure.ts";
 import type { Engine } from "./children.ts";
 import { withoutFailure } from "./compute/failure-suffix.ts";
-import { isBusyText } from "./compute/ready.ts";
 import type { WritableDecision } from "./decision.ts";
 import { statefulSetName } from "./names.ts";
 import { isAtRest } from "./phase.ts";
@@ -124,13 +123,22 @@ function heldEvents({ status: { heldRollout: held } }: Hold, s: EngineSnapshot):
 function drainEvents(decision: Hold, s: EngineSnapshot): readonly Told[] {
   const [before, after] = [readyOf(s.status), readyOf(decision.status)];
   const isKnown = s.drainProbe.type === "busy" || s.drainProbe.type === "failing";
-  const isFirst =
-    decision.step === "drain-wait" && isKnown && before?.reason === "Rolling" && !isBusyText(before.message);
+  const isFirst = decision.step === "drain-wait" && isKnown && before?.reason === "Rolling" && isUnchecked(s);
   const fails = after?.reason === "DrainCheckFailing" && before?.reason !== "DrainCheckFailing";
   return [
     ...(isFirst ? [rollout("DrainStarted", drainText(s))] : []),
     ...(fails ? [warning("DrainCheckFailing", "Drain", after.message)] : []),
   ];
+}
+
+/**
+ * Whether the stored status is older than the first check of the drain: no check counts before the settle time is over. Stored times have
+ * whole seconds; without a settle time the first check may come in the very second of the switch.
+ */
+function isUnchecked({ status, drain: { settleMs } }: EngineSnapshot): boolean {
+  const storedMs = Date.parse(status?.lastReconciled ?? "");
+  const settledMs = Date.parse(status?.drainingSince ?? "") + settleMs;
+  return settleMs === 0 ? !(storedMs > settledMs) : !(storedMs >= settledMs);
 }
 
 function drainText({ generations: { draining }, drainProbe }: EngineSnapshot): string {

@@ -1,5 +1,6 @@
 // Reads everything one decision depends on. Reads come from caches; an absence that would decide something is confirmed by
 // the API server. Writes nothing and decides nothing.
+import type { Logger } from "@firebolt-operator/kube";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
 import { type Child, type Engine, type OwnedMetadata, viewChild } from "./children.ts";
 import {
@@ -10,6 +11,7 @@ import {
   statefulSetName,
 } from "./names.ts";
 import { observeDrain } from "./observe-drain.ts";
+import { observeFindings } from "./observe-findings.ts";
 import { isAtRest, type StoredPhase } from "./phase.ts";
 import { NO_PODS, podCount, podTroubles, replicasOf } from "./pod-state.ts";
 import { resolveSettings } from "./resolve/settings.ts";
@@ -32,12 +34,23 @@ export interface ObserveOptions {
   readonly bounds: ResourceBounds;
   readonly drainSettleMs: number;
   readonly nowMs: number;
+  readonly logger: Logger;
 }
 
+/** Everything that compute reads. What costs a request is read only where the step depends on it. */
 export async function observeEngine(
   world: EngineWorld,
   engine: Engine,
   options: ObserveOptions,
+): Promise<EngineSnapshot> {
+  const observed = await observeObjects(world, engine, options);
+  return { ...observed, findings: await observeFindings(observed, { world, logger: options.logger }) };
+}
+
+async function observeObjects(
+  world: EngineWorld,
+  engine: Engine,
+  options: Omit<ObserveOptions, "logger">,
 ): Promise<EngineSnapshot> {
   const { defaults, bounds, nowMs } = options;
   const identity = identityOf(engine);
@@ -70,6 +83,7 @@ export async function observeEngine(
     routing,
     draining,
     ...(await observeDrain(view)),
+    wakeDemand: world.wakeDemand?.(identity),
   };
 }
 

@@ -89,12 +89,13 @@ test("stopped-by-hand, started-by-hand: stop and start through a generation with
   expect(world.taken().filter((request) => request.startsWith("scrape"))).toEqual([]);
 });
 
-test("drain-with-busy-pod, drain-with-silent-pod: the drain holds while a pod is busy or silent, told once, and recovers", async () => {
+test("drain-with-busy-pod, drain-with-silent-pod: the drain holds while a pod is busy or silent, reported once, and recovers", async () => {
   const world = await stable();
   world.edit(image("new:1"));
   world.metrics = () => ({ status: 200, body: "firebolt_running_queries 1\nfirebolt_suspended_queries 0" });
   let next: NextCheck = "now";
   for (let pass = 0; pass < 10 && next !== "onChange"; pass++) {
+    world.nowMs += 2_000;
     next = await world.pass();
     world.settle();
   }

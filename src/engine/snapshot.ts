@@ -4,7 +4,10 @@ import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { EngineStatus } from "../api/engine-status.ts";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
 import type { TroubledPod } from "../pods/pod-trouble.ts";
+import type { Activity } from "./auto-stop/decide.ts";
+import type { WakeDemand } from "./auto-stop/wake-request.ts";
 import type { Child, ConfigMap, Engine, EngineClass, Instance, Pod, Service, StatefulSet } from "./children.ts";
+import type { Obstacle } from "./decision.ts";
 import type { EngineIdentity } from "./names.ts";
 import type { StoredPhase } from "./phase.ts";
 import type { ResourceBounds } from "./validate.ts";
@@ -69,6 +72,35 @@ export interface DrainSettings {
   readonly settleMs: number;
 }
 
+/** One Warning that Kubernetes recorded about a StatefulSet. */
+export interface StatefulSetWarning {
+  readonly reason: string;
+  readonly message: string;
+  readonly count: number;
+  /** Milliseconds since the epoch of its last occurrence. */
+  readonly lastSeenMs: number;
+}
+
+/** What observe reads only where the step depends on it (compute/inquiries.ts). Undefined: not read, or not found. */
+export interface Findings {
+  /** The newest of the current StatefulSet. */
+  readonly warning?: StatefulSetWarning | undefined;
+  /** Who edited the current StatefulSet and the routing Service. */
+  readonly statefulSetEditor?: string | undefined;
+  readonly serviceEditor?: string | undefined;
+  /** When `spec.replicas` was set to zero, in milliseconds since the epoch. */
+  readonly replicasSetMs?: number | undefined;
+  /** What the pods of the active generation run; pending: they have not all responded. */
+  readonly activity?: Activity | "pending" | undefined;
+  /** When this process last observed the activity before; undefined where that is not kept. */
+  readonly lastEvaluated?: number | "never" | undefined;
+}
+
+/** A write of a child that failed in this pass, and will fail again until something changes. */
+export type RejectedWrite =
+  | { readonly type: "nameInUse"; readonly obstacle: Obstacle; readonly message: string }
+  | { readonly type: "rejected"; readonly message: string };
+
 export interface EngineSnapshot {
   readonly nowMs: number;
   readonly engine: Engine;
@@ -91,4 +123,9 @@ export interface EngineSnapshot {
   /** Pods of the draining generation that no controller owns: deleting its StatefulSet does not delete them. */
   readonly orphanedPods: readonly Pod[];
   readonly drainProbe: DrainProbe;
+  /** What gateways last reported about the engine; undefined: nothing, or they are not polled. */
+  readonly wakeDemand?: WakeDemand | undefined;
+  readonly findings?: Findings;
+  /** Set for the second decision of a pass whose first one could not be written. */
+  readonly rejected?: RejectedWrite;
 }

@@ -7,19 +7,11 @@ import type { WakeDemand } from "./auto-stop/wake-request.ts";
 import type { ChildObject, ConfigMap, Engine, EngineClass, Instance, Pod, Service, StatefulSet } from "./children.ts";
 import type { Removal, RoutingWrite } from "./decision.ts";
 import type { ProbeQuestion, QueryProbe } from "./probe/query-probe.ts";
+import type { StatefulSetWarning } from "./snapshot.ts";
 
 export interface EngineKey {
   readonly namespace: string;
   readonly name: string;
-}
-
-/** One Warning that Kubernetes recorded about a StatefulSet. */
-export interface StatefulSetWarning {
-  readonly reason: string;
-  readonly message: string;
-  readonly count: number;
-  /** Milliseconds since the epoch of its last occurrence. */
-  readonly lastSeenMs: number;
 }
 
 /** Reads from caches that have seen the operator's own writes, but may lag behind everybody else's. */

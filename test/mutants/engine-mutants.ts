@@ -343,10 +343,9 @@ const BUILT: readonly Mutant[] = [
     {
       name: "a status that could not be written is written again",
       file: "pass.ts",
-      find: "return [decision, await applyStatus(decision, snapshot, world)];\n}",
+      find: "await applyStatus(last.decision, last.snapshot, world);\n",
       replace:
-        "try {\n    return [decision, await applyStatus(decision, snapshot, world)];\n  } catch (error) {\n" +
-        '    if (decision.type === "hold") await showFailure(error, { engine: snapshot.engine, conditions: decision.status.conditions }, { world, deps });\n    throw error;\n  }\n}',
+        'await orShowFailure(io, engine, last.decision.type === "hold" ? last.decision.status.conditions : undefined, () => applyStatus(last.decision, last.snapshot, world));\n',
     },
     explored("crashes", "one-status-write"),
     unit(FAULTS, "a status that could not be written is not followed by another", "AssertionError"),

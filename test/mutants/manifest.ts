@@ -55,7 +55,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a new generation starts while the old one drains",
-    file: "compute/compute-engine.ts",
+    file: "compute/compute-step.ts",
     find: 'case "draining":\n      return computeDraining(s);',
     replace:
       'case "draining": {\n      const gate = computeGates(s, s.phase);\n' +
@@ -72,7 +72,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "switching waits for the instance",
-    file: "compute/compute-engine.ts",
+    file: "compute/compute-step.ts",
     find: 'case "switching":\n      return computeSwitching(s);',
     replace:
       'case "switching": {\n      const gate = computeGates(s, s.phase);\n' +

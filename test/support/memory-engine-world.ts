@@ -9,7 +9,8 @@ import { LABEL } from "../../src/api/labels.ts";
 import { CHILD_KINDS, type ChildKind, type Pod } from "../../src/engine/children.ts";
 import type { ScrapeAnswer } from "../../src/engine/pod-scrape.ts";
 import type { ProbeQuestion, QueryProbe } from "../../src/engine/probe/query-probe.ts";
-import type { EngineKey, EngineWorld, StatefulSetWarning } from "../../src/engine/world.ts";
+import type { StatefulSetWarning } from "../../src/engine/snapshot.ts";
+import type { EngineKey, EngineWorld } from "../../src/engine/world.ts";
 import { probeInOrder } from "./probe-in-order.ts";
 
 interface Stored {

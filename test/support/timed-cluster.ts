@@ -7,7 +7,7 @@ import { noEngineMetrics } from "../../src/engine/metrics-hooks.ts";
 import { runEnginePass } from "../../src/engine/pass.ts";
 import type { EngineWorld } from "../../src/engine/world.ts";
 import { EngineCluster } from "./engine-cluster.ts";
-import { engine, instance, NOW_MS } from "./engine-fixtures.ts";
+import { engine, instance } from "./engine-fixtures.ts";
 
 export const MINUTE = 60_000;
 export const POLICY: AutoStop = {
@@ -24,7 +24,6 @@ export const pageOf = (queries: number): string =>
 export const text = (ms: number): string => new Date(ms).toISOString().replace(".000Z", "Z");
 
 export class TimedCluster extends EngineCluster {
-  nowMs = NOW_MS;
   drainSettleMs = 0;
   readonly scaled: string[] = [];
   note: (reason: string, note: string) => void = () => undefined;

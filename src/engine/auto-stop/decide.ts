@@ -1,6 +1,8 @@
 // The auto-stop decision (docs/design/auto-stop.md#ranks): nine ranks, the first that applies wins, and the activity clock kept
 // beside it. A pure function: what the pods said and what time it is are arguments.
+import type { MetricScrapeMode } from "../../api/instance.ts";
 import type { AutoStopReason } from "../../api/phases.ts";
+import type { EngineIdentity } from "../names.ts";
 import type { AutoStopPolicy } from "./policy.ts";
 import { isScheduleOpen } from "./schedule.ts";
 import { isWakeFresh } from "./wake-stamp.ts";
@@ -10,6 +12,17 @@ export type Activity =
   | { readonly type: "notAsked" }
   | { readonly type: "failed"; readonly cause: string }
   | { readonly type: "read"; readonly queries: number };
+
+/** What to request of the pods of the active generation. */
+export interface ActivityRequest {
+  readonly identity: EngineIdentity;
+  readonly active: number;
+  readonly replicas: number;
+  readonly mode: MetricScrapeMode;
+  /** From when on a probe counts, and for how long its result does. */
+  readonly sinceMs: number;
+  readonly freshMs: number;
+}
 
 export interface AutoStopInput {
   /** Undefined: off. */

@@ -50,13 +50,11 @@ export function readyVerdict(input: ReadyInput): Verdict {
   }
 }
 
-const BUSY = "still runs queries";
-export const isBusyText = (message: string): boolean => withoutFailure(message).endsWith(BUSY);
-
 /** Says neither which pod nor how many queries: every change of either would be a status write. */
 function drainingVerdict(input: ReadyInput, rolling: string): Verdict {
   const { generations, drainProbe, before, settledAt } = input;
-  if (drainProbe.type === "busy") return notReady("Rolling", `${rolling}: generation ${generations.draining} ${BUSY}`);
+  if (drainProbe.type === "busy")
+    return notReady("Rolling", `${rolling}: generation ${generations.draining} still runs queries`);
   // Until the pods have responded again, what was known last stands.
   const isKnown = before?.reason === "DrainCheckFailing" || before?.reason === "Rolling";
   if (drainProbe.type === "pending" && isKnown) return notReady(before.reason, withoutFailure(before.message));
@@ -65,7 +63,7 @@ function drainingVerdict(input: ReadyInput, rolling: string): Verdict {
 }
 
 /** While nothing more is known than the phase; of a drain, until its first check. */
-export function rollingText(generation: number, phase: EnginePhase): string {
+function rollingText(generation: number, phase: EnginePhase): string {
   return `Engine is rolling out generation ${generation} (phase ${phase})`;
 }
 
