@@ -2,9 +2,9 @@
 // last, so that a crash in between repeats the step instead of losing it. Every write is one awaited call; the first that fails ends
 // the pass.
 import { InvariantError, isRefusal } from "@firebolt-operator/kube";
-import type { V1ConfigMap, V1Service } from "../api/generated/kubernetes.ts";
 import { LABEL } from "../api/labels.ts";
-import { type ChildKind, type Engine, isOwnedBy } from "./children.ts";
+import { type ChildKind, PART_NAMES, PARTS, type Part, type PartKind, type PartObject } from "./child-kinds.ts";
+import { type Engine, isOwnedBy } from "./children.ts";
 import { withFailure } from "./compute/failure-suffix.ts";
 import { type ConfirmedEngine, type ConfirmedView, confirmEngine, confirmView } from "./confirm-view.ts";
 import type {
@@ -23,7 +23,7 @@ import { scaleFailureText } from "./pass-failure.ts";
 import { isLegalMove, type StoredPhase } from "./phase.ts";
 import type { EngineSnapshot, Generations, RejectedWrite } from "./snapshot.ts";
 import { writeStatus } from "./status-write.ts";
-import type { CreateAnswer, EngineKey, EngineWorld } from "./world.ts";
+import type { CreateAnswer, EngineWorld } from "./world.ts";
 
 /** Something under a name that the engine needs is not the engine's. */
 class ChildInTheWayError extends Error {
@@ -161,11 +161,12 @@ async function writeObjects(
 }
 
 async function ensureObjects(
-  { obstacle, configMap, headlessService, statefulSet, routing }: Ensure,
+  ensure: Ensure,
   snapshot: EngineSnapshot,
   world: EngineWorld,
 ): Promise<string | undefined> {
   const { identity } = snapshot;
+  const { obstacle, statefulSet, routing } = ensure;
   const route = async () => (routing === undefined ? undefined : writeRouting(routing, snapshot, world));
   // Before the first cut-over nothing serves, and the Service comes last.
   const serves = snapshot.generations.active >= 0;
@@ -173,23 +174,36 @@ async function ensureObjects(
   if (unrouted !== undefined) return unrouted;
   if (obstacle !== undefined) throw new ChildInTheWayError(identity.namespace, obstacle);
   const stale =
-    (configMap && (await ensureConfigMap(configMap, identity, world))) ??
-    (headlessService && (await ensureService(headlessService, identity, world))) ??
+    (await ensureParts(ensure, identity, world)) ??
     (statefulSet &&
-      (await created("StatefulSet", world.createStatefulSet(statefulSet), { object: statefulSet, identity, world })));
+      (await created("StatefulSet", world.createChild("StatefulSet", statefulSet), {
+        object: statefulSet,
+        identity,
+        world,
+      })));
   return stale ?? (serves ? undefined : await route());
 }
 
-async function ensureConfigMap({ object, exists }: Apply<V1ConfigMap>, identity: EngineIdentity, world: EngineWorld) {
-  const apply = () => world.applyConfigMap(object);
-  if (!exists) return created("ConfigMap", world.createConfigMap(object), { object, identity, world, apply });
-  await apply();
+/** In the order of the declaration; the first reason to discard the pass ends it. */
+async function ensureParts(ensure: Ensure, identity: EngineIdentity, world: EngineWorld): Promise<string | undefined> {
+  for (const part of PART_NAMES) {
+    const stale = await ensurePart(part, ensure[part], identity, world);
+    if (stale !== undefined) return stale;
+  }
   return undefined;
 }
 
-async function ensureService({ object, exists }: Apply<V1Service>, identity: EngineIdentity, world: EngineWorld) {
-  const apply = () => world.applyService(object);
-  if (!exists) return created("Service", world.createService(object), { object, identity, world, apply });
+async function ensurePart<P extends Part>(
+  part: P,
+  write: Apply<PartObject<P>> | undefined,
+  identity: EngineIdentity,
+  world: EngineWorld,
+): Promise<string | undefined> {
+  if (write === undefined) return undefined;
+  const { object, exists } = write;
+  const { kind } = PARTS[part];
+  const apply = () => world.applyChild<PartKind<P>>(kind, object);
+  if (!exists) return created(kind, world.createChild<PartKind<P>>(kind, object), { object, identity, world, apply });
   await apply();
   return undefined;
 }
@@ -213,7 +227,7 @@ async function created(
 ): Promise<string | undefined> {
   if ((await answer) === "created") return undefined;
   const name = object.metadata?.name ?? "";
-  const found = await readChild(kind, { namespace, name }, world);
+  const found = await world.readChild<ChildKind>(kind, { namespace, name });
   const isForeign = found !== undefined && !isOwnedBy(found.metadata, uid);
   if (isForeign) throw new ChildInTheWayError(namespace, { kind, name, problem: "belongs to another owner" });
   const isHidden = found !== undefined && found.metadata?.labels?.[LABEL.engine] !== engine;
@@ -221,19 +235,6 @@ async function created(
     return `the ${kind} exists already`;
   await apply();
   return undefined;
-}
-
-function readChild(kind: ChildKind, key: EngineKey, world: EngineWorld) {
-  switch (kind) {
-    case "StatefulSet":
-      return world.readStatefulSet(key);
-    case "Service":
-      return world.readService(key);
-    case "ConfigMap":
-      return world.readConfigMap(key);
-    default:
-      return kind satisfies never;
-  }
 }
 
 /**

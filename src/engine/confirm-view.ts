@@ -33,13 +33,13 @@ export async function confirmEngine(
 
 /** The engine as above, and where its routing Service sends queries. */
 export async function confirmView(
-  world: Pick<EngineWorld, "readEngine" | "readService">,
+  world: Pick<EngineWorld, "readEngine" | "readChild">,
   identity: EngineIdentity,
 ): Promise<ConfirmedView | undefined> {
   const { namespace, name } = identity;
   const [engine, service] = await Promise.all([
     confirmEngine(world, identity),
-    world.readService({ namespace, name: routingServiceName(name) }),
+    world.readChild("Service", { namespace, name: routingServiceName(name) }),
   ]);
   if (engine === undefined) return undefined;
   const routing = viewRouting(service, identity);

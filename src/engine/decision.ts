@@ -1,11 +1,12 @@
 // What compute may answer: one variant per kind of pass, each with exactly the writes that its steps allow (docs/design/engine.md#steps).
 // A bump cannot carry objects, a hold cannot carry deletes, and nothing but `broken` comes without a status.
 import type { EngineStatus } from "../api/engine-status.ts";
-import type { V1ConfigMap, V1Service, V1StatefulSet } from "../api/generated/kubernetes.ts";
+import type { V1Service, V1StatefulSet } from "../api/generated/kubernetes.ts";
 import type { AutoStopReason } from "../api/phases.ts";
 import type { Violation } from "../podtemplate/violation.ts";
 import type { WakeRequest } from "./auto-stop/wake-request.ts";
-import type { ChildKind, Service } from "./children.ts";
+import type { ChildKind, Part, PartObject } from "./child-kinds.ts";
+import type { Service } from "./children.ts";
 import type { EnginePhase } from "./phase.ts";
 
 /** When to look again, besides every change that concerns the engine. */
@@ -43,14 +44,15 @@ export interface Obstacle {
   readonly problem: "belongs to another owner" | "is still being deleted";
 }
 
+/** The objects of a generation beside its StatefulSet. */
+export type PartWrites = { readonly [P in Part]?: Apply<PartObject<P>> };
+
 /**
- * What is absent is already as it should be. Written in the order of the fields, except for the routing Service of a generation that
- * serves, which comes first: queries must not wait for a generation that cannot be built.
+ * What is absent is already as it should be. The parts are written before the StatefulSet and the routing Service last, except for the
+ * routing Service of a generation that serves, which comes first: queries must not wait for a generation that cannot be built.
  */
-export interface Ensure {
+export interface Ensure extends PartWrites {
   readonly obstacle?: Obstacle;
-  readonly configMap?: Apply<V1ConfigMap>;
-  readonly headlessService?: Apply<V1Service>;
   readonly statefulSet?: V1StatefulSet;
   readonly routing?: RoutingWrite;
 }

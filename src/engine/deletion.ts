@@ -7,7 +7,8 @@ import type { EventSink } from "@firebolt-operator/kube/events";
 import { withVerdict } from "../api/condition-list.ts";
 import { FireboltEngine } from "../api/engine.ts";
 import type { EngineStatus } from "../api/engine-status.ts";
-import { CHILD_KINDS, type ChildObject, controllerUid, type Engine, isOwnedBy } from "./children.ts";
+import { CHILD_KINDS, CHILDREN } from "./child-kinds.ts";
+import { type ChildObject, controllerUid, type Engine, isOwnedBy } from "./children.ts";
 import type { Removal } from "./decision.ts";
 import { regarding } from "./events.ts";
 import { generationsOf, identityOf } from "./stored-state.ts";
@@ -47,10 +48,7 @@ export async function deleteEngine(world: EngineWorld, engine: Engine, deps: Del
   return "onChange";
 }
 
-/**
- * StatefulSets run pods, so they are listed by the API server itself. A Service or ConfigMap that no cache has seen yet is
- * collected through its owner reference.
- */
+/** Kinds that matter at once are listed at the API server; of the rest what no cache has seen yet is garbage-collected. */
 async function childrenOf(
   world: EngineWorld,
   engine: Engine,
@@ -59,15 +57,18 @@ async function childrenOf(
 ): Promise<readonly ChildObject[]> {
   const identity = identityOf(engine);
   const cached = world.children(identity);
-  const byKind = CHILD_KINDS.flatMap((kind) => cached.filter((child) => child.kind === kind));
-  try {
-    const statefulSets = await world.listStatefulSets(identity);
-    return [...statefulSets, ...byKind.filter(({ kind }) => kind !== "StatefulSet")];
-  } catch (error) {
-    collect(world, error, errors);
-    logger.error("the engine's StatefulSets could not be listed", error);
-    return byKind;
+  const found: ChildObject[] = [];
+  for (const kind of CHILD_KINDS) {
+    const seen = cached.filter((child) => child.kind === kind);
+    try {
+      found.push(...(CHILDREN[kind].listedOnDeletion ? await world.listChildren(kind, identity) : seen));
+    } catch (error) {
+      collect(world, error, errors);
+      logger.error(`the engine's ${kind}s could not be listed`, error);
+      found.push(...seen);
+    }
   }
+  return found;
 }
 
 /** Pods whose StatefulSet was deleted without them: nothing else would ever delete them. */

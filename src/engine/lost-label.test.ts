@@ -5,16 +5,12 @@ import { type EngineCluster, image, stable } from "../../test/support/engine-clu
 
 const KEPT = { "firebolt.io/generation": "" };
 
-/** The label goes, and with it the object from every cache. */
+/** Removes the label, and with it the object from every cache. */
 function hide(world: EngineCluster, kind: "Service" | "ConfigMap", name: string): void {
   const object = world.get(kind, name);
   world.put(kind, { ...object, metadata: { ...object?.metadata, labels: KEPT } });
-  const read = { Service: world.service, ConfigMap: world.configMap };
-  const visible = (key: { readonly namespace: string; readonly name: string }) => {
-    const found = read[kind](key);
-    return found?.metadata?.labels?.["firebolt.io/engine"] === undefined ? undefined : found;
-  };
-  Object.assign(world, { [kind === "Service" ? "service" : "configMap"]: visible });
+  world.isHidden = (of, child) =>
+    of === kind && world.get(of, child)?.metadata?.labels?.["firebolt.io/engine"] === undefined;
 }
 
 test.each([

@@ -27,15 +27,19 @@ export async function observeFindings(s: EngineSnapshot, io: Io): Promise<Findin
       statefulSetEditor &&
       (await bestEffort(
         io,
-        async () => statefulSetEditorOf(await world.readStatefulSet({ namespace, name: statefulSetEditor })),
+        async () => statefulSetEditorOf(await world.readChild("StatefulSet", { namespace, name: statefulSetEditor })),
         { message: "the editor of the StatefulSet could not be looked up", fields: { statefulSet: statefulSetEditor } },
       )),
     serviceEditor:
       serviceEditor &&
-      (await bestEffort(io, async () => newestEditor(await world.readService({ namespace, name: serviceEditor })), {
-        message: "the editor of the Service could not be looked up",
-        fields: { service: serviceEditor },
-      })),
+      (await bestEffort(
+        io,
+        async () => newestEditor(await world.readChild("Service", { namespace, name: serviceEditor })),
+        {
+          message: "the editor of the Service could not be looked up",
+          fields: { service: serviceEditor },
+        },
+      )),
     replicasSetMs: stopTime ? await stopTimeOf(world, s.identity) : undefined,
     ...(activity === undefined ? {} : await activityOf(world, activity, s)),
   };

@@ -2,14 +2,9 @@
 // the API server. Writes nothing and decides nothing.
 import type { Logger } from "@firebolt-operator/kube";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
-import { type Child, type Engine, type OwnedMetadata, viewChild } from "./children.ts";
-import {
-  configMapName,
-  type EngineIdentity,
-  headlessServiceName,
-  routingServiceName,
-  statefulSetName,
-} from "./names.ts";
+import { eachPart, eachPartInTurn, PARTS, type Part } from "./child-kinds.ts";
+import { type Engine, viewChild } from "./children.ts";
+import { type EngineIdentity, routingServiceName, statefulSetName } from "./names.ts";
 import { observeDrain } from "./observe-drain.ts";
 import { observeFindings } from "./observe-findings.ts";
 import { isAtRest, type StoredPhase } from "./phase.ts";
@@ -22,6 +17,7 @@ import type {
   EngineSnapshot,
   GenerationSet,
   Generations,
+  ObservedParts,
   PodCount,
   Routing,
 } from "./snapshot.ts";
@@ -111,12 +107,14 @@ async function observeSet(
   const key = { namespace, name: statefulSetName(name, generation) };
   const set: GenerationSet = {
     generation,
-    statefulSet: viewChild(world.statefulSet(key), uid),
-    headlessService: viewChild(world.service({ namespace, name: headlessServiceName(name, generation) }), uid),
-    configMap: viewChild(world.configMap({ namespace, name: configMapName(name, generation) }), uid),
+    statefulSet: viewChild(world.child("StatefulSet", key), uid),
+    ...eachPart<ObservedParts>((part) => {
+      const { kind, nameOf } = PARTS[part];
+      return viewChild(world.child(kind, { namespace, name: nameOf(name, generation) }), uid);
+    }),
   };
   if (set.statefulSet.type !== "absent" || !mustConfirm(set)) return set;
-  return { ...set, statefulSet: viewChild(await world.readStatefulSet(key), uid) };
+  return { ...set, statefulSet: viewChild(await world.readChild("StatefulSet", key), uid) };
 }
 
 /**
@@ -157,21 +155,16 @@ async function withUnlabelledParts(
   { namespace, name, uid }: EngineIdentity,
   set: GenerationSet,
 ): Promise<GenerationSet> {
-  const { generation, headlessService, configMap } = set;
-  const read = async <T extends { readonly metadata?: OwnedMetadata }>(
-    seen: Child<T>,
-    find: () => Promise<T | undefined>,
-  ): Promise<Child<T>> => (seen.type === "absent" ? viewChild(await find(), uid) : seen);
-  return {
-    ...set,
-    headlessService: await read(headlessService, () =>
-      world.readService({ namespace, name: headlessServiceName(name, generation) }),
-    ),
-    configMap: await read(configMap, () => world.readConfigMap({ namespace, name: configMapName(name, generation) })),
+  const { generation } = set;
+  const find = async <P extends Part>(part: P): Promise<ObservedParts[P]> => {
+    const { kind, nameOf } = PARTS[part];
+    if (set[part].type !== "absent") return set[part];
+    return viewChild(await world.readChild(kind, { namespace, name: nameOf(name, generation) }), uid);
   };
+  return { ...set, ...(await eachPartInTurn<ObservedParts>(find)) };
 }
 
-/** Nothing has been written for this engine yet, as far as anybody can see. */
+/** Nothing has been written for this engine yet, as far as the caches show. */
 function isFirstBuild(phase: StoredPhase, { active }: Generations, { configMap }: GenerationSet): boolean {
   return (phase === "creating" || phase === "uninitialised") && active < 0 && configMap.type === "absent";
 }
@@ -186,9 +179,9 @@ async function observeRouting(
   { phase, isFirst }: { readonly phase: StoredPhase; readonly isFirst: boolean },
 ): Promise<Routing> {
   const key = { namespace: identity.namespace, name: routingServiceName(identity.name) };
-  const cached = world.service(key);
+  const cached = world.child("Service", key);
   const mustRead = phase === "cleaning" || (cached === undefined && !isFirst);
-  return viewRouting(mustRead ? await world.readService(key) : cached, identity);
+  return viewRouting(mustRead ? await world.readChild("Service", key) : cached, identity);
 }
 
 interface PodInput {

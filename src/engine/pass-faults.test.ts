@@ -60,15 +60,14 @@ test.each([
     await world.pass();
     // Unlabelled: no cache ever shows it.
     const theirs = world.put(kind, { metadata: { name } });
-    const { statefulSet, service, configMap } = world;
-    Object.assign(world, { statefulSet: () => undefined, service: () => undefined, configMap: () => undefined });
+    world.isHidden = () => true;
     expect(await world.pass()).toEqual({ afterMs: 10_000 });
     expect(world.ready).toMatchObject({ status: "False", reason: "NameInUse" });
     expect(world.ready?.message).toContain(`${kind} ns/${name} belongs to another owner`);
     expect(world.events).toEqual(["NameInUse"]);
     expect(world.get(kind, name)).toEqual(theirs);
     world.drop(kind, name);
-    Object.assign(world, { statefulSet, service, configMap });
+    world.isHidden = () => false;
     await world.pass();
     expect(world.get(kind, name)?.metadata?.ownerReferences).toMatchObject([{ kind: "FireboltEngine" }]);
   },

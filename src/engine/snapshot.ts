@@ -6,7 +6,8 @@ import type { OperatorDefaults } from "../api/operator-defaults.ts";
 import type { TroubledPod } from "../pods/pod-trouble.ts";
 import type { Activity } from "./auto-stop/decide.ts";
 import type { WakeDemand } from "./auto-stop/wake-request.ts";
-import type { Child, ConfigMap, Engine, EngineClass, Instance, Pod, Service, StatefulSet } from "./children.ts";
+import type { ChildOf, Part, PartKind } from "./child-kinds.ts";
+import type { Child, Engine, EngineClass, Instance, Pod, Service, StatefulSet } from "./children.ts";
 import type { Obstacle } from "./decision.ts";
 import type { EngineIdentity } from "./names.ts";
 import type { StoredPhase } from "./phase.ts";
@@ -27,12 +28,13 @@ export type ClassView =
   | { readonly type: "missing"; readonly name: string }
   | { readonly type: "found"; readonly object: EngineClass };
 
-/** The three objects that carry one generation. */
-export interface GenerationSet {
+/** The objects of a generation beside its StatefulSet. */
+export type ObservedParts = { readonly [P in Part]: Child<ChildOf<PartKind<P>>> };
+
+/** The objects that carry one generation. */
+export interface GenerationSet extends ObservedParts {
   readonly generation: number;
   readonly statefulSet: Child<StatefulSet>;
-  readonly headlessService: Child<Service>;
-  readonly configMap: Child<ConfigMap>;
 }
 
 /** Pods of one generation. */

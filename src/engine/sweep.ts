@@ -41,7 +41,7 @@ function cachedView(world: EngineWorld, identity: EngineIdentity): SweepView | u
   const { namespace, name, uid } = identity;
   const engine = world.engine({ namespace, name });
   if (engine?.metadata?.uid !== uid || engine.metadata.deletionTimestamp !== undefined) return undefined;
-  const routing = viewRouting(world.service({ namespace, name: routingServiceName(name) }), identity);
+  const routing = viewRouting(world.child("Service", { namespace, name: routingServiceName(name) }), identity);
   return { uid, generations: generationsOf(engine), routingTarget: routing.type === "absent" ? -1 : routing.target };
 }
 

@@ -1,10 +1,10 @@
 // The only way from the engine's reconciler to the outside. The cluster implements it (kube-world.ts), and so does the store
 // of the model test, so that the real observe, compute and apply run in both. One write is one awaited call.
 import type { EngineStatus } from "../api/engine-status.ts";
-import type { V1ConfigMap, V1Service, V1StatefulSet } from "../api/generated/kubernetes.ts";
 import type { Evaluations } from "./auto-stop/evaluations.ts";
 import type { WakeDemand } from "./auto-stop/wake-request.ts";
-import type { ChildObject, ConfigMap, Engine, EngineClass, Instance, Pod, Service, StatefulSet } from "./children.ts";
+import type { ChildKind, ChildOf, ChildTypes } from "./child-kinds.ts";
+import type { ChildObject, Engine, EngineClass, Instance, Pod } from "./children.ts";
 import type { Removal, RoutingWrite } from "./decision.ts";
 import type { ProbeQuestion, QueryProbe } from "./probe/query-probe.ts";
 import type { StatefulSetWarning } from "./snapshot.ts";
@@ -19,10 +19,8 @@ export interface CachedReads {
   engine(key: EngineKey): Engine | undefined;
   engineClass(key: EngineKey): EngineClass | undefined;
   instance(key: EngineKey): Instance | undefined;
-  statefulSet(key: EngineKey): StatefulSet | undefined;
-  service(key: EngineKey): Service | undefined;
-  configMap(key: EngineKey): ConfigMap | undefined;
-  /** All StatefulSets, Services and ConfigMaps labelled with the engine, whoever owns them. */
+  child<K extends ChildKind>(kind: K, key: EngineKey): ChildOf<K> | undefined;
+  /** The objects of all kinds that are labelled with the engine, whatever owns them. */
   children(engine: EngineKey): readonly ChildObject[];
   /** Pods labelled with the engine and the generation, in the order of their names. */
   pods(engine: EngineKey, generation: number): readonly Pod[];
@@ -40,10 +38,9 @@ export interface CachedReads {
 /** Reads from the API server itself, where an absence decides something, and from the pods. They reject when there is no response. */
 export interface DirectReads {
   readEngine(key: EngineKey): Promise<Engine | undefined>;
-  readStatefulSet(key: EngineKey): Promise<StatefulSet | undefined>;
-  readService(key: EngineKey): Promise<Service | undefined>;
-  readConfigMap(key: EngineKey): Promise<ConfigMap | undefined>;
-  listStatefulSets(engine: EngineKey): Promise<readonly ChildObject[]>;
+  readChild<K extends ChildKind>(kind: K, key: EngineKey): Promise<ChildOf<K> | undefined>;
+  /** Those of one kind that are labelled with the engine. */
+  listChildren(kind: ChildKind, engine: EngineKey): Promise<readonly ChildObject[]>;
   listPods(engine: EngineKey, generation: number): Promise<readonly Pod[]>;
   /** Newest 32 at most, in any order. */
   listWarnings(namespace: string, statefulSetUid: string): Promise<readonly StatefulSetWarning[]>;
@@ -59,13 +56,10 @@ export interface Writes {
   /** Bound to the engine's resourceVersion; rejects on a conflict. */
   addFinalizer(engine: Engine): Promise<void>;
   removeFinalizer(engine: Engine): Promise<void>;
-  /** Never changes an object that is already there, whoever it belongs to. */
-  createConfigMap(object: V1ConfigMap): Promise<CreateAnswer>;
-  createService(object: V1Service): Promise<CreateAnswer>;
-  createStatefulSet(object: V1StatefulSet): Promise<CreateAnswer>;
+  /** Never changes an existing object, whatever owns it. */
+  createChild<K extends ChildKind>(kind: K, object: ChildTypes[K]): Promise<CreateAnswer>;
   /** Server-side apply that takes fields over from others: only for objects that are known to be the engine's. */
-  applyConfigMap(object: V1ConfigMap): Promise<void>;
-  applyService(object: V1Service): Promise<void>;
+  applyChild<K extends ChildKind>(kind: K, object: ChildTypes[K]): Promise<void>;
   /** Conflict: it is not as it was observed. */
   writeRoutingService(write: RoutingWrite): Promise<"written" | "conflict">;
   /** Gone already counts as accepted. Conflict: it is not the object, or not the version, that was seen. */

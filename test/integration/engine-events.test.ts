@@ -191,7 +191,7 @@ describe.concurrent("rollouts", () => {
     await lab.settled("e", 0);
     const patch = { type: "merge", body: { metadata: { finalizers: ["example.com/hold"] } } } as const;
     await lab.client.patch(configMaps, key(lab, "e-g0-config"), patch);
-    await eventually(() => operatorCaches?.configMaps.get(key(lab, "e-g0-config"))?.metadata?.finalizers !== undefined);
+    await eventually(() => operatorCaches?.children.ConfigMap.get(key(lab, "e-g0-config"))?.metadata?.finalizers !== undefined);
     await lab.client.delete(FireboltEngine, key(lab, "e"));
     const events = await told(lab, "e", ["EngineReady", "ExternalFinalizerOnOwnedResource"]);
     expect(noteOf(events, "ExternalFinalizerOnOwnedResource")).toContain("- ConfigMap/e-g0-config: example.com/hold");

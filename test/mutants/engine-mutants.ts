@@ -303,8 +303,8 @@ const BUILT: readonly Mutant[] = [
     {
       name: "objects are applied where none was seen",
       file: "apply.ts",
-      find: 'if (!exists) return created("ConfigMap"',
-      replace: 'if (!exists && object.metadata === undefined) return created("ConfigMap"',
+      find: "if (!exists) return created(kind",
+      replace: 'if (!exists && (kind !== "ConfigMap" || object.metadata === undefined)) return created(kind',
     },
     explored("strangers", "foreign-objects-untouched"),
     unit(FAULTS, "same-name-again", "AssertionError"),
@@ -435,7 +435,7 @@ const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
       name: "a pod that becomes ready starts no pass",
-      file: "triggers.ts",
+      file: "child-triggers.ts",
       find: 'status.conditions?.find(({ type }) => type === "Ready")?.status,',
       replace: "",
     },
@@ -444,25 +444,25 @@ const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
       name: "other people's changes of Services and ConfigMaps start no pass",
-      file: "triggers.ts",
-      find: 'return event.origin === "write" ? [] :',
-      replace: 'return event.origin === "watch" ? [] :',
+      file: "child-triggers.ts",
+      find: 'return event.origin !== "write";',
+      replace: 'return event.origin !== "watch";',
     },
     triggered("meddling"),
   ),
   noticed(
     {
       name: "a new StatefulSet without replicas starts no pass",
-      file: "triggers.ts",
-      find: 'event.origin === "write" && event.object.spec?.replicas !== 0) return [];',
-      replace: 'event.origin === "write") return [];',
+      file: "child-triggers.ts",
+      find: 'event.origin === "write" && event.object.spec?.replicas !== 0) return false;',
+      replace: 'event.origin === "write") return false;',
     },
-    unit("src/engine/triggers.test.ts", "what a pass wrote starts no other", "AssertionError"),
+    unit("src/engine/triggers.test.ts", "a write of a pass triggers no other", "AssertionError"),
   ),
   noticed(
     {
       name: "an edited StatefulSet starts no pass",
-      file: "triggers.ts",
+      file: "child-triggers.ts",
       find: "metadata?.uid,\n    metadata?.generation,",
       replace: "metadata?.uid,",
     },

@@ -2,24 +2,22 @@
 // marked "cached" see the store as it is, or as `freeze` left it. Not an API server: it knows only what EngineWorld promises.
 import type { FireboltEngine } from "../../src/api/engine.ts";
 import type { FireboltEngineClass } from "../../src/api/engine-class.ts";
-import type { V1ConfigMap, V1ObjectMeta, V1Pod, V1Service, V1StatefulSet } from "../../src/api/generated/kubernetes.ts";
+import type { V1ObjectMeta, V1Pod } from "../../src/api/generated/kubernetes.ts";
 import { ENGINE_NAMES } from "../../src/api/group.ts";
 import type { FireboltInstance } from "../../src/api/instance.ts";
 import { LABEL } from "../../src/api/labels.ts";
-import { CHILD_KINDS, type ChildKind, type Pod } from "../../src/engine/children.ts";
+import { CHILD_KINDS, type ChildKind, type ChildOf, type ChildTypes } from "../../src/engine/child-kinds.ts";
+import type { Pod } from "../../src/engine/children.ts";
 import type { ScrapeAnswer } from "../../src/engine/pod-scrape.ts";
 import type { ProbeQuestion, QueryProbe } from "../../src/engine/probe/query-probe.ts";
 import type { StatefulSetWarning } from "../../src/engine/snapshot.ts";
 import type { EngineKey, EngineWorld } from "../../src/engine/world.ts";
 import { probeInOrder } from "./probe-in-order.ts";
 
-interface Stored {
+interface Stored extends ChildTypes {
   FireboltEngine: FireboltEngine;
   FireboltEngineClass: FireboltEngineClass;
   FireboltInstance: FireboltInstance;
-  StatefulSet: V1StatefulSet;
-  Service: V1Service;
-  ConfigMap: V1ConfigMap;
   Pod: V1Pod;
 }
 type Kind = keyof Stored;
@@ -35,6 +33,8 @@ export class MemoryEngineWorld implements EngineWorld {
   metrics: (pod: string) => ScrapeAnswer = () => ({ status: 200, body: IDLE });
   /** Called before every request; what it throws is the answer. */
   intercept: (request: string) => void = () => undefined;
+  /** Children that no cache shows, as those without their label. */
+  isHidden: (kind: ChildKind, name: string) => boolean = () => false;
   #objects = new Map<string, Stored[Kind]>();
   #cache: Map<string, Stored[Kind]> | undefined;
   #version = 100;
@@ -111,9 +111,10 @@ export class MemoryEngineWorld implements EngineWorld {
   engine = (key: EngineKey) => this.#cached("FireboltEngine", key);
   engineClass = (key: EngineKey) => this.#cached("FireboltEngineClass", key);
   instance = (key: EngineKey) => this.#cached("FireboltInstance", key);
-  statefulSet = (key: EngineKey) => this.#cached("StatefulSet", key);
-  service = (key: EngineKey) => this.#cached("Service", key);
-  configMap = (key: EngineKey) => this.#cached("ConfigMap", key);
+  child<K extends ChildKind>(kind: K, key: EngineKey): ChildOf<K> | undefined {
+    if (this.isHidden(kind, key.name)) return undefined;
+    return this.#cached(kind, key) as ChildOf<K> | undefined;
+  }
   wroteLast = ({ metadata }: Parameters<EngineWorld["wroteLast"]>[0]) => metadata?.resourceVersion === this.#stored;
   children = ({ name }: EngineKey) =>
     CHILD_KINDS.flatMap((kind) =>
@@ -131,22 +132,13 @@ export class MemoryEngineWorld implements EngineWorld {
     this.#ask(`get FireboltEngine ${name}`);
     return this.get("FireboltEngine", name);
   }
-  async readStatefulSet({ name }: EngineKey) {
-    this.#ask(`get StatefulSet ${name}`);
-    return this.get("StatefulSet", name);
+  async readChild<K extends ChildKind>(kind: K, { name }: EngineKey): Promise<ChildOf<K> | undefined> {
+    this.#ask(`get ${kind} ${name}`);
+    return this.get(kind, name) as ChildOf<K> | undefined;
   }
-  async readService({ name }: EngineKey) {
-    this.#ask(`get Service ${name}`);
-    return this.get("Service", name);
-  }
-  async readConfigMap({ name }: EngineKey) {
-    this.#ask(`get ConfigMap ${name}`);
-    return this.get("ConfigMap", name);
-  }
-  async listStatefulSets({ name }: EngineKey) {
-    this.#ask(`list StatefulSet ${name}`);
-    const found = this.#labelled("StatefulSet", this.#objects, name);
-    return found.map(({ metadata = {} }) => ({ kind: "StatefulSet" as const, metadata }));
+  async listChildren(kind: ChildKind, { name }: EngineKey) {
+    this.#ask(`list ${kind} ${name}`);
+    return this.#labelled(kind, this.#objects, name).map(({ metadata = {} }) => ({ kind, metadata }));
   }
   async listPods({ name }: EngineKey, generation: number) {
     this.#ask(`list Pod ${name}`);
@@ -173,19 +165,11 @@ export class MemoryEngineWorld implements EngineWorld {
     this.#changeEngine(engine, { finalizers: [] });
     this.drop("FireboltEngine", engine.metadata?.name ?? "");
   }
-  async applyConfigMap(object: V1ConfigMap) {
-    this.#ask(`apply ConfigMap ${object.metadata?.name}`);
-    this.put("ConfigMap", object);
+  async applyChild<K extends ChildKind>(kind: K, object: Stored[K]) {
+    this.#ask(`apply ${kind} ${object.metadata?.name}`);
+    this.put(kind, object);
   }
-  async applyService(object: V1Service) {
-    this.#ask(`apply Service ${object.metadata?.name}`);
-    this.put("Service", object);
-  }
-  createConfigMap = (object: V1ConfigMap) => this.#create("ConfigMap", object);
-  createService = (object: V1Service) => this.#create("Service", object);
-  createStatefulSet = (object: V1StatefulSet) => this.#create("StatefulSet", object);
-
-  async #create<K extends ChildKind>(kind: K, object: Stored[K]) {
+  async createChild<K extends ChildKind>(kind: K, object: Stored[K]) {
     const name = object.metadata?.name ?? "";
     this.#ask(`create ${kind} ${name}`);
     if (this.get(kind, name) !== undefined) return "exists" as const;

@@ -5,7 +5,7 @@ import type { KubeClient } from "@firebolt-operator/kube/client";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import type { MetricScrapeMode } from "../../api/instance.ts";
 import { LABEL } from "../../api/labels.ts";
-import type { CacheWish } from "../engine-caches.ts";
+import type { CacheSpec } from "../engine-caches.ts";
 import { pods } from "../kinds.ts";
 import type { ScrapeAnswer } from "../pod-scrape.ts";
 import { type ScrapeLimits, scrapePod } from "../pod-scrape.ts";
@@ -24,7 +24,7 @@ export const DEMAND_LIMITS: ScrapeLimits = {
   bytes: 1_048_576,
 };
 
-export const GATEWAY_PODS: CacheWish<V1Pod> = {
+export const GATEWAY_PODS: CacheSpec<V1Pod> = {
   type: pods,
   labelSelector: `${LABEL.component}=gateway`,
   trim: trimGatewayPod,

@@ -2,9 +2,9 @@
 // what the spec asks for. Every state on the way is remembered, so a run ends where an earlier one has been.
 import { LABEL } from "../../../src/api/labels.ts";
 import { configMapName, headlessServiceName, statefulSetName } from "../../../src/engine/names.ts";
+import { isWrite } from "./calls.ts";
 import { canonicalKey } from "./canonical.ts";
 import { checkPass, Violation, withPrologue } from "./checks.ts";
-import { isWrite } from "./calls.ts";
 import type { Cluster } from "./cluster.ts";
 import { fairStepsOfPods, later, settled } from "./environment.ts";
 import { colorOf, countersOf, isBeingDeleted, isGatedPhase, liveGenerations, targetOf } from "./facts.ts";

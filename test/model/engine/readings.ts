@@ -14,6 +14,11 @@ import {
   podObjectsOf,
 } from "./cluster.ts";
 
+export const MAP_OF = {
+  StatefulSet: "statefulSets",
+  Service: "services",
+  ConfigMap: "configMaps",
+} as const satisfies Record<ChildKind, ChildMap>;
 const KIND_OF = { statefulSets: "StatefulSet", services: "Service", configMaps: "ConfigMap" } as const satisfies Record<
   ChildMap,
   ChildKind
