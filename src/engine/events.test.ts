@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  absentSet,
   EARLIER,
   type EngineChanges,
   engine,
@@ -194,8 +195,7 @@ describe("refusals", () => {
 test("SecretAliasVolumeDropped with the StatefulSet that lacks the volume, and only then", () => {
   const secretName = "main-metadata-postgres-creds";
   const spec = { template: { spec: { volumes: [{ name: "peek", secret: { secretName } }] } } };
-  const absent = { generation: 0, statefulSet: { type: "absent" }, headlessService: { type: "absent" } } as const;
-  const current = { ...absent, configMap: { type: "absent" } } as const;
+  const current = absentSet(0);
   const [event, ...more] = told("creating", [0, -1], { spec, changes: { current, routing: { type: "absent" } } });
   expect(event?.slice(0, 2)).toEqual(["Warning", "SecretAliasVolumeDropped"]);
   expect(event?.[2]).toContain(`spec.template.spec.volumes[0] (Secret "${secretName}")`);
