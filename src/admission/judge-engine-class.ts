@@ -52,6 +52,6 @@ function stillNamed(quoted: string, namespace: string, engines: readonly string[
   const named = engines.slice(0, NAMED_AT_MOST).join(", ");
   const more = engines.length > NAMED_AT_MOST ? `, and ${engines.length - NAMED_AT_MOST} more` : "";
   const count = engines.length === 1 ? "1 engine" : `${engines.length} engines`;
-  const detail = `${quoted} in namespace ${JSON.stringify(namespace)} is still named by ${count} (${named}${more}): clear spec.engineClassRef there first, or delete them`;
+  const detail = `${quoted} in namespace ${JSON.stringify(namespace)} is still referenced by ${count} (${named}${more}): clear spec.engineClassRef there first, or delete them`;
   return { path: "metadata.name", type: "Forbidden", detail };
 }

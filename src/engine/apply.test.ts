@@ -17,7 +17,7 @@ const move = (status: NextStatus): EngineDecision => ({
   step: "pods-ready",
   status,
   ensure: {},
-  recheck: "now",
+  recheck: "requeue",
 });
 
 test.each([

@@ -1,6 +1,6 @@
-// Carries a decision out: the routing Service of what serves, then ConfigMap, headless Service, StatefulSet, deletes, and the status
-// last, so that a crash in between repeats the step instead of losing it. Every write is one awaited call; the first that fails ends
-// the pass.
+// Carries a decision out: the routing Service of what serves, then ConfigMap, headless Service, StatefulSet, deletes,
+// and the status last, so that a crash in between repeats the step instead of losing it. Every write is one awaited
+// call; the first that fails ends the pass.
 import { InvariantError, isRefusal } from "@firebolt-operator/kube";
 import { LABEL } from "../api/labels.ts";
 import { type ChildKind, PART_NAMES, PARTS, type Part, type PartKind, type PartObject } from "./child-kinds.ts";
@@ -23,9 +23,9 @@ import { scaleFailureText } from "./pass-failure.ts";
 import { isLegalMove, type StoredPhase } from "./phase.ts";
 import type { EngineSnapshot, Generations, RejectedWrite } from "./snapshot.ts";
 import { writeStatus } from "./status-write.ts";
-import type { CreateAnswer, EngineWorld } from "./world.ts";
+import type { CreateResult, EngineWorld } from "./world.ts";
 
-/** Something under a name that the engine needs is not the engine's. */
+/** An object with a name that the engine needs does not belong to the engine. */
 class ChildInTheWayError extends Error {
   override readonly name = "ChildInTheWayError";
   readonly obstacle: Obstacle;
@@ -88,7 +88,7 @@ export async function applyStatus(
 ): Promise<Applied> {
   const step = checked(decision, snapshot);
   const { base, status, scaled } = await scale(step, snapshot.engine, world);
-  const recheck = scaled?.type === "done" ? "now" : recheckOf(step);
+  const recheck = scaled?.type === "done" ? "requeue" : recheckOf(step);
   const outcome = await writeStatus(world, base, status, snapshot.nowMs);
   switch (outcome.type) {
     case "discarded":
@@ -104,7 +104,7 @@ export async function applyStatus(
   }
 }
 
-/** The last line before any write. */
+/** The last check before any write. */
 function checked(decision: EngineDecision, snapshot: EngineSnapshot): WritableDecision {
   if (decision.type === "broken") throw new InvariantError(`${decision.step}: ${decision.detail}`);
   guardMove(snapshot, decision.status);
@@ -217,12 +217,13 @@ interface Creation {
 }
 
 /**
- * Undefined when it was created. Otherwise the cache was behind, or it will never show the object: another owner holds the name, or the
- * object is the engine's own and lost its label. That one gets the label back; creating it again would fail for ever.
+ * Undefined when it was created. Otherwise the cache was behind, or it will never show the object: another owner holds
+ * the name, or the object is the engine's own and lost its label. That one gets the label back; creating it again would
+ * fail for ever.
  */
 async function created(
   kind: ChildKind,
-  answer: Promise<CreateAnswer>,
+  answer: Promise<CreateResult>,
   { object, identity: { namespace, name: engine, uid }, world, apply }: Creation,
 ): Promise<string | undefined> {
   if ((await answer) === "created") return undefined;
@@ -238,8 +239,9 @@ async function created(
 }
 
 /**
- * A process that has not seen the last steps of a rollout would send queries to a generation that drains or is gone: back to the old one,
- * or forward to one that was given up since. The write is bound to the version of the Service, so only the engine has to be read.
+ * A process that has not seen the last steps of a rollout would send queries to a generation that drains or no longer
+ * exists: back to the old one, or forward to one that was given up since. The write is bound to the version of the
+ * Service, so only the engine has to be read.
  */
 async function writeRouting(
   routing: RoutingWrite,
@@ -247,9 +249,10 @@ async function writeRouting(
   world: EngineWorld,
 ): Promise<string | undefined> {
   const { routing: seen, generations } = snapshot;
-  // A selector that is no number of the engine's says nothing about where traffic was.
+  // A selector that is no generation of the engine does not show where traffic was.
   const isForward = seen.type === "live" && seen.target >= 0 && seen.target <= routing.generation;
-  // The regular switch follows a status that this process has just stored. Everything else is rare, and is confirmed in any case.
+  // The regular switch follows a status that this process has just stored. Everything else is rare, and is confirmed in
+  // any case.
   const isSure = generations.active < 0 || (isForward && world.wroteLast(snapshot.engine));
   const stale = isSure ? undefined : await movedOn(snapshot, world);
   if (stale !== undefined) return stale;
@@ -270,7 +273,7 @@ async function removeObjects(
 ): Promise<string | undefined> {
   for (const removal of removals) {
     const answer = await world.remove(identity.namespace, removal);
-    // Without a version a conflict only says that the object seen is gone and another has its name.
+    // Without a version a conflict only means that the observed object was deleted and another has its name.
     if (answer === "conflict" && removal.resourceVersion !== undefined)
       return `${removal.kind} ${removal.name} has changed`;
   }
@@ -278,8 +281,8 @@ async function removeObjects(
 }
 
 /**
- * The phase too: when the switch to a generation has begun, a stale pass must not give it up (nor with queries going to it). And the
- * spec: a generation must not be given up for an edit that has been taken back.
+ * The phase too: when the switch to a generation has begun, a stale pass must not give it up (nor with queries going to
+ * it). And the spec: a generation must not be given up for an edit that has been taken back.
  */
 function isUnmoved(view: ConfirmedEngine, { engine, phase, generations }: EngineSnapshot): boolean {
   const { current, active, draining } = view.generations;
@@ -331,7 +334,7 @@ function recheckOf(decision: WritableDecision): Recheck {
     case "bump":
     case "abandon":
     case "clean":
-      return "now";
+      return "requeue";
     default:
       return decision satisfies never;
   }

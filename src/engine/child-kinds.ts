@@ -1,5 +1,5 @@
-// The one declaration of every kind of object that an engine owns. Caches and their index, reads, writes, watches, deletion and the sweep
-// follow from it (docs/adr/0027-one-declaration-per-child-kind.md). Pure data and functions.
+// The one declaration of every kind of object that an engine owns. Caches and their index, reads, writes, watches,
+// deletion and the sweep follow from it (docs/adr/0027-one-declaration-per-child-kind.md). Pure data and functions.
 import type { DeepReadonly, KubeObject, ResourceType } from "@firebolt-operator/kube";
 import type { CacheEvent, ObjectCache } from "@firebolt-operator/kube/cache";
 import { ConfigMap, Pod, Service, StatefulSet } from "@firebolt-operator/kube/kinds";
@@ -16,7 +16,10 @@ export interface ChildDeclaration<T extends KubeObject> {
   readonly triggers: (event: CacheEvent<T>) => boolean;
   /** Foreground: the object stays until what it owns is deleted. */
   readonly propagation: "Foreground" | "Background";
-  /** Whether a deletion of the engine lists the kind at the API server: what no cache has seen yet is garbage-collected otherwise. */
+  /**
+   * Whether a deletion of the engine lists the kind at the API server: what no cache has seen yet is garbage-collected
+   * otherwise.
+   */
   readonly listedOnDeletion: boolean;
 }
 

@@ -1,5 +1,5 @@
-// Which events of an engine's children and pods trigger a reconcile. Changes that no decision reads do not: otherwise the operator's own
-// writes would keep it busy for ever. Pure.
+// Which events of an engine's children and pods trigger a reconcile. Changes that no decision reads do not: otherwise
+// the operator's own writes would keep it busy for ever. Pure.
 import { isDeepStrictEqual } from "node:util";
 import type { DeepReadonly, KubeObject } from "@firebolt-operator/kube";
 import type { CacheEvent } from "@firebolt-operator/kube/cache";

@@ -1,5 +1,5 @@
-// Status and routing Service read together from the API server: the view that must be right before anything is deleted on the
-// strength of "nobody refers to it".
+// Status and routing Service read together from the API server: the view that must be right before anything is deleted
+// on the strength of "nothing refers to it".
 
 import type { SweepView } from "./compute/sweep.ts";
 import { type EngineIdentity, routingServiceName } from "./names.ts";
@@ -20,7 +20,7 @@ export interface ConfirmedEngine {
 
 export interface ConfirmedView extends ConfirmedEngine, SweepView {}
 
-/** Undefined when the engine is gone, is another one of the same name, or is being deleted. */
+/** Undefined when the engine does not exist, is another one of the same name, or is being deleted. */
 export async function confirmEngine(
   world: Pick<EngineWorld, "readEngine">,
   { namespace, name, uid }: EngineIdentity,

@@ -22,12 +22,12 @@ export interface EngineControllerDeps {
   readonly events: EventSink;
   readonly defaults: OperatorDefaults;
   readonly bounds: ResourceBounds;
-  /** Asks pods for their queries beside the passes. */
+  /** Probes pods for their queries beside the passes. */
   readonly prober: QueryProber;
   /** How long after a switch a drain probe counts; by default longer than name servers cache. */
   readonly drainSettleMs?: number;
   readonly metrics?: EngineMetrics;
-  /** Where gateways are asked for demand, whoever asks them. */
+  /** The demand that gateways report. */
   readonly demand?: DemandSource;
   /** Engines worked on at the same time. */
   readonly concurrency?: number;
@@ -55,7 +55,7 @@ export function engineController(deps: EngineControllerDeps): Controller {
       ...(demand === undefined ? [] : [watchDemand(demand)]),
     ],
     reconcile({ namespace = "", name }, signal, { logger }) {
-      // What is gone needs no memory; a new engine of the same name has other versions anyway.
+      // A deleted engine needs no memory; a new engine of the same name has other versions anyway.
       if (caches.engines.get({ namespace, name }) === undefined) stored.delete(keyText({ namespace, name }));
       const world = kubeWorld({
         client,

@@ -1,5 +1,5 @@
-// The end of an engine (docs/design/engine.md#deletion): delete every child, collect what goes wrong, and let the finalizer go last
-// and only when every delete was accepted. Ignores phase, class and instance; drains nothing.
+// Deletion of an engine (docs/design/engine.md#deletion): delete every child, collect the errors, and remove the
+// finalizer last and only when every delete was accepted. Ignores phase, class and instance; drains nothing.
 
 import { type Logger, NotLeaderError } from "@firebolt-operator/kube";
 import type { NextCheck } from "@firebolt-operator/kube/controller";
@@ -31,7 +31,7 @@ export async function deleteEngine(world: EngineWorld, engine: Engine, deps: Del
   // Deleted with --cascade=orphan: the garbage collector takes the owner references away, and the children stay.
   if (engine.metadata.finalizers.includes(ORPHAN)) {
     await world.removeFinalizer(engine);
-    deps.logger.info("engine deleted, its objects stay", {});
+    deps.logger.info("engine deleted, its objects are orphaned", {});
     return "onChange";
   }
   const owned = (await childrenOf(world, engine, deps, errors)).filter(({ metadata }) => isOwnedBy(metadata, uid));
@@ -48,7 +48,9 @@ export async function deleteEngine(world: EngineWorld, engine: Engine, deps: Del
   return "onChange";
 }
 
-/** Kinds that matter at once are listed at the API server; of the rest what no cache has seen yet is garbage-collected. */
+/**
+ * Kinds that matter at once are listed at the API server; of the rest what no cache has seen yet is garbage-collected.
+ */
 async function childrenOf(
   world: EngineWorld,
   engine: Engine,
@@ -99,13 +101,13 @@ async function removeChild(
   }
 }
 
-/** A process that stops, or no longer leads, must not go on to the next object. */
+/** A process that shuts down, or no longer leads, must not continue with the next object. */
 function collect(world: EngineWorld, error: unknown, errors: unknown[]): void {
   if (world.signal.aborted || error instanceof NotLeaderError) throw error;
   errors.push(error);
 }
 
-/** They do not block: the engine goes, and whoever holds them finds out why the object lingers. */
+/** They do not block: the engine is deleted, and the event names the objects that remain. */
 async function reportForeignFinalizers(
   world: EngineWorld,
   engine: Engine,
@@ -117,7 +119,7 @@ async function reportForeignFinalizers(
     return foreign.length === 0 ? [] : [`- ${kind}/${metadata.name}: ${foreign.join(", ")}`];
   });
   if (held.length === 0) return engine;
-  const note = `Objects of the engine are held by finalizers of others: ${held.join("; ")}`;
+  const note = `Finalizers of other controllers hold objects of the engine: ${held.join("; ")}`;
   events.record({
     regarding: regarding(engine),
     type: "Warning",

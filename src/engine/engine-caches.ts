@@ -1,4 +1,5 @@
-// The caches that the engine controllers read: what is in them and how it is found. Those of children follow from their declarations.
+// The caches that the engine controllers read: what is in them and how it is found. Those of children follow from their
+// declarations.
 import type { DeepReadonly, KubeObject } from "@firebolt-operator/kube";
 import type { CacheOptions, ObjectCache } from "@firebolt-operator/kube/cache";
 import { FireboltEngine } from "../api/engine.ts";

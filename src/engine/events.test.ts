@@ -63,7 +63,7 @@ describe("generations", () => {
   test("abandon: GenerationAbandoned, which tells of the removal too", () => {
     const [event, ...more] = told("creating", [1, 0], { changes: { current: liveSet(old, 1) } });
     expect(event?.slice(0, 2)).toEqual(["Normal", "GenerationAbandoned"]);
-    expect(event?.[2]).toContain("Generation 1 is given up for 2 and removed: ");
+    expect(event?.[2]).toContain("Generation 1 is abandoned for 2 and deleted: ");
     expect(more).toEqual([]);
   });
 
@@ -75,7 +75,7 @@ describe("generations", () => {
 
   test("GenerationCleaned where the engine does not become ready: a stop, or pods lost meanwhile", () => {
     const stop = told("cleaning", [1, 1, 0], { spec: { replicas: 0 }, changes: { pods: { ...READY, wanted: 0 } } });
-    expect(stop).toEqual([["Normal", "GenerationCleaned", "Generation 0 is removed"]]);
+    expect(stop).toEqual([["Normal", "GenerationCleaned", "Generation 0 is deleted"]]);
     expect(reasons(told("cleaning", [1, 1, 0], { changes: { pods: NOT_READY } }))).toEqual(["GenerationCleaned"]);
   });
 });
@@ -89,7 +89,7 @@ describe("EngineReady", () => {
 
   test("at the end of a roll, with the generation that went", () => {
     expect(told("cleaning", [1, 1, 0], { ready: { reason: "Rolling" } })).toEqual([
-      ["Normal", "EngineReady", "Generation 1 serves with 2 replicas, 3600 s after its start. Generation 0 is removed"],
+      ["Normal", "EngineReady", "Generation 1 serves with 2 replicas, 3600 s after its start. Generation 0 is deleted"],
     ]);
   });
 
@@ -116,7 +116,7 @@ describe("drains", () => {
 
   test("DrainStarted with the first check that finds queries, and not again", () => {
     expect(told("draining", [1, 1, 0], { changes: busy, ...entered })).toEqual([
-      ["Normal", "DrainStarted", "Generation 0 stays until its queries have ended (3 on pod e-g0-1)"],
+      ["Normal", "DrainStarted", "Generation 0 is kept until its queries finish (3 on pod e-g0-1)"],
     ]);
     expect(told("draining", [1, 1, 0], { changes: busy, ...waiting })).toEqual([]);
   });

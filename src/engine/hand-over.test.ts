@@ -1,5 +1,5 @@
-// Whole passes in memory around the moment at which traffic changes: when the old generation counts as drained, when it is taken back,
-// and what an unexplained new generation waits for.
+// Whole passes in memory around the moment at which traffic changes: when the old generation counts as drained, when it
+// is taken back, and what an unexplained new generation waits for.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { image } from "../../test/support/engine-cluster.ts";

@@ -1,5 +1,5 @@
-// The engine's world over a cluster: cached reads from the caches, everything else one request each. Knows how things are
-// written (fields, preconditions, propagation) and nothing about why.
+// The engine's world over a cluster: cached reads from the caches, everything else one request each. Knows how things
+// are written (fields, preconditions, propagation) and nothing about why.
 import {
   changedFields,
   type DeepReadonly,
@@ -28,11 +28,11 @@ import { warningOf } from "./statefulset-warning.ts";
 import { identityOf } from "./stored-state.ts";
 import type {
   CachedReads,
-  CreateAnswer,
+  CreateResult,
   DirectReads,
   EngineKey,
   EngineWorld,
-  StatusWriteAnswer,
+  StatusWriteResult,
   Writes,
 } from "./world.ts";
 
@@ -49,7 +49,7 @@ export interface KubeWorldOptions {
   readonly evaluations: Evaluations;
   /** Lives as long as the process: which version of an engine it stored last. */
   readonly stored: StoredVersions;
-  /** Absent: gateways are not asked for demand. */
+  /** Absent: gateways are not polled for demand. */
   readonly demand?: Pick<DemandSource, "of">;
 }
 
@@ -138,7 +138,7 @@ function writes({ client, signal, stored }: KubeWorldOptions): Writes {
         engine,
         (engine.metadata?.finalizers ?? []).filter((name) => name !== FireboltEngine.finalizer),
       ),
-    createChild: (kind, object) => createAnswer(client.create(CHILDREN[kind].resource, object, write)),
+    createChild: (kind, object) => createResult(client.create(CHILDREN[kind].resource, object, write)),
     async applyChild(kind, object) {
       await client.apply(CHILDREN[kind].resource, object, { ...write, force: true });
     },
@@ -172,12 +172,13 @@ function writes({ client, signal, stored }: KubeWorldOptions): Writes {
         );
         return { type: "patched", engine: patched };
       } catch (error) {
-        // The API server rejected the write (conflict, webhook, validation). A transport error stays an error: it may have happened.
+        // The API server rejected the write (conflict, webhook, validation). A transport error stays an error: it may
+        // have happened.
         if (error instanceof KubeApiError) return { type: "refused", because: error };
         throw error;
       }
     },
-    async writeStatus(engine, status): Promise<StatusWriteAnswer> {
+    async writeStatus(engine, status): Promise<StatusWriteResult> {
       const body = {
         metadata: { resourceVersion: engine.metadata?.resourceVersion },
         status: changedFields(engine.status, status),
@@ -196,7 +197,7 @@ function writes({ client, signal, stored }: KubeWorldOptions): Writes {
   };
 }
 
-async function createAnswer(request: Promise<unknown>): Promise<CreateAnswer> {
+async function createResult(request: Promise<unknown>): Promise<CreateResult> {
   try {
     await request;
     return "created";
@@ -207,8 +208,8 @@ async function createAnswer(request: Promise<unknown>): Promise<CreateAnswer> {
 }
 
 /**
- * Not an apply: only a create can insist that there is no Service yet, and only a patch of the whole port list puts back a
- * port that somebody renumbered. The version makes a stale pass fail instead of moving traffic.
+ * Not an apply: only a create can insist that there is no Service yet, and only a patch of the whole port list puts
+ * back a port that was renumbered. The version makes a stale pass fail instead of moving traffic.
  */
 function routingPatch({ service, observed }: RoutingWrite) {
   const seen = observed.type === "live" ? observed.service : undefined;

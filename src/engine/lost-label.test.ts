@@ -1,5 +1,5 @@
-// Objects of an engine that lost the label by which caches find them: they are found by name, get the label back, and go with their
-// generation.
+// Objects of an engine that lost the label by which caches find them: they are found by name, get the label back, and
+// go with their generation.
 import { expect, test } from "vitest";
 import { type EngineCluster, image, stable } from "../../test/support/engine-cluster.ts";
 

@@ -1,5 +1,5 @@
-// A process that is elected while its watch of engines stands still: it decides by a status of an earlier step of the rollout, and must
-// neither move queries nor delete anything by it.
+// A process that is elected while its watch of engines stands still: it decides by a status of an earlier step of the
+// rollout, and must neither move queries nor delete anything by it.
 import { expect, test } from "vitest";
 import { type EngineCluster, image, stable } from "../../test/support/engine-cluster.ts";
 import type { ChildKind } from "./child-kinds.ts";

@@ -1,8 +1,9 @@
-// What counts as drained: which pods are probed, whether the cache is enough to know them, and from which moment on a probe counts.
+// What counts as drained: which pods are probed, whether the cache is enough to know them, and from which moment on a
+// probe counts.
 import { expect, test } from "vitest";
 import { image } from "../../test/support/engine-cluster.ts";
 import { type TimedCluster, timed } from "../../test/support/timed-cluster.ts";
-import type { ProbeQuestion } from "./probe/query-probe.ts";
+import type { ProbeRequest } from "./probe/query-probe.ts";
 
 const SETTLE_MS = 35_000;
 const IDLE = "firebolt_running_queries 0\nfirebolt_suspended_queries 0\n";
@@ -44,10 +45,10 @@ test("no probe counts before the settle time is over, and the engine is enqueued
 
 test("only a probe that began after the settle time counts", async () => {
   const world = await draining(SETTLE_MS);
-  const asked: ProbeQuestion[] = [];
+  const asked: ProbeRequest[] = [];
   world.nowMs += SETTLE_MS;
   Object.assign(world, {
-    queries: async (_engine: unknown, _pods: unknown, question: ProbeQuestion) => {
+    queries: async (_engine: unknown, _pods: unknown, question: ProbeRequest) => {
       asked.push(question);
       return { type: "idle" };
     },

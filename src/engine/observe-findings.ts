@@ -1,5 +1,6 @@
-// Makes the further reads that the step depends on (compute/inquiries.ts): warnings, editors, the time of a stop, running queries. Best
-// effort where the result only explains something: a failed look-up is logged and changes nothing.
+// Makes the further reads that the step depends on (compute/inquiries.ts): warnings, editors, the time of a stop,
+// running queries. Best effort where the result only explains something: a failed look-up is logged and changes
+// nothing.
 import type { Logger } from "@firebolt-operator/kube";
 import type { ActivityRequest } from "./auto-stop/decide.ts";
 import { replicasSetMs } from "./auto-stop/foreign-stop.ts";

@@ -1,5 +1,5 @@
-// Reads everything one decision depends on. Reads come from caches; an absence that would decide something is confirmed by
-// the API server. Writes nothing and decides nothing.
+// Reads everything one decision depends on. Reads come from caches; an absence that would decide something is confirmed
+// by the API server. Writes nothing and decides nothing.
 import type { Logger } from "@firebolt-operator/kube";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
 import { eachPart, eachPartInTurn, PARTS, type Part } from "./child-kinds.ts";
@@ -90,7 +90,10 @@ function classOf(world: EngineWorld, engine: Engine, namespace: string): ClassVi
   return object === undefined ? { type: "missing", name } : { type: "found", object };
 }
 
-/** A class that cannot be found says nothing: a rollout under way goes on with the engine's own values and the defaults. */
+/**
+ * A class that cannot be found sets nothing: a rollout in progress continues with the engine's own values and the
+ * defaults.
+ */
 function drainSettings(engine: Engine, engineClass: ClassView): Omit<DrainSettings, "settleMs"> {
   const ofClass = engineClass.type === "found" ? engineClass.object.spec : undefined;
   const { rollout, drainCheckEnabled, drainCheckIntervalMs } = resolveSettings(ofClass, engine.spec);
@@ -119,7 +122,7 @@ async function observeSet(
 
 /**
  * At rest and while switching, a missing StatefulSet changes the outcome. The first build of a generation needs no such
- * question, because create answers it; a later one does: a set that lost its labels is in no cache.
+ * request, because the create itself shows it; a later one does: a set that lost its labels is in no cache.
  */
 function absenceCounts(phase: StoredPhase, { configMap }: GenerationSet): boolean {
   return isAtRest(phase) || phase === "switching" || (phase === "creating" && configMap.type !== "absent");
@@ -149,7 +152,7 @@ async function observeDrainingSet(
   return phase === "cleaning" ? withUnlabelledParts(world, identity, set) : set;
 }
 
-/** Deleting goes by name: an object that lost its label is in no cache, and would outlive its generation. */
+/** Objects are deleted by name: an object that lost its label is in no cache, and would outlive its generation. */
 async function withUnlabelledParts(
   world: EngineWorld,
   { namespace, name, uid }: EngineIdentity,
@@ -170,8 +173,8 @@ function isFirstBuild(phase: StoredPhase, { active }: Generations, { configMap }
 }
 
 /**
- * A Service that lost its labels is in no cache, and creating it again would fail for ever. In `cleaning` the Service decides a
- * deletion: whatever the cache shows, the API server is asked.
+ * A Service that lost its labels is in no cache, and creating it again would fail for ever. In `cleaning` the Service
+ * decides a deletion: whatever the cache shows, it is read from the API server.
  */
 async function observeRouting(
   world: EngineWorld,

@@ -32,7 +32,7 @@ export function report({ decision, snapshot, applied }: PassFacts, { logger, eve
   if (applied.type !== "done") return;
   for (const event of [...aliasEventsOf(decision, snapshot), ...restoredEventsOf(decision, snapshot)])
     events.record(event);
-  // No new status: whatever there is to tell of it has been told.
+  // No new status: its events have been recorded before.
   if (!applied.statusWritten) return;
   for (const event of eventsOf(decision, snapshot)) events.record(event);
   logGeneration(decision, logger);

@@ -93,7 +93,7 @@ test("drain-with-busy-pod, drain-with-silent-pod: the drain holds while a pod is
   const world = await stable();
   world.edit(image("new:1"));
   world.metrics = () => ({ status: 200, body: "firebolt_running_queries 1\nfirebolt_suspended_queries 0" });
-  let next: NextCheck = "now";
+  let next: NextCheck = "requeue";
   for (let pass = 0; pass < 10 && next !== "onChange"; pass++) {
     world.nowMs += 2_000;
     next = await world.pass();
@@ -119,7 +119,7 @@ test("edited-while-creating, reverted-while-creating: an edit while creating aba
   world.settle(false);
   world.taken();
   world.edit(image("good:1"));
-  expect(await world.pass()).toBe("now");
+  expect(await world.pass()).toBe("requeue");
   expect(world.taken()).toEqual([
     "get FireboltEngine e",
     "get Service e-service",

@@ -1,5 +1,5 @@
-// One pass over one engine, a straight line (docs/design/engine.md#one-pass): entry, deletion, finalizer, observe, compute, apply, sweep,
-// metrics. Knows the outside only through its world, so the model test runs it as it is.
+// One pass over one engine, a straight line (docs/design/engine.md#one-pass): entry, deletion, finalizer, observe,
+// compute, apply, sweep, metrics. Reaches the cluster only through its world, so the model test runs it as it is.
 import { isConflict, isNotFound, type Logger } from "@firebolt-operator/kube";
 import { type NextCheck, RetryAfterError } from "@firebolt-operator/kube/controller";
 import type { EventSink } from "@firebolt-operator/kube/events";
@@ -46,7 +46,7 @@ export async function runEnginePass(world: EngineWorld, key: EngineKey, deps: Pa
   }
   if (engine.metadata?.finalizers?.includes(FireboltEngine.finalizer) !== true) {
     await world.addFinalizer(engine);
-    return "now";
+    return "requeue";
   }
   if (storedPhase(engine) === "uninitialised") return nextOf((await decideAndApply(world, engine, deps)).applied);
   return sweptPass(world, engine, deps);
@@ -58,15 +58,17 @@ interface Outcome {
 }
 
 /**
- * Observe, compute, apply, and report what was done. A child that the API server rejected is an input of a second decision in the same
- * pass, of which only the status is written. A status that could not be written is not followed by another.
+ * Observe, compute, apply, and report what was done. A child that the API server rejected is an input of a second
+ * decision in the same pass, of which only the status is written. A status that could not be written is not followed by
+ * another.
  */
 async function decideAndApply(world: EngineWorld, engine: Engine, deps: PassDeps): Promise<Outcome> {
   const io = { world, ...deps };
   const { snapshot, decision } = await orShowFailure(io, engine, engine.status?.conditions, async () =>
     decide(await observeEngine(world, engine, { ...deps, nowMs: deps.nowMs() })),
   );
-  // After a failure what was observed is still stored, so that Ready does not stay True while a repair cannot be written.
+  // After a failure what was observed is still stored, so that Ready does not stay True while a repair cannot be
+  // written.
   const { conditions } = (decision.type === "hold" ? decision : engine).status ?? {};
   const objects = await orShowFailure(io, engine, conditions, () => applyObjects(decision, snapshot, world));
   const last =
@@ -80,8 +82,8 @@ async function decideAndApply(world: EngineWorld, engine: Engine, deps: PassDeps
 const decide = (snapshot: EngineSnapshot) => ({ snapshot, decision: computeEngine(snapshot) });
 
 /**
- * A wake or a stop that was not written is a failed pass, though all else is stored. Only a newer version of the engine is none. Somebody
- * may wait for the wake: it is tried again at the pace of a gate.
+ * A wake or a stop that was not written is a failed pass, though all else is stored. Only a newer version of the engine
+ * is none. A query may wait for the wake: it is retried at the pace of a gate.
  */
 function throwRejectedScaling(applied: Applied): void {
   if (applied.type !== "done" || applied.scaled?.type !== "refused") return;
@@ -91,7 +93,9 @@ function throwRejectedScaling(applied: Applied): void {
   throw new RetryAfterError(`spec.replicas was not written: ${why}`, { afterMs: RECHECK_MS.gate, cause: because });
 }
 
-/** Leftovers go in every pass, behind closed gates and after failures too; only a defect leaves everything as it is. */
+/**
+ * Orphaned objects are deleted in every pass, behind closed gates and after failures too; only a defect leaves them.
+ */
 async function sweptPass(world: EngineWorld, engine: Engine, deps: PassDeps): Promise<NextCheck> {
   let outcome: Outcome | undefined;
   try {
@@ -106,7 +110,9 @@ async function sweptPass(world: EngineWorld, engine: Engine, deps: PassDeps): Pr
   return backlog ? earliest(nextOf(outcome.applied), RECHECK_MS.sweepBacklog) : nextOf(outcome.applied);
 }
 
-/** The status has been written by then, and would be written twice in every pass: an event has to do. */
+/**
+ * The status has been written by then, and would be written twice in every pass: the failure is reported as an event.
+ */
 async function sweptOrReported(world: EngineWorld, engine: Engine, deps: PassDeps) {
   try {
     return await sweep(world, engine, deps);
@@ -150,6 +156,6 @@ function nextOf(applied: Applied): NextCheck {
 }
 
 function earliest(next: NextCheck, afterMs: number): NextCheck {
-  if (next === "now") return next;
+  if (next === "requeue") return next;
   return { afterMs: next === "onChange" ? afterMs : Math.min(next.afterMs, afterMs) };
 }

@@ -1,5 +1,6 @@
-// What the engine image and the operator agree on: ports, paths, user, and the names of volumes and variables inside the pod.
-// Plain data, used for rendering, for merging user templates and for telling the operator's entries from the user's.
+// What the engine image and the operator agree on: ports, paths, user, and the names of volumes and variables inside
+// the pod. Plain data, used for rendering, for merging user templates and for telling the operator's entries from the
+// user's.
 
 export const ENGINE_CONTAINER = "engine";
 

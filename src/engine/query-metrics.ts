@@ -1,5 +1,5 @@
-// Reads the number of queries out of an engine's Prometheus page. Pure and total: any text has an answer, and what is not
-// plainly a finite number of queries counts as missing, never as zero.
+// Reads the number of queries out of an engine's Prometheus metrics. Pure and total: any string has a result, and what
+// is not plainly a finite number of queries counts as missing, never as zero.
 
 const GAUGES = ["firebolt_running_queries", "firebolt_suspended_queries"] as const;
 type Gauge = (typeof GAUGES)[number];

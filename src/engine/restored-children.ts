@@ -1,5 +1,5 @@
-// Which of a decision's writes restore an object that was deleted or edited, as events. Pure; the editor of a Service is part of the
-// decision (compute/editors.ts).
+// Which of a decision's writes restore an object that was deleted or edited, as events. Pure; the editor of a Service
+// is part of the decision (compute/editors.ts).
 import type { EventNote } from "@firebolt-operator/kube/events";
 import { PART_NAMES, PARTS } from "./child-kinds.ts";
 import type { WritableDecision } from "./decision.ts";

@@ -1,5 +1,5 @@
-// Stores a failed pass in the conditions of the engine, so that people see it where they look first. The step itself has not been taken:
-// nothing else of the status changes.
+// Stores a failed pass in the conditions of the engine, so that people see it where they look first. The step itself
+// has not been taken: nothing else of the status changes.
 import { InvariantError, type Logger, NotLeaderError } from "@firebolt-operator/kube";
 import type { EventSink } from "@firebolt-operator/kube/events";
 import type { Condition } from "../api/conditions.ts";
@@ -19,7 +19,10 @@ export interface FailureIo {
 
 type Conditions = readonly Readonly<Condition>[];
 
-/** The result of `work`. When it fails, the conditions are stored, with the failure if it is one that lasts, and the error is rethrown. */
+/**
+ * The result of `work`. When it fails, the conditions are stored, with the failure if it is one that lasts, and the
+ * error is rethrown.
+ */
 export async function orShowFailure<T>(
   io: FailureIo,
   engine: Engine,

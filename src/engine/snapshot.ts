@@ -1,4 +1,5 @@
-// What observe saw of one engine: the whole input of compute. Plain data; the clock is in it, so that compute reads none.
+// What observe read of one engine: the whole input of compute. Plain data; the clock is in it, so that compute reads
+// none.
 
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { EngineStatus } from "../api/engine-status.ts";
@@ -57,10 +58,10 @@ export type Routing =
 
 /** What is known of the queries of the draining generation. */
 export type DrainProbe =
-  | { readonly type: "notAsked" }
+  | { readonly type: "notProbed" }
   /** Clients may still have the old addresses: no probe counts before this moment. */
   | { readonly type: "settling"; readonly untilMs: number }
-  /** The pods have been asked and have not all responded. */
+  /** The pods are being probed and have not all responded. */
   | { readonly type: "pending" }
   | { readonly type: "drained" }
   | { readonly type: "busy"; readonly pod: string; readonly queries: number }

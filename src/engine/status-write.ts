@@ -10,7 +10,7 @@ import type { EngineWorld } from "./world.ts";
 export type StatusOutcome =
   | { readonly type: "written"; readonly engine: Engine }
   | { readonly type: "unchanged" }
-  /** Somebody else wrote a status meanwhile: what this pass decided is void. */
+  /** Another writer stored a status meanwhile: the decision of this pass is void. */
   | { readonly type: "discarded" }
   | { readonly type: "gone" };
 

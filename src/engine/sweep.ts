@@ -1,5 +1,5 @@
-// Deletes what abandoned and cleaned generations left behind (docs/design/engine.md#sweep). Runs after every pass, costs nothing when there
-// is nothing to do, and never fails the pass.
+// Deletes orphaned objects of abandoned and cleaned generations (docs/design/engine.md#sweep). Runs after every pass,
+// costs nothing when there is nothing to do, and never fails the pass.
 import { type Logger, NotLeaderError } from "@firebolt-operator/kube";
 import { type SweepView, selectOrphans } from "./compute/sweep.ts";
 import { confirmView } from "./confirm-view.ts";

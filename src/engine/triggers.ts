@@ -1,6 +1,6 @@
-// Which engines an event triggers a reconcile of (docs/design/engine.md#one-pass). Status-only changes of an engine, changes that no
-// decision reads and deletions of superseded generations do not trigger one: otherwise the operator's own writes would keep it busy for
-// ever.
+// Which engines an event triggers a reconcile of (docs/design/engine.md#one-pass). Status-only changes of an engine,
+// changes that no decision reads and deletions of superseded generations do not trigger one: otherwise the operator's
+// own writes would keep it busy for ever.
 import { type DeepReadonly, type KubeObject, keyText, type ObjectKey } from "@firebolt-operator/kube";
 import type { CacheEvent, ObjectCache } from "@firebolt-operator/kube/cache";
 import type { FireboltEngine } from "../api/engine.ts";

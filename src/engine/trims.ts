@@ -1,4 +1,5 @@
-// What caches keep of an engine's children and pods: the fields that decisions read. The rest would only cost memory. Pure.
+// What caches keep of an engine's children and pods: the fields that decisions read. The rest would only cost memory.
+// Pure.
 import type {
   V1ContainerStatus,
   V1ObjectMeta,
@@ -9,7 +10,10 @@ import type {
 } from "../api/generated/kubernetes.ts";
 import { isPodReady } from "../pods/pod-trouble.ts";
 
-/** Of the status, only whether its controller has observed the present spec: the rest changes often, and no decision reads it. */
+/**
+ * Of the status, only whether its controller has observed the present spec: the rest changes often, and no decision
+ * reads it.
+ */
 export function trimStatefulSet({ status, ...rest }: V1StatefulSet): V1StatefulSet {
   if (status === undefined) return rest;
   const { replicas, observedGeneration } = status;
@@ -21,8 +25,8 @@ export function trimService({ status: _, ...rest }: V1Service): V1Service {
 }
 
 /**
- * Labels, identity, owner and deletion; phase, address and conditions; of a pod that is not ready, what says why. Annotations alone can
- * be larger than all of that.
+ * Labels, identity, owner and deletion; phase, address and conditions; of a pod that is not ready, the cause.
+ * Annotations alone can be larger than all of that.
  */
 export function trimPod(pod: V1Pod): V1Pod {
   const { spec: _, metadata = {}, status = {}, ...rest } = pod;

@@ -162,7 +162,7 @@ test.each([
 ] as const)("a conflict on the %s is discarded, now", async (_, of) => {
   const world = new World(of);
   world.answer = "conflict";
-  expect(await pass(world)).toBe("now");
+  expect(await pass(world)).toBe("requeue");
 });
 
 test("a refusal is told once", async () => {

@@ -1,5 +1,5 @@
-// One pass over one class: count, decide, write at most once. The count that releases a class comes from the API server; when it
-// cannot be had, the pass fails and the class stays.
+// One pass over one class: count, decide, write at most once. The count that releases a class comes from the API
+// server; when it cannot be had, the pass fails and the class stays.
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "@firebolt-operator/kube";
 import type { NextCheck } from "@firebolt-operator/kube/controller";
@@ -40,17 +40,17 @@ export async function runEngineClassPass(
       return "onChange";
     case "guard":
       await world.addFinalizer(engineClass);
-      return "now";
+      return "requeue";
     case "release": {
       const answer = await world.removeFinalizer(engineClass);
-      if (answer !== "written") return "now";
+      if (answer !== "written") return "requeue";
       deps.metrics.removed(key);
       deps.logger.info("class released");
       return "onChange";
     }
     case "judge":
     case "block":
-      if ((await store(world, engineClass, decision.status, deps)) !== "written") return "now";
+      if ((await store(world, engineClass, decision.status, deps)) !== "written") return "requeue";
       deps.metrics.passEnded({ engineClass: key, status: decision.status });
       return { afterMs: RECHECK_MS };
     default:
@@ -70,7 +70,7 @@ async function store(
   return answer;
 }
 
-/** A refusal is told once, when it begins. */
+/** A rejection is reported once, when it begins. */
 function tell(engineClass: EngineClass, status: EngineClassStatus, { events, logger }: ClassPassDeps): void {
   const ready = findCondition(status.conditions, "Ready");
   if (ready?.status !== "False" || findCondition(engineClass.status?.conditions, "Ready")?.reason === ready.reason)

@@ -100,7 +100,7 @@ describe("the name changes hands", () => {
     run.world.intercept = (request) => {
       if (request === `get Service ${SERVICE}`) run.world.drop("Service", SERVICE);
     };
-    expect(await run.tryPass()).toBe("now");
+    expect(await run.tryPass()).toBe("requeue");
     expect(run.status.phase).toBe("Ready");
   });
 

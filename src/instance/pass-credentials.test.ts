@@ -199,7 +199,7 @@ describe("id-and-password-never-change: the generated credentials", () => {
       if (request === `create Secret ${SECRET}`)
         run.world.put("Secret", { metadata: { name: SECRET }, type: "Opaque" });
     };
-    expect(await run.pass()).toBe("now");
+    expect(await run.pass()).toBe("requeue");
     expect(run.world.inventory()).not.toContain("StatefulSet lakeside-metadata-pg");
     await run.pass();
     expect(run.condition("MetadataReady")).toBe("False/PostgresEnsureFailed");

@@ -13,11 +13,11 @@ const GATEWAY_OBJECTS = [
 describe("instance-created: a new instance", () => {
   test("gets finalizer, id and phase first, each in a pass of its own", async () => {
     const run = new InstanceRun();
-    expect(await run.pass()).toBe("now");
+    expect(await run.pass()).toBe("requeue");
     expect(run.instance.metadata?.finalizers).toEqual([INSTANCE_NAMES.finalizer]);
-    expect(await run.pass()).toBe("now");
+    expect(await run.pass()).toBe("requeue");
     expect(run.instance.spec.id).toMatch(/^[0-9A-Z]{26}$/);
-    expect(await run.pass()).toBe("now");
+    expect(await run.pass()).toBe("requeue");
     expect(run.status.phase).toBe("Provisioning");
     expect(run.condition("Ready")).toBe("False/Initializing");
     expect(run.world.inventory()).toEqual(["FireboltInstance lakeside"]);
@@ -210,7 +210,7 @@ describe("retry-own-status-only, one-status-write, no-blind-overwrite: the statu
   ])("is given up for %s", async (_, change) => {
     const run = await degrading();
     meanwhile(run, () => change(run));
-    expect(await run.pass()).toBe("now");
+    expect(await run.pass()).toBe("requeue");
     expect(run.status.phase).not.toBe("Degraded");
   });
 

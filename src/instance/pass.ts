@@ -41,7 +41,7 @@ export async function runInstancePass(world: InstanceWorld, key: InstanceKey, de
     return endInstance(world, key, instance, deps);
   if (!isOurs(instance)) {
     await world.addFinalizer(instance);
-    return "now";
+    return "requeue";
   }
   return keepUp(world, instance, deps);
 }
@@ -105,7 +105,7 @@ async function identify(world: InstanceWorld, instance: Instance, deps: DecideDe
   if (found.type === "lost") return decideAndApply(world, instance, { ...deps, lostId: found.message });
   await orShown(world.writeId(instance, found.id), shown);
   deps.logger.info("account id written", { id: found.id });
-  return "now";
+  return "requeue";
 }
 
 interface DecideDeps extends PassDeps {
@@ -188,13 +188,13 @@ function nextCheck(
   applied: Exclude<Applied, { readonly type: "failed" }>,
 ): NextCheck {
   if (applied.type === "early") return { afterMs: RECHECK_MS.early };
-  if (applied.type === "stale" || isDiscarded(applied.status)) return "now";
+  if (applied.type === "stale" || isDiscarded(applied.status)) return "requeue";
   if (applied.status.type === "gone") return "onChange";
   if (applied.type === "refused") return { afterMs: applied.recheckMs };
   switch (decision.type) {
     case "initialise":
     case "remember":
-      return "now";
+      return "requeue";
     case "hold":
     case "refuse":
       return { afterMs: RECHECK_MS.refused };

@@ -1,5 +1,6 @@
-// Mutants of what a rollout promises to clients and to other people's objects: settle time, taking back, confirmed views, creation
-// without adoption, damping, triggers. Where a unit test and the explorer must both notice, the mutant stands here twice.
+// Mutants of what a rollout promises to clients and to other people's objects: settle time, taking back, confirmed
+// views, creation without adoption, damping, triggers. Where a unit test and the explorer must both notice, the mutant
+// stands here twice.
 import { explored, type Mutant, unit } from "./mutant.ts";
 
 type Change = Omit<Mutant, "killedBy">;
@@ -293,7 +294,7 @@ const BUILT: readonly Mutant[] = [
       find: "if (isThere && s.pods.allReady)",
       replace:
         "if (!isThere && s.engine.spec?.replicas === 0)\n" +
-        '    return { type: "move", step: "pods-ready", status: advance(s, { phase: "switching", instanceReady, rollout }), ensure: {}, recheck: "now" };\n' +
+        '    return { type: "move", step: "pods-ready", status: advance(s, { phase: "switching", instanceReady, rollout }), ensure: {}, recheck: "requeue" };\n' +
         "  if (isThere && s.pods.allReady)",
     },
     explored("rollout", "bumps-are-finite"),

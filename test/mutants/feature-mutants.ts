@@ -1,5 +1,5 @@
-// The pinned mutants of auto-stop, drift, triggers and engine classes: decisions that the explorer does not make, killed by the unit
-// tests beside them.
+// The pinned mutants of auto-stop, drift, triggers and engine classes: decisions that the explorer does not make,
+// killed by the unit tests beside them.
 import { type Mutant, unit } from "./mutant.ts";
 
 const DECIDE = "src/engine/auto-stop/decide.test.ts";
@@ -12,7 +12,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
     name: "auto-stop takes a failed scrape for a quiet engine",
     file: "auto-stop/decide.ts",
     find: 'if (activity.type !== "read") return',
-    replace: 'if (activity.type === "notAsked") return',
+    replace: 'if (activity.type === "notProbed") return',
     killedBy: unit(
       DECIDE,
       "rank 5: a failed scrape is activity",
@@ -77,8 +77,8 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   {
     name: "a wake stamp undoes the stop that followed it",
     file: "auto-stop/step.ts",
-    find: "if (engine.spec?.replicas !== 0 || !isOn || isKnown ||",
-    replace: "if (engine.spec?.replicas !== 0 || isOn || isKnown ||",
+    find: "return engine.spec?.replicas === 0 && isOn && !isKnown",
+    replace: "return engine.spec?.replicas === 0 && !isOn && !isKnown",
     killedBy: unit(
       "src/engine/auto-stop/step.test.ts",
       "a stop by a person stands",
@@ -156,14 +156,14 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a pod that becomes ready starts no pass",
-    file: "triggers.ts",
+    file: "child-triggers.ts",
     find: 'status.conditions?.find(({ type }) => type === "Ready")?.status,',
     replace: "",
     killedBy: unit(TRIGGERS, "a pod event by readiness", "expected [] to have a length of 1 but got +0"),
   },
   {
     name: "an edit of a live StatefulSet starts no pass",
-    file: "triggers.ts",
+    file: "child-triggers.ts",
     find: "metadata?.uid,\n    metadata?.generation,\n    metadata?.labels,",
     replace: "metadata?.uid,\n    metadata?.labels,",
     killedBy: unit(TRIGGERS, "a StatefulSet event by its spec", "expected [] to have a length of 1 but got +0"),
@@ -184,7 +184,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
     file: "triggers.ts",
     find: "generation !== current && generation !== active && generation !== draining",
     replace: "generation !== current && generation !== draining",
-    killedBy: unit(TRIGGERS, "a child that goes: … that still serves", "expected [] to have a length of 1 but got +0"),
+    killedBy: unit(TRIGGERS, "a deleted child: … that still serves", "expected [] to have a length of 1 but got +0"),
   },
   {
     name: "a child that loses its label starts no pass",

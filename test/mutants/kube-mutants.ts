@@ -1,5 +1,5 @@
-// The pinned mutants of the runtime: the fence of the lease, read-your-writes, lists and refreshes, repeats of writes, the queue and what
-// an error means for its key.
+// The pinned mutants of the runtime: the fence of the lease, read-your-writes, lists and refreshes, repeats of writes,
+// the queue and what an error means for its key.
 import { type Mutant, unit } from "./mutant.ts";
 
 const ELECTION = "packages/kube/src/election/leader-election.test.ts";
@@ -274,7 +274,7 @@ export const KUBE_MUTANTS: readonly Mutant[] = [
     replace: "this.#finish(entry, this.#clock.monotonicMs());",
     killedBy: unit(
       QUEUE,
-      '"now" goes through the back-off and keeps it growing',
+      '"requeue" goes through the back-off and keeps it growing',
       "expected [ 'a', 'a', 'a' ] to have a length of 2 but got 3",
     ),
   },

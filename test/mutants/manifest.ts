@@ -1,5 +1,6 @@
-// The pinned mutants: small, plausible mistakes in the engine's reconciler, each with the test that must notice and what it must
-// say. A mutant that survives means that a guard is not tested; a text that is no longer found means that the list needs care.
+// The pinned mutants: small, plausible mistakes in the engine's reconciler, each with the test that must notice and
+// what it must say. A mutant that survives means that a guard is not tested; a text that is no longer found means that
+// the list needs care.
 import { ENGINE_MUTANTS } from "./engine-mutants.ts";
 import { explored, guarded, type Mutant } from "./mutant.ts";
 
@@ -30,7 +31,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "the old generation goes before it is drained",
     file: "compute/draining.ts",
     find: '(s.drainProbe.type !== "drained" || isStray(s))',
-    replace: '(s.drainProbe.type === "notAsked" || isStray(s))',
+    replace: '(s.drainProbe.type === "notProbed" || isStray(s))',
     killedBy: explored("rollout", "drained-before-deleted"),
   },
   {
@@ -50,7 +51,7 @@ export const MUTANTS: readonly Mutant[] = [
       "  const early = s.generations.highest + 1;\n" +
       "  const { statefulSet } = renderGeneration({ engine: s.identity, effective, generation: early, instance });\n" +
       '  const begun = advance(s, { phase: "creating", generations: { current: early, highest: early }, instanceReady, rollout });\n' +
-      '  if (early > 0) return { type: "move", step: "pods-ready", status: begun, ensure: { statefulSet }, recheck: "now" };',
+      '  if (early > 0) return { type: "move", step: "pods-ready", status: begun, ensure: { statefulSet }, recheck: "requeue" };',
     killedBy: explored("rollout", "number-before-objects"),
   },
   {
@@ -175,8 +176,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "deletion trusts the cache about StatefulSets",
     file: "deletion.ts",
-    find: 'return [...statefulSets, ...byKind.filter(({ kind }) => kind !== "StatefulSet")];',
-    replace: "return statefulSets.length < 0 ? statefulSets : byKind;",
+    find: "found.push(...(CHILDREN[kind].listedOnDeletion ? await world.listChildren(kind, identity) : seen));",
+    replace:
+      "if (CHILDREN[kind].listedOnDeletion) await world.listChildren(kind, identity);\n      found.push(...seen);",
     killedBy: explored("deletion", "finalizer-goes-last"),
   },
   {

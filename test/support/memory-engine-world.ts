@@ -1,5 +1,6 @@
-// An engine's world in memory: one store of objects with resource versions, owner-blind deletes and a log of every request. Reads
-// marked "cached" see the store as it is, or as `freeze` left it. Not an API server: it knows only what EngineWorld promises.
+// An engine's world in memory: one store of objects with resource versions, owner-blind deletes and a log of every
+// request. Reads marked "cached" see the store as it is, or as `freeze` left it. Not an API server: it knows only what
+// EngineWorld promises.
 import type { FireboltEngine } from "../../src/api/engine.ts";
 import type { FireboltEngineClass } from "../../src/api/engine-class.ts";
 import type { V1ObjectMeta, V1Pod } from "../../src/api/generated/kubernetes.ts";
@@ -8,8 +9,8 @@ import type { FireboltInstance } from "../../src/api/instance.ts";
 import { LABEL } from "../../src/api/labels.ts";
 import { CHILD_KINDS, type ChildKind, type ChildOf, type ChildTypes } from "../../src/engine/child-kinds.ts";
 import type { Pod } from "../../src/engine/children.ts";
-import type { ScrapeAnswer } from "../../src/engine/pod-scrape.ts";
-import type { ProbeQuestion, QueryProbe } from "../../src/engine/probe/query-probe.ts";
+import type { ScrapeResponse } from "../../src/engine/pod-scrape.ts";
+import type { ProbeRequest, QueryProbe } from "../../src/engine/probe/query-probe.ts";
 import type { StatefulSetWarning } from "../../src/engine/snapshot.ts";
 import type { EngineKey, EngineWorld } from "../../src/engine/world.ts";
 import { probeInOrder } from "./probe-in-order.ts";
@@ -30,7 +31,7 @@ export class MemoryEngineWorld implements EngineWorld {
   readonly requests: string[] = [];
   warnings: StatefulSetWarning[] = [];
   /** What pods answer to a scrape. */
-  metrics: (pod: string) => ScrapeAnswer = () => ({ status: 200, body: IDLE });
+  metrics: (pod: string) => ScrapeResponse = () => ({ status: 200, body: IDLE });
   /** Called before every request; what it throws is the answer. */
   intercept: (request: string) => void = () => undefined;
   /** Children that no cache shows, as those without their label. */
@@ -149,7 +150,7 @@ export class MemoryEngineWorld implements EngineWorld {
     return this.warnings;
   }
   /** Pods respond at once: a pass never has to wait for them. */
-  async queries(_engine: EngineKey, pods: readonly Pod[], _question?: ProbeQuestion): Promise<QueryProbe> {
+  async queries(_engine: EngineKey, pods: readonly Pod[], _question?: ProbeRequest): Promise<QueryProbe> {
     return probeInOrder(pods, (name) => {
       this.#ask(`scrape Pod ${name}`);
       return this.metrics(name);

@@ -62,7 +62,7 @@ export class TimedCluster extends EngineCluster {
       const next = await this.pass();
       this.settle();
       const { phase } = this.status ?? {};
-      if (next !== "now" && (phase === "stable" || phase === "stopped")) return next;
+      if (next !== "requeue" && (phase === "stable" || phase === "stopped")) return next;
     }
     throw new Error(`no rest: ${JSON.stringify(this.status)}`);
   }

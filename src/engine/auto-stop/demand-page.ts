@@ -1,22 +1,22 @@
-// Reads the page on which a gateway's wake agent shows demand (docs/monitoring.md#series-about-gateways). Pure and total for any
-// text: the page comes from a pod that faces the outside, so only lines of exactly the known form count.
+// Parses the endpoint on which a gateway's wake agent reports demand (docs/monitoring.md#series-about-gateways). Pure
+// and total for any string: it comes from a pod that faces the outside, so only lines of exactly the known form count.
 
 export interface DemandRow {
-  /** When the engine was last asked for, in milliseconds since the epoch. */
+  /** When the engine was last requested, in milliseconds since the epoch. */
   readonly stampMs: number;
   /** Requests held for it now. */
   readonly holds: number;
 }
 
 const PREFIX = "firebolt_gateway_wake_";
-/** On every page, whatever the demand. */
+/** In every response, whatever the demand. */
 const ALWAYS_THERE = `${PREFIX}demand_dropped_total`;
 const ROW = new RegExp(
   `^${PREFIX}(last_demand_timestamp_seconds|pending_holds)\\{engine="([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)"\\} (\\d+(?:\\.\\d+)?)$`,
   "gm",
 );
 
-/** By engine; undefined when this is no such page. */
+/** By engine; undefined when this is no such response. */
 export function parseDemandPage(page: string): ReadonlyMap<string, DemandRow> | undefined {
   if (!page.includes(ALWAYS_THERE)) return undefined;
   const rows = new Map<string, DemandRow>();

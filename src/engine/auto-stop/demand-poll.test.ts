@@ -1,4 +1,5 @@
-// The poll over caches in memory and gateways that the test answers for: whom it asks, when, and what it makes of the answers.
+// The poll over caches in memory and gateways that the test answers for: whom it asks, when, and what it makes of the
+// answers.
 import { keyText, silentLogger, untilAborted } from "@firebolt-operator/kube";
 import { ManualClock, MemoryCache } from "@firebolt-operator/kube/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -6,7 +7,7 @@ import { FireboltEngine } from "../../api/engine.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import { FireboltInstance } from "../../api/instance.ts";
 import { pods } from "../kinds.ts";
-import type { ScrapeAnswer } from "../pod-scrape.ts";
+import type { ScrapeResponse } from "../pod-scrape.ts";
 import { DemandPoll } from "./demand-poll.ts";
 
 const AGENT = { container: "wake-agent", port: 9903 };
@@ -20,7 +21,7 @@ let asked: string[];
 let failed: string[];
 let complaints: number;
 let told: string[];
-let answers: Map<string, () => Promise<ScrapeAnswer> | ScrapeAnswer>;
+let answers: Map<string, () => Promise<ScrapeResponse> | ScrapeResponse>;
 let poll: DemandPoll;
 let stop: AbortController;
 let running: Promise<void>;
@@ -56,7 +57,7 @@ afterEach(async () => {
 });
 
 /** Seconds since the epoch and held requests, by engine. */
-function page(rows: Readonly<Record<string, readonly [number, number]>>): ScrapeAnswer {
+function page(rows: Readonly<Record<string, readonly [number, number]>>): ScrapeResponse {
   const lines = Object.entries(rows).flatMap(([engine, [seconds, holds]]) => [
     `firebolt_gateway_wake_last_demand_timestamp_seconds{engine="${engine}"} ${seconds}`,
     `firebolt_gateway_wake_pending_holds{engine="${engine}"} ${holds}`,
@@ -205,7 +206,7 @@ test("a gateway that hangs delays nobody and is not asked twice at the same time
   putGateway("hangs");
   putGateway("works");
   putEngine("e", 0, "Stopped");
-  const never = Promise.withResolvers<ScrapeAnswer>();
+  const never = Promise.withResolvers<ScrapeResponse>();
   answers.set("hangs", () => never.promise);
   answers.set("works", () => page({ e: [100, 0] }));
   for (let count = 0; count < 3; count++) await aWhile();
@@ -217,7 +218,7 @@ test("a gateway that hangs delays nobody and is not asked twice at the same time
 
 /** A gateway that takes the connection and never responds: the request ends by its time limit. */
 const hangs = () =>
-  new Promise<ScrapeAnswer>((_, reject) => clock.after(3_000, () => reject(new Error("no response"))));
+  new Promise<ScrapeResponse>((_, reject) => clock.after(3_000, () => reject(new Error("no response"))));
 
 test("a gateway that responded is asked every two seconds, however many others hang", async () => {
   putGateway("works");

@@ -1,5 +1,5 @@
-// What the pods of the active generation were last found to run (docs/design/auto-stop.md#activity). Whatever goes wrong on the way
-// is a result ("failed"), never an exception and never zero; waits for no pod.
+// What the pods of the active generation were last found to run (docs/design/auto-stop.md#activity). Whatever goes
+// wrong on the way is a result ("failed"), never an exception and never zero; waits for no pod.
 import type { Pod } from "../children.ts";
 import { mayRunQueries } from "../pod-state.ts";
 import { causeOf } from "../probe/probe-cause.ts";
@@ -11,7 +11,7 @@ type World = Pick<EngineWorld, "pods" | "listPods" | "queries" | "signal">;
 /** Pending: the pods are being probed. */
 export async function observeActivity(world: World, request: ActivityRequest): Promise<Activity | "pending"> {
   const { identity, active, replicas, mode, sinceMs, freshMs } = request;
-  if (replicas === 0) return { type: "notAsked" };
+  if (replicas === 0) return { type: "notProbed" };
   if (active < 0) return { type: "failed", cause: "no generation has served yet" };
   const pods = await podsOf(world, request);
   if ("cause" in pods) return pods;

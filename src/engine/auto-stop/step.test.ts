@@ -26,7 +26,7 @@ test("auto-stop-just-enabled, no-needless-write: a quiet engine is first looked 
 test("idle-for-its-time, one-status-write: quiet for the timeout: one spec write, then the one status write; then Stopped", async () => {
   const world = await resting();
   world.nowMs += 30 * MINUTE;
-  expect(await world.pass()).toBe("now");
+  expect(await world.pass()).toBe("requeue");
   const writes = world.taken().filter((request) => /^(status|replicas)/.test(request));
   expect(writes).toEqual(["replicas FireboltEngine e", "status FireboltEngine e"]);
   expect(world.status).toMatchObject({ autoStopReason: "Idle", lastScaledAt: text(world.nowMs) });
@@ -159,7 +159,7 @@ test("woken-by-fresh-stamp: by demand, what a gateway shows wakes the engine as 
   expect(world.replicas).toBe(2);
   expect(world.status).toMatchObject({ autoStopReason: "WakeRequested", lastScaledAt: text(world.nowMs) });
   expect(notes).toEqual([
-    "WakeRequested: Demand shown by gateway pod main-gateway-x, 3 s old",
+    "WakeRequested: Demand reported by gateway pod main-gateway-x, 3 s old",
     "AutoStopScaled: From 0 to 2 replicas: WakeRequested",
   ]);
 });

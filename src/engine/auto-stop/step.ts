@@ -1,6 +1,6 @@
-// What auto-stop adds to a decision of the engine: its fields of the one status write and, at rest, another number of replicas
-// (docs/design/auto-stop.md#when-it-is-evaluated). It never adds a write of its own to a pass that is not at rest. Pure: what has to be
-// read for it is said here as well, and observe reads it.
+// What auto-stop adds to a decision of the engine: its fields of the one status write and, at rest, another number of
+// replicas (docs/design/auto-stop.md#when-it-is-evaluated). It never adds a write of its own to a pass that is not at
+// rest. Pure: which reads it needs is decided here as well, and observe makes them.
 import { timeText } from "../../api/condition-list.ts";
 import { INSTANCE_DEFAULTS } from "../../api/defaults.ts";
 import type { EngineDecision, NextStatus, Recheck } from "../decision.ts";
@@ -61,8 +61,9 @@ function asStarted(status: NextStatus, { engine, status: stored }: EngineSnapsho
 }
 
 /**
- * A process whose clock was ahead left a scaling that has not happened yet by this clock. Requests are made after the last scaling, and
- * would lie too far ahead to count: the engine would not wake before that time comes. What was asked for until now has been decided on.
+ * A process whose clock was ahead left a scaling that has not happened yet by this clock. Requests are made after the
+ * last scaling, and would lie too far ahead to count: the engine would not wake before that time comes. Requests until
+ * now have been decided on.
  */
 function withPlausibleScaling(decision: EngineDecision, snapshot: EngineSnapshot) {
   const { status: stored, nowMs } = snapshot;
@@ -77,8 +78,9 @@ function withPlausibleScaling(decision: EngineDecision, snapshot: EngineSnapshot
 }
 
 /**
- * Replicas set to zero by anything but auto-stop, seen for the first time: that is a scaling like auto-stop's own, so that no earlier
- * request undoes it. Auto-stop's own stop is stored with its time, unless the process exited before it could be.
+ * Replicas set to zero by anything but auto-stop, seen for the first time: that is a scaling like auto-stop's own, so
+ * that no earlier request undoes it. Auto-stop's own stop is stored with its time, unless the process exited before it
+ * could be.
  */
 function withForeignStop(decision: EngineDecision, snapshot: EngineSnapshot) {
   if (decision.type === "broken" || !isForeignStop(decision, snapshot)) return { decision, snapshot };
@@ -99,7 +101,10 @@ function isForeignStop({ type }: EngineDecision, snapshot: EngineSnapshot): bool
   return engine.spec?.replicas === 0 && isOn && !isKnown && type !== "broken" && type !== "refuse";
 }
 
-/** Of a stop and a request that both came since the last pass the later one counts: whether the time of the stop decides that. */
+/**
+ * Of a stop and a request that both came since the last pass the later one counts: whether the time of the stop decides
+ * that.
+ */
 function isOvertaken(snapshot: EngineSnapshot): boolean {
   const { nowMs, status } = snapshot;
   return (
@@ -117,12 +122,15 @@ function stopsWhenIdle(snapshot: EngineSnapshot): boolean {
   return policy !== "unknown" && policy?.idleReplicas === 0;
 }
 
-/** Never earlier than before, and never earlier than the request it answers: a gateway's clock may be ahead. */
+/** Never earlier than before, and never earlier than the request it serves: a gateway's clock may be ahead. */
 function scaledText(stored: EngineSnapshot["status"], nowMs: number, wake?: WakeRequest): string {
   return timeText(Math.max(nowMs, storedMs(stored?.lastScaledAt) ?? 0, wake?.atMs ?? 0));
 }
 
-/** At rest before and after. A generation that waits because of a foreign edit must not keep a query from waking the engine. */
+/**
+ * At rest before and after. A generation that waits because of a foreign edit must not keep a query from waking the
+ * engine.
+ */
 function isVerified({ step, status }: AtRest, { phase }: EngineSnapshot): boolean {
   return (step === "verify" || step === "damped") && isAtRest(phase) && phase === status.phase;
 }
@@ -140,8 +148,8 @@ function switchedOff(status: NextStatus): NextStatus {
 }
 
 /**
- * A query that meets a stop would keep the engine down until the drain ends. The generation that drains is still there: the engine gets
- * its number of replicas back, and with it that generation.
+ * A query that meets a stop would keep the engine down until the drain ends. The generation that drains is still there:
+ * the engine gets its number of replicas back, and with it that generation.
  */
 function wakeDraining(decision: AtRest, s: EngineSnapshot, policy: AutoStopPolicy): EngineDecision {
   const replicas = s.engine.spec?.replicas ?? 0;
@@ -183,7 +191,7 @@ function evaluate(decision: AtRest, s: EngineSnapshot, policy: AutoStopPolicy): 
   const cause = verdict.reason === "ScrapeFailed" && activity.type === "failed" ? activity.cause : undefined;
   const shown = withScrapeFailure(decision.status, cause === undefined ? undefined : scrapeFailureText(cause));
   const status = folded(shown, verdict, lastActivityMs);
-  const recheck = earlier(decision.recheck, nextLookMs(verdict, policy, nowMs));
+  const recheck = earlier(decision.recheck, nextPollMs(verdict, policy, nowMs));
   if (verdict.replicas === replicas) return { ...decision, status, recheck };
   const scaled = { ...status, lastScaledAt: scaledText(s.status, nowMs, wake) };
   const scale = {
@@ -193,7 +201,7 @@ function evaluate(decision: AtRest, s: EngineSnapshot, policy: AutoStopPolicy): 
     status: scaled,
     ...(wake === undefined ? {} : { wake }),
   };
-  // Should the write be refused, the pass ends as if nothing had been decided.
+  // Should the write be rejected, the pass ends as if nothing had been decided.
   return { ...decision, recheck, scale };
 }
 
@@ -212,7 +220,7 @@ function folded(
 }
 
 /** At the poll, or when the idle time is over if that comes first. */
-function nextLookMs({ lastActivityMs, replicas }: AutoStopVerdict, policy: AutoStopPolicy, nowMs: number): number {
+function nextPollMs({ lastActivityMs, replicas }: AutoStopVerdict, policy: AutoStopPolicy, nowMs: number): number {
   const poll = pollMs(policy);
   if (lastActivityMs === undefined || replicas <= policy.idleReplicas) return poll;
   const idleInMs = lastActivityMs + policy.idleTimeoutMs - nowMs;
@@ -224,7 +232,7 @@ function pollMs({ pollIntervalMs }: AutoStopPolicy): number {
 }
 
 function earlier(recheck: Recheck, afterMs: number): Recheck {
-  return recheck === "now" ? recheck : { afterMs: Math.min(recheck.afterMs, afterMs) };
+  return recheck === "requeue" ? recheck : { afterMs: Math.min(recheck.afterMs, afterMs) };
 }
 
 /** Stored times have whole seconds: rounded up, so that the time they start is never shorter than promised. */

@@ -101,7 +101,7 @@ test.each([
   "verify, ready-only-when-serving: a routing Service that is wrong (%s) goes back to active, and Ready waits for it",
   (_, routing) => {
     const decision = compute(at("stable", [1, 1]), { routing });
-    expect(decision).toMatchObject({ step: "verify", ensure: { routing: { generation: 1 } }, recheck: "now" });
+    expect(decision).toMatchObject({ step: "verify", ensure: { routing: { generation: 1 } }, recheck: "requeue" });
     expect(decision).toMatchObject({
       status: { conditions: [{}, { type: "Ready", status: "False", reason: "PodsNotReady" }] },
     });

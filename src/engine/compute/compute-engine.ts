@@ -1,5 +1,5 @@
-// The decision of one pass: the step, completed with what observe found for it. Nothing else writes a decision or its status. A pure
-// function of the snapshot: no I/O, no clock, no memory.
+// The decision of one pass: the step, completed with what observe found for it. Nothing else writes a decision or its
+// status. A pure function of the snapshot: no I/O, no clock, no memory.
 import { withAutoStop } from "../auto-stop/step.ts";
 import type { EngineDecision } from "../decision.ts";
 import type { EngineSnapshot } from "../snapshot.ts";

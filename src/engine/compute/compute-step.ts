@@ -1,5 +1,5 @@
-// The step of one pass (docs/design/engine.md#steps): a pure function of the snapshot, one file per phase. compute-engine.ts completes the
-// decision with auto-stop, warnings and a rejected write.
+// The step of one pass (docs/design/engine.md#steps): a pure function of the snapshot, one file per phase.
+// compute-engine.ts completes the decision with auto-stop, warnings and a rejected write.
 import type { EngineDecision } from "../decision.ts";
 import { restPhase } from "../phase.ts";
 import type { EngineSnapshot } from "../snapshot.ts";
@@ -43,9 +43,9 @@ function initialise(s: EngineSnapshot): EngineDecision {
   return { type: "initialise", step: "initialise", status };
 }
 
-/** A phase that some other version wrote: the counters tell whether a generation serves. */
+/** A phase that some other version wrote: the counters show whether a generation serves. */
 function recover(s: EngineSnapshot): EngineDecision {
   const { current, active } = s.generations;
   const phase = active >= 0 && current === active ? restPhase(s.engine.spec) : "creating";
-  return { type: "move", step: "unknown-phase", status: advance(s, { phase }), ensure: {}, recheck: "now" };
+  return { type: "move", step: "unknown-phase", status: advance(s, { phase }), ensure: {}, recheck: "requeue" };
 }

@@ -137,7 +137,7 @@ test("pods-ready: all pods ready → switching", () => {
     step: "pods-ready",
     status: status("switching", 1, 0),
     ensure: {},
-    recheck: "now",
+    recheck: "requeue",
   });
 });
 

@@ -49,7 +49,7 @@ test("while it waits nothing is created, and it starts when its time has come", 
   expect(await world.pass()).toEqual({ afterMs: 1 });
   expect(world.status).toMatchObject({ phase: "stable", currentGeneration: 0 });
   world.nowMs += 1;
-  expect(await world.pass()).toBe("now");
+  expect(await world.pass()).toBe("requeue");
   expect(world.status).toMatchObject({ phase: "creating", currentGeneration: 1 });
 });
 
@@ -59,7 +59,7 @@ test("a change of the spec starts at once, though another generation waits, and 
   await build(world);
   expect(await waited(world)).toBe(2 * SECOND);
   world.edit(image("new:1"));
-  expect(await world.pass()).toBe("now");
+  expect(await world.pass()).toBe("requeue");
   expect(world.status).toMatchObject({ phase: "creating", currentGeneration: 2 });
   expect(world.status?.heldRollout).toBeUndefined();
 });
@@ -86,7 +86,7 @@ test("edits are forgotten after a generation has lived for ten minutes", async (
 test("a StatefulSet that is gone is replaced at once the first time, and later after a while", async () => {
   const world = await timed();
   world.drop("StatefulSet", "e-g0");
-  expect(await world.pass()).toBe("now");
+  expect(await world.pass()).toBe("requeue");
   expect(world.status).toMatchObject({ phase: "creating", currentGeneration: 1, heldRollout: { attempts: 1 } });
   await world.run();
   world.drop("StatefulSet", "e-g1");

@@ -28,7 +28,7 @@ test("nothing-to-drain: counters that disagree are a defect", () => {
 test.each([
   ["drain-with-busy-pod: a pod is busy", { type: "busy", pod: "e-g0-0", queries: 1 }],
   ["drain-with-silent-pod: the probe fails", { type: "failing", pod: "e-g0-0", cause: "refused" }],
-  ["silence-is-not-idle: nobody asked", { type: "notAsked" }],
+  ["silence-is-not-idle: nobody asked", { type: "notProbed" }],
 ] as const)("drain-wait: %s → the drain goes on, at its interval", (_, drainProbe) => {
   expect(
     compute(at("draining", [1, 1, 0]), { drainProbe, drain: { required: true, intervalMs: 1234, settleMs: 0 } }),
@@ -44,7 +44,7 @@ test.each([
   ["drained", { drainProbe: { type: "drained" } }],
   [
     "stuck-drain-released: no longer required",
-    { drain: { required: false, intervalMs: 1, settleMs: 0 }, drainProbe: { type: "notAsked" } },
+    { drain: { required: false, intervalMs: 1, settleMs: 0 }, drainProbe: { type: "notProbed" } },
   ],
 ] as const)("drained, draining-kept-until-cleaning: %s → cleaning, nothing deleted yet", (_, changes) => {
   const decision = compute(at("draining", [1, 1, 0]), changes);
@@ -55,7 +55,7 @@ test.each([
 test.each([
   ["drain-wait", "draining", { type: "busy", pod: "p", queries: 1 }],
   ["drained", "draining", { type: "drained" }],
-  ["clean", "cleaning", { type: "notAsked" }],
+  ["clean", "cleaning", { type: "notProbed" }],
 ] as const)(
   "%s, routing-service-deleted-while-draining, routing-repaired-at-once: a lost routing Service is put back on active meanwhile",
   (step, phase, drainProbe) => {
@@ -69,7 +69,7 @@ test.each([
 test.each([
   ["drain-wait", "draining", { type: "busy", pod: "p", queries: 1 }],
   ["drain-wait", "draining", { type: "drained" }],
-  ["drain-again", "cleaning", { type: "notAsked" }],
+  ["drain-again", "cleaning", { type: "notProbed" }],
 ] as const)(
   "%s: queries that go to the generation that would be deleted start its drain again",
   (step, phase, drainProbe) => {

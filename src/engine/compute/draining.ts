@@ -1,5 +1,5 @@
-// `draining` and `cleaning`: let the old generation finish its queries, then delete it, or take it back when it is what the
-// spec asks for again. Keeps traffic on the active generation meanwhile.
+// `draining` and `cleaning`: let the old generation finish its queries, then delete it, or take it back when it is what
+// the spec requests again. Keeps traffic on the active generation meanwhile.
 import { type EngineDecision, type Ensure, RECHECK_MS } from "../decision.ts";
 import { restPhase } from "../phase.ts";
 import { renderGeneration } from "../render/generation.ts";
@@ -15,9 +15,10 @@ export function computeDraining(s: EngineSnapshot): EngineDecision {
   const ahead = nothingToDrain(s) ?? misplaced(s) ?? takeBack(s);
   if (ahead !== undefined) return ahead;
   const ensure = routingRepair(s, s.generations.active);
-  // A pod that cannot be queried counts as busy: only a probe that found every pod idle, or nobody asking for one, lets the generation go.
+  // A pod that cannot be queried counts as busy: the generation is deleted only after a probe found every pod idle, or
+  // where none is required.
   if (s.drain.required && (s.drainProbe.type !== "drained" || isStray(s))) return holdDrain(s, ensure);
-  return { type: "move", step: "drained", status: advance(s, { phase: "cleaning" }), ensure, recheck: "now" };
+  return { type: "move", step: "drained", status: advance(s, { phase: "cleaning" }), ensure, recheck: "requeue" };
 }
 
 export function computeCleaning(s: EngineSnapshot): EngineDecision {
@@ -57,7 +58,7 @@ function stillRouted(s: EngineSnapshot): EngineDecision | undefined {
       recheck: { afterMs: drain.intervalMs },
     };
   }
-  // A Service that is not the engine's, or is on its way out, cannot be moved.
+  // A Service that is not the engine's, or is being deleted, cannot be changed.
   const isStuck =
     (routing.type === "foreign" || routing.type === "terminating") && routing.target === generations.draining;
   if (!isStuck) return undefined;
@@ -66,8 +67,8 @@ function stillRouted(s: EngineSnapshot): EngineDecision | undefined {
 }
 
 /**
- * A wake or a reverted edit while the old generation drains: it is what the spec asks for, and all of its pods are ready. Queries go
- * back to it, and the generation that was to replace it drains instead. No third one has to be built.
+ * A wake or a reverted edit while the old generation drains: it is what the spec requests, and all of its pods are
+ * ready. Queries go back to it, and the generation that was to replace it drains instead. No third one has to be built.
  */
 function takeBack(s: EngineSnapshot): EngineDecision | undefined {
   const { current, active, draining } = s.generations;
@@ -86,13 +87,13 @@ function takeBack(s: EngineSnapshot): EngineDecision | undefined {
   const status = advance({ ...s, pods: s.drainingPods }, { phase: "draining", generations, switched: true, rollout });
   const isRouted = s.routing.type === "live" && s.routing.target === draining;
   const ensure = isRouted ? {} : routingFlip(s, draining);
-  return current === active ? { type: "move", step: "take-back", status, ensure, recheck: "now" } : undefined;
+  return current === active ? { type: "move", step: "take-back", status, ensure, recheck: "requeue" } : undefined;
 }
 
 function nothingToDrain(s: EngineSnapshot): EngineDecision | undefined {
   if (s.generations.draining !== undefined) return undefined;
   const status = advance(s, { phase: restPhase(s.engine.spec) });
-  return restProblem(status) ?? { type: "move", step: "nothing-to-drain", status, ensure: {}, recheck: "now" };
+  return restProblem(status) ?? { type: "move", step: "nothing-to-drain", status, ensure: {}, recheck: "requeue" };
 }
 
 /** Deleting by a status that contradicts itself could hit the serving generation. */

@@ -1,5 +1,6 @@
-// Who edited a StatefulSet whose next generation is held, or a routing Service that is about to be restored: the field manager of the
-// newest change that is not the operator's. Pure: observe reads the objects, because caches do not keep managed fields.
+// Who edited a StatefulSet whose next generation is held, or a routing Service that is about to be restored: the field
+// manager of the newest change that is not the operator's. Pure: observe reads the objects, because caches do not keep
+// managed fields.
 import { FIELD_MANAGER } from "../../api/group.ts";
 import type { Service, StatefulSet } from "../children.ts";
 import type { EngineDecision } from "../decision.ts";
@@ -40,8 +41,8 @@ export function statefulSetEditorOf(set: StatefulSet | undefined): string | unde
 const SCALE_CLIENT = "a client of the scale subresource (kubectl scale, an autoscaler)";
 
 /**
- * In a Scale a zero is an absent field, and the API server takes absent fields from all managers: then no manager owns the replicas. A
- * write of the StatefulSet itself leaves one.
+ * In a Scale a zero is an absent field, and the API server takes absent fields from all managers: then no manager owns
+ * the replicas. A write of the StatefulSet itself leaves one.
  */
 function isScaledToZero(set: StatefulSet | undefined): boolean {
   const { managedFields = [] } = set?.metadata ?? {};

@@ -1,4 +1,5 @@
-// Which reads a pass makes beyond the caches: each test names the one that its state needs, and the rest must not be made.
+// Which reads a pass makes beyond the caches: each test names the one that its state needs, and the rest must not be
+// made.
 import { expect, test } from "vitest";
 import {
   at,
@@ -59,7 +60,7 @@ test("a rejected write ends in a refusal, and keeps a wake request", () => {
   });
   const nowMs = snapshot(stopped).nowMs;
   const wakeDemand = { stampMs: nowMs, isWaitedFor: true, gateway: "g" };
-  const findings = { activity: { type: "notAsked" } } as const;
+  const findings = { activity: { type: "notProbed" } } as const;
   expect(computeEngine(snapshot(stopped, { rejected, wakeDemand, findings }))).toMatchObject({
     type: "hold",
     scale: { to: 2, reason: "WakeRequested" },

@@ -1,4 +1,5 @@
-// Which further reads the step of a pass depends on: each costs a request, so observe makes them only where this says so. Pure.
+// Which further reads the step of a pass depends on: each costs a request, so observe makes them only where they are
+// listed here. Pure.
 import type { ActivityRequest } from "../auto-stop/decide.ts";
 import { activityRequest, needsStopTime } from "../auto-stop/step.ts";
 import type { EngineSnapshot } from "../snapshot.ts";

@@ -1,5 +1,5 @@
-// The Ready condition as a ladder (docs/design/engine.md#ready): the first rung that applies names the reason. Looks at the phase after
-// the decision and at what was observed before its writes.
+// The Ready condition as a ladder (docs/design/engine.md#ready): the first rung that applies names the reason. Reads
+// the phase after the decision and at what was observed before its writes.
 
 import type { Verdict } from "../../api/condition-list.ts";
 import type { Condition } from "../../api/conditions.ts";
@@ -27,7 +27,7 @@ export function readyVerdict(input: ReadyInput): Verdict {
   const { phase, generations, instanceReady, drainProbe } = input;
   const rolling = rollingText(generations.current, phase);
   if (instanceReady?.status !== "True")
-    return notReady("InstanceNotReady", instanceReady?.message ?? "The instance has not been looked at yet");
+    return notReady("InstanceNotReady", instanceReady?.message ?? "The instance has not been observed yet");
   if (phase === "draining" && drainProbe.type === "failing")
     return notReady(
       "DrainCheckFailing",
@@ -50,7 +50,7 @@ export function readyVerdict(input: ReadyInput): Verdict {
   }
 }
 
-/** Says neither which pod nor how many queries: every change of either would be a status write. */
+/** Names neither the pod nor the number of queries: every change of either would be a status write. */
 function drainingVerdict(input: ReadyInput, rolling: string): Verdict {
   const { generations, drainProbe, before, settledAt } = input;
   if (drainProbe.type === "busy")

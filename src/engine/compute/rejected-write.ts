@@ -1,6 +1,6 @@
-// A child that the API server rejected in this pass (invalid, forbidden by a policy or a quota, a webhook that cannot be called) or whose
-// name another object holds: an immediate retry does not help. The engine reports the cause instead of looking busy; nothing else of the
-// status changes, and the same write is retried at the pace of a closed gate.
+// A child that the API server rejected in this pass (invalid, forbidden by a policy or a quota, a webhook that cannot
+// be called) or whose name another object holds: an immediate retry does not help. The engine reports the cause instead
+// of looking busy; nothing else of the status changes, and the same write is retried at the pace of a closed gate.
 import { findCondition, type Verdict } from "../../api/condition-list.ts";
 import type { EngineReadyReason } from "../../api/conditions.ts";
 import { stableText } from "../../pods/stable-text.ts";
@@ -43,7 +43,7 @@ function rejectionOf(rejected: RejectedWrite): Rejection {
       const isForeign = rejected.obstacle.problem === "belongs to another owner";
       const remedy = isForeign
         ? "the engine needs this name: delete or rename that object, or give the engine another name"
-        : "the engine waits until it is gone";
+        : "the engine waits until it is deleted";
       return { reason: "NameInUse", message: `${rejected.message}; ${remedy}`, isNews: isForeign };
     }
     case "rejected":

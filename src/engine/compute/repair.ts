@@ -33,7 +33,9 @@ export function ensureSet({ current }: EngineSnapshot, rendered: RenderedGenerat
   };
 }
 
-/** At rest: only what is missing is put back. Content edited by hand stays, because engines read it at their start only. */
+/**
+ * At rest: only what is missing is put back. Content edited by hand stays, because engines read it at their start only.
+ */
 export function restoreMissing({ current }: EngineSnapshot, rendered: RenderedGeneration): Ensure {
   return partWrites((part) =>
     current[part].type === "absent" ? { object: rendered[part], exists: false } : undefined,

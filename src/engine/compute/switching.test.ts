@@ -18,7 +18,7 @@ test("switch-service: the selector moves alone, bound to the Service as it was s
     type: "hold",
     step: "switch-service",
     status: status("switching", 1, 0),
-    recheck: "now",
+    recheck: "requeue",
   });
   expect(decision).toMatchObject({
     ensure: { routing: { generation: 1, observed: { type: "live", service: { metadata: { resourceVersion: "5" } } } } },
@@ -52,7 +52,7 @@ test.each([
     step: name.split(":")[0]?.split(", ")[0],
     status: status(phase, 1, 1, 0),
     ensure: {},
-    recheck: "now",
+    recheck: "requeue",
   });
 });
 

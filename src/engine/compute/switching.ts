@@ -19,11 +19,23 @@ export function computeSwitching(s: EngineSnapshot): EngineDecision {
   if (active >= 0 && active !== current) {
     const to = s.drain.required ? "draining" : "cleaning";
     const status = advance(s, { phase: to, generations: { active: current, draining: active }, switched: true });
-    return { type: "move", step: to === "draining" ? "start-drain" : "skip-drain", status, ensure: {}, recheck: "now" };
+    return {
+      type: "move",
+      step: to === "draining" ? "start-drain" : "skip-drain",
+      status,
+      ensure: {},
+      recheck: "requeue",
+    };
   }
   const status = advance(s, { phase: restPhase(s.engine.spec), generations: { active: current } });
   return (
-    restProblem(status) ?? { type: "move", step: "first-rest", status: verified(s, status), ensure: {}, recheck: "now" }
+    restProblem(status) ?? {
+      type: "move",
+      step: "first-rest",
+      status: verified(s, status),
+      ensure: {},
+      recheck: "requeue",
+    }
   );
 }
 
@@ -33,5 +45,11 @@ function flip(s: EngineSnapshot): EngineDecision {
     return { type: "move", step: "step-back", status, ensure: {}, recheck: { afterMs: RECHECK_MS.creating } };
   }
   const ensure = routingFlip(s, s.generations.current);
-  return { type: "hold", step: "switch-service", status: advance(s, { phase: "switching" }), ensure, recheck: "now" };
+  return {
+    type: "hold",
+    step: "switch-service",
+    status: advance(s, { phase: "switching" }),
+    ensure,
+    recheck: "requeue",
+  };
 }

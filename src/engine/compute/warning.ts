@@ -7,7 +7,9 @@ import type { EngineDecision } from "../decision.ts";
 import type { EngineSnapshot, StatefulSetWarning } from "../snapshot.ts";
 import { withoutFailure } from "./failure-suffix.ts";
 
-/** Pods of a young StatefulSet appear one by one; listing its warnings at once would cost a request in every rollout. */
+/**
+ * Pods of a young StatefulSet appear one by one; listing its warnings at once would cost a request in every rollout.
+ */
 const GRACE_MS = 4_000;
 /** Messages about quotas and policies are long. */
 const MESSAGE_LIMIT = 1_000;

@@ -1,5 +1,5 @@
-// The prober over real sockets: pods that accept and never respond, through the API server's proxy and by IP. Time is moved by hand,
-// so that nothing here depends on how fast the machine is.
+// The prober over real sockets: pods that accept and never respond, through the API server's proxy and by IP. Time is
+// moved by hand, so that nothing here depends on how fast the machine is.
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { silentLogger } from "@firebolt-operator/kube";
 import { createKubeClient } from "@firebolt-operator/kube/client";

@@ -53,7 +53,11 @@ test.each([
   ["running queries", metricsOf(2), { type: "busy", queries: 2 }],
   ["suspended queries", metricsOf(0, 1), { type: "busy", queries: 1 }],
   ["no queries", metricsOf(0), { type: "idle" }],
-  ["another status", { status: 403, body: "" }, { type: "failing", cause: "metrics answered with status 403" }],
+  [
+    "another status",
+    { status: 403, body: "" },
+    { type: "failing", cause: "the metrics endpoint responded with status 403" },
+  ],
   [
     "no gauges",
     { status: 200, body: "" },

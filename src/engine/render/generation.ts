@@ -1,4 +1,5 @@
-// The objects of one generation: ConfigMap, headless Service and StatefulSet. Plain objects; nothing is read or written here.
+// The objects of one generation: ConfigMap, headless Service and StatefulSet. Plain objects; nothing is read or written
+// here.
 import type { V1StatefulSet } from "../../api/generated/kubernetes.ts";
 import type { Part, PartObject } from "../child-kinds.ts";
 import type { EngineIdentity } from "../names.ts";

@@ -1,4 +1,5 @@
-// The script that starts the engine in its container. Kubernetes replaces `$(NAME)` in arguments, so the script has none.
+// The script that starts the engine in its container. Kubernetes replaces `$(NAME)` in arguments, so the script has
+// none.
 
 /** Where a later certificate and its authority are mounted. */
 const TLS_FOLDER = "/secrets/tls/engine";

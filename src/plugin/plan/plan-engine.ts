@@ -100,7 +100,7 @@ function snapshotOf({ before, after, instance, statefulSet, bounds }: EngineChan
     draining: undefined,
     drainingPods: NO_PODS,
     orphanedPods: [],
-    drainProbe: { type: "notAsked" },
+    drainProbe: { type: "notProbed" },
   };
 }
 

@@ -147,7 +147,7 @@ async function askPod({ client, call }: Cluster, pod: V1Pod): Promise<PodQueries
   const request = { namespace: namespaceOf(pod), pod: nameOf(pod), port: METRICS_PORT, path: "/metrics" };
   try {
     const { status, body } = await client.podProxyGet({ ...call, timeoutMs: PROBE_TIMEOUT_MS, ...request });
-    if (status !== 200) return { type: "unknown", cause: `metrics answered with status ${status}` };
+    if (status !== 200) return { type: "unknown", cause: `the metrics endpoint responded with status ${status}` };
     const metrics = parseQueryMetrics(body);
     return metrics.type === "read"
       ? { type: "read", queries: metrics.running + metrics.suspended }

@@ -1,4 +1,5 @@
-// One call of the operator to the API server of the model, as it was asked and as it went, and what may be arranged to go wrong.
+// One call of the operator to the API server of the model, as it was asked and as it went, and what may be arranged to
+// go wrong.
 import type { EngineStatus } from "../../../src/api/engine-status.ts";
 import type { ChildKind, ChildTypes } from "../../../src/engine/child-kinds.ts";
 import type { Engine } from "../../../src/engine/children.ts";

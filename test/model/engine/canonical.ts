@@ -1,5 +1,6 @@
-// The identity of a state: two systems with the same key behave alike for ever. Generation numbers count from the lowest one in
-// use, versions and uids only matter as "the same as in the cluster or not", and times as their age, up to where age stops to matter.
+// The identity of a state: two systems with the same key behave alike for ever. Generation numbers count from the
+// lowest one in use, versions and uids only matter as "the same as in the cluster or not", and times as their age, up
+// to where age stops to matter.
 import { ANNOTATION, LABEL } from "../../../src/api/labels.ts";
 import type { Engine, Service } from "../../../src/engine/children.ts";
 import {
@@ -218,7 +219,9 @@ function moodsKey(moods: readonly Mood[]): string {
   return moods.map((mood) => MOOD_KEY[mood]).join("");
 }
 
-/** Which objects of a kind, as somebody knows them, are still the stored ones: same version, same object, or neither. */
+/**
+ * Which objects of a kind, as somebody knows them, are still the stored ones: same version, same object, or neither.
+ */
 function relation(known: Cluster, cluster: Cluster, kind: Kind): string {
   switch (kind) {
     case "engine": {

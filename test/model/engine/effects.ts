@@ -1,11 +1,11 @@
-// What each write of the operator does to the cluster, with the answers that the API server would give: versions and identities
-// are checked, names that are taken are refused, what is marked for deletion stays while something holds it.
+// What each write of the operator does to the cluster, with the answers that the API server would give: versions and
+// identities are checked, names that are taken are refused, what is marked for deletion stays while something holds it.
 import { KubeApiError } from "@firebolt-operator/kube";
 import type { EngineStatus } from "../../../src/api/engine-status.ts";
 import type { V1ConfigMap, V1Service, V1StatefulSet } from "../../../src/api/generated/kubernetes.ts";
 import type { Engine } from "../../../src/engine/children.ts";
 import type { Removal, RoutingWrite } from "../../../src/engine/decision.ts";
-import type { CreateAnswer, ReplicasAnswer, StatusWriteAnswer } from "../../../src/engine/world.ts";
+import type { CreateResult, ReplicasResult, StatusWriteResult } from "../../../src/engine/world.ts";
 import type { Request } from "./calls.ts";
 import { type ChildMap, type Cluster, created, deleted, touched, withMap, withoutPod, written } from "./cluster.ts";
 import { axesOf, FINALIZER, SIZES, specOf } from "./fixtures.ts";
@@ -28,7 +28,7 @@ export function createdChild(
   cluster: Cluster,
   map: ChildMap,
   object: V1ConfigMap | V1Service | V1StatefulSet,
-): Effect<CreateAnswer> {
+): Effect<CreateResult> {
   const name = object.metadata?.name ?? "";
   admit(cluster, map);
   if (cluster[map].has(name)) return { cluster, answer: "exists", refused: true };
@@ -79,7 +79,7 @@ export function removed(
   return { cluster: deleted(cluster, map, name, "foreground"), answer: "accepted" };
 }
 
-export function withStatus(cluster: Cluster, base: Engine, status: EngineStatus): Effect<StatusWriteAnswer> {
+export function withStatus(cluster: Cluster, base: Engine, status: EngineStatus): Effect<StatusWriteResult> {
   const { engine } = cluster;
   if (engine === undefined) return { cluster, answer: { type: "gone" }, refused: true };
   if (engine.metadata?.resourceVersion !== base.metadata?.resourceVersion)
@@ -92,7 +92,7 @@ export function withStatus(cluster: Cluster, base: Engine, status: EngineStatus)
   };
 }
 
-export function withReplicas(cluster: Cluster, base: Engine, wanted: number): Effect<ReplicasAnswer> {
+export function withReplicas(cluster: Cluster, base: Engine, wanted: number): Effect<ReplicasResult> {
   const { engine } = cluster;
   const replicas = SIZES.find((size) => size === wanted);
   if (

@@ -1,5 +1,5 @@
-// What Kubernetes and patient people do by themselves: pods start, queries end, deleted things vanish, instance and class come
-// back. A fair run takes every such step sooner or later.
+// What Kubernetes and patient people do by themselves: pods start, queries end, deleted things vanish, instance and
+// class come back. A fair run takes every such step sooner or later.
 import { controllerUid } from "../../../src/engine/children.ts";
 import {
   type ChildMap,

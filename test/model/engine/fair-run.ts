@@ -110,7 +110,7 @@ function checkRest({ cluster, outcome, calls }: PassRecord): void {
     throw new Violation("crash-anywhere-converges", `a ${request.request.type} in every pass at rest`);
   const problem = restProblem(cluster);
   if (problem !== undefined) throw new Violation("every-edit-runs", `the engine comes to rest with ${problem}`);
-  if (cluster.engine !== undefined && (outcome instanceof Error || outcome === "now" || outcome === "onChange"))
+  if (cluster.engine !== undefined && (outcome instanceof Error || outcome === "requeue" || outcome === "onChange"))
     throw new Violation(
       "bumps-are-finite",
       `a pass at rest ends with ${outcome instanceof Error ? outcome.message : outcome}`,

@@ -1,12 +1,12 @@
-// The engine's world over the model's cluster: cached reads show what the process has seen, everything else is a call. Every call
-// completes at once, is written down, and may be made to go wrong.
+// The engine's world over the model's cluster: cached reads show what the process has seen, everything else is a call.
+// Every call completes at once, is written down, and may be made to go wrong.
 import { KubeTimeoutError } from "@firebolt-operator/kube";
 import type { EngineStatus } from "../../../src/api/engine-status.ts";
 import { CHILD_KINDS, type ChildKind, type ChildOf, type ChildTypes } from "../../../src/engine/child-kinds.ts";
 import type { ChildObject, Engine, Pod } from "../../../src/engine/children.ts";
 import type { Removal, RoutingWrite } from "../../../src/engine/decision.ts";
 import { statefulSetName } from "../../../src/engine/names.ts";
-import type { ProbeQuestion, QueryProbe } from "../../../src/engine/probe/query-probe.ts";
+import type { ProbeRequest, QueryProbe } from "../../../src/engine/probe/query-probe.ts";
 import type { EngineKey, EngineWorld } from "../../../src/engine/world.ts";
 import { type Call, CrashError, type Plan, type Request } from "./calls.ts";
 import { type Cluster, KINDS, type Kind, placeOf, withMap } from "./cluster.ts";
@@ -87,7 +87,7 @@ export class ModelWorld implements EngineWorld {
     return this.#read("list of warnings", () => []);
   }
   /** Pods respond at once, unless the call itself goes wrong: then they have not responded yet. */
-  async queries(_engine: EngineKey, pods: readonly Pod[], question: ProbeQuestion): Promise<QueryProbe> {
+  async queries(_engine: EngineKey, pods: readonly Pod[], question: ProbeRequest): Promise<QueryProbe> {
     const [first] = pods;
     if (first === undefined) return { type: "idle" };
     const request = { type: "probe", set: placeOf(first.metadata?.name ?? "")[0] } as const;

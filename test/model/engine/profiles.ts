@@ -1,5 +1,5 @@
-// Which explorations are made. Each mixes the disturbances that can interact, and starts before the first pass, in the middle of
-// a rollout and in the middle of a start and a stop, so that few disturbances reach far.
+// Which explorations are made. Each mixes the disturbances that can interact, and starts before the first pass, in the
+// middle of a rollout and in the middle of a start and a stop, so that few disturbances reach far.
 import { canonicalKey } from "./canonical.ts";
 import { Violation } from "./checks.ts";
 import { type Cluster, LONG_MS, NOW_MS, type Settings, touched, written } from "./cluster.ts";
@@ -12,7 +12,9 @@ import { type System, UNTOUCHED } from "./system.ts";
 
 const QUIET = { crashes: false, faults: false, pauses: false } as const;
 
-/** Nobody waits for addresses to be forgotten, and one step of the clock is longer than everything that is waited for. */
+/**
+ * Nobody waits for addresses to be forgotten, and one step of the clock is longer than everything that is waited for.
+ */
 const AT_ONCE: Settings = { settleMs: 0, tickMs: LONG_MS, remembers: false };
 
 export const PROFILES = {
@@ -42,7 +44,9 @@ export const PROFILES = {
     disturbances: ["pods", "queries"],
     freeStalls: [["pods"], ["statefulSets"], ["statefulSets", "pods"]],
   },
-  /** Somebody points the routing Service at any generation there is, behind the back of a cache that shows an old one. */
+  /**
+   * Somebody points the routing Service at any generation there is, behind the back of a cache that shows an old one.
+   */
   routing: { ...QUIET, disturbances: ["spec", "routing"], freeStalls: [["services"]] },
   /** Clients use old addresses until the settle time is over, and probes are as old as the prober lets them be. */
   settle: { ...QUIET, disturbances: ["queries", "routing"], freeStalls: [["services"]] },

@@ -1,4 +1,5 @@
-// Runs the operator's real pass over a state of the model, to its end or to where it is made to stop, and keeps what it did.
+// Runs the operator's real pass over a state of the model, to its end or to where it is made to stop, and keeps what it
+// did.
 import { silentLogger } from "@firebolt-operator/kube";
 import type { NextCheck } from "@firebolt-operator/kube/controller";
 import { OPERATOR_DEFAULTS } from "../../../src/api/operator-defaults.ts";

@@ -1,5 +1,5 @@
-// Everything that can happen next in a state: fair steps for nothing, disturbances and faults for one each, and the operator's pass in
-// all its variants (whole, cut by a crash, refused, unanswered, halted between two calls).
+// Everything that can happen next in a state: fair steps for nothing, disturbances and faults for one each, and the
+// operator's pass in all its variants (whole, cut by a crash, refused, unanswered, halted between two calls).
 
 import type { Plan } from "./calls.ts";
 import { checkPass } from "./checks.ts";

@@ -1,5 +1,5 @@
-// One state of everything: the cluster, what the leading process has not seen of it yet, what people touched by hand, and a former
-// leader that stands still in the middle of a pass.
+// One state of everything: the cluster, what the leading process has not seen of it yet, what people touched by hand,
+// and a former leader that stands still in the middle of a pass.
 import type { Call } from "./calls.ts";
 import type { Cluster, Kind } from "./cluster.ts";
 import { countersOf } from "./facts.ts";
@@ -13,7 +13,10 @@ export interface Touched {
   readonly statefulSets: readonly number[];
 }
 
-/** A pass that stopped before its call number `at`. To go on it is run again from its start, which is exact: passes are deterministic. */
+/**
+ * A pass that stopped before its call number `at`. To go on it is run again from its start, which is exact: passes are
+ * deterministic.
+ */
 export interface PausedPass {
   readonly cluster: Cluster;
   readonly lag: Lag;

@@ -1,5 +1,5 @@
-// The engine controller's own watches over the model's cluster: what caches would report of a change, and whether that enqueues the
-// engine. The mapping of events is the operator's; only the caches are the model's.
+// The engine controller's own watches over the model's cluster: what caches would report of a change, and whether that
+// enqueues the engine. The mapping of events is the operator's; only the caches are the model's.
 import { isDeepStrictEqual } from "node:util";
 import { type DeepReadonly, type KubeObject, type ObjectKey, systemClock } from "@firebolt-operator/kube";
 import type { CacheEvent, CacheListener, ObjectCache } from "@firebolt-operator/kube/cache";

@@ -1,5 +1,5 @@
-// The invariants (docs/design/engine.md#invariants) about single writes: what a write may do to the cluster as it is at that
-// moment, given what the pass had seen. Each says what is wrong, or nothing.
+// The invariants (docs/design/engine.md#invariants) about single writes: what a write may do to the cluster as it is at
+// that moment, given what the pass had seen. Each says what is wrong, or nothing.
 import { isDeepStrictEqual } from "node:util";
 import { LABEL } from "../../../src/api/labels.ts";
 import { isOwnedBy } from "../../../src/engine/children.ts";
@@ -167,7 +167,8 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
   "observed-only-when-verified": onStatus(({ from, to, call, pass: { seen } }) => {
     const [before, after] = [call.before.engine?.status?.observedGeneration, call.request.status.observedGeneration];
     if (before === after) return undefined;
-    // `verify` alone, or in the same pass as the step that leads to rest: either way the pass must have seen the spec running.
+    // `verify` alone, or in the same pass as the step that leads to rest: either way the pass must have seen the spec
+    // running.
     const isVerified =
       isRest(to.phase) && (before ?? 0) < (after ?? 0) && isGateOpen(seen) && runsSpec(seen, to.active);
     return isVerified ? undefined : `observedGeneration goes from ${before} to ${after} in ${from.phase}`;
@@ -239,7 +240,8 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
       const ofDraining = generationInName(removal.name) === countersOf(before.engine.status).draining;
       return isDrained && ofDraining ? undefined : `${removal.name} goes, which is not of a drained generation`;
     }
-    // A former leader may still take a Service or ConfigMap of a number that is being built again; at rest it is put back.
+    // A former leader may still take a Service or ConfigMap of a number that is being built again; at rest it is put
+    // back.
     if (pass.plan.interrupt !== undefined && map !== "statefulSets") return undefined;
     const generation = generationInName(removal.name) ?? Number.NaN;
     const { phase, current, active, draining } = countersOf(before.engine.status);

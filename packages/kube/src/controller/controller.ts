@@ -7,7 +7,7 @@ import type { KubeObject, ObjectKey } from "../core/object.ts";
  * How a pass ends: look again when something changes, at once (through the key's back-off), or after a while at the latest. From a
  * minute on the while is spread by up to a tenth (see spread.ts): many keys at rest are not reconciled in one burst.
  */
-export type NextCheck = "onChange" | "now" | { readonly afterMs: number };
+export type NextCheck = "onChange" | "requeue" | { readonly afterMs: number };
 
 /** What the runtime gives one pass besides its key. */
 export interface Pass {

@@ -48,7 +48,7 @@ const owned = new KubeApiError("PATCH x", 409, {
 
 test.each([
   { next: "onChange" as NextCheck, result: "success", passesAfter: { 5: 1, 60000: 1 } },
-  { next: "now" as NextCheck, result: "requeue", passesAfter: { 4: 1, 5: 2 } },
+  { next: "requeue" as NextCheck, result: "requeue", passesAfter: { 4: 1, 5: 2 } },
   { next: { afterMs: 100 }, result: "requeue_after", passesAfter: { 99: 1, 100: 2 } },
 ])("a pass that ends in $next counts as $result", async ({ next, result, passesAfter }) => {
   let count = 0;

@@ -133,5 +133,5 @@ function* causes(error: unknown): Generator<unknown> {
 
 function resultOf(next: NextCheck): PassResult {
   if (next === "onChange") return "success";
-  return next === "now" ? "requeue" : "requeue_after";
+  return next === "requeue" ? "requeue" : "requeue_after";
 }

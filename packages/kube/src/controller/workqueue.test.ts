@@ -128,15 +128,15 @@ test("the back-off of a key doubles from 5 ms to 1000 s and is forgotten by a go
   expect(taken).toHaveLength(before + 1);
 });
 
-test('"now" goes through the back-off and keeps it growing', async () => {
+test('"requeue" goes through the back-off and keeps it growing', async () => {
   const { clock, queue, taken, takeAll } = setUp();
   void takeAll();
   queue.add("a");
   await clock.advance(0);
-  queue.done("a", "now");
+  queue.done("a", "requeue");
   await clock.advance(5);
   expect(taken).toHaveLength(2);
-  queue.done("a", "now");
+  queue.done("a", "requeue");
   await clock.advance(9);
   expect(taken).toHaveLength(2);
   await clock.advance(1);

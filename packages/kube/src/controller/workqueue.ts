@@ -117,7 +117,7 @@ export class WorkQueue {
   done(key: string, next: NextCheck): void {
     const dueMs = typeof next === "object" ? this.#dueAfter(spreadMs(key, next.afterMs)) : NOT_ASKED;
     const entry = this.#takenBack(key);
-    if (next === "now") {
+    if (next === "requeue") {
       this.#finish(entry, this.#backOff(entry, 0));
     } else {
       entry.retries = 0;
