@@ -27,7 +27,7 @@ test.each([
   ["numbers-never-reused: a counter that goes down", at("creating", 2, 0), to("creating", 1, 0)],
   ["active-never-goes-back: an active generation that goes down", at("switching", 2, 2), to("stable", 2, 1)],
   ["active-never-goes-back: an active generation ahead of current", at("switching", 2, 1), to("stable", 2, 3)],
-] as const)("the guard refuses %s before any write", async (_, before, status) => {
+] as const)("the guard rejects %s before any write", async (_, before, status) => {
   const world = new MemoryEngineWorld();
   await expect(applyObjects(move(status), before, world)).rejects.toThrow(InvariantError);
   expect(world.requests).toEqual([]);

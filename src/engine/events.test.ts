@@ -60,7 +60,7 @@ describe("generations", () => {
     expect(event?.[2]).not.toContain("secret");
   });
 
-  test("abandon: GenerationAbandoned, which tells of the removal too", () => {
+  test("abandon: GenerationAbandoned, which reports the removal too", () => {
     const [event, ...more] = told("creating", [1, 0], { changes: { current: liveSet(old, 1) } });
     expect(event?.slice(0, 2)).toEqual(["Normal", "GenerationAbandoned"]);
     expect(event?.[2]).toContain("Generation 1 is abandoned for 2 and deleted: ");
@@ -134,7 +134,7 @@ describe("drains", () => {
     expect(told("draining", [1, 1, 0], { changes: { drainProbe: { type: "drained" } }, ...entered })).toEqual([]);
   });
 
-  test("a generation that cannot be asked is both news", () => {
+  test("a generation that cannot be probed records both events", () => {
     expect(reasons(told("draining", [1, 1, 0], { changes: failing, ...entered }))).toEqual([
       "DrainStarted",
       "DrainCheckFailing",

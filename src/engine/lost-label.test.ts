@@ -29,7 +29,7 @@ test.each([
 test.each([
   ["Service", "e-g1-hl"],
   ["ConfigMap", "e-g1-config"],
-] as const)("a %s goes with the generation that is given up", async (kind, name) => {
+] as const)("a %s is deleted with the generation that is abandoned", async (kind, name) => {
   const world = await stable();
   world.edit(image("new:1"));
   await world.pass();

@@ -57,7 +57,7 @@ test("queries are not sent forward to a generation that was given up since", asy
   expect(target(world)).toBe("0");
 });
 
-test("nothing is deleted by a status that says drained after the drain has started again", async () => {
+test("nothing is deleted by a status of a finished drain after the drain has started again", async () => {
   const world = await stable();
   world.edit(image("new:1"));
   await until(world, "cleaning");

@@ -2,7 +2,7 @@ import { InvariantError } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
 import { cluster, image, stable } from "../../test/support/engine-cluster.ts";
 
-test("a drain with pods that no cache shows asks the API server for them", async () => {
+test("a drain with pods that no cache shows lists them at the API server", async () => {
   const world = await stable();
   world.edit({ ...image("new:1") });
   while (world.status?.phase !== "draining") {
@@ -134,7 +134,7 @@ test("leftovers-of-many-generations, leftovers-behind-closed-gate: leftovers go,
   ]);
 });
 
-test("an unreadable view deletes nothing and is looked at again within 2 s", async () => {
+test("an unreadable view deletes nothing and is requeued within 2 s", async () => {
   const world = await stable();
   world.edit(image("one:1"));
   await world.run();

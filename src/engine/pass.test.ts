@@ -36,7 +36,7 @@ test("created-with-zero-replicas: created with zero replicas it ends stopped", a
   });
 });
 
-test("no-needless-write, idle-engines-start-no-pass: at rest a pass asks and writes nothing", async () => {
+test("no-needless-write, idle-engines-start-no-pass: at rest a pass requests and writes nothing", async () => {
   const world = await stable();
   expect(await world.pass()).toEqual({ afterMs: 240_000 });
   expect(world.taken()).toEqual([]);

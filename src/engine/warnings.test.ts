@@ -65,7 +65,7 @@ test.each([
   expect(await ready(warnings)).toEqual({ reason, message, requests: ["list Event"] });
 });
 
-test("text of others is plain, without what changes by itself", async () => {
+test("messages of others are plain, without volatile parts", async () => {
   const message = (port: number) =>
     `create Pod e-g1-0 failed:\n\u001b[2Jread tcp 10.0.0.7:${port}->10.96.0.9:443: reset`;
   const [one, other] = [

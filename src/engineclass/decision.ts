@@ -2,7 +2,7 @@
 import type { EngineClassStatus } from "../api/engine-class.ts";
 
 export type EngineClassDecision =
-  /** First sight: hold the object back from deletion. */
+  /** The first pass: hold the object back from deletion. */
   | { readonly type: "guard" }
   | { readonly type: "judge"; readonly status: EngineClassStatus }
   /** Being deleted while engines still name it. */

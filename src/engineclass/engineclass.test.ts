@@ -20,7 +20,7 @@ const deleting = { deletionTimestamp: EARLIER };
 const compute = (of: FireboltEngineClass, boundEngines = 0) =>
   computeEngineClass({ nowMs: NOW_MS, engineClass: of, boundEngines });
 
-test("first sight adds the guard", () => {
+test("the first pass adds the guard", () => {
   expect(compute(engineClass())).toEqual({ type: "guard" });
 });
 
@@ -113,7 +113,7 @@ const pass = (world: World) =>
     { nowMs: () => NOW_MS, events: { record: (event) => events.push(event) }, metrics, logger: silentLogger },
   );
 
-test("what is counted about a class goes with it", async () => {
+test("the series of a class are removed with it", async () => {
   const told = async (world: World) => {
     counted.length = 0;
     await pass(world);
@@ -139,7 +139,7 @@ test("an unchanged status is not written", async () => {
   expect(world.writes).toEqual(["status"]);
 });
 
-test("bound-class-never-released: the cache may say zero; only the API server's count releases", async () => {
+test("bound-class-never-released: the cache may show zero; only the API server's count releases", async () => {
   const world = new World(guarded(deleting));
   world.direct = 1;
   expect(await pass(world)).toEqual({ afterMs: 30_000 });
@@ -165,7 +165,7 @@ test.each([
   expect(await pass(world)).toBe("requeue");
 });
 
-test("a refusal is told once", async () => {
+test("a rejection is reported once", async () => {
   events.splice(0);
   const world = new World(guarded(deleting));
   world.direct = 2;
@@ -194,7 +194,7 @@ test.each([
   expect(classesOfEngineEvent(event)).toEqual(keys(...names));
 });
 
-test("the controller's own status writes start no pass", () => {
+test("the controller's own status writes trigger no reconcile", () => {
   const previous = guarded();
   expect(
     classOfEvent({ type: "modified", object: guarded({}, { status: { boundEngines: 1 } }), previous, origin: "write" }),

@@ -219,7 +219,7 @@ const CONFIRMED: readonly Mutant[] = [
       replace: "undefined",
     },
     explored("newLeader", "draining-kept-until-cleaning"),
-    unit(LEADER, "nothing is deleted by a status that says drained", "AssertionError"),
+    unit(LEADER, "nothing is deleted by a status of a finished drain", "AssertionError"),
   ),
   noticed(
     {
@@ -328,7 +328,7 @@ const BUILT: readonly Mutant[] = [
       replace: 'const mayBeGivenUp = phase === "unknown" && isThere;',
     },
     explored("strangers", "every-edit-runs"),
-    unit(LABELS, "goes with the generation that is given up", "AssertionError"),
+    unit(LABELS, "is deleted with the generation that is abandoned", "AssertionError"),
   ),
   noticed(
     {
@@ -346,7 +346,7 @@ const BUILT: readonly Mutant[] = [
       file: "pass.ts",
       find: "await applyStatus(last.decision, last.snapshot, world);\n",
       replace:
-        'await orShowFailure(io, engine, last.decision.type === "hold" ? last.decision.status.conditions : undefined, () => applyStatus(last.decision, last.snapshot, world));\n',
+        'await (last.decision.type === "hold" ? orShowFailure(io, engine, last.decision.status.conditions, () => applyStatus(last.decision, last.snapshot, world)) : applyStatus(last.decision, last.snapshot, world));\n',
     },
     explored("crashes", "one-status-write"),
     unit(FAULTS, "a status that could not be written is not followed by another", "AssertionError"),
@@ -417,7 +417,7 @@ const DAMPED: readonly Mutant[] = [
 const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
-      name: "the end of an object of the current generation starts no pass",
+      name: "the deletion of an object of the current generation triggers no reconcile",
       file: "triggers.ts",
       find: "generation <= highest && generation !== current && generation !== active && generation !== draining;",
       replace: "generation <= highest && generation !== active && generation !== draining;",
@@ -426,7 +426,7 @@ const TRIGGERED: readonly Mutant[] = [
   ),
   noticed(
     {
-      name: "the end of an object of the serving generation starts no pass",
+      name: "the deletion of an object of the serving generation triggers no reconcile",
       file: "triggers.ts",
       find: "generation <= highest && generation !== current && generation !== active && generation !== draining;",
       replace: "generation <= highest && generation !== draining;",
@@ -435,7 +435,7 @@ const TRIGGERED: readonly Mutant[] = [
   ),
   noticed(
     {
-      name: "a pod that becomes ready starts no pass",
+      name: "a pod that becomes ready triggers no reconcile",
       file: "child-triggers.ts",
       find: 'status.conditions?.find(({ type }) => type === "Ready")?.status,',
       replace: "",
@@ -444,7 +444,7 @@ const TRIGGERED: readonly Mutant[] = [
   ),
   noticed(
     {
-      name: "other people's changes of Services and ConfigMaps start no pass",
+      name: "foreign changes of Services and ConfigMaps trigger no reconcile",
       file: "child-triggers.ts",
       find: 'return event.origin !== "write";',
       replace: 'return event.origin !== "watch";',
@@ -453,7 +453,7 @@ const TRIGGERED: readonly Mutant[] = [
   ),
   noticed(
     {
-      name: "a new StatefulSet without replicas starts no pass",
+      name: "a new StatefulSet without replicas triggers no reconcile",
       file: "child-triggers.ts",
       find: 'event.origin === "write" && event.object.spec?.replicas !== 0) return false;',
       replace: 'event.origin === "write") return false;',
@@ -462,7 +462,7 @@ const TRIGGERED: readonly Mutant[] = [
   ),
   noticed(
     {
-      name: "an edited StatefulSet starts no pass",
+      name: "an edited StatefulSet triggers no reconcile",
       file: "child-triggers.ts",
       find: "metadata?.uid,\n    metadata?.generation,",
       replace: "metadata?.uid,",
@@ -471,7 +471,7 @@ const TRIGGERED: readonly Mutant[] = [
   ),
   noticed(
     {
-      name: "an instance that loses its endpoint starts no pass",
+      name: "an instance that loses its endpoint triggers no reconcile",
       file: "triggers.ts",
       find: "status?.metadataEndpoint,",
       replace: "",
@@ -480,7 +480,7 @@ const TRIGGERED: readonly Mutant[] = [
   ),
   noticed(
     {
-      name: "an edited class starts no pass",
+      name: "an edited class triggers no reconcile",
       file: "triggers.ts",
       find: "[metadata?.uid, metadata?.generation, ready?.status, ready?.reason, ready?.message]",
       replace: "[metadata?.uid, ready?.status, ready?.reason, ready?.message]",
@@ -489,7 +489,7 @@ const TRIGGERED: readonly Mutant[] = [
   ),
   noticed(
     {
-      name: "a wake request starts no pass",
+      name: "a wake request triggers no reconcile",
       file: "triggers.ts",
       find: "    metadata?.annotations,\n    metadata?.labels,\n    metadata?.finalizers,",
       replace: "    metadata?.labels,\n    metadata?.finalizers,",

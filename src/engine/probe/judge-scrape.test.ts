@@ -4,7 +4,7 @@ import { judgeFailure, judgeResponse } from "./judge-scrape.ts";
 
 const page = (...lines: readonly string[]) => ({ status: 200, body: `${lines.join("\n")}\n` });
 
-test("only two gauges that say zero are idle", () => {
+test("only two gauges at zero are idle", () => {
   const { queries, responded } = judgeResponse(page("firebolt_running_queries 0", "firebolt_suspended_queries 0"));
   expect([queries, responded]).toEqual([{ type: "idle" }, true]);
 });
