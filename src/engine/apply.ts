@@ -115,15 +115,15 @@ function checked(decision: EngineDecision, snapshot: EngineSnapshot): WritableDe
 async function scale(decision: WritableDecision, engine: Engine, world: EngineWorld) {
   const unscaled = { base: engine, status: decision.status, scaled: undefined };
   if (decision.type !== "hold" || decision.scale === undefined) return unscaled;
-  const answer = await world.patchReplicas(engine, decision.scale.to);
-  if (answer.type === "refused") {
-    const text = scaleFailureText(decision.scale, answer.because);
+  const result = await world.patchReplicas(engine, decision.scale.to);
+  if (result.type === "refused") {
+    const text = scaleFailureText(decision.scale, result.because);
     const conditions = decision.status.conditions ?? [];
     const status =
       text === undefined ? decision.status : { ...decision.status, conditions: withFailure(conditions, text) };
-    return { ...unscaled, status, scaled: answer };
+    return { ...unscaled, status, scaled: result };
   }
-  return { base: answer.engine, status: decision.scale.status, scaled: { type: "done" } as const };
+  return { base: result.engine, status: decision.scale.status, scaled: { type: "done" } as const };
 }
 
 /** The reason why the pass must be discarded, if there is one. */
@@ -145,8 +145,8 @@ async function writeObjects(
       const view = await confirmView(world, snapshot.identity);
       if (view === undefined || !isUnmoved(view, snapshot) || !isStillRouted(view, snapshot)) return MOVED_ON;
       // The engine has just been read: the routing Service needs no confirmation of its own.
-      const answer = decision.routing && (await world.writeRoutingService(decision.routing));
-      const stale = answer === "conflict" ? "the routing Service has changed" : undefined;
+      const result = decision.routing && (await world.writeRoutingService(decision.routing));
+      const stale = result === "conflict" ? "the routing Service has changed" : undefined;
       return stale ?? removeObjects(decision.remove, snapshot, world);
     }
     case "clean": {
@@ -223,10 +223,10 @@ interface Creation {
  */
 async function created(
   kind: ChildKind,
-  answer: Promise<CreateResult>,
+  result: Promise<CreateResult>,
   { object, identity: { namespace, name: engine, uid }, world, apply }: Creation,
 ): Promise<string | undefined> {
-  if ((await answer) === "created") return undefined;
+  if ((await result) === "created") return undefined;
   const name = object.metadata?.name ?? "";
   const found = await world.readChild<ChildKind>(kind, { namespace, name });
   const isForeign = found !== undefined && !isOwnedBy(found.metadata, uid);
@@ -256,8 +256,8 @@ async function writeRouting(
   const isSure = generations.active < 0 || (isForward && world.wroteLast(snapshot.engine));
   const stale = isSure ? undefined : await movedOn(snapshot, world);
   if (stale !== undefined) return stale;
-  const answer = await world.writeRoutingService(routing);
-  return answer === "conflict" ? "the routing Service has changed" : undefined;
+  const result = await world.writeRoutingService(routing);
+  return result === "conflict" ? "the routing Service has changed" : undefined;
 }
 
 /** Reads the engine: whether the pass decides by a state that is no longer stored. */
@@ -272,9 +272,9 @@ async function removeObjects(
   world: EngineWorld,
 ): Promise<string | undefined> {
   for (const removal of removals) {
-    const answer = await world.remove(identity.namespace, removal);
+    const result = await world.remove(identity.namespace, removal);
     // Without a version a conflict only means that the observed object was deleted and another has its name.
-    if (answer === "conflict" && removal.resourceVersion !== undefined)
+    if (result === "conflict" && removal.resourceVersion !== undefined)
       return `${removal.kind} ${removal.name} has changed`;
   }
   return undefined;

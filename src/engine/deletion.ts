@@ -128,8 +128,8 @@ async function reportForeignFinalizers(
     note,
   });
   try {
-    const answer = await world.writeStatus(engine, externalFinalizerStatus(engine, note, nowMs));
-    return answer.type === "written" ? answer.engine : engine;
+    const result = await world.writeStatus(engine, externalFinalizerStatus(engine, note, nowMs));
+    return result.type === "written" ? result.engine : engine;
   } catch (error) {
     if (world.signal.aborted || error instanceof NotLeaderError) throw error;
     logger.error("foreign finalizers could not be reported", error);

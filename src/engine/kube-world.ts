@@ -111,7 +111,7 @@ function directReads({ client, prober, signal }: KubeWorldOptions): DirectReads 
       const { items } = await client.list(coreEvents, { ...call, namespace, fieldSelector, limit: WARNING_LIMIT });
       return items.map(warningOf);
     },
-    queries: async (engine, pods, question) => prober.queries(engineKey(engine), pods, question),
+    queries: async (engine, pods, request) => prober.queries(engineKey(engine), pods, request),
   };
 }
 

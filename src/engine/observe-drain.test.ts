@@ -48,8 +48,8 @@ test("only a probe that began after the settle time counts", async () => {
   const asked: ProbeRequest[] = [];
   world.nowMs += SETTLE_MS;
   Object.assign(world, {
-    queries: async (_engine: unknown, _pods: unknown, question: ProbeRequest) => {
-      asked.push(question);
+    queries: async (_engine: unknown, _pods: unknown, request: ProbeRequest) => {
+      asked.push(request);
       return { type: "idle" };
     },
   });

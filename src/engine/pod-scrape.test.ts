@@ -35,7 +35,7 @@ test("a response past the limit is rejected", async () => {
 });
 
 test("no response in time", async () => {
-  await expect(scrape(() => undefined, { firstByteMs: 20 })).rejects.toThrow("no answer within");
+  await expect(scrape(() => undefined, { firstByteMs: 20 })).rejects.toThrow("no response within");
 });
 
 test("a response that never ends", async () => {

@@ -33,7 +33,7 @@ export function scrapePod(address: PodAddress, signal: AbortSignal, limits = SCR
   call.once("socket", (socket) =>
     socket.once("connect", () => {
       clearTimeout(timer);
-      timer = tooLate("answer", limits.firstByteMs);
+      timer = tooLate("response", limits.firstByteMs);
     }),
   );
   call.once("response", (response) => {

@@ -22,8 +22,8 @@ export async function writeStatus(
 ): Promise<StatusOutcome> {
   if (isSameStatus(engine.status, next)) return { type: "unchanged" };
   const stamped = { ...next, lastReconciled: timeText(nowMs) };
-  const answer = await world.writeStatus(engine, stamped);
-  if (answer.type !== "conflict") return answer;
+  const result = await world.writeStatus(engine, stamped);
+  if (result.type !== "conflict") return result;
   const fresh = await world.readEngine(identityOf(engine));
   if (fresh === undefined) return { type: "gone" };
   const isBase = fresh.metadata?.uid === engine.metadata?.uid && isDeepStrictEqual(fresh.status, engine.status);

@@ -126,11 +126,11 @@ function withLostPod(engine: TimedCluster): TimedCluster {
 
 /** All these engines have the same name in their own stores: what the prober sees of them is told apart here. */
 function probedWorld(engine: TimedCluster, key: EngineKey, prober: QueryProber): EngineWorld {
-  const queries = (_: EngineKey, pods: Parameters<QueryProber["queries"]>[1], question: ProbeRequest) =>
+  const queries = (_: EngineKey, pods: Parameters<QueryProber["queries"]>[1], request: ProbeRequest) =>
     prober.queries(
       key,
       pods.map((pod) => ({ ...pod, metadata: { ...pod.metadata, uid: `${key.name} ${pod.metadata?.uid}` } })),
-      question,
+      request,
     );
   return new Proxy(engine, {
     get(target, property) {

@@ -51,7 +51,7 @@ export interface DirectReads {
    * What these pods were last found to run. Never waits for a pod: where a result is missing the pods are probed beside
    * the pass, and the engine is enqueued when they have responded.
    */
-  queries(engine: EngineKey, pods: readonly Pod[], question: ProbeRequest): Promise<QueryProbe>;
+  queries(engine: EngineKey, pods: readonly Pod[], request: ProbeRequest): Promise<QueryProbe>;
 }
 
 /** Every write throws when the API server rejects it for a reason that the result type does not name. */

@@ -8,7 +8,7 @@ import { computeEngineClass } from "./compute.ts";
 import { classesOfEngineEvent, classOfEvent } from "./controller.ts";
 import type { EngineClassMetrics } from "./metrics-hooks.ts";
 import { runEngineClassPass } from "./pass.ts";
-import type { EngineClassWorld, WriteAnswer } from "./world.ts";
+import type { EngineClassWorld, WriteResult } from "./world.ts";
 
 const FINALIZERS = [ENGINE_CLASS_NAMES.finalizer];
 const guarded = (metadata = {}, rest: Partial<FireboltEngineClass> = {}) =>
@@ -75,7 +75,7 @@ class World implements EngineClassWorld {
   stored: FireboltEngineClass;
   cached = 0;
   direct: number | Error = 0;
-  answer: WriteAnswer = "written";
+  result: WriteResult = "written";
   constructor(stored: FireboltEngineClass) {
     this.stored = stored;
   }
@@ -87,16 +87,16 @@ class World implements EngineClassWorld {
   }
   async addFinalizer() {
     this.writes.push("guard");
-    return this.answer;
+    return this.result;
   }
   async removeFinalizer() {
     this.writes.push("release");
-    return this.answer;
+    return this.result;
   }
   async writeStatus(_: unknown, status: EngineClassStatus) {
     this.writes.push("status");
-    if (this.answer === "written") this.stored = { ...this.stored, status };
-    return this.answer;
+    if (this.result === "written") this.stored = { ...this.stored, status };
+    return this.result;
   }
 }
 
@@ -122,7 +122,7 @@ test("the series of a class are removed with it", async () => {
   const world = new World(guarded());
   world.cached = 2;
   expect(await told(world)).toEqual(["c 2"]);
-  world.answer = "conflict";
+  world.result = "conflict";
   world.cached = 3;
   expect(await told(world)).toEqual([]);
   expect(await told(Object.assign(new World(guarded()), { engineClass: () => undefined }))).toEqual(["c gone"]);
@@ -161,7 +161,7 @@ test.each([
   ["finalizer", guarded(deleting)],
 ] as const)("a conflict on the %s is discarded, now", async (_, of) => {
   const world = new World(of);
-  world.answer = "conflict";
+  world.result = "conflict";
   expect(await pass(world)).toBe("requeue");
 });
 

@@ -9,7 +9,7 @@ import type { EngineClassStatus } from "../api/engine-class.ts";
 import { API_VERSION } from "../api/group.ts";
 import { computeEngineClass, type EngineClass } from "./compute.ts";
 import type { EngineClassMetrics } from "./metrics-hooks.ts";
-import type { ClassKey, EngineClassWorld, WriteAnswer } from "./world.ts";
+import type { ClassKey, EngineClassWorld, WriteResult } from "./world.ts";
 
 export interface ClassPassDeps {
   readonly nowMs: () => number;
@@ -42,8 +42,8 @@ export async function runEngineClassPass(
       await world.addFinalizer(engineClass);
       return "requeue";
     case "release": {
-      const answer = await world.removeFinalizer(engineClass);
-      if (answer !== "written") return "requeue";
+      const result = await world.removeFinalizer(engineClass);
+      if (result !== "written") return "requeue";
       deps.metrics.removed(key);
       deps.logger.info("class released");
       return "onChange";
@@ -63,15 +63,15 @@ async function store(
   engineClass: EngineClass,
   status: EngineClassStatus,
   deps: ClassPassDeps,
-): Promise<WriteAnswer> {
+): Promise<WriteResult> {
   if (isDeepStrictEqual(engineClass.status, status)) return "written";
-  const answer = await world.writeStatus(engineClass, status);
-  if (answer === "written") tell(engineClass, status, deps);
-  return answer;
+  const result = await world.writeStatus(engineClass, status);
+  if (result === "written") report(engineClass, status, deps);
+  return result;
 }
 
 /** A rejection is reported once, when it begins. */
-function tell(engineClass: EngineClass, status: EngineClassStatus, { events, logger }: ClassPassDeps): void {
+function report(engineClass: EngineClass, status: EngineClassStatus, { events, logger }: ClassPassDeps): void {
   const ready = findCondition(status.conditions, "Ready");
   if (ready?.status !== "False" || findCondition(engineClass.status?.conditions, "Ready")?.reason === ready.reason)
     return;

@@ -66,7 +66,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   {
     name: "demand wakes an engine that was already woken for it",
     file: "auto-stop/wake-request.ts",
-    find: "return isAnswered(stampMs, sources) ? undefined :",
+    find: "return isServed(stampMs, sources) ? undefined :",
     replace: "return stampMs < 0 ? undefined :",
     killedBy: unit(
       "src/engine/auto-stop/step.test.ts",

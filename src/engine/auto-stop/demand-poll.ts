@@ -129,7 +129,7 @@ export class DemandPoll implements Runnable, DemandSource {
     const { status, body } = await read(pod, mode, signal);
     if (status !== 200) throw new Error(`/demand responded with status ${status}`);
     const page = parseDemandPage(body);
-    if (page === undefined) throw new Error("/demand answered with something else than demand");
+    if (page === undefined) throw new Error("/demand responded with something else than demand");
     // Names come from outside: only engines that could be woken are worth remembering.
     return new Map([...page].filter(([engine]) => this.#wakeable.has({ namespace, name: engine })));
   }

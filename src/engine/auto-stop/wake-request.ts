@@ -44,7 +44,7 @@ export function newestWakeRequest(sources: WakeSources): WakeRequest | undefined
 
 function stamped(sources: WakeSources): WakeRequest | undefined {
   const stampMs = wakeStampOf(sources.metadata);
-  if (stampMs === undefined || isAnswered(stampMs, sources)) return undefined;
+  if (stampMs === undefined || isServed(stampMs, sources)) return undefined;
   return { atMs: stampMs, stampMs, gateway: undefined };
 }
 
@@ -54,7 +54,7 @@ function shown(sources: WakeSources): WakeRequest | undefined {
   const { stampMs, isWaitedFor, gateway } = demand;
   // A request waits now, whatever the clock of the gateway's node shows.
   if (isWaitedFor) return { atMs: nowMs, stampMs, gateway };
-  return isAnswered(stampMs, sources) ? undefined : { atMs: stampMs, stampMs, gateway };
+  return isServed(stampMs, sources) ? undefined : { atMs: stampMs, stampMs, gateway };
 }
 
 /**
@@ -62,7 +62,7 @@ function shown(sources: WakeSources): WakeRequest | undefined {
  * that comes in the very second of a stop is repeated while its client still waits: agents stamp a time after the last
  * scaling (src/wake-agent/stamper.ts).
  */
-function isAnswered(stampMs: number, { lastScaledMs, usedMs }: WakeSources): boolean {
+function isServed(stampMs: number, { lastScaledMs, usedMs }: WakeSources): boolean {
   const second = Math.floor(stampMs / 1_000) * 1_000;
   return (lastScaledMs !== undefined && second <= lastScaledMs) || (usedMs !== undefined && second < usedMs);
 }

@@ -39,7 +39,7 @@ export interface QueryProber {
    * Never waits and never throws. Requests a probe of each pod without a current result; one probe per pod at a time.
    * The caller passes the pods that may run queries: without any, the generation is idle.
    */
-  queries(engine: EngineKey, pods: readonly Pod[], question: ProbeRequest): QueryProbe;
+  queries(engine: EngineKey, pods: readonly Pod[], request: ProbeRequest): QueryProbe;
   /** Called with the engine when every pod that it was waiting for has a result. Returns the way to unsubscribe. */
   onResult(listener: (engine: EngineKey) => void): () => void;
 }

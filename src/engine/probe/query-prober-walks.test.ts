@@ -73,7 +73,7 @@ class Walk {
   readonly #broken: string[] = [];
   readonly #waiting = new Map<number, number>();
   readonly #pods: Pod[][];
-  readonly #questions = new Map<number, ProbeRequest>();
+  readonly #requests = new Map<number, ProbeRequest>();
   readonly harness: ReturnType<typeof probeHarness>;
   #mode: MetricScrapeMode = "ApiserverProxy";
   #uid = 0;
@@ -115,18 +115,18 @@ class Walk {
 
   ask(engine: number, moment: Omit<ProbeRequest, "mode">): QueryProbe {
     const pods = this.#pods[engine] ?? [];
-    const question = { mode: this.#mode, ...moment };
+    const request = { mode: this.#mode, ...moment };
     const nowMs = this.harness.clock.now();
     for (const { metadata: { uid = "" } = {} } of pods) {
       if (nowMs - (this.#askedMs.get(uid) ?? nowMs) >= FORGET_MS) this.#responded.set(uid, true);
       this.#askedMs.set(uid, nowMs);
     }
-    this.#questions.set(engine, question);
-    const probe = this.harness.ask(pods, question, ENGINES[engine]);
+    this.#requests.set(engine, request);
+    const probe = this.harness.ask(pods, request, ENGINES[engine]);
     if (probe.type === "pending") this.#waiting.set(engine, this.harness.enqueued.length);
     else {
       this.#waiting.delete(engine);
-      this.#check(probe, pods, question);
+      this.#check(probe, pods, request);
     }
     return probe;
   }
@@ -140,12 +140,12 @@ class Walk {
         for (const scrape of [...running]) this.#respond(scrape, "idle");
         await clock.advance(0);
       }
-      // For questions about the future.
+      // For requests about a moment in the future.
       await clock.advance(3_000);
       for (const [engine, since] of [...this.#waiting]) {
         if (running.size > 0) break;
         expect(enqueued.slice(since), "requested, and never enqueued").toContain(`ns/${ENGINES[engine]}`);
-        const { sinceMs, freshMs } = this.#questions.get(engine) ?? { sinceMs: 0, freshMs: 0 };
+        const { sinceMs, freshMs } = this.#requests.get(engine) ?? { sinceMs: 0, freshMs: 0 };
         this.ask(engine, { sinceMs, freshMs });
       }
     }

@@ -83,13 +83,13 @@ class PodProber implements QueryProber {
     else signal.addEventListener("abort", end, { once: true });
   }
 
-  queries(engine: EngineKey, pods: readonly Pod[], question: ProbeRequest): QueryProbe {
+  queries(engine: EngineKey, pods: readonly Pod[], request: ProbeRequest): QueryProbe {
     const nowMs = this.#options.clock.monotonicMs();
-    const targets = pods.map((pod) => this.#target(pod, question.mode, nowMs));
+    const targets = pods.map((pod) => this.#target(pod, request.mode, nowMs));
     this.#forget(nowMs);
-    const unknown = targets.filter(({ result }) => result === undefined || !isCurrent(result, question, nowMs));
+    const unknown = targets.filter(({ result }) => result === undefined || !isCurrent(result, request, nowMs));
     if (unknown.length > 0) {
-      this.#request(engine, unknown, question);
+      this.#request(engine, unknown, request);
       return { type: "pending" };
     }
     // Only now: a result that a pass could not use yet, because others were missing, must not expire before it can.
@@ -205,9 +205,9 @@ class PodProber implements QueryProber {
   }
 }
 
-function isCurrent(result: ProbeResult, question: ProbeRequest, nowMs: number): boolean {
-  if (result.mode !== question.mode || result.beganMs < question.sinceMs) return false;
-  if (result.readMs !== undefined) return nowMs - result.readMs < question.freshMs;
+function isCurrent(result: ProbeResult, request: ProbeRequest, nowMs: number): boolean {
+  if (result.mode !== request.mode || result.beganMs < request.sinceMs) return false;
+  if (result.readMs !== undefined) return nowMs - result.readMs < request.freshMs;
   return nowMs - result.arrivedMs < unreadMs(result.queries);
 }
 
