@@ -1,6 +1,6 @@
 // The pinned mutants: small, plausible mistakes in the engine's reconciler, each with the test that must notice and
-// what it must say. A mutant that survives means that a guard is not tested; a text that is no longer found means that
-// the list needs care.
+// what it must say. A mutant that survives means that a guard is not tested; a string that is no longer found means
+// that the list needs care.
 import { ENGINE_MUTANTS } from "./engine-mutants.ts";
 import { explored, guarded, type Mutant } from "./mutant.ts";
 

@@ -30,9 +30,9 @@ export class MemoryEngineWorld implements EngineWorld {
   /** Every request that a real world would have sent, in order: `verb Kind name`. */
   readonly requests: string[] = [];
   warnings: StatefulSetWarning[] = [];
-  /** What pods answer to a scrape. */
+  /** What pods respond to a scrape. */
   metrics: (pod: string) => ScrapeResponse = () => ({ status: 200, body: IDLE });
-  /** Called before every request; what it throws is the answer. */
+  /** Called before every request; what it throws is the response. */
   intercept: (request: string) => void = () => undefined;
   /** Children that no cache shows, as those without their label. */
   isHidden: (kind: ChildKind, name: string) => boolean = () => false;
@@ -104,7 +104,7 @@ export class MemoryEngineWorld implements EngineWorld {
     return all.filter(({ metadata }) => metadata?.labels?.[LABEL.engine] === engine);
   }
 
-  #ask(request: string): void {
+  #request(request: string): void {
     this.requests.push(request);
     this.intercept(request);
   }
@@ -130,63 +130,63 @@ export class MemoryEngineWorld implements EngineWorld {
   }
 
   async readEngine({ name }: EngineKey) {
-    this.#ask(`get FireboltEngine ${name}`);
+    this.#request(`get FireboltEngine ${name}`);
     return this.get("FireboltEngine", name);
   }
   async readChild<K extends ChildKind>(kind: K, { name }: EngineKey): Promise<ChildOf<K> | undefined> {
-    this.#ask(`get ${kind} ${name}`);
+    this.#request(`get ${kind} ${name}`);
     return this.get(kind, name) as ChildOf<K> | undefined;
   }
   async listChildren(kind: ChildKind, { name }: EngineKey) {
-    this.#ask(`list ${kind} ${name}`);
+    this.#request(`list ${kind} ${name}`);
     return this.#labelled(kind, this.#objects, name).map(({ metadata = {} }) => ({ kind, metadata }));
   }
   async listPods({ name }: EngineKey, generation: number) {
-    this.#ask(`list Pod ${name}`);
+    this.#request(`list Pod ${name}`);
     return this.#podsIn(this.#objects, name, generation);
   }
   async listWarnings() {
-    this.#ask("list Event");
+    this.#request("list Event");
     return this.warnings;
   }
   /** Pods respond at once: a pass never has to wait for them. */
   async queries(_engine: EngineKey, pods: readonly Pod[], _question?: ProbeRequest): Promise<QueryProbe> {
     return probeInOrder(pods, (name) => {
-      this.#ask(`scrape Pod ${name}`);
+      this.#request(`scrape Pod ${name}`);
       return this.metrics(name);
     });
   }
 
   async addFinalizer(engine: Parameters<EngineWorld["addFinalizer"]>[0]) {
-    this.#ask(`finalizer FireboltEngine ${engine.metadata?.name}`);
+    this.#request(`finalizer FireboltEngine ${engine.metadata?.name}`);
     this.#changeEngine(engine, { finalizers: [ENGINE_NAMES.finalizer] });
   }
   async removeFinalizer(engine: Parameters<EngineWorld["addFinalizer"]>[0]) {
-    this.#ask(`unfinalize FireboltEngine ${engine.metadata?.name}`);
+    this.#request(`unfinalize FireboltEngine ${engine.metadata?.name}`);
     this.#changeEngine(engine, { finalizers: [] });
     this.drop("FireboltEngine", engine.metadata?.name ?? "");
   }
   async applyChild<K extends ChildKind>(kind: K, object: Stored[K]) {
-    this.#ask(`apply ${kind} ${object.metadata?.name}`);
+    this.#request(`apply ${kind} ${object.metadata?.name}`);
     this.put(kind, object);
   }
   async createChild<K extends ChildKind>(kind: K, object: Stored[K]) {
     const name = object.metadata?.name ?? "";
-    this.#ask(`create ${kind} ${name}`);
+    this.#request(`create ${kind} ${name}`);
     if (this.get(kind, name) !== undefined) return "exists" as const;
     this.put(kind, object);
     return "created" as const;
   }
   async writeRoutingService({ service, generation, observed }: Parameters<EngineWorld["writeRoutingService"]>[0]) {
     const name = service.metadata?.name ?? "";
-    this.#ask(`route Service ${name} to ${generation}`);
+    this.#request(`route Service ${name} to ${generation}`);
     const seen = observed.type === "live" ? observed.service.metadata?.resourceVersion : undefined;
     if (this.get("Service", name)?.metadata?.resourceVersion !== seen) return "conflict" as const;
     this.put("Service", service);
     return "written" as const;
   }
   async remove(_namespace: string, { kind, name, uid, resourceVersion }: Parameters<EngineWorld["remove"]>[1]) {
-    this.#ask(`delete ${kind} ${name}`);
+    this.#request(`delete ${kind} ${name}`);
     const found: { readonly metadata?: V1ObjectMeta } | undefined = this.get(kind, name);
     if (found === undefined) return "accepted" as const;
     const same =
@@ -197,7 +197,7 @@ export class MemoryEngineWorld implements EngineWorld {
     return "accepted" as const;
   }
 
-  /** StatefulSets linger until their pods are gone. */
+  /** StatefulSets stay until their pods are deleted. */
   #delete(kind: ChildKind | "Pod", name: string): void {
     const set = kind === "StatefulSet" ? this.get(kind, name) : undefined;
     if (set === undefined) this.drop(kind, name);
@@ -206,7 +206,7 @@ export class MemoryEngineWorld implements EngineWorld {
 
   async patchReplicas(engine: Parameters<EngineWorld["patchReplicas"]>[0], replicas: number) {
     const name = engine.metadata?.name ?? "";
-    this.#ask(`replicas FireboltEngine ${name}`);
+    this.#request(`replicas FireboltEngine ${name}`);
     const stored = this.get("FireboltEngine", name);
     if (stored?.spec === undefined || stored.metadata?.resourceVersion !== engine.metadata?.resourceVersion)
       return { type: "refused", because: new Error("conflict") } as const;
@@ -221,7 +221,7 @@ export class MemoryEngineWorld implements EngineWorld {
     status: Parameters<EngineWorld["writeStatus"]>[1],
   ) {
     const name = engine.metadata?.name ?? "";
-    this.#ask(`status FireboltEngine ${name}`);
+    this.#request(`status FireboltEngine ${name}`);
     const stored = this.get("FireboltEngine", name);
     if (stored === undefined) return { type: "gone" } as const;
     if (stored.metadata?.resourceVersion !== engine.metadata?.resourceVersion) return { type: "conflict" } as const;

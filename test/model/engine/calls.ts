@@ -1,5 +1,5 @@
-// One call of the operator to the API server of the model, as it was asked and as it went, and what may be arranged to
-// go wrong.
+// One call of the operator to the API server of the model, as it was requested and as it ended, and what may be
+// arranged to go wrong.
 import type { EngineStatus } from "../../../src/api/engine-status.ts";
 import type { ChildKind, ChildTypes } from "../../../src/engine/child-kinds.ts";
 import type { Engine } from "../../../src/engine/children.ts";
@@ -41,7 +41,7 @@ export type Request =
 /** One call as it happened. */
 export interface Call {
   readonly request: Request;
-  /** Whether it changed, or could have changed, anything: a conflict or a refusal does not. */
+  /** Whether it changed, or could have changed, anything: a conflict or a rejection does not. */
   readonly accepted: boolean;
   readonly before: Cluster;
   readonly after: Cluster;

@@ -128,7 +128,7 @@ function rolloutKey(cluster: Cluster, status: NonNullable<Engine["status"]>): st
   return key;
 }
 
-/** In seconds, up to where nothing asks any more. */
+/** In seconds, up to where nothing reads it any more. */
 function ageKey({ nowMs }: Cluster, time: string | undefined): string {
   return time === undefined ? "?" : String(Math.min(nowMs - Date.parse(time), LONG_MS) / 1_000);
 }
@@ -174,7 +174,7 @@ function childrenKey<T extends Child>(
   return keys.toSorted().join();
 }
 
-/** A number for what an object says, apart from the generation in its names. */
+/** A number for the content of an object, apart from the generation in its names. */
 function contentKey(spec: object | undefined, name: string | undefined): string {
   if (spec === undefined) return "";
   let content = contentOfSpec.get(spec);
@@ -220,7 +220,7 @@ function moodsKey(moods: readonly Mood[]): string {
 }
 
 /**
- * Which objects of a kind, as somebody knows them, are still the stored ones: same version, same object, or neither.
+ * Which objects of a kind, as a process knows them, are still the stored ones: same version, same object, or neither.
  */
 function relation(known: Cluster, cluster: Cluster, kind: Kind): string {
   switch (kind) {

@@ -6,7 +6,7 @@ import { STATE_INVARIANTS } from "./state-invariants.ts";
 import { type System, type Touched, touchedAfter } from "./system.ts";
 import { WRITE_INVARIANTS } from "./write-invariants.ts";
 
-/** A named invariant does not hold; `story` tells what led there. */
+/** A named invariant does not hold; `story` lists what led there. */
 export class Violation extends Error {
   override readonly name = "Violation";
   readonly invariant: InvariantName;

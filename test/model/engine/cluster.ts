@@ -43,7 +43,7 @@ export interface Settings {
   readonly remembers: boolean;
 }
 
-/** What the pods of a generation were found to run, and when they were asked. */
+/** What the pods of a generation were found to run, and when they were probed. */
 export interface Probed {
   readonly moods: readonly Mood[];
   readonly atMs: number;
@@ -231,7 +231,7 @@ export function podObjectsOf(statefulSet: string, { moods, terminating, orphaned
 }
 
 export const isReadyMood = (mood: Mood): boolean => mood === "idle" || mood === "busy" || mood === "silent";
-/** Whether the pod runs a query, or could without anybody knowing. */
+/** Whether the pod runs a query, or could unnoticed. */
 export const isBusyMood = (mood: Mood): boolean => !["pending", "idle", "unready", "gone"].includes(mood);
 
 /** The generation in a child's name; undefined for the routing Service. */

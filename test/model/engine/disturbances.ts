@@ -250,7 +250,7 @@ function* orphanings(system: System): Generator<Happening> {
 }
 
 /**
- * Objects of somebody else under names that the engine will need: without owner, with the engine's label or without.
+ * Foreign objects under names that the engine will need: without owner, with the engine's label or without.
  */
 function* strangers(system: System): Generator<Happening> {
   const { cluster } = system;

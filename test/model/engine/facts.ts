@@ -79,14 +79,14 @@ export function colorOf(engineClass: Cluster["engineClass"]): string | undefined
   return new Map(Object.entries(engineClass?.spec?.template.metadata?.labels ?? {})).get("color");
 }
 
-/** Whether a generation is what engine and class ask for, as far as this cluster (or view of one) shows. */
+/** Whether a generation is what engine and class request, as far as this cluster (or view of one) shows. */
 export function runsSpec(cluster: Cluster, generation: number): boolean {
   const { metadata, spec } = cluster.statefulSets.get(statefulSetName(NAME, generation)) ?? {};
   if (metadata?.deletionTimestamp !== undefined || metadata?.labels?.[LABEL.engine] === undefined) return false;
   return isRunBy(spec, spec?.replicas, cluster);
 }
 
-/** Whether a generation was built for what engine and class ask for, whatever became of its StatefulSet since. */
+/** Whether a generation was built for what engine and class request, whatever became of its StatefulSet since. */
 export function isBuiltFor(
   { statefulSets }: Cluster,
   { engine, engineClass }: Pick<Cluster, "engine" | "engineClass">,

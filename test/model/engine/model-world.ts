@@ -179,7 +179,7 @@ export class ModelWorld implements EngineWorld {
     }
     this.cluster = done.cluster;
     if (failure === "lost" && target !== undefined) {
-      // The watch has not told either: the process knows nothing of what it did.
+      // The watch has not reported it either: the process does not know what it did.
       if (done.cluster !== before) this.cluster = { ...done.cluster, storedBy: undefined };
       this.lag = { ...stalled(before, target.kind), ...this.lag };
       record(true);

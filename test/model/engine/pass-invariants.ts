@@ -40,7 +40,7 @@ export function isUndisturbed(pass: PassRecord): boolean {
   return sawAll(pass) && pass.calls.every(({ accepted }) => accepted);
 }
 
-/** Like `isUndisturbed`, though the API server may have refused objects of a generation. */
+/** Like `isUndisturbed`, though the API server may have rejected objects of a generation. */
 function sawAll({ start, lag, plan, outcome, calls }: PassRecord): boolean {
   const isRouted = calls.every(({ request: { type }, accepted }) => accepted || type === "create" || type === "apply");
   return (
@@ -173,7 +173,7 @@ export const PASS_INVARIANTS: Readonly<Partial<Record<InvariantName, PassInvaria
     const wake = Date.parse(start.engine.metadata?.annotations?.[ANNOTATION.wakeRequested] ?? "");
     const { phase } = countersOf(start.engine.status);
     const { autoStopReason, lastScaledAt } = start.engine.status ?? {};
-    // A stop that was stored without its time, or that somebody else made, counts from the second before it is first
+    // A stop that was stored without its time, or that another client made, counts from the second before it is first
     // seen.
     const isSeen = autoStopReason === "Stopped" || autoStopReason === "Idle";
     const scaledMs = Math.max(Date.parse(lastScaledAt ?? "") || 0, isSeen ? 0 : start.nowMs - 1_000);

@@ -1,5 +1,5 @@
-// How the model's cluster answers reads that are more than a look-up: children by label, pods as objects, a pod's
-// metrics page.
+// How the model's cluster serves reads that are more than a look-up: children by label, pods as objects, a pod's
+// metrics.
 import { LABEL } from "../../../src/api/labels.ts";
 import type { ChildKind, ChildObject, Pod } from "../../../src/engine/children.ts";
 import type { ScrapeResponse } from "../../../src/engine/pod-scrape.ts";

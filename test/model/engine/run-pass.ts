@@ -13,7 +13,7 @@ import { ModelWorld } from "./model-world.ts";
 import { type Lag, seenThrough } from "./system.ts";
 
 export interface PassRecord {
-  /** What the process saw: its caches when it began, and what it then asked the API server for. */
+  /** What the process saw: its caches when it began, and what it then read from the API server. */
   readonly seen: Cluster;
   readonly start: Cluster;
   readonly calls: readonly Call[];

@@ -1,5 +1,5 @@
 // The invariants (docs/design/engine.md#invariants) that any stored state must satisfy, whatever happened before. Each
-// says what is wrong, or nothing.
+// returns what is wrong, or undefined.
 import { LABEL } from "../../../src/api/labels.ts";
 import { isOwnedBy } from "../../../src/engine/children.ts";
 import { configMapName, statefulSetName } from "../../../src/engine/names.ts";
