@@ -473,7 +473,7 @@ const TRIGGERED: readonly Mutant[] = [
     {
       name: "an instance that loses its endpoint triggers no reconcile",
       file: "triggers.ts",
-      find: "status?.metadataEndpoint,",
+      find: "instance.status?.metadataEndpoint,",
       replace: "",
     },
     triggered("rollout"),

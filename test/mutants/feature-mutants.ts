@@ -171,7 +171,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   {
     name: "an endpoint of the metadata service that changes triggers no reconcile",
     file: "triggers.ts",
-    find: "status?.metadataEndpoint,\n",
+    find: "instance.status?.metadataEndpoint,\n",
     replace: "",
     killedBy: unit(
       TRIGGERS,
