@@ -56,6 +56,6 @@ function stillReferenced(quoted: string, namespace: string, engines: readonly st
   const listed = engines.slice(0, LISTED_AT_MOST).join(", ");
   const more = engines.length > LISTED_AT_MOST ? `, and ${engines.length - LISTED_AT_MOST} more` : "";
   const count = engines.length === 1 ? "1 engine" : `${engines.length} engines`;
-  const detail = `${quoted} in namespace ${JSON.stringify(namespace)} is still named by ${count} (${listed}${more}): clear spec.engineClassRef there first, or delete them`;
+  const detail = `${quoted} in namespace ${JSON.stringify(namespace)} is still referenced by ${count} (${listed}${more}): clear spec.engineClassRef there first, or delete them`;
   return { path: "metadata.name", type: "Forbidden", detail };
 }

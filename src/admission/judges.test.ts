@@ -323,7 +323,7 @@ describe("classes", () => {
       type: "deny",
       code: 403,
       message:
-        'metadata.name: Forbidden: FireboltEngineClass "c" in namespace "ns" is still named by 2 engines (a, b): clear spec.engineClassRef there first, or delete them',
+        'metadata.name: Forbidden: FireboltEngineClass "c" in namespace "ns" is still referenced by 2 engines (a, b): clear spec.engineClassRef there first, or delete them',
     });
   });
 

@@ -2,7 +2,7 @@ import { InvariantError } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
 import { engine, snapshot } from "../../test/support/engine-fixtures.ts";
 import { MemoryEngineWorld } from "../../test/support/memory-engine-world.ts";
-import { applyDecision } from "./apply.ts";
+import { applyObjects } from "./apply.ts";
 import type { EngineDecision, NextStatus } from "./decision.ts";
 
 const at = (phase: string, current: number, active: number) =>
@@ -27,16 +27,16 @@ test.each([
   ["numbers-never-reused: a counter that goes down", at("creating", 2, 0), to("creating", 1, 0)],
   ["active-never-goes-back: an active generation that goes down", at("switching", 2, 2), to("stable", 2, 1)],
   ["active-never-goes-back: an active generation ahead of current", at("switching", 2, 1), to("stable", 2, 3)],
-] as const)("the guard refuses %s before any write", async (_, before, status) => {
+] as const)("the guard rejects %s before any write", async (_, before, status) => {
   const world = new MemoryEngineWorld();
-  await expect(applyDecision(move(status), before, world)).rejects.toThrow(InvariantError);
+  await expect(applyObjects(move(status), before, world)).rejects.toThrow(InvariantError);
   expect(world.requests).toEqual([]);
 });
 
 test("contradiction-at-rest: thrown, not written", async () => {
   const world = new MemoryEngineWorld();
   const broken: EngineDecision = { type: "broken", step: "contradiction-at-rest", detail: "why" };
-  await expect(applyDecision(broken, at("stable", 2, 1), world)).rejects.toThrow("contradiction-at-rest: why");
+  await expect(applyObjects(broken, at("stable", 2, 1), world)).rejects.toThrow("contradiction-at-rest: why");
   expect(world.requests).toEqual([]);
 });
 
@@ -52,6 +52,6 @@ test("abandon, two-writers: on an old view it deletes nothing", async () => {
     generation: 1,
     remove: [{ kind: "StatefulSet", name: "e-g1", uid: "e-g1-uid" }],
   };
-  expect(await applyDecision(abandon, stale, world)).toMatchObject({ type: "discarded" });
+  expect(await applyObjects(abandon, stale, world)).toMatchObject({ type: "discarded" });
   expect(world.requests).toEqual(["get FireboltEngine e", "get Service e-service"]);
 });

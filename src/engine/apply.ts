@@ -1,10 +1,10 @@
-// Carries a decision out: the routing Service of what serves, then ConfigMap, headless Service, StatefulSet, deletes, and the status
-// last, so that a crash in between repeats the step instead of losing it. Every write is one awaited call; the first that fails ends
-// the pass.
-import { InvariantError } from "@firebolt-operator/kube";
-import type { V1ConfigMap, V1Service } from "../api/generated/kubernetes.ts";
+// Carries a decision out: the routing Service of what serves, then ConfigMap, headless Service, StatefulSet, deletes,
+// and the status last, so that a crash in between repeats the step instead of losing it. Every write is one awaited
+// call; the first that fails ends the pass.
+import { InvariantError, isRejection } from "@firebolt-operator/kube";
 import { LABEL } from "../api/labels.ts";
-import { type ChildKind, type Engine, isOwnedBy } from "./children.ts";
+import { type ChildKind, PART_NAMES, PARTS, type Part, type PartKind, type PartObject } from "./child-kinds.ts";
+import { type Engine, isOwnedBy } from "./children.ts";
 import { withFailure } from "./compute/failure-suffix.ts";
 import { type ConfirmedEngine, type ConfirmedView, confirmEngine, confirmView } from "./confirm-view.ts";
 import type {
@@ -21,12 +21,12 @@ import type {
 import type { EngineIdentity } from "./names.ts";
 import { scaleFailureText } from "./pass-failure.ts";
 import { isLegalMove, type StoredPhase } from "./phase.ts";
-import type { EngineSnapshot, Generations } from "./snapshot.ts";
+import type { EngineSnapshot, Generations, RejectedWrite } from "./snapshot.ts";
 import { writeStatus } from "./status-write.ts";
-import type { CreateAnswer, EngineKey, EngineWorld } from "./world.ts";
+import type { CreateResult, EngineWorld } from "./world.ts";
 
-/** Something under a name that the engine needs is not the engine's. */
-export class ChildInTheWayError extends Error {
+/** An object with a name that the engine needs does not belong to the engine. */
+class ChildInTheWayError extends Error {
   override readonly name = "ChildInTheWayError";
   readonly obstacle: Obstacle;
   constructor(namespace: string, obstacle: Obstacle) {
@@ -52,22 +52,33 @@ export type Applied =
 /** What became of another number of replicas. */
 export type Scaled = { readonly type: "done" } | { readonly type: "refused"; readonly because: unknown };
 
-export async function applyDecision(
-  decision: EngineDecision,
-  snapshot: EngineSnapshot,
-  world: EngineWorld,
-): Promise<Applied> {
-  return (await applyObjects(decision, snapshot, world)) ?? applyStatus(decision, snapshot, world);
-}
+export type ObjectsOutcome =
+  | { readonly type: "written" }
+  | (Applied & { readonly type: "discarded" })
+  /** The same write would fail again: compute decides what that means for the engine. */
+  | { readonly type: "rejected"; readonly rejected: RejectedWrite };
 
-/** Everything but the status; undefined when all of it was written, and the status may follow. */
+/** Everything but the status, which follows when all of it was written. */
 export async function applyObjects(
   decision: EngineDecision,
   snapshot: EngineSnapshot,
   world: EngineWorld,
-): Promise<Applied | undefined> {
-  const because = await writeObjects(checked(decision, snapshot), snapshot, world);
-  return because === undefined ? undefined : { type: "discarded", because };
+): Promise<ObjectsOutcome> {
+  try {
+    const because = await writeObjects(checked(decision, snapshot), snapshot, world);
+    return because === undefined ? { type: "written" } : { type: "discarded", because };
+  } catch (error) {
+    const rejected = rejectedWrite(error);
+    if (rejected === undefined) throw error;
+    return { type: "rejected", rejected };
+  }
+}
+
+/** Undefined: a failure that a retry may end. */
+function rejectedWrite(error: unknown): RejectedWrite | undefined {
+  if (error instanceof ChildInTheWayError)
+    return { type: "nameInUse", obstacle: error.obstacle, message: error.message };
+  return isRejection(error) ? { type: "rejected", message: error.message } : undefined;
 }
 
 export async function applyStatus(
@@ -93,7 +104,7 @@ export async function applyStatus(
   }
 }
 
-/** The last line before any write. */
+/** The last check before any write. */
 function checked(decision: EngineDecision, snapshot: EngineSnapshot): WritableDecision {
   if (decision.type === "broken") throw new InvariantError(`${decision.step}: ${decision.detail}`);
   guardMove(snapshot, decision.status);
@@ -104,15 +115,15 @@ function checked(decision: EngineDecision, snapshot: EngineSnapshot): WritableDe
 async function scale(decision: WritableDecision, engine: Engine, world: EngineWorld) {
   const unscaled = { base: engine, status: decision.status, scaled: undefined };
   if (decision.type !== "hold" || decision.scale === undefined) return unscaled;
-  const answer = await world.patchReplicas(engine, decision.scale.to);
-  if (answer.type === "refused") {
-    const text = scaleFailureText(decision.scale, answer.because);
+  const result = await world.patchReplicas(engine, decision.scale.to);
+  if (result.type === "refused") {
+    const text = scaleFailureText(decision.scale, result.because);
     const conditions = decision.status.conditions ?? [];
     const status =
       text === undefined ? decision.status : { ...decision.status, conditions: withFailure(conditions, text) };
-    return { ...unscaled, status, scaled: answer };
+    return { ...unscaled, status, scaled: result };
   }
-  return { base: answer.engine, status: decision.scale.status, scaled: { type: "done" } as const };
+  return { base: result.engine, status: decision.scale.status, scaled: { type: "done" } as const };
 }
 
 /** The reason why the pass must be discarded, if there is one. */
@@ -134,8 +145,8 @@ async function writeObjects(
       const view = await confirmView(world, snapshot.identity);
       if (view === undefined || !isUnmoved(view, snapshot) || !isStillRouted(view, snapshot)) return MOVED_ON;
       // The engine has just been read: the routing Service needs no confirmation of its own.
-      const answer = decision.routing && (await world.writeRoutingService(decision.routing));
-      const stale = answer === "conflict" ? "the routing Service has changed" : undefined;
+      const result = decision.routing && (await world.writeRoutingService(decision.routing));
+      const stale = result === "conflict" ? "the routing Service has changed" : undefined;
       return stale ?? removeObjects(decision.remove, snapshot, world);
     }
     case "clean": {
@@ -150,11 +161,12 @@ async function writeObjects(
 }
 
 async function ensureObjects(
-  { obstacle, configMap, headlessService, statefulSet, routing }: Ensure,
+  ensure: Ensure,
   snapshot: EngineSnapshot,
   world: EngineWorld,
 ): Promise<string | undefined> {
   const { identity } = snapshot;
+  const { obstacle, statefulSet, routing } = ensure;
   const route = async () => (routing === undefined ? undefined : writeRouting(routing, snapshot, world));
   // Before the first cut-over nothing serves, and the Service comes last.
   const serves = snapshot.generations.active >= 0;
@@ -162,23 +174,36 @@ async function ensureObjects(
   if (unrouted !== undefined) return unrouted;
   if (obstacle !== undefined) throw new ChildInTheWayError(identity.namespace, obstacle);
   const stale =
-    (configMap && (await ensureConfigMap(configMap, identity, world))) ??
-    (headlessService && (await ensureService(headlessService, identity, world))) ??
+    (await ensureParts(ensure, identity, world)) ??
     (statefulSet &&
-      (await created("StatefulSet", world.createStatefulSet(statefulSet), { object: statefulSet, identity, world })));
+      (await created("StatefulSet", world.createChild("StatefulSet", statefulSet), {
+        object: statefulSet,
+        identity,
+        world,
+      })));
   return stale ?? (serves ? undefined : await route());
 }
 
-async function ensureConfigMap({ object, exists }: Apply<V1ConfigMap>, identity: EngineIdentity, world: EngineWorld) {
-  const apply = () => world.applyConfigMap(object);
-  if (!exists) return created("ConfigMap", world.createConfigMap(object), { object, identity, world, apply });
-  await apply();
+/** In the order of the declaration; the first reason to discard the pass ends it. */
+async function ensureParts(ensure: Ensure, identity: EngineIdentity, world: EngineWorld): Promise<string | undefined> {
+  for (const part of PART_NAMES) {
+    const stale = await ensurePart(part, ensure[part], identity, world);
+    if (stale !== undefined) return stale;
+  }
   return undefined;
 }
 
-async function ensureService({ object, exists }: Apply<V1Service>, identity: EngineIdentity, world: EngineWorld) {
-  const apply = () => world.applyService(object);
-  if (!exists) return created("Service", world.createService(object), { object, identity, world, apply });
+async function ensurePart<P extends Part>(
+  part: P,
+  write: Apply<PartObject<P>> | undefined,
+  identity: EngineIdentity,
+  world: EngineWorld,
+): Promise<string | undefined> {
+  if (write === undefined) return undefined;
+  const { object, exists } = write;
+  const { kind } = PARTS[part];
+  const apply = () => world.applyChild<PartKind<P>>(kind, object);
+  if (!exists) return created(kind, world.createChild<PartKind<P>>(kind, object), { object, identity, world, apply });
   await apply();
   return undefined;
 }
@@ -192,17 +217,18 @@ interface Creation {
 }
 
 /**
- * Undefined when it was created. Otherwise the cache was behind, or it will never show the object: another owner holds the name, or the
- * object is the engine's own and lost its label. That one gets the label back; creating it again would fail for ever.
+ * Undefined when it was created. Otherwise the cache was behind, or it will never show the object: another owner holds
+ * the name, or the object is the engine's own and lost its label. That one gets the label back; creating it again would
+ * fail for ever.
  */
 async function created(
   kind: ChildKind,
-  answer: Promise<CreateAnswer>,
+  result: Promise<CreateResult>,
   { object, identity: { namespace, name: engine, uid }, world, apply }: Creation,
 ): Promise<string | undefined> {
-  if ((await answer) === "created") return undefined;
+  if ((await result) === "created") return undefined;
   const name = object.metadata?.name ?? "";
-  const found = await readChild(kind, { namespace, name }, world);
+  const found = await world.readChild<ChildKind>(kind, { namespace, name });
   const isForeign = found !== undefined && !isOwnedBy(found.metadata, uid);
   if (isForeign) throw new ChildInTheWayError(namespace, { kind, name, problem: "belongs to another owner" });
   const isHidden = found !== undefined && found.metadata?.labels?.[LABEL.engine] !== engine;
@@ -212,22 +238,10 @@ async function created(
   return undefined;
 }
 
-function readChild(kind: ChildKind, key: EngineKey, world: EngineWorld) {
-  switch (kind) {
-    case "StatefulSet":
-      return world.readStatefulSet(key);
-    case "Service":
-      return world.readService(key);
-    case "ConfigMap":
-      return world.readConfigMap(key);
-    default:
-      return kind satisfies never;
-  }
-}
-
 /**
- * A process that has not seen the last steps of a rollout would send queries to a generation that drains or is gone: back to the old one,
- * or forward to one that was given up since. The write is bound to the version of the Service, so only the engine has to be read.
+ * A process that has not seen the last steps of a rollout would send queries to a generation that drains or no longer
+ * exists: back to the old one, or forward to one that was given up since. The write is bound to the version of the
+ * Service, so only the engine has to be read.
  */
 async function writeRouting(
   routing: RoutingWrite,
@@ -235,14 +249,15 @@ async function writeRouting(
   world: EngineWorld,
 ): Promise<string | undefined> {
   const { routing: seen, generations } = snapshot;
-  // A selector that is no number of the engine's says nothing about where traffic was.
+  // A selector that is no generation of the engine does not show where traffic was.
   const isForward = seen.type === "live" && seen.target >= 0 && seen.target <= routing.generation;
-  // The regular switch follows a status that this process has just stored. Everything else is rare, and is confirmed in any case.
+  // The regular switch follows a status that this process has just stored. Everything else is rare, and is confirmed in
+  // any case.
   const isSure = generations.active < 0 || (isForward && world.wroteLast(snapshot.engine));
   const stale = isSure ? undefined : await movedOn(snapshot, world);
   if (stale !== undefined) return stale;
-  const answer = await world.writeRoutingService(routing);
-  return answer === "conflict" ? "the routing Service has changed" : undefined;
+  const result = await world.writeRoutingService(routing);
+  return result === "conflict" ? "the routing Service has changed" : undefined;
 }
 
 /** Reads the engine: whether the pass decides by a state that is no longer stored. */
@@ -257,17 +272,17 @@ async function removeObjects(
   world: EngineWorld,
 ): Promise<string | undefined> {
   for (const removal of removals) {
-    const answer = await world.remove(identity.namespace, removal);
-    // Without a version a conflict only says that the object seen is gone and another has its name.
-    if (answer === "conflict" && removal.resourceVersion !== undefined)
+    const result = await world.remove(identity.namespace, removal);
+    // Without a version a conflict only means that the observed object was deleted and another has its name.
+    if (result === "conflict" && removal.resourceVersion !== undefined)
       return `${removal.kind} ${removal.name} has changed`;
   }
   return undefined;
 }
 
 /**
- * The phase too: when the switch to a generation has begun, a stale pass must not give it up (nor with queries going to it). And the
- * spec: a generation must not be given up for an edit that has been taken back.
+ * The phase too: when the switch to a generation has begun, a stale pass must not give it up (nor with queries going to
+ * it). And the spec: a generation must not be given up for an edit that has been taken back.
  */
 function isUnmoved(view: ConfirmedEngine, { engine, phase, generations }: EngineSnapshot): boolean {
   const { current, active, draining } = view.generations;

@@ -1,5 +1,4 @@
-// The objects an engine owns: their kinds, and the generation that an object says it belongs to. Pure: reads and writes happen
-// elsewhere.
+// The objects that an engine reads and owns, as readers see them, and the generation in their labels. Pure.
 
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { FireboltEngine } from "../api/engine.ts";
@@ -7,8 +6,10 @@ import type { FireboltEngineClass } from "../api/engine-class.ts";
 import type { V1ConfigMap, V1ObjectMeta, V1Pod, V1Service, V1StatefulSet } from "../api/generated/kubernetes.ts";
 import type { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
+import type { ChildKind } from "./child-kinds.ts";
 
 export { type Child, controllerUid, isOwnedBy, type OwnedMetadata, viewChild } from "@firebolt-operator/kube";
+export { CHILD_KINDS, type ChildKind } from "./child-kinds.ts";
 
 export type Engine = DeepReadonly<FireboltEngine>;
 export type EngineClass = DeepReadonly<FireboltEngineClass>;
@@ -17,10 +18,6 @@ export type StatefulSet = DeepReadonly<V1StatefulSet>;
 export type Service = DeepReadonly<V1Service>;
 export type ConfigMap = DeepReadonly<V1ConfigMap>;
 export type Pod = DeepReadonly<V1Pod>;
-
-/** In the order in which they are removed: pods stop before the names they were found under go away. */
-export const CHILD_KINDS = ["StatefulSet", "Service", "ConfigMap"] as const;
-export type ChildKind = (typeof CHILD_KINDS)[number];
 
 /** A child of any kind, reduced to what deciding about its removal needs. */
 export interface ChildObject {

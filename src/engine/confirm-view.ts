@@ -1,5 +1,5 @@
-// Status and routing Service read together from the API server: the view that must be right before anything is deleted on the
-// strength of "nobody refers to it".
+// Status and routing Service read together from the API server: the view that must be right before anything is deleted
+// on the strength of "nothing refers to it".
 
 import type { SweepView } from "./compute/sweep.ts";
 import { type EngineIdentity, routingServiceName } from "./names.ts";
@@ -20,7 +20,7 @@ export interface ConfirmedEngine {
 
 export interface ConfirmedView extends ConfirmedEngine, SweepView {}
 
-/** Undefined when the engine is gone, is another one of the same name, or is being deleted. */
+/** Undefined when the engine does not exist, is another one of the same name, or is being deleted. */
 export async function confirmEngine(
   world: Pick<EngineWorld, "readEngine">,
   { namespace, name, uid }: EngineIdentity,
@@ -33,13 +33,13 @@ export async function confirmEngine(
 
 /** The engine as above, and where its routing Service sends queries. */
 export async function confirmView(
-  world: Pick<EngineWorld, "readEngine" | "readService">,
+  world: Pick<EngineWorld, "readEngine" | "readChild">,
   identity: EngineIdentity,
 ): Promise<ConfirmedView | undefined> {
   const { namespace, name } = identity;
   const [engine, service] = await Promise.all([
     confirmEngine(world, identity),
-    world.readService({ namespace, name: routingServiceName(name) }),
+    world.readChild("Service", { namespace, name: routingServiceName(name) }),
   ]);
   if (engine === undefined) return undefined;
   const routing = viewRouting(service, identity);

@@ -6,20 +6,13 @@ import type { EventSink } from "@firebolt-operator/kube/events";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
 import type { DemandSource } from "./auto-stop/demand-source.ts";
 import { Evaluations } from "./auto-stop/evaluations.ts";
+import { CHILD_KINDS, CHILDREN, type ChildKind, PODS } from "./child-kinds.ts";
 import type { EngineCaches } from "./engine-caches.ts";
 import { kubeWorld, type StoredVersions } from "./kube-world.ts";
 import { type EngineMetrics, noEngineMetrics } from "./metrics-hooks.ts";
 import { runEnginePass } from "./pass.ts";
 import type { QueryProber } from "./probe/query-probe.ts";
-import {
-  engineOfEngineEvent,
-  engineOfPartEvent,
-  engineOfPodEvent,
-  engineOfStatefulSetEvent,
-  enginesOfClassEvent,
-  enginesOfInstanceEvent,
-  exceptLeftBehind,
-} from "./triggers.ts";
+import { engineOfDeclared, engineOfEngineEvent, enginesOfClassEvent, enginesOfInstanceEvent } from "./triggers.ts";
 import type { ResourceBounds } from "./validate.ts";
 
 export interface EngineControllerDeps {
@@ -29,12 +22,12 @@ export interface EngineControllerDeps {
   readonly events: EventSink;
   readonly defaults: OperatorDefaults;
   readonly bounds: ResourceBounds;
-  /** Asks pods for their queries beside the passes. */
+  /** Probes pods for their queries beside the passes. */
   readonly prober: QueryProber;
   /** How long after a switch a drain probe counts; by default longer than name servers cache. */
   readonly drainSettleMs?: number;
   readonly metrics?: EngineMetrics;
-  /** Where gateways are asked for demand, whoever asks them. */
+  /** The demand that gateways report. */
   readonly demand?: DemandSource;
   /** Engines worked on at the same time. */
   readonly concurrency?: number;
@@ -54,17 +47,15 @@ export function engineController(deps: EngineControllerDeps): Controller {
     concurrency: deps.concurrency ?? DEFAULT_CONCURRENCY,
     watches: [
       watch(caches.engines, engineOfEngineEvent),
-      watch(caches.statefulSets, exceptLeftBehind(caches.engines, engineOfStatefulSetEvent)),
-      watch(caches.services, exceptLeftBehind(caches.engines, engineOfPartEvent)),
-      watch(caches.configMaps, exceptLeftBehind(caches.engines, engineOfPartEvent)),
-      watch(caches.pods, exceptLeftBehind(caches.engines, engineOfPodEvent)),
+      ...CHILD_KINDS.map((kind) => watchChildren(caches, kind)),
+      watch(caches.pods, engineOfDeclared(caches.engines, PODS)),
       watch(caches.instances, enginesOfInstanceEvent(caches.engines)),
       watch(caches.classes, enginesOfClassEvent(caches.engines)),
       watchProbes(prober),
       ...(demand === undefined ? [] : [watchDemand(demand)]),
     ],
     reconcile({ namespace = "", name }, signal, { logger }) {
-      // What is gone needs no memory; a new engine of the same name has other versions anyway.
+      // A deleted engine needs no memory; a new engine of the same name has other versions anyway.
       if (caches.engines.get({ namespace, name }) === undefined) stored.delete(formatKey({ namespace, name }));
       const world = kubeWorld({
         client,
@@ -79,6 +70,10 @@ export function engineController(deps: EngineControllerDeps): Controller {
       return runEnginePass(world, { namespace, name }, { ...settings, nowMs, events, metrics, logger });
     },
   };
+}
+
+function watchChildren<K extends ChildKind>({ engines, children }: EngineCaches, kind: K): WatchSource {
+  return watch(children[kind], engineOfDeclared(engines, CHILDREN[kind]));
 }
 
 function watchProbes(prober: QueryProber): WatchSource {

@@ -1,16 +1,18 @@
-// What compute may answer: one variant per kind of pass, each with exactly the writes that its steps allow (docs/design/engine.md#steps).
-// A bump cannot carry objects, a hold cannot carry deletes, and nothing but `broken` comes without a status.
+// What compute may return: one variant per kind of pass, each with exactly the writes that its steps allow
+// (docs/design/engine.md#steps). A bump cannot carry objects, a hold cannot carry deletes, and nothing but `broken`
+// comes without a status.
 import type { EngineStatus } from "../api/engine-status.ts";
 import type { EngineEventReason } from "../api/events.ts";
-import type { V1ConfigMap, V1Service, V1StatefulSet } from "../api/generated/kubernetes.ts";
+import type { V1Service, V1StatefulSet } from "../api/generated/kubernetes.ts";
 import type { AutoStopReason } from "../api/phases.ts";
 import type { EngineReadyReason } from "../api/reasons.ts";
 import type { Violation } from "../podtemplate/violation.ts";
 import type { WakeRequest } from "./auto-stop/wake-request.ts";
-import type { ChildKind, Service } from "./children.ts";
+import type { ChildKind, Part, PartObject } from "./child-kinds.ts";
+import type { Service } from "./children.ts";
 import type { EnginePhase } from "./phase.ts";
 
-/** When to look again, besides every change that concerns the engine. */
+/** When the engine is requeued, besides every event that concerns it. */
 export type Recheck = "requeue" | { readonly afterMs: number };
 
 /** The status as it should be stored, without its `lastReconciled` stamp, which moves only with a real change. */
@@ -21,7 +23,7 @@ export interface Cause {
   readonly path: string;
   readonly live: string;
   readonly wanted: string;
-  /** The class of the engine, or what it asks for, is not the one that the generation was made with. */
+  /** The class of the engine, or what it requests, is not the one that the generation was made with. */
   readonly classChanged?: true;
 }
 
@@ -32,27 +34,31 @@ export interface RoutingWrite {
   readonly observed: { readonly type: "absent" } | { readonly type: "live"; readonly service: Service };
 }
 
-/** An object to write: created where there is none, applied where the one that is there is known to be the engine's own. */
+/**
+ * An object to write: created where there is none, applied where the one that is there is known to be the engine's own.
+ */
 export interface Apply<T> {
   readonly object: T;
   readonly exists: boolean;
 }
 
-/** Something under a name the engine needs that is not the engine's to use: the pass waits for it to go. */
+/** Something under a name the engine needs that is not the engine's to use: the pass waits until it is deleted. */
 export interface Obstacle {
   readonly kind: ChildKind;
   readonly name: string;
   readonly problem: "belongs to another owner" | "is still being deleted";
 }
 
+/** The objects of a generation beside its StatefulSet. */
+export type PartWrites = { readonly [P in Part]?: Apply<PartObject<P>> };
+
 /**
- * What is absent is already as it should be. Written in the order of the fields, except for the routing Service of a generation that
- * serves, which comes first: queries must not wait for a generation that cannot be built.
+ * What is absent is already as it should be. The parts are written before the StatefulSet and the routing Service last,
+ * except for the routing Service of a generation that serves, which comes first: queries must not wait for a generation
+ * that cannot be built.
  */
-export interface Ensure {
+export interface Ensure extends PartWrites {
   readonly obstacle?: Obstacle;
-  readonly configMap?: Apply<V1ConfigMap>;
-  readonly headlessService?: Apply<V1Service>;
   readonly statefulSet?: V1StatefulSet;
   readonly routing?: RoutingWrite;
 }
@@ -72,7 +78,7 @@ export interface Refusal {
   /** Of the Ready condition. */
   readonly reason: EngineReadyReason;
   readonly message: string;
-  /** The reason of the event that tells it; undefined for what is waited for in silence. */
+  /** The reason of the event that reports it; undefined where no event is recorded. */
   readonly event: EngineEventReason | undefined;
   readonly violations: readonly Violation[];
 }
@@ -85,7 +91,10 @@ export interface SecretAlias {
   readonly secret: string;
 }
 
-/** Another number of replicas that auto-stop wants, and the status that goes with it. Refused, the pass ends without either. */
+/**
+ * Another number of replicas that auto-stop wants, and the status that belongs to it. Rejected, the pass ends without
+ * either.
+ */
 export interface Scale {
   readonly from: number;
   readonly to: number;
@@ -163,13 +172,16 @@ export type EngineDecision =
 /** A decision that ends in a status write. */
 export type WritableDecision = Exclude<EngineDecision, { readonly type: "broken" }>;
 
-/** At rest, what is not as it should be is looked at again soon; what is, only in case a change was never told (adr/0014). */
+/**
+ * At rest, an engine that is not as it should be is requeued soon; one that is, only in case an event was missed
+ * (adr/0014).
+ */
 export const RECHECK_MS = {
   gate: 10_000,
   creating: 5_000,
   atRest: 30_000,
   settled: 240_000,
   sweepBacklog: 2_000,
-  /** What was read is not what is stored: the watch that lags wakes the engine earlier when it catches up. */
+  /** What was read is not what is stored: the lagging watch triggers the engine earlier when it catches up. */
   stale: 1_000,
 } as const;

@@ -40,7 +40,7 @@ async function remove(world: MemoryEngineWorld) {
   return { outcome, events };
 }
 
-test("engine-deleted: every child goes, then the finalizer, in six requests", async () => {
+test("engine-deleted: every child is deleted, then the finalizer is removed, in six requests", async () => {
   const world = await running();
   expect((await remove(world)).outcome).toBe("onChange");
   expect(world.requests).toEqual([
@@ -53,7 +53,7 @@ test("engine-deleted: every child goes, then the finalizer, in six requests", as
   ]);
 });
 
-test("delete-refused, finalizer-goes-last: one refused delete keeps the finalizer, and the others are deleted all the same", async () => {
+test("delete-refused, finalizer-goes-last: one rejected delete keeps the finalizer, and the others are deleted all the same", async () => {
   const world = await running();
   world.intercept = (request) => {
     if (request === "delete StatefulSet e-g0" || request === "delete ConfigMap e-g0-config")
@@ -88,7 +88,7 @@ test("foreign-objects-untouched, object-of-another-owner: children of another ow
   expect(world.names("ConfigMap")).toEqual(["mine"]);
 });
 
-test("foreign-finalizer: foreign finalizers are told and do not block", async () => {
+test("foreign-finalizer: foreign finalizers are reported and do not block", async () => {
   const world = await running();
   const service = world.get("Service", "e-g0-hl");
   world.put("Service", {
@@ -119,7 +119,7 @@ test("delete-engine: an engine that only others hold is left to them, and gets n
   expect(world.requests).toEqual([]);
 });
 
-test("deleted with --cascade=orphan nothing but the finalizer goes", async () => {
+test("deleted with --cascade=orphan nothing but the finalizer is removed", async () => {
   const world = await running();
   const stored = world.get("FireboltEngine", "e");
   const finalizers = [...(stored?.metadata?.finalizers ?? []), "orphan"];

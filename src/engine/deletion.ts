@@ -1,5 +1,5 @@
-// The end of an engine (docs/design/engine.md#deletion): delete every child, collect what goes wrong, and let the finalizer go last
-// and only when every delete was accepted. Ignores phase, class and instance; drains nothing.
+// Deletion of an engine (docs/design/engine.md#deletion): delete every child, collect the errors, and remove the
+// finalizer last and only when every delete was accepted. Ignores phase, class and instance; drains nothing.
 
 import { type Logger, NotLeaderError } from "@firebolt-operator/kube";
 import type { NextCheck } from "@firebolt-operator/kube/controller";
@@ -8,7 +8,8 @@ import { withVerdict } from "../api/condition-list.ts";
 import { FireboltEngine } from "../api/engine.ts";
 import type { EngineStatus } from "../api/engine-status.ts";
 import type { EngineEventReason } from "../api/events.ts";
-import { CHILD_KINDS, type ChildObject, controllerUid, type Engine, isOwnedBy } from "./children.ts";
+import { CHILD_KINDS, CHILDREN } from "./child-kinds.ts";
+import { type ChildObject, controllerUid, type Engine, isOwnedBy } from "./children.ts";
 import type { Removal } from "./decision.ts";
 import { regarding } from "./events.ts";
 import { generationsOf, identityOf } from "./stored-state.ts";
@@ -31,7 +32,7 @@ export async function deleteEngine(world: EngineWorld, engine: Engine, deps: Del
   // Deleted with --cascade=orphan: the garbage collector takes the owner references away, and the children stay.
   if (engine.metadata.finalizers.includes(ORPHAN)) {
     await world.removeFinalizer(engine);
-    deps.logger.info("engine deleted, its objects stay", {});
+    deps.logger.info("engine deleted, its objects are orphaned", {});
     return "onChange";
   }
   const owned = (await childrenOf(world, engine, deps, errors)).filter(({ metadata }) => isOwnedBy(metadata, uid));
@@ -49,8 +50,7 @@ export async function deleteEngine(world: EngineWorld, engine: Engine, deps: Del
 }
 
 /**
- * StatefulSets run pods, so they are listed by the API server itself. A Service or ConfigMap that no cache has seen yet is
- * collected through its owner reference.
+ * Kinds that matter at once are listed at the API server; of the rest what no cache has seen yet is garbage-collected.
  */
 async function childrenOf(
   world: EngineWorld,
@@ -60,15 +60,18 @@ async function childrenOf(
 ): Promise<readonly ChildObject[]> {
   const identity = identityOf(engine);
   const cached = world.children(identity);
-  const byKind = CHILD_KINDS.flatMap((kind) => cached.filter((child) => child.kind === kind));
-  try {
-    const statefulSets = await world.listStatefulSets(identity);
-    return [...statefulSets, ...byKind.filter(({ kind }) => kind !== "StatefulSet")];
-  } catch (error) {
-    collect(world, error, errors);
-    logger.error("the engine's StatefulSets could not be listed", error);
-    return byKind;
+  const found: ChildObject[] = [];
+  for (const kind of CHILD_KINDS) {
+    const seen = cached.filter((child) => child.kind === kind);
+    try {
+      found.push(...(CHILDREN[kind].listedOnDeletion ? await world.listChildren(kind, identity) : seen));
+    } catch (error) {
+      collect(world, error, errors);
+      logger.error(`the engine's ${kind}s could not be listed`, error);
+      found.push(...seen);
+    }
   }
+  return found;
 }
 
 /** Pods whose StatefulSet was deleted without them: nothing else would ever delete them. */
@@ -99,13 +102,13 @@ async function removeChild(
   }
 }
 
-/** A process that stops, or no longer leads, must not go on to the next object. */
+/** A process that shuts down, or no longer leads, must not continue with the next object. */
 function collect(world: EngineWorld, error: unknown, errors: unknown[]): void {
   if (world.signal.aborted || error instanceof NotLeaderError) throw error;
   errors.push(error);
 }
 
-/** They do not block: the engine goes, and whoever holds them finds out why the object lingers. */
+/** They do not block: the engine is deleted, and the event names the objects that remain. */
 async function reportForeignFinalizers(
   world: EngineWorld,
   engine: Engine,
@@ -117,7 +120,7 @@ async function reportForeignFinalizers(
     return foreign.length === 0 ? [] : [`- ${kind}/${metadata.name}: ${foreign.join(", ")}`];
   });
   if (held.length === 0) return engine;
-  const note = `Objects of the engine are held by finalizers of others: ${held.join("; ")}`;
+  const note = `Finalizers of other controllers hold objects of the engine: ${held.join("; ")}`;
   events.record({
     regarding: regarding(engine),
     type: "Warning",
@@ -126,8 +129,8 @@ async function reportForeignFinalizers(
     note,
   });
   try {
-    const answer = await world.writeStatus(engine, externalFinalizerStatus(engine, note, nowMs));
-    return answer.type === "written" ? answer.engine : engine;
+    const result = await world.writeStatus(engine, externalFinalizerStatus(engine, note, nowMs));
+    return result.type === "written" ? result.engine : engine;
   } catch (error) {
     if (world.signal.aborted || error instanceof NotLeaderError) throw error;
     logger.error("foreign finalizers could not be reported", error);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  absentSet,
   EARLIER,
   type EngineChanges,
   engine,
@@ -12,7 +13,6 @@ import {
   snapshot,
 } from "../../test/support/engine-fixtures.ts";
 import { computeEngine } from "./compute/compute-engine.ts";
-import { rollingText } from "./compute/ready.ts";
 import { aliasEventsOf, eventsOf } from "./events.ts";
 import type { EngineSnapshot } from "./snapshot.ts";
 
@@ -24,10 +24,12 @@ interface Before {
   readonly changes?: Partial<EngineSnapshot>;
   readonly ready?: { readonly reason: string; readonly message?: string; readonly lastTransitionTime?: string };
   readonly spec?: EngineChanges["spec"];
+  readonly drainingSince?: string;
+  readonly lastReconciled?: string;
 }
 
 function told(phase: string, [current, active, draining]: readonly number[], before: Before = {}) {
-  const { changes = {}, ready, spec = {} } = before;
+  const { changes = {}, ready, spec = {}, ...times } = before;
   const conditions =
     ready === undefined ? [] : [{ ...instanceReady, type: "Ready", status: "False", message: "", ...ready } as const];
   const status = {
@@ -36,6 +38,7 @@ function told(phase: string, [current, active, draining]: readonly number[], bef
     activeGeneration: active ?? 0,
     conditions: [instanceReady, ...conditions],
     ...(draining === undefined ? {} : { drainingGeneration: draining }),
+    ...times,
   };
   const s = snapshot(engine({ spec: spec ?? {}, status }), changes);
   const decision = computeEngine(s);
@@ -57,10 +60,10 @@ describe("generations", () => {
     expect(event?.[2]).not.toContain("secret");
   });
 
-  test("abandon: GenerationAbandoned, which tells of the removal too", () => {
+  test("abandon: GenerationAbandoned, which reports the removal too", () => {
     const [event, ...more] = told("creating", [1, 0], { changes: { current: liveSet(old, 1) } });
     expect(event?.slice(0, 2)).toEqual(["Normal", "GenerationAbandoned"]);
-    expect(event?.[2]).toContain("Generation 1 is given up for 2 and removed: ");
+    expect(event?.[2]).toContain("Generation 1 is abandoned for 2 and deleted: ");
     expect(more).toEqual([]);
   });
 
@@ -72,7 +75,7 @@ describe("generations", () => {
 
   test("GenerationCleaned where the engine does not become ready: a stop, or pods lost meanwhile", () => {
     const stop = told("cleaning", [1, 1, 0], { spec: { replicas: 0 }, changes: { pods: { ...READY, wanted: 0 } } });
-    expect(stop).toEqual([["Normal", "GenerationCleaned", "Generation 0 is removed"]]);
+    expect(stop).toEqual([["Normal", "GenerationCleaned", "Generation 0 is deleted"]]);
     expect(reasons(told("cleaning", [1, 1, 0], { changes: { pods: NOT_READY } }))).toEqual(["GenerationCleaned"]);
   });
 });
@@ -86,7 +89,7 @@ describe("EngineReady", () => {
 
   test("at the end of a roll, with the generation that went", () => {
     expect(told("cleaning", [1, 1, 0], { ready: { reason: "Rolling" } })).toEqual([
-      ["Normal", "EngineReady", "Generation 1 serves with 2 replicas, 3600 s after its start. Generation 0 is removed"],
+      ["Normal", "EngineReady", "Generation 1 serves with 2 replicas, 3600 s after its start. Generation 0 is deleted"],
     ]);
   });
 
@@ -104,31 +107,42 @@ describe("EngineReady", () => {
 });
 
 describe("drains", () => {
-  const busy = { drainProbe: { type: "busy", pod: "e-g0-1", queries: 3 } } as const;
-  const failing = { drainProbe: { type: "failing", pod: "p", cause: "why" } } as const;
-  const entered = { reason: "Rolling", message: rollingText(1, "draining") };
-  const waiting = { reason: "Rolling", message: `${rollingText(1, "draining")}: generation 0 still runs queries` };
+  const drain = { required: true, intervalMs: 5_000, settleMs: 35_000 };
+  const busy = { drain, drainProbe: { type: "busy", pod: "e-g0-1", queries: 3 } } as const;
+  const failing = { drain, drainProbe: { type: "failing", pod: "p", cause: "why" } } as const;
+  const switched = { ready: { reason: "Rolling" }, drainingSince: "2026-01-01T11:00:00Z" };
+  const entered = { ...switched, lastReconciled: "2026-01-01T11:00:00Z" };
+  const waiting = { ...switched, lastReconciled: "2026-01-01T11:00:35Z" };
 
   test("DrainStarted with the first check that finds queries, and not again", () => {
-    expect(told("draining", [1, 1, 0], { changes: busy, ready: entered })).toEqual([
-      ["Normal", "DrainStarted", "Generation 0 stays until its queries have ended (3 on pod e-g0-1)"],
+    expect(told("draining", [1, 1, 0], { changes: busy, ...entered })).toEqual([
+      ["Normal", "DrainStarted", "Generation 0 is kept until its queries finish (3 on pod e-g0-1)"],
     ]);
-    expect(told("draining", [1, 1, 0], { changes: busy, ready: waiting })).toEqual([]);
+    expect(told("draining", [1, 1, 0], { changes: busy, ...waiting })).toEqual([]);
+  });
+
+  test.each([
+    ["in the second of the switch", 0, "2026-01-01T11:00:00Z", ["DrainStarted"]],
+    ["in a later second", 0, "2026-01-01T11:00:01Z", []],
+    ["before the settle time is over", 35_000, "2026-01-01T11:00:34Z", ["DrainStarted"]],
+  ])("a status stored %s (settle time %i ms) counts as it should", (_, settleMs, lastReconciled, want) => {
+    const changes = { ...busy, drain: { ...drain, settleMs } };
+    expect(reasons(told("draining", [1, 1, 0], { ...entered, changes, lastReconciled }))).toEqual(want);
   });
 
   test("none for a drain that is over at once", () => {
-    expect(told("draining", [1, 1, 0], { changes: { drainProbe: { type: "drained" } }, ready: entered })).toEqual([]);
+    expect(told("draining", [1, 1, 0], { changes: { drainProbe: { type: "drained" } }, ...entered })).toEqual([]);
   });
 
-  test("a generation that cannot be asked is both news", () => {
-    expect(reasons(told("draining", [1, 1, 0], { changes: failing, ready: entered }))).toEqual([
+  test("a generation that cannot be probed records both events", () => {
+    expect(reasons(told("draining", [1, 1, 0], { changes: failing, ...entered }))).toEqual([
       "DrainStarted",
       "DrainCheckFailing",
     ]);
   });
 
   test("DrainCheckFailing once per drain, again after a recovery", () => {
-    expect(told("draining", [1, 1, 0], { changes: failing, ready: waiting })[0]?.slice(0, 2)).toEqual([
+    expect(told("draining", [1, 1, 0], { changes: failing, ...waiting })[0]?.slice(0, 2)).toEqual([
       "Warning",
       "DrainCheckFailing",
     ]);
@@ -181,8 +195,7 @@ describe("refusals", () => {
 test("SecretAliasVolumeDropped with the StatefulSet that lacks the volume, and only then", () => {
   const secretName = "main-metadata-postgres-creds";
   const spec = { template: { spec: { volumes: [{ name: "peek", secret: { secretName } }] } } };
-  const absent = { generation: 0, statefulSet: { type: "absent" }, headlessService: { type: "absent" } } as const;
-  const current = { ...absent, configMap: { type: "absent" } } as const;
+  const current = absentSet(0);
   const [event, ...more] = told("creating", [0, -1], { spec, changes: { current, routing: { type: "absent" } } });
   expect(event?.slice(0, 2)).toEqual(["Warning", "SecretAliasVolumeDropped"]);
   expect(event?.[2]).toContain(`spec.template.spec.volumes[0] (Secret "${secretName}")`);

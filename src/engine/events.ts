@@ -1,5 +1,5 @@
-// Which Kubernetes events a stored decision deserves (docs/monitoring.md#events; docs/adr/0011 says which are left out, and why).
-// Pure: what is told depends on the decision and on what was there before it, so a repeated pass tells nothing twice.
+// Which Kubernetes events a stored decision deserves (docs/monitoring.md#events; docs/adr/0011 says which are left out,
+// and why). Pure: events depend on the decision and on the status before it, so a repeated pass records none twice.
 
 import type { EventNote } from "@firebolt-operator/kube/events";
 import { findCondition } from "../api/condition-list.ts";
@@ -10,13 +10,12 @@ import { troubleText } from "../pods/pod-trouble.ts";
 import { scrapeFailureOf } from "./auto-stop/scrape-failure.ts";
 import type { Engine } from "./children.ts";
 import { withoutFailure } from "./compute/failure-suffix.ts";
-import { isBusyText } from "./compute/ready.ts";
 import type { WritableDecision } from "./decision.ts";
 import { statefulSetName } from "./names.ts";
 import { isAtRest } from "./phase.ts";
 import type { EngineSnapshot } from "./snapshot.ts";
 
-type Told = Pick<EventNote<EngineEventReason>, "type" | "reason" | "action" | "note">;
+type EventText = Pick<EventNote<EngineEventReason>, "type" | "reason" | "action" | "note">;
 type Hold = WritableDecision & { readonly type: "hold" };
 /** A decision that starts a generation. */
 type Started = WritableDecision & { readonly type: "bump" | "abandon" };
@@ -30,12 +29,12 @@ const SWITCHES: ReadonlySet<WritableDecision["step"]> = new Set(["start-drain", 
 /** To be recorded once the decision's status is stored. */
 export function eventsOf(decision: WritableDecision, s: EngineSnapshot): readonly EventNote[] {
   return [
-    ...toldBy(decision, s),
+    ...stepEvents(decision, s),
     ...troubleEvents(decision, s),
     ...uncreatedPodEvents(decision, s),
     ...scrapeEvents(decision, s),
     ...readyEvents(decision, s),
-  ].map((told) => about(told, s));
+  ].map((event) => about(event, s));
 }
 
 /** To be recorded once the decision's StatefulSet is created. */
@@ -58,9 +57,9 @@ export function regarding({ metadata }: Engine): EventNote["regarding"] {
   };
 }
 
-const about = (told: Told, { engine }: EngineSnapshot): EventNote => ({ ...told, regarding: regarding(engine) });
+const about = (event: EventText, { engine }: EngineSnapshot): EventNote => ({ ...event, regarding: regarding(engine) });
 
-function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] {
+function stepEvents(decision: WritableDecision, s: EngineSnapshot): readonly EventText[] {
   const { currentGeneration, activeGeneration } = decision.status;
   switch (decision.type) {
     case "bump":
@@ -72,9 +71,9 @@ function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] 
         ),
       ];
     case "abandon": {
-      // The sweep takes what this pass leaves.
-      const removed = decision.remove.length > 0 ? " and removed" : "";
-      const note = `Generation ${decision.generation} is given up for ${currentGeneration}${removed}: ${causeText(decision, s)}`;
+      // The sweep deletes what this pass does not.
+      const removed = decision.remove.length > 0 ? " and deleted" : "";
+      const note = `Generation ${decision.generation} is abandoned for ${currentGeneration}${removed}: ${causeText(decision, s)}`;
       return [...missingSetEvents(decision, s), rollout("GenerationAbandoned", note)];
     }
     case "move":
@@ -82,14 +81,14 @@ function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] 
         ? [
             rollout(
               "TrafficSwitched",
-              `Queries go to generation ${activeGeneration}, no longer to ${decision.status.drainingGeneration}`,
+              `Queries are routed to generation ${activeGeneration} instead of ${decision.status.drainingGeneration}`,
             ),
           ]
         : [];
     case "hold":
       return decision.step === "damped" ? heldEvents(decision, s) : drainEvents(decision, s);
     case "clean":
-      // What becomes ready in the same moment tells of the removal too.
+      // An engine that becomes ready in the same pass reports the removal in that event.
       return becomesReady(decision, s) ? [] : [rollout("GenerationCleaned", removalText(s))];
     case "refuse": {
       const { event, message } = decision.refusal;
@@ -102,8 +101,8 @@ function toldBy(decision: WritableDecision, s: EngineSnapshot): readonly Told[] 
   }
 }
 
-/** A StatefulSet that somebody deleted is not created again: the next generation takes its place. */
-function missingSetEvents({ cause, status }: Started, s: EngineSnapshot): readonly Told[] {
+/** A deleted StatefulSet is not created again: the next generation takes its place. */
+function missingSetEvents({ cause, status }: Started, s: EngineSnapshot): readonly EventText[] {
   if (!MISSING_SET.has(cause.path) || status.heldRollout === undefined) return [];
   const name = statefulSetName(s.identity.name, s.generations.current);
   const note = `StatefulSet ${name} was deleted; generation ${status.currentGeneration} takes its place`;
@@ -111,7 +110,7 @@ function missingSetEvents({ cause, status }: Started, s: EngineSnapshot): readon
 }
 
 /** Once per wait: who edited what, and when the generation that follows from it starts. */
-function heldEvents({ status: { heldRollout: held } }: Hold, s: EngineSnapshot): readonly Told[] {
+function heldEvents({ status: { heldRollout: held } }: Hold, s: EngineSnapshot): readonly EventText[] {
   if (held?.until === undefined || held.until === s.status?.heldRollout?.until) return [];
   const editor = held.manager === undefined ? "" : ` by ${held.manager}`;
   const what = MISSING_SET.has(held.field) ? "deleted" : `edited${editor} (${held.field})`;
@@ -122,11 +121,10 @@ function heldEvents({ status: { heldRollout: held } }: Hold, s: EngineSnapshot):
 }
 
 /** A drain is worth an event when it takes time; that begins with the first check that does not end it. */
-function drainEvents(decision: Hold, s: EngineSnapshot): readonly Told[] {
+function drainEvents(decision: Hold, s: EngineSnapshot): readonly EventText[] {
   const [before, after] = [readyOf(s.status), readyOf(decision.status)];
   const isKnown = s.drainProbe.type === "busy" || s.drainProbe.type === "failing";
-  const isFirst =
-    decision.step === "drain-wait" && isKnown && before?.reason === "Rolling" && !isBusyText(before.message);
+  const isFirst = decision.step === "drain-wait" && isKnown && before?.reason === "Rolling" && isUnchecked(s);
   const fails = after?.reason === "DrainCheckFailing" && before?.reason !== "DrainCheckFailing";
   return [
     ...(isFirst ? [rollout("DrainStarted", drainText(s))] : []),
@@ -134,14 +132,24 @@ function drainEvents(decision: Hold, s: EngineSnapshot): readonly Told[] {
   ];
 }
 
+/**
+ * Whether the stored status is older than the first check of the drain: no check counts before the settle time is over.
+ * Stored times have whole seconds; without a settle time the first check may come in the very second of the switch.
+ */
+function isUnchecked({ status, drain: { settleMs } }: EngineSnapshot): boolean {
+  const storedMs = Date.parse(status?.lastReconciled ?? "");
+  const settledMs = Date.parse(status?.drainingSince ?? "") + settleMs;
+  return settleMs === 0 ? !(storedMs > settledMs) : !(storedMs >= settledMs);
+}
+
 function drainText({ generations: { draining }, drainProbe }: EngineSnapshot): string {
-  if (drainProbe.type !== "busy") return `Generation ${draining} stays until it can be asked for its queries`;
+  if (drainProbe.type !== "busy") return `Generation ${draining} is kept until its pods report their running queries`;
   const { pod, queries } = drainProbe;
-  return `Generation ${draining} stays until its queries have ended (${queries} on pod ${pod})`;
+  return `Generation ${draining} is kept until its queries finish (${queries} on pod ${pod})`;
 }
 
 /** Once per cause: not again while Ready names it, nor for the next pod that fails in the same way. */
-function troubleEvents(decision: WritableDecision, s: EngineSnapshot): readonly Told[] {
+function troubleEvents(decision: WritableDecision, s: EngineSnapshot): readonly EventText[] {
   const { trouble } = s.pods;
   const [before, after] = [readyOf(s.status), readyOf(decision.status)];
   if (trouble === undefined || after?.message.includes(troubleText(trouble)) !== true) return [];
@@ -150,8 +158,11 @@ function troubleEvents(decision: WritableDecision, s: EngineSnapshot): readonly 
     : [warning("PodFailing", "Reconcile", `${troubleText(trouble)}; next: ${trouble.next}`)];
 }
 
-/** What keeps the StatefulSet from creating pods (quota, limits, policy), once per cause: how often it was tried is no news. */
-function uncreatedPodEvents(decision: WritableDecision, s: EngineSnapshot): readonly Told[] {
+/**
+ * What keeps the StatefulSet from creating pods (quota, limits, policy), once per cause: how often it was tried is no
+ * news.
+ */
+function uncreatedPodEvents(decision: WritableDecision, s: EngineSnapshot): readonly EventText[] {
   const prefix = `StatefulSet ${statefulSetName(s.identity.name, decision.status.currentGeneration)}: `;
   const [before, after] = [readyOf(s.status), readyOf(decision.status)].map((ready) =>
     withoutFailure(ready?.message ?? "").replace(/ \(x\d+\)$/, ""),
@@ -161,13 +172,13 @@ function uncreatedPodEvents(decision: WritableDecision, s: EngineSnapshot): read
 }
 
 /** Once per cause, and again after a recovery. */
-function scrapeEvents(decision: WritableDecision, s: EngineSnapshot): readonly Told[] {
+function scrapeEvents(decision: WritableDecision, s: EngineSnapshot): readonly EventText[] {
   const [before, after] = [scrapeFailureOf(s.status?.conditions), scrapeFailureOf(decision.status.conditions)];
   if (after === undefined || after === before) return [];
   return [warning("AutoStopScrapeFailed", "Scale", `Auto-stop cannot see whether queries run: ${after}`)];
 }
 
-function readyEvents(decision: WritableDecision, s: EngineSnapshot): readonly Told[] {
+function readyEvents(decision: WritableDecision, s: EngineSnapshot): readonly EventText[] {
   if (!becomesReady(decision, s)) return [];
   const { wanted } = s.pods;
   const pods = `${wanted} ${wanted === 1 ? "replica" : "replicas"}`;
@@ -192,18 +203,18 @@ function generationStartMs({ current: { statefulSet } }: EngineSnapshot): number
 }
 
 function removalText({ generations: { draining } }: EngineSnapshot): string {
-  return `Generation ${draining} is removed`;
+  return `Generation ${draining} is deleted`;
 }
 
-/** Names the field and never its values, which may be somebody's credentials. */
+/** Names the field and never its values, which may be credentials. */
 function causeText({ cause: { path, classChanged }, status }: Started, s: EngineSnapshot): string {
   const { heldRollout } = status;
   // Set only where nothing of the engine explains the difference.
   if (heldRollout?.field === path && !MISSING_SET.has(path))
-    return `${heldRollout.manager ?? "somebody"} changed ${path} of StatefulSet ${statefulSetName(s.identity.name, s.generations.current)}, not the FireboltEngine`;
+    return `${heldRollout.manager ?? "an unknown client"} changed ${path} of StatefulSet ${statefulSetName(s.identity.name, s.generations.current)}, not the FireboltEngine`;
   switch (path) {
     case "statefulSet":
-      return "its StatefulSet is gone";
+      return "its StatefulSet is missing";
     case "metadata.deletionTimestamp":
       return "its StatefulSet is being deleted";
     default:
@@ -226,10 +237,10 @@ function readyOf(status: { readonly conditions?: readonly Readonly<Condition>[] 
   return findCondition(status?.conditions, "Ready");
 }
 
-function rollout(reason: EngineEventReason, note: string): Told {
+function rollout(reason: EngineEventReason, note: string): EventText {
   return { type: "Normal", reason, action: "Rollout", note };
 }
 
-function warning(reason: EngineEventReason, action: string, note: string): Told {
+function warning(reason: EngineEventReason, action: string, note: string): EventText {
   return { type: "Warning", reason, action, note };
 }

@@ -1,5 +1,5 @@
-// Whole passes in memory around the moment at which traffic changes: when the old generation counts as drained, when it is taken back,
-// and what an unexplained new generation waits for.
+// Whole passes in memory around the moment at which traffic changes: when the old generation counts as drained, when it
+// is taken back, and what an unexplained new generation waits for.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { image } from "../../test/support/engine-cluster.ts";
@@ -223,7 +223,7 @@ describe("a generation that only a foreign edit explains", () => {
     ]);
   });
 
-  test("a StatefulSet scaled to 0 by hand: the API server keeps no name, so the event tells the way it was done", async () => {
+  test("a StatefulSet scaled to 0 by hand: the API server keeps no name, so the event reports how it was done", async () => {
     const world = await resting(undefined);
     const notes: string[] = [];
     world.note = (reason, note) => void (reason === "RolloutHeld" && notes.push(note));
@@ -276,7 +276,7 @@ describe("a generation that only a foreign edit explains", () => {
     expect(world.status).not.toHaveProperty("heldRollout");
   });
 
-  test("a StatefulSet that is gone is replaced at once, the second time after a wait", async () => {
+  test("a missing StatefulSet is replaced at once, the second time after a wait", async () => {
     const world = await resting(undefined);
     world.drop("StatefulSet", "e-g0");
     await world.pass();
@@ -299,7 +299,7 @@ describe("a generation that only a foreign edit explains", () => {
   });
 });
 
-test("a repair that is refused does not keep a query from waking the engine", async () => {
+test("a repair that is rejected does not keep a query from waking the engine", async () => {
   const world = await resting({}, 0);
   world.drop("ConfigMap", "e-g0-config");
   world.intercept = (request) => {

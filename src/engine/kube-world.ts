@@ -1,5 +1,5 @@
-// The engine's world over a cluster: cached reads from the caches, everything else one request each. Knows how things are
-// written (fields, preconditions, propagation) and nothing about why.
+// The engine's world over a cluster: cached reads from the caches, everything else one request each. Knows how things
+// are written (fields, preconditions, propagation) and nothing about why.
 import {
   changedFields,
   type DeepReadonly,
@@ -17,30 +17,25 @@ import { FIELD_MANAGER } from "../api/group.ts";
 import { LABEL, LABEL_VALUE_MAX_LENGTH } from "../api/labels.ts";
 import type { DemandSource } from "./auto-stop/demand-source.ts";
 import type { Evaluations } from "./auto-stop/evaluations.ts";
-import type { ChildKind, ChildObject, Engine } from "./children.ts";
+import { CHILD_KINDS, CHILDREN, type ChildKind, type ChildOf, type ChildTypes, PODS } from "./child-kinds.ts";
+import type { ChildObject, Engine } from "./children.ts";
 import type { RoutingWrite } from "./decision.ts";
 import { type EngineCaches, INDEX } from "./engine-caches.ts";
-import { configMaps, coreEvents, pods, services, statefulSets } from "./kinds.ts";
+import { coreEvents, pods, services } from "./kinds.ts";
 import { isPodName } from "./names.ts";
 import type { QueryProber } from "./probe/query-probe.ts";
 import { warningOf } from "./statefulset-warning.ts";
 import { identityOf } from "./stored-state.ts";
 import type {
   CachedReads,
-  CreateAnswer,
+  CreateResult,
   DirectReads,
   EngineKey,
   EngineWorld,
-  StatusWriteAnswer,
+  StatusWriteResult,
   Writes,
 } from "./world.ts";
 
-const KINDS = {
-  StatefulSet: statefulSets,
-  Service: services,
-  ConfigMap: configMaps,
-  Pod: pods,
-} as const satisfies Record<ChildKind | "Pod", object>;
 const WARNING_LIMIT = 32;
 
 /** By `namespace/name`, the resourceVersion of the engine that this process stored last. */
@@ -54,7 +49,7 @@ export interface KubeWorldOptions {
   readonly evaluations: Evaluations;
   /** Lives as long as the process: which version of an engine it stored last. */
   readonly stored: StoredVersions;
-  /** Absent: gateways are not asked for demand. */
+  /** Absent: gateways are not polled for demand. */
   readonly demand?: Pick<DemandSource, "of">;
 }
 
@@ -65,24 +60,16 @@ export function kubeWorld(options: KubeWorldOptions): EngineWorld {
 }
 
 function cachedReads({ caches, demand, stored }: KubeWorldOptions): CachedReads {
-  const children: readonly (readonly [
-    ChildKind,
-    (key: string) => readonly { readonly metadata?: DeepReadonly<V1ObjectMeta> }[],
-  ])[] = [
-    ["StatefulSet", (key) => caches.statefulSets.byIndex(INDEX.engine, key)],
-    ["Service", (key) => caches.services.byIndex(INDEX.engine, key)],
-    ["ConfigMap", (key) => caches.configMaps.byIndex(INDEX.engine, key)],
-  ];
   return {
     engine: (key) => caches.engines.get(key),
     engineClass: (key) => caches.classes.get(key),
     instance: (key) => caches.instances.get(key),
-    statefulSet: (key) => caches.statefulSets.get(key),
-    service: (key) => caches.services.get(key),
-    configMap: (key) => caches.configMaps.get(key),
+    child: (kind, key) => caches.children[kind].get(key),
     children: ({ namespace, name }) =>
-      children.flatMap(([kind, byEngine]) =>
-        byEngine(`${namespace}/${name}`).flatMap((object) => childOf(kind, object)),
+      CHILD_KINDS.flatMap((kind) =>
+        caches.children[kind]
+          .byIndex(INDEX.engine, `${namespace}/${name}`)
+          .flatMap(({ metadata }) => childOf(kind, metadata)),
       ),
     pods: (engine, generation) =>
       caches.pods
@@ -100,18 +87,19 @@ function directReads({ client, prober, signal }: KubeWorldOptions): DirectReads 
   const call = { signal };
   return {
     readEngine: (key) => client.find(FireboltEngine, engineKey(key), call),
-    readStatefulSet: (key) => client.find(statefulSets, engineKey(key), call),
-    readService: (key) => client.find(services, engineKey(key), call),
-    readConfigMap: (key) => client.find(configMaps, engineKey(key), call),
-    async listStatefulSets({ namespace, name }) {
-      // What cannot be a label value has never labelled anything, and asking for it is an error.
+    async readChild<K extends ChildKind>(kind: K, key: EngineKey): Promise<ChildOf<K> | undefined> {
+      // Every T is a DeepReadonly<T>; the compiler cannot see that of a kind that it does not know.
+      return (await client.find(CHILDREN[kind].resource, engineKey(key), call)) as ChildOf<K> | undefined;
+    },
+    async listChildren(kind, { namespace, name }) {
+      // What cannot be a label value has never labelled anything, and the API server rejects it in a selector.
       if (name.length > LABEL_VALUE_MAX_LENGTH) return [];
-      const { items } = await client.listAll(statefulSets, {
+      const { items } = await client.listAll<ChildTypes[ChildKind]>(CHILDREN[kind].resource, {
         ...call,
         namespace,
         labelSelector: `${LABEL.engine}=${name}`,
       });
-      return items.flatMap((item) => childOf("StatefulSet", item));
+      return items.flatMap(({ metadata }) => childOf(kind, metadata));
     },
     async listPods({ namespace, name }, generation) {
       const labelSelector = `${LABEL.engine}=${name},${LABEL.generation}=${generation}`;
@@ -123,7 +111,7 @@ function directReads({ client, prober, signal }: KubeWorldOptions): DirectReads 
       const { items } = await client.list(coreEvents, { ...call, namespace, fieldSelector, limit: WARNING_LIMIT });
       return items.map(warningOf);
     },
-    queries: async (engine, pods, question) => prober.queries(engineKey(engine), pods, question),
+    queries: async (engine, pods, request) => prober.queries(engineKey(engine), pods, request),
   };
 }
 
@@ -150,14 +138,9 @@ function writes({ client, signal, stored }: KubeWorldOptions): Writes {
         engine,
         (engine.metadata?.finalizers ?? []).filter((name) => name !== FireboltEngine.finalizer),
       ),
-    createConfigMap: (object) => createAnswer(client.create(configMaps, object, write)),
-    createService: (object) => createAnswer(client.create(services, object, write)),
-    createStatefulSet: (object) => createAnswer(client.create(statefulSets, object, write)),
-    async applyConfigMap(object) {
-      await client.apply(configMaps, object, { ...write, force: true });
-    },
-    async applyService(object) {
-      await client.apply(services, object, { ...write, force: true });
+    createChild: (kind, object) => createResult(client.create(CHILDREN[kind].resource, object, write)),
+    async applyChild(kind, object) {
+      await client.apply(CHILDREN[kind].resource, object, { ...write, force: true });
     },
     async writeRoutingService(routing) {
       try {
@@ -170,11 +153,10 @@ function writes({ client, signal, stored }: KubeWorldOptions): Writes {
       }
     },
     async remove(namespace, { kind, name, uid, resourceVersion }) {
-      // Pods go before their StatefulSet does, so that their number stays true to the end.
-      const propagation = kind === "StatefulSet" ? "Foreground" : "Background";
+      const { resource, propagation } = kind === "Pod" ? PODS : CHILDREN[kind];
       const pin = resourceVersion === undefined ? {} : { resourceVersion };
       try {
-        await client.delete(KINDS[kind], { namespace, name }, { signal, uid, propagation, ...pin });
+        await client.delete(resource, { namespace, name }, { signal, uid, propagation, ...pin });
         return "accepted";
       } catch (error) {
         if (isNotFound(error)) return "accepted";
@@ -190,12 +172,13 @@ function writes({ client, signal, stored }: KubeWorldOptions): Writes {
         );
         return { type: "patched", engine: patched };
       } catch (error) {
-        // The API server rejected the write (conflict, webhook, validation). A transport error stays an error: it may have happened.
+        // The API server rejected the write (conflict, webhook, validation). A transport error stays an error: it may
+        // have happened.
         if (error instanceof KubeApiError) return { type: "refused", because: error };
         throw error;
       }
     },
-    async writeStatus(engine, status): Promise<StatusWriteAnswer> {
+    async writeStatus(engine, status): Promise<StatusWriteResult> {
       const body = {
         metadata: { resourceVersion: engine.metadata?.resourceVersion },
         status: changedFields(engine.status, status),
@@ -214,7 +197,7 @@ function writes({ client, signal, stored }: KubeWorldOptions): Writes {
   };
 }
 
-async function createAnswer(request: Promise<unknown>): Promise<CreateAnswer> {
+async function createResult(request: Promise<unknown>): Promise<CreateResult> {
   try {
     await request;
     return "created";
@@ -225,8 +208,8 @@ async function createAnswer(request: Promise<unknown>): Promise<CreateAnswer> {
 }
 
 /**
- * Not an apply: only a create can insist that there is no Service yet, and only a patch of the whole port list puts back a
- * port that somebody renumbered. The version makes a stale pass fail instead of moving traffic.
+ * Not an apply: only a create can insist that there is no Service yet, and only a patch of the whole port list puts
+ * back a port that was renumbered. The version makes a stale pass fail instead of moving traffic.
  */
 function routingPatch({ service, observed }: RoutingWrite) {
   const seen = observed.type === "live" ? observed.service : undefined;
@@ -239,10 +222,7 @@ function routingPatch({ service, observed }: RoutingWrite) {
   return { type: "merge", body } as const;
 }
 
-function childOf(
-  kind: ChildKind,
-  { metadata }: { readonly metadata?: DeepReadonly<V1ObjectMeta> },
-): readonly ChildObject[] {
+function childOf(kind: ChildKind, metadata: DeepReadonly<V1ObjectMeta> | undefined): readonly ChildObject[] {
   return metadata === undefined ? [] : [{ kind, metadata }];
 }
 

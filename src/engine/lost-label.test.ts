@@ -1,20 +1,16 @@
-// Objects of an engine that lost the label by which caches find them: they are found by name, get the label back, and go with their
-// generation.
+// Objects of an engine that lost the label by which caches find them: they are found by name, get the label back, and
+// go with their generation.
 import { expect, test } from "vitest";
 import { type EngineCluster, image, stable } from "../../test/support/engine-cluster.ts";
 
 const KEPT = { "firebolt.io/generation": "" };
 
-/** The label goes, and with it the object from every cache. */
+/** Removes the label, and with it the object from every cache. */
 function hide(world: EngineCluster, kind: "Service" | "ConfigMap", name: string): void {
   const object = world.get(kind, name);
   world.put(kind, { ...object, metadata: { ...object?.metadata, labels: KEPT } });
-  const read = { Service: world.service, ConfigMap: world.configMap };
-  const visible = (key: { readonly namespace: string; readonly name: string }) => {
-    const found = read[kind](key);
-    return found?.metadata?.labels?.["firebolt.io/engine"] === undefined ? undefined : found;
-  };
-  Object.assign(world, { [kind === "Service" ? "service" : "configMap"]: visible });
+  world.isHidden = (of, child) =>
+    of === kind && world.get(of, child)?.metadata?.labels?.["firebolt.io/engine"] === undefined;
 }
 
 test.each([
@@ -33,7 +29,7 @@ test.each([
 test.each([
   ["Service", "e-g1-hl"],
   ["ConfigMap", "e-g1-config"],
-] as const)("a %s goes with the generation that is given up", async (kind, name) => {
+] as const)("a %s is deleted with the generation that is abandoned", async (kind, name) => {
   const world = await stable();
   world.edit(image("new:1"));
   await world.pass();

@@ -1,4 +1,4 @@
-// What the engine's reconciler tells whoever counts. No series and no names here; src/metrics turns these calls into them.
+// Metrics hooks of the engine reconciler. No series and no names here; src/metrics turns these calls into them.
 
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { EngineStatus } from "../api/engine-status.ts";
@@ -26,7 +26,7 @@ export interface EngineMetrics {
   /** Auto-stop has changed the number of replicas. */
   scaled(engine: EngineKey, direction: "up" | "down", reason: string): void;
   orphanDeleted(engine: EngineKey, kind: Removal["kind"]): void;
-  /** The engine is gone: so are its series. */
+  /** The engine was deleted: its series are removed. */
   removed(engine: EngineKey): void;
 }
 

@@ -26,11 +26,11 @@ test.each(["e", "my-engine", "a1", "a".repeat(45)])("%s is a good name", (name) 
   expect(validateEngineName(name)).toEqual([]);
 });
 
-test.each(["1st", "a.b", "-a", "a-", "Abc", "a_b", ""])("%s is refused", (name) => {
+test.each(["1st", "a.b", "-a", "a-", "Abc", "a_b", ""])("%s is rejected", (name) => {
   expect(violationsText(validateEngineName(name))).toMatch(/^metadata\.name: Invalid value: ".*": must start with/);
 });
 
-test("a name of 46 characters is refused and the reason is its length", () => {
+test("a name of 46 characters is rejected and the reason is its length", () => {
   expect(violationsText(validateEngineName("a".repeat(46)))).toContain("has 46 characters, at most 45 are possible");
 });
 

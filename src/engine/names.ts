@@ -1,4 +1,4 @@
-// Names of an engine and of what belongs to it. Pure text: who owns or finds an object by its labels is settled elsewhere.
+// Names of an engine and of what belongs to it. Pure strings; ownership and labels are settled elsewhere.
 import type { Violation } from "../podtemplate/violation.ts";
 
 /** An engine as its children refer to it. */
@@ -29,7 +29,10 @@ export function nodeHost({ namespace, name }: EngineIdentity, generation: number
 export const MAX_ENGINE_NAME_LENGTH = 45;
 const ENGINE_NAME = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/;
 
-/** What is wrong with the name of an engine. The schema cannot say it, and the children's own errors would not explain it. */
+/**
+ * What is wrong with the name of an engine. The schema cannot express it, and the children's own errors would not
+ * explain it.
+ */
 export function validateEngineName(name: string): Violation[] {
   const violations: Violation[] = [];
   const invalid = (detail: string) =>
@@ -49,7 +52,10 @@ export function validateEngineName(name: string): Violation[] {
   return violations;
 }
 
-/** Whether a pod of the generation's StatefulSet has this name. A copy with the same labels, made by hand, is somebody else's. */
+/**
+ * Whether a pod of the generation's StatefulSet has this name. A copy with the same labels, made by hand, does not
+ * belong to the engine.
+ */
 export function isPodName(pod: string | undefined, engine: string, generation: number): boolean {
   const prefix = `${statefulSetName(engine, generation)}-`;
   return pod?.startsWith(prefix) === true && /^(?:0|[1-9][0-9]*)$/.test(pod.slice(prefix.length));

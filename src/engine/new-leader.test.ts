@@ -1,7 +1,9 @@
-// A process that is elected while its watch of engines stands still: it decides by a status of an earlier step of the rollout, and must
-// neither move queries nor delete anything by it.
+// A process that is elected while its watch of engines stands still: it decides by a status of an earlier step of the
+// rollout, and must neither move queries nor delete anything by it.
 import { expect, test } from "vitest";
 import { type EngineCluster, image, stable } from "../../test/support/engine-cluster.ts";
+import type { ChildKind } from "./child-kinds.ts";
+import type { EngineKey } from "./world.ts";
 
 const target = (world: EngineCluster) => world.get("Service", "e-service")?.spec?.selector?.["firebolt.io/generation"];
 
@@ -43,11 +45,11 @@ test("queries are not sent forward to a generation that was given up since", asy
   world.edit(image("old:1"));
   await world.run();
   expect([world.status?.phase, target(world), world.names("StatefulSet")]).toEqual(["stable", "0", ["e-g0"]]);
-  const { statefulSet } = world;
+  const child = world.child.bind(world);
   Object.assign(world, {
     engine: () => engine,
-    statefulSet: (key: { readonly namespace: string; readonly name: string }) =>
-      key.name === "e-g1" ? set : statefulSet(key),
+    child: (kind: ChildKind, key: EngineKey) =>
+      kind === "StatefulSet" && key.name === "e-g1" ? set : child(kind, key),
     pods: () => pods,
   });
   world.elect();
@@ -55,7 +57,7 @@ test("queries are not sent forward to a generation that was given up since", asy
   expect(target(world)).toBe("0");
 });
 
-test("nothing is deleted by a status that says drained after the drain has started again", async () => {
+test("nothing is deleted by a status of a finished drain after the drain has started again", async () => {
   const world = await stable();
   world.edit(image("new:1"));
   await until(world, "cleaning");

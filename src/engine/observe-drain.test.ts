@@ -1,9 +1,10 @@
-// What counts as drained: which pods are probed, whether the cache is enough to know them, and from which moment on a probe counts.
+// What counts as drained: which pods are probed, whether the cache is enough to know them, and from which moment on a
+// probe counts.
 import { expect, test } from "vitest";
 import { image } from "../../test/support/engine-cluster.ts";
 import { type TimedCluster, timed } from "../../test/support/timed-cluster.ts";
 import { ENGINE_CONTRACT } from "../api/engine-contract.ts";
-import type { ProbeQuestion } from "./probe/query-probe.ts";
+import type { ProbeRequest } from "./probe/query-probe.ts";
 
 const GAUGE = ENGINE_CONTRACT.gauges;
 
@@ -47,11 +48,11 @@ test("no probe counts before the settle time is over, and the engine is enqueued
 
 test("only a probe that began after the settle time counts", async () => {
   const world = await draining(SETTLE_MS);
-  const asked: ProbeQuestion[] = [];
+  const asked: ProbeRequest[] = [];
   world.nowMs += SETTLE_MS;
   Object.assign(world, {
-    queries: async (_engine: unknown, _pods: unknown, question: ProbeQuestion) => {
-      asked.push(question);
+    queries: async (_engine: unknown, _pods: unknown, request: ProbeRequest) => {
+      asked.push(request);
       return { type: "idle" };
     },
   });
@@ -203,15 +204,9 @@ test("a set that lost its label is deleted with its generation, by name", async 
   const world = await draining();
   await world.pass();
   expect(world.status?.phase).toBe("cleaning");
-  const { statefulSet, service, configMap } = world;
   const set = world.get("StatefulSet", "e-g0");
   world.put("StatefulSet", { ...set, metadata: { ...set?.metadata, labels: {} } });
-  const hidden = ({ name }: { readonly name: string }) => name.startsWith("e-g0");
-  Object.assign(world, {
-    statefulSet: (key: Parameters<typeof statefulSet>[0]) => (hidden(key) ? undefined : statefulSet(key)),
-    service: (key: Parameters<typeof service>[0]) => (hidden(key) ? undefined : service(key)),
-    configMap: (key: Parameters<typeof configMap>[0]) => (hidden(key) ? undefined : configMap(key)),
-  });
+  world.isHidden = (_kind, name) => name.startsWith("e-g0");
   await world.pass();
   world.settle();
   expect([...world.names("StatefulSet"), ...world.names("ConfigMap")]).toEqual(["e-g1", "e-g1-config"]);

@@ -1,4 +1,5 @@
-// Reads what is known of a generation that drains: its pods, the queries they run, and whether it is too early to ask. Decides nothing.
+// Reads what is known of a generation that drains: its pods, the queries they run, and whether it is too early to
+// probe. Decides nothing.
 import { INSTANCE_DEFAULTS } from "../api/defaults.ts";
 import { controllerUid, type Engine, type Pod } from "./children.ts";
 import type { EngineIdentity } from "./names.ts";
@@ -23,7 +24,7 @@ export async function observeDrain(
   view: DrainView,
 ): Promise<Pick<EngineSnapshot, "drainingPods" | "orphanedPods" | "drainProbe">> {
   const { world, identity, phase, draining } = view;
-  const nothing = { drainingPods: NO_PODS, orphanedPods: [], drainProbe: { type: "notAsked" } } as const;
+  const nothing = { drainingPods: NO_PODS, orphanedPods: [], drainProbe: { type: "notProbed" } } as const;
   if (draining === undefined) return nothing;
   if (phase === "cleaning") return { ...nothing, orphanedPods: await orphanedPods(view, draining) };
   if (phase !== "draining") return nothing;
@@ -36,7 +37,7 @@ export async function observeDrain(
 
 async function probeDrain(view: DrainView, { generation }: GenerationSet, replicas: number): Promise<DrainProbe> {
   const { world, identity, drain, instance, nowMs } = view;
-  if (!drain.required) return { type: "notAsked" };
+  if (!drain.required) return { type: "notProbed" };
   const cached = world.pods(identity, generation);
   const settledMs = settledAtMs(view);
   // With neither pods nor replicas nothing was ever routed anywhere.
@@ -53,8 +54,8 @@ async function probeDrain(view: DrainView, { generation }: GenerationSet, replic
 }
 
 /**
- * Until then name servers and gateways may send queries to the old addresses. An unknown moment of the switch is now; so is one that lies
- * ahead, because the clock was set back (the stored moment is rounded up to a second).
+ * Until then name servers and gateways may send queries to the old addresses. An unknown moment of the switch is now;
+ * so is one that lies ahead, because the clock was set back (the stored moment is rounded up to a second).
  */
 function settledAtMs({ engine, drain, nowMs }: DrainView): number {
   const switchedMs = Date.parse(engine.status?.drainingSince ?? "");
@@ -64,8 +65,9 @@ function settledAtMs({ engine, drain, nowMs }: DrainView): number {
 }
 
 /**
- * The cache may not have seen a pod that was replaced, or that it runs by now, and that one could be busy: where a pod is missing or
- * would be passed over, the API server is asked. The same where no StatefulSet vouches for the number.
+ * The cache may not have seen a pod that was replaced, or that it runs by now, and that one could be busy: where a pod
+ * is missing or would be passed over, they are listed at the API server. The same where no StatefulSet confirms the
+ * number.
  */
 async function podsToProbe(
   { world, identity, draining }: DrainView,
@@ -81,7 +83,9 @@ async function podsToProbe(
   return pods.filter(mayDrain);
 }
 
-/** A StatefulSet deleted with its pods orphaned leaves them without an owner, and nothing else would ever delete them. */
+/**
+ * A StatefulSet deleted with its pods orphaned leaves them without an owner, and nothing else would ever delete them.
+ */
 async function orphanedPods(
   { world, identity }: DrainView,
   { statefulSet, generation }: GenerationSet,

@@ -1,15 +1,12 @@
-// Reads everything one decision depends on. Reads come from caches; an absence that would decide something is confirmed by
-// the API server. Writes nothing and decides nothing.
+// Reads everything one decision depends on. Reads come from caches; an absence that would decide something is confirmed
+// by the API server. Writes nothing and decides nothing.
+import type { Logger } from "@firebolt-operator/kube";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
-import { type Child, type Engine, type OwnedMetadata, viewChild } from "./children.ts";
-import {
-  configMapName,
-  type EngineIdentity,
-  headlessServiceName,
-  routingServiceName,
-  statefulSetName,
-} from "./names.ts";
+import { eachPart, eachPartInTurn, PARTS, type Part } from "./child-kinds.ts";
+import { type Engine, viewChild } from "./children.ts";
+import { type EngineIdentity, routingServiceName, statefulSetName } from "./names.ts";
 import { observeDrain } from "./observe-drain.ts";
+import { observeFindings } from "./observe-findings.ts";
 import { isAtRest, type StoredPhase } from "./phase.ts";
 import { NO_PODS, podCount, podTroubles, replicasOf } from "./pod-state.ts";
 import { resolveSettings } from "./resolve/settings.ts";
@@ -20,6 +17,7 @@ import type {
   EngineSnapshot,
   GenerationSet,
   Generations,
+  ObservedParts,
   PodCount,
   Routing,
 } from "./snapshot.ts";
@@ -32,12 +30,23 @@ export interface ObserveOptions {
   readonly bounds: ResourceBounds;
   readonly drainSettleMs: number;
   readonly nowMs: number;
+  readonly logger: Logger;
 }
 
+/** Everything that compute reads. What costs a request is read only where the step depends on it. */
 export async function observeEngine(
   world: EngineWorld,
   engine: Engine,
   options: ObserveOptions,
+): Promise<EngineSnapshot> {
+  const observed = await observeObjects(world, engine, options);
+  return { ...observed, findings: await observeFindings(observed, { world, logger: options.logger }) };
+}
+
+async function observeObjects(
+  world: EngineWorld,
+  engine: Engine,
+  options: Omit<ObserveOptions, "logger">,
 ): Promise<EngineSnapshot> {
   const { defaults, bounds, nowMs } = options;
   const identity = identityOf(engine);
@@ -70,6 +79,7 @@ export async function observeEngine(
     routing,
     draining,
     ...(await observeDrain(view)),
+    wakeDemand: world.wakeDemand?.(identity),
   };
 }
 
@@ -80,7 +90,10 @@ function classOf(world: EngineWorld, engine: Engine, namespace: string): ClassVi
   return object === undefined ? { type: "missing", name } : { type: "found", object };
 }
 
-/** A class that cannot be found says nothing: a rollout under way goes on with the engine's own values and the defaults. */
+/**
+ * A class that cannot be found sets nothing: a rollout in progress continues with the engine's own values and the
+ * defaults.
+ */
 function drainSettings(engine: Engine, engineClass: ClassView): Omit<DrainSettings, "settleMs"> {
   const ofClass = engineClass.type === "found" ? engineClass.object.spec : undefined;
   const { rollout, drainCheckEnabled, drainCheckIntervalMs } = resolveSettings(ofClass, engine.spec);
@@ -97,17 +110,19 @@ async function observeSet(
   const key = { namespace, name: statefulSetName(name, generation) };
   const set: GenerationSet = {
     generation,
-    statefulSet: viewChild(world.statefulSet(key), uid),
-    headlessService: viewChild(world.service({ namespace, name: headlessServiceName(name, generation) }), uid),
-    configMap: viewChild(world.configMap({ namespace, name: configMapName(name, generation) }), uid),
+    statefulSet: viewChild(world.child("StatefulSet", key), uid),
+    ...eachPart<ObservedParts>((part) => {
+      const { kind, nameOf } = PARTS[part];
+      return viewChild(world.child(kind, { namespace, name: nameOf(name, generation) }), uid);
+    }),
   };
   if (set.statefulSet.type !== "absent" || !mustConfirm(set)) return set;
-  return { ...set, statefulSet: viewChild(await world.readStatefulSet(key), uid) };
+  return { ...set, statefulSet: viewChild(await world.readChild("StatefulSet", key), uid) };
 }
 
 /**
  * At rest and while switching, a missing StatefulSet changes the outcome. The first build of a generation needs no such
- * question, because create answers it; a later one does: a set that lost its labels is in no cache.
+ * request, because the create itself shows it; a later one does: a set that lost its labels is in no cache.
  */
 function absenceCounts(phase: StoredPhase, { configMap }: GenerationSet): boolean {
   return isAtRest(phase) || phase === "switching" || (phase === "creating" && configMap.type !== "absent");
@@ -137,34 +152,29 @@ async function observeDrainingSet(
   return phase === "cleaning" ? withUnlabelledParts(world, identity, set) : set;
 }
 
-/** Deleting goes by name: an object that lost its label is in no cache, and would outlive its generation. */
+/** Objects are deleted by name: an object that lost its label is in no cache, and would outlive its generation. */
 async function withUnlabelledParts(
   world: EngineWorld,
   { namespace, name, uid }: EngineIdentity,
   set: GenerationSet,
 ): Promise<GenerationSet> {
-  const { generation, headlessService, configMap } = set;
-  const read = async <T extends { readonly metadata?: OwnedMetadata }>(
-    seen: Child<T>,
-    find: () => Promise<T | undefined>,
-  ): Promise<Child<T>> => (seen.type === "absent" ? viewChild(await find(), uid) : seen);
-  return {
-    ...set,
-    headlessService: await read(headlessService, () =>
-      world.readService({ namespace, name: headlessServiceName(name, generation) }),
-    ),
-    configMap: await read(configMap, () => world.readConfigMap({ namespace, name: configMapName(name, generation) })),
+  const { generation } = set;
+  const find = async <P extends Part>(part: P): Promise<ObservedParts[P]> => {
+    const { kind, nameOf } = PARTS[part];
+    if (set[part].type !== "absent") return set[part];
+    return viewChild(await world.readChild(kind, { namespace, name: nameOf(name, generation) }), uid);
   };
+  return { ...set, ...(await eachPartInTurn<ObservedParts>(find)) };
 }
 
-/** Nothing has been written for this engine yet, as far as anybody can see. */
+/** Nothing has been written for this engine yet, as far as the caches show. */
 function isFirstBuild(phase: StoredPhase, { active }: Generations, { configMap }: GenerationSet): boolean {
   return (phase === "creating" || phase === "uninitialised") && active < 0 && configMap.type === "absent";
 }
 
 /**
- * A Service that lost its labels is in no cache, and creating it again would fail for ever. In `cleaning` the Service decides a
- * deletion: whatever the cache shows, the API server is asked.
+ * A Service that lost its labels is in no cache, and creating it again would fail for ever. In `cleaning` the Service
+ * decides a deletion: whatever the cache shows, it is read from the API server.
  */
 async function observeRouting(
   world: EngineWorld,
@@ -172,9 +182,9 @@ async function observeRouting(
   { phase, isFirst }: { readonly phase: StoredPhase; readonly isFirst: boolean },
 ): Promise<Routing> {
   const key = { namespace: identity.namespace, name: routingServiceName(identity.name) };
-  const cached = world.service(key);
+  const cached = world.child("Service", key);
   const mustRead = phase === "cleaning" || (cached === undefined && !isFirst);
-  return viewRouting(mustRead ? await world.readService(key) : cached, identity);
+  return viewRouting(mustRead ? await world.readChild("Service", key) : cached, identity);
 }
 
 interface PodInput {

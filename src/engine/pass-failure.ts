@@ -1,6 +1,7 @@
-// A pass that failed, as people see it: the error's own words behind Ready's message, and an event when it is news. What the engine was
-// last found to be stays; a pass that succeeds writes the message without the failure. Failures that end by themselves (a conflict, an API
-// server that does not respond) are left to logs and metrics: two status writes for each would only add to the load.
+// A pass that failed, as people see it: the error's own words behind Ready's message, and an event when it is news.
+// What the engine was last found to be stays; a pass that succeeds writes the message without the failure. Failures
+// that end by themselves (a conflict, an API server that does not respond) are left to logs and metrics: two status
+// writes for each would only add to the load.
 import {
   InvariantError,
   isRejection,
@@ -44,7 +45,7 @@ export function recordFailure(engine: Engine, text: string, events: EventSink<En
   });
 }
 
-/** Another number of replicas that could not be stored: nobody else would tell why the engine does not start, or stop. */
+/** Another number of replicas that could not be stored: nothing else reports why the engine does not start, or stop. */
 export function scaleFailureText(
   { from, to, reason }: Pick<Scale, "from" | "to" | "reason">,
   error: unknown,

@@ -1,4 +1,4 @@
-// Tells people and metrics what a pass did: log lines, events, counters. Changes nothing, and is called only after the fact.
+// Reports what a pass did: log lines, events, counters. Changes nothing, and is called after the writes.
 import type { Logger } from "@firebolt-operator/kube";
 import type { EventSink } from "@firebolt-operator/kube/events";
 import type { Applied, Scaled } from "./apply.ts";
@@ -17,22 +17,22 @@ export interface PassFacts {
   readonly applied: Applied;
 }
 
-export interface Audience {
+export interface ReportSinks {
   readonly logger: Logger;
   readonly events: EventSink;
   readonly metrics: EngineMetrics;
 }
 
-export function tell({ decision, snapshot, applied }: PassFacts, { logger, events, metrics }: Audience): void {
+export function report({ decision, snapshot, applied }: PassFacts, { logger, events, metrics }: ReportSinks): void {
   if (decision.type === "broken") return;
   if (snapshot.drainProbe.type === "failing") metrics.drainCheckFailed(snapshot.identity);
   if (applied.type === "discarded") logger.debug("pass discarded", { row: decision.step, cause: applied.because });
   if (applied.type === "done" && applied.scaled !== undefined)
-    tellScaled({ decision, snapshot, applied }, applied.scaled, { logger, events, metrics });
+    reportScaled({ decision, snapshot, applied }, applied.scaled, { logger, events, metrics });
   if (applied.type !== "done") return;
   for (const event of [...aliasEventsOf(decision, snapshot), ...restoredEventsOf(decision, snapshot)])
     events.record(event);
-  // No new status: whatever there is to tell of it has been told.
+  // No new status: its events have been recorded before.
   if (!applied.statusWritten) return;
   for (const event of eventsOf(decision, snapshot)) events.record(event);
   logGeneration(decision, logger);
@@ -40,7 +40,11 @@ export function tell({ decision, snapshot, applied }: PassFacts, { logger, event
   countRollout(decision, snapshot, metrics);
 }
 
-function tellScaled({ decision, snapshot }: PassFacts, scaled: Scaled, { logger, events, metrics }: Audience): void {
+function reportScaled(
+  { decision, snapshot }: PassFacts,
+  scaled: Scaled,
+  { logger, events, metrics }: ReportSinks,
+): void {
   if (decision.type !== "hold" || decision.scale === undefined) return;
   const { from, to, reason } = decision.scale;
   if (scaled.type === "refused") {
@@ -77,13 +81,13 @@ function logGeneration(decision: WritableDecision, logger: Logger): void {
 function logPhase(
   decision: WritableDecision,
   snapshot: EngineSnapshot,
-  audience: Pick<Audience, "logger" | "metrics">,
+  sinks: Pick<ReportSinks, "logger" | "metrics">,
 ): void {
   const from = snapshot.status?.phase ?? "";
   const to = decision.status.phase;
   if (from === to) return;
-  audience.logger.info("phase changed", { from, to, generation: decision.status.currentGeneration });
-  audience.metrics.phaseChanged(snapshot.identity, from, to);
+  sinks.logger.info("phase changed", { from, to, generation: decision.status.currentGeneration });
+  sinks.metrics.phaseChanged(snapshot.identity, from, to);
 }
 
 function countRollout(

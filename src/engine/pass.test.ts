@@ -39,7 +39,7 @@ test("created-with-zero-replicas: created with zero replicas it ends stopped", a
   });
 });
 
-test("no-needless-write, idle-engines-start-no-pass: at rest a pass asks and writes nothing", async () => {
+test("no-needless-write, idle-engines-start-no-pass: at rest a pass requests and writes nothing", async () => {
   const world = await stable();
   expect(await world.pass()).toEqual({ afterMs: 240_000 });
   expect(world.taken()).toEqual([]);
@@ -92,12 +92,13 @@ test("stopped-by-hand, started-by-hand: stop and start through a generation with
   expect(world.taken().filter((request) => request.startsWith("scrape"))).toEqual([]);
 });
 
-test("drain-with-busy-pod, drain-with-silent-pod: the drain holds while a pod is busy or silent, told once, and recovers", async () => {
+test("drain-with-busy-pod, drain-with-silent-pod: the drain holds while a pod is busy or silent, reported once, and recovers", async () => {
   const world = await stable();
   world.edit(image("new:1"));
   world.metrics = () => ({ status: 200, body: `${GAUGE.running} 1\n${GAUGE.suspended} 0` });
   let next: NextCheck = "requeue";
   for (let pass = 0; pass < 10 && next !== "onChange"; pass++) {
+    world.nowMs += 2_000;
     next = await world.pass();
     world.settle();
   }

@@ -1,30 +1,24 @@
-// One pass over one engine, a straight line (docs/design/engine.md#one-pass): entry, deletion, finalizer, observe, compute, apply, sweep,
-// metrics. Knows the outside only through its world, so the model test runs it as it is.
-import { InvariantError, isConflict, isNotFound, type Logger, NotLeaderError } from "@firebolt-operator/kube";
+// One pass over one engine, a straight line (docs/design/engine.md#one-pass): entry, deletion, finalizer, observe,
+// compute, apply, sweep, metrics. Reaches the cluster only through its world, so the model test runs it as it is.
+import { isConflict, isNotFound, type Logger } from "@firebolt-operator/kube";
 import { type NextCheck, RetryAfterError } from "@firebolt-operator/kube/controller";
 import type { EventSink } from "@firebolt-operator/kube/events";
-import type { Condition } from "../api/conditions.ts";
 import { FireboltEngine } from "../api/engine.ts";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
 import { type Applied, applyObjects, applyStatus } from "./apply.ts";
-import { withAutoStop } from "./auto-stop/step.ts";
 import type { Engine } from "./children.ts";
 import { computeEngine } from "./compute/compute-engine.ts";
-import { withFailure } from "./compute/failure-suffix.ts";
-import { type EngineDecision, RECHECK_MS } from "./decision.ts";
+import { RECHECK_MS } from "./decision.ts";
 import { deleteEngine } from "./deletion.ts";
 import type { EngineMetrics } from "./metrics-hooks.ts";
-import { nameEditor } from "./name-editor.ts";
 import { observeEngine } from "./observe.ts";
 import { failureText, recordFailure } from "./pass-failure.ts";
-import { tell } from "./pass-report.ts";
-import { refuseRejected } from "./rejected-child.ts";
+import { report } from "./pass-report.ts";
+import { isFatal, orShowFailure } from "./show-failure.ts";
 import type { EngineSnapshot, PodCount } from "./snapshot.ts";
-import { writeStatus } from "./status-write.ts";
-import { generationsOf, identityOf, storedPhase } from "./stored-state.ts";
+import { identityOf, storedPhase } from "./stored-state.ts";
 import { sweepOrphans } from "./sweep.ts";
 import type { ResourceBounds } from "./validate.ts";
-import { decorateReady } from "./warnings.ts";
 import type { EngineKey, EngineWorld } from "./world.ts";
 
 export interface PassDeps {
@@ -63,30 +57,33 @@ interface Outcome {
   readonly pods: PodCount;
 }
 
+/**
+ * Observe, compute, apply, and report what was done. A child that the API server rejected is an input of a second
+ * decision in the same pass, of which only the status is written. A status that could not be written is not followed by
+ * another.
+ */
 async function decideAndApply(world: EngineWorld, engine: Engine, deps: PassDeps): Promise<Outcome> {
-  const { snapshot, decision } = await decide(world, engine, deps);
-  const [carriedOut, applied] = await applyOrRefuse(decision, snapshot, { world, deps });
-  tell({ decision: carriedOut, snapshot, applied }, deps);
+  const io = { world, ...deps };
+  const { snapshot, decision } = await orShowFailure(io, engine, engine.status?.conditions, async () =>
+    decide(await observeEngine(world, engine, { ...deps, nowMs: deps.nowMs() })),
+  );
+  // After a failure what was observed is still stored, so that Ready does not stay True while a repair cannot be
+  // written.
+  const { conditions } = (decision.type === "hold" ? decision : engine).status ?? {};
+  const objects = await orShowFailure(io, engine, conditions, () => applyObjects(decision, snapshot, world));
+  const last =
+    objects.type === "rejected" ? decide({ ...snapshot, rejected: objects.rejected }) : { snapshot, decision };
+  const applied = objects.type === "discarded" ? objects : await applyStatus(last.decision, last.snapshot, world);
+  report({ ...last, applied }, deps);
   throwRejectedScaling(applied);
   return { applied, pods: snapshot.pods };
 }
 
-async function decide(world: EngineWorld, engine: Engine, deps: PassDeps) {
-  const { defaults, bounds, logger, drainSettleMs } = deps;
-  try {
-    const snapshot = await observeEngine(world, engine, { defaults, bounds, drainSettleMs, nowMs: deps.nowMs() });
-    const decided = await decorateReady(computeEngine(snapshot), snapshot, { world, logger });
-    const attributed = await nameEditor(decided, snapshot, { world, logger });
-    return { snapshot, decision: await withAutoStop(attributed, snapshot, world) };
-  } catch (error) {
-    await showFailure(error, { engine, conditions: engine.status?.conditions }, { world, deps });
-    throw error;
-  }
-}
+const decide = (snapshot: EngineSnapshot) => ({ snapshot, decision: computeEngine(snapshot) });
 
 /**
- * A wake or a stop that was not written is a failed pass, though all else is stored. Only a newer version of the engine is none. Somebody
- * may wait for the wake: it is tried again at the pace of a gate.
+ * A wake or a stop that was not written is a failed pass, though all else is stored. Only a newer version of the engine
+ * is none. A query may wait for the wake: it is retried at the pace of a gate.
  */
 function throwRejectedScaling(applied: Applied): void {
   if (applied.type !== "done" || applied.scaled?.type !== "refused") return;
@@ -97,70 +94,8 @@ function throwRejectedScaling(applied: Applied): void {
 }
 
 /**
- * A refused object is not tried again at once: then the refusal is what the pass comes to. After any other failure to write an object
- * what was observed is still stored, so that Ready does not stay True while a repair cannot be written. A failure to write the status is
- * just that.
+ * Orphaned objects are deleted in every pass, behind closed gates and after failures too; only a defect leaves them.
  */
-async function applyOrRefuse(
-  decision: EngineDecision,
-  snapshot: EngineSnapshot,
-  { world, deps }: PassIo,
-): Promise<readonly [EngineDecision, Applied]> {
-  try {
-    const discarded = await applyObjects(decision, snapshot, world);
-    if (discarded !== undefined) return [decision, discarded];
-  } catch (error) {
-    const refusal = refuseRejected(error, decision, snapshot);
-    if (refusal === undefined) {
-      const { engine } = snapshot;
-      const { conditions } = (decision.type === "hold" ? decision : engine).status ?? {};
-      await showFailure(error, { engine, conditions }, { world, deps });
-      throw error;
-    }
-    // A query that wakes the engine does not wait for a repair: the generation that it starts needs none of it.
-    const isScaled = decision.type === "hold" && decision.scale !== undefined;
-    const outcome = isScaled ? decision : refusal;
-    return [outcome, await applyStatus(outcome, snapshot, world)];
-  }
-  return [decision, await applyStatus(decision, snapshot, world)];
-}
-
-interface PassIo {
-  readonly world: EngineWorld;
-  readonly deps: PassDeps;
-}
-
-interface Observed {
-  readonly engine: Engine;
-  readonly conditions: readonly Readonly<Condition>[] | undefined;
-}
-
-/** The conditions, with the failure if it is one that lasts, and nothing else: the step itself has not been taken. */
-async function showFailure(
-  error: unknown,
-  { engine, conditions = [] }: Observed,
-  { world, deps }: PassIo,
-): Promise<void> {
-  if (isFatal(error, world) || storedPhase(engine) === "uninitialised") return;
-  const { current, active } = generationsOf(engine);
-  const text = failureText(error);
-  const shown = text === undefined ? conditions.map((condition) => ({ ...condition })) : withFailure(conditions, text);
-  const counters = { currentGeneration: current, activeGeneration: active };
-  try {
-    await writeStatus(world, engine, { ...counters, ...engine.status, conditions: shown }, deps.nowMs());
-  } catch (second) {
-    // The failure that led here is the one that the pass reports.
-    deps.logger.error("conditions could not be stored after a failed pass", second);
-  }
-  if (text !== undefined) recordFailure(engine, text, deps.events);
-}
-
-/** A defect, a lost lease or the end of the process: nothing more is written. */
-function isFatal(error: unknown, world: EngineWorld): boolean {
-  return error instanceof InvariantError || error instanceof NotLeaderError || world.signal.aborted;
-}
-
-/** Leftovers go in every pass, behind closed gates and after failures too; only a defect leaves everything as it is. */
 async function sweptPass(world: EngineWorld, engine: Engine, deps: PassDeps): Promise<NextCheck> {
   let outcome: Outcome | undefined;
   try {
@@ -171,12 +106,14 @@ async function sweptPass(world: EngineWorld, engine: Engine, deps: PassDeps): Pr
   } finally {
     recordPass(engine, outcome, deps);
   }
-  const backlog = (await sweptOrTold(world, engine, deps)) === "backlog";
+  const backlog = (await sweptOrReported(world, engine, deps)) === "backlog";
   return backlog ? earliest(nextOf(outcome.applied), RECHECK_MS.sweepBacklog) : nextOf(outcome.applied);
 }
 
-/** The status has been written by then, and would be written twice in every pass: an event has to do. */
-async function sweptOrTold(world: EngineWorld, engine: Engine, deps: PassDeps) {
+/**
+ * The status has been written by then, and would be written twice in every pass: the failure is reported as an event.
+ */
+async function sweptOrReported(world: EngineWorld, engine: Engine, deps: PassDeps) {
   try {
     return await sweep(world, engine, deps);
   } catch (error) {

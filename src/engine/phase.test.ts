@@ -12,7 +12,7 @@ test.each([
   expect(parsePhase(text)).toBe(phase);
 });
 
-test("the only place that tells stable from stopped", () => {
+test("the only place that distinguishes stable from stopped", () => {
   expect(restPhase({ replicas: 0 })).toBe("stopped");
   expect(restPhase({ replicas: 3 })).toBe("stable");
   expect(restPhase(undefined)).toBe("stable");

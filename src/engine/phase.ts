@@ -1,13 +1,13 @@
-// The phases of an engine and the moves between them: documentation, the guard of apply, and the oracle of the model test.
-// Says nothing about when a move is due; src/engine/compute does.
+// The phases of an engine and the moves between them: documentation, the guard of apply, and the oracle of the model
+// test. When a move is due is not decided here; src/engine/compute does.
 import { ENGINE_PHASES, type EnginePhase } from "../api/phases.ts";
 
 export type { EnginePhase } from "../api/phases.ts";
 
-/** Where an engine comes to rest. */
+/** The phases in which an engine is at rest. */
 export type RestPhase = Extract<EnginePhase, "stable" | "stopped">;
 
-/** What the stored phase says, parsed at the edge: nothing yet, a phase, or text that is none. */
+/** The stored phase, parsed at the edge: not set yet, a phase, or an unknown value. */
 export type StoredPhase = EnginePhase | "uninitialised" | "unknown";
 
 /** Staying in a phase is always legal; everything else is listed. */
@@ -33,7 +33,10 @@ export function parsePhase(text: string | undefined): StoredPhase {
   return ENGINE_PHASES.find((phase) => phase === text) ?? "unknown";
 }
 
-/** The only place that tells the two resting phases apart. An engine without a spec is not stopped: nobody asked for zero. */
+/**
+ * The only place that distinguishes the two resting phases. An engine without a spec is not stopped: zero was not
+ * requested.
+ */
 export function restPhase(spec: { readonly replicas?: number } | undefined): RestPhase {
   return spec?.replicas === 0 ? "stopped" : "stable";
 }

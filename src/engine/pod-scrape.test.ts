@@ -16,29 +16,29 @@ async function scrape(answer: RequestListener, limits: Partial<ScrapeLimits> = {
   }
 }
 
-test("scrape-through-api-server: the page as it is", async () => {
+test("scrape-through-api-server: the response as it is", async () => {
   expect(await scrape((request, response) => response.end(`${request.method} ${request.url}`))).toEqual({
     status: 200,
     body: "GET /metrics",
   });
 });
 
-test("a redirect is an answer, and is not followed", async () => {
+test("a redirect is a response, and is not followed", async () => {
   const answer = await scrape((_, response) => response.writeHead(302, { location: "http://127.0.0.1:1/" }).end());
   expect(answer.status).toBe(302);
 });
 
-test("a page past the limit is refused", async () => {
+test("a response past the limit is rejected", async () => {
   await expect(scrape((_, response) => response.end("x".repeat(2_000)), { bytes: 1_000 })).rejects.toThrow(
     "longer than 1000 bytes",
   );
 });
 
-test("no answer in time", async () => {
-  await expect(scrape(() => undefined, { firstByteMs: 20 })).rejects.toThrow("no answer within");
+test("no response in time", async () => {
+  await expect(scrape(() => undefined, { firstByteMs: 20 })).rejects.toThrow("no response within");
 });
 
-test("an answer that never ends", async () => {
+test("a response that never ends", async () => {
   await expect(scrape((_, response) => response.write("x"), { totalMs: 50 })).rejects.toThrow();
 });
 

@@ -1,9 +1,9 @@
-// Reads a pod's metrics page straight from its IP (`metricScrapeMode: PodIP`): plain HTTP, no redirects, no kept connection, and
-// every step within its limit. Judges nothing of what it reads.
+// Reads a pod's metrics endpoint straight from its IP (`metricScrapeMode: PodIP`): plain HTTP, no redirects, no kept
+// connection, and every step within its limit. Judges nothing of what it reads.
 import { request } from "node:http";
 
 /** What a pod's metrics endpoint returned. */
-export interface ScrapeAnswer {
+export interface ScrapeResponse {
   readonly status: number;
   readonly body: string;
 }
@@ -23,8 +23,8 @@ export interface PodAddress {
   readonly path: string;
 }
 
-export function scrapePod(address: PodAddress, signal: AbortSignal, limits = SCRAPE_LIMITS): Promise<ScrapeAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<ScrapeAnswer>();
+export function scrapePod(address: PodAddress, signal: AbortSignal, limits = SCRAPE_LIMITS): Promise<ScrapeResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<ScrapeResponse>();
   const total = AbortSignal.any([signal, AbortSignal.timeout(limits.totalMs)]);
   const call = request({ ...address, method: "GET", agent: false, signal: total });
   const tooLate = (what: string, ms: number) =>
@@ -33,7 +33,7 @@ export function scrapePod(address: PodAddress, signal: AbortSignal, limits = SCR
   call.once("socket", (socket) =>
     socket.once("connect", () => {
       clearTimeout(timer);
-      timer = tooLate("answer", limits.firstByteMs);
+      timer = tooLate("response", limits.firstByteMs);
     }),
   );
   call.once("response", (response) => {
@@ -46,7 +46,7 @@ export function scrapePod(address: PodAddress, signal: AbortSignal, limits = SCR
         chunks.push(chunk);
         return;
       }
-      // Said before the call is cut: the end may already be on its way.
+      // Rejected before the call is aborted: its end may already be queued.
       reject(new Error(`metrics are longer than ${limits.bytes} bytes`));
       call.destroy();
     });
@@ -58,7 +58,7 @@ export function scrapePod(address: PodAddress, signal: AbortSignal, limits = SCR
   call.once("error", reject);
   call.once("close", () => {
     clearTimeout(timer);
-    reject(new Error("the connection ended before the answer was complete"));
+    reject(new Error("the connection was closed before the response was complete"));
   });
   call.end();
   return promise;

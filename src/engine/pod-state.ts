@@ -1,4 +1,5 @@
-// What the pods of a generation are worth: how many there are, how many are ready, and which of them may run queries. Pure.
+// What the pods of a generation are worth: how many there are, how many are ready, and which of them may run queries.
+// Pure.
 import { firstTrouble, isPodReady, troubleDueMs } from "../pods/pod-trouble.ts";
 import type { Pod, StatefulSet } from "./children.ts";
 import { ENGINE_CONTAINER } from "./pod-contract.ts";
@@ -34,9 +35,10 @@ export function mayRunQueries({ status }: Pod): boolean {
 }
 
 /**
- * Whether a pod of a generation that queries are routed away from may run one. A query runs in the engine's process, and reaches only a
- * process that has been ready: one that is not running, or was never ready since its start, has none. That says nothing about a process
- * that was ready and is not any more, and nothing by the pod's number: an extra pod that became ready has served.
+ * Whether a pod of a generation that queries are routed away from may run one. A query runs in the engine's process,
+ * and reaches only a process that has been ready: one that is not running, or was never ready since its start, has
+ * none. That proves nothing about a process that was ready and is not any more, and nothing by the pod's number: an
+ * extra pod that became ready has served.
  */
 export function mayDrain(pod: Pod): boolean {
   const engine = pod.status?.containerStatuses?.find(({ name }) => name === ENGINE_CONTAINER);
@@ -46,9 +48,9 @@ export function mayDrain(pod: Pod): boolean {
 }
 
 /**
- * Whether the pod has been unready since before that moment. `started: false` alone does not say so: a kubelet that restarts reports every
- * container as not started until its probe has succeeded again, while it goes on serving. Times have whole seconds, so equal ones prove
- * nothing.
+ * Whether the pod has been unready since before that moment. `started: false` alone does not prove that: a kubelet that
+ * restarts reports every container as not started until its probe has succeeded again, while it goes on serving. Times
+ * have whole seconds, so equal ones prove nothing.
  */
 function wasUnreadySince({ status }: Pod, startedAt: string | undefined): boolean {
   const ready = status?.conditions?.find(({ type }) => type === "Ready");

@@ -1,5 +1,5 @@
-// Reads the number of queries out of an engine's Prometheus page. Pure and total: any text has an answer, and what is not
-// plainly a finite number of queries counts as missing, never as zero.
+// Reads the number of queries out of an engine's Prometheus metrics. Pure and total: any string has a result, and what
+// is not plainly a finite number of queries counts as missing, never as zero.
 import { ENGINE_CONTRACT, type EngineGauge } from "../api/engine-contract.ts";
 
 const { running: RUNNING, suspended: SUSPENDED } = ENGINE_CONTRACT.gauges;

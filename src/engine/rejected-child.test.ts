@@ -7,7 +7,7 @@ const refused = new KubeApiError("create statefulsets.apps ns/e-g0", 422, {
   message: 'StatefulSet.apps "e-g0" is invalid: spec.template.spec.tolerations[0].operator: Unsupported value: "Maybe"',
 });
 
-test("a rendered object that the API server refuses for good ends in a condition that names the field", async () => {
+test("a rendered object that the API server rejects ends in a condition that names the field", async () => {
   const world = cluster();
   await world.pass();
   await world.pass();

@@ -1,7 +1,8 @@
-// Which of a decision's writes put back what somebody deleted or edited, as events. Pure; who edited a Service is looked up by
-// name-editor.ts before it is written over.
+// Which of a decision's writes restore an object that was deleted or edited, as events. Pure; the editor of a Service
+// is part of the decision (compute/editors.ts).
 import type { EventNote } from "@firebolt-operator/kube/events";
 import type { EngineEventReason } from "../api/events.ts";
+import { PART_NAMES, PARTS } from "./child-kinds.ts";
 import type { WritableDecision } from "./decision.ts";
 import { regarding } from "./events.ts";
 import { isAtRest } from "./phase.ts";
@@ -27,7 +28,7 @@ export function restoredEventsOf(
 function restored(decision: WritableDecision, s: EngineSnapshot): readonly string[] {
   if (decision.type !== "hold") return [];
   const { ensure } = decision;
-  const sets = isBuilt(decision, s) ? [put("ConfigMap", ensure.configMap), put("Service", ensure.headlessService)] : [];
+  const sets = isBuilt(decision, s) ? PART_NAMES.map((part) => put(PARTS[part].kind, ensure[part])) : [];
   return [...sets, routed(decision, s)].flatMap((note) => note ?? []);
 }
 

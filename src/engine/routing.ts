@@ -1,5 +1,5 @@
-// The routing Service as a fact: whose it is and which generation it selects. Pure; used by observe, by the sweep's confirmed
-// view and by compute.
+// The routing Service as a fact: whose it is and which generation it selects. Pure; used by observe, by the sweep's
+// confirmed view and by compute.
 import { LABEL } from "../api/labels.ts";
 import { parseGeneration, type Service, viewChild } from "./children.ts";
 import type { EngineIdentity } from "./names.ts";

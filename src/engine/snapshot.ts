@@ -1,10 +1,15 @@
-// What observe saw of one engine: the whole input of compute. Plain data; the clock is in it, so that compute reads none.
+// What observe read of one engine: the whole input of compute. Plain data; the clock is in it, so that compute reads
+// none.
 
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { EngineStatus } from "../api/engine-status.ts";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
 import type { TroubledPod } from "../pods/pod-trouble.ts";
-import type { Child, ConfigMap, Engine, EngineClass, Instance, Pod, Service, StatefulSet } from "./children.ts";
+import type { Activity } from "./auto-stop/decide.ts";
+import type { WakeDemand } from "./auto-stop/wake-request.ts";
+import type { ChildOf, Part, PartKind } from "./child-kinds.ts";
+import type { Child, Engine, EngineClass, Instance, Pod, Service, StatefulSet } from "./children.ts";
+import type { Obstacle } from "./decision.ts";
 import type { EngineIdentity } from "./names.ts";
 import type { StoredPhase } from "./phase.ts";
 import type { ResourceBounds } from "./validate.ts";
@@ -24,12 +29,13 @@ export type ClassView =
   | { readonly type: "missing"; readonly name: string }
   | { readonly type: "found"; readonly object: EngineClass };
 
-/** The three objects that carry one generation. */
-export interface GenerationSet {
+/** The objects of a generation beside its StatefulSet. */
+export type ObservedParts = { readonly [P in Part]: Child<ChildOf<PartKind<P>>> };
+
+/** The objects that carry one generation. */
+export interface GenerationSet extends ObservedParts {
   readonly generation: number;
   readonly statefulSet: Child<StatefulSet>;
-  readonly headlessService: Child<Service>;
-  readonly configMap: Child<ConfigMap>;
 }
 
 /** Pods of one generation. */
@@ -52,10 +58,10 @@ export type Routing =
 
 /** What is known of the queries of the draining generation. */
 export type DrainProbe =
-  | { readonly type: "notAsked" }
+  | { readonly type: "notProbed" }
   /** Clients may still have the old addresses: no probe counts before this moment. */
   | { readonly type: "settling"; readonly untilMs: number }
-  /** The pods have been asked and have not all responded. */
+  /** The pods are being probed and have not all responded. */
   | { readonly type: "pending" }
   | { readonly type: "drained" }
   | { readonly type: "busy"; readonly pod: string; readonly queries: number }
@@ -68,6 +74,35 @@ export interface DrainSettings {
   /** How long after the switch a probe counts: until then name servers may send queries to the old generation. */
   readonly settleMs: number;
 }
+
+/** One Warning that Kubernetes recorded about a StatefulSet. */
+export interface StatefulSetWarning {
+  readonly reason: string;
+  readonly message: string;
+  readonly count: number;
+  /** Milliseconds since the epoch of its last occurrence. */
+  readonly lastSeenMs: number;
+}
+
+/** What observe reads only where the step depends on it (compute/inquiries.ts). Undefined: not read, or not found. */
+export interface Findings {
+  /** The newest of the current StatefulSet. */
+  readonly warning?: StatefulSetWarning | undefined;
+  /** Who edited the current StatefulSet and the routing Service. */
+  readonly statefulSetEditor?: string | undefined;
+  readonly serviceEditor?: string | undefined;
+  /** When `spec.replicas` was set to zero, in milliseconds since the epoch. */
+  readonly replicasSetMs?: number | undefined;
+  /** What the pods of the active generation run; pending: they have not all responded. */
+  readonly activity?: Activity | "pending" | undefined;
+  /** When this process last observed the activity before; undefined where that is not kept. */
+  readonly lastEvaluated?: number | "never" | undefined;
+}
+
+/** A write of a child that failed in this pass, and will fail again until something changes. */
+export type RejectedWrite =
+  | { readonly type: "nameInUse"; readonly obstacle: Obstacle; readonly message: string }
+  | { readonly type: "rejected"; readonly message: string };
 
 export interface EngineSnapshot {
   readonly nowMs: number;
@@ -91,4 +126,9 @@ export interface EngineSnapshot {
   /** Pods of the draining generation that no controller owns: deleting its StatefulSet does not delete them. */
   readonly orphanedPods: readonly Pod[];
   readonly drainProbe: DrainProbe;
+  /** What gateways last reported about the engine; undefined: nothing, or they are not polled. */
+  readonly wakeDemand?: WakeDemand | undefined;
+  readonly findings?: Findings;
+  /** Set for the second decision of a pass whose first one could not be written. */
+  readonly rejected?: RejectedWrite;
 }

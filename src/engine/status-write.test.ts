@@ -37,7 +37,7 @@ test("retry-own-status-only, spec-edited-before-status-write: after a concurrent
   expect(world.requests).toEqual(["status FireboltEngine e", "get FireboltEngine e", "status FireboltEngine e"]);
 });
 
-test("retry-own-status-only, newer-status-meanwhile, no-blind-overwrite: a status that somebody else wrote meanwhile is never written over", async () => {
+test("retry-own-status-only, newer-status-meanwhile, no-blind-overwrite: a status that another writer stored meanwhile is never overwritten", async () => {
   const { world, base } = start();
   world.put("FireboltEngine", { ...base, status: { ...before, currentGeneration: 4 } });
   expect(await writeStatus(world, base, next, NOW_MS)).toEqual({ type: "discarded" });
@@ -64,7 +64,7 @@ test("retry-own-status-only: a second conflict ends the pass", async () => {
   expect(world.requests.filter((request) => request.startsWith("status"))).toHaveLength(2);
 });
 
-test("an engine that is gone needs no status", async () => {
+test("a deleted engine needs no status", async () => {
   const { world, base } = start();
   world.drop("FireboltEngine", "e");
   expect(await writeStatus(world, base, next, NOW_MS)).toEqual({ type: "gone" });

@@ -10,7 +10,7 @@ import type { EngineWorld } from "./world.ts";
 export type StatusOutcome =
   | { readonly type: "written"; readonly engine: Engine }
   | { readonly type: "unchanged" }
-  /** Somebody else wrote a status meanwhile: what this pass decided is void. */
+  /** Another writer stored a status meanwhile: the decision of this pass is void. */
   | { readonly type: "discarded" }
   | { readonly type: "gone" };
 
@@ -22,8 +22,8 @@ export async function writeStatus(
 ): Promise<StatusOutcome> {
   if (isSameStatus(engine.status, next)) return { type: "unchanged" };
   const stamped = { ...next, lastReconciled: timeText(nowMs) };
-  const answer = await world.writeStatus(engine, stamped);
-  if (answer.type !== "conflict") return answer;
+  const result = await world.writeStatus(engine, stamped);
+  if (result.type !== "conflict") return result;
   const fresh = await world.readEngine(identityOf(engine));
   if (fresh === undefined) return { type: "gone" };
   const isBase = fresh.metadata?.uid === engine.metadata?.uid && isDeepStrictEqual(fresh.status, engine.status);

@@ -1,4 +1,4 @@
-// What a stored engine says about itself: who it is, which phase, which generations. Pure; absent values get their meaning here
+// What is stored of an engine: its identity, which phase, which generations. Pure; absent values get their meaning here
 // and nowhere else.
 import type { Engine } from "./children.ts";
 import type { EngineIdentity } from "./names.ts";

@@ -29,7 +29,7 @@ function cluster(leftovers: number) {
   return { world, deleted, sweep };
 }
 
-test("nothing to sweep asks nobody", async () => {
+test("nothing to sweep costs no request", async () => {
   const { world, sweep } = cluster(0);
   expect(await sweep()).toBe("clean");
   expect(world.requests).toEqual([]);
@@ -61,7 +61,7 @@ test("the confirmed view decides: what the cache calls an orphan may serve by no
   expect(world.requests).toEqual(["get FireboltEngine e", "get Service e-service"]);
 });
 
-test("an engine that is gone or being deleted is left to its deletion", async () => {
+test("an engine that does not exist or is being deleted is not swept", async () => {
   const { world, sweep } = cluster(1);
   const stored = world.get("FireboltEngine", "e");
   world.freeze();

@@ -1,5 +1,5 @@
-// Deletes what abandoned and cleaned generations left behind (docs/design/engine.md#sweep). Runs after every pass, costs nothing when there
-// is nothing to do, and never fails the pass.
+// Deletes orphaned objects of abandoned and cleaned generations (docs/design/engine.md#sweep). Runs after every pass,
+// costs nothing when there is nothing to do, and never fails the pass.
 import { type Logger, NotLeaderError } from "@firebolt-operator/kube";
 import { type SweepView, selectOrphans } from "./compute/sweep.ts";
 import { confirmView } from "./confirm-view.ts";
@@ -41,7 +41,7 @@ function cachedView(world: EngineWorld, identity: EngineIdentity): SweepView | u
   const { namespace, name, uid } = identity;
   const engine = world.engine({ namespace, name });
   if (engine?.metadata?.uid !== uid || engine.metadata.deletionTimestamp !== undefined) return undefined;
-  const routing = viewRouting(world.service({ namespace, name: routingServiceName(name) }), identity);
+  const routing = viewRouting(world.child("Service", { namespace, name: routingServiceName(name) }), identity);
   return { uid, generations: generationsOf(engine), routingTarget: routing.type === "absent" ? -1 : routing.target };
 }
 

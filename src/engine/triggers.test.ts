@@ -5,17 +5,19 @@ import { EARLIER, engine, engineClass, instance } from "../../test/support/engin
 import type { FireboltEngine } from "../api/engine.ts";
 import type { V1ContainerState, V1Pod, V1StatefulSet } from "../api/generated/kubernetes.ts";
 import { LABEL } from "../api/labels.ts";
+import { CHILDREN, PODS } from "./child-kinds.ts";
 import {
   engineOfChildEvent,
+  engineOfDeclared,
   engineOfEngineEvent,
-  engineOfPartEvent,
-  engineOfPodEvent,
-  engineOfStatefulSetEvent,
   enginesOfClassEvent,
   enginesOfInstanceEvent,
-  exceptLeftBehind,
 } from "./triggers.ts";
 
+const NO_ENGINES = { get: () => undefined } as unknown as ObjectCache<FireboltEngine>;
+const engineOfStatefulSetEvent = engineOfDeclared(NO_ENGINES, CHILDREN.StatefulSet);
+const engineOfConfigMapEvent = engineOfDeclared(NO_ENGINES, CHILDREN.ConfigMap);
+const engineOfPodEvent = engineOfDeclared(NO_ENGINES, PODS);
 const KEY = { namespace: "ns", name: "e" };
 const modified = <T extends KubeObject>(previous: T, object: T): CacheEvent<T> =>
   ({ type: "modified", object, previous, origin: "watch" }) as CacheEvent<T>;
@@ -28,7 +30,7 @@ test.each([
   ["labels", { labels: { a: "b" } }],
   ["finalizers", { finalizers: [] }],
   ["deletion", { deletionTimestamp: EARLIER }],
-] as const)("a change of an engine's %s starts a pass", (_, metadata) => {
+] as const)("a change of an engine's %s triggers a reconcile", (_, metadata) => {
   expect(engineOfEngineEvent(change(metadata))).toEqual([KEY]);
 });
 
@@ -56,10 +58,10 @@ test("children concern the engine they are labelled with, before and after", () 
   ).toEqual([]);
 });
 
-test("what a pass wrote starts no other, except a StatefulSet that will have no pods to tell of it", () => {
+test("a write of a pass triggers no other, except a StatefulSet without replicas, which no pod event follows", () => {
   const written = <T extends KubeObject>(object: T) => ({ type: "added", object, origin: "write" }) as CacheEvent<T>;
-  expect(engineOfPartEvent(written(child("e")))).toEqual([]);
-  expect(engineOfPartEvent({ ...written(child("e")), origin: "watch" })).toEqual([KEY]);
+  expect(engineOfConfigMapEvent(written(child("e")))).toEqual([]);
+  expect(engineOfConfigMapEvent({ ...written(child("e")), origin: "watch" })).toEqual([KEY]);
   const set = (replicas: number): V1StatefulSet => ({
     ...child("e"),
     spec: { replicas, selector: {}, template: {}, serviceName: "" },
@@ -70,16 +72,16 @@ test("what a pass wrote starts no other, except a StatefulSet that will have no 
 });
 
 test.each([
-  ["the end of a generation that is left behind", { currentGeneration: 3, activeGeneration: 3 }, {}, 0],
+  ["the deletion of a superseded generation", { currentGeneration: 3, activeGeneration: 3 }, {}, 0],
   ["… that still serves", { currentGeneration: 2, activeGeneration: 1 }, {}, 1],
   ["… that is being drained", { currentGeneration: 2, activeGeneration: 2, drainingGeneration: 1 }, {}, 1],
   ["… that is being made", { currentGeneration: 1, activeGeneration: 0 }, {}, 1],
   ["… of an engine made anew, in whose way it is", {}, {}, 1],
   ["… of an engine that is being deleted", { currentGeneration: 3 }, { deletionTimestamp: EARLIER }, 1],
-])("a child that goes: %s", (_, status, metadata, passes) => {
+])("a deleted child: %s", (_, status, metadata, passes) => {
   const of = { ...engine(), status, metadata: { ...engine().metadata, ...metadata } };
   const engines = { get: () => of } as unknown as ObjectCache<FireboltEngine>;
-  const keysOf = exceptLeftBehind(engines, engineOfChildEvent);
+  const keysOf = engineOfDeclared(engines, { triggers: () => true });
   const going = modified(child("e"), child("e", { deletionTimestamp: EARLIER }));
   expect(keysOf(going)).toHaveLength(passes);
   expect(keysOf({ type: "deleted", object: child("e"), origin: "watch" })).toHaveLength(passes);

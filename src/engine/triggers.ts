@@ -1,16 +1,15 @@
-// Which engines an event concerns (docs/design/engine.md#one-pass). Status-only changes of an engine, changes that no decision
-// reads and the last days of a generation that is left behind start no pass: otherwise the operator's own writes would keep it busy
-// for ever.
-import { isDeepStrictEqual } from "node:util";
+// Which engines an event triggers a reconcile of (docs/design/engine.md#one-pass). Status-only changes of an engine,
+// changes that no decision reads and deletions of superseded generations do not trigger one: otherwise the operator's
+// own writes would keep it busy for ever.
 import { type DeepReadonly, formatKey, type KubeObject, type ObjectKey } from "@firebolt-operator/kube";
 import type { CacheEvent, ObjectCache } from "@firebolt-operator/kube/cache";
 import type { FireboltEngine } from "../api/engine.ts";
 import type { FireboltEngineClass } from "../api/engine-class.ts";
-import type { V1Pod, V1StatefulSet } from "../api/generated/kubernetes.ts";
 import { isEnding } from "../api/held-deletion.ts";
 import type { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
-import { podTrouble } from "../pods/pod-trouble.ts";
+import type { ChildDeclaration } from "./child-kinds.ts";
+import { differs } from "./child-triggers.ts";
 import { generationLabel } from "./children.ts";
 import { INDEX } from "./engine-caches.ts";
 import { generationsOf } from "./stored-state.ts";
@@ -30,64 +29,34 @@ export function engineOfEngineEvent(event: CacheEvent<FireboltEngine>): Keys {
     : [];
 }
 
-/** By label, not by owner: an object of an older engine of the same name stands in the way of this one until it goes. */
+/** By label, not by owner: an object of an older engine of the same name blocks this one until it is deleted. */
 export function engineOfChildEvent<T extends KubeObject>(event: CacheEvent<T>): Keys {
   const keys = [event.object, event.previous].flatMap((object) => (object === undefined ? [] : engineOfLabels(object)));
   return keys.filter((key, index) => keys.findIndex((other) => formatKey(other) === formatKey(key)) === index);
 }
 
-/** A pass that writes a Service or a ConfigMap says by itself when to look again. */
-export function engineOfPartEvent<T extends KubeObject>(event: CacheEvent<T>): Keys {
-  return event.origin === "write" ? [] : engineOfChildEvent(event);
+/** The engines that an event of a child of this kind triggers. */
+export const engineOfDeclared =
+  <T extends KubeObject>(engines: Engines, { triggers }: Pick<ChildDeclaration<T>, "triggers">) =>
+  (event: CacheEvent<T>): Keys =>
+    triggers(event) ? exceptSuperseded(engines, event, engineOfChildEvent(event)) : [];
+
+/** Leaves out deletions of objects whose generation their engine has superseded. */
+function exceptSuperseded<T extends KubeObject>(engines: Engines, { type, object }: CacheEvent<T>, keys: Keys): Keys {
+  const { metadata } = object;
+  if (type !== "deleted" && metadata?.deletionTimestamp === undefined) return keys;
+  const generation = generationLabel(metadata);
+  return keys.filter((key) => {
+    const engine = engines.get(key);
+    return generation === undefined || engine === undefined || !isSuperseded(engine, generation);
+  });
 }
 
-export function engineOfStatefulSetEvent(event: CacheEvent<V1StatefulSet>): Keys {
-  // Of one that was just made its pods will tell, unless there will be none.
-  if (event.type === "added" && event.origin === "write" && event.object.spec?.replicas !== 0) return [];
-  // Its status is not read: pods are counted by themselves.
-  const read = ({ metadata }: DeepReadonly<V1StatefulSet>) => [
-    metadata?.uid,
-    metadata?.generation,
-    metadata?.labels,
-    metadata?.annotations,
-    metadata?.ownerReferences,
-    metadata?.deletionTimestamp,
-  ];
-  return differs(event, read) ? engineOfChildEvent(event) : [];
-}
-
-export function engineOfPodEvent(event: CacheEvent<V1Pod>): Keys {
-  const read = ({ metadata = {}, status = {} }: DeepReadonly<V1Pod>) => [
-    metadata.uid,
-    metadata.labels,
-    metadata.deletionTimestamp === undefined,
-    status.phase,
-    status.conditions?.find(({ type }) => type === "Ready")?.status,
-    // Not what a healthy pod passes through while it starts: a pass sets the time for that by itself.
-    podTrouble({ metadata, status }, 0)?.cause,
-  ];
-  return differs(event, read) ? engineOfChildEvent(event) : [];
-}
-
-/** Leaves out what nobody waits for: the end of objects whose generation their engine has left behind. */
-export const exceptLeftBehind =
-  <T extends KubeObject>(engines: Engines, mapping: (event: CacheEvent<T>) => Keys) =>
-  (event: CacheEvent<T>): Keys => {
-    const { metadata } = event.object;
-    if (event.type !== "deleted" && metadata?.deletionTimestamp === undefined) return mapping(event);
-    const generation = generationLabel(metadata);
-    return mapping(event).filter((key) => {
-      const engine = engines.get(key);
-      return generation === undefined || engine === undefined || !isLeftBehind(engine, generation);
-    });
-  };
-
-/** Of an engine that is itself on its way out everything counts: its deletion waits for children. */
-function isLeftBehind(engine: DeepReadonly<FireboltEngine>, generation: number): boolean {
+/** Of an engine that is being deleted every event counts: its deletion waits for children. */
+function isSuperseded(engine: DeepReadonly<FireboltEngine>, generation: number): boolean {
   const { current, active, draining, highest } = generationsOf(engine);
-  const isSuperseded =
-    generation <= highest && generation !== current && generation !== active && generation !== draining;
-  return isSuperseded && engine.metadata?.deletionTimestamp === undefined;
+  const isOld = generation <= highest && generation !== current && generation !== active && generation !== draining;
+  return isOld && engine.metadata?.deletionTimestamp === undefined;
 }
 
 export const enginesOfInstanceEvent =
@@ -105,7 +74,7 @@ export const enginesOfInstanceEvent =
 export const enginesOfClassEvent =
   (engines: Engines) =>
   (event: CacheEvent<FireboltEngineClass>): Keys => {
-    // Not the count of bound engines: it changes with every engine, and would wake all of them each time.
+    // Not the count of bound engines: it changes with every engine, and would trigger all of them each time.
     const read = ({ metadata, status }: DeepReadonly<FireboltEngineClass>) => {
       const ready = status?.conditions?.find(({ type }) => type === "Ready");
       return [metadata?.uid, metadata?.generation, ready?.status, ready?.reason, ready?.message];
@@ -115,15 +84,6 @@ export const enginesOfClassEvent =
 
 function enginesBy(engines: Engines, index: string, object: DeepReadonly<KubeObject>): Keys {
   return engines.byIndex(index, formatKey(keyOfStored(object))).map(keyOfStored);
-}
-
-/** Whether the event changes what `read` sees. Objects that come or go always do. */
-function differs<T extends KubeObject>(
-  event: CacheEvent<T>,
-  read: (object: DeepReadonly<T>) => readonly unknown[],
-): boolean {
-  const { type, object, previous } = event;
-  return type !== "modified" || previous === undefined || !isDeepStrictEqual(read(object), read(previous));
 }
 
 function keyOfStored({ metadata }: DeepReadonly<KubeObject>): ObjectKey {

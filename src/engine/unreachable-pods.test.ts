@@ -1,5 +1,6 @@
-// Many engines with a pod on a node that vanished, and one that must wake: the real controller with its real workers and passes, over
-// engines in memory. Time is moved by hand, so the bounds are those of the product and not of the machine.
+// Many engines with a pod on a node that vanished, and one that must wake: the real controller with its real workers
+// and passes, over engines in memory. Time is moved by hand, so the bounds are those of the product and not of the
+// machine.
 import { KubeTimeoutError, type ObjectKey, silentLogger, sleep } from "@firebolt-operator/kube";
 import { controllerRunnable, type WatchSource } from "@firebolt-operator/kube/controller";
 import { silentRuntimeMetrics } from "@firebolt-operator/kube/metrics";
@@ -11,7 +12,7 @@ import { resting, type TimedCluster } from "../../test/support/timed-cluster.ts"
 import { OPERATOR_DEFAULTS } from "../api/operator-defaults.ts";
 import { noEngineMetrics } from "./metrics-hooks.ts";
 import { runEnginePass } from "./pass.ts";
-import type { ProbeQuestion, QueryProber, ScrapePod } from "./probe/query-probe.ts";
+import type { ProbeRequest, QueryProber, ScrapePod } from "./probe/query-probe.ts";
 import { createQueryProber, PROBE_CONCURRENCY } from "./probe/query-prober.ts";
 import type { EngineKey, EngineWorld } from "./world.ts";
 
@@ -42,7 +43,9 @@ interface Fleet extends AsyncDisposable {
   /** Scrapes that wait for a pod which will never respond. */
   readonly hanging: number;
   enqueue(name: string): void;
-  /** Lets time pass until it is so, at most ten minutes; pods follow their StatefulSets. Resolves with how long it took. */
+  /**
+   * Lets time pass until it is so, at most ten minutes; pods follow their StatefulSets. Resolves with how long it took.
+   */
   until(isSo: () => boolean): Promise<number>;
 }
 
@@ -123,11 +126,11 @@ function withLostPod(engine: TimedCluster): TimedCluster {
 
 /** All these engines have the same name in their own stores: what the prober sees of them is told apart here. */
 function probedWorld(engine: TimedCluster, key: EngineKey, prober: QueryProber): EngineWorld {
-  const queries = (_: EngineKey, pods: Parameters<QueryProber["queries"]>[1], question: ProbeQuestion) =>
+  const queries = (_: EngineKey, pods: Parameters<QueryProber["queries"]>[1], request: ProbeRequest) =>
     prober.queries(
       key,
       pods.map((pod) => ({ ...pod, metadata: { ...pod.metadata, uid: `${key.name} ${pod.metadata?.uid}` } })),
-      question,
+      request,
     );
   return new Proxy(engine, {
     get(target, property) {

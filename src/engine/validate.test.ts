@@ -18,7 +18,7 @@ function bounds(ofEngine: object, ofClass?: object, limits = BOUNDS): string {
 }
 
 describe("resource bounds", () => {
-  test("#40: more than the maximum is refused", () => {
+  test("#40: more than the maximum is rejected", () => {
     expect(bounds({ requests: { cpu: "64" } })).toBe(
       `${AT}.requests[cpu]: Invalid value: "64": exceeds the maximum 32`,
     );

@@ -1,5 +1,5 @@
-// What is wrong with an engine beyond its schema: name, pod template, resource bounds. Admission and the controller call the same
-// function. Lists violations; what follows from them is decided by the caller.
+// What is wrong with an engine beyond its schema: name, pod template, resource bounds. Admission and the controller
+// call the same function. Lists violations; what follows from them is decided by the caller.
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { FireboltEngine } from "../api/engine.ts";
 import type { FireboltEngineClass } from "../api/engine-class.ts";
@@ -41,8 +41,8 @@ export function validateEngine(input: EngineToValidate): EngineViolations {
 }
 
 /**
- * Reads bounds as the command line gives them: empty or zero means none. The names of those that are no quantity come back in
- * `malformed`, and the process must not start with them.
+ * Reads bounds as the command line gives them: empty or zero means none. The names of those that are no quantity come
+ * back in `malformed`, and the process must not start with them.
  */
 export function parseResourceBounds(texts: Readonly<Record<BoundedResource, string>>): {
   readonly bounds: ResourceBounds;

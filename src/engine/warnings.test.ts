@@ -12,10 +12,9 @@ import {
 import { MemoryEngineWorld } from "../../test/support/memory-engine-world.ts";
 import type { Condition } from "../api/conditions.ts";
 import { computeEngine } from "./compute/compute-engine.ts";
-import type { EngineSnapshot } from "./snapshot.ts";
+import { observeFindings } from "./observe-findings.ts";
+import type { EngineSnapshot, StatefulSetWarning } from "./snapshot.ts";
 import { warningOf } from "./statefulset-warning.ts";
-import { decorateReady } from "./warnings.ts";
-import type { StatefulSetWarning } from "./world.ts";
 
 const NO_PODS = { wanted: 2, total: 0, ready: 0, allReady: false };
 const quota = { reason: "FailedCreate", message: "exceeded quota", count: 1, lastSeenMs: 1 };
@@ -34,7 +33,7 @@ async function ready(
     conditions: [instanceReady],
   };
   const s = snapshot(engine({ status }), { pods: NO_PODS, ...changes });
-  const decision = await decorateReady(computeEngine(s), s, { world, logger: silentLogger });
+  const decision = computeEngine({ ...s, findings: await observeFindings(s, { world, logger: silentLogger }) });
   const found =
     decision.type === "broken" ? undefined : decision.status.conditions?.find(({ type }) => type === "Ready");
   return { reason: found?.reason, message: found?.message, requests: world.requests };
@@ -42,7 +41,7 @@ async function ready(
 
 test.each([
   ["pods-cannot-be-created: the reason is taken over", [quota], "FailedCreate", "StatefulSet e-g1: exceeded quota"],
-  ["the count is told", [{ ...quota, count: 7 }], "FailedCreate", "StatefulSet e-g1: exceeded quota (x7)"],
+  ["the count is shown", [{ ...quota, count: 7 }], "FailedCreate", "StatefulSet e-g1: exceeded quota (x7)"],
   [
     "the newest wins",
     [quota, { ...quota, reason: "Newer", lastSeenMs: 5 }],
@@ -66,7 +65,7 @@ test.each([
   expect(await ready(warnings)).toEqual({ reason, message, requests: ["list Event"] });
 });
 
-test("text of others is plain, without what changes by itself", async () => {
+test("messages of others are plain, without volatile parts", async () => {
   const message = (port: number) =>
     `create Pod e-g1-0 failed:\n\u001b[2Jread tcp 10.0.0.7:${port}->10.96.0.9:443: reset`;
   const [one, other] = [
@@ -85,7 +84,7 @@ test("a warning that repeats itself is written again when its count has doubled"
     world.warnings = [{ ...quota, count }];
     const status = { phase: "creating", currentGeneration: 1, activeGeneration: 0, conditions: [...conditions] };
     const s = snapshot(engine({ status }), { pods: NO_PODS });
-    const decision = await decorateReady(computeEngine(s), s, { world, logger: silentLogger });
+    const decision = computeEngine({ ...s, findings: await observeFindings(s, { world, logger: silentLogger }) });
     conditions = decision.type === "broken" ? [] : (decision.status.conditions ?? []);
     messages.add(conditions.find(({ type }) => type === "Ready")?.message ?? "");
   }
@@ -129,7 +128,7 @@ test.each([
     "stable",
     "Rolling",
   ],
-] as const)("nobody is asked when %s", async (_, changes, phase, reason) => {
+] as const)("no warnings are listed when %s", async (_, changes, phase, reason) => {
   expect(await ready([quota], changes as Partial<EngineSnapshot>, phase)).toMatchObject({ reason, requests: [] });
 });
 
@@ -142,8 +141,8 @@ test("events-cannot-be-listed: a failing list changes nothing", async () => {
     engine({ status: { phase: "creating", currentGeneration: 1, activeGeneration: 0, conditions: [instanceReady] } }),
     { pods: NO_PODS },
   );
-  const decision = computeEngine(s);
-  expect(await decorateReady(decision, s, { world, logger: silentLogger })).toBe(decision);
+  const findings = await observeFindings(s, { world, logger: silentLogger });
+  expect(computeEngine({ ...s, findings })).toEqual(computeEngine(s));
 });
 
 test.each([

@@ -1,5 +1,5 @@
-// The decision about a class (docs/design/instance.md#classes): judge its template, count its engines, and hold it while one of
-// them names it. Pure: no I/O, and the clock is an argument.
+// The decision about a class (docs/design/instance.md#classes): judge its template, count its engines, and hold it
+// while one of them names it. Pure: no I/O, and the clock is an argument.
 import { type Verdict, withVerdict } from "../api/condition-list.ts";
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import { type EngineClassStatus, FireboltEngineClass } from "../api/engine-class.ts";
@@ -13,7 +13,9 @@ export type EngineClass = DeepReadonly<FireboltEngineClass>;
 export interface EngineClassSnapshot {
   readonly nowMs: number;
   readonly engineClass: EngineClass;
-  /** Engines that name the class, terminating ones included. While it is being deleted, as the API server counts them. */
+  /**
+   * Engines that name the class, terminating ones included. While it is being deleted, as the API server counts them.
+   */
   readonly boundEngines: number;
 }
 
@@ -36,7 +38,7 @@ function templateVerdict({ engineClass }: EngineClassSnapshot): Verdict<"Ready",
 function blockedVerdict({ engineClass, boundEngines }: EngineClassSnapshot): Verdict<"Ready", EngineClassReadyReason> {
   const { namespace, name } = engineClass.metadata ?? {};
   const engines = boundEngines === 1 ? "1 engine" : `${boundEngines} engines`;
-  const message = `FireboltEngineClass ${JSON.stringify(name)} is still named by ${engines} of namespace ${namespace}: clear spec.engineClassRef there, or delete them`;
+  const message = `FireboltEngineClass ${JSON.stringify(name)} is still referenced by ${engines} of namespace ${namespace}: clear spec.engineClassRef there, or delete them`;
   return { type: "Ready", status: "False", reason: "DeletionBlocked", message };
 }
 

@@ -8,7 +8,7 @@ import { computeEngineClass } from "./compute.ts";
 import { classesOfEngineEvent, classOfEvent } from "./controller.ts";
 import type { EngineClassMetrics } from "./metrics-hooks.ts";
 import { runEngineClassPass } from "./pass.ts";
-import type { EngineClassWorld, WriteAnswer } from "./world.ts";
+import type { EngineClassWorld, WriteResult } from "./world.ts";
 
 const FINALIZERS = [ENGINE_CLASS_NAMES.finalizer];
 const guarded = (metadata = {}, rest: Partial<FireboltEngineClass> = {}) =>
@@ -20,7 +20,7 @@ const deleting = { deletionTimestamp: EARLIER };
 const compute = (of: FireboltEngineClass, boundEngines = 0) =>
   computeEngineClass({ nowMs: NOW_MS, engineClass: of, boundEngines });
 
-test("first sight adds the guard", () => {
+test("the first pass adds the guard", () => {
   expect(compute(engineClass())).toEqual({ type: "guard" });
 });
 
@@ -75,7 +75,7 @@ class World implements EngineClassWorld {
   stored: FireboltEngineClass;
   cached = 0;
   direct: number | Error = 0;
-  answer: WriteAnswer = "written";
+  result: WriteResult = "written";
   constructor(stored: FireboltEngineClass) {
     this.stored = stored;
   }
@@ -87,16 +87,16 @@ class World implements EngineClassWorld {
   }
   async addFinalizer() {
     this.writes.push("guard");
-    return this.answer;
+    return this.result;
   }
   async removeFinalizer() {
     this.writes.push("release");
-    return this.answer;
+    return this.result;
   }
   async writeStatus(_: unknown, status: EngineClassStatus) {
     this.writes.push("status");
-    if (this.answer === "written") this.stored = { ...this.stored, status };
-    return this.answer;
+    if (this.result === "written") this.stored = { ...this.stored, status };
+    return this.result;
   }
 }
 
@@ -113,7 +113,7 @@ const pass = (world: World) =>
     { nowMs: () => NOW_MS, events: { record: (event) => events.push(event) }, metrics, logger: silentLogger },
   );
 
-test("what is counted about a class goes with it", async () => {
+test("the series of a class are removed with it", async () => {
   const told = async (world: World) => {
     counted.length = 0;
     await pass(world);
@@ -122,7 +122,7 @@ test("what is counted about a class goes with it", async () => {
   const world = new World(guarded());
   world.cached = 2;
   expect(await told(world)).toEqual(["c 2"]);
-  world.answer = "conflict";
+  world.result = "conflict";
   world.cached = 3;
   expect(await told(world)).toEqual([]);
   expect(await told(Object.assign(new World(guarded()), { engineClass: () => undefined }))).toEqual(["c gone"]);
@@ -139,7 +139,7 @@ test("an unchanged status is not written", async () => {
   expect(world.writes).toEqual(["status"]);
 });
 
-test("bound-class-never-released: the cache may say zero; only the API server's count releases", async () => {
+test("bound-class-never-released: the cache may show zero; only the API server's count releases", async () => {
   const world = new World(guarded(deleting));
   world.direct = 1;
   expect(await pass(world)).toEqual({ afterMs: 30_000 });
@@ -161,11 +161,11 @@ test.each([
   ["finalizer", guarded(deleting)],
 ] as const)("a conflict on the %s is discarded, now", async (_, of) => {
   const world = new World(of);
-  world.answer = "conflict";
+  world.result = "conflict";
   expect(await pass(world)).toBe("requeue");
 });
 
-test("a refusal is told once", async () => {
+test("a rejection is reported once", async () => {
   events.splice(0);
   const world = new World(guarded(deleting));
   world.direct = 2;
@@ -194,7 +194,7 @@ test.each([
   expect(classesOfEngineEvent(event)).toEqual(keys(...names));
 });
 
-test("the controller's own status writes start no pass", () => {
+test("the controller's own status writes trigger no reconcile", () => {
   const previous = guarded();
   expect(
     classOfEvent({ type: "modified", object: guarded({}, { status: { boundEngines: 1 } }), previous, origin: "write" }),

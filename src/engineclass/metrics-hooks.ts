@@ -1,4 +1,4 @@
-// What the class reconciler tells whoever counts. No series and no names here; src/metrics turns these calls into them.
+// Metrics hooks of the class reconciler. No series and no names here; src/metrics turns these calls into them.
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { EngineClassStatus } from "../api/engine-class.ts";
 import type { ClassKey } from "./world.ts";
@@ -12,7 +12,7 @@ export interface EngineClassPassRecord {
 
 export interface EngineClassMetrics {
   passEnded(record: EngineClassPassRecord): void;
-  /** The class is gone: so are its series. */
+  /** The class was deleted: its series are removed. */
   removed(engineClass: ClassKey): void;
 }
 

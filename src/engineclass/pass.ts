@@ -1,5 +1,5 @@
-// One pass over one class: count, decide, write at most once. The count that releases a class comes from the API server; when it
-// cannot be had, the pass fails and the class stays.
+// One pass over one class: count, decide, write at most once. The count that releases a class comes from the API
+// server; when it cannot be had, the pass fails and the class stays.
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "@firebolt-operator/kube";
 import type { NextCheck } from "@firebolt-operator/kube/controller";
@@ -10,7 +10,7 @@ import type { ClassEventReason } from "../api/events.ts";
 import { API_VERSION } from "../api/group.ts";
 import { computeEngineClass, type EngineClass } from "./compute.ts";
 import type { EngineClassMetrics } from "./metrics-hooks.ts";
-import type { ClassKey, EngineClassWorld, WriteAnswer } from "./world.ts";
+import type { ClassKey, EngineClassWorld, WriteResult } from "./world.ts";
 
 export interface ClassPassDeps {
   readonly nowMs: () => number;
@@ -43,8 +43,8 @@ export async function runEngineClassPass(
       await world.addFinalizer(engineClass);
       return "requeue";
     case "release": {
-      const answer = await world.removeFinalizer(engineClass);
-      if (answer !== "written") return "requeue";
+      const result = await world.removeFinalizer(engineClass);
+      if (result !== "written") return "requeue";
       deps.metrics.removed(key);
       deps.logger.info("class released");
       return "onChange";
@@ -64,15 +64,15 @@ async function store(
   engineClass: EngineClass,
   status: EngineClassStatus,
   deps: ClassPassDeps,
-): Promise<WriteAnswer> {
+): Promise<WriteResult> {
   if (isDeepStrictEqual(engineClass.status, status)) return "written";
-  const answer = await world.writeStatus(engineClass, status);
-  if (answer === "written") tell(engineClass, status, deps);
-  return answer;
+  const result = await world.writeStatus(engineClass, status);
+  if (result === "written") report(engineClass, status, deps);
+  return result;
 }
 
-/** A refusal is told once, when it begins. */
-function tell(engineClass: EngineClass, status: EngineClassStatus, { events, logger }: ClassPassDeps): void {
+/** A rejection is reported once, when it begins. */
+function report(engineClass: EngineClass, status: EngineClassStatus, { events, logger }: ClassPassDeps): void {
   const ready = findCondition(status.conditions, "Ready");
   if (ready?.status !== "False" || findCondition(engineClass.status?.conditions, "Ready")?.reason === ready.reason)
     return;

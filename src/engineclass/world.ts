@@ -13,7 +13,7 @@ export interface ClassKey {
 }
 
 /** Conflict: the class is no longer as it was read. */
-export type WriteAnswer = "written" | "conflict";
+export type WriteResult = "written" | "conflict";
 
 export interface EngineClassWorld {
   engineClass(key: ClassKey): EngineClass | undefined;
@@ -21,9 +21,9 @@ export interface EngineClassWorld {
   countEngines(key: ClassKey): number;
   /** From the API server, whatever the caches select. */
   countEnginesDirectly(key: ClassKey): Promise<number>;
-  addFinalizer(engineClass: EngineClass): Promise<WriteAnswer>;
-  removeFinalizer(engineClass: EngineClass): Promise<WriteAnswer>;
-  writeStatus(engineClass: EngineClass, status: EngineClassStatus): Promise<WriteAnswer>;
+  addFinalizer(engineClass: EngineClass): Promise<WriteResult>;
+  removeFinalizer(engineClass: EngineClass): Promise<WriteResult>;
+  writeStatus(engineClass: EngineClass, status: EngineClassStatus): Promise<WriteResult>;
 }
 
 export interface EngineClassCaches {
@@ -39,7 +39,7 @@ interface Change {
 }
 
 export function kubeClassWorld(client: KubeClient, caches: EngineClassCaches, signal: AbortSignal): EngineClassWorld {
-  const patch = async (engineClass: EngineClass, change: Change, subresource?: "status"): Promise<WriteAnswer> => {
+  const patch = async (engineClass: EngineClass, change: Change, subresource?: "status"): Promise<WriteResult> => {
     const { namespace = "", name = "", resourceVersion } = engineClass.metadata ?? {};
     const { finalizers, status } = change;
     const metadata = finalizers === undefined ? { resourceVersion } : { resourceVersion, finalizers };

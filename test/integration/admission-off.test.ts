@@ -122,7 +122,7 @@ describe("engines and classes", () => {
     await eventually(async () => expect(JSON.stringify((await api.expect({ path })).body)).toContain("deletion-guard"));
     await api.expect({ method: "DELETE", path });
     const message = await condition("fireboltengineclasses/held", "Ready", "DeletionBlocked");
-    expect(message).toMatch(/"held" is still named by 1 engine of namespace/);
+    expect(message).toMatch(/"held" is still referenced by 1 engine of namespace/);
     const contentType = "application/merge-patch+json";
     const body = { spec: { engineClassRef: null } };
     await api.expect({ method: "PATCH", path: `${GROUP}/${namespace}/fireboltengines/holder`, body, contentType });

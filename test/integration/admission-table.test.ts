@@ -119,7 +119,7 @@ describe("what needs other objects", () => {
     expect(refused).toMatchObject({
       status: 403,
       body: {
-        message: `admission webhook "vfireboltengineclass.compute.firebolt.io" denied the request: metadata.name: Forbidden: FireboltEngineClass "bound" in namespace "${world.namespace}" is still named by 2 engines (one, two): clear spec.engineClassRef there first, or delete them`,
+        message: `admission webhook "vfireboltengineclass.compute.firebolt.io" denied the request: metadata.name: Forbidden: FireboltEngineClass "bound" in namespace "${world.namespace}" is still referenced by 2 engines (one, two): clear spec.engineClassRef there first, or delete them`,
         details: { causes: [{ field: "metadata.name" }] },
       },
     });

@@ -87,15 +87,15 @@ describe.concurrent("rollouts", () => {
     expect(noteOf(rolled, "GenerationCreated")).toBe(
       "Generation 1 replaces 0: spec.template.spec.containers[0].image differs",
     );
-    expect(noteOf(rolled, "TrafficSwitched")).toBe("Queries go to generation 1, no longer to 0");
+    expect(noteOf(rolled, "TrafficSwitched")).toBe("Queries are routed to generation 1 instead of 0");
     expect(noteOf(rolled, "EngineReady")).toMatch(
-      /^Generation 1 serves with 1 replica, \d+ s after its start\. Generation 0 is removed$/,
+      /^Generation 1 serves with 1 replica, \d+ s after its start\. Generation 0 is deleted$/,
     );
 
     await lab.edit("e", { replicas: 0 });
     await lab.settled("e", 2);
     const stop = [...roll, "GenerationCreated", "TrafficSwitched", "GenerationCleaned"];
-    expect(noteOf(await told(lab, "e", stop), "GenerationCleaned")).toBe("Generation 1 is removed");
+    expect(noteOf(await told(lab, "e", stop), "GenerationCleaned")).toBe("Generation 1 is deleted");
   });
 
   test("edited-while-creating: an abandoned generation", async () => {
@@ -114,7 +114,7 @@ describe.concurrent("rollouts", () => {
       "TrafficSwitched",
       "EngineReady",
     ]);
-    expect(noteOf(events, "GenerationAbandoned")).toContain("Generation 1 is given up for 2 and removed: ");
+    expect(noteOf(events, "GenerationAbandoned")).toContain("Generation 1 is abandoned for 2 and deleted: ");
   });
 
   test("drain-with-busy-pod, drain-with-silent-pod: a drain that takes time; the same failure again is a series, not another event", async () => {
@@ -153,8 +153,8 @@ describe.concurrent("rollouts", () => {
       "DrainCheckFailing",
       "EngineReady",
     ]);
-    expect(noteOf(events, "DrainStarted")).toBe("Generation 0 stays until its queries have ended (3 on pod e-g0-0)");
-    expect(noteOf(events, "DrainCheckFailing")).toContain("pod e-g0-0: metrics answered with status 500");
+    expect(noteOf(events, "DrainStarted")).toBe("Generation 0 is kept until its queries finish (3 on pod e-g0-0)");
+    expect(noteOf(events, "DrainCheckFailing")).toContain("pod e-g0-0: the metrics endpoint responded with status 500");
     await eventually(async () => {
       const failing = (await eventsOf(lab, "e")).find(({ reason }) => reason === "DrainCheckFailing");
       expect(failing?.series?.count).toBe(2);
@@ -191,7 +191,9 @@ describe.concurrent("rollouts", () => {
     await lab.settled("e", 0);
     const patch = { type: "merge", body: { metadata: { finalizers: ["example.com/hold"] } } } as const;
     await lab.client.patch(configMaps, key(lab, "e-g0-config"), patch);
-    await eventually(() => operatorCaches?.configMaps.get(key(lab, "e-g0-config"))?.metadata?.finalizers !== undefined);
+    await eventually(
+      () => operatorCaches?.children.ConfigMap.get(key(lab, "e-g0-config"))?.metadata?.finalizers !== undefined,
+    );
     await lab.client.delete(FireboltEngine, key(lab, "e"));
     const events = await told(lab, "e", ["EngineReady", "ExternalFinalizerOnOwnedResource"]);
     expect(noteOf(events, "ExternalFinalizerOnOwnedResource")).toContain("- ConfigMap/e-g0-config: example.com/hold");

@@ -81,7 +81,7 @@ test("query-held-and-answered: by demand, a query is held, the operator sees the
   await eventually(async () => {
     const { items } = await plane.client.list(Event, { namespace: world.lab.namespace });
     const notes = items.filter(({ reason }) => reason === "WakeRequested").map(({ note }) => note);
-    expect(notes).toEqual([expect.stringMatching(/^Demand shown by gateway pod main-gateway-1, \d+ s old$/)]);
+    expect(notes).toEqual([expect.stringMatching(/^Demand reported by gateway pod main-gateway-1, \d+ s old$/)]);
   });
   // All that the agent has asked of the API server.
   expect(plane.agentRequests(world.lab.namespace).filter((request) => !/endpointslices/.test(request))).toEqual([]);

@@ -1,5 +1,5 @@
-// Guards that the explorer cannot reach, because a second guard stands before each of them: what the sweep may take when its view
-// is older than the objects, or when somebody else's objects carry the engine's labels.
+// Guards that the explorer cannot reach, because a second guard stands before each of them: what the sweep may take
+// when its view is older than the objects, or when foreign objects carry the engine's labels.
 import { describe, expect, test } from "vitest";
 import { LABEL } from "../../src/api/labels.ts";
 import type { ChildObject } from "../../src/engine/children.ts";

@@ -1,4 +1,5 @@
-// The observer of the integration tests can fail: for each invariant it watches, a history that breaks it and nothing else.
+// The observer of the integration tests can fail: for each invariant it watches, a history that breaks it and nothing
+// else.
 import { expect, test } from "vitest";
 import type { FireboltEngine } from "../../src/api/engine.ts";
 import type { EngineStatus } from "../../src/api/engine-status.ts";

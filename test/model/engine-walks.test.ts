@@ -1,5 +1,5 @@
-// Random walks with far more disturbances than the explorer's bound: long stories of edits, failures, crashes, stale caches and
-// meddling, each checked at every step and brought to rest at the end.
+// Random walks with far more disturbances than the explorer's bound: long stories of edits, failures, crashes, stale
+// caches and meddling, each checked at every step and brought to rest at the end.
 import fc from "fast-check";
 import { test } from "vitest";
 import { newEngine } from "./engine/profiles.ts";

@@ -1,5 +1,6 @@
-// Mutants of what a rollout promises to clients and to other people's objects: settle time, taking back, confirmed views, creation
-// without adoption, damping, triggers. Where a unit test and the explorer must both notice, the mutant stands here twice.
+// Mutants of what a rollout promises to clients and to other people's objects: settle time, taking back, confirmed
+// views, creation without adoption, damping, triggers. Where a unit test and the explorer must both notice, the mutant
+// stands here twice.
 import { explored, type Mutant, unit } from "./mutant.ts";
 
 type Change = Omit<Mutant, "killedBy">;
@@ -218,7 +219,7 @@ const CONFIRMED: readonly Mutant[] = [
       replace: "undefined",
     },
     explored("newLeader", "draining-kept-until-cleaning"),
-    unit(LEADER, "nothing is deleted by a status that says drained", "AssertionError"),
+    unit(LEADER, "nothing is deleted by a status of a finished drain", "AssertionError"),
   ),
   noticed(
     {
@@ -303,8 +304,8 @@ const BUILT: readonly Mutant[] = [
     {
       name: "objects are applied where none was seen",
       file: "apply.ts",
-      find: 'if (!exists) return created("ConfigMap"',
-      replace: 'if (!exists && object.metadata === undefined) return created("ConfigMap"',
+      find: "if (!exists) return created(kind",
+      replace: 'if (!exists && (kind !== "ConfigMap" || object.metadata === undefined)) return created(kind',
     },
     explored("strangers", "foreign-objects-untouched"),
     unit(FAULTS, "same-name-again", "AssertionError"),
@@ -327,7 +328,7 @@ const BUILT: readonly Mutant[] = [
       replace: 'const mayBeGivenUp = phase === "unknown" && isThere;',
     },
     explored("strangers", "every-edit-runs"),
-    unit(LABELS, "goes with the generation that is given up", "AssertionError"),
+    unit(LABELS, "is deleted with the generation that is abandoned", "AssertionError"),
   ),
   noticed(
     {
@@ -343,10 +344,9 @@ const BUILT: readonly Mutant[] = [
     {
       name: "a status that could not be written is written again",
       file: "pass.ts",
-      find: "return [decision, await applyStatus(decision, snapshot, world)];\n}",
+      find: "await applyStatus(last.decision, last.snapshot, world);\n",
       replace:
-        "try {\n    return [decision, await applyStatus(decision, snapshot, world)];\n  } catch (error) {\n" +
-        '    if (decision.type === "hold") await showFailure(error, { engine: snapshot.engine, conditions: decision.status.conditions }, { world, deps });\n    throw error;\n  }\n}',
+        'await (last.decision.type === "hold" ? orShowFailure(io, engine, last.decision.status.conditions, () => applyStatus(last.decision, last.snapshot, world)) : applyStatus(last.decision, last.snapshot, world));\n',
     },
     explored("crashes", "one-status-write"),
     unit(FAULTS, "a status that could not be written is not followed by another", "AssertionError"),
@@ -417,7 +417,7 @@ const DAMPED: readonly Mutant[] = [
 const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
-      name: "the end of an object of the current generation starts no pass",
+      name: "the deletion of an object of the current generation triggers no reconcile",
       file: "triggers.ts",
       find: "generation <= highest && generation !== current && generation !== active && generation !== draining;",
       replace: "generation <= highest && generation !== active && generation !== draining;",
@@ -426,7 +426,7 @@ const TRIGGERED: readonly Mutant[] = [
   ),
   noticed(
     {
-      name: "the end of an object of the serving generation starts no pass",
+      name: "the deletion of an object of the serving generation triggers no reconcile",
       file: "triggers.ts",
       find: "generation <= highest && generation !== current && generation !== active && generation !== draining;",
       replace: "generation <= highest && generation !== draining;",
@@ -435,8 +435,8 @@ const TRIGGERED: readonly Mutant[] = [
   ),
   noticed(
     {
-      name: "a pod that becomes ready starts no pass",
-      file: "triggers.ts",
+      name: "a pod that becomes ready triggers no reconcile",
+      file: "child-triggers.ts",
       find: 'status.conditions?.find(({ type }) => type === "Ready")?.status,',
       replace: "",
     },
@@ -444,26 +444,26 @@ const TRIGGERED: readonly Mutant[] = [
   ),
   noticed(
     {
-      name: "other people's changes of Services and ConfigMaps start no pass",
-      file: "triggers.ts",
-      find: 'return event.origin === "write" ? [] :',
-      replace: 'return event.origin === "watch" ? [] :',
+      name: "foreign changes of Services and ConfigMaps trigger no reconcile",
+      file: "child-triggers.ts",
+      find: 'return event.origin !== "write";',
+      replace: 'return event.origin !== "watch";',
     },
     triggered("meddling"),
   ),
   noticed(
     {
-      name: "a new StatefulSet without replicas starts no pass",
-      file: "triggers.ts",
-      find: 'event.origin === "write" && event.object.spec?.replicas !== 0) return [];',
-      replace: 'event.origin === "write") return [];',
+      name: "a new StatefulSet without replicas triggers no reconcile",
+      file: "child-triggers.ts",
+      find: 'event.origin === "write" && event.object.spec?.replicas !== 0) return false;',
+      replace: 'event.origin === "write") return false;',
     },
-    unit("src/engine/triggers.test.ts", "what a pass wrote starts no other", "AssertionError"),
+    unit("src/engine/triggers.test.ts", "a write of a pass triggers no other", "AssertionError"),
   ),
   noticed(
     {
-      name: "an edited StatefulSet starts no pass",
-      file: "triggers.ts",
+      name: "an edited StatefulSet triggers no reconcile",
+      file: "child-triggers.ts",
       find: "metadata?.uid,\n    metadata?.generation,",
       replace: "metadata?.uid,",
     },
@@ -471,16 +471,16 @@ const TRIGGERED: readonly Mutant[] = [
   ),
   noticed(
     {
-      name: "an instance that loses its endpoint starts no pass",
+      name: "an instance that loses its endpoint triggers no reconcile",
       file: "triggers.ts",
-      find: "status?.metadataEndpoint,",
+      find: "instance.status?.metadataEndpoint,",
       replace: "",
     },
     triggered("rollout"),
   ),
   noticed(
     {
-      name: "an edited class starts no pass",
+      name: "an edited class triggers no reconcile",
       file: "triggers.ts",
       find: "[metadata?.uid, metadata?.generation, ready?.status, ready?.reason, ready?.message]",
       replace: "[metadata?.uid, ready?.status, ready?.reason, ready?.message]",
@@ -489,7 +489,7 @@ const TRIGGERED: readonly Mutant[] = [
   ),
   noticed(
     {
-      name: "a wake request starts no pass",
+      name: "a wake request triggers no reconcile",
       file: "triggers.ts",
       find: "    metadata?.annotations,\n    metadata?.labels,\n    metadata?.finalizers,",
       replace: "    metadata?.labels,\n    metadata?.finalizers,",

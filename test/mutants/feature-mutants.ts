@@ -1,5 +1,5 @@
-// The pinned mutants of auto-stop, drift, triggers and engine classes: decisions that the explorer does not make, killed by the unit
-// tests beside them.
+// The pinned mutants of auto-stop, drift, triggers and engine classes: decisions that the explorer does not make,
+// killed by the unit tests beside them.
 import { type Mutant, unit } from "./mutant.ts";
 
 const DECIDE = "src/engine/auto-stop/decide.test.ts";
@@ -12,7 +12,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
     name: "auto-stop takes a failed scrape for a quiet engine",
     file: "auto-stop/decide.ts",
     find: 'if (activity.type !== "read") return',
-    replace: 'if (activity.type === "notAsked") return',
+    replace: 'if (activity.type === "notProbed") return',
     killedBy: unit(
       DECIDE,
       "rank 5: a failed scrape is activity",
@@ -66,7 +66,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   {
     name: "demand wakes an engine that was already woken for it",
     file: "auto-stop/wake-request.ts",
-    find: "return isAnswered(stampMs, sources) ? undefined :",
+    find: "return isServed(stampMs, sources) ? undefined :",
     replace: "return stampMs < 0 ? undefined :",
     killedBy: unit(
       "src/engine/auto-stop/step.test.ts",
@@ -77,8 +77,8 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   {
     name: "a wake stamp undoes the stop that followed it",
     file: "auto-stop/step.ts",
-    find: "if (engine.spec?.replicas !== 0 || !isOn || isKnown ||",
-    replace: "if (engine.spec?.replicas !== 0 || isOn || isKnown ||",
+    find: "return engine.spec?.replicas === 0 && isOn && !isKnown",
+    replace: "return engine.spec?.replicas === 0 && !isOn && !isKnown",
     killedBy: unit(
       "src/engine/auto-stop/step.test.ts",
       "a stop by a person stands",
@@ -155,23 +155,23 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
     killedBy: unit(DRIFT, "values of variables are hidden, long ones are cut", '-   "live": "(hidden)"'),
   },
   {
-    name: "a pod that becomes ready starts no pass",
-    file: "triggers.ts",
+    name: "a pod that becomes ready triggers no reconcile",
+    file: "child-triggers.ts",
     find: 'status.conditions?.find(({ type }) => type === "Ready")?.status,',
     replace: "",
     killedBy: unit(TRIGGERS, "a pod event by readiness", "expected [] to have a length of 1 but got +0"),
   },
   {
-    name: "an edit of a live StatefulSet starts no pass",
-    file: "triggers.ts",
+    name: "an edit of a live StatefulSet triggers no reconcile",
+    file: "child-triggers.ts",
     find: "metadata?.uid,\n    metadata?.generation,\n    metadata?.labels,",
     replace: "metadata?.uid,\n    metadata?.labels,",
     killedBy: unit(TRIGGERS, "a StatefulSet event by its spec", "expected [] to have a length of 1 but got +0"),
   },
   {
-    name: "an endpoint of the metadata service that changes starts no pass",
+    name: "an endpoint of the metadata service that changes triggers no reconcile",
     file: "triggers.ts",
-    find: "status?.metadataEndpoint,\n",
+    find: "instance.status?.metadataEndpoint,\n",
     replace: "",
     killedBy: unit(
       TRIGGERS,
@@ -180,14 +180,14 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
     ),
   },
   {
-    name: "the end of the serving generation starts no pass",
+    name: "the deletion of the serving generation triggers no reconcile",
     file: "triggers.ts",
     find: "generation !== current && generation !== active && generation !== draining",
     replace: "generation !== current && generation !== draining",
-    killedBy: unit(TRIGGERS, "a child that goes: … that still serves", "expected [] to have a length of 1 but got +0"),
+    killedBy: unit(TRIGGERS, "a deleted child: … that still serves", "expected [] to have a length of 1 but got +0"),
   },
   {
-    name: "a child that loses its label starts no pass",
+    name: "a child that loses its label triggers no reconcile",
     file: "triggers.ts",
     find: "[event.object, event.previous].flatMap(",
     replace: "[event.object].flatMap(",
@@ -204,7 +204,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
     replace: "world.countEngines(key)",
     killedBy: unit(
       CLASS,
-      "bound-class-never-released: the cache may say zero; only the API server's count releases",
+      "bound-class-never-released: the cache may show zero; only the API server's count releases",
       "expected 'onChange' to deeply equal { afterMs: 30000 }",
     ),
   },
@@ -237,7 +237,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
     replace: "object === previous) return [];",
     killedBy: unit(
       CLASS,
-      "the controller's own status writes start no pass",
+      "the controller's own status writes trigger no reconcile",
       "expected [ { namespace: 'ns', name: 'c' } ] to deeply equal []",
     ),
   },

@@ -1,5 +1,5 @@
-// The pinned mutants of the runtime: the fence of the lease, read-your-writes, lists and refreshes, repeats of writes, the queue and what
-// an error means for its key.
+// The pinned mutants of the runtime: the fence of the lease, read-your-writes, lists and refreshes, repeats of writes,
+// the queue and what an error means for its key.
 import { type Mutant, unit } from "./mutant.ts";
 
 const ELECTION = "packages/kube/src/election/leader-election.test.ts";

@@ -1,5 +1,6 @@
-// The pinned mutants: small, plausible mistakes in the engine's reconciler, each with the test that must notice and what it must
-// say. A mutant that survives means that a guard is not tested; a text that is no longer found means that the list needs care.
+// The pinned mutants: small, plausible mistakes in the engine's reconciler, each with the test that must notice and
+// what it must say. A mutant that survives means that a guard is not tested; a string that is no longer found means
+// that the list needs care.
 import { ENGINE_MUTANTS } from "./engine-mutants.ts";
 import { explored, guarded, type Mutant } from "./mutant.ts";
 
@@ -30,7 +31,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "the old generation goes before it is drained",
     file: "compute/draining.ts",
     find: '(s.drainProbe.type !== "drained" || isStray(s))',
-    replace: '(s.drainProbe.type === "notAsked" || isStray(s))',
+    replace: '(s.drainProbe.type === "notProbed" || isStray(s))',
     killedBy: explored("rollout", "drained-before-deleted"),
   },
   {
@@ -55,7 +56,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a new generation starts while the old one drains",
-    file: "compute/compute-engine.ts",
+    file: "compute/compute-step.ts",
     find: 'case "draining":\n      return computeDraining(s);',
     replace:
       'case "draining": {\n      const gate = computeGates(s, s.phase);\n' +
@@ -72,7 +73,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "switching waits for the instance",
-    file: "compute/compute-engine.ts",
+    file: "compute/compute-step.ts",
     find: 'case "switching":\n      return computeSwitching(s);',
     replace:
       'case "switching": {\n      const gate = computeGates(s, s.phase);\n' +
@@ -175,8 +176,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "deletion trusts the cache about StatefulSets",
     file: "deletion.ts",
-    find: 'return [...statefulSets, ...byKind.filter(({ kind }) => kind !== "StatefulSet")];',
-    replace: "return statefulSets.length < 0 ? statefulSets : byKind;",
+    find: "found.push(...(CHILDREN[kind].listedOnDeletion ? await world.listChildren(kind, identity) : seen));",
+    replace:
+      "if (CHILDREN[kind].listedOnDeletion) await world.listChildren(kind, identity);\n      found.push(...seen);",
     killedBy: explored("deletion", "finalizer-goes-last"),
   },
   {

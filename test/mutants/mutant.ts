@@ -1,10 +1,13 @@
-// What a mutant is, and the kinds of test that kill one: an exploration that meets a broken invariant, a test of one guard, and a unit
-// test beside the code.
+// What a mutant is, and the kinds of test that kill one: an exploration that meets a broken invariant, a test of one
+// guard, and a unit test beside the code.
 import type { InvariantName } from "../support/design/invariant-names.ts";
 
 export interface Mutant {
   readonly name: string;
-  /** From the root of the repository (`packages/kube/src/controller/worker.ts`); without `src/` or `packages/` in front, below src/engine. */
+  /**
+   * From the root of the repository (`packages/kube/src/controller/worker.ts`); without `src/` or `packages/` in front,
+   * below src/engine.
+   */
   readonly file: string;
   /** Occurs exactly once. */
   readonly find: string;

@@ -1,6 +1,6 @@
-// `npm run mutants [-- PART ...]`: puts each mutant into a copy of the sources, runs the one test that must notice, and demands that
-// it fails for the right reason. PART selects mutants by a part of their name or file. The sources themselves are never touched.
-// Ends with 1 when a mutant survives or cannot be applied.
+// `npm run mutants [-- PART ...]`: puts each mutant into a copy of the sources, runs the one test that must notice, and
+// demands that it fails for the right reason. PART selects mutants by a part of their name or file. The sources
+// themselves are never touched. Ends with 1 when a mutant survives or cannot be applied.
 import { spawn } from "node:child_process";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -62,7 +62,10 @@ async function work(): Promise<void> {
   }
 }
 
-/** The installed packages as they are, and those of the workspace from the copy: a mutant in one of them is met by its users too. */
+/**
+ * The installed packages as they are, and those of the workspace from the copy: a mutant in one of them is met by its
+ * users too.
+ */
 async function linkPackages(folder: string): Promise<void> {
   const [from, to] = [join(ROOT, "node_modules"), join(folder, "node_modules")];
   await mkdir(join(to, WORKSPACE), { recursive: true });

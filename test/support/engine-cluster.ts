@@ -13,6 +13,7 @@ const PASSES_AT_MOST = 30;
 const AT_REST_MS = 30_000;
 
 export class EngineCluster extends MemoryEngineWorld {
+  nowMs = NOW_MS;
   /** Reasons of the events recorded so far. */
   readonly events: string[] = [];
 
@@ -48,7 +49,7 @@ export class EngineCluster extends MemoryEngineWorld {
         defaults: OPERATOR_DEFAULTS,
         bounds: {},
         drainSettleMs: 0,
-        nowMs: () => NOW_MS,
+        nowMs: () => this.nowMs,
         events: { record: ({ reason }) => this.events.push(reason) },
         metrics: noEngineMetrics,
         logger: silentLogger,

@@ -7,6 +7,7 @@ import type { V1ObjectMeta } from "../../src/api/generated/kubernetes.ts";
 import { API_VERSION, ENGINE_NAMES } from "../../src/api/group.ts";
 import type { FireboltInstance } from "../../src/api/instance.ts";
 import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
+import { eachPart } from "../../src/engine/child-kinds.ts";
 import type { Child } from "../../src/engine/children.ts";
 import { computeEngine } from "../../src/engine/compute/compute-engine.ts";
 import { NO_PODS } from "../../src/engine/pod-state.ts";
@@ -14,7 +15,7 @@ import { renderGeneration } from "../../src/engine/render/generation.ts";
 import { renderRoutingService } from "../../src/engine/render/routing-service.ts";
 import { resolveEngine } from "../../src/engine/resolve/effective-engine.ts";
 import { viewRouting } from "../../src/engine/routing.ts";
-import type { EngineSnapshot, GenerationSet, Routing } from "../../src/engine/snapshot.ts";
+import type { EngineSnapshot, GenerationSet, ObservedParts, Routing } from "../../src/engine/snapshot.ts";
 import { generationsOf, identityOf, storedPhase } from "../../src/engine/stored-state.ts";
 
 export const NOW_MS = Date.UTC(2026, 0, 1, 12);
@@ -85,16 +86,14 @@ export function liveSet(of: FireboltEngine, generation: number, metadata: V1Obje
   return {
     generation,
     statefulSet: live({ ...rendered.statefulSet, status: { replicas: 0, observedGeneration: 1 } }, metadata),
-    headlessService: live(rendered.headlessService, metadata),
-    configMap: live(rendered.configMap, metadata),
+    ...eachPart<ObservedParts>((part) => live(rendered[part], metadata)),
   };
 }
 
 export const absentSet = (generation: number): GenerationSet => ({
   generation,
   statefulSet: { type: "absent" },
-  headlessService: { type: "absent" },
-  configMap: { type: "absent" },
+  ...eachPart<ObservedParts>(() => ({ type: "absent" })),
 });
 
 function live<T extends { metadata?: V1ObjectMeta }>(object: T, metadata: V1ObjectMeta): Child<T> {
@@ -138,7 +137,7 @@ export function snapshot(of: FireboltEngine, changes: Partial<EngineSnapshot> = 
     draining: generations.draining === undefined ? undefined : liveSet(of, generations.draining),
     drainingPods: NO_PODS,
     orphanedPods: [],
-    drainProbe: { type: "notAsked" },
+    drainProbe: { type: "notProbed" },
     ...changes,
   };
 }

@@ -1,27 +1,27 @@
-// An engine's world in memory: one store of objects with resource versions, owner-blind deletes and a log of every request. Reads
-// marked "cached" see the store as it is, or as `freeze` left it. Not an API server: it knows only what EngineWorld promises.
+// An engine's world in memory: one store of objects with resource versions, owner-blind deletes and a log of every
+// request. Reads marked "cached" see the store as it is, or as `freeze` left it. Not an API server: it knows only what
+// EngineWorld promises.
 import type { FireboltEngine } from "../../src/api/engine.ts";
 import type { FireboltEngineClass } from "../../src/api/engine-class.ts";
 import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
-import type { V1ConfigMap, V1ObjectMeta, V1Pod, V1Service, V1StatefulSet } from "../../src/api/generated/kubernetes.ts";
+import type { V1ObjectMeta, V1Pod } from "../../src/api/generated/kubernetes.ts";
 import { ENGINE_NAMES } from "../../src/api/group.ts";
 import type { FireboltInstance } from "../../src/api/instance.ts";
 import { LABEL } from "../../src/api/labels.ts";
-import { CHILD_KINDS, type ChildKind, type Pod } from "../../src/engine/children.ts";
-import type { ScrapeAnswer } from "../../src/engine/pod-scrape.ts";
-import type { ProbeQuestion, QueryProbe } from "../../src/engine/probe/query-probe.ts";
-import type { EngineKey, EngineWorld, StatefulSetWarning } from "../../src/engine/world.ts";
+import { CHILD_KINDS, type ChildKind, type ChildOf, type ChildTypes } from "../../src/engine/child-kinds.ts";
+import type { Pod } from "../../src/engine/children.ts";
+import type { ScrapeResponse } from "../../src/engine/pod-scrape.ts";
+import type { ProbeRequest, QueryProbe } from "../../src/engine/probe/query-probe.ts";
+import type { StatefulSetWarning } from "../../src/engine/snapshot.ts";
+import type { EngineKey, EngineWorld } from "../../src/engine/world.ts";
 import { probeInOrder } from "./probe-in-order.ts";
 
 const GAUGE = ENGINE_CONTRACT.gauges;
 
-interface Stored {
+interface Stored extends ChildTypes {
   FireboltEngine: FireboltEngine;
   FireboltEngineClass: FireboltEngineClass;
   FireboltInstance: FireboltInstance;
-  StatefulSet: V1StatefulSet;
-  Service: V1Service;
-  ConfigMap: V1ConfigMap;
   Pod: V1Pod;
 }
 type Kind = keyof Stored;
@@ -33,10 +33,12 @@ export class MemoryEngineWorld implements EngineWorld {
   /** Every request that a real world would have sent, in order: `verb Kind name`. */
   readonly requests: string[] = [];
   warnings: StatefulSetWarning[] = [];
-  /** What pods answer to a scrape. */
-  metrics: (pod: string) => ScrapeAnswer = () => ({ status: 200, body: IDLE });
-  /** Called before every request; what it throws is the answer. */
+  /** What pods respond to a scrape. */
+  metrics: (pod: string) => ScrapeResponse = () => ({ status: 200, body: IDLE });
+  /** Called before every request; what it throws is the response. */
   intercept: (request: string) => void = () => undefined;
+  /** Children that no cache shows, as those without their label. */
+  isHidden: (kind: ChildKind, name: string) => boolean = () => false;
   #objects = new Map<string, Stored[Kind]>();
   #cache: Map<string, Stored[Kind]> | undefined;
   #version = 100;
@@ -105,7 +107,7 @@ export class MemoryEngineWorld implements EngineWorld {
     return all.filter(({ metadata }) => metadata?.labels?.[LABEL.engine] === engine);
   }
 
-  #ask(request: string): void {
+  #request(request: string): void {
     this.requests.push(request);
     this.intercept(request);
   }
@@ -113,9 +115,10 @@ export class MemoryEngineWorld implements EngineWorld {
   engine = (key: EngineKey) => this.#cached("FireboltEngine", key);
   engineClass = (key: EngineKey) => this.#cached("FireboltEngineClass", key);
   instance = (key: EngineKey) => this.#cached("FireboltInstance", key);
-  statefulSet = (key: EngineKey) => this.#cached("StatefulSet", key);
-  service = (key: EngineKey) => this.#cached("Service", key);
-  configMap = (key: EngineKey) => this.#cached("ConfigMap", key);
+  child<K extends ChildKind>(kind: K, key: EngineKey): ChildOf<K> | undefined {
+    if (this.isHidden(kind, key.name)) return undefined;
+    return this.#cached(kind, key) as ChildOf<K> | undefined;
+  }
   wroteLast = ({ metadata }: Parameters<EngineWorld["wroteLast"]>[0]) => metadata?.resourceVersion === this.#stored;
   children = ({ name }: EngineKey) =>
     CHILD_KINDS.flatMap((kind) =>
@@ -130,80 +133,63 @@ export class MemoryEngineWorld implements EngineWorld {
   }
 
   async readEngine({ name }: EngineKey) {
-    this.#ask(`get FireboltEngine ${name}`);
+    this.#request(`get FireboltEngine ${name}`);
     return this.get("FireboltEngine", name);
   }
-  async readStatefulSet({ name }: EngineKey) {
-    this.#ask(`get StatefulSet ${name}`);
-    return this.get("StatefulSet", name);
+  async readChild<K extends ChildKind>(kind: K, { name }: EngineKey): Promise<ChildOf<K> | undefined> {
+    this.#request(`get ${kind} ${name}`);
+    return this.get(kind, name) as ChildOf<K> | undefined;
   }
-  async readService({ name }: EngineKey) {
-    this.#ask(`get Service ${name}`);
-    return this.get("Service", name);
-  }
-  async readConfigMap({ name }: EngineKey) {
-    this.#ask(`get ConfigMap ${name}`);
-    return this.get("ConfigMap", name);
-  }
-  async listStatefulSets({ name }: EngineKey) {
-    this.#ask(`list StatefulSet ${name}`);
-    const found = this.#labelled("StatefulSet", this.#objects, name);
-    return found.map(({ metadata = {} }) => ({ kind: "StatefulSet" as const, metadata }));
+  async listChildren(kind: ChildKind, { name }: EngineKey) {
+    this.#request(`list ${kind} ${name}`);
+    return this.#labelled(kind, this.#objects, name).map(({ metadata = {} }) => ({ kind, metadata }));
   }
   async listPods({ name }: EngineKey, generation: number) {
-    this.#ask(`list Pod ${name}`);
+    this.#request(`list Pod ${name}`);
     return this.#podsIn(this.#objects, name, generation);
   }
   async listWarnings() {
-    this.#ask("list Event");
+    this.#request("list Event");
     return this.warnings;
   }
   /** Pods respond at once: a pass never has to wait for them. */
-  async queries(_engine: EngineKey, pods: readonly Pod[], _question?: ProbeQuestion): Promise<QueryProbe> {
+  async queries(_engine: EngineKey, pods: readonly Pod[], _question?: ProbeRequest): Promise<QueryProbe> {
     return probeInOrder(pods, (name) => {
-      this.#ask(`scrape Pod ${name}`);
+      this.#request(`scrape Pod ${name}`);
       return this.metrics(name);
     });
   }
 
   async addFinalizer(engine: Parameters<EngineWorld["addFinalizer"]>[0]) {
-    this.#ask(`finalizer FireboltEngine ${engine.metadata?.name}`);
+    this.#request(`finalizer FireboltEngine ${engine.metadata?.name}`);
     this.#changeEngine(engine, { finalizers: [ENGINE_NAMES.finalizer] });
   }
   async removeFinalizer(engine: Parameters<EngineWorld["addFinalizer"]>[0]) {
-    this.#ask(`unfinalize FireboltEngine ${engine.metadata?.name}`);
+    this.#request(`unfinalize FireboltEngine ${engine.metadata?.name}`);
     this.#changeEngine(engine, { finalizers: [] });
     this.drop("FireboltEngine", engine.metadata?.name ?? "");
   }
-  async applyConfigMap(object: V1ConfigMap) {
-    this.#ask(`apply ConfigMap ${object.metadata?.name}`);
-    this.put("ConfigMap", object);
+  async applyChild<K extends ChildKind>(kind: K, object: Stored[K]) {
+    this.#request(`apply ${kind} ${object.metadata?.name}`);
+    this.put(kind, object);
   }
-  async applyService(object: V1Service) {
-    this.#ask(`apply Service ${object.metadata?.name}`);
-    this.put("Service", object);
-  }
-  createConfigMap = (object: V1ConfigMap) => this.#create("ConfigMap", object);
-  createService = (object: V1Service) => this.#create("Service", object);
-  createStatefulSet = (object: V1StatefulSet) => this.#create("StatefulSet", object);
-
-  async #create<K extends ChildKind>(kind: K, object: Stored[K]) {
+  async createChild<K extends ChildKind>(kind: K, object: Stored[K]) {
     const name = object.metadata?.name ?? "";
-    this.#ask(`create ${kind} ${name}`);
+    this.#request(`create ${kind} ${name}`);
     if (this.get(kind, name) !== undefined) return "exists" as const;
     this.put(kind, object);
     return "created" as const;
   }
   async writeRoutingService({ service, generation, observed }: Parameters<EngineWorld["writeRoutingService"]>[0]) {
     const name = service.metadata?.name ?? "";
-    this.#ask(`route Service ${name} to ${generation}`);
+    this.#request(`route Service ${name} to ${generation}`);
     const seen = observed.type === "live" ? observed.service.metadata?.resourceVersion : undefined;
     if (this.get("Service", name)?.metadata?.resourceVersion !== seen) return "conflict" as const;
     this.put("Service", service);
     return "written" as const;
   }
   async remove(_namespace: string, { kind, name, uid, resourceVersion }: Parameters<EngineWorld["remove"]>[1]) {
-    this.#ask(`delete ${kind} ${name}`);
+    this.#request(`delete ${kind} ${name}`);
     const found: { readonly metadata?: V1ObjectMeta } | undefined = this.get(kind, name);
     if (found === undefined) return "accepted" as const;
     const same =
@@ -214,7 +200,7 @@ export class MemoryEngineWorld implements EngineWorld {
     return "accepted" as const;
   }
 
-  /** StatefulSets linger until their pods are gone. */
+  /** StatefulSets stay until their pods are deleted. */
   #delete(kind: ChildKind | "Pod", name: string): void {
     const set = kind === "StatefulSet" ? this.get(kind, name) : undefined;
     if (set === undefined) this.drop(kind, name);
@@ -223,7 +209,7 @@ export class MemoryEngineWorld implements EngineWorld {
 
   async patchReplicas(engine: Parameters<EngineWorld["patchReplicas"]>[0], replicas: number) {
     const name = engine.metadata?.name ?? "";
-    this.#ask(`replicas FireboltEngine ${name}`);
+    this.#request(`replicas FireboltEngine ${name}`);
     const stored = this.get("FireboltEngine", name);
     if (stored?.spec === undefined || stored.metadata?.resourceVersion !== engine.metadata?.resourceVersion)
       return { type: "refused", because: new Error("conflict") } as const;
@@ -238,7 +224,7 @@ export class MemoryEngineWorld implements EngineWorld {
     status: Parameters<EngineWorld["writeStatus"]>[1],
   ) {
     const name = engine.metadata?.name ?? "";
-    this.#ask(`status FireboltEngine ${name}`);
+    this.#request(`status FireboltEngine ${name}`);
     const stored = this.get("FireboltEngine", name);
     if (stored === undefined) return { type: "gone" } as const;
     if (stored.metadata?.resourceVersion !== engine.metadata?.resourceVersion) return { type: "conflict" } as const;

@@ -2,7 +2,7 @@
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 
-export interface ScrapeAnswer {
+export interface ScrapeResponse {
   readonly status: number | undefined;
   readonly text: string;
   readonly contentType: string;
@@ -15,7 +15,7 @@ export interface ScrapeOptions {
 
 const TIMEOUT_MS = 15_000;
 
-export function scrape(url: string, { token, accept }: ScrapeOptions = {}): Promise<ScrapeAnswer> {
+export function scrape(url: string, { token, accept }: ScrapeOptions = {}): Promise<ScrapeResponse> {
   const headers = {
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     ...(accept === undefined ? {} : { accept }),

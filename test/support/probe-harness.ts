@@ -4,14 +4,14 @@ import { ManualClock } from "@firebolt-operator/kube/testing";
 import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 import type { MetricScrapeMode } from "../../src/api/instance.ts";
 import type { Pod } from "../../src/engine/children.ts";
-import type { ScrapeAnswer } from "../../src/engine/pod-scrape.ts";
-import type { ProbeQuestion, QueryProbe } from "../../src/engine/probe/query-probe.ts";
+import type { ScrapeResponse } from "../../src/engine/pod-scrape.ts";
+import type { ProbeRequest, QueryProbe } from "../../src/engine/probe/query-probe.ts";
 import { createQueryProber } from "../../src/engine/probe/query-prober.ts";
 import type { EngineKey } from "../../src/engine/world.ts";
 
 const GAUGE = ENGINE_CONTRACT.gauges;
 
-export const metricsOf = (running: number | string, suspended: number | string = 0): ScrapeAnswer => ({
+export const metricsOf = (running: number | string, suspended: number | string = 0): ScrapeResponse => ({
   status: 200,
   body: `${GAUGE.running} ${running}\n${GAUGE.suspended} ${suspended}\n`,
 });
@@ -35,7 +35,7 @@ export interface RunningScrape {
   readonly mode: MetricScrapeMode;
   readonly signal: AbortSignal;
   readonly beganMs: number;
-  readonly respond: (answer: ScrapeAnswer) => void;
+  readonly respond: (answer: ScrapeResponse) => void;
   readonly fail: (error: unknown) => void;
 }
 
@@ -51,8 +51,8 @@ export function probeHarness(options: ProbeHarnessOptions = {}) {
   const running = new Set<RunningScrape>();
   const started: string[] = [];
   const enqueued: string[] = [];
-  const scrape = (pod: Pod, mode: MetricScrapeMode, signal: AbortSignal): Promise<ScrapeAnswer> => {
-    const { promise, resolve, reject } = Promise.withResolvers<ScrapeAnswer>();
+  const scrape = (pod: Pod, mode: MetricScrapeMode, signal: AbortSignal): Promise<ScrapeResponse> => {
+    const { promise, resolve, reject } = Promise.withResolvers<ScrapeResponse>();
     const entry: RunningScrape = {
       uid: pod.metadata?.uid ?? "",
       pod,
@@ -90,7 +90,7 @@ export function probeHarness(options: ProbeHarnessOptions = {}) {
     /** Names of the pods in the order in which their probes began. */
     started,
     enqueued,
-    ask(pods: readonly Pod[], question: Partial<ProbeQuestion> = {}, engine = "e"): QueryProbe {
+    ask(pods: readonly Pod[], question: Partial<ProbeRequest> = {}, engine = "e"): QueryProbe {
       return prober.queries(engineKey(engine), pods, {
         mode: "ApiserverProxy",
         sinceMs: 0,
@@ -99,7 +99,7 @@ export function probeHarness(options: ProbeHarnessOptions = {}) {
       });
     },
     /** Settles the scrape of the pod of this name that runs. */
-    async respond(name: string, answer: ScrapeAnswer | Error = metricsOf(0)): Promise<void> {
+    async respond(name: string, answer: ScrapeResponse | Error = metricsOf(0)): Promise<void> {
       const found = [...running].find(({ pod }) => pod.metadata?.name === name);
       if (found === undefined) throw new Error(`no scrape of ${name} is running`);
       if (answer instanceof Error) found.fail(answer);

@@ -8,7 +8,7 @@ import { noEngineMetrics } from "../../src/engine/metrics-hooks.ts";
 import { runEnginePass } from "../../src/engine/pass.ts";
 import type { EngineWorld } from "../../src/engine/world.ts";
 import { EngineCluster } from "./engine-cluster.ts";
-import { engine, instance, NOW_MS } from "./engine-fixtures.ts";
+import { engine, instance } from "./engine-fixtures.ts";
 
 const GAUGE = ENGINE_CONTRACT.gauges;
 
@@ -26,7 +26,6 @@ export const pageOf = (queries: number): string => `${GAUGE.running} ${queries}\
 export const text = (ms: number): string => new Date(ms).toISOString().replace(".000Z", "Z");
 
 export class TimedCluster extends EngineCluster {
-  nowMs = NOW_MS;
   drainSettleMs = 0;
   readonly scaled: string[] = [];
   note: (reason: string, note: string) => void = () => undefined;

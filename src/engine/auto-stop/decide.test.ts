@@ -41,7 +41,7 @@ test.each<Row>([
   ],
   [
     "woken-by-fresh-stamp: rank 2: wake from zero, with a full timeout before it",
-    { replicas: 0, wakeStampMs: NOW, activity: { type: "notAsked" }, lastActivityMs: NOW - 999 * MINUTE },
+    { replicas: 0, wakeStampMs: NOW, activity: { type: "notProbed" }, lastActivityMs: NOW - 999 * MINUTE },
     { rank: 2, reason: "WakeRequested", replicas: 2, lastActivityMs: NOW },
   ],
   [
@@ -71,7 +71,7 @@ test.each<Row>([
   ],
   [
     "window-on-weekdays: rank 3: a window raises from zero",
-    { policy: { ...policy, schedule: OPEN }, replicas: 0, activity: { type: "notAsked" } },
+    { policy: { ...policy, schedule: OPEN }, replicas: 0, activity: { type: "notProbed" } },
     { rank: 3, reason: "ScheduleActive", replicas: 2, lastActivityMs: NOW },
   ],
   [
@@ -86,7 +86,7 @@ test.each<Row>([
   ],
   [
     "rank 4: stopped stays",
-    { replicas: 0, activity: { type: "notAsked" } },
+    { replicas: 0, activity: { type: "notProbed" } },
     { rank: 4, reason: "Stopped", replicas: 0 },
   ],
   [
@@ -190,7 +190,7 @@ test("an engine in use during an outage longer than the idle timeout is not stop
 const anyActivity: fc.Arbitrary<Activity> = fc.oneof(
   fc.constant(quiet),
   fc.constant(failed),
-  fc.constant<Activity>({ type: "notAsked" }),
+  fc.constant<Activity>({ type: "notProbed" }),
   fc.integer({ min: 1, max: 9 }).map((queries): Activity => ({ type: "read", queries })),
 );
 const anyPolicy = fc.record({

@@ -1,15 +1,28 @@
-// The auto-stop decision (docs/design/auto-stop.md#ranks): nine ranks, the first that applies wins, and the activity clock kept
-// beside it. A pure function: what the pods said and what time it is are arguments.
+// The auto-stop decision (docs/design/auto-stop.md#ranks): nine ranks, the first that applies wins, and the activity
+// clock kept beside it. A pure function: what the pods reported and the time are arguments.
+import type { MetricScrapeMode } from "../../api/instance.ts";
 import type { AutoStopReason } from "../../api/phases.ts";
+import type { EngineIdentity } from "../names.ts";
 import type { AutoStopPolicy } from "./policy.ts";
 import { isScheduleOpen } from "./schedule.ts";
 import { isWakeFresh } from "./wake-stamp.ts";
 
-/** What the pods of the active generation said in this pass. A pod that cannot be queried is not an idle pod. */
+/** What the pods of the active generation reported in this pass. A pod that cannot be queried is not an idle pod. */
 export type Activity =
-  | { readonly type: "notAsked" }
+  | { readonly type: "notProbed" }
   | { readonly type: "failed"; readonly cause: string }
   | { readonly type: "read"; readonly queries: number };
+
+/** What to request of the pods of the active generation. */
+export interface ActivityRequest {
+  readonly identity: EngineIdentity;
+  readonly active: number;
+  readonly replicas: number;
+  readonly mode: MetricScrapeMode;
+  /** From when on a probe counts, and for how long its result does. */
+  readonly sinceMs: number;
+  readonly freshMs: number;
+}
 
 export interface AutoStopInput {
   /** Undefined: off. */
@@ -20,8 +33,9 @@ export interface AutoStopInput {
   readonly activity: Activity;
   readonly lastActivityMs: number | undefined;
   /**
-   * When this process last evaluated the engine, in milliseconds since the epoch; "never": not yet, because it has just started or has
-   * just become the leader. Undefined where that is not kept: the engine then counts as evaluated without interruption.
+   * When this process last evaluated the engine, in milliseconds since the epoch; "never": not yet, because it has just
+   * started or has just become the leader. Undefined where that is not kept: the engine then counts as evaluated
+   * without interruption.
    */
   readonly lastEvaluated?: number | "never" | undefined;
   readonly nowMs: number;
@@ -44,7 +58,7 @@ export interface AutoStopVerdict {
 
 export function decideAutoStop(input: AutoStopInput): AutoStopVerdict {
   const { policy, replicas } = input;
-  // Off: the clock goes, and starts afresh should the policy come back.
+  // Off: the clock is cleared, and starts afresh should the policy come back.
   if (policy === undefined) return { rank: 1, reason: "Disabled", replicas, lastActivityMs: undefined };
   const verdict = rankOf(input, policy);
   return { ...verdict, lastActivityMs: activityClock(input, verdict, isAfterGap(input, policy)) };
@@ -55,7 +69,7 @@ type Ranked = Omit<AutoStopVerdict, "lastActivityMs">;
 function rankOf(input: AutoStopInput, policy: AutoStopPolicy): Ranked {
   const { replicas, activity, lastActivityMs, nowMs } = input;
   const { activeReplicas, idleReplicas, idleTimeoutMs } = policy;
-  // A parked engine is an engine at zero, so wake stands above "Stopped"; a positive number that somebody chose stays.
+  // A stopped engine has zero replicas, so wake ranks above "Stopped"; a positive number that a user chose stays.
   if (isWakeFresh(input.wakeStampMs, nowMs) && (replicas === 0 || replicas === activeReplicas))
     return { rank: 2, reason: "WakeRequested", replicas: activeReplicas };
   if (isScheduleOpen(policy.schedule, nowMs)) return { rank: 3, reason: "ScheduleActive", replicas: activeReplicas };
@@ -69,7 +83,7 @@ function rankOf(input: AutoStopInput, policy: AutoStopPolicy): Ranked {
 }
 
 /**
- * Whether the engine went unobserved for so long that it may have been used without anybody seeing it: the operator was down, cut off
+ * Whether the engine went unobserved for so long that it may have been used unnoticed: the operator was down, cut off
  * or not the leader. Activity up to the last evaluation, or up to the last activity, is known.
  */
 function isAfterGap(
@@ -81,7 +95,9 @@ function isAfterGap(
   return nowMs - knownUntilMs > Math.max(GAP_POLLS * pollIntervalMs, SHORTEST_GAP_MS);
 }
 
-/** Independent of the rank that won: a woken engine, or one that was busy inside a window, has a full timeout before it. */
+/**
+ * Independent of the rank that won: a woken engine, or one that was busy inside a window, has a full timeout before it.
+ */
 function activityClock(
   { replicas, activity, lastActivityMs, nowMs }: AutoStopInput,
   verdict: Ranked,

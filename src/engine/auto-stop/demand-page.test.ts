@@ -31,7 +31,7 @@ test.each([
   ["nothing", ""],
   ["another page", "<html>hello</html>"],
   ["an engine's metrics", `${GAUGE.running} 0\n`],
-])("%s is no such page", (_, text) => {
+])("%s is no such response", (_, text) => {
   expect(parseDemandPage(text)).toBeUndefined();
 });
 
@@ -47,6 +47,6 @@ test.each([
   expect(parseDemandPage(`${line}\n${END}`)?.size).toBe(0);
 });
 
-test("any text has an answer", () => {
+test("any string has a result", () => {
   fc.assert(fc.property(fc.string(), (text) => void parseDemandPage(`${text}${END}`)));
 });

@@ -1,5 +1,5 @@
-// Reads the page on which a gateway's wake agent shows demand (docs/monitoring.md#series-about-gateways). Pure and total for any
-// text: the page comes from a pod that faces the outside, so only lines of exactly the known form count.
+// Parses the endpoint on which a gateway's wake agent reports demand (docs/monitoring.md#gateway-metrics). Pure and
+// total for any string: it comes from a pod that faces the outside, so only lines of exactly the known form count.
 import { type DemandRow, ENGINE_LABEL_PATTERN, WAKE_SERIES } from "../../api/wake-protocol.ts";
 
 export type DemandReading = Pick<DemandRow, "stampMs" | "holds">;
@@ -10,7 +10,7 @@ const ROW = new RegExp(
   "gm",
 );
 
-/** By engine; undefined when this is no such page. */
+/** By engine; undefined when this is no such response. */
 export function parseDemandPage(page: string): ReadonlyMap<string, DemandReading> | undefined {
   if (!page.includes(dropped)) return undefined;
   const rows = new Map<string, DemandReading>();

@@ -1,4 +1,5 @@
-// The poll over caches in memory and gateways that the test answers for: whom it asks, when, and what it makes of the answers.
+// The poll over caches in memory and gateways that the test answers for: whom it asks, when, and what it makes of the
+// answers.
 import { formatKey, silentLogger, untilAborted } from "@firebolt-operator/kube";
 import { ManualClock, MemoryCache } from "@firebolt-operator/kube/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -6,7 +7,7 @@ import { FireboltEngine } from "../../api/engine.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import { FireboltInstance } from "../../api/instance.ts";
 import { pods } from "../kinds.ts";
-import type { ScrapeAnswer } from "../pod-scrape.ts";
+import type { ScrapeResponse } from "../pod-scrape.ts";
 import { DemandPoll } from "./demand-poll.ts";
 
 const AGENT = { container: "wake-agent", port: 9903 };
@@ -20,7 +21,7 @@ let asked: string[];
 let failed: string[];
 let complaints: number;
 let told: string[];
-let answers: Map<string, () => Promise<ScrapeAnswer> | ScrapeAnswer>;
+let answers: Map<string, () => Promise<ScrapeResponse> | ScrapeResponse>;
 let poll: DemandPoll;
 let stop: AbortController;
 let running: Promise<void>;
@@ -56,7 +57,7 @@ afterEach(async () => {
 });
 
 /** Seconds since the epoch and held requests, by engine. */
-function page(rows: Readonly<Record<string, readonly [number, number]>>): ScrapeAnswer {
+function page(rows: Readonly<Record<string, readonly [number, number]>>): ScrapeResponse {
   const lines = Object.entries(rows).flatMap(([engine, [seconds, holds]]) => [
     `firebolt_gateway_wake_last_demand_timestamp_seconds{engine="${engine}"} ${seconds}`,
     `firebolt_gateway_wake_pending_holds{engine="${engine}"} ${holds}`,
@@ -84,7 +85,7 @@ function putGateway(
 const turn = () => clock.advance(0);
 const aWhile = () => clock.advance(2_000);
 
-test("nothing is asked, and no timer runs but one for a day, while no engine could be woken", async () => {
+test("nothing is polled, and no timer runs but one for a day, while no engine could be woken", async () => {
   putGateway("g");
   putEngine("runs", 1, "Stopped");
   putEngine("off", 0, "Disabled");
@@ -99,7 +100,7 @@ test("nothing is asked, and no timer runs but one for a day, while no engine cou
   expect(clock.pending).toBe(1);
 });
 
-test("asked at once when an engine is parked, every two seconds after that, and no more when it runs", async () => {
+test("polled at once when an engine becomes wakeable, every two seconds after that, and no more when it runs", async () => {
   putGateway("g");
   await turn();
   putEngine("e", 0, "Stopped");
@@ -113,7 +114,7 @@ test("asked at once when an engine is parked, every two seconds after that, and 
   expect(asked).toHaveLength(3);
 });
 
-test("only gateways that have an agent, run and stay; in namespaces with such an engine; the way their instance says", async () => {
+test("only gateways that have an agent, run and stay; in namespaces with such an engine; in the mode of their instance", async () => {
   putGateway("agentless", {}, ["envoy"]);
   putGateway("leaving", { deletionTimestamp: "2026-01-01T00:00:00Z" });
   putGateway("elsewhere", { namespace: "other" });
@@ -133,7 +134,7 @@ test("only gateways that have an agent, run and stay; in namespaces with such an
   expect(asked.toSorted()).toEqual(["ApiserverProxy proxied", "PodIP direct"]);
 });
 
-test("new and newer demand is told; the same is not told twice; names that are no parked engine are not kept", async () => {
+test("new and newer demand is reported; the same is not reported twice; names that are no wakeable engine are not kept", async () => {
   putGateway("g");
   putEngine("e", 0, "Stopped");
   putEngine("runs", 1, "Stopped");
@@ -162,7 +163,7 @@ test("demand shown for an engine that ran does not count once it is stopped, nor
   expect(poll.of({ namespace: "ns", name: "e" })).toBeUndefined();
 });
 
-test("of several gateways the newest stamp counts, and whether anybody waits at any of them", async () => {
+test("of several gateways the newest stamp counts, and whether a request waits at any of them", async () => {
   for (const name of ["a", "b", "c"]) putGateway(name);
   putEngine("e", 0, "Stopped");
   answers.set("a", () => page({ e: [100, 0] }));
@@ -186,7 +187,7 @@ test.each([
   ["refuses", () => Promise.reject(new Error("connection refused"))],
   ["redirects", () => ({ status: 302, body: "" })],
   ["answers nonsense", () => ({ status: 200, body: "hello" })],
-])("a gateway that %s is counted, forgotten, complained of once a minute, and asked again", async (_, answer) => {
+])("a gateway that %s is counted, forgotten, logged once a minute, and polled again", async (_, answer) => {
   putGateway("g");
   putEngine("e", 0, "Stopped");
   answers.set("g", () => page({ e: [100, 1] }));
@@ -201,11 +202,11 @@ test.each([
   expect(poll.of({ namespace: "ns", name: "e" })).toBeDefined();
 });
 
-test("a gateway that hangs delays nobody and is not asked twice at the same time", async () => {
+test("a gateway that hangs delays no other and is not polled twice at the same time", async () => {
   putGateway("hangs");
   putGateway("works");
   putEngine("e", 0, "Stopped");
-  const never = Promise.withResolvers<ScrapeAnswer>();
+  const never = Promise.withResolvers<ScrapeResponse>();
   answers.set("hangs", () => never.promise);
   answers.set("works", () => page({ e: [100, 0] }));
   for (let count = 0; count < 3; count++) await aWhile();
@@ -217,9 +218,9 @@ test("a gateway that hangs delays nobody and is not asked twice at the same time
 
 /** A gateway that takes the connection and never responds: the request ends by its time limit. */
 const hangs = () =>
-  new Promise<ScrapeAnswer>((_, reject) => clock.after(3_000, () => reject(new Error("no response"))));
+  new Promise<ScrapeResponse>((_, reject) => clock.after(3_000, () => reject(new Error("no response"))));
 
-test("a gateway that responded is asked every two seconds, however many others hang", async () => {
+test("a gateway that responded is polled every two seconds, however many others hang", async () => {
   putGateway("works");
   putEngine("e", 0, "Stopped");
   await turn();
@@ -242,7 +243,7 @@ test("a gateway that responded is asked every two seconds, however many others h
   expect(new Set(asked).size).toBe(501);
 });
 
-test("a gateway that is seen for the first time is asked after at most as many turns of three seconds as there are others for", async () => {
+test("a gateway that is observed for the first time is polled after at most as many turns of three seconds as there are others for", async () => {
   for (let index = 0; index < 300; index++) {
     putGateway(`hangs-${index}`);
     answers.set(`hangs-${index}`, hangs);
@@ -268,7 +269,7 @@ test("gateways that all begin to hang at once delay the others by one time limit
   expect(poll.of({ namespace: "ns", name: "e" })?.stampMs).toBe(200_000);
 });
 
-test("what a gateway showed goes with it", async () => {
+test("what a gateway reported is dropped with it", async () => {
   putGateway("g");
   putEngine("e", 0, "Stopped");
   answers.set("g", () => page({ e: [100, 1] }));
@@ -278,7 +279,7 @@ test("what a gateway showed goes with it", async () => {
   expect(poll.of({ namespace: "ns", name: "e" })).toBeUndefined();
 });
 
-test("woken, stopped again: demand that was told before is told again, for the decision to judge", async () => {
+test("woken, stopped again: demand that was reported before is reported again, for the decision to judge", async () => {
   putGateway("g");
   putEngine("e", 0, "Stopped");
   answers.set("g", () => page({ e: [100, 0] }));

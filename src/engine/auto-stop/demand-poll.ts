@@ -1,6 +1,6 @@
-// Asks the gateways for demand (docs/design/auto-stop.md#holding-queries): every two seconds, only in namespaces with an engine
-// that demand could wake, each pod by itself and in turns, so that gateways that hang do not delay the others. Keeps what they show
-// of such engines and reports what is newer. Decides nothing.
+// Polls the gateways for demand (docs/design/auto-stop.md#holding-queries): every two seconds, only in namespaces with
+// an engine that demand could wake, each pod by itself and in turns, so that gateways that hang do not delay the
+// others. Keeps what they show of such engines and reports what is newer. Decides nothing.
 
 import { type Clock, formatKey, type Logger, pause, WakeUp } from "@firebolt-operator/kube";
 import type { ObjectCache } from "@firebolt-operator/kube/cache";
@@ -15,7 +15,7 @@ import { type DemandReading, parseDemandPage } from "./demand-page.ts";
 import type { DemandSource } from "./demand-source.ts";
 import { DemandTurns } from "./demand-turns.ts";
 import { type AgentAddress, type GatewayPod, isAsked, type ReadDemand } from "./gateway-pods.ts";
-import { ParkedEngines } from "./parked-engines.ts";
+import { WakeableEngines } from "./parked-engines.ts";
 import type { WakeDemand } from "./wake-request.ts";
 
 export interface DemandPollOptions {
@@ -30,7 +30,7 @@ export interface DemandPollOptions {
 }
 
 const EVERY_MS = 2_000;
-/** With nothing to wake the poll sleeps until it is told; this only keeps the timer finite. */
+/** With nothing to wake the poll sleeps until it is notified; this only keeps the timer finite. */
 const LONG_MS = 24 * 60 * 60_000;
 const COMPLAIN_EVERY_MS = 60_000;
 
@@ -38,11 +38,11 @@ type Page = ReadonlyMap<string, DemandReading>;
 
 export class DemandPoll implements Runnable, DemandSource {
   readonly name = "wake-demand";
-  /** In every replica: whoever becomes the leader knows at once. */
+  /** In every replica: a new leader knows at once. */
   readonly group = "background";
   readonly #options: DemandPollOptions;
-  readonly #parked = new ParkedEngines();
-  /** The last page of each gateway, by namespace and pod. */
+  readonly #wakeable = new WakeableEngines();
+  /** The last response of each gateway, by namespace and pod. */
   readonly #pages = new Map<string, Map<string, Page>>();
   readonly #turns = new DemandTurns();
   readonly #told = new Map<string, number>();
@@ -56,7 +56,7 @@ export class DemandPoll implements Runnable, DemandSource {
   }
 
   of(key: EngineKey): WakeDemand | undefined {
-    if (!this.#parked.has(key)) return undefined;
+    if (!this.#wakeable.has(key)) return undefined;
     let newest: WakeDemand | undefined;
     for (const [gateway, page] of this.#pages.get(key.namespace) ?? []) {
       const row = page.get(key.name);
@@ -78,14 +78,14 @@ export class DemandPoll implements Runnable, DemandSource {
 
   async run(signal: AbortSignal): Promise<void> {
     const { engines, clock } = this.#options;
-    const stop = this.#parked.follow(engines, (key, isParked) => {
-      if (isParked) this.#wakeUp.call();
+    const stop = this.#wakeable.follow(engines, (key, isWakeable) => {
+      if (isWakeable) this.#wakeUp.call();
       else this.#told.delete(formatKey(key));
     });
     try {
       while (!signal.aborted) {
         this.#forgetOthers();
-        if (this.#parked.isEmpty) await this.#wakeUp.wait(LONG_MS, signal);
+        if (this.#wakeable.isEmpty) await this.#wakeUp.wait(LONG_MS, signal);
         else {
           this.#askAll(signal);
           await pause(clock, EVERY_MS, signal);
@@ -98,7 +98,7 @@ export class DemandPoll implements Runnable, DemandSource {
   }
 
   #askAll(signal: AbortSignal): void {
-    const pods = this.#parked.namespaces().flatMap((namespace) => this.#gatewaysIn(namespace));
+    const pods = this.#wakeable.namespaces().flatMap((namespace) => this.#gatewaysIn(namespace));
     this.#turns.keep(new Set(pods.map(keyOf)));
     for (const pod of pods) this.#turns.add(keyOf(pod), () => this.#ask(pod, signal));
   }
@@ -114,7 +114,7 @@ export class DemandPoll implements Runnable, DemandSource {
       return true;
     } catch (error) {
       if (signal.aborted) return false;
-      // Not knowing is no demand; it is asked again in its next turn.
+      // Unknown is no demand; it is polled again in its next turn.
       this.#pages.get(namespace)?.delete(name);
       this.#options.onScrapeFailed(namespace);
       this.#complain(error, { namespace, pod: name });
@@ -127,11 +127,11 @@ export class DemandPoll implements Runnable, DemandSource {
     const instance = instances.get({ namespace, name: pod.metadata?.labels?.[LABEL.instance] ?? "" });
     const mode = instance?.spec.metricScrapeMode ?? INSTANCE_DEFAULTS.metricScrapeMode;
     const { status, body } = await read(pod, mode, signal);
-    if (status !== 200) throw new Error(`/demand answered with status ${status}`);
+    if (status !== 200) throw new Error(`/demand responded with status ${status}`);
     const page = parseDemandPage(body);
-    if (page === undefined) throw new Error("/demand answered with something else than demand");
+    if (page === undefined) throw new Error("/demand responded with something else than demand");
     // Names come from outside: only engines that could be woken are worth remembering.
-    return new Map([...page].filter(([engine]) => this.#parked.has({ namespace, name: engine })));
+    return new Map([...page].filter(([engine]) => this.#wakeable.has({ namespace, name: engine })));
   }
 
   #tell(namespace: string): void {
@@ -146,12 +146,12 @@ export class DemandPoll implements Runnable, DemandSource {
   #keysIn(namespace: string): readonly EngineKey[] {
     const pages = [...(this.#pages.get(namespace)?.values() ?? [])];
     const names = new Set(pages.flatMap((page) => [...page.keys()]));
-    return [...names].map((name) => ({ namespace, name })).filter((key) => this.#parked.has(key));
+    return [...names].map((name) => ({ namespace, name })).filter((key) => this.#wakeable.has(key));
   }
 
-  /** Pages of gateways that are not asked any more say nothing. */
+  /** Responses of gateways that are no longer polled do not count. */
   #forgetOthers(): void {
-    const wanted = new Set(this.#parked.namespaces());
+    const wanted = new Set(this.#wakeable.namespaces());
     for (const [namespace, pages] of this.#pages) {
       const asked = wanted.has(namespace) ? new Set(this.#gatewaysIn(namespace).map(nameOf)) : new Set<string>();
       for (const pod of pages.keys()) if (!asked.has(pod)) pages.delete(pod);

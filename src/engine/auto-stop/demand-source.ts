@@ -1,10 +1,13 @@
-// What the engine controller knows of the poll that asks gateways for demand: who is wanted, and when that is news.
+// What the engine controller knows of the poll of the gateways: which engines are in demand, and when that changes.
 import type { EngineKey } from "../world.ts";
 import type { WakeDemand } from "./wake-request.ts";
 
 export interface DemandSource {
   /** What gateways showed of an engine that demand could wake: the newest stamp. */
   of(engine: EngineKey): WakeDemand | undefined;
-  /** Called for every engine with demand that is known now, and whenever there is newer demand. Returns the way to unsubscribe. */
+  /**
+   * Called for every engine with demand that is known now, and whenever there is newer demand. Returns the way to
+   * unsubscribe.
+   */
   onDemand(listener: (engine: EngineKey) => void): () => void;
 }

@@ -1,9 +1,15 @@
-// Whose turn it is to be asked for demand. Gateways that responded last time never wait behind those that did not: the two have lanes of
-// their own, each with a bound, so that any number of gateways that hang takes a bounded number of connections and delays no other.
+// Which gateway is polled for demand next. Gateways that responded last time never wait behind those that did not: the
+// two have lanes of their own, each with a bound, so that any number of gateways that hang takes a bounded number of
+// connections and delays no other.
 
-/** In each of the two lanes. A gateway that hangs holds its place for three seconds, one that responds for milliseconds. */
+/**
+ * In each of the two lanes. A gateway that hangs holds its place for three seconds, one that responds for milliseconds.
+ */
 const AT_ONCE_PER_LANE = 64;
-/** Connections that the client must be able to open: a request that queued there would use up its time before it is sent. */
+/**
+ * Connections that the client must be able to open: a request that queued there would use up its time before it is
+ * sent.
+ */
 export const DEMAND_AT_ONCE = 2 * AT_ONCE_PER_LANE;
 
 interface Lane {

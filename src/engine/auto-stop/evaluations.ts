@@ -1,5 +1,6 @@
-// When each engine was last evaluated by this process: what tells a quiet engine from one that was not watched. In memory on purpose: a
-// stamp in the status would be a write per poll and engine, and after a restart the interruption is of unknown length anyway.
+// When each engine was last evaluated by this process: which distinguishes a quiet engine from one that was not
+// observed. In memory on purpose: a stamp in the status would be a write per poll and engine, and after a restart the
+// interruption is of unknown length anyway.
 
 export class Evaluations {
   readonly #lastMs = new Map<string, number>();

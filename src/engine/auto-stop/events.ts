@@ -22,7 +22,7 @@ export function scaleEventsOf(
 }
 
 function sourceText({ gateway }: WakeRequest): string {
-  return gateway === undefined ? `Annotation ${ANNOTATION.wakeRequested}` : `Demand shown by gateway pod ${gateway}`;
+  return gateway === undefined ? `Annotation ${ANNOTATION.wakeRequested}` : `Demand reported by gateway pod ${gateway}`;
 }
 
 function ageText(ageMs: number): string {

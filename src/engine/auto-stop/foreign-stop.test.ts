@@ -20,7 +20,7 @@ test.each([undefined, {}, { managedFields: [] }, { managedFields: [{ fieldsV1: R
   (metadata) => expect(replicasSetMs(metadata)).toBeUndefined(),
 );
 
-test("a stop was before it was seen, whatever the clock of the API server says", () => {
+test("a stop was before it was seen, whatever the clock of the API server shows", () => {
   expect(foreignStopMs(ms(20), undefined)).toBe(ms(19));
   expect(foreignStopMs(ms(20), ms(5))).toBe(ms(4));
   expect(foreignStopMs(ms(20), ms(30))).toBe(ms(19));

@@ -1,4 +1,5 @@
-// When somebody other than auto-stop set the replicas to zero, as far as the API server knows. Pure; the clock is an argument.
+// When another client than auto-stop set the replicas to zero, as far as the API server knows. Pure; the clock is an
+// argument.
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import type { V1ObjectMeta } from "../../api/generated/kubernetes.ts";
 import { isObject } from "../../podtemplate/shape.ts";
@@ -13,8 +14,8 @@ export function foreignStopMs(nowMs: number, setMs: number | undefined): number 
 }
 
 /**
- * When `spec.replicas` got its value, by the clock of the API server. All managers of a field agree on its value, so the first of them
- * set it. An entry also counts later changes of the same manager: the result is never too early.
+ * When `spec.replicas` got its value, by the clock of the API server. All managers of a field agree on its value, so
+ * the first of them set it. An entry also counts later changes of the same manager: the result is never too early.
  */
 export function replicasSetMs(metadata: DeepReadonly<V1ObjectMeta> | undefined): number | undefined {
   const times = (metadata?.managedFields ?? []).flatMap(({ fieldsV1, subresource, time }) => {

@@ -1,14 +1,14 @@
-// The gateways that are asked for demand: which pods they are, the little of them that is kept, and how their page is read. Judges
-// nothing of what the page says.
+// The gateways that are polled for demand: which pods they are, what is kept of them, and how their endpoint is read.
+// Does not interpret the response.
 import type { DeepReadonly } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import type { MetricScrapeMode } from "../../api/instance.ts";
 import { LABEL } from "../../api/labels.ts";
 import { WAKE_PATHS } from "../../api/wake-protocol.ts";
-import type { CacheWish } from "../engine-caches.ts";
+import type { CacheSpec } from "../engine-caches.ts";
 import { pods } from "../kinds.ts";
-import type { ScrapeAnswer } from "../pod-scrape.ts";
+import type { ScrapeResponse } from "../pod-scrape.ts";
 import { type ScrapeLimits, scrapePod } from "../pod-scrape.ts";
 
 /** What the operator and the gateways' pods have agreed on. */
@@ -17,7 +17,7 @@ export interface AgentAddress {
   readonly port: number;
 }
 
-/** Shorter than for metrics: what is not there in three seconds is asked for again by then. */
+/** Shorter than for metrics: what has not arrived in three seconds is requested again by then. */
 export const DEMAND_LIMITS: ScrapeLimits = {
   connectMs: 2_000,
   firstByteMs: 2_000,
@@ -25,7 +25,7 @@ export const DEMAND_LIMITS: ScrapeLimits = {
   bytes: 1_048_576,
 };
 
-export const GATEWAY_PODS: CacheWish<V1Pod> = {
+export const GATEWAY_PODS: CacheSpec<V1Pod> = {
   type: pods,
   labelSelector: `${LABEL.component}=gateway`,
   trim: trimGatewayPod,
@@ -33,7 +33,10 @@ export const GATEWAY_PODS: CacheWish<V1Pod> = {
 
 export type GatewayPod = DeepReadonly<V1Pod>;
 
-/** A gateway under an account of the user's has no agent, nor has one from before there was any. One that ends has told its clients. */
+/**
+ * A gateway under an account of the user's has no agent, nor has one from before there was any. One that terminates has
+ * notified its clients.
+ */
 export function isAsked({ metadata, spec, status }: GatewayPod, { container }: AgentAddress): boolean {
   return (
     status?.phase === "Running" &&
@@ -42,7 +45,7 @@ export function isAsked({ metadata, spec, status }: GatewayPod, { container }: A
   );
 }
 
-export type ReadDemand = (pod: GatewayPod, mode: MetricScrapeMode, signal: AbortSignal) => Promise<ScrapeAnswer>;
+export type ReadDemand = (pod: GatewayPod, mode: MetricScrapeMode, signal: AbortSignal) => Promise<ScrapeResponse>;
 
 /** The same ways as to an engine's metrics. */
 export function demandReader(client: Pick<KubeClient, "podProxyGet">, { port }: AgentAddress): ReadDemand {

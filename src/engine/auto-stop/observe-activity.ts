@@ -1,31 +1,19 @@
-// What the pods of the active generation were last found to run (docs/design/auto-stop.md#activity). Whatever goes wrong on the way
-// is a result ("failed"), never an exception and never zero; waits for no pod.
-import type { MetricScrapeMode } from "../../api/instance.ts";
+// What the pods of the active generation were last found to run (docs/design/auto-stop.md#activity). Whatever goes
+// wrong on the way is a result ("failed"), never an exception and never zero; waits for no pod.
 import type { Pod } from "../children.ts";
-import type { EngineIdentity } from "../names.ts";
 import { mayRunQueries } from "../pod-state.ts";
 import { causeOf } from "../probe/probe-cause.ts";
 import type { EngineWorld } from "../world.ts";
-import type { Activity } from "./decide.ts";
-
-export interface ActivityQuestion {
-  readonly identity: EngineIdentity;
-  readonly active: number;
-  readonly replicas: number;
-  readonly mode: MetricScrapeMode;
-  /** From when on a probe counts, and for how long its result does. */
-  readonly sinceMs: number;
-  readonly freshMs: number;
-}
+import type { Activity, ActivityRequest } from "./decide.ts";
 
 type World = Pick<EngineWorld, "pods" | "listPods" | "queries" | "signal">;
 
 /** Pending: the pods are being probed. */
-export async function observeActivity(world: World, question: ActivityQuestion): Promise<Activity | "pending"> {
-  const { identity, active, replicas, mode, sinceMs, freshMs } = question;
-  if (replicas === 0) return { type: "notAsked" };
+export async function observeActivity(world: World, request: ActivityRequest): Promise<Activity | "pending"> {
+  const { identity, active, replicas, mode, sinceMs, freshMs } = request;
+  if (replicas === 0) return { type: "notProbed" };
   if (active < 0) return { type: "failed", cause: "no generation has served yet" };
-  const pods = await podsOf(world, question);
+  const pods = await podsOf(world, request);
   if ("cause" in pods) return pods;
   const running = pods.filter(mayRunQueries);
   if (running.length === 0) return { type: "failed", cause: "no pod is running" };
@@ -47,9 +35,9 @@ export async function observeActivity(world: World, question: ActivityQuestion):
 /** A cache that shows fewer running pods than there should be may not have seen a busy one. */
 async function podsOf(
   world: World,
-  question: ActivityQuestion,
+  request: ActivityRequest,
 ): Promise<readonly Pod[] | Extract<Activity, { type: "failed" }>> {
-  const { identity, active, replicas } = question;
+  const { identity, active, replicas } = request;
   const cached = world.pods(identity, active);
   if (cached.length >= replicas && cached.every(mayRunQueries)) return cached;
   try {

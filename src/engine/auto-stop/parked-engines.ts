@@ -1,19 +1,19 @@
-// The engines that demand could wake: stopped, with auto-stop on. Followed by events, so that asking costs nothing however many engines
-// there are.
+// The engines that demand could wake: stopped, with auto-stop on. Kept up to date by events, so that a look-up costs
+// nothing however many engines there are.
 import type { DeepReadonly } from "@firebolt-operator/kube";
 import type { CacheEvent, ObjectCache } from "@firebolt-operator/kube/cache";
 import type { FireboltEngine } from "../../api/engine.ts";
 import type { EngineKey } from "../world.ts";
 
-export class ParkedEngines {
+export class WakeableEngines {
   readonly #byNamespace = new Map<string, Set<string>>();
 
-  /** Until the returned function is called. `onChange` tells of an engine that is parked now, or no longer. */
-  follow(engines: ObjectCache<FireboltEngine>, onChange: (key: EngineKey, isParked: boolean) => void): () => void {
+  /** Until the returned function is called. `onChange` reports an engine that becomes wakeable, or no longer is. */
+  follow(engines: ObjectCache<FireboltEngine>, onChange: (key: EngineKey, isWakeable: boolean) => void): () => void {
     return engines.onEvent((event) => {
       const key = keyOf(event.object);
-      const isParked = event.type !== "deleted" && canBeWoken(event.object);
-      if (this.#set(key, isParked)) onChange(key, isParked);
+      const isWakeable = event.type !== "deleted" && canBeWoken(event.object);
+      if (this.#set(key, isWakeable)) onChange(key, isWakeable);
     });
   }
 
@@ -29,12 +29,12 @@ export class ParkedEngines {
     return this.#byNamespace.get(namespace)?.has(name) ?? false;
   }
 
-  /** Whether that is news. */
-  #set(key: EngineKey, isParked: boolean): boolean {
-    if (this.has(key) === isParked) return false;
+  /** Whether that is a change. */
+  #set(key: EngineKey, isWakeable: boolean): boolean {
+    if (this.has(key) === isWakeable) return false;
     const { namespace, name } = key;
     const names = this.#byNamespace.get(namespace) ?? new Set();
-    if (isParked) names.add(name);
+    if (isWakeable) names.add(name);
     else names.delete(name);
     if (names.size === 0) this.#byNamespace.delete(namespace);
     else this.#byNamespace.set(namespace, names);
@@ -42,7 +42,7 @@ export class ParkedEngines {
   }
 }
 
-/** By what the last pass at rest said of the policy: before there was one, nothing could be woken either. */
+/** By what the last pass at rest stored of the policy: before there was one, nothing could be woken either. */
 function canBeWoken({ metadata, spec, status }: CacheEvent<FireboltEngine>["object"]): boolean {
   const reason = status?.autoStopReason;
   const isOn = reason !== undefined && reason !== "Disabled";

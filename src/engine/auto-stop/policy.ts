@@ -1,4 +1,5 @@
-// The auto-stop policy that counts for an engine: its own block or its class's, always as a whole, with usable numbers in it.
+// The auto-stop policy that counts for an engine: its own block or its class's, always as a whole, with usable numbers
+// in it.
 import type { AutoStop, ScheduleWindow } from "../../api/auto-stop.ts";
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import { SCHEMA_DEFAULTS } from "../../api/defaults.ts";

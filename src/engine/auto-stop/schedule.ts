@@ -1,5 +1,5 @@
-// Whether a schedule window is open at a moment (docs/design/auto-stop.md#schedules). Everything is UTC at the resolution of
-// minutes: the zone of the host, its changes to summer time and the length of months have no say.
+// Whether a schedule window is open at a moment (docs/design/auto-stop.md#schedules). Everything is UTC at the
+// resolution of minutes: the zone of the host, its changes to summer time and the length of months do not matter.
 
 import { type ScheduleWindow, WEEKDAYS } from "../../api/auto-stop.ts";
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
@@ -18,7 +18,7 @@ export function isScheduleOpen(windows: readonly Window[] | undefined, nowMs: nu
   return (windows ?? []).some((window) => isWindowOpen(window, nowMs));
 }
 
-/** A window that somebody stored malformed is ignored; admission refuses it. */
+/** A stored window that is malformed is ignored; admission rejects it. */
 export function isWindowOpen({ start, end, days }: Window, nowMs: number): boolean {
   const from = minuteOf(start);
   const until = minuteOf(end);

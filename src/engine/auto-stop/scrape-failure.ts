@@ -1,5 +1,5 @@
-// What auto-stop cannot see, behind Ready's message: an engine whose pods cannot be asked for their queries never counts as idle, and
-// costs until somebody notices. Pure.
+// What auto-stop cannot see, behind Ready's message: an engine whose pods cannot be probed for their queries never
+// counts as idle, and costs money unnoticed. Pure.
 import { findCondition } from "../../api/condition-list.ts";
 import type { Condition } from "../../api/conditions.ts";
 import { withoutFailure } from "../compute/failure-suffix.ts";
@@ -9,7 +9,7 @@ const MARK = "; auto-stop cannot see whether queries run, so the engine stays up
 
 type Conditions = readonly Readonly<Condition>[] | undefined;
 
-/** Only where the engine serves: of pods that are not ready Ready itself says why. */
+/** Only where the engine serves: for pods that are not ready Ready itself names the cause. */
 export function withScrapeFailure(status: NextStatus, cause: string | undefined): NextStatus {
   const ready = findCondition(status.conditions, "Ready");
   if (ready?.status !== "True" || cause === undefined) return status;

@@ -15,7 +15,7 @@ test("off: Disabled, no clock, no scrape", async () => {
   expect(world.requests.filter((request) => request.startsWith("scrape"))).toEqual([]);
 });
 
-test("auto-stop-just-enabled, no-needless-write: a quiet engine is first looked at; nothing is written again while it stays quiet", async () => {
+test("auto-stop-just-enabled, no-needless-write: a quiet engine is first observed; nothing is written again while it stays quiet", async () => {
   const world = await resting();
   expect(world.status).toMatchObject({ autoStopReason: "ActivityObserved", lastActivityTime: text(NOW_MS) });
   world.nowMs += MINUTE;
@@ -74,7 +74,7 @@ test("woken-by-fresh-stamp, woken-for-short-query: a fresh stamp starts a stoppe
   expect(world.replicas).toBe(0);
 });
 
-test("idle-or-woken-mid-rollout: nothing is decided while a rollout goes on", async () => {
+test("idle-or-woken-mid-rollout: nothing is decided during a rollout", async () => {
   const world = await resting();
   world.edit({ replicas: 3 });
   world.nowMs += 60 * MINUTE;
@@ -86,7 +86,7 @@ test("idle-or-woken-mid-rollout: nothing is decided while a rollout goes on", as
   expect(world.taken().filter((request) => request.startsWith("replicas"))).toEqual([]);
 });
 
-test("auto-stop-disabled: switched off: Disabled, the clock goes, the audit stamp and the replicas stay", async () => {
+test("auto-stop-disabled: switched off: Disabled, the clock is cleared, the audit stamp and the replicas stay", async () => {
   const world = await resting();
   world.nowMs += 30 * MINUTE;
   await world.rest();
@@ -115,7 +115,7 @@ test("the class's policy counts for an engine without one, as a whole", async ()
   expect(world.status).toMatchObject({ autoStopReason: "ActivityObserved", lastActivityTime: text(NOW_MS) });
 });
 
-test("a refused write is a failed pass that changes nothing; the next pass decides afresh", async () => {
+test("a rejected write is a failed pass that changes nothing; the next pass decides afresh", async () => {
   const world = await resting();
   world.nowMs += 30 * MINUTE;
   const before = structuredClone(world.status);
@@ -159,7 +159,7 @@ test("woken-by-fresh-stamp: by demand, what a gateway shows wakes the engine as 
   expect(world.replicas).toBe(2);
   expect(world.status).toMatchObject({ autoStopReason: "WakeRequested", lastScaledAt: text(world.nowMs) });
   expect(notes).toEqual([
-    "WakeRequested: Demand shown by gateway pod main-gateway-x, 3 s old",
+    "WakeRequested: Demand reported by gateway pod main-gateway-x, 3 s old",
     "AutoStopScaled: From 0 to 2 replicas: WakeRequested",
   ]);
 });
@@ -193,7 +193,7 @@ test("demand that an engine was woken for does not wake it again after it has id
   expect(world.replicas).toBe(2);
 });
 
-test("an engine that nobody observed for longer than its idle time gets a full one before it is stopped", async () => {
+test("an engine that was not observed for longer than its idle time gets a full one before it is stopped", async () => {
   const world = await resting();
   const evaluations = new Evaluations();
   Object.assign(world, { evaluations });
@@ -276,7 +276,7 @@ test.each([0.9, 3, 60])(
   },
 );
 
-test("a stop by a person stands: the engine was started by a person, and asked for while it started", async () => {
+test("a stop by a person stands: the engine was started by a person, and requested while it started", async () => {
   const world = await resting({}, 0);
   world.nowMs += 10 * MINUTE;
   await world.rest();
@@ -307,7 +307,7 @@ test("a stop by a person stands: the operator died after it had woken the engine
   await staysStopped(world);
 });
 
-test("a stop by a person stands: auto-stop had left one replica, and the engine was asked for", async () => {
+test("a stop by a person stands: auto-stop had left one replica, and the engine was requested", async () => {
   const world = await resting({ idleReplicas: 1 });
   world.nowMs += 30 * MINUTE;
   await world.pass();
@@ -330,7 +330,7 @@ async function staysStopped(world: TimedCluster): Promise<void> {
   expect(world.replicas).toBeGreaterThan(0);
 }
 
-test("a stop by a person that nobody saw for a while, because the operator was away, stands too", async () => {
+test("a stop by a person that was observed late, because the operator was down, stands too", async () => {
   const world = await resting({}, 0);
   world.stamp(world.nowMs);
   await world.rest();
@@ -381,7 +381,7 @@ describe("a stop and a wake request that the operator sees at once: the later on
     expect(world.taken().filter((request) => request === "get FireboltEngine e")).toHaveLength(1);
   });
 
-  test("the API server is asked only where the order matters", async () => {
+  test("the API server is read only where the order matters", async () => {
     const world = await resting();
     world.nowMs += MINUTE;
     world.taken();
@@ -418,7 +418,7 @@ test.each(["", "yes", "2026-01-01", "1767268800", "9999-12-31T00:00:00Z"])(
   },
 );
 
-test("pods that cannot be asked: Ready and one event name pod, cause and remedy, until they can", async () => {
+test("pods that cannot be probed: Ready and one event name pod, cause and remedy, until they can", async () => {
   const world = await resting();
   const notes: string[] = [];
   world.note = (reason, note) => void notes.push(`${reason}: ${note}`);

@@ -1,15 +1,14 @@
-// What auto-stop adds to a pass of the engine: its fields of the one status write and, at rest, another number of replicas
-// (docs/design/auto-stop.md#when-it-is-evaluated). It never adds a write of its own to a pass that is not at rest.
+// What auto-stop adds to a decision of the engine: its fields of the one status write and, at rest, another number of
+// replicas (docs/design/auto-stop.md#when-it-is-evaluated). It never adds a write of its own to a pass that is not at
+// rest. Pure: which reads it needs is decided here as well, and observe makes them.
 import { timeText } from "../../api/condition-list.ts";
 import { INSTANCE_DEFAULTS } from "../../api/defaults.ts";
 import type { EngineDecision, NextStatus, Recheck } from "../decision.ts";
 import { isAtRest } from "../phase.ts";
 import { SHORTEST_INTERVAL_MS } from "../resolve/settings.ts";
 import type { EngineSnapshot } from "../snapshot.ts";
-import type { EngineWorld } from "../world.ts";
-import { type AutoStopVerdict, decideAutoStop } from "./decide.ts";
-import { foreignStopMs, replicasSetMs } from "./foreign-stop.ts";
-import { observeActivity } from "./observe-activity.ts";
+import { type ActivityRequest, type AutoStopVerdict, decideAutoStop } from "./decide.ts";
+import { foreignStopMs } from "./foreign-stop.ts";
 import { type AutoStopPolicy, resolvePolicy } from "./policy.ts";
 import { scrapeFailureOf, scrapeFailureText, withScrapeFailure } from "./scrape-failure.ts";
 import { newestWakeRequest, type WakeRequest } from "./wake-request.ts";
@@ -19,27 +18,36 @@ import { parseRfc3339, WAKE_AHEAD_MS } from "./wake-stamp.ts";
 const SCALED_AHEAD_MS = WAKE_AHEAD_MS / 2;
 
 type AtRest = EngineDecision & { readonly type: "hold" };
-type World = Pick<
-  EngineWorld,
-  "pods" | "listPods" | "queries" | "signal" | "wakeDemand" | "evaluations" | "readEngine"
->;
+/** Whether the decision depends on when `spec.replicas` was set to zero. */
+export function needsStopTime(made: EngineDecision, observed: EngineSnapshot): boolean {
+  const { decision, snapshot } = withPlausibleScaling(made, observed);
+  return isForeignStop(decision, snapshot) && isOvertaken(snapshot);
+}
 
-export async function withAutoStop(
-  made: EngineDecision,
-  observed: EngineSnapshot,
-  world: World,
-): Promise<EngineDecision> {
+/** What to request of the pods; undefined: auto-stop is not evaluated in this pass. */
+export function activityRequest(decision: EngineDecision, s: EngineSnapshot): ActivityRequest | undefined {
+  const policy = policyOf(s);
+  if (policy === "unknown" || policy === undefined || decision.type !== "hold" || !isVerified(decision, s))
+    return undefined;
+  const { nowMs, identity, generations } = s;
+  const mode = s.instance?.spec.metricScrapeMode ?? INSTANCE_DEFAULTS.metricScrapeMode;
+  // A stop needs pods that were idle after the idle time had passed, not some time before.
+  const dueMs = (storedMs(s.status?.lastActivityTime) ?? Number.POSITIVE_INFINITY) + policy.idleTimeoutMs;
+  const freshness =
+    nowMs >= dueMs ? { sinceMs: dueMs, freshMs: SHORTEST_INTERVAL_MS } : { sinceMs: 0, freshMs: pollMs(policy) / 2 };
+  return { identity, active: generations.active, replicas: s.engine.spec?.replicas ?? 0, mode, ...freshness };
+}
+
+export function withAutoStop(made: EngineDecision, observed: EngineSnapshot): EngineDecision {
   const plausible = withPlausibleScaling(made, observed);
-  const { decision, snapshot } = await withForeignStop(plausible.decision, plausible.snapshot, world);
+  const { decision, snapshot } = withForeignStop(plausible.decision, plausible.snapshot);
   // A closed gate changes conditions only; behind it nothing is decided.
   if (decision.type === "broken" || decision.type === "refuse") return decision;
   const policy = policyOf(snapshot);
   if (policy === "unknown") return decision;
   if (policy === undefined) return { ...decision, status: switchedOff(decision.status) };
-  if (decision.type === "hold" && isVerified(decision, snapshot))
-    return evaluate(decision, snapshot, { policy, world });
-  if (decision.type === "hold" && decision.step === "drain-wait")
-    return wakeDraining(decision, snapshot, { policy, world });
+  if (decision.type === "hold" && isVerified(decision, snapshot)) return evaluate(decision, snapshot, policy);
+  if (decision.type === "hold" && decision.step === "drain-wait") return wakeDraining(decision, snapshot, policy);
   const started = asStarted(decision.status, snapshot);
   const entersStable = decision.status.phase === "stable" && snapshot.phase !== "stable";
   if (!entersStable) return { ...decision, status: started };
@@ -53,8 +61,9 @@ function asStarted(status: NextStatus, { engine, status: stored }: EngineSnapsho
 }
 
 /**
- * A process whose clock was ahead left a scaling that has not happened yet by this clock. Requests are made after the last scaling, and
- * would lie too far ahead to count: the engine would not wake before that time comes. What was asked for until now has been decided on.
+ * A process whose clock was ahead left a scaling that has not happened yet by this clock. Requests are made after the
+ * last scaling, and would lie too far ahead to count: the engine would not wake before that time comes. Requests until
+ * now have been decided on.
  */
 function withPlausibleScaling(decision: EngineDecision, snapshot: EngineSnapshot) {
   const { status: stored, nowMs } = snapshot;
@@ -69,36 +78,39 @@ function withPlausibleScaling(decision: EngineDecision, snapshot: EngineSnapshot
 }
 
 /**
- * Somebody else set the replicas to zero, and this is the first pass that sees it: that is a scaling like auto-stop's own, so that no
- * request from before undoes it. Auto-stop's own stop is stored with its time, unless the process died before it could be.
+ * Replicas set to zero by anything but auto-stop, seen for the first time: that is a scaling like auto-stop's own, so
+ * that no earlier request undoes it. Auto-stop's own stop is stored with its time, unless the process exited before it
+ * could be.
  */
-async function withForeignStop(decision: EngineDecision, snapshot: EngineSnapshot, world: World) {
-  const { engine, status: stored, nowMs } = snapshot;
-  const isOn = stored?.autoStopReason !== undefined && stored.autoStopReason !== "Disabled";
-  const isKnown =
-    stored?.autoStopReason === "Stopped" || (stored?.autoStopReason === "Idle" && stopsWhenIdle(snapshot));
-  if (engine.spec?.replicas !== 0 || !isOn || isKnown || decision.type === "broken" || decision.type === "refuse")
-    return { decision, snapshot };
-  const stoppedMs = foreignStopMs(nowMs, await stopTimeOf(snapshot, world));
+function withForeignStop(decision: EngineDecision, snapshot: EngineSnapshot) {
+  if (decision.type === "broken" || !isForeignStop(decision, snapshot)) return { decision, snapshot };
+  const { status: stored, nowMs, findings } = snapshot;
+  const stoppedMs = foreignStopMs(nowMs, findings?.replicasSetMs);
   const seen = { autoStopReason: "Stopped", lastScaledAt: scaledText(stored, stoppedMs) } as const;
   return {
     decision: { ...decision, status: { ...decision.status, ...seen } },
-    snapshot: { ...snapshot, status: { ...stored, ...seen } },
+    snapshot: stored === undefined ? snapshot : { ...snapshot, status: { ...stored, ...seen } },
   };
 }
 
+function isForeignStop({ type }: EngineDecision, snapshot: EngineSnapshot): boolean {
+  const { engine, status: stored } = snapshot;
+  const isOn = stored?.autoStopReason !== undefined && stored.autoStopReason !== "Disabled";
+  const isKnown =
+    stored?.autoStopReason === "Stopped" || (stored?.autoStopReason === "Idle" && stopsWhenIdle(snapshot));
+  return engine.spec?.replicas === 0 && isOn && !isKnown && type !== "broken" && type !== "refuse";
+}
+
 /**
- * Of a stop and a request that both came since the last pass the later one counts. Only the API server knows when the stop was; it is
- * asked where that decides something, and caches do not keep it.
+ * Of a stop and a request that both came since the last pass the later one counts: whether the time of the stop decides
+ * that.
  */
-async function stopTimeOf(snapshot: EngineSnapshot, world: World): Promise<number | undefined> {
-  const { identity, nowMs, status } = snapshot;
-  const isOvertaken =
-    wakeRequestOf(snapshot, world) !== undefined &&
-    wakeRequestOf({ ...snapshot, status: stoppedAt(status, foreignStopMs(nowMs, undefined)) }, world) === undefined;
-  if (!isOvertaken) return undefined;
-  const { metadata, spec } = (await world.readEngine(identity)) ?? {};
-  return metadata?.uid === identity.uid && spec?.replicas === 0 ? replicasSetMs(metadata) : undefined;
+function isOvertaken(snapshot: EngineSnapshot): boolean {
+  const { nowMs, status } = snapshot;
+  return (
+    wakeRequestOf(snapshot) !== undefined &&
+    wakeRequestOf({ ...snapshot, status: stoppedAt(status, foreignStopMs(nowMs, undefined)) }) === undefined
+  );
 }
 
 function stoppedAt(stored: EngineSnapshot["status"], ms: number): EngineSnapshot["status"] {
@@ -110,12 +122,15 @@ function stopsWhenIdle(snapshot: EngineSnapshot): boolean {
   return policy !== "unknown" && policy?.idleReplicas === 0;
 }
 
-/** Never earlier than before, and never earlier than the request it answers: a gateway's clock may be ahead. */
+/** Never earlier than before, and never earlier than the request it serves: a gateway's clock may be ahead. */
 function scaledText(stored: EngineSnapshot["status"], nowMs: number, wake?: WakeRequest): string {
   return timeText(Math.max(nowMs, storedMs(stored?.lastScaledAt) ?? 0, wake?.atMs ?? 0));
 }
 
-/** At rest before and after. A generation that waits because of a foreign edit must not keep a query from waking the engine. */
+/**
+ * At rest before and after. A generation that waits because of a foreign edit must not keep a query from waking the
+ * engine.
+ */
 function isVerified({ step, status }: AtRest, { phase }: EngineSnapshot): boolean {
   return (step === "verify" || step === "damped") && isAtRest(phase) && phase === status.phase;
 }
@@ -132,18 +147,13 @@ function switchedOff(status: NextStatus): NextStatus {
   return { ...kept, autoStopReason: "Disabled" };
 }
 
-interface Evaluation {
-  readonly policy: AutoStopPolicy;
-  readonly world: World;
-}
-
 /**
- * A query that meets a stop would keep the engine down until the drain ends. The generation that drains is still there: the engine gets
- * its number of replicas back, and with it that generation.
+ * A query that meets a stop would keep the engine down until the drain ends. The generation that drains is still there:
+ * the engine gets its number of replicas back, and with it that generation.
  */
-function wakeDraining(decision: AtRest, s: EngineSnapshot, { policy, world }: Evaluation): EngineDecision {
+function wakeDraining(decision: AtRest, s: EngineSnapshot, policy: AutoStopPolicy): EngineDecision {
   const replicas = s.engine.spec?.replicas ?? 0;
-  const wake = replicas === 0 ? wakeRequestOf(s, world) : undefined;
+  const wake = replicas === 0 ? wakeRequestOf(s) : undefined;
   if (wake === undefined) return decision;
   const to = s.drainingPods.wanted > 0 ? s.drainingPods.wanted : policy.activeReplicas;
   const reason = "WakeRequested";
@@ -155,41 +165,33 @@ function wakeDraining(decision: AtRest, s: EngineSnapshot, { policy, world }: Ev
   return { ...decision, scale: { from: replicas, to, reason, status, wake } };
 }
 
-function wakeRequestOf(s: EngineSnapshot, world: World): WakeRequest | undefined {
+function wakeRequestOf(s: EngineSnapshot): WakeRequest | undefined {
   return newestWakeRequest({
     metadata: s.engine.metadata,
-    demand: world.wakeDemand?.(s.identity),
+    demand: s.wakeDemand,
     lastScaledMs: storedMs(s.status?.lastScaledAt),
     usedMs: s.engine.spec?.replicas === 0 ? undefined : storedMs(s.status?.lastActivityTime),
     nowMs: s.nowMs,
   });
 }
 
-async function evaluate(decision: AtRest, s: EngineSnapshot, { policy, world }: Evaluation): Promise<EngineDecision> {
-  const { nowMs, identity, generations } = s;
-  const replicas = s.engine.spec?.replicas ?? 0;
-  const mode = s.instance?.spec.metricScrapeMode ?? INSTANCE_DEFAULTS.metricScrapeMode;
-  const lastActivityMs = storedMs(s.status?.lastActivityTime);
-  const wake = wakeRequestOf(s, world);
-  // A stop needs pods that were idle after the idle time had passed, not some time before.
-  const dueMs = (lastActivityMs ?? Number.POSITIVE_INFINITY) + policy.idleTimeoutMs;
-  const freshness =
-    nowMs >= dueMs ? { sinceMs: dueMs, freshMs: SHORTEST_INTERVAL_MS } : { sinceMs: 0, freshMs: pollMs(policy) / 2 };
-  const question = { identity, active: generations.active, replicas, mode, ...freshness };
-  const activity = await observeActivity(world, question);
+function evaluate(decision: AtRest, s: EngineSnapshot, policy: AutoStopPolicy): EngineDecision {
+  const { nowMs } = s;
+  const { activity = "pending", lastEvaluated } = s.findings ?? {};
   // The engine is enqueued when its pods have responded, and until then what was decided last stands.
   if (activity === "pending") {
     const known = withScrapeFailure(decision.status, scrapeFailureOf(s.status?.conditions));
     return { ...decision, status: known, recheck: earlier(decision.recheck, pollMs(policy)) };
   }
-  const lastEvaluated = world.evaluations?.lastOf(identity.uid);
-  world.evaluations?.note(identity.uid, nowMs);
+  const replicas = s.engine.spec?.replicas ?? 0;
+  const lastActivityMs = storedMs(s.status?.lastActivityTime);
+  const wake = wakeRequestOf(s);
   const wakeStampMs = wake?.atMs;
   const verdict = decideAutoStop({ policy, replicas, wakeStampMs, activity, lastActivityMs, lastEvaluated, nowMs });
   const cause = verdict.reason === "ScrapeFailed" && activity.type === "failed" ? activity.cause : undefined;
   const shown = withScrapeFailure(decision.status, cause === undefined ? undefined : scrapeFailureText(cause));
   const status = folded(shown, verdict, lastActivityMs);
-  const recheck = earlier(decision.recheck, nextLookMs(verdict, policy, nowMs));
+  const recheck = earlier(decision.recheck, nextPollMs(verdict, policy, nowMs));
   if (verdict.replicas === replicas) return { ...decision, status, recheck };
   const scaled = { ...status, lastScaledAt: scaledText(s.status, nowMs, wake) };
   const scale = {
@@ -199,7 +201,7 @@ async function evaluate(decision: AtRest, s: EngineSnapshot, { policy, world }: 
     status: scaled,
     ...(wake === undefined ? {} : { wake }),
   };
-  // Should the write be refused, the pass ends as if nothing had been decided.
+  // Should the write be rejected, the pass ends as if nothing had been decided.
   return { ...decision, recheck, scale };
 }
 
@@ -218,7 +220,7 @@ function folded(
 }
 
 /** At the poll, or when the idle time is over if that comes first. */
-function nextLookMs({ lastActivityMs, replicas }: AutoStopVerdict, policy: AutoStopPolicy, nowMs: number): number {
+function nextPollMs({ lastActivityMs, replicas }: AutoStopVerdict, policy: AutoStopPolicy, nowMs: number): number {
   const poll = pollMs(policy);
   if (lastActivityMs === undefined || replicas <= policy.idleReplicas) return poll;
   const idleInMs = lastActivityMs + policy.idleTimeoutMs - nowMs;

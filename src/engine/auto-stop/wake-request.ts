@@ -6,7 +6,7 @@ import { isWakeFresh, wakeStampOf } from "./wake-stamp.ts";
 
 /** What a gateway's agent shows of a stopped engine. */
 export interface WakeDemand {
-  /** When it was last asked for, by the agent's clock. */
+  /** When it was last requested, by the agent's clock. */
   readonly stampMs: number;
   /** Whether requests are held for it now. */
   readonly isWaitedFor: boolean;
@@ -44,7 +44,7 @@ export function newestWakeRequest(sources: WakeSources): WakeRequest | undefined
 
 function stamped(sources: WakeSources): WakeRequest | undefined {
   const stampMs = wakeStampOf(sources.metadata);
-  if (stampMs === undefined || isAnswered(stampMs, sources)) return undefined;
+  if (stampMs === undefined || isServed(stampMs, sources)) return undefined;
   return { atMs: stampMs, stampMs, gateway: undefined };
 }
 
@@ -52,16 +52,17 @@ function shown(sources: WakeSources): WakeRequest | undefined {
   const { demand, nowMs } = sources;
   if (demand === undefined) return undefined;
   const { stampMs, isWaitedFor, gateway } = demand;
-  // Somebody waits: that is so now, whatever the clock of the gateway's node says.
+  // A request waits now, whatever the clock of the gateway's node shows.
   if (isWaitedFor) return { atMs: nowMs, stampMs, gateway };
-  return isAnswered(stampMs, sources) ? undefined : { atMs: stampMs, stampMs, gateway };
+  return isServed(stampMs, sources) ? undefined : { atMs: stampMs, stampMs, gateway };
 }
 
 /**
- * Both requests and scalings are stored in whole seconds, and a request is usually answered within its own. A request that comes in the
- * very second of a stop is made again by whoever still waits: agents stamp a time after the last scaling (src/wake-agent/stamper.ts).
+ * Both requests and scalings are stored in whole seconds, and a request is usually served within its own. A request
+ * that comes in the very second of a stop is repeated while its client still waits: agents stamp a time after the last
+ * scaling (src/wake-agent/stamper.ts).
  */
-function isAnswered(stampMs: number, { lastScaledMs, usedMs }: WakeSources): boolean {
+function isServed(stampMs: number, { lastScaledMs, usedMs }: WakeSources): boolean {
   const second = Math.floor(stampMs / 1_000) * 1_000;
   return (lastScaledMs !== undefined && second <= lastScaledMs) || (usedMs !== undefined && second < usedMs);
 }

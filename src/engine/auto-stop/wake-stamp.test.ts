@@ -5,7 +5,7 @@ import { isWakeFresh, parseRfc3339, wakeStampOf } from "./wake-stamp.ts";
 const NOW = Date.UTC(2026, 0, 1, 12);
 
 test.each([
-  ["now", 0, true],
+  ["requeue", 0, true],
   ["just under five minutes old", -299_999, true],
   ["five minutes old", -300_000, false],
   ["stamp-not-fresh: six minutes old", -360_000, false],
@@ -34,7 +34,7 @@ test.each([
 
 test.each([
   "",
-  "now",
+  "requeue",
   "1767268800",
   "2026-01-01",
   "2026-01-01T12:00:00",

@@ -1,11 +1,15 @@
-// The time of the last wake request, as the gateway writes it on the engine. Reads no clock; nobody ever clears a stamp, it lapses.
+// The time of the last wake request, as the gateway writes it on the engine. Reads no clock; a stamp is never cleared,
+// it lapses.
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import type { V1ObjectMeta } from "../../api/generated/kubernetes.ts";
 import { ANNOTATION } from "../../api/labels.ts";
 
-/** A request older than this has been given up by whoever made it. */
+/** A request older than this has been given up by its client. */
 export const WAKE_FRESH_MS = 5 * 60_000;
-/** Clocks differ a little; a stamp further ahead than this is an error, and would keep an engine up for as long as it lies ahead. */
+/**
+ * Clocks differ a little; a stamp further ahead than this is an error, and would keep an engine up for as long as it
+ * lies ahead.
+ */
 export const WAKE_AHEAD_MS = 60_000;
 
 const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;

@@ -113,7 +113,7 @@ test("one-status-write, policy-off-never-scales, scaled-only-to-configured-numbe
   );
 }, 300_000);
 
-test("lasting-demand-wakes, demand-ages-out: after any walk, demand that lasts wakes a stopped engine, and demand that has gone does not keep it", async () => {
+test("lasting-demand-wakes, demand-ages-out: after any walk, demand that lasts wakes a stopped engine, and demand that has ended does not keep it", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyEvent, { maxLength: 12 }), async (events) => {
       const walk = await startWalk();

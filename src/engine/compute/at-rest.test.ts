@@ -44,14 +44,14 @@ test.each([
   }
 });
 
-test("verify, observed-only-when-verified: a matching generation rests, and observedGeneration says for which spec", () => {
+test("verify, observed-only-when-verified: a matching generation rests, and observedGeneration names the spec", () => {
   const of = at("stable", [1, 1]);
   const decision = compute({ ...of, metadata: { ...of.metadata, generation: 9 } });
   expect(decision).toMatchObject({ type: "hold", step: "verify", ensure: {}, recheck: { afterMs: 240_000 } });
   expect(decision).toMatchObject({ status: { ...status("stable", 1, 1), observedGeneration: 9 } });
 });
 
-test("verify: pods that are not ready are looked at again soon, because Events tell why and are not watched", () => {
+test("verify: pods that are not ready are requeued soon, because the cause is in Events, which are not watched", () => {
   const decision = compute(at("stable", [1, 1]), { pods: { wanted: 2, total: 2, ready: 1, allReady: false } });
   expect(decision).toMatchObject({ step: "verify", recheck: { afterMs: 30_000 } });
 });
@@ -98,7 +98,7 @@ test.each([
   ["routing-service-edited: no number", { ...routingTo(1), target: -1 } as EngineSnapshot["routing"]],
   ["missing", { type: "absent" }],
 ] as const)(
-  "verify, ready-only-when-serving: a routing Service that is wrong (%s) goes back to active, and Ready waits for it",
+  "verify, ready-only-when-serving: a routing Service that is wrong (%s) is routed back to active, and Ready waits for it",
   (_, routing) => {
     const decision = compute(at("stable", [1, 1]), { routing });
     expect(decision).toMatchObject({ step: "verify", ensure: { routing: { generation: 1 } }, recheck: "requeue" });

@@ -1,5 +1,5 @@
-// `stable` and `stopped`: verify the running generation, repair what is missing around it, and write the intent of a new
-// generation when it no longer matches. Never creates or changes a StatefulSet.
+// `stable` and `stopped`: verify the running generation, repair what is missing around it, and write the intent of a
+// new generation when it no longer matches. Never creates or changes a StatefulSet.
 import { findCondition } from "../../api/condition-list.ts";
 import { type Cause, type EngineDecision, type NextStatus, RECHECK_MS } from "../decision.ts";
 import { restPhase } from "../phase.ts";
@@ -44,7 +44,9 @@ export function computeAtRest(s: EngineSnapshot, gate: OpenGate): EngineDecision
   };
 }
 
-/** The number is written down before anything carries it: a crash in between loses nothing and creates nothing twice. */
+/**
+ * The number is written down before anything carries it: a crash in between loses nothing and creates nothing twice.
+ */
 function bump(s: EngineSnapshot, { instanceReady }: OpenGate, cause: Cause, { rollout }: Damping): EngineDecision {
   const next = s.generations.highest + 1;
   const generations = { current: next, highest: next };
@@ -64,7 +66,7 @@ function holdRollout(
   return { type: "hold", step: "damped", status, ensure, recheck: { afterMs } };
 }
 
-/** Everything that could change from here on is watched. What pods wait for is told in Events, which are not. */
+/** Everything that could change from here on is watched. What pods wait for is reported in Events, which are not. */
 function isSettled({ conditions }: NextStatus): boolean {
   const ready = findCondition(conditions, "Ready");
   return ready?.status === "True" || ready?.reason === "Stopped";

@@ -1,50 +1,13 @@
-// The decision of one pass (docs/design/engine.md#steps): a pure function of the snapshot, one file per phase. No I/O, no clock, no memory.
+// The decision of one pass: the step, completed with what observe found for it. Nothing else writes a decision or its
+// status. A pure function of the snapshot: no I/O, no clock, no memory.
+import { withAutoStop } from "../auto-stop/step.ts";
 import type { EngineDecision } from "../decision.ts";
-import { restPhase } from "../phase.ts";
 import type { EngineSnapshot } from "../snapshot.ts";
-import { computeAtRest } from "./at-rest.ts";
-import { computeCreating } from "./creating.ts";
-import { computeCleaning, computeDraining } from "./draining.ts";
-import { computeGates } from "./gates.ts";
-import { advance, judge } from "./next-status.ts";
-import { computeSwitching } from "./switching.ts";
+import { computeStep } from "./compute-step.ts";
+import { withEditors } from "./editors.ts";
+import { withRejection } from "./rejected-write.ts";
+import { withWarning } from "./warning.ts";
 
 export function computeEngine(s: EngineSnapshot): EngineDecision {
-  switch (s.phase) {
-    case "uninitialised":
-      return initialise(s);
-    case "unknown":
-      return recover(s);
-    case "stable":
-    case "stopped": {
-      const gate = computeGates(s, s.phase);
-      return gate.type === "closed" ? gate.decision : computeAtRest(s, gate);
-    }
-    case "creating": {
-      const gate = computeGates(s, s.phase);
-      return gate.type === "closed" ? gate.decision : computeCreating(s, gate);
-    }
-    case "switching":
-      return computeSwitching(s);
-    case "draining":
-      return computeDraining(s);
-    case "cleaning":
-      return computeCleaning(s);
-    default:
-      return s.phase satisfies never;
-  }
-}
-
-function initialise(s: EngineSnapshot): EngineDecision {
-  const fresh = { ...s, generations: { current: 0, active: -1, draining: undefined, highest: 0 } };
-  const message = "Waiting for the first reconcile";
-  const status = judge(fresh, "creating", [{ type: "Ready", status: "False", reason: "Initializing", message }]);
-  return { type: "initialise", step: "initialise", status };
-}
-
-/** A phase that some other version wrote: the counters tell whether a generation serves. */
-function recover(s: EngineSnapshot): EngineDecision {
-  const { current, active } = s.generations;
-  const phase = active >= 0 && current === active ? restPhase(s.engine.spec) : "creating";
-  return { type: "move", step: "unknown-phase", status: advance(s, { phase }), ensure: {}, recheck: "requeue" };
+  return withRejection(withAutoStop(withEditors(withWarning(computeStep(s), s), s), s), s);
 }

@@ -1,4 +1,4 @@
-// Whether a live object already holds everything a rendered one asks for. What others added is left alone, and what the API
+// Whether a live object already holds everything of a rendered one. What others added is left alone, and what the API
 // server does not store (false, empty) equals absence; otherwise the same write would be repeated for ever.
 
 export function covers(live: unknown, wanted: unknown): boolean {

@@ -65,7 +65,7 @@ test.each([
   expect(decision).not.toHaveProperty("routing");
 });
 
-test("abandon, traffic-on-doomed-generation: traffic that already selects the doomed generation goes back to active first", () => {
+test("abandon, traffic-on-doomed-generation: traffic that already selects the doomed generation is routed back to active first", () => {
   const decision = compute(at("creating", [1, 0]), {
     current: liveSet(engine({ spec: IMAGE }), 1),
     routing: routingTo(1),
@@ -108,7 +108,7 @@ test.each([
   [24, 12_000],
   [3_600, 30_000],
   [-60, 5_000],
-])("await-pods: a StatefulSet that is %i s old is looked at again after %i ms", (ageSeconds, afterMs) => {
+])("await-pods: a StatefulSet that is %i s old is requeued after %i ms", (ageSeconds, afterMs) => {
   const creationTimestamp = new Date(NOW_MS - ageSeconds * 1_000).toISOString();
   const set = liveSet(engine(), 1);
   if (set.statefulSet.type !== "live") throw new Error("the fixture has no live StatefulSet");
@@ -147,7 +147,7 @@ test("every-edit-runs: a generation that no longer matches is not switched to, r
   });
 });
 
-test("await-pods, routed-to-active-or-current, routing-repaired-at-once: a Service that names neither what serves nor what is being built goes back to active", () => {
+test("await-pods, routed-to-active-or-current, routing-repaired-at-once: a Service that names neither what serves nor what is being built is routed back to active", () => {
   const decision = compute(at("creating", [2, 0]), {
     current: liveSet(engine(), 2),
     pods: NOT_READY,

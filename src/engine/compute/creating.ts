@@ -1,5 +1,5 @@
 // `creating`: build the current generation and wait for its pods, or give it up when the spec has moved on.
-// The spec is compared before readiness is looked at: a doomed generation is never waited for.
+// The spec is compared before readiness: a doomed generation is never waited for.
 import type { StatefulSet } from "../children.ts";
 import { type Cause, type EngineDecision, type Ensure, RECHECK_MS } from "../decision.ts";
 import { renderGeneration } from "../render/generation.ts";
@@ -27,8 +27,8 @@ export function computeCreating(s: EngineSnapshot, gate: OpenGate): EngineDecisi
     const damping = dampRollout(s, gate, cause, rendered.statefulSet);
     return damping.type === "start" ? abandon(s, gate, cause, damping) : holdRollout(s, gate, damping);
   }
-  // The hash goes with the StatefulSet, which is created from or found equal to the present spec: that may have moved on since the number
-  // was written down, and the process may have died between the two.
+  // The hash belongs to the StatefulSet, which is created from or found equal to the present spec: that may have moved
+  // on since the number was written down, and the process may have died between the two.
   const rolloutHash = rolloutHashOf(s, gate);
   const rollout = { rolloutHash, heldRollout: isThere ? rolloutAtRest(s).heldRollout : s.status?.heldRollout };
   const ensure = { ...routingMeanwhile(s), ...ensureSet(s, rendered) };
@@ -48,8 +48,8 @@ export function computeCreating(s: EngineSnapshot, gate: OpenGate): EngineDecisi
 }
 
 /**
- * Pods are watched; a look is for what hinders them, which is not. The longer they take the less a few seconds matter, and a fleet
- * that waits for a busy cluster must not keep it busy (adr/0014).
+ * Pods are watched; a look is for what hinders them, which is not. The longer they take the less a few seconds matter,
+ * and a fleet that waits for a busy cluster must not keep it busy (adr/0014).
  */
 function patience(nowMs: number, { metadata }: StatefulSet): number {
   const halfAgeMs = (nowMs - Date.parse(metadata?.creationTimestamp ?? "")) / 2;
@@ -58,8 +58,8 @@ function patience(nowMs: number, { metadata }: StatefulSet): number {
 }
 
 /**
- * What serves goes on serving. A Service that names neither what serves nor what is being built has been edited, or was moved by
- * a former leader to a generation given up since: queries would find nobody until the switch.
+ * What serves goes on serving. A Service that names neither what serves nor what is being built has been edited, or was
+ * moved by a former leader to a generation given up since: queries would find no pod until the switch.
  */
 function routingMeanwhile(s: EngineSnapshot): Pick<Ensure, "routing"> {
   const { current, active } = s.generations;
@@ -69,7 +69,7 @@ function routingMeanwhile(s: EngineSnapshot): Pick<Ensure, "routing"> {
   return astray ? routingRepair(s, active) : routingIfMissing(s, active);
 }
 
-/** Neither given up nor switched to: its pods are not what the spec asks for. */
+/** Neither given up nor switched to: its pods are not what the spec requests. */
 function holdRollout(
   s: EngineSnapshot,
   { instanceReady }: OpenGate,
@@ -90,7 +90,7 @@ function abandon(s: EngineSnapshot, { instanceReady }: OpenGate, cause: Cause, {
     status,
     cause,
     generation: current,
-    // Traffic that already points at the doomed generation goes back before anything of it is deleted.
+    // Traffic that already points at the doomed generation is routed back before any object of it is deleted.
     ...(active >= 0 && active !== current && selectsDoomed ? routingRepair(s, active) : {}),
     // A generation that serves is left to the sweep, which knows when it no longer does.
     remove: active === current ? [] : removalsOf(s.current, "unchanged"),

@@ -31,7 +31,7 @@ async function build(world: TimedCluster): Promise<void> {
   await world.pass();
 }
 
-test("a generation that only a foreign edit asks for waits a second, and each one after it twice as long, up to five minutes", async () => {
+test("a generation that only a foreign edit causes waits a second, and each one after it twice as long, up to five minutes", async () => {
   const world = await timed();
   const waits: number[] = [];
   for (let count = 0; count < 11; count++) {
@@ -83,7 +83,7 @@ test("edits are forgotten after a generation has lived for ten minutes", async (
   expect(await waited(world)).toBe(SECOND);
 });
 
-test("a StatefulSet that is gone is replaced at once the first time, and later after a while", async () => {
+test("a missing StatefulSet is replaced at once the first time, and later after a while", async () => {
   const world = await timed();
   world.drop("StatefulSet", "e-g0");
   expect(await world.pass()).toBe("requeue");

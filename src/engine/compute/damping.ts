@@ -1,6 +1,6 @@
-// Slows down new generations that nothing of ours explains: somebody edits or deletes the live StatefulSet. Each one in a row waits
-// twice as long, so that a policy which edits every new StatefulSet cannot start and stop pods without end. Pure; what it remembers is
-// in the status.
+// Slows down new generations that no change of the engine explains: another client edits or deletes the live
+// StatefulSet. Each one in a row waits twice as long, so that a policy which edits every new StatefulSet cannot start
+// and stop pods without end. Pure; what it remembers is in the status.
 import { timeText } from "../../api/condition-list.ts";
 import type { HeldRollout } from "../../api/engine-status.ts";
 import type { V1StatefulSet } from "../../api/generated/kubernetes.ts";
@@ -22,7 +22,7 @@ const LONGEST_WAIT_MS = 5 * 60_000;
 /** A generation that lived for this long ends a row of unexplained ones. */
 const FORGET_MS = 10 * 60_000;
 
-/** Whether the generation that `cause` asks for may start now. `wanted` is what the current generation renders to. */
+/** Whether the generation that `cause` requires may start now. `wanted` is what the current generation renders to. */
 export function dampRollout(s: EngineSnapshot, gate: OpenGate, cause: Cause, wanted: V1StatefulSet): Damping {
   const rolloutHash = rolloutHashOf(s, gate);
   if (isExplained(s, rolloutHash, wanted)) return { type: "start", rollout: { rolloutHash, heldRollout: undefined } };
@@ -42,7 +42,10 @@ export function dampRollout(s: EngineSnapshot, gate: OpenGate, cause: Cause, wan
   };
 }
 
-/** What is remembered when the live StatefulSet is as it should be: nothing waits, and after a while nothing is remembered. */
+/**
+ * What is remembered when the live StatefulSet is as it should be: nothing waits, and after a while nothing is
+ * remembered.
+ */
 export function rolloutAtRest(s: EngineSnapshot): RolloutRecord {
   const held = remembered(s);
   if (held === undefined) return { heldRollout: undefined };
@@ -59,7 +62,9 @@ function remembered(s: EngineSnapshot): HeldRollout | undefined {
   return held?.until === undefined && s.nowMs - createdMs >= FORGET_MS ? undefined : held;
 }
 
-/** A StatefulSet that is gone, going or replaced by another owner's is an outage: the first time nothing waits. */
+/**
+ * A StatefulSet that is missing, terminating or replaced by another owner's is an outage: the first time nothing waits.
+ */
 const MISSING: ReadonlySet<string> = new Set(["statefulSet", "metadata.deletionTimestamp", "metadata.ownerReferences"]);
 
 function waitMs(attempts: number, { path }: Cause): number {
@@ -67,7 +72,10 @@ function waitMs(attempts: number, { path }: Cause): number {
   return Math.min(FIRST_WAIT_MS * 2 ** attempts, LONGEST_WAIT_MS);
 }
 
-/** By the hash that was stored when the newest generation was started; before the first one, by the one on the StatefulSet. */
+/**
+ * By the hash that was stored when the newest generation was started; before the first one, by the one on the
+ * StatefulSet.
+ */
 function isExplained(s: EngineSnapshot, hash: string, wanted: V1StatefulSet): boolean {
   const stored = s.status?.rolloutHash;
   if (stored !== undefined) return stored !== hash;

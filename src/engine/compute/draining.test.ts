@@ -28,8 +28,8 @@ test("nothing-to-drain: counters that disagree are a defect", () => {
 test.each([
   ["drain-with-busy-pod: a pod is busy", { type: "busy", pod: "e-g0-0", queries: 1 }],
   ["drain-with-silent-pod: the probe fails", { type: "failing", pod: "e-g0-0", cause: "refused" }],
-  ["silence-is-not-idle: nobody asked", { type: "notAsked" }],
-] as const)("drain-wait: %s → the drain goes on, at its interval", (_, drainProbe) => {
+  ["silence-is-not-idle: nobody asked", { type: "notProbed" }],
+] as const)("drain-wait: %s → the drain continues, at its interval", (_, drainProbe) => {
   expect(
     compute(at("draining", [1, 1, 0]), { drainProbe, drain: { required: true, intervalMs: 1234, settleMs: 0 } }),
   ).toMatchObject({
@@ -44,7 +44,7 @@ test.each([
   ["drained", { drainProbe: { type: "drained" } }],
   [
     "stuck-drain-released: no longer required",
-    { drain: { required: false, intervalMs: 1, settleMs: 0 }, drainProbe: { type: "notAsked" } },
+    { drain: { required: false, intervalMs: 1, settleMs: 0 }, drainProbe: { type: "notProbed" } },
   ],
 ] as const)("drained, draining-kept-until-cleaning: %s → cleaning, nothing deleted yet", (_, changes) => {
   const decision = compute(at("draining", [1, 1, 0]), changes);
@@ -55,7 +55,7 @@ test.each([
 test.each([
   ["drain-wait", "draining", { type: "busy", pod: "p", queries: 1 }],
   ["drained", "draining", { type: "drained" }],
-  ["clean", "cleaning", { type: "notAsked" }],
+  ["clean", "cleaning", { type: "notProbed" }],
 ] as const)(
   "%s, routing-service-deleted-while-draining, routing-repaired-at-once: a lost routing Service is put back on active meanwhile",
   (step, phase, drainProbe) => {
@@ -69,7 +69,7 @@ test.each([
 test.each([
   ["drain-wait", "draining", { type: "busy", pod: "p", queries: 1 }],
   ["drain-wait", "draining", { type: "drained" }],
-  ["drain-again", "cleaning", { type: "notAsked" }],
+  ["drain-again", "cleaning", { type: "notProbed" }],
 ] as const)(
   "%s: queries that go to the generation that would be deleted start its drain again",
   (step, phase, drainProbe) => {
@@ -104,7 +104,7 @@ describe("taking a draining generation back", () => {
   /** The spec has gone back to what generation 0 was made of; generation 1 is another image. */
   const reverted = { current: liveSet(engine({ spec: IMAGE }), 1), drainingPods: READY };
 
-  test("the Service goes back, and the generation that was to replace it drains", () => {
+  test("the Service is routed back, and the generation that was to replace it drains", () => {
     expect(compute(at("draining", [1, 1, 0]), reverted)).toMatchObject({
       type: "move",
       step: "take-back",
@@ -147,7 +147,7 @@ describe("taking a draining generation back", () => {
 test.each([
   ["settling", { type: "settling", untilMs: NOW_MS + 7_000 }, 7_000],
   ["pending", { type: "pending" }, 5_000],
-] as const)("drain-wait: while %s the drain goes on, and Ready stays as it is", (_, drainProbe, afterMs) => {
+] as const)("drain-wait: while %s the drain continues, and Ready stays as it is", (_, drainProbe, afterMs) => {
   const draining = at("draining", [1, 1, 0]);
   const decision = compute(draining, { drainProbe });
   expect(decision).toMatchObject({ step: "drain-wait", status: status("draining", 1, 1, 0), recheck: { afterMs } });
@@ -170,7 +170,7 @@ test("clean: deletes the old set in order and comes to rest", () => {
   expect(decision).not.toHaveProperty("status.drainingGeneration");
 });
 
-test("one-generation-at-rest: cleaning comes to rest without a draining generation, though the spec asks for something else by now", () => {
+test("one-generation-at-rest: cleaning comes to rest without a draining generation, though the spec has changed by now", () => {
   const decision = compute(at("cleaning", [1, 1, 0], { replicas: 0 }), { current: liveSet(engine(), 1) });
   expect(decision).toMatchObject({ status: { phase: "stopped" } });
   expect(decision).not.toHaveProperty("status.drainingGeneration");
@@ -213,7 +213,7 @@ test.each(["draining", "cleaning"])(
   },
 );
 
-test("clean, killed-while-cleaning, after-clean-deletes: what is gone, terminating or foreign is not deleted", () => {
+test("clean, killed-while-cleaning, after-clean-deletes: an object that is missing, terminating or foreign is not deleted", () => {
   const set = liveSet(engine(), 0);
   const draining = {
     ...set,

@@ -1,5 +1,5 @@
-// `draining` and `cleaning`: let the old generation finish its queries, then delete it, or take it back when it is what the
-// spec asks for again. Keeps traffic on the active generation meanwhile.
+// `draining` and `cleaning`: let the old generation finish its queries, then delete it, or take it back when it is what
+// the spec requests again. Keeps traffic on the active generation meanwhile.
 import { type EngineDecision, type Ensure, RECHECK_MS } from "../decision.ts";
 import { restPhase } from "../phase.ts";
 import { renderGeneration } from "../render/generation.ts";
@@ -15,7 +15,8 @@ export function computeDraining(s: EngineSnapshot): EngineDecision {
   const ahead = nothingToDrain(s) ?? misplaced(s) ?? takeBack(s);
   if (ahead !== undefined) return ahead;
   const ensure = routingRepair(s, s.generations.active);
-  // A pod that cannot be queried counts as busy: only a probe that found every pod idle, or nobody asking for one, lets the generation go.
+  // A pod that cannot be queried counts as busy: the generation is deleted only after a probe found every pod idle, or
+  // where none is required.
   if (s.drain.required && (s.drainProbe.type !== "drained" || isStray(s))) return holdDrain(s, ensure);
   return { type: "move", step: "drained", status: advance(s, { phase: "cleaning" }), ensure, recheck: "requeue" };
 }
@@ -57,7 +58,7 @@ function stillRouted(s: EngineSnapshot): EngineDecision | undefined {
       recheck: { afterMs: drain.intervalMs },
     };
   }
-  // A Service that is not the engine's, or is on its way out, cannot be moved.
+  // A Service that is not the engine's, or is being deleted, cannot be changed.
   const isStuck =
     (routing.type === "foreign" || routing.type === "terminating") && routing.target === generations.draining;
   if (!isStuck) return undefined;
@@ -66,8 +67,8 @@ function stillRouted(s: EngineSnapshot): EngineDecision | undefined {
 }
 
 /**
- * A wake or a reverted edit while the old generation drains: it is what the spec asks for, and all of its pods are ready. Queries go
- * back to it, and the generation that was to replace it drains instead. No third one has to be built.
+ * A wake or a reverted edit while the old generation drains: it is what the spec requests, and all of its pods are
+ * ready. Queries go back to it, and the generation that was to replace it drains instead. No third one has to be built.
  */
 function takeBack(s: EngineSnapshot): EngineDecision | undefined {
   const { current, active, draining } = s.generations;

@@ -1,4 +1,5 @@
-// What the operator made is out of reach of templates without admission too: the controller refuses it, or leaves the volume out.
+// What the operator made is out of reach of templates without admission too: the controller refuses it, or leaves the
+// volume out.
 import { describe, expect, test } from "vitest";
 import { absentSet, engine, engineClass, instanceReady, snapshot } from "../../../test/support/engine-fixtures.ts";
 import {

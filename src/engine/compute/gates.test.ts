@@ -200,7 +200,7 @@ test.each([
   }
 });
 
-test("an engine name that makes its children's names too long is refused by name", () => {
+test("an engine name that makes its children's names too long is rejected by name", () => {
   const name = "e".repeat(46);
   const of = engine({ metadata: { name }, status: { ...stored, phase: "creating" } });
   expect(computeEngine(snapshot(of))).toMatchObject({

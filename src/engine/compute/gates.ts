@@ -1,5 +1,5 @@
-// The gates (docs/design/engine.md#gates): what must hold before a phase that renders configuration may go on. A closed gate changes
-// conditions and nothing else, and says what it waits for.
+// The gates (docs/design/engine.md#gates): what must hold before a phase that renders configuration may go on. A closed
+// gate changes conditions and nothing else, and names what it waits for.
 
 import { findCondition, type Verdict } from "../../api/condition-list.ts";
 import type { Condition } from "../../api/conditions.ts";
@@ -126,7 +126,7 @@ function instanceFor(
   return { info: { id, metadataEndpoint }, object: instance };
 }
 
-/** One that was never ready will get its endpoint; one that lost it says why, and that is where to look. */
+/** One that was never ready will get its endpoint; one that lost it reports why in its own conditions. */
 function endpointProblem({ status }: DeepReadonly<FireboltInstance>, ready: Readonly<Condition> | undefined): string {
   if (status?.phase === undefined || status.phase === "Provisioning") return "has no metadata endpoint yet";
   const cause = ready === undefined || ready.status === "True" ? "" : `: ${ready.message}`;

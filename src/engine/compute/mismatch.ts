@@ -1,4 +1,4 @@
-// Whether a generation's StatefulSet is the one that the spec asks for, and if not, the first reason why.
+// Whether a generation's StatefulSet is the one that the spec requests, and if not, the first reason why.
 import type { V1StatefulSet } from "../../api/generated/kubernetes.ts";
 import { ANNOTATION } from "../../api/labels.ts";
 import type { Child, StatefulSet } from "../children.ts";
@@ -24,7 +24,7 @@ export function mismatch(child: Child<StatefulSet>, wanted: V1StatefulSet): Caus
   }
 }
 
-/** The field that differs may be one that nobody has touched on the engine: then it was its class. */
+/** The field that differs may be one that is unchanged on the engine: then its class was edited. */
 function withClass(drift: Cause | undefined, live: StatefulSet, wanted: V1StatefulSet): Cause | undefined {
   const [before, after] = [live, wanted].map(({ metadata }) => metadata?.annotations?.[ANNOTATION.engineClassHash]);
   return drift === undefined || before === after ? drift : { ...drift, classChanged: true };

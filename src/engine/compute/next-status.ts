@@ -1,5 +1,6 @@
-// Builds the status that a decision ends in. Keeps every field that the decision does not concern, and makes two invariants
-// unbreakable: a draining generation only stands in draining and cleaning, and there is one Ready by the ladder.
+// Builds the status that a decision ends in. Keeps every field that the decision does not concern, and makes two
+// invariants unbreakable: a draining generation only stands in draining and cleaning, and there is one Ready by the
+// ladder.
 
 import { findCondition, timeText, type Verdict, withVerdict } from "../../api/condition-list.ts";
 import type { Condition } from "../../api/conditions.ts";
@@ -86,7 +87,10 @@ function build(s: EngineSnapshot, step: Step, conditions: readonly Readonly<Cond
   };
 }
 
-/** Rounded up to the second, so that the time it starts is never shorter than promised. An unknown moment is now, and so is a future one. */
+/**
+ * Rounded up to the second, so that the time it starts is never shorter than promised. An unknown moment is now, and so
+ * is a future one.
+ */
 function drainingSince(s: EngineSnapshot, { switched, generations: { draining } }: Step): string {
   const now = timeText(Math.ceil(s.nowMs / 1_000) * 1_000);
   const stored = s.phase === "draining" && s.generations.draining === draining ? s.status?.drainingSince : undefined;

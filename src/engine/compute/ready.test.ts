@@ -11,7 +11,7 @@ const calm: ReadyInput = {
   instanceReady,
   pods: READY,
   routing: routingTo(1),
-  drainProbe: { type: "notAsked" },
+  drainProbe: { type: "notProbed" },
 };
 const drained = { current: 1, active: 1, draining: 0 };
 

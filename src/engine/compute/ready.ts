@@ -1,5 +1,5 @@
-// The Ready condition as a ladder (docs/design/engine.md#ready): the first rung that applies names the reason. Looks at the phase after
-// the decision and at what was observed before its writes.
+// The Ready condition as a ladder (docs/design/engine.md#ready): the first rung that applies names the reason. Reads
+// the phase after the decision and at what was observed before its writes.
 
 import type { Verdict } from "../../api/condition-list.ts";
 import type { Condition } from "../../api/conditions.ts";
@@ -28,7 +28,7 @@ export function readyVerdict(input: ReadyInput): Verdict {
   const { phase, generations, instanceReady, drainProbe } = input;
   const rolling = rollingText(generations.current, phase);
   if (instanceReady?.status !== "True")
-    return notReady("InstanceNotReady", instanceReady?.message ?? "The instance has not been looked at yet");
+    return notReady("InstanceNotReady", instanceReady?.message ?? "The instance has not been observed yet");
   if (phase === "draining" && drainProbe.type === "failing")
     return notReady(
       "DrainCheckFailing",
@@ -51,13 +51,11 @@ export function readyVerdict(input: ReadyInput): Verdict {
   }
 }
 
-const BUSY = "still runs queries";
-export const isBusyText = (message: string): boolean => withoutFailure(message).endsWith(BUSY);
-
-/** Says neither which pod nor how many queries: every change of either would be a status write. */
+/** Names neither the pod nor the number of queries: every change of either would be a status write. */
 function drainingVerdict(input: ReadyInput, rolling: string): Verdict {
   const { generations, drainProbe, before, settledAt } = input;
-  if (drainProbe.type === "busy") return notReady("Rolling", `${rolling}: generation ${generations.draining} ${BUSY}`);
+  if (drainProbe.type === "busy")
+    return notReady("Rolling", `${rolling}: generation ${generations.draining} still runs queries`);
   // Until the pods have responded again, what was known last stands.
   const isKnown = before?.reason === "DrainCheckFailing" || before?.reason === "Rolling";
   if (drainProbe.type === "pending" && isKnown) return notReady(before.reason, withoutFailure(before.message));
@@ -66,7 +64,7 @@ function drainingVerdict(input: ReadyInput, rolling: string): Verdict {
 }
 
 /** While nothing more is known than the phase; of a drain, until its first check. */
-export function rollingText(generation: number, phase: EnginePhase): string {
+function rollingText(generation: number, phase: EnginePhase): string {
   return `Engine is rolling out generation ${generation} (phase ${phase})`;
 }
 

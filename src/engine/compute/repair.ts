@@ -1,8 +1,18 @@
 // Which writes bring an engine's objects back to what they should be: the generation set and the routing Service. Says
 // nothing about when; the phases do. Unchanged objects are not written again.
-import type { V1ConfigMap, V1Service } from "../../api/generated/kubernetes.ts";
-import type { Child, ChildKind, ConfigMap, Pod, Service } from "../children.ts";
-import type { Apply, Ensure, Obstacle, Removal, RoutingWrite } from "../decision.ts";
+import {
+  CHILD_KINDS,
+  type ChildKind,
+  type ChildOf,
+  type ChildTypes,
+  eachPart,
+  PART_NAMES,
+  PARTS,
+  type Part,
+  type PartObject,
+} from "../child-kinds.ts";
+import type { Child, Pod } from "../children.ts";
+import type { Apply, Ensure, Obstacle, PartWrites, Removal, RoutingWrite } from "../decision.ts";
 import type { RenderedGeneration } from "../render/generation.ts";
 import { renderRoutingService } from "../render/routing-service.ts";
 import type { EngineSnapshot, GenerationSet } from "../snapshot.ts";
@@ -12,29 +22,30 @@ type Named = { readonly metadata?: { readonly name?: string; readonly uid?: stri
 
 /** In `creating`: the whole set as rendered, the StatefulSet only when there is none. */
 export function ensureSet({ current }: EngineSnapshot, rendered: RenderedGeneration): Ensure {
-  const obstacle =
-    obstacleIn("ConfigMap", current.configMap) ??
-    obstacleIn("Service", current.headlessService) ??
-    obstacleIn("StatefulSet", current.statefulSet);
+  const [obstacle] = [
+    ...PART_NAMES.map((part) => obstacleIn(PARTS[part].kind, current[part])),
+    obstacleIn("StatefulSet", current.statefulSet),
+  ].filter((found) => found !== undefined);
   if (obstacle !== undefined) return { obstacle };
-  const configMap = applyOf(current.configMap, rendered.configMap);
-  const headlessService = applyOf(current.headlessService, rendered.headlessService);
   return {
-    ...(configMap === undefined ? {} : { configMap }),
-    ...(headlessService === undefined ? {} : { headlessService }),
+    ...partWrites((part) => applyOf(current[part], rendered[part])),
     ...(current.statefulSet.type === "absent" ? { statefulSet: rendered.statefulSet } : {}),
   };
 }
 
-/** At rest: only what is missing is put back. Content edited by hand stays, because engines read it at their start only. */
+/**
+ * At rest: only what is missing is put back. Content edited by hand stays, because engines read it at their start only.
+ */
 export function restoreMissing({ current }: EngineSnapshot, rendered: RenderedGeneration): Ensure {
-  const { configMap, headlessService } = rendered;
-  return {
-    ...(current.configMap.type === "absent" ? { configMap: { object: configMap, exists: false } } : {}),
-    ...(current.headlessService.type === "absent"
-      ? { headlessService: { object: headlessService, exists: false } }
-      : {}),
-  };
+  return partWrites((part) =>
+    current[part].type === "absent" ? { object: rendered[part], exists: false } : undefined,
+  );
+}
+
+/** Only the parts that are to be written. */
+function partWrites(of: <P extends Part>(part: P) => Apply<PartObject<P>> | undefined): PartWrites {
+  const writes = eachPart<{ readonly [P in Part]: Apply<PartObject<P>> | undefined }>(of);
+  return Object.fromEntries(Object.entries(writes).filter(([, write]) => write !== undefined));
 }
 
 /** The routing Service where it does not exist yet. A name that is taken is left to `switching`. */
@@ -78,8 +89,9 @@ export function removalsOf(
     ...pods.flatMap(({ metadata: { name, uid } = {} }) =>
       name === undefined || uid === undefined ? [] : [{ kind: "Pod" as const, name, uid }],
     ),
-    ...removalOf("Service", set.headlessService),
-    ...removalOf("ConfigMap", set.configMap),
+    ...CHILD_KINDS.flatMap((kind) =>
+      PART_NAMES.filter((part) => PARTS[part].kind === kind).flatMap((part) => removalOf(kind, set[part])),
+    ),
   ];
 }
 
@@ -93,15 +105,12 @@ function routingTo(s: EngineSnapshot, generation: number, observed: RoutingWrite
   return { service: renderRoutingService(s.identity, generation), generation, observed };
 }
 
-function applyOf<T extends V1ConfigMap | V1Service>(
-  child: Child<ConfigMap | Service>,
-  object: T,
-): Apply<T> | undefined {
+function applyOf<T extends ChildTypes[ChildKind]>(child: Child<ChildOf<ChildKind>>, object: T): Apply<T> | undefined {
   if (child.type !== "live") return { object, exists: false };
   return isAsRendered(child.object, object) ? undefined : { object, exists: true };
 }
 
-function isAsRendered(live: ConfigMap | Service, rendered: V1ConfigMap | V1Service): boolean {
+function isAsRendered(live: ChildOf<ChildKind>, rendered: ChildTypes[ChildKind]): boolean {
   const { metadata, apiVersion: _, kind: __, ...content } = rendered;
   return covers(live, content) && covers(live.metadata?.labels, metadata?.labels);
 }

@@ -44,7 +44,7 @@ test.each([
   expect(swept(child("StatefulSet", "4", metadata))).toEqual([]);
 });
 
-test("leftovers-of-many-generations: everything else below the floor goes, kind by kind", () => {
+test("leftovers-of-many-generations: everything else below the floor is deleted, kind by kind", () => {
   const mixed = [child("ConfigMap", "4"), child("StatefulSet", "0"), child("Service", "4"), child("StatefulSet", "4")];
   expect(swept(...mixed)).toEqual(["StatefulSet-0", "StatefulSet-4", "Service-4", "ConfigMap-4"]);
 });

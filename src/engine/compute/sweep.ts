@@ -1,5 +1,5 @@
-// Which objects of an engine nothing refers to any more (docs/design/engine.md#sweep). Pure: the caller confirms the view before it deletes
-// anything.
+// Which objects of an engine nothing refers to any more (docs/design/engine.md#sweep). Pure: the caller confirms the
+// view before it deletes anything.
 import { CHILD_KINDS, type ChildObject, generationLabel, isOwnedBy } from "../children.ts";
 import type { Removal } from "../decision.ts";
 import type { Generations } from "../snapshot.ts";
@@ -15,8 +15,8 @@ export interface SweepView {
 export function selectOrphans(view: SweepView, children: readonly ChildObject[]): readonly Removal[] {
   const { current, active, draining = -1, highest } = view.generations;
   const keep = new Set([current, active, draining, view.routingTarget]);
-  // Something newer than every known generation means that the view is old, not that the object is. A generation that was taken back
-  // leaves numbers above the current one that are known to have been given up.
+  // Something newer than every known generation means that the view is old, not that the object is. A generation that
+  // was taken back leaves numbers above the current one that are known to have been given up.
   const newest = Math.max(current, active, draining);
   const floor = highest > newest ? highest + 1 : newest;
   const isOrphan = ({ metadata }: ChildObject): boolean => {

@@ -1,12 +1,16 @@
-// The end of a rollout and the verification that follows it in one status write: the pass that brings an engine to rest has
-// seen all that the next one would look at. Where that would do more than confirm the spec, nothing is added (docs/adr/0011).
+// The end of a rollout and the verification that follows it in one status write: the pass that brings an engine to rest
+// has observed all that the next one would. Where that would do more than confirm the spec, nothing is added
+// (docs/adr/0011).
 import type { NextStatus } from "../decision.ts";
 import { isAtRest } from "../phase.ts";
 import type { EngineSnapshot } from "../snapshot.ts";
 import { computeAtRest } from "./at-rest.ts";
 import { computeGates } from "./gates.ts";
 
-/** The status at rest, with what the step `verify` would record if it confirms it as it is; otherwise the status as given. */
+/**
+ * The status at rest, with what the step `verify` would record if it confirms it as it is; otherwise the status as
+ * given.
+ */
 export function verified(s: EngineSnapshot, status: NextStatus): NextStatus {
   const { phase, currentGeneration: current, activeGeneration: active } = status;
   if (!isAtRest(phase)) return status;

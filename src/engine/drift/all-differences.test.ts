@@ -14,7 +14,7 @@ test("the first of all is the first, and none means none", () => {
   );
 });
 
-test("every leaf is told", () => {
+test("every leaf is listed", () => {
   const live = { requests: { cpu: "1", memory: "4Gi" }, list: [1, 2], gone: true };
   const wanted = { requests: { cpu: "2", memory: "8Gi" }, list: [1, 3, 4] };
   expect(

@@ -1,6 +1,6 @@
-// What makes one generation differ from another: the compared fields of a StatefulSet in the order in which differences are
-// reported, each with its normal form. Command, ports, probes, the operator's own volumes and the like are left out on purpose:
-// comparing them would roll every engine when the operator is upgraded.
+// What makes one generation differ from another: the compared fields of a StatefulSet in the order in which differences
+// are reported, each with its normal form. Command, ports, probes, the operator's own volumes and the like are left out
+// on purpose: comparing them would roll every engine when the operator is upgraded.
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import type { V1PersistentVolumeClaim, V1PodSpec, V1StatefulSet } from "../../api/generated/kubernetes.ts";
 import { CONTAINER, containers } from "../../podtemplate/container-shape.ts";
@@ -72,7 +72,7 @@ export const COMPARED_FIELDS: readonly ComparedField[] = [
   engineField("workingDir"),
   engineField("terminationMessagePath"),
   engineField("terminationMessagePolicy"),
-  // The engine container has been looked at: a placeholder keeps the positions of the others.
+  // The engine container has been compared: a placeholder keeps the positions of the others.
   { path: `${POD}.containers`, read: (set) => [null, ...listIn(containers(podSpecOf(set)?.containers.slice(1)))] },
   podField("initContainers"),
   { path: "spec.template.metadata.labels", read: (set) => stringMap(set.spec?.template.metadata?.labels), named: true },

@@ -156,7 +156,7 @@ describe("the same in other words is no drift", () => {
   });
 });
 
-test("an operator upgrade that changes what is not compared rolls nobody", () => {
+test("an operator upgrade that changes what is not compared causes no rollout", () => {
   const live = edited((spec) => ({
     ...spec,
     enableServiceLinks: true,
@@ -210,7 +210,7 @@ describe("incomplete live sets count as different and never throw", () => {
   });
 });
 
-describe("what is said about a difference", () => {
+describe("what is reported about a difference", () => {
   test("fields come before hashes, in a fixed order", () => {
     const ofClass = (image: string) => ({
       engineClass: { template: { spec: { containers: [{ name: "engine", image }] } } },

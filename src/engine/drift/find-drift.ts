@@ -1,5 +1,6 @@
-// Whether a live StatefulSet is still what the spec renders to, and if not, in which field it differs. Both sides are brought into
-// normal form first: for every spec, what the API server makes of its rendering shows no difference (or engines would roll for ever).
+// Whether a live StatefulSet is still what the spec renders to, and if not, in which field it differs. Both sides are
+// brought into normal form first: for every spec, what the API server makes of its rendering shows no difference (or
+// engines would roll for ever).
 import { ANNOTATION, LABEL } from "../../api/labels.ts";
 import { COMPARED_FIELDS, type ComparedField, type StatefulSet } from "./compared-fields.ts";
 import { allDifferences, type FieldDifference, firstDifference } from "./first-difference.ts";
@@ -18,17 +19,20 @@ const COMPARED_ANNOTATIONS = [
 /** DNS policies that mean the same for a pod with a network of its own. */
 const DEFAULT_DNS_POLICIES: ReadonlySet<string> = new Set(["ClusterFirst", "ClusterFirstWithHostNet"]);
 
-/** The first difference, in a fixed order; undefined when there is none. `wanted` is rendered for the generation of `live`. */
+/**
+ * The first difference, in a fixed order; undefined when there is none. `wanted` is rendered for the generation of
+ * `live`.
+ */
 export function findDrift(live: StatefulSet, wanted: StatefulSet): FieldDifference | undefined {
   const labels = labelDifference(live, wanted);
   if (labels !== undefined) return labels;
   const annotations = annotationDifference(live, wanted);
   if (annotations === undefined && isUntouchedRendering(live, wanted)) return undefined;
-  // A field says more than a hash does, so hashes are the last resort.
+  // A field explains more than a hash does, so hashes are the last resort.
   return findFieldDrift(live, wanted) ?? annotations;
 }
 
-/** The comparison itself, without the short cut for sets that nobody has edited. */
+/** The comparison itself, without the short cut for unedited sets. */
 export function findFieldDrift(live: StatefulSet, wanted: StatefulSet): FieldDifference | undefined {
   for (const field of COMPARED_FIELDS) {
     const found = compareField(field, live, wanted);
@@ -57,7 +61,7 @@ function isDefaultDnsPolicy({ path, live }: FieldDifference, wanted: StatefulSet
   return path === "spec.template.spec.dnsPolicy" && dnsPolicy === undefined && DEFAULT_DNS_POLICIES.has(live);
 }
 
-/** A set whose labels are gone or say something else is found by nobody and is not the one that was asked for. */
+/** A set without its labels, or with others, is in no cache and is not the one that was requested. */
 function labelDifference(live: StatefulSet, wanted: StatefulSet): FieldDifference | undefined {
   return mapDifference("labels", [LABEL.engine, LABEL.generation], live, wanted);
 }

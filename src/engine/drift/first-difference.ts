@@ -4,7 +4,7 @@ import { isObject } from "../../podtemplate/shape.ts";
 export interface FieldDifference {
   /** JSON names, list items by index, named entries by name. */
   readonly path: string;
-  /** Short text of the value; `unset` when it is absent. */
+  /** Short form of the value; `unset` when it is absent. */
   readonly live: string;
   readonly wanted: string;
 }

@@ -1,12 +1,13 @@
-// A fingerprint of what the operator rendered, kept on the StatefulSet. A set that nobody has edited since its creation and whose
-// fingerprint is that of the spec needs no comparison: whatever the API server (a disabled feature, an older version, a mutating
-// webhook) made of it, creating it again would give the same, so that must never start a new generation.
+// A fingerprint of what the operator rendered, kept on the StatefulSet. A set that is unedited since its creation and
+// whose fingerprint is that of the spec needs no comparison: whatever the API server (a disabled feature, an older
+// version, a mutating webhook) made of it, creating it again would give the same, so that must never start a new
+// generation.
 import { jsonHash } from "../../podtemplate/content-hash.ts";
 import { COMPARED_FIELDS, type StatefulSet } from "./compared-fields.ts";
 
 export const RENDERED_HASH = "firebolt.io/rendered-hash";
 
-/** The API server counts this up with every change of the spec, whoever makes it. */
+/** The API server increments this with every change of the spec. */
 const NEVER_EDITED = 1;
 
 /** Hash of all compared fields, in their normal form. */

@@ -1,10 +1,10 @@
-// Which values are shown beside a field that differs, in plans, events, conditions and logs: those that people weigh before they roll
-// an engine, and that cannot be secret. Of everything else only the path is shown. Pure.
+// Which values are shown beside a field that differs, in plans, events, conditions and logs: those that people weigh
+// before they roll an engine, and that cannot be secret. Of everything else only the path is shown. Pure.
 import type { FieldDifference } from "./first-difference.ts";
 
 /**
- * Sizes, images, labels and where pods run; of the annotations of a StatefulSet only the operator's own hashes are compared. Commands,
- * variables, annotations of pods, volumes and the like may hold secrets.
+ * Sizes, images, labels and where pods run; of the annotations of a StatefulSet only the operator's own hashes are
+ * compared. Commands, variables, annotations of pods, volumes and the like may hold secrets.
  */
 const SHOWN = new RegExp(
   [

@@ -7,7 +7,7 @@ const GAUGE = ENGINE_CONTRACT.gauges;
 
 const page = (...lines: readonly string[]) => ({ status: 200, body: `${lines.join("\n")}\n` });
 
-test("only two gauges that say zero are idle", () => {
+test("only two gauges at zero are idle", () => {
   const { queries, responded } = judgeResponse(page(`${GAUGE.running} 0`, `${GAUGE.suspended} 0`));
   expect([queries, responded]).toEqual([{ type: "idle" }, true]);
 });

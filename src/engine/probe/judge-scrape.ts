@@ -1,7 +1,7 @@
-// From the response of a pod, or the lack of one, to what is known about its queries. Pure and total: whatever is not plainly a
-// number of queries is "failing".
+// From the response of a pod, or the lack of one, to what is known about its queries. Pure and total: whatever is not
+// plainly a number of queries is "failing".
 import { KubeApiError, ResponseTooLargeError } from "@firebolt-operator/kube";
-import type { ScrapeAnswer } from "../pod-scrape.ts";
+import type { ScrapeResponse } from "../pod-scrape.ts";
 import { parseQueryMetrics } from "../query-metrics.ts";
 import { causeOf } from "./probe-cause.ts";
 import type { PodQueries } from "./query-probe.ts";
@@ -12,7 +12,7 @@ export interface ProbeOutcome {
   readonly responded: boolean;
 }
 
-export function judgeResponse({ status, body }: ScrapeAnswer): ProbeOutcome {
+export function judgeResponse({ status, body }: ScrapeResponse): ProbeOutcome {
   return { queries: queriesIn(status, body), responded: true };
 }
 
@@ -21,7 +21,7 @@ export function judgeFailure(error: unknown): ProbeOutcome {
 }
 
 function queriesIn(status: number, body: string): PodQueries {
-  if (status !== 200) return { type: "failing", cause: `metrics answered with status ${status}` };
+  if (status !== 200) return { type: "failing", cause: `the metrics endpoint responded with status ${status}` };
   const metrics = parseQueryMetrics(body);
   if (metrics.type === "missing")
     return { type: "failing", cause: `no usable value for ${metrics.gauges.join(" and ")}` };
@@ -30,8 +30,8 @@ function queriesIn(status: number, body: string): PodQueries {
 }
 
 /**
- * A rejection by the API server (403, 404) comes at once and says nothing about the pod. Its 5xx are what it reports for a pod that
- * it cannot reach.
+ * A rejection by the API server (403, 404) comes at once and shows nothing about the pod. Its 5xx are what it reports
+ * for a pod that it cannot reach.
  */
 function hasResponded(error: unknown): boolean {
   if (error instanceof KubeApiError) return error.status < 500;

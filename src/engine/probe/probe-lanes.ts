@@ -1,5 +1,6 @@
-// The places in which probes run, and who waits for one. Two lanes, so that pods that respond never wait behind those that do not:
-// unresponsive ones get at most half of the places. First come, first served within each lane. Knows nothing about pods.
+// The places in which probes run, and who waits for one. Two lanes, so that pods that respond never wait behind those
+// that do not: unresponsive ones get at most half of the places. First come, first served within each lane. Knows
+// nothing about pods.
 
 export type Lane = "responsive" | "unresponsive";
 

@@ -1,5 +1,6 @@
-// Which engine waits for which pods, and when the last of them has a result. Rounds are independent: a pod that was replaced
-// delays no round that it is not in. Equal rounds of one engine are one, however often its passes request them.
+// Which engine waits for which pods, and when the last of them has a result. Rounds are independent: a pod that was
+// replaced delays no round that it is not in. Equal rounds of one engine are one, however often its passes request
+// them.
 import { formatKey } from "@firebolt-operator/kube";
 import type { EngineKey } from "../world.ts";
 

@@ -1,5 +1,5 @@
-// The prober over real sockets: pods that accept and never respond, through the API server's proxy and by IP. Time is moved by hand,
-// so that nothing here depends on how fast the machine is.
+// The prober over real sockets: pods that accept and never respond, through the API server's proxy and by IP. Time is
+// moved by hand, so that nothing here depends on how fast the machine is.
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { silentLogger } from "@firebolt-operator/kube";
 import { createKubeClient } from "@firebolt-operator/kube/client";
@@ -30,13 +30,13 @@ function probing(scrape: ScrapePod, clock: ManualClock): Probing {
   const prober = createQueryProber({ scrape, clock, signal: end.signal, logger: silentLogger });
   const enqueued: string[] = [];
   prober.onResult(({ name }) => enqueued.push(name));
-  const question = { mode: "ApiserverProxy", sinceMs: 0, freshMs: 0 } as const;
+  const request = { mode: "ApiserverProxy", sinceMs: 0, freshMs: 0 } as const;
   return {
     enqueued,
     ask: (names, ready = true) =>
       names.filter((name) => {
         const pod = podOf(name, { ready });
-        return prober.queries({ namespace: "ns", name }, [pod], question).type !== "pending";
+        return prober.queries({ namespace: "ns", name }, [pod], request).type !== "pending";
       }),
     [Symbol.dispose]: () => end.abort(),
   };

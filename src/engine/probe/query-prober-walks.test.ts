@@ -1,11 +1,12 @@
-// The prober under random interleavings of requests, responses, time and replaced pods, against a record of every probe that ended.
+// The prober under random interleavings of requests, responses, time and replaced pods, against a record of every probe
+// that ended.
 import { KubeTimeoutError } from "@firebolt-operator/kube";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { metricsOf, podOf, probeHarness, type RunningScrape } from "../../../test/support/probe-harness.ts";
 import type { MetricScrapeMode } from "../../api/instance.ts";
 import type { Pod } from "../children.ts";
-import type { ProbeQuestion, QueryProbe } from "./query-probe.ts";
+import type { ProbeRequest, QueryProbe } from "./query-probe.ts";
 
 const ENGINES = ["e0", "e1", "e2", "e3"] as const;
 /** As long as the prober remembers a pod that no pass requests. */
@@ -61,7 +62,10 @@ interface Ended {
 class Walk {
   readonly #places: number;
   readonly #ended = new Map<string, Ended>();
-  /** Whether a pod responded last time; true once the prober may have forgotten it, because nothing is known of its lane then. */
+  /**
+   * Whether a pod responded last time; true once the prober may have forgotten it, because nothing is known of its lane
+   * then.
+   */
   readonly #responded = new Map<string, boolean>();
   readonly #askedMs = new Map<string, number>();
   readonly #slow = new Set<RunningScrape>();
@@ -69,7 +73,7 @@ class Walk {
   readonly #broken: string[] = [];
   readonly #waiting = new Map<number, number>();
   readonly #pods: Pod[][];
-  readonly #questions = new Map<number, ProbeQuestion>();
+  readonly #requests = new Map<number, ProbeRequest>();
   readonly harness: ReturnType<typeof probeHarness>;
   #mode: MetricScrapeMode = "ApiserverProxy";
   #uid = 0;
@@ -109,20 +113,20 @@ class Walk {
     }
   }
 
-  ask(engine: number, moment: Omit<ProbeQuestion, "mode">): QueryProbe {
+  ask(engine: number, moment: Omit<ProbeRequest, "mode">): QueryProbe {
     const pods = this.#pods[engine] ?? [];
-    const question = { mode: this.#mode, ...moment };
+    const request = { mode: this.#mode, ...moment };
     const nowMs = this.harness.clock.now();
     for (const { metadata: { uid = "" } = {} } of pods) {
       if (nowMs - (this.#askedMs.get(uid) ?? nowMs) >= FORGET_MS) this.#responded.set(uid, true);
       this.#askedMs.set(uid, nowMs);
     }
-    this.#questions.set(engine, question);
-    const probe = this.harness.ask(pods, question, ENGINES[engine]);
+    this.#requests.set(engine, request);
+    const probe = this.harness.ask(pods, request, ENGINES[engine]);
     if (probe.type === "pending") this.#waiting.set(engine, this.harness.enqueued.length);
     else {
       this.#waiting.delete(engine);
-      this.#check(probe, pods, question);
+      this.#check(probe, pods, request);
     }
     return probe;
   }
@@ -136,12 +140,12 @@ class Walk {
         for (const scrape of [...running]) this.#respond(scrape, "idle");
         await clock.advance(0);
       }
-      // For questions about the future.
+      // For requests about a moment in the future.
       await clock.advance(3_000);
       for (const [engine, since] of [...this.#waiting]) {
         if (running.size > 0) break;
         expect(enqueued.slice(since), "requested, and never enqueued").toContain(`ns/${ENGINES[engine]}`);
-        const { sinceMs, freshMs } = this.#questions.get(engine) ?? { sinceMs: 0, freshMs: 0 };
+        const { sinceMs, freshMs } = this.#requests.get(engine) ?? { sinceMs: 0, freshMs: 0 };
         this.ask(engine, { sinceMs, freshMs });
       }
     }
@@ -150,7 +154,7 @@ class Walk {
     expect(clock.pending, "no timer is left").toBe(0);
   }
 
-  #check(probe: QueryProbe, pods: readonly Pod[], { mode, sinceMs }: ProbeQuestion): void {
+  #check(probe: QueryProbe, pods: readonly Pod[], { mode, sinceMs }: ProbeRequest): void {
     const last = pods.map((pod) => this.#ended.get(pod.metadata?.uid ?? ""));
     for (const ended of last) {
       expect(ended, "a result without a probe").toBeDefined();

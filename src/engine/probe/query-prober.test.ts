@@ -22,7 +22,7 @@ test("without pods a generation is idle, and nothing is probed", () => {
   expect(harness.started).toEqual([]);
 });
 
-test("a first question requests the probes; the engine is enqueued when every pod has a result", async () => {
+test("a first request requests the probes; the engine is enqueued when every pod has a result", async () => {
   const harness = probeHarness();
   const both = pods("a", "b");
   expect(harness.ask(both)).toEqual(PENDING);
@@ -56,7 +56,11 @@ test.each([
   ["running queries", metricsOf(2), { type: "busy", queries: 2 }],
   ["suspended queries", metricsOf(0, 1), { type: "busy", queries: 1 }],
   ["no queries", metricsOf(0), { type: "idle" }],
-  ["another status", { status: 403, body: "" }, { type: "failing", cause: "metrics answered with status 403" }],
+  [
+    "another status",
+    { status: 403, body: "" },
+    { type: "failing", cause: "the metrics endpoint responded with status 403" },
+  ],
   [
     "no gauges",
     { status: 200, body: "" },
@@ -345,10 +349,10 @@ test("a scrape that throws at once is a failure like any other", async () => {
     signal: new AbortController().signal,
     logger: silentLogger,
   });
-  const question = { mode: "PodIP", sinceMs: 0, freshMs: 0 } as const;
-  expect(prober.queries({ namespace: "ns", name: "e" }, pods("a"), question)).toEqual(PENDING);
+  const request = { mode: "PodIP", sinceMs: 0, freshMs: 0 } as const;
+  expect(prober.queries({ namespace: "ns", name: "e" }, pods("a"), request)).toEqual(PENDING);
   await clock.advance(0);
-  expect(prober.queries({ namespace: "ns", name: "e" }, pods("a"), question)).toMatchObject({ cause: "no way" });
+  expect(prober.queries({ namespace: "ns", name: "e" }, pods("a"), request)).toMatchObject({ cause: "no way" });
 });
 
 test("a listener that fails keeps no other from its results; one that unsubscribed gets none", async () => {

@@ -1,5 +1,6 @@
-// Probes pods for running queries beside the reconcile passes, so that a pod that does not respond never holds a worker. A pass
-// reads what is known and requests what is not; the prober enqueues the engine when it is known. Decides nothing about engines.
+// Probes pods for running queries beside the reconcile passes, so that a pod that does not respond never holds a
+// worker. A pass reads what is known and requests what is not; the prober enqueues the engine when it is known. Decides
+// nothing about engines.
 import { type Clock, formatKey, type Logger, untilAborted } from "@firebolt-operator/kube";
 import type { MetricScrapeMode } from "../../api/instance.ts";
 import type { Pod } from "../children.ts";
@@ -8,7 +9,7 @@ import type { EngineKey } from "../world.ts";
 import { judgeFailure, judgeResponse, type ProbeOutcome } from "./judge-scrape.ts";
 import { type Lane, ProbeLanes } from "./probe-lanes.ts";
 import { ProbeRounds } from "./probe-rounds.ts";
-import type { PodQueries, ProbeQuestion, QueryProbe, QueryProber, ScrapePod } from "./query-probe.ts";
+import type { PodQueries, ProbeRequest, QueryProbe, QueryProber, ScrapePod } from "./query-probe.ts";
 
 export interface QueryProberOptions {
   readonly scrape: ScrapePod;
@@ -60,7 +61,7 @@ class PodProber implements QueryProber {
   readonly #rounds = new ProbeRounds();
   readonly #targets = new Map<string, Target>();
   readonly #listeners = new Set<(engine: EngineKey) => void>();
-  /** Engines that asked about the future, with the way to cancel their timer. */
+  /** Engines whose request is for a moment in the future, with the way to cancel their timer. */
   readonly #deferred = new Map<string, () => void>();
   #forgotMs: number;
 
@@ -82,13 +83,13 @@ class PodProber implements QueryProber {
     else signal.addEventListener("abort", end, { once: true });
   }
 
-  queries(engine: EngineKey, pods: readonly Pod[], question: ProbeQuestion): QueryProbe {
+  queries(engine: EngineKey, pods: readonly Pod[], request: ProbeRequest): QueryProbe {
     const nowMs = this.#options.clock.monotonicMs();
-    const targets = pods.map((pod) => this.#target(pod, question.mode, nowMs));
+    const targets = pods.map((pod) => this.#target(pod, request.mode, nowMs));
     this.#forget(nowMs);
-    const unknown = targets.filter(({ result }) => result === undefined || !isCurrent(result, question, nowMs));
+    const unknown = targets.filter(({ result }) => result === undefined || !isCurrent(result, request, nowMs));
     if (unknown.length > 0) {
-      this.#request(engine, unknown, question);
+      this.#request(engine, unknown, request);
       return { type: "pending" };
     }
     // Only now: a result that a pass could not use yet, because others were missing, must not expire before it can.
@@ -110,7 +111,7 @@ class PodProber implements QueryProber {
     return target;
   }
 
-  #request(engine: EngineKey, targets: readonly Target[], { mode, sinceMs }: ProbeQuestion): void {
+  #request(engine: EngineKey, targets: readonly Target[], { mode, sinceMs }: ProbeRequest): void {
     const { clock, signal } = this.#options;
     if (signal.aborted) return;
     const waitMs = sinceMs - clock.now();
@@ -142,7 +143,7 @@ class PodProber implements QueryProber {
     const { pod, mode } = target;
     const beganMs = clock.now();
     const { queries, responded } = await this.#scrape(pod, mode);
-    // A probe that the end of the prober cut says nothing about the pod.
+    // A probe that was aborted because the prober shuts down shows nothing about the pod.
     if (signal.aborted) return;
     if ((target.responds ?? true) !== responded) this.#log(pod, queries, responded);
     target.responds = responded;
@@ -168,8 +169,8 @@ class PodProber implements QueryProber {
     const { signal, clock } = this.#options;
     const { result, mode, sinceMs } = target;
     if (signal.aborted || result === undefined) return;
-    // Requested again while it ran, and too early or the wrong way for that request: those who wait get another one. Where the wall
-    // clock was set back, another one would be too early as well: then the pass waits for the moment.
+    // Requested again while it ran, and too early or the wrong way for that request: those who wait get another one.
+    // Where the wall clock was set back, another one would be too early as well: then the pass waits for the moment.
     const isUseful = result.mode === mode && result.beganMs >= sinceMs;
     if (!isUseful && sinceMs <= clock.now()) this.#lanes.add(target, laneOf(target));
     else for (const engine of this.#rounds.finish(target.uid)) this.#enqueue(engine);
@@ -204,15 +205,16 @@ class PodProber implements QueryProber {
   }
 }
 
-function isCurrent(result: ProbeResult, question: ProbeQuestion, nowMs: number): boolean {
-  if (result.mode !== question.mode || result.beganMs < question.sinceMs) return false;
-  if (result.readMs !== undefined) return nowMs - result.readMs < question.freshMs;
+function isCurrent(result: ProbeResult, request: ProbeRequest, nowMs: number): boolean {
+  if (result.mode !== request.mode || result.beganMs < request.sinceMs) return false;
+  if (result.readMs !== undefined) return nowMs - result.readMs < request.freshMs;
   return nowMs - result.arrivedMs < unreadMs(result.queries);
 }
 
 /**
- * A failure may wait longer for its reader: nothing is stopped or deleted because of it. Where many pods do not respond, two of
- * one engine may be probed more than a minute apart, and the first would otherwise expire before the second is there, for ever.
+ * A failure may wait longer for its reader: nothing is stopped or deleted because of it. Where many pods do not
+ * respond, two of one engine may be probed more than a minute apart, and the first would otherwise expire before the
+ * second is there, for ever.
  */
 function unreadMs(queries: PodQueries): number {
   return queries.type === "failing" ? FORGET_MS : UNREAD_MS;

@@ -1,4 +1,5 @@
-// The ConfigMap of one generation: the engine's configuration file. Frozen with the generation, because the node list is in it.
+// The ConfigMap of one generation: the engine's configuration file. Frozen with the generation, because the node list
+// is in it.
 import type { V1ConfigMap } from "../../api/generated/kubernetes.ts";
 import type { JsonObject } from "../../podtemplate/shape.ts";
 import { configMapName, nodeHost } from "../names.ts";
@@ -8,7 +9,7 @@ import { configText } from "./config-text.ts";
 import type { RenderInput } from "./generation.ts";
 import { generationMetadata } from "./metadata.ts";
 
-/** The engine refuses any other version of its file. */
+/** The engine rejects any other version of its file. */
 const SCHEMA_VERSION = "1.0";
 /** The engine must be done before the kubelet loses patience. */
 const GRACE_MARGIN_SECONDS = 5;
@@ -23,7 +24,9 @@ export function renderConfigMap(input: RenderInput): V1ConfigMap {
   };
 }
 
-/** The operator's document with the user's keys laid over it. What the operator owns has been taken out of the latter. */
+/**
+ * The operator's document with the user's keys laid over it. What the operator owns has been taken out of the latter.
+ */
 export function renderConfig({ engine, effective, generation, instance }: RenderInput): JsonObject {
   const document = {
     schema_version: SCHEMA_VERSION,

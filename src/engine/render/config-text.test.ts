@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { configText } from "./config-text.ts";
 
-test("the text is JSON and YAML of either version, and means the same", { timeout: 30_000 }, () => {
+test("the string is JSON and YAML of either version, and means the same", { timeout: 30_000 }, () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue()), (document) => {
       // Numbers have no negative zero there.
@@ -19,7 +19,7 @@ test("the text is JSON and YAML of either version, and means the same", { timeou
 });
 
 test.each(["no", "1e3", "0x10", "null", "~", "2026-01-01", "\u0085\u2028", "a: b", "'", "\ufeff"])(
-  "the text %j stays a text",
+  "the string %j stays a string",
   (value) => {
     const text = configText({ value });
     expect(parse(text, { version: "1.1" })).toEqual({ value });

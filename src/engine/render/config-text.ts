@@ -1,4 +1,5 @@
-// The engine's configuration file as text: JSON, which every YAML reader takes, in the form that the pickiest of them agree on.
+// The engine's configuration file as a string: JSON, which every YAML reader takes, in the form that the pickiest of
+// them agree on.
 import { isObject, type JsonObject } from "../../podtemplate/shape.ts";
 
 /** Deterministic: keys in the order of the document, two spaces, a newline at the end. */
@@ -20,7 +21,7 @@ function text(value: unknown, indent: string): string {
   return typeof value === "number" ? decimal(value) : (JSON.stringify(value) ?? "null");
 }
 
-/** Characters that JSON allows inside a text and YAML does not, or takes for the end of a line. */
+/** Characters that JSON allows inside a string and YAML does not, or takes for the end of a line. */
 const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
 function quoted(value: string): string {
@@ -30,7 +31,7 @@ function quoted(value: string): string {
   );
 }
 
-/** Older YAML reads `1e-7` as a text, because a number with an exponent needs a point there. */
+/** Older YAML reads `1e-7` as a string, because a number with an exponent needs a point there. */
 function decimal(value: number): string {
   return JSON.stringify(value).replace(/^(-?\d+)e/, "$1.0e");
 }

@@ -55,7 +55,7 @@ describe("golden renders", () => {
     await expect(text(service)).toMatchFileSnapshot(golden("routing-service"));
   });
 
-  test("rendering twice gives the same text", () => {
+  test("rendering twice gives the same string", () => {
     expect(text(render(FULL))).toBe(text(render(FULL)));
   });
 });
@@ -74,7 +74,7 @@ describe("the StatefulSet", () => {
     ]);
   });
 
-  test("the operator's labels win over whatever a template says", () => {
+  test("the operator's labels win over those of a template", () => {
     const labels = { "firebolt.io/engine": "stolen", "firebolt.io/generation": "9", mine: "x" };
     expect(podOf({ engine: { template: { metadata: { labels } } } })?.metadata?.labels).toEqual({
       "firebolt.io/engine": "e",

@@ -1,5 +1,7 @@
-// The objects of one generation: ConfigMap, headless Service and StatefulSet. Plain objects; nothing is read or written here.
-import type { V1ConfigMap, V1Service, V1StatefulSet } from "../../api/generated/kubernetes.ts";
+// The objects of one generation: ConfigMap, headless Service and StatefulSet. Plain objects; nothing is read or written
+// here.
+import type { V1StatefulSet } from "../../api/generated/kubernetes.ts";
+import type { Part, PartObject } from "../child-kinds.ts";
 import type { EngineIdentity } from "../names.ts";
 import type { EffectiveEngine } from "../resolve/effective-engine.ts";
 import { renderConfigMap } from "./config-map.ts";
@@ -20,11 +22,10 @@ export interface RenderInput {
   readonly instance: InstanceInfo;
 }
 
-export interface RenderedGeneration {
-  readonly configMap: V1ConfigMap;
-  readonly headlessService: V1Service;
+export interface RenderedGeneration extends RenderedParts {
   readonly statefulSet: V1StatefulSet;
 }
+type RenderedParts = { readonly [P in Part]: PartObject<P> };
 
 export function renderGeneration(input: RenderInput): RenderedGeneration {
   return {

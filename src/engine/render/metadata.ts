@@ -1,4 +1,5 @@
-// Metadata that the engine's objects share: labels, and the owner reference by which the API server removes them with it.
+// Metadata that the engine's objects share: labels, and the owner reference by which the API server removes them with
+// it.
 import type { V1ObjectMeta, V1OwnerReference } from "../../api/generated/kubernetes.ts";
 import { API_VERSION, ENGINE_NAMES } from "../../api/group.ts";
 import { LABEL } from "../../api/labels.ts";

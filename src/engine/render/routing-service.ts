@@ -5,7 +5,9 @@ import { type EngineIdentity, routingServiceName } from "../names.ts";
 import { servicePorts } from "./headless-service.ts";
 import { generationLabels, metadataOf } from "./metadata.ts";
 
-/** Selects the pods of `generation`. Carries no generation label of its own: sweeps of generations must not touch it. */
+/**
+ * Selects the pods of `generation`. Carries no generation label of its own: sweeps of generations must not touch it.
+ */
 export function renderRoutingService(engine: EngineIdentity, generation: number): V1Service {
   return {
     apiVersion: "v1",
@@ -14,7 +16,7 @@ export function renderRoutingService(engine: EngineIdentity, generation: number)
     spec: {
       type: "ClusterIP",
       clusterIP: "None",
-      // DNS answers with ready pods only.
+      // DNS returns ready pods only.
       publishNotReadyAddresses: false,
       selector: generationLabels(engine.name, generation),
       ports: servicePorts(),

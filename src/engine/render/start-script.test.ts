@@ -19,7 +19,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-/** Runs the script with its absolute paths moved below the test's own folder; `$$` in front is the shell's own process. */
+/**
+ * Runs the script with its absolute paths moved below the test's own folder; `$$` in front is the shell's own process.
+ */
 function run(env: Record<string, string>): string {
   const script = START_SCRIPT.replaceAll(/(?<=[ =])\/(opt|run|secrets)\//g, `${root}/$1/`);
   return execFileSync("/bin/bash", ["-c", `echo $$\n${script}`], { env, encoding: "utf8", stdio: NO_INPUT });

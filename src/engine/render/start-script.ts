@@ -1,4 +1,5 @@
-// The script that starts the engine in its container. Kubernetes replaces `$(NAME)` in arguments, so the script has none.
+// The script that starts the engine in its container. Kubernetes replaces `$(NAME)` in arguments, so the script has
+// none.
 import { ENGINE_CONTRACT } from "../../api/engine-contract.ts";
 
 const { env, mounts, program, tlsFolder: TLS_FOLDER } = ENGINE_CONTRACT;

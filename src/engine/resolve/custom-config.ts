@@ -1,5 +1,5 @@
-// The user's part of the engine configuration: what the operator owns is taken out, the class lies below the engine. Free-form
-// JSON throughout; the operator does not judge the user's keys.
+// The user's part of the engine configuration: what the operator owns is taken out, the class lies below the engine.
+// Free-form JSON throughout; the operator does not judge the user's keys.
 import { jsonHash } from "../../podtemplate/content-hash.ts";
 import { isObject, type JsonObject } from "../../podtemplate/shape.ts";
 
@@ -9,7 +9,7 @@ const OWNED_SECTION_KEYS: Readonly<Record<string, ReadonlySet<string>>> = {
   engine: new Set(["id", "nodes", "termination_grace_period"]),
 };
 
-/** The configuration without the paths that the operator owns. A section of which nothing is left goes as well. */
+/** The configuration without the paths that the operator owns. A section that becomes empty is dropped as well. */
 export function stripOwnedPaths(config: unknown): JsonObject {
   if (!isObject(config)) return {};
   const kept: [string, unknown][] = [];
@@ -27,8 +27,8 @@ export function stripOwnedPaths(config: unknown): JsonObject {
 }
 
 /**
- * `over` laid over `base`: objects merge, everything else is replaced. Keys of `base` keep their places and new ones follow in
- * alphabetical order, so that the order in which a user wrote them does not show.
+ * `over` laid over `base`: objects merge, everything else is replaced. Keys of `base` keep their places and new ones
+ * follow in alphabetical order, so that the order in which a user wrote them does not show.
  */
 export function deepMerge(base: JsonObject, over: JsonObject): JsonObject {
   const merged = Object.entries(base).map(([key, value]): [string, unknown] => {

@@ -26,7 +26,7 @@ describe("the engine container", () => {
     expect(containers({ image: "c:1" }, { image: "e:dev" }).imagePullPolicy).toBe("Always");
   });
 
-  test("resources: whole, of whoever asks for anything", () => {
+  test("resources: taken as a whole from the engine or the class", () => {
     const ofClass = { resources: { requests: { cpu: "1" }, limits: { cpu: "2" } } };
     expect(containers(ofClass, {}).resources).toEqual(ofClass.resources);
     expect(containers(ofClass, { resources: { requests: {}, limits: {}, claims: [] } }).resources).toEqual(

@@ -1,5 +1,5 @@
-// The user's part of the engine container: operator default < class < engine. The operator's own entries (variables, mounts,
-// ports, probes, command) are added when the pod is rendered.
+// The user's part of the engine container: operator default < class < engine. The operator's own entries (variables,
+// mounts, ports, probes, command) are added when the pod is rendered.
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import type { V1Container, V1ResourceRequirements, V1SecurityContext } from "../../api/generated/kubernetes.ts";
 import type { EngineSeccomp, OperatorDefaults } from "../../api/operator-defaults.ts";
@@ -60,7 +60,7 @@ export function resolveEngineContainer(
   });
 }
 
-/** The whole block of the engine if it asks for anything, else of the class. */
+/** The whole block of the engine if it requests anything, else of the class. */
 export function resolveResources(ofClass: Layer, ofEngine: Layer): NonNullable<V1Container["resources"]> {
   if (asksForAnything(ofEngine)) return ofEngine?.resources ?? {};
   return asksForAnything(ofClass) ? (ofClass?.resources ?? {}) : {};

@@ -1,5 +1,5 @@
-// The user's part of the engine pod: operator default < class < engine, field by field (docs/design/objects.md#merging). Fields that are
-// not listed here are never rendered.
+// The user's part of the engine pod: operator default < class < engine, field by field
+// (docs/design/objects.md#merging). Fields that are not listed here are never rendered.
 import type { V1Container, V1PodSecurityContext, V1PodSpec, V1Volume } from "../../api/generated/kubernetes.ts";
 import type { PodTemplateFragment } from "../../api/pod-template.ts";
 import { nonEmpty, nonEmptyMap, present } from "../../podtemplate/present.ts";
@@ -82,7 +82,7 @@ export function resolveEnginePod(ofClass: Layer, ofEngine: Layer): EffectivePod 
   };
 }
 
-/** Only a refusal is rendered. Otherwise the pods follow their service account, as the pods of older versions do. */
+/** Only `false` is rendered. Otherwise the pods follow their service account, as the pods of older versions do. */
 function automountOf(value: boolean | null | undefined): false | undefined {
   return value === false ? false : undefined;
 }
@@ -104,7 +104,7 @@ function resolveSecurityContext(context: V1PodSecurityContext | undefined): V1Po
   };
 }
 
-/** Metadata has no schema: what is no text never reaches the API server, and validation has refused it before. */
+/** Metadata has no schema: what is no string never reaches the API server, and validation has rejected it before. */
 function textsOf(map: unknown): Record<string, string> {
   if (!isObject(map)) return {};
   const entries = Object.entries(map).filter((entry): entry is [string, string] => typeof entry[1] === "string");

@@ -1,5 +1,5 @@
-// How lists of a class and of an engine become one: class first, then engine. In a keyed list a key may appear once, or the
-// API server refuses the whole object; there the engine's entry wins and takes the later position.
+// How lists of a class and of an engine become one: class first, then engine. In a keyed list a key may appear once, or
+// the API server rejects the whole object; there the engine's entry wins and takes the later position.
 
 /** Concatenation: entries have no key, repeats are harmless. */
 export function concat<T>(ofClass: T[] | undefined, ofEngine: T[] | undefined): T[] {

@@ -76,7 +76,7 @@ describe("in the engine's own passes", () => {
     });
   const found = { engineClass: { type: "found", object } } as const;
 
-  test("bumps-are-finite: the rollout goes on without them, and what it builds matches: no further generation", () => {
+  test("bumps-are-finite: the rollout continues without them, and what it builds matches: no further generation", () => {
     const built = computeEngine(snapshot(at("creating"), { ...found, current: absentSet(0) }));
     if (built.type !== "hold" || built.ensure.statefulSet === undefined)
       throw new Error(`a ${built.type} without a set`);

@@ -1,6 +1,6 @@
-// Volumes of the templates that would show an operator's Secret to user containers (docs/design/admission.md#protected-secrets):
-// which they are, and a template without them. The rollout goes on without such a volume; its mounts go too, or the API server
-// would refuse the pods.
+// Volumes of the templates that would show an operator's Secret to user containers
+// (docs/design/admission.md#protected-secrets): which they are, and a template without them. The rollout goes on
+// without such a volume; its mounts are dropped too, or the API server would reject the pods.
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import type { FireboltEngine } from "../../api/engine.ts";
 import type { FireboltEngineClass } from "../../api/engine-class.ts";
@@ -40,7 +40,7 @@ export function findSecretAliases({ engine, engineClass }: Layers, isProtected: 
   ];
 }
 
-/** Variables cannot be left out without changing what a container is told: they are refused. */
+/** Variables cannot be left out without changing the environment of a container: they are rejected. */
 export function validateEnvironment({ engine, engineClass }: Layers, isProtected: IsProtected): Violation[] {
   return [
     ...validateEnvironmentReach(engine.spec?.template, ENGINE_PATH, isProtected),

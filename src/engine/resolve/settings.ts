@@ -1,4 +1,5 @@
-// Settings that are read live and never reshape the pod: the engine's value, else the class's, else the operator's default.
+// Settings that are read live and never reshape the pod: the engine's value, else the class's, else the operator's
+// default.
 
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import { ENGINE_DEFAULTS } from "../../api/defaults.ts";

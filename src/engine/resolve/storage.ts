@@ -1,4 +1,5 @@
-// Which data volume an engine gets: its own backend, else the class's, else an emptyDir. Taken whole, never field by field.
+// Which data volume an engine gets: its own backend, else the class's, else an emptyDir. Taken whole, never field by
+// field.
 
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import { SCHEMA_DEFAULTS } from "../../api/defaults.ts";
@@ -29,7 +30,7 @@ function backendOf(storage: Storage): EffectiveStorage | undefined {
     const { size: defaultSize, accessModes: defaultModes } = SCHEMA_DEFAULTS.persistentVolumeClaim;
     return {
       type: "persistentVolumeClaim",
-      // A claim for nothing would be refused; the API counts zero as "the default".
+      // A claim for nothing would be rejected; the API counts zero as "the default".
       size: size === undefined || parseQuantity(size) === 0n ? defaultSize : size,
       accessModes: accessModes === undefined || accessModes.length === 0 ? defaultModes : accessModes,
       storageClassName,

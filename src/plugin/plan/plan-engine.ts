@@ -5,6 +5,7 @@ import type { V1StatefulSet } from "../../api/generated/kubernetes.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
 import { ANNOTATION } from "../../api/labels.ts";
 import type { OperatorDefaults } from "../../api/operator-defaults.ts";
+import { eachPart } from "../../engine/child-kinds.ts";
 import { viewChild } from "../../engine/children.ts";
 import { computeGates } from "../../engine/compute/gates.ts";
 import { mismatch } from "../../engine/compute/mismatch.ts";
@@ -14,7 +15,7 @@ import { NO_PODS } from "../../engine/pod-state.ts";
 import { renderGeneration } from "../../engine/render/generation.ts";
 import { type EffectiveEngine, resolveEngine } from "../../engine/resolve/effective-engine.ts";
 import { resolveSettings } from "../../engine/resolve/settings.ts";
-import type { EngineSnapshot } from "../../engine/snapshot.ts";
+import type { EngineSnapshot, ObservedParts } from "../../engine/snapshot.ts";
 import { generationsOf } from "../../engine/stored-state.ts";
 import type { ResourceBounds } from "../../engine/validate.ts";
 import { changedPaths } from "./changed-paths.ts";
@@ -92,15 +93,14 @@ function snapshotOf({ before, after, instance, statefulSet, bounds }: EngineChan
     current: {
       generation: generations.current,
       statefulSet: viewChild(statefulSet, identity.uid),
-      headlessService: absent,
-      configMap: absent,
+      ...eachPart<ObservedParts>(() => absent),
     },
     pods: { wanted: spec?.replicas ?? 0, total: 0, ready: 0, allReady: false },
     routing: absent,
     draining: undefined,
     drainingPods: NO_PODS,
     orphanedPods: [],
-    drainProbe: { type: "notAsked" },
+    drainProbe: { type: "notProbed" },
   };
 }
 

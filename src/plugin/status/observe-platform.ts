@@ -153,7 +153,7 @@ async function readPod({ client, call }: Cluster, pod: V1Pod): Promise<PodQuerie
   };
   try {
     const { status, body } = await client.podProxyGet({ ...call, timeoutMs: PROBE_TIMEOUT_MS, ...request });
-    if (status !== 200) return { type: "unknown", cause: `the metrics endpoint returned status ${status}` };
+    if (status !== 200) return { type: "unknown", cause: `the metrics endpoint responded with status ${status}` };
     const metrics = parseQueryMetrics(body);
     return metrics.type === "read"
       ? { type: "read", queries: metrics.running + metrics.suspended }

@@ -1,6 +1,7 @@
-// One call of the operator to the API server of the model, as it was asked and as it went, and what may be arranged to go wrong.
+// One call of the operator to the API server of the model, as it was requested and as it ended, and what may be
+// arranged to go wrong.
 import type { EngineStatus } from "../../../src/api/engine-status.ts";
-import type { V1ConfigMap, V1Service, V1StatefulSet } from "../../../src/api/generated/kubernetes.ts";
+import type { ChildKind, ChildTypes } from "../../../src/engine/child-kinds.ts";
 import type { Engine } from "../../../src/engine/children.ts";
 import type { Removal, RoutingWrite } from "../../../src/engine/decision.ts";
 import type { ChildMap, Cluster } from "./cluster.ts";
@@ -30,8 +31,8 @@ export type Request =
   /** Beside the pass: no request of it. */
   | { readonly type: "probe"; readonly set: string }
   | { readonly type: "finalizer"; readonly present: boolean }
-  | { readonly type: "apply"; readonly map: "configMaps" | "services"; readonly object: V1ConfigMap | V1Service }
-  | { readonly type: "create"; readonly map: ChildMap; readonly object: V1ConfigMap | V1Service | V1StatefulSet }
+  | { readonly type: "apply"; readonly map: ChildMap; readonly object: ChildTypes[ChildKind] }
+  | { readonly type: "create"; readonly map: ChildMap; readonly object: ChildTypes[ChildKind] }
   | { readonly type: "route"; readonly write: RoutingWrite }
   | { readonly type: "remove"; readonly map: ChildMap | "pods"; readonly removal: Removal }
   | { readonly type: "scale"; readonly replicas: number }
@@ -40,7 +41,7 @@ export type Request =
 /** One call as it happened. */
 export interface Call {
   readonly request: Request;
-  /** Whether it changed, or could have changed, anything: a conflict or a refusal does not. */
+  /** Whether it changed, or could have changed, anything: a conflict or a rejection does not. */
   readonly accepted: boolean;
   readonly before: Cluster;
   readonly after: Cluster;

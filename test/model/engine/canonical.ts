@@ -1,5 +1,6 @@
-// The identity of a state: two systems with the same key behave alike for ever. Generation numbers count from the lowest one in
-// use, versions and uids only matter as "the same as in the cluster or not", and times as their age, up to where age stops to matter.
+// The identity of a state: two systems with the same key behave alike for ever. Generation numbers count from the
+// lowest one in use, versions and uids only matter as "the same as in the cluster or not", and times as their age, up
+// to where age stops to matter.
 import { ANNOTATION, LABEL } from "../../../src/api/labels.ts";
 import type { Engine, Service } from "../../../src/engine/children.ts";
 import {
@@ -127,7 +128,7 @@ function rolloutKey(cluster: Cluster, status: NonNullable<Engine["status"]>): st
   return key;
 }
 
-/** In seconds, up to where nothing asks any more. */
+/** In seconds, up to where nothing reads it any more. */
 function ageKey({ nowMs }: Cluster, time: string | undefined): string {
   return time === undefined ? "?" : String(Math.min(nowMs - Date.parse(time), LONG_MS) / 1_000);
 }
@@ -173,7 +174,7 @@ function childrenKey<T extends Child>(
   return keys.toSorted().join();
 }
 
-/** A number for what an object says, apart from the generation in its names. */
+/** A number for the content of an object, apart from the generation in its names. */
 function contentKey(spec: object | undefined, name: string | undefined): string {
   if (spec === undefined) return "";
   let content = contentOfSpec.get(spec);
@@ -218,7 +219,9 @@ function moodsKey(moods: readonly Mood[]): string {
   return moods.map((mood) => MOOD_KEY[mood]).join("");
 }
 
-/** Which objects of a kind, as somebody knows them, are still the stored ones: same version, same object, or neither. */
+/**
+ * Which objects of a kind, as a process knows them, are still the stored ones: same version, same object, or neither.
+ */
 function relation(known: Cluster, cluster: Cluster, kind: Kind): string {
   switch (kind) {
     case "engine": {

@@ -6,7 +6,7 @@ import { STATE_INVARIANTS } from "./state-invariants.ts";
 import { type System, type Touched, touchedAfter } from "./system.ts";
 import { WRITE_INVARIANTS } from "./write-invariants.ts";
 
-/** A named invariant does not hold; `story` tells what led there. */
+/** A named invariant does not hold; `story` lists what led there. */
 export class Violation extends Error {
   override readonly name = "Violation";
   readonly invariant: InvariantName;
@@ -41,7 +41,10 @@ export function checkState(system: System): void {
   for (const [name, check] of STATES) complain(name, check(system));
 }
 
-/** Single writes, then the state after each, then the pass as a whole. `from`: the first call that has not been checked yet. */
+/**
+ * Single writes, then the state after each, then the pass as a whole. `from`: the first call that has not been checked
+ * yet.
+ */
 export function checkPass(pass: PassRecord, touched: Touched, from = 0): void {
   try {
     for (const call of from === 0 ? pass.calls : pass.calls.slice(from))

@@ -1,5 +1,5 @@
-// What the API server of the model holds: plain values that are replaced, never changed, so that thousands of states share what
-// they have in common. Knows what an API server does by itself; nothing of what the operator wants.
+// What the API server of the model holds: plain values that are replaced, never changed, so that thousands of states
+// share what they have in common. Knows what an API server does by itself; nothing of what the operator wants.
 
 import type { DeepReadonly } from "../../../src/api/deep-readonly.ts";
 import type { V1ConfigMap, V1ObjectMeta, V1Service, V1StatefulSet } from "../../../src/api/generated/kubernetes.ts";
@@ -17,8 +17,8 @@ import { routingServiceName } from "../../../src/engine/names.ts";
 import { NAME, NAMESPACE } from "./fixtures.ts";
 
 /**
- * A pod in one word: not started; ready with no query, with one, without metrics; the same three while its readiness probe fails, as
- * it does under a heavy query; deleted by itself.
+ * A pod in one word: not started; ready with no query, with one, without metrics; the same three while its readiness
+ * probe fails, as it does under a heavy query; deleted by itself.
  */
 export type Mood = "pending" | "idle" | "busy" | "silent" | "unready" | "unreadyBusy" | "unreadySilent" | "gone";
 
@@ -36,11 +36,14 @@ export interface Settings {
   readonly settleMs: number;
   /** How far the clock goes in one step. */
   readonly tickMs: number;
-  /** Whether results of probes are remembered, as the prober does, and clients use old addresses until the settle time is over. */
+  /**
+   * Whether results of probes are remembered, as the prober does, and clients use old addresses until the settle time
+   * is over.
+   */
   readonly remembers: boolean;
 }
 
-/** What the pods of a generation were found to run, and when they were asked. */
+/** What the pods of a generation were found to run, and when they were probed. */
 export interface Probed {
   readonly moods: readonly Mood[];
   readonly atMs: number;
@@ -58,7 +61,10 @@ export interface Cluster {
   readonly settings: Settings;
   /** A kind that may not be written: a policy, a quota. */
   readonly forbidden: ChildMap | undefined;
-  /** Only where results are remembered: by StatefulSet, the last probe and the last moment at which queries were routed there. */
+  /**
+   * Only where results are remembered: by StatefulSet, the last probe and the last moment at which queries were routed
+   * there.
+   */
   readonly probes: ReadonlyMap<string, Probed>;
   readonly routedMs: ReadonlyMap<string, number>;
   /** The version of the engine that the leading process stored last; undefined after another one was elected. */
@@ -225,7 +231,7 @@ export function podObjectsOf(statefulSet: string, { moods, terminating, orphaned
 }
 
 export const isReadyMood = (mood: Mood): boolean => mood === "idle" || mood === "busy" || mood === "silent";
-/** Whether the pod runs a query, or could without anybody knowing. */
+/** Whether the pod runs a query, or could unnoticed. */
 export const isBusyMood = (mood: Mood): boolean => !["pending", "idle", "unready", "gone"].includes(mood);
 
 /** The generation in a child's name; undefined for the routing Service. */

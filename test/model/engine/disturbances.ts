@@ -1,5 +1,5 @@
-// What may happen to an engine at any moment and needs no fairness: people edit, delete and meddle, pods fail, queries run, the
-// instance goes away, writes are forbidden, watches stand still. Each is one step of cost one.
+// What may happen to an engine at any moment and needs no fairness: people edit, delete and meddle, pods fail, queries
+// run, the instance goes away, writes are forbidden, watches stand still. Each is one step of cost one.
 import { timeText } from "../../../src/api/condition-list.ts";
 import { ANNOTATION, LABEL } from "../../../src/api/labels.ts";
 import { isOwnedBy } from "../../../src/engine/children.ts";
@@ -249,7 +249,9 @@ function* orphanings(system: System): Generator<Happening> {
       };
 }
 
-/** Objects of somebody else under names that the engine will need: without owner, with the engine's label or without. */
+/**
+ * Foreign objects under names that the engine will need: without owner, with the engine's label or without.
+ */
 function* strangers(system: System): Generator<Happening> {
   const { cluster } = system;
   const { currentGeneration = 0 } = cluster.engine?.status ?? {};

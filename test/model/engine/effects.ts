@@ -1,11 +1,12 @@
-// What each write of the operator does to the cluster, with the answers that the API server would give: versions and identities
-// are checked, names that are taken are refused, what is marked for deletion stays while something holds it.
+// What each write of the operator does to the cluster, with the responses that the API server would give: versions and
+// identities are checked, names that are taken are rejected, what is marked for deletion stays while something holds
+// it.
 import { KubeApiError } from "@firebolt-operator/kube";
 import type { EngineStatus } from "../../../src/api/engine-status.ts";
 import type { V1ConfigMap, V1Service, V1StatefulSet } from "../../../src/api/generated/kubernetes.ts";
 import type { Engine } from "../../../src/engine/children.ts";
 import type { Removal, RoutingWrite } from "../../../src/engine/decision.ts";
-import type { CreateAnswer, ReplicasAnswer, StatusWriteAnswer } from "../../../src/engine/world.ts";
+import type { CreateResult, ReplicasResult, StatusWriteResult } from "../../../src/engine/world.ts";
 import type { Request } from "./calls.ts";
 import { type ChildMap, type Cluster, created, deleted, touched, withMap, withoutPod, written } from "./cluster.ts";
 import { axesOf, FINALIZER, SIZES, specOf } from "./fixtures.ts";
@@ -13,13 +14,13 @@ import { axesOf, FINALIZER, SIZES, specOf } from "./fixtures.ts";
 export interface Effect<A> {
   readonly cluster: Cluster;
   readonly answer: A;
-  /** The answer is a no that the operator is told about in a regular way. */
+  /** A rejection that is a regular result for the operator. */
   readonly refused?: true;
 }
 
 export const refusal = (status: number, reason: string): KubeApiError => new KubeApiError("model", status, { reason });
 
-/** Whatever a quota or a policy forbids is refused before the object is looked at. */
+/** Whatever a quota or a policy forbids is rejected before the object is read. */
 function admit({ forbidden }: Cluster, map: ChildMap): void {
   if (forbidden === map) throw refusal(403, "Forbidden");
 }
@@ -28,7 +29,7 @@ export function createdChild(
   cluster: Cluster,
   map: ChildMap,
   object: V1ConfigMap | V1Service | V1StatefulSet,
-): Effect<CreateAnswer> {
+): Effect<CreateResult> {
   const name = object.metadata?.name ?? "";
   admit(cluster, map);
   if (cluster[map].has(name)) return { cluster, answer: "exists", refused: true };
@@ -36,7 +37,7 @@ export function createdChild(
   return { cluster: adopted(written(cluster, { [map]: stored }), map, name), answer: "created" };
 }
 
-/** A StatefulSet takes over pods of its name that nobody owns. */
+/** A StatefulSet takes over pods of its name without an owner. */
 function adopted(cluster: Cluster, map: ChildMap, name: string): Cluster {
   const group = map === "statefulSets" ? cluster.pods.get(name) : undefined;
   if (group?.orphaned !== true) return cluster;
@@ -79,7 +80,7 @@ export function removed(
   return { cluster: deleted(cluster, map, name, "foreground"), answer: "accepted" };
 }
 
-export function withStatus(cluster: Cluster, base: Engine, status: EngineStatus): Effect<StatusWriteAnswer> {
+export function withStatus(cluster: Cluster, base: Engine, status: EngineStatus): Effect<StatusWriteResult> {
   const { engine } = cluster;
   if (engine === undefined) return { cluster, answer: { type: "gone" }, refused: true };
   if (engine.metadata?.resourceVersion !== base.metadata?.resourceVersion)
@@ -92,7 +93,7 @@ export function withStatus(cluster: Cluster, base: Engine, status: EngineStatus)
   };
 }
 
-export function withReplicas(cluster: Cluster, base: Engine, wanted: number): Effect<ReplicasAnswer> {
+export function withReplicas(cluster: Cluster, base: Engine, wanted: number): Effect<ReplicasResult> {
   const { engine } = cluster;
   const replicas = SIZES.find((size) => size === wanted);
   if (
@@ -120,7 +121,7 @@ export function withFinalizer(cluster: Cluster, base: Engine, present: boolean):
   };
 }
 
-/** Server-side apply that takes over what others wrote: whoever owns the object, it is completed. */
+/** Server-side apply that takes over what others wrote: whatever owns the object, it is completed. */
 export function applied(
   cluster: Cluster,
   { map, object }: Extract<Request, { readonly type: "apply" }>,

@@ -1,5 +1,5 @@
-// What Kubernetes and patient people do by themselves: pods start, queries end, deleted things vanish, instance and class come
-// back. A fair run takes every such step sooner or later.
+// What Kubernetes and patient people do by themselves: pods start, queries end, deleted things vanish, instance and
+// class come back. A fair run takes every such step sooner or later.
 import { controllerUid } from "../../../src/engine/children.ts";
 import {
   type ChildMap,
@@ -97,7 +97,7 @@ function* orphanSteps(cluster: Cluster): Generator<Step> {
     }
 }
 
-/** The prober asks pods whenever it likes; what it found is from that moment. */
+/** The prober probes pods at any moment; its result is from that moment. */
 function* probings(cluster: Cluster): Generator<Step> {
   if (!cluster.settings.remembers) return;
   const { drainingGeneration } = cluster.engine?.status ?? {};
@@ -156,14 +156,14 @@ function swept(cluster: Cluster, goes: (owner: string | undefined) => boolean): 
   return written(cluster, { ...kept, pods });
 }
 
-/** Objects whose owner is gone. */
+/** Objects whose owner does not exist. */
 function* collections(cluster: Cluster): Generator<Step> {
   const engine = cluster.engine?.metadata?.uid;
   const next = swept(cluster, (owner) => owner !== undefined && owner !== engine);
   if (next !== cluster) yield { label: "objects without an owner are collected", cluster: next };
 }
 
-/** Somebody takes away what was under the engine's names. */
+/** Foreign objects under the engine's names are deleted. */
 function* strangersGone(cluster: Cluster): Generator<Step> {
   const next = swept(cluster, (owner) => owner === undefined);
   if (next !== cluster) yield { label: "a stranger's objects are removed", cluster: next };

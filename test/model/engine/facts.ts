@@ -1,4 +1,5 @@
-// What the invariants talk about, read from a cluster: phase and counters of the engine, where queries go, which pods are ready.
+// What the invariants talk about, read from a cluster: phase and counters of the engine, where queries go, which pods
+// are ready.
 import { LABEL } from "../../../src/api/labels.ts";
 import { type Engine, isOwnedBy, type StatefulSet } from "../../../src/engine/children.ts";
 import { routingServiceName, statefulSetName } from "../../../src/engine/names.ts";
@@ -32,14 +33,19 @@ export function isBeingDeleted({ engine }: Cluster): boolean {
   return engine?.metadata?.deletionTimestamp !== undefined;
 }
 
-/** The generation that queries go to: undefined without a Service of the engine, NaN for a selector that is no number. */
+/**
+ * The generation that queries go to: undefined without a Service of the engine, NaN for a selector that is no number.
+ */
 export function targetOf(cluster: Cluster): number | undefined {
   const service = cluster.services.get(routingServiceName(NAME));
   if (service === undefined || !isOwnedBy(service.metadata, cluster.engine?.metadata?.uid ?? "")) return undefined;
   return Number(service.spec?.selector?.[LABEL.generation]);
 }
 
-/** Whether all wanted pods of a generation are ready, as far as this cluster (or view of one) shows. Its StatefulSet says how many. */
+/**
+ * Whether all wanted pods of a generation are ready, as far as this cluster (or view of one) shows. Its StatefulSet
+ * says how many.
+ */
 export function isComplete(cluster: Cluster, generation: number, wanted?: number): boolean {
   const name = statefulSetName(NAME, generation);
   const set = cluster.statefulSets.get(name);
@@ -56,7 +62,10 @@ export function isQuiet(cluster: Cluster, generation: number): boolean {
   return !moods.some(isBusyMood);
 }
 
-/** Whether queries may go from the generation that serves back to the one that drains: it is complete, and is what the spec asks for. */
+/**
+ * Whether queries may go from the generation that serves back to the one that drains: it is complete, and is what the
+ * spec asks for.
+ */
 export function mayTakeBack(seen: Cluster, { phase, current, active, draining }: Counters): boolean {
   if (phase !== "draining" || draining === undefined || current !== active || !isGateOpen(seen)) return false;
   return isComplete(seen, draining) && runsSpec(seen, draining) && !runsSpec(seen, current);
@@ -70,14 +79,14 @@ export function colorOf(engineClass: Cluster["engineClass"]): string | undefined
   return new Map(Object.entries(engineClass?.spec?.template.metadata?.labels ?? {})).get("color");
 }
 
-/** Whether a generation is what engine and class ask for, as far as this cluster (or view of one) shows. */
+/** Whether a generation is what engine and class request, as far as this cluster (or view of one) shows. */
 export function runsSpec(cluster: Cluster, generation: number): boolean {
   const { metadata, spec } = cluster.statefulSets.get(statefulSetName(NAME, generation)) ?? {};
   if (metadata?.deletionTimestamp !== undefined || metadata?.labels?.[LABEL.engine] === undefined) return false;
   return isRunBy(spec, spec?.replicas, cluster);
 }
 
-/** Whether a generation was built for what engine and class ask for, whatever became of its StatefulSet since. */
+/** Whether a generation was built for what engine and class request, whatever became of its StatefulSet since. */
 export function isBuiltFor(
   { statefulSets }: Cluster,
   { engine, engineClass }: Pick<Cluster, "engine" | "engineClass">,

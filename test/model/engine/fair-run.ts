@@ -1,5 +1,5 @@
 // Liveness: from a state on, with nothing going wrong any more, a bounded number of passes leads to rest, and rest is
-// what the spec asks for. Every state on the way is remembered, so a run ends where an earlier one has been.
+// what the spec requests. Every state on the way is remembered, so a run ends where an earlier one has been.
 import { LABEL } from "../../../src/api/labels.ts";
 import { configMapName, headlessServiceName, statefulSetName } from "../../../src/engine/names.ts";
 import { isWrite } from "./calls.ts";
@@ -103,7 +103,7 @@ function waitOf({ outcome }: PassRecord): number {
   return outcome instanceof Error || typeof outcome === "string" ? 0 : outcome.afterMs;
 }
 
-/** Nothing more to do: then everything must be as the spec says. */
+/** Nothing more to do: then everything must match the spec. */
 function checkRest({ cluster, outcome, calls }: PassRecord): void {
   const request = calls.find(({ request: { type } }) => type !== "probe");
   if (request !== undefined)

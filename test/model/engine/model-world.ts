@@ -1,15 +1,15 @@
-// The engine's world over the model's cluster: cached reads show what the process has seen, everything else is a call. Every call
-// completes at once, is written down, and may be made to go wrong.
+// The engine's world over the model's cluster: cached reads show what the process has seen, everything else is a call.
+// Every call completes at once, is written down, and may be made to go wrong.
 import { KubeTimeoutError } from "@firebolt-operator/kube";
 import type { EngineStatus } from "../../../src/api/engine-status.ts";
-import type { V1ConfigMap, V1Service, V1StatefulSet } from "../../../src/api/generated/kubernetes.ts";
-import type { ChildKind, ChildObject, Engine, Pod } from "../../../src/engine/children.ts";
+import { CHILD_KINDS, type ChildKind, type ChildOf, type ChildTypes } from "../../../src/engine/child-kinds.ts";
+import type { ChildObject, Engine, Pod } from "../../../src/engine/children.ts";
 import type { Removal, RoutingWrite } from "../../../src/engine/decision.ts";
 import { statefulSetName } from "../../../src/engine/names.ts";
-import type { ProbeQuestion, QueryProbe } from "../../../src/engine/probe/query-probe.ts";
+import type { ProbeRequest, QueryProbe } from "../../../src/engine/probe/query-probe.ts";
 import type { EngineKey, EngineWorld } from "../../../src/engine/world.ts";
 import { type Call, CrashError, type Plan, type Request } from "./calls.ts";
-import { type ChildMap, type Cluster, KINDS, type Kind, placeOf, withMap } from "./cluster.ts";
+import { type Cluster, KINDS, type Kind, placeOf, withMap } from "./cluster.ts";
 import {
   applied,
   createdChild,
@@ -21,17 +21,10 @@ import {
   withReplicas,
   withStatus,
 } from "./effects.ts";
-import { childrenIn, labelled, podsIn, queriesIn } from "./readings.ts";
+import { childrenIn, labelled, MAP_OF, podsIn, queriesIn } from "./readings.ts";
 import { type Lag, seenThrough } from "./system.ts";
 
 const NEVER = new AbortController().signal;
-const MAP_OF = {
-  StatefulSet: "statefulSets",
-  Service: "services",
-  ConfigMap: "configMaps",
-  Pod: "pods",
-} as const satisfies Record<ChildKind | "Pod", ChildMap | "pods">;
-
 export class ModelWorld implements EngineWorld {
   readonly calls: Call[] = [];
   readonly #plan: Plan;
@@ -63,21 +56,15 @@ export class ModelWorld implements EngineWorld {
   instance(_key: EngineKey) {
     return this.#seen.instance;
   }
-  statefulSet({ name }: EngineKey) {
-    return labelled(this.#seen.statefulSets.get(name));
-  }
-  service({ name }: EngineKey) {
-    return labelled(this.#seen.services.get(name));
-  }
-  configMap({ name }: EngineKey) {
-    return labelled(this.#seen.configMaps.get(name));
+  child<K extends ChildKind>(kind: K, { name }: EngineKey): ChildOf<K> | undefined {
+    return labelled(childIn(this.#seen, kind, name));
   }
   wroteLast({ metadata }: Engine) {
     return metadata?.resourceVersion !== undefined && metadata.resourceVersion === this.cluster.storedBy;
   }
   children(_engine: EngineKey): readonly ChildObject[] {
     const seen = this.#seen;
-    return (["statefulSets", "services", "configMaps"] as const).flatMap((map) => childrenIn(seen, map));
+    return CHILD_KINDS.flatMap((kind) => childrenIn(seen, MAP_OF[kind]));
   }
   pods({ name }: EngineKey, generation: number): readonly Pod[] {
     return podsIn(this.#seen, statefulSetName(name, generation));
@@ -86,17 +73,11 @@ export class ModelWorld implements EngineWorld {
   readEngine(_key: EngineKey) {
     return this.#read("engine", (cluster) => cluster.engine);
   }
-  readStatefulSet({ name }: EngineKey) {
-    return this.#read(name, (cluster) => cluster.statefulSets.get(name));
+  readChild<K extends ChildKind>(kind: K, { name }: EngineKey): Promise<ChildOf<K> | undefined> {
+    return this.#read(name, (cluster) => childIn(cluster, kind, name));
   }
-  readService({ name }: EngineKey) {
-    return this.#read(name, (cluster) => cluster.services.get(name));
-  }
-  readConfigMap({ name }: EngineKey) {
-    return this.#read(name, (cluster) => cluster.configMaps.get(name));
-  }
-  listStatefulSets(_engine: EngineKey) {
-    return this.#read("list of StatefulSets", (cluster) => childrenIn(cluster, "statefulSets"));
+  listChildren(kind: ChildKind, _engine: EngineKey) {
+    return this.#read(`list of ${kind}s`, (cluster) => childrenIn(cluster, MAP_OF[kind]));
   }
   listPods({ name }: EngineKey, generation: number) {
     const set = statefulSetName(name, generation);
@@ -106,7 +87,7 @@ export class ModelWorld implements EngineWorld {
     return this.#read("list of warnings", () => []);
   }
   /** Pods respond at once, unless the call itself goes wrong: then they have not responded yet. */
-  async queries(_engine: EngineKey, pods: readonly Pod[], question: ProbeQuestion): Promise<QueryProbe> {
+  async queries(_engine: EngineKey, pods: readonly Pod[], question: ProbeRequest): Promise<QueryProbe> {
     const [first] = pods;
     if (first === undefined) return { type: "idle" };
     const request = { type: "probe", set: placeOf(first.metadata?.name ?? "")[0] } as const;
@@ -127,20 +108,17 @@ export class ModelWorld implements EngineWorld {
   removeFinalizer(engine: Engine) {
     return this.#finalizer(engine, false);
   }
-  createConfigMap(object: V1ConfigMap) {
-    return this.#create("configMaps", object);
+  createChild<K extends ChildKind>(kind: K, object: ChildTypes[K]) {
+    const map = MAP_OF[kind];
+    const target = { kind: map, name: object.metadata?.name ?? "" } as const;
+    return this.#call({ type: "create", map, object }, target, (cluster) => createdChild(cluster, map, object));
   }
-  createService(object: V1Service) {
-    return this.#create("services", object);
-  }
-  createStatefulSet(object: V1StatefulSet) {
-    return this.#create("statefulSets", object);
-  }
-  applyConfigMap(object: V1ConfigMap) {
-    return this.#apply("configMaps", object);
-  }
-  applyService(object: V1Service) {
-    return this.#apply("services", object);
+  applyChild<K extends ChildKind>(kind: K, object: ChildTypes[K]): Promise<void> {
+    const map = MAP_OF[kind];
+    const request = { type: "apply", map, object } as const;
+    return this.#call(request, { kind: map, name: object.metadata?.name ?? "" }, (cluster) =>
+      applied(cluster, request),
+    );
   }
 
   writeRoutingService(write: RoutingWrite) {
@@ -148,7 +126,7 @@ export class ModelWorld implements EngineWorld {
     return this.#call({ type: "route", write }, target, (cluster) => routed(cluster, write));
   }
   remove(_namespace: string, removal: Removal) {
-    const map = MAP_OF[removal.kind];
+    const map = removal.kind === "Pod" ? "pods" : MAP_OF[removal.kind];
     return this.#call({ type: "remove", map, removal }, { kind: map, name: removal.name }, (cluster) =>
       removed(cluster, map, removal),
     );
@@ -167,18 +145,6 @@ export class ModelWorld implements EngineWorld {
   #finalizer(base: Engine, present: boolean): Promise<void> {
     return this.#call({ type: "finalizer", present }, { kind: "engine" }, (cluster) =>
       withFinalizer(cluster, base, present),
-    );
-  }
-
-  #create(map: ChildMap, object: V1ConfigMap | V1Service | V1StatefulSet) {
-    const target = { kind: map, name: object.metadata?.name ?? "" } as const;
-    return this.#call({ type: "create", map, object }, target, (cluster) => createdChild(cluster, map, object));
-  }
-
-  #apply(map: "configMaps" | "services", object: V1ConfigMap | V1Service): Promise<void> {
-    const request = { type: "apply", map, object } as const;
-    return this.#call(request, { kind: map, name: object.metadata?.name ?? "" }, (cluster) =>
-      applied(cluster, request),
     );
   }
 
@@ -213,7 +179,7 @@ export class ModelWorld implements EngineWorld {
     }
     this.cluster = done.cluster;
     if (failure === "lost" && target !== undefined) {
-      // The watch has not told either: the process knows nothing of what it did.
+      // The watch has not reported it either: the process does not know what it did.
       if (done.cluster !== before) this.cluster = { ...done.cluster, storedBy: undefined };
       this.lag = { ...stalled(before, target.kind), ...this.lag };
       record(true);
@@ -240,6 +206,10 @@ export class ModelWorld implements EngineWorld {
     this.#life?.abort();
     throw new CrashError();
   }
+}
+
+function childIn<K extends ChildKind>(cluster: Cluster, kind: K, name: string): ChildOf<K> | undefined {
+  return cluster[MAP_OF[kind]].get(name) as ChildOf<K> | undefined;
 }
 
 interface Target {

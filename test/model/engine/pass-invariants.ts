@@ -1,5 +1,5 @@
-// The invariants (docs/design/engine.md#invariants) about whole passes: how many writes, in which order, and what must be put right
-// by a pass that saw everything and was not disturbed.
+// The invariants (docs/design/engine.md#invariants) about whole passes: how many writes, in which order, and what must
+// be put right by a pass that saw everything and was not disturbed.
 import { isDeepStrictEqual } from "node:util";
 import { ANNOTATION } from "../../../src/api/labels.ts";
 import { isOwnedBy } from "../../../src/engine/children.ts";
@@ -40,7 +40,7 @@ export function isUndisturbed(pass: PassRecord): boolean {
   return sawAll(pass) && pass.calls.every(({ accepted }) => accepted);
 }
 
-/** Like `isUndisturbed`, though the API server may have refused objects of a generation. */
+/** Like `isUndisturbed`, though the API server may have rejected objects of a generation. */
 function sawAll({ start, lag, plan, outcome, calls }: PassRecord): boolean {
   const isRouted = calls.every(({ request: { type }, accepted }) => accepted || type === "create" || type === "apply");
   return (
@@ -122,7 +122,7 @@ export const PASS_INVARIANTS: Readonly<Partial<Record<InvariantName, PassInvaria
     const isThere = set !== undefined && set.metadata?.deletionTimestamp === undefined;
     // A StatefulSet that keeps being deleted is replaced later each time.
     if (pass.cluster.engine?.status?.heldRollout?.until !== undefined) return undefined;
-    return isThere ? undefined : `the pass stays in ${after.phase} although its StatefulSet is gone or going`;
+    return isThere ? undefined : `the pass stays in ${after.phase} although its StatefulSet is missing or terminating`;
   },
   "routing-repaired-at-once"(pass) {
     if (!sawAll(pass) || !isOrdinary(pass)) return undefined;
@@ -173,7 +173,8 @@ export const PASS_INVARIANTS: Readonly<Partial<Record<InvariantName, PassInvaria
     const wake = Date.parse(start.engine.metadata?.annotations?.[ANNOTATION.wakeRequested] ?? "");
     const { phase } = countersOf(start.engine.status);
     const { autoStopReason, lastScaledAt } = start.engine.status ?? {};
-    // A stop that was stored without its time, or that somebody else made, counts from the second before it is first seen.
+    // A stop that was stored without its time, or that another client made, counts from the second before it is first
+    // seen.
     const isSeen = autoStopReason === "Stopped" || autoStopReason === "Idle";
     const scaledMs = Math.max(Date.parse(lastScaledAt ?? "") || 0, isSeen ? 0 : start.nowMs - 1_000);
     const isFresh = start.nowMs - wake < WAKE_FRESH_MS && wake > scaledMs;

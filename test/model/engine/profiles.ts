@@ -1,5 +1,5 @@
-// Which explorations are made. Each mixes the disturbances that can interact, and starts before the first pass, in the middle of
-// a rollout and in the middle of a start and a stop, so that few disturbances reach far.
+// Which explorations are made. Each mixes the disturbances that can interact, and starts before the first pass, in the
+// middle of a rollout and in the middle of a start and a stop, so that few disturbances reach far.
 import { canonicalKey } from "./canonical.ts";
 import { Violation } from "./checks.ts";
 import { type Cluster, LONG_MS, NOW_MS, type Settings, touched, written } from "./cluster.ts";
@@ -12,13 +12,15 @@ import { type System, UNTOUCHED } from "./system.ts";
 
 const QUIET = { crashes: false, faults: false, pauses: false } as const;
 
-/** Nobody waits for addresses to be forgotten, and one step of the clock is longer than everything that is waited for. */
+/**
+ * No settle time for addresses, and one step of the clock is longer than everything that is waited for.
+ */
 const AT_ONCE: Settings = { settleMs: 0, tickMs: LONG_MS, remembers: false };
 
 export const PROFILES = {
   /** Everything that concerns a rollout itself. */
   rollout: { ...QUIET, crashes: true, disturbances: ["spec", "class", "instance", "pods", "queries"] },
-  /** The process dies, the API refuses, answers get lost, watches stand still. */
+  /** The process dies, the API server rejects, responses get lost, watches stand still. */
   crashes: { ...QUIET, crashes: true, faults: true, disturbances: ["spec", "class", "stall"] },
   /** People delete and edit what belongs to the operator. */
   meddling: { ...QUIET, crashes: true, disturbances: ["spec", "pods", "routing", "children"] },
@@ -26,7 +28,7 @@ export const PROFILES = {
   editing: { ...QUIET, disturbances: ["spec", "statefulSets", "orphans"] },
   /** The caches show an old cluster. */
   staleness: { ...QUIET, disturbances: ["spec", "pods", "queries", "statefulSets", "stall"] },
-  /** Engines are deleted, and created again before their objects are gone. */
+  /** Engines are deleted, and created again before their objects are deleted. */
   deletion: { ...QUIET, crashes: true, faults: true, disturbances: ["spec", "deletion", "stall"] },
   /** A leader halts between two calls of a pass, another leads meanwhile, and the first goes on without noticing. */
   formerLeader: { ...QUIET, pauses: true, disturbances: ["spec", "pods", "queries"] },
@@ -42,13 +44,15 @@ export const PROFILES = {
     disturbances: ["pods", "queries"],
     freeStalls: [["pods"], ["statefulSets"], ["statefulSets", "pods"]],
   },
-  /** Somebody points the routing Service at any generation there is, behind the back of a cache that shows an old one. */
+  /**
+   * A client points the routing Service at any generation there is, behind the back of a cache that shows an old one.
+   */
   routing: { ...QUIET, disturbances: ["spec", "routing"], freeStalls: [["services"]] },
   /** Clients use old addresses until the settle time is over, and probes are as old as the prober lets them be. */
   settle: { ...QUIET, disturbances: ["queries", "routing"], freeStalls: [["services"]] },
   /** Names are taken, labels get lost, writes are forbidden, pods lose their StatefulSet. */
   strangers: { ...QUIET, disturbances: ["spec", "strangers", "labels", "forbidden", "orphans", "routing"] },
-  /** The engine stops when it is idle, and queries ask for it at any moment. */
+  /** The engine stops when it is idle, and queries request it at any moment. */
   autoStop: { ...QUIET, crashes: true, disturbances: ["wake", "queries", "pods", "spec"] },
 } as const satisfies Record<string, Menu>;
 

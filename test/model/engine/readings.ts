@@ -1,10 +1,10 @@
-// How the model's cluster answers reads that are more than a look-up: children by label, pods as objects, a pod's metrics page.
-
+// How the model's cluster serves reads that are more than a look-up: children by label, pods as objects, a pod's
+// metrics.
 import { ENGINE_CONTRACT } from "../../../src/api/engine-contract.ts";
 import { LABEL } from "../../../src/api/labels.ts";
 import type { ChildKind, ChildObject, Pod } from "../../../src/engine/children.ts";
-import type { ScrapeAnswer } from "../../../src/engine/pod-scrape.ts";
-import type { ProbeQuestion, QueryProbe } from "../../../src/engine/probe/query-probe.ts";
+import type { ScrapeResponse } from "../../../src/engine/pod-scrape.ts";
+import type { ProbeRequest, QueryProbe } from "../../../src/engine/probe/query-probe.ts";
 import { probeInOrder } from "../../support/probe-in-order.ts";
 import {
   type ChildMap,
@@ -18,6 +18,11 @@ import {
 
 const GAUGE = ENGINE_CONTRACT.gauges;
 
+export const MAP_OF = {
+  StatefulSet: "statefulSets",
+  Service: "services",
+  ConfigMap: "configMaps",
+} as const satisfies Record<ChildKind, ChildMap>;
 const KIND_OF = { statefulSets: "StatefulSet", services: "Service", configMaps: "ConfigMap" } as const satisfies Record<
   ChildMap,
   ChildKind
@@ -42,9 +47,10 @@ export function labelled<T extends { readonly metadata?: Metadata }>(object: T |
 }
 
 /**
- * What the pods run now, or what they were last found to run if results are remembered. Undefined: there is no result that counts.
+ * What the pods run now, or what they were last found to run if results are remembered. Undefined: there is no result
+ * that counts.
  */
-export function queriesIn(cluster: Cluster, pods: readonly Pod[], { sinceMs }: ProbeQuestion): QueryProbe | undefined {
+export function queriesIn(cluster: Cluster, pods: readonly Pod[], { sinceMs }: ProbeRequest): QueryProbe | undefined {
   const { remembers } = cluster.settings;
   const moodOf = (pod: string): Mood | undefined => {
     const [set, ordinal] = placeOf(pod);
@@ -57,7 +63,7 @@ export function queriesIn(cluster: Cluster, pods: readonly Pod[], { sinceMs }: P
   return probeInOrder(pods, (pod) => metricsOf(pod, moodOf(pod)));
 }
 
-function metricsOf(pod: string, mood: Mood | undefined): ScrapeAnswer {
+function metricsOf(pod: string, mood: Mood | undefined): ScrapeResponse {
   if (mood === "busy" || mood === "unreadyBusy") return { status: 200, body: BUSY };
   if (mood === "idle" || mood === "unready") return { status: 200, body: IDLE };
   // Two ways of saying nothing.

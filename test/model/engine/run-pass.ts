@@ -1,4 +1,5 @@
-// Runs the operator's real pass over a state of the model, to its end or to where it is made to stop, and keeps what it did.
+// Runs the operator's real pass over a state of the model, to its end or to where it is made to stop, and keeps what it
+// did.
 import { silentLogger } from "@firebolt-operator/kube";
 import type { NextCheck } from "@firebolt-operator/kube/controller";
 import { OPERATOR_DEFAULTS } from "../../../src/api/operator-defaults.ts";
@@ -12,7 +13,7 @@ import { ModelWorld } from "./model-world.ts";
 import { type Lag, seenThrough } from "./system.ts";
 
 export interface PassRecord {
-  /** What the process saw: its caches when it began, and what it then asked the API server for. */
+  /** What the process saw: its caches when it began, and what it then read from the API server. */
   readonly seen: Cluster;
   readonly start: Cluster;
   readonly calls: readonly Call[];

@@ -1,5 +1,5 @@
-// The invariants (docs/design/engine.md#invariants) that any stored state must satisfy, whatever happened before. Each says what is
-// wrong, or nothing.
+// The invariants (docs/design/engine.md#invariants) that any stored state must satisfy, whatever happened before. Each
+// returns what is wrong, or undefined.
 import { LABEL } from "../../../src/api/labels.ts";
 import { ENGINE_PHASES } from "../../../src/api/phases.ts";
 import { isReadyReasonOf } from "../../../src/api/reasons.ts";

@@ -1,5 +1,5 @@
-// Everything that can happen next in a state: fair steps for nothing, disturbances and faults for one each, and the operator's pass in
-// all its variants (whole, cut by a crash, refused, unanswered, halted between two calls).
+// Everything that can happen next in a state: fair steps for nothing, disturbances and faults for one each, and the
+// operator's pass in all its variants (whole, cut by a crash, rejected, without a response, halted between two calls).
 
 import type { Plan } from "./calls.ts";
 import { checkPass } from "./checks.ts";
@@ -13,9 +13,12 @@ export interface Menu {
   readonly disturbances: readonly Disturbance[];
   /** The process may die after any write. */
   readonly crashes: boolean;
-  /** Any call may be refused, and any write may take effect without an answer. */
+  /** Any call may be rejected, and any write may take effect without a response. */
   readonly faults: boolean;
-  /** A pass may halt before any call, and go on later with all it had left to do, as if nobody led in between. */
+  /**
+   * A pass may halt before any call, and continue later with all it had left to do, as if no other process had led in
+   * between.
+   */
   readonly pauses: boolean;
   /** Watches that may stand still for nothing, one or one group at a time. */
   readonly freeStalls?: readonly (readonly Kind[])[];

@@ -1,5 +1,5 @@
-// One state of everything: the cluster, what the leading process has not seen of it yet, what people touched by hand, and a former
-// leader that stands still in the middle of a pass.
+// One state of everything: the cluster, what the leading process has not seen of it yet, what people touched by hand,
+// and a former leader that stands still in the middle of a pass.
 import type { Call } from "./calls.ts";
 import type { Cluster, Kind } from "./cluster.ts";
 import { countersOf } from "./facts.ts";
@@ -7,13 +7,16 @@ import { countersOf } from "./facts.ts";
 /** Kinds whose watch stands still, each with what it last showed. A kind that is not listed is up to date. */
 export type Lag = Partial<Pick<Cluster, Kind>>;
 
-/** What somebody else than the operator did since the operator last put it right. */
+/** Foreign changes since the operator last repaired them. */
 export interface Touched {
   readonly routing: boolean;
   readonly statefulSets: readonly number[];
 }
 
-/** A pass that stopped before its call number `at`. To go on it is run again from its start, which is exact: passes are deterministic. */
+/**
+ * A pass that stopped before its call number `at`. To go on it is run again from its start, which is exact: passes are
+ * deterministic.
+ */
 export interface PausedPass {
   readonly cluster: Cluster;
   readonly lag: Lag;
@@ -48,7 +51,7 @@ export function touchedAfter(touched: Touched, cluster: Cluster, calls: readonly
   if (!touched.routing && touched.statefulSets.length === 0 && last === undefined) return touched;
   const { current, active, draining } = countersOf(cluster.engine?.status);
   const statefulSets = touched.statefulSets.filter((generation) => [current, active, draining].includes(generation));
-  // A generation that is taken back serves before the status says so.
+  // A generation that is taken back serves before the status shows it.
   const isTakeBack = last !== undefined && last.to === countersOf(last.before.engine?.status).draining;
   return {
     routing: last === undefined ? touched.routing && !tookBack(calls) : isTakeBack && !tookBack(calls),

@@ -1,5 +1,5 @@
-// The engine controller's own watches over the model's cluster: what caches would report of a change, and whether that enqueues the
-// engine. The mapping of events is the operator's; only the caches are the model's.
+// The engine controller's own watches over the model's cluster: what caches would report of a change, and whether that
+// enqueues the engine. The mapping of events is the operator's; only the caches are the model's.
 import { isDeepStrictEqual } from "node:util";
 import { type DeepReadonly, type KubeObject, type ObjectKey, systemClock } from "@firebolt-operator/kube";
 import type { CacheEvent, CacheListener, ObjectCache } from "@firebolt-operator/kube/cache";
@@ -8,7 +8,7 @@ import { LABEL } from "../../../src/api/labels.ts";
 import { OPERATOR_DEFAULTS } from "../../../src/api/operator-defaults.ts";
 import type { Engine } from "../../../src/engine/children.ts";
 import { engineController } from "../../../src/engine/controller.ts";
-import { type CacheWish, createEngineCaches, type EngineCaches } from "../../../src/engine/engine-caches.ts";
+import { type CacheSpec, createEngineCaches, type EngineCaches } from "../../../src/engine/engine-caches.ts";
 import { type Cluster, KINDS, type Kind } from "./cluster.ts";
 import { KEY } from "./fixtures.ts";
 import { podsIn } from "./readings.ts";
@@ -59,7 +59,7 @@ export class TriggerFeed {
   #enqueued = false;
 
   constructor() {
-    this.#caches = createEngineCaches(<T extends KubeObject>({ type }: CacheWish<T>) => {
+    this.#caches = createEngineCaches(<T extends KubeObject>({ type }: CacheSpec<T>) => {
       const feed = new FeedCache<T>(type);
       this.#feeds.set(feed, feed as unknown as FeedCache<KubeObject>);
       return feed;
@@ -98,8 +98,16 @@ export class TriggerFeed {
   }
 
   #feed(kind: Kind): FeedCache<KubeObject> {
-    const { engines, classes, instances, ...children } = this.#caches;
-    const cache = { engine: engines, engineClass: classes, instance: instances, ...children }[kind];
+    const { engines, classes, instances, pods, children } = this.#caches;
+    const cache = {
+      engine: engines,
+      engineClass: classes,
+      instance: instances,
+      pods,
+      statefulSets: children.StatefulSet,
+      services: children.Service,
+      configMaps: children.ConfigMap,
+    }[kind];
     const feed = this.#feeds.get(cache);
     if (feed === undefined) throw new Error(`no cache of ${kind}`);
     return feed;

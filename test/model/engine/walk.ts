@@ -1,5 +1,5 @@
-// One long random story: moves are numbers, and what they mean depends on the state they meet. Crashes are real here: the process
-// throws in the middle of a call and nothing of its pass goes on.
+// One long random story: moves are numbers, and what they mean depends on the state they meet. Crashes are real here:
+// the process throws in the middle of a call and nothing of its pass goes on.
 import { isDeepStrictEqual } from "node:util";
 import { CrashError, type Fault, type Plan } from "./calls.ts";
 import { checkPass, checkState, Violation, withPrologue } from "./checks.ts";

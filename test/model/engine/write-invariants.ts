@@ -1,5 +1,5 @@
-// The invariants (docs/design/engine.md#invariants) about single writes: what a write may do to the cluster as it is at that
-// moment, given what the pass had seen. Each says what is wrong, or nothing.
+// The invariants (docs/design/engine.md#invariants) about single writes: what a write may do to the cluster as it is at
+// that moment, given what the pass had seen. Each returns what is wrong, or undefined.
 import { isDeepStrictEqual } from "node:util";
 import { LABEL } from "../../../src/api/labels.ts";
 import { isOwnedBy } from "../../../src/engine/children.ts";
@@ -115,7 +115,7 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
       ? undefined
       : `generation ${to.current} is taken back although it is not complete, or not what the spec asks for, or ${from.current} is`,
   ),
-  // A generation that is what the spec asks for is not replaced, whatever a cache shows.
+  // A generation that is what the spec requests is not replaced, whatever a cache shows.
   "wanted-never-replaced": onStatus(({ from, to, call: { before }, pass: { seen } }) => {
     const name = statefulSetName(NAME, from.current);
     const { metadata } = before.statefulSets.get(name) ?? {};
@@ -167,7 +167,8 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
   "observed-only-when-verified": onStatus(({ from, to, call, pass: { seen } }) => {
     const [before, after] = [call.before.engine?.status?.observedGeneration, call.request.status.observedGeneration];
     if (before === after) return undefined;
-    // `verify` alone, or in the same pass as the step that leads to rest: either way the pass must have seen the spec running.
+    // `verify` alone, or in the same pass as the step that leads to rest: either way the pass must have seen the spec
+    // running.
     const isVerified =
       isRest(to.phase) && (before ?? 0) < (after ?? 0) && isGateOpen(seen) && runsSpec(seen, to.active);
     return isVerified ? undefined : `observedGeneration goes from ${before} to ${after} in ${from.phase}`;
@@ -196,7 +197,7 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
     if (old === undefined || !(target < old) || countersOf(before.engine?.status).active < 0) return undefined;
     const { phase, active } = countersOf(seen.engine?.status);
     const isProtective = phase === "creating" && target === countersOf(before.engine?.status).active;
-    // Somebody's edit is undone wherever active serves.
+    // A foreign edit is undone wherever active serves.
     const isRepair = target === active && active === countersOf(before.engine?.status).active;
     const isTakeBack =
       target === countersOf(before.engine?.status).draining && mayTakeBack(seen, countersOf(before.engine?.status));
@@ -239,7 +240,8 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
       const ofDraining = generationInName(removal.name) === countersOf(before.engine.status).draining;
       return isDrained && ofDraining ? undefined : `${removal.name} goes, which is not of a drained generation`;
     }
-    // A former leader may still take a Service or ConfigMap of a number that is being built again; at rest it is put back.
+    // A former leader may still take a Service or ConfigMap of a number that is being built again; at rest it is put
+    // back.
     if (pass.plan.interrupt !== undefined && map !== "statefulSets") return undefined;
     const generation = generationInName(removal.name) ?? Number.NaN;
     const { phase, current, active, draining } = countersOf(before.engine.status);
@@ -295,7 +297,7 @@ export const WRITE_INVARIANTS: Readonly<Partial<Record<InvariantName, WriteInvar
       isComplete(view, to.active, from.phase === "switching" ? undefined : view.engine?.spec?.replicas) &&
       conditions.find(({ type }) => type === "InstanceReady")?.status === "True" &&
       targetOf(view) === to.active;
-    // A pass that halted may have gone on looking afterwards.
+    // A pass that halted may have continued to read afterwards.
     const views = plan.interrupt?.blind === false ? [seen, before] : [seen];
     return views.some(isPromised)
       ? undefined

@@ -37,7 +37,7 @@ export const REFUSAL_FAULTS: readonly Fault[] = [
     load: true,
     signs: {
       refusal:
-        /^403: .*"small" in namespace "faults" is still named by .*: clear spec\.engineClassRef there first, or delete them/,
+        /^403: .*"small" in namespace "faults" is still referenced by .*: clear spec\.engineClassRef there first, or delete them/,
     },
     async make(scene) {
       const path = `${collectionPath(FireboltEngineClass, scene.namespace)}/${CLASS}`;

@@ -1,0 +1,33 @@
+// Which further reads the step of a pass depends on: each costs a request, so observe makes them only where they are
+// listed here. Pure.
+import type { ActivityRequest } from "../auto-stop/decide.ts";
+import { activityRequest, needsStopTime } from "../auto-stop/step.ts";
+import type { EngineSnapshot } from "../snapshot.ts";
+import { computeStep } from "./compute-step.ts";
+import { editedService, editedStatefulSet } from "./editors.ts";
+import { type StuckStatefulSet, warnedStatefulSet } from "./warning.ts";
+
+/** Undefined: not needed. */
+export interface Inquiries {
+  /** The StatefulSet whose warnings are listed. */
+  readonly warningsOf: StuckStatefulSet | undefined;
+  /** The StatefulSet and the Service, by name, whose last editor is looked up. */
+  readonly statefulSetEditor: string | undefined;
+  readonly serviceEditor: string | undefined;
+  /** When `spec.replicas` was set to zero. */
+  readonly stopTime: boolean;
+  /** The queries of the active generation, for auto-stop. */
+  readonly activity: ActivityRequest | undefined;
+}
+
+/** From a snapshot without findings. */
+export function inquiriesOf(s: EngineSnapshot): Inquiries {
+  const step = computeStep(s);
+  return {
+    warningsOf: warnedStatefulSet(step, s),
+    statefulSetEditor: editedStatefulSet(step, s),
+    serviceEditor: editedService(step, s),
+    stopTime: needsStopTime(step, s),
+    activity: activityRequest(step, s),
+  };
+}
