@@ -70,6 +70,16 @@ export type InstanceDecision =
       readonly recheckMs: number;
     };
 
+/** A decision that has something to write. */
+export type WritingDecision = Exclude<InstanceDecision, { readonly type: "rest" }>;
+
+/** A write of a step that failed: what the condition shows of it, and whether only another spec or cluster can change the outcome. */
+export interface FailedWrite {
+  readonly step: Step;
+  readonly message: string;
+  readonly isPermanent: boolean;
+}
+
 export const RECHECK_MS = {
   ready: 30_000,
   /** Until the API server has heard of what it has just stored. */

@@ -5,39 +5,32 @@ import { findCondition } from "../api/condition-list.ts";
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import { API_VERSION, INSTANCE_NAMES } from "../api/group.ts";
 import type { InstanceStatus } from "../api/instance-status.ts";
-import { withNextStep } from "../api/next-step.ts";
-import { mayBeLogin } from "../pods/may-be-login.ts";
-import { troubleText } from "../pods/pod-trouble.ts";
 import type { Instance } from "./children.ts";
+import { causeHash, causeText, type ShownCause, shownCause } from "./compute/shown-cause.ts";
+import { wakeDisabledBy, wakeDisabledText } from "./compute/wake-disabled.ts";
 import { claimName, credentialsSecretName, gatewayName, postgresName } from "./names.ts";
 import { POSTGRES_DATABASE, POSTGRES_USER } from "./render/credentials-secret.ts";
 import { databaseSecretName } from "./render/metadata.ts";
-import type { Troubles } from "./snapshot.ts";
-import { wakeOffBegins } from "./wake-off.ts";
+import type { InstanceSnapshot } from "./snapshot.ts";
 import type { Restored } from "./write-object.ts";
 
 type Told = Pick<EventNote, "type" | "reason" | "note">;
 type Status = DeepReadonly<InstanceStatus> | undefined;
 
-const TROUBLED = [
-  ["postgres", "MetadataReady"],
-  ["metadata", "MetadataReady"],
-  ["gateway", "GatewayReady"],
-] as const;
 const LOSS = "MetadataReady";
 const COMPONENTS = ["MetadataReady", "GatewayReady"] as const;
 
 /** To be recorded once the status is stored. */
-export function eventsOf(before: Instance, after: Status, troubles: Troubles): readonly EventNote[] {
+export function eventsOf(s: InstanceSnapshot, after: Status): readonly EventNote[] {
+  const { instance: before } = s;
   const told = [
     ...COMPONENTS.flatMap((type) => componentEvent(type, before.status, after)),
     ...phaseEvent(before.status, after),
-    ...troubleEvents(before, after, troubles),
-    ...volumeEvent(before.status, after, troubles),
+    ...causeEvents(s, after),
     ...heldEvent(before.status, after),
     ...catalogueEvents(before, after),
     ...accountEvent(before, after),
-    ...wakeEvent(before.status, after),
+    ...wakeEvent(s, after),
   ];
   return told.map((event) => noteOf(before, event));
 }
@@ -89,8 +82,8 @@ function componentEvent(type: (typeof COMPONENTS)[number], before: Status, after
 
 /** Each stage of the loss is told: what can still be saved, and what no longer can. */
 function catalogueEvents({ metadata, status }: Instance, after: Status): readonly Told[] {
-  const [was, is] = [findCondition(status?.conditions, LOSS), findCondition(after?.conditions, LOSS)];
-  const isNews = is?.reason === "CatalogueLost" && (was?.reason !== is.reason || was.message !== is.message);
+  const is = findCondition(after?.conditions, LOSS);
+  const isNews = is?.reason === "CatalogueLost" && status?.reported?.metadata !== after?.reported?.metadata;
   const [from, to] = [status?.builtInPostgres?.claimUID, after?.builtInPostgres?.claimUID];
   const claim = claimName(metadata?.name ?? "");
   const note =
@@ -112,23 +105,30 @@ function accountEvent({ metadata, status }: Instance, after: Status): readonly T
   return [{ type: "Warning", reason: "GatewayRestarted", note }];
 }
 
-function wakeEvent(before: Status, after: Status): readonly Told[] {
-  const note = wakeOffBegins(before, after);
-  return note === undefined ? [] : [{ type: "Warning", reason: "WakeOnZeroDisabled", note }];
+/** When the status begins to show it. */
+function wakeEvent(s: InstanceSnapshot, after: Status): readonly Told[] {
+  const account = wakeDisabledBy(s);
+  const isNews = after?.reported?.wakeDisabled === true && s.instance.status?.reported?.wakeDisabled !== true;
+  if (account === undefined || !isNews) return [];
+  const text = wakeDisabledText(account);
+  return [{ type: "Warning", reason: "WakeOnZeroDisabled", note: `${text.charAt(0).toUpperCase()}${text.slice(1)}` }];
 }
 
-/** The first time that a condition names a cause. */
-function troubleEvents({ metadata, spec, status }: Instance, after: Status, troubles: Troubles): readonly Told[] {
-  return TROUBLED.flatMap(([component, type]): readonly Told[] => {
-    const trouble = troubles[component];
-    const [was, is] = [findCondition(status?.conditions, type), findCondition(after?.conditions, type)];
-    if (trouble === undefined || is?.message.includes(troubleText(trouble)) !== true) return [];
-    // The name of a pod changes whenever it is replaced; the cause does not.
-    if (was?.message.includes(trouble.cause) === true) return [];
-    const login = component === "metadata" && mayBeLogin(trouble.cause) ? loginHint(metadata, spec) : "";
-    const note = `${troubleText(trouble)}; next: ${trouble.next}${login}`;
-    return [{ type: "Warning", reason: "PodFailing", note }];
+/** The first time that a condition shows a cause. */
+function causeEvents(s: InstanceSnapshot, after: Status): readonly Told[] {
+  return (["metadata", "gateway"] as const).flatMap((component): readonly Told[] => {
+    const cause = shownCause(component, s);
+    const [was, is] = [s.instance.status?.reported?.[component], after?.reported?.[component]];
+    return cause === undefined || is !== causeHash(cause) || is === was ? [] : [causeEvent(cause, s.instance)];
   });
+}
+
+function causeEvent(cause: ShownCause, { metadata, spec }: Instance): Told {
+  if (cause.type !== "pod") return { type: "Warning", reason: "VolumeFailing", note: causeText(cause) };
+  // A container that never ran did not log in either.
+  const isLogin = cause.component === "metadata" && cause.trouble.hasRun === true;
+  const note = `${causeText(cause)}; next: ${cause.trouble.next}${isLogin ? loginHint(metadata, spec) : ""}`;
+  return { type: "Warning", reason: "PodFailing", note };
 }
 
 /** What a metadata service that starts and never gets ready most often has in its log. */
@@ -140,14 +140,6 @@ function loginHint({ namespace = "", name = "" }: Instance["metadata"] = {}, spe
     `${suspect}, or set that password in the database: ` +
     `kubectl exec -n ${namespace} ${postgresName(name)}-0 -- psql -U ${POSTGRES_USER} -d ${POSTGRES_DATABASE} -c "ALTER ROLE ..."`
   );
-}
-
-/** The first time that the condition says what the database's volume lacks. */
-function volumeEvent(before: Status, after: Status, { volume }: Troubles): readonly Told[] {
-  const [was, is] = [findCondition(before?.conditions, LOSS), findCondition(after?.conditions, LOSS)];
-  if (volume === undefined || is?.message.includes(volume.cause) !== true) return [];
-  if (was?.message.includes(volume.cause) === true) return [];
-  return [{ type: "Warning", reason: "VolumeFailing", note: withNextStep(volume.cause, volume.next) }];
 }
 
 function heldEvent(before: Status, after: Status): readonly Told[] {

@@ -2,15 +2,12 @@
 // once; failures that a retry mends (a lost race, a short outage) change no condition.
 import type { Logger } from "@firebolt-operator/kube";
 import type { EventSink } from "@firebolt-operator/kube/events";
-import { withVerdict } from "../api/condition-list.ts";
-import { copyOf } from "../api/deep-readonly.ts";
-import type { InstanceStatus } from "../api/instance-status.ts";
+import { tryWriteStatus } from "./apply-status.ts";
 import type { Instance } from "./children.ts";
-import { nextPhase } from "./compute/phase.ts";
+import { failedPassStatus } from "./compute/failed-pass.ts";
 import { failureEvent } from "./events.ts";
 import type { InstanceMemory } from "./memory.ts";
 import { ChildWriteError, isRefusal, problemOf, UnknownHoldError } from "./refusal.ts";
-import { writeStatus } from "./status-write.ts";
 import type { InstanceWorld } from "./world.ts";
 
 interface FailureDeps {
@@ -32,31 +29,16 @@ export function noteFailure(instance: Instance, error: unknown, memory: Instance
   return isNews;
 }
 
-/** Ready=False in the error's own words. Best effort: the failure that is shown is the one that counts. */
+/** Stores Ready=False with the error. Best effort: the failure that is shown is the one that counts. */
 export async function showFailure(
   world: InstanceWorld,
   instance: Instance,
   { failure }: InstanceMemory,
   { logger, nowMs }: FailureDeps,
 ): Promise<Instance> {
-  const { status, metadata } = instance;
-  if (status?.phase === undefined || status.phase === "Failed") return instance;
-  const context = { nowMs: nowMs(), observedGeneration: metadata?.generation ?? 0 };
-  const message = `the last pass failed: ${failure?.text ?? "unknown"}`;
-  const verdict = { type: "Ready", status: "False", reason: "ReconcileFailed", message } as const;
-  const next: InstanceStatus = {
-    ...copyOf<InstanceStatus>(status),
-    phase: nextPhase(status.phase, false),
-    conditions: withVerdict(status.conditions, verdict, context),
-  };
-  try {
-    const outcome = await writeStatus(world, instance, next);
-    return outcome.type === "written" ? outcome.instance : instance;
-  } catch (error) {
-    if (world.signal.aborted) throw error;
-    logger.error("status not written", error);
-    return instance;
-  }
+  const next = failedPassStatus(instance, failure?.text ?? "unknown", nowMs());
+  const outcome = next && (await tryWriteStatus(instance, next, { world, logger }));
+  return outcome?.type === "written" ? outcome.instance : instance;
 }
 
 function isRejection(error: unknown): boolean {

@@ -22,8 +22,8 @@ export interface InstanceMemory {
   growth?: RefusedGrowth & { readonly refusedMs: number };
   /** What the spec said of the volume when the StatefulSet was last deleted for it, as long as the one that followed is no better. */
   remadeFor?: string;
-  /** Passes in a row that ended with the API server refusing a write for good, for one version of the spec. */
-  refusals?: { readonly generation: number; readonly count: number };
+  /** Passes in a row in which the API server rejected a write permanently, for one version of the spec. */
+  rejections?: { readonly generation: number; readonly count: number };
   /** Children that were there, to tell a repair from the first writing. */
   readonly seen: Set<ChildKey>;
   /** Why the last pass failed; a success forgets it. */

@@ -26,14 +26,15 @@ export interface ObserveOptions {
   readonly settings: RenderSettings;
   readonly memory: InstanceMemory;
   readonly nowMs: number;
-  readonly heldBy?: readonly string[];
+  readonly heldBy?: readonly string[] | undefined;
+  readonly lostId?: string | undefined;
   readonly logger: Logger;
 }
 
 export async function observeInstance(
   world: InstanceWorld,
   instance: Instance,
-  { settings, memory, nowMs, heldBy = [], logger }: ObserveOptions,
+  { settings, memory, nowMs, heldBy = [], lostId, logger }: ObserveOptions,
 ): Promise<InstanceSnapshot> {
   const identity = identityOf(instance);
   const { namespace, uid } = identity;
@@ -62,6 +63,8 @@ export async function observeInstance(
     nowMs,
     troubles,
     heldBy,
+    lostId,
+    rejections: memory.rejections,
     instance,
     identity,
     phase,

@@ -75,7 +75,7 @@ describe("a pass that fails", () => {
     };
     for (let pass = 0; pass < 3; pass++) expect(await run.tryPass()).toBeInstanceOf(Error);
     expect(run.condition("Ready")).toBe("False/ReconcileFailed");
-    expect(run.message("Ready")).toMatch(/^the last pass failed: .*no get on secrets/);
+    expect(run.message("Ready")).toMatch(/^the last reconcile failed: .*no get on secrets/);
     expect(notes(run, "ReconcileFailed")).toEqual([expect.stringMatching(/^Warning .*no get on secrets/)]);
     run.world.intercept = () => undefined;
     await run.settle();

@@ -219,7 +219,7 @@ describe("event WakeOnZeroDisabled", () => {
         type: "Warning",
         action: "Reconcile",
         regarding: expect.objectContaining({ kind: "FireboltInstance", name: "lakeside" }),
-        note: expect.stringMatching(/^Queries do not wake stopped engines, which answer 503, .* ServiceAccount mine$/),
+        note: expect.stringMatching(/^Queries do not wake stopped engines, which return 503, .* ServiceAccount mine$/),
       }),
     ]);
     expect(run.message("GatewayReady")).toMatch(/has a ready replica; queries do not wake .* ServiceAccount another$/);

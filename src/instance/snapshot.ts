@@ -71,6 +71,10 @@ export interface InstanceSnapshot {
   /** Of the Secret with the credentials of the built-in PostgreSQL, as the watch shows it. */
   readonly secret: ChildMetadata | undefined;
   readonly troubles: Troubles;
+  /** Why the account id of the instance cannot be determined any more. */
+  readonly lostId: string | undefined;
+  /** Passes in a row that ended with a permanent rejection, for one version of the spec. */
+  readonly rejections: { readonly generation: number; readonly count: number } | undefined;
   readonly children: ReadonlyMap<ChildKey, Child<LiveObject>>;
   /** Children that this process has seen, and has not deleted itself. */
   readonly seen: ReadonlySet<ChildKey>;

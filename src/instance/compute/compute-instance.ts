@@ -17,6 +17,7 @@ import { isComplete, isServing } from "./readiness.ts";
 import { computeSafeguards, computeSteps } from "./steps.ts";
 
 export function computeInstance(s: InstanceSnapshot): InstanceDecision {
+  if (s.lostId !== undefined) return refuseLostId(s, s.lostId);
   if (s.phase === undefined) return { type: "initialise", status: initialStatus(s) };
   const isHeld = s.heldBy.length > 0;
   if (isHeld && isForeground(s.instance)) return { type: "hold", status: heldStatus(s) };
@@ -54,7 +55,7 @@ function firstSight(s: InstanceSnapshot): InstanceDecision | undefined {
 }
 
 /** Without its account id an instance cannot be rendered, and a new id would not be its own. */
-export function refuseLostId(s: InstanceSnapshot, message: string): InstanceDecision {
+function refuseLostId(s: InstanceSnapshot, message: string): InstanceDecision {
   if (isAtRest(s) && !isLost(s)) return firstSight(s) ?? { type: "rest" };
   return refuse(s, { component: "metadata", reason: "EnsureFailed", message });
 }

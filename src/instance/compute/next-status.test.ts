@@ -36,6 +36,8 @@ function snapshot(
     settings: { images: OPERATOR_DEFAULTS.images, metadataConfigFormat: "xml" },
     heldBy: [],
     seen: new Set(),
+    lostId: undefined,
+    rejections: undefined,
     troubles: {},
     claim: undefined,
     isClaimConfirmed: false,
