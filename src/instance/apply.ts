@@ -2,6 +2,7 @@
 // pass. What a failed write means for the status is decided in compute.
 import { isForbidden, type Logger } from "@firebolt-operator/kube";
 import { ANNOTATION } from "../api/labels.ts";
+import { CHILDREN } from "./child-kinds.ts";
 import { viewChild } from "./children.ts";
 import { retainedFor } from "./database/retention.ts";
 import type { FailedWrite, Step, Write, WritingDecision } from "./decision.ts";
@@ -59,14 +60,13 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * After a rejected write the rest of its component waits: a Deployment must not roll to a ConfigMap that was not stored. Services and
- * budgets build on nothing, and running pods need them whatever else is rejected.
+ * After a rejected write the rest of its component waits: a Deployment must not roll to a ConfigMap that was not stored. Independent
+ * kinds are written all the same.
  */
 function dependsOnFailure({ component }: Step, write: Write, failures: readonly FailedWrite[]): boolean {
-  const standsAlone =
-    (write.type === "create" || write.type === "update") &&
-    (write.object.kind === "Service" || write.object.kind === "PodDisruptionBudget");
-  return !standsAlone && failures.some(({ step }) => step.component === component);
+  const isIndependent =
+    (write.type === "create" || write.type === "update") && CHILDREN[write.object.kind].isIndependent;
+  return !isIndependent && failures.some(({ step }) => step.component === component);
 }
 
 async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Promise<Made> {

@@ -10,7 +10,7 @@ import { InstanceMemories } from "./memory.ts";
 import { type InstanceMetrics, noInstanceMetrics } from "./metrics-hooks.ts";
 import { runInstancePass } from "./pass.ts";
 import type { RenderSettings } from "./render/instance-objects.ts";
-import { instanceOfChildEvent, instanceOfInstanceEvent, instanceReleasedBy } from "./triggers.ts";
+import { childWatches, instanceOfInstanceEvent, instanceReleasedBy } from "./triggers.ts";
 
 export interface InstanceControllerDeps {
   readonly client: KubeClient;
@@ -29,7 +29,6 @@ const DEFAULT_CONCURRENCY = 4;
 
 export function instanceController(deps: InstanceControllerDeps): Controller {
   const { client, caches, clock, events, defaults, metrics = noInstanceMetrics } = deps;
-  const { children } = caches;
   const settings: RenderSettings = { metadataConfigFormat: "xml", ...deps.rendering, images: defaults.images };
   const memories = new InstanceMemories();
   return {
@@ -38,16 +37,7 @@ export function instanceController(deps: InstanceControllerDeps): Controller {
     watches: [
       watch(caches.instances, instanceOfInstanceEvent),
       watch(caches.engines, (event) => instanceReleasedBy(event, caches)),
-      watch(caches.claims, instanceOfChildEvent),
-      watch(caches.secrets, instanceOfChildEvent),
-      watch(children.StatefulSet, instanceOfChildEvent),
-      watch(children.Deployment, instanceOfChildEvent),
-      watch(children.Service, instanceOfChildEvent),
-      watch(children.ConfigMap, instanceOfChildEvent),
-      watch(children.PodDisruptionBudget, instanceOfChildEvent),
-      watch(children.ServiceAccount, instanceOfChildEvent),
-      watch(children.RoleBinding, instanceOfChildEvent),
-      ...(children.Role === undefined ? [] : [watch(children.Role, instanceOfChildEvent)]),
+      ...childWatches(caches.children),
     ],
     reconcile({ namespace = "", name }, signal, { logger }) {
       const world = kubeInstanceWorld({ client, caches, signal });

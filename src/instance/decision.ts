@@ -1,7 +1,7 @@
 // What a pass over an instance decides, as data. The type says everything that can happen; apply.ts carries it out.
 import type { GatewayReadyReason, MetadataReadyReason } from "../api/conditions.ts";
 import type { InstanceStatus } from "../api/instance-status.ts";
-import type { AppliedKind, ChildKind, Rendered } from "./children.ts";
+import type { ChildKind, Rendered, RenderedKind } from "./children.ts";
 
 /** Why a component is not ready. */
 export type Finding =
@@ -25,7 +25,7 @@ export type Write =
   /** Would it be stored? Asked before what stands in its place is removed. */
   | { readonly type: "rehearse"; readonly object: Rendered }
   /** Removes an object of a kind that is no longer managed, if it is still there and if that is still allowed. */
-  | { readonly type: "retire"; readonly kind: AppliedKind; readonly name: string }
+  | { readonly type: "retire"; readonly kind: RenderedKind; readonly name: string }
   /** The name is taken by something that may not be written: the step fails here. */
   | { readonly type: "blocked"; readonly kind: ChildKind; readonly name: string; readonly problem: string };
 

@@ -19,12 +19,12 @@ import { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
 import { isObject } from "../podtemplate/shape.ts";
 import {
-  type AppliedKind,
   type ChildKind,
   type ChildTypes,
   type Instance,
   identityOf,
   type Rendered,
+  type RenderedKind,
 } from "./children.ts";
 import type { InstanceCaches } from "./instance-caches.ts";
 import { CORE_EVENTS, KINDS, PODS } from "./kinds.ts";
@@ -49,10 +49,10 @@ export function kubeInstanceWorld(options: KubeWorldOptions): InstanceWorld {
 function cachedReads({ caches }: KubeWorldOptions): CachedReads {
   return {
     instance: (key) => caches.instances.get(key),
-    child: <K extends AppliedKind>(kind: K, key: InstanceKey) => cacheOf(caches, kind)?.get(key),
+    child: <K extends RenderedKind>(kind: K, key: InstanceKey) => cacheOf(caches, kind)?.get(key),
     engines: ({ namespace, name }) => namesOf(caches.engines.list(namespace), name),
-    claim: (key) => caches.claims.get(key),
-    secretMetadata: (key) => caches.secrets.get(key)?.metadata,
+    claim: (key) => caches.children.PersistentVolumeClaim?.get(key),
+    secretMetadata: (key) => caches.children.Secret?.get(key)?.metadata,
   };
 }
 
@@ -62,8 +62,11 @@ function namesOf(engines: readonly DeepReadonly<FireboltEngine>[], instance: str
     .flatMap(({ metadata }) => (metadata?.name === undefined ? [] : [metadata.name]));
 }
 
-function cacheOf<K extends AppliedKind>({ children }: InstanceCaches, kind: K): ObjectCache<ChildTypes[K]> | undefined {
-  const all: { readonly [P in AppliedKind]?: ObjectCache<ChildTypes[P]> } = children;
+function cacheOf<K extends RenderedKind>(
+  { children }: InstanceCaches,
+  kind: K,
+): ObjectCache<ChildTypes[K]> | undefined {
+  const all: { readonly [P in RenderedKind]?: ObjectCache<ChildTypes[P]> } = children;
   return all[kind];
 }
 

@@ -1,21 +1,15 @@
 // Reads everything one decision depends on: children from caches, the database's Secret only when it must be known. Writes
 // nothing and decides nothing.
 import type { Logger } from "@firebolt-operator/kube";
-import type { AppliedKind, Child, Instance, LiveObject } from "./children.ts";
+import { renderedNames } from "./child-kinds.ts";
+import type { Child, Instance, LiveObject } from "./children.ts";
 import { identityOf, viewChild } from "./children.ts";
 import { needsCredentials } from "./compute/compute-instance.ts";
 import { observeClaim } from "./database/observe-claim.ts";
 import { isOutdated } from "./database/storage.ts";
 import { RECHECK_MS } from "./decision.ts";
 import type { InstanceMemory } from "./memory.ts";
-import {
-  credentialsSecretName,
-  gatewayConfigName,
-  gatewayName,
-  metadataConfigName,
-  metadataName,
-  postgresName,
-} from "./names.ts";
+import { credentialsSecretName, gatewayName, postgresName } from "./names.ts";
 import { observeCredentials } from "./observe-credentials.ts";
 import { observeTroubles } from "./pods/observe-troubles.ts";
 import type { RenderSettings } from "./render/instance-objects.ts";
@@ -39,7 +33,7 @@ export async function observeInstance(
   const identity = identityOf(instance);
   const { namespace, uid } = identity;
   const children = new Map<ChildKey, Child<LiveObject>>(
-    childNames(identity.name).map(([kind, name]) => [
+    renderedNames(identity.name).map(([kind, name]) => [
       childKey(kind, name),
       viewChild(world.child(kind, { namespace, name }), uid),
     ]),
@@ -98,21 +92,4 @@ async function confirmAccount(
   if (known === undefined || cached?.type !== "live" || cached.object.metadata?.uid === known) return;
   const found = await world.readChild("ServiceAccount", { namespace, name: gatewayName(name) });
   children.set(key, viewChild(found && { ...cached.object, metadata: found.metadata }, uid));
-}
-
-function childNames(instance: string): readonly (readonly [AppliedKind, string])[] {
-  return [
-    ["StatefulSet", postgresName(instance)],
-    ["Service", postgresName(instance)],
-    ["ConfigMap", metadataConfigName(instance)],
-    ["Deployment", metadataName(instance)],
-    ["Service", metadataName(instance)],
-    ["ServiceAccount", gatewayName(instance)],
-    ["Role", gatewayName(instance)],
-    ["RoleBinding", gatewayName(instance)],
-    ["ConfigMap", gatewayConfigName(instance)],
-    ["Deployment", gatewayName(instance)],
-    ["Service", gatewayName(instance)],
-    ["PodDisruptionBudget", gatewayName(instance)],
-  ];
 }

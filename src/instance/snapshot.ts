@@ -1,7 +1,7 @@
 // Everything one decision about an instance depends on, read beforehand. Plain data.
 import type { InstancePhase } from "../api/phases.ts";
 import type { TroubledPod } from "../pods/pod-trouble.ts";
-import type { AppliedKind, Child, ChildMetadata, Instance, LiveObject } from "./children.ts";
+import type { Child, ChildMetadata, Instance, LiveObject, RenderedKind } from "./children.ts";
 import type { InstanceIdentity } from "./names.ts";
 import type { RenderSettings } from "./render/instance-objects.ts";
 
@@ -82,13 +82,13 @@ export interface InstanceSnapshot {
   readonly outcomes: ReadonlyMap<ChildKey, string>;
 }
 
-export type ChildKey = `${AppliedKind}/${string}`;
+export type ChildKey = `${RenderedKind}/${string}`;
 
-export const childKey = (kind: AppliedKind, name: string): ChildKey => `${kind}/${name}`;
+export const childKey = (kind: RenderedKind, name: string): ChildKey => `${kind}/${name}`;
 
 export function childOf(
   { children }: Pick<InstanceSnapshot, "children">,
-  kind: AppliedKind,
+  kind: RenderedKind,
   name: string,
 ): Child<LiveObject> {
   return children.get(childKey(kind, name)) ?? { type: "absent" };

@@ -2,11 +2,12 @@
 // it busy for ever.
 import { isDeepStrictEqual } from "node:util";
 import { type DeepReadonly, type KubeObject, keyText, type ObjectKey } from "@firebolt-operator/kube";
-import type { CacheEvent } from "@firebolt-operator/kube/cache";
+import type { CacheEvent, ObjectCache } from "@firebolt-operator/kube/cache";
+import { type WatchSource, watch } from "@firebolt-operator/kube/controller";
 import type { FireboltEngine } from "../api/engine.ts";
 import type { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
-import type { InstanceCaches } from "./instance-caches.ts";
+import type { ChildCaches, InstanceCaches } from "./instance-caches.ts";
 
 type Keys = readonly ObjectKey[];
 
@@ -31,6 +32,15 @@ export function instanceOfChildEvent<T extends KubeObject>(event: CacheEvent<T>)
     object === undefined ? [] : instanceOfLabels(object),
   );
   return keys.filter((key, index) => keys.findIndex((other) => keyText(other) === keyText(key)) === index);
+}
+
+/**
+ * A watch per cache. Not `owns()`: that finds an instance by owner, and a child whose owner is an earlier instance of the same name has to
+ * trigger a reconcile of this one when it is deleted.
+ */
+export function childWatches(children: ChildCaches): readonly WatchSource[] {
+  const caches: readonly ObjectCache<KubeObject>[] = Object.values(children);
+  return caches.map((cache) => watch(cache, instanceOfChildEvent));
 }
 
 /** Engines matter to an instance that is being deleted alone, when the last one that the cache knows no longer names it. */

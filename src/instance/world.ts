@@ -5,13 +5,13 @@ import type { V1ConfigMap, V1PersistentVolumeClaim, V1Secret } from "../api/gene
 import type { InstanceStatus } from "../api/instance-status.ts";
 import type { Pod } from "../pods/pod-trouble.ts";
 import type {
-  AppliedKind,
   ChildKind,
   ChildMetadata,
   ChildReference,
   ChildTypes,
   Instance,
   Rendered,
+  RenderedKind,
   Secret,
 } from "./children.ts";
 import type { PostgresGuard, Removal } from "./decision.ts";
@@ -25,7 +25,7 @@ export interface InstanceKey {
 export interface CachedReads {
   instance(key: InstanceKey): Instance | undefined;
   /** ConfigMaps hold digests in place of their texts; objects without the instance label are not seen. */
-  child<K extends AppliedKind>(kind: K, key: InstanceKey): DeepReadonly<ChildTypes[K]> | undefined;
+  child<K extends RenderedKind>(kind: K, key: InstanceKey): DeepReadonly<ChildTypes[K]> | undefined;
   /** Names of the engines of the namespace that name the instance, as far as the watch selector shows them. */
   engines(instance: InstanceKey): readonly string[];
   claim(key: InstanceKey): DeepReadonly<V1PersistentVolumeClaim> | undefined;
@@ -37,7 +37,7 @@ export interface CachedReads {
 export interface DirectReads {
   readInstance(key: InstanceKey): Promise<Instance | undefined>;
   /** Unlike a cache it also sees what does not carry the instance's label. */
-  readChild(kind: AppliedKind, key: InstanceKey): Promise<ChildReference | undefined>;
+  readChild(kind: RenderedKind, key: InstanceKey): Promise<ChildReference | undefined>;
   /** With its texts. */
   readConfigMap(key: InstanceKey): Promise<DeepReadonly<V1ConfigMap> | undefined>;
   readSecret(key: InstanceKey): Promise<Secret | undefined>;

@@ -9,7 +9,7 @@ import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
 import type { PodTemplateFragment } from "../../src/api/pod-template.ts";
 import type { LiveObject, Rendered } from "../../src/instance/children.ts";
 import { isAsRendered, withRenderedHash } from "../../src/instance/drift/as-rendered.ts";
-import { trimConfigMap } from "../../src/instance/instance-caches.ts";
+import { trimConfigMap } from "../../src/instance/cache-trims.ts";
 import { KINDS } from "../../src/instance/kinds.ts";
 import { renderInstanceObjects } from "../../src/instance/render/instance-objects.ts";
 import { createNamespace } from "../support/cluster.ts";

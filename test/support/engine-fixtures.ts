@@ -9,12 +9,12 @@ import type { FireboltInstance } from "../../src/api/instance.ts";
 import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
 import type { Child } from "../../src/engine/children.ts";
 import { computeEngine } from "../../src/engine/compute/compute-engine.ts";
+import { NO_PODS } from "../../src/engine/pod-state.ts";
 import { renderGeneration } from "../../src/engine/render/generation.ts";
 import { renderRoutingService } from "../../src/engine/render/routing-service.ts";
 import { resolveEngine } from "../../src/engine/resolve/effective-engine.ts";
 import { viewRouting } from "../../src/engine/routing.ts";
 import type { EngineSnapshot, GenerationSet, Routing } from "../../src/engine/snapshot.ts";
-import { NO_PODS } from "../../src/engine/pod-state.ts";
 import { generationsOf, identityOf, storedPhase } from "../../src/engine/stored-state.ts";
 
 export const NOW_MS = Date.UTC(2026, 0, 1, 12);

@@ -8,9 +8,9 @@ import { INSTANCE_NAMES } from "../../src/api/group.ts";
 import type { FireboltInstance } from "../../src/api/instance.ts";
 import type { InstanceStatus } from "../../src/api/instance-status.ts";
 import { LABEL } from "../../src/api/labels.ts";
-import type { AppliedKind, ChildKind, ChildTypes, Instance, Rendered } from "../../src/instance/children.ts";
+import { trimConfigMap } from "../../src/instance/cache-trims.ts";
+import type { ChildKind, ChildTypes, Instance, Rendered, RenderedKind } from "../../src/instance/children.ts";
 import type { PostgresGuard, Removal } from "../../src/instance/decision.ts";
-import { trimConfigMap } from "../../src/instance/instance-caches.ts";
 import { renderPostgresGuard } from "../../src/instance/render/postgres.ts";
 import type { InstanceKey, InstanceWorld, SecretRelease, StatusWriteAnswer, Update } from "../../src/instance/world.ts";
 import type { Pod } from "../../src/pods/pod-trouble.ts";
@@ -109,8 +109,8 @@ export class MemoryInstanceWorld implements InstanceWorld {
 
   instance = ({ name }: InstanceKey) => this.get("FireboltInstance", name);
 
-  child = <K extends AppliedKind>(kind: K, { name }: InstanceKey): DeepReadonly<ChildTypes[K]> | undefined => {
-    const found: Stored[AppliedKind] | undefined = this.get(kind, name);
+  child = <K extends RenderedKind>(kind: K, { name }: InstanceKey): DeepReadonly<ChildTypes[K]> | undefined => {
+    const found: Stored[RenderedKind] | undefined = this.get(kind, name);
     if (found?.metadata?.labels?.[LABEL.instance] === undefined || this.unseen.has(`${kind} ${name}`)) return undefined;
     const cached = kind === "ConfigMap" ? trimConfigMap(found as Stored["ConfigMap"]) : found;
     return cached as DeepReadonly<ChildTypes[K]>;
@@ -167,7 +167,7 @@ export class MemoryInstanceWorld implements InstanceWorld {
     return this.get("FireboltInstance", name);
   };
 
-  readChild = async (kind: AppliedKind, { name }: InstanceKey) => {
+  readChild = async (kind: RenderedKind, { name }: InstanceKey) => {
     this.#ask(`get ${kind} ${name}`);
     const found = this.get(kind, name);
     return found?.metadata === undefined ? undefined : { kind, metadata: found.metadata };
@@ -298,7 +298,7 @@ export class MemoryInstanceWorld implements InstanceWorld {
   };
 
   #store(rendered: Rendered, verb: "create" | "update"): void {
-    const object = this.mutate(structuredClone(rendered)) as Stored[AppliedKind];
+    const object = this.mutate(structuredClone(rendered)) as Stored[RenderedKind];
     const found = this.get(rendered.kind, rendered.metadata.name);
     if (rendered.kind === "RoleBinding" && found !== undefined && "roleRef" in found)
       if (!isDeepStrictEqual(found.roleRef, rendered.roleRef))
@@ -306,7 +306,7 @@ export class MemoryInstanceWorld implements InstanceWorld {
     const { uid, generation = 0 } = found?.metadata ?? {};
     const metadata = { ...object.metadata, ...(uid === undefined ? {} : { uid }), generation: generation + 1 };
     const status = found !== undefined && "status" in found ? { status: found.status } : {};
-    this.put(rendered.kind, { ...object, ...status, metadata } as Stored[AppliedKind]);
+    this.put(rendered.kind, { ...object, ...status, metadata } as Stored[RenderedKind]);
     if (rendered.kind === "StatefulSet") this.makeClaim(rendered.metadata.name);
     this.loseAnswer(`${verb} ${rendered.kind} ${rendered.metadata.name}`);
   }

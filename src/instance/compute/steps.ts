@@ -2,7 +2,7 @@
 // they should be. Unchanged objects are not written again, and what switching a component off left behind goes once nobody uses it.
 
 import { ANNOTATION } from "../../api/labels.ts";
-import { type AppliedKind, type Child, isOwnedBy, type LiveObject, type Rendered } from "../children.ts";
+import { type Child, isOwnedBy, type LiveObject, type Rendered, type RenderedKind } from "../children.ts";
 import { retainedFor } from "../database/retention.ts";
 import { claimTemplateOf, growth, isOutdated, isRefused, isReplaceable, validateVolume } from "../database/storage.ts";
 import type { Removal, Step, Write } from "../decision.ts";
@@ -193,7 +193,7 @@ function unusedIdentity(s: InstanceSnapshot, objects: InstanceObjects): readonly
   ];
 }
 
-type Unused = readonly [AppliedKind, string];
+type Unused = readonly [RenderedKind, string];
 
 /** Whether every pod of the Deployment already runs as rendered now: pods of an older template may use what has been switched off. */
 function isReached(s: InstanceSnapshot, objects: readonly Rendered[], deployment: string): boolean {
@@ -210,7 +210,7 @@ function removals(s: InstanceSnapshot, unused: readonly Unused[]): readonly Writ
   });
 }
 
-function removalOf(kind: AppliedKind, child: Child<LiveObject>): Removal | undefined {
+function removalOf(kind: RenderedKind, child: Child<LiveObject>): Removal | undefined {
   if (child.type !== "live") return undefined;
   const { name, uid } = child.object.metadata ?? {};
   return name === undefined || uid === undefined ? undefined : { kind, name, uid };

@@ -4,7 +4,8 @@ import { type Logger, NotLeaderError } from "@firebolt-operator/kube";
 import type { NextCheck } from "@firebolt-operator/kube/controller";
 import { INSTANCE_NAMES } from "../../api/group.ts";
 import { ANNOTATION } from "../../api/labels.ts";
-import { CHILD_KINDS, type ChildKind, type ChildReference, type Instance, identityOf, isOwnedBy } from "../children.ts";
+import { CHILD_KINDS, CHILDREN } from "../child-kinds.ts";
+import { type ChildKind, type ChildReference, type Instance, identityOf, isOwnedBy } from "../children.ts";
 import { retainedFor } from "../database/retention.ts";
 import { canHaveChildren, credentialsSecretName, postgresName } from "../names.ts";
 import type { InstanceWorld } from "../world.ts";
@@ -55,7 +56,7 @@ interface Scope {
 }
 
 function isToDelete(kind: ChildKind, { managesRoles, keepsVolume }: Scope): boolean {
-  if (kind === "Role") return managesRoles;
+  if (CHILDREN[kind].needsRoles) return managesRoles;
   return kind !== "PersistentVolumeClaim" || !keepsVolume;
 }
 
