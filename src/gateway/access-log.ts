@@ -1,7 +1,8 @@
-// The access log: one line per client request on standard output. Flags and details distinguish a response of Envoy's own (the query
-// reached no engine) from that of an engine. Values from clients are truncated, and of the query string only the query's label is
-// logged: settings and parameters may hold credentials. The label comes from routing.lua and not from Envoy's own `QUERY_PARAM`,
-// which decodes it, line breaks included: a client could write log lines of its own.
+// The access log: one line per client request on standard output. Flags and details distinguish a response of Envoy's
+// own (the query reached no engine) from that of an engine. Values from clients are truncated, and of the query string
+// only the query's label is logged: settings and parameters may hold credentials. The label comes from routing.lua and
+// not from Envoy's own `QUERY_PARAM`, which decodes it, line breaks included: a client could write log lines of its
+// own.
 
 const FIELDS = [
   "[%START_TIME%]",

@@ -10,8 +10,8 @@ import {
 } from "./envoy-types.ts";
 
 /**
- * How many engines can be in use at the same time; every requested name counts, whether the engine exists or not. Envoy's own limit of
- * 1024 is less than a fleet. One takes 58 KiB with two workers, so these take 570 MiB.
+ * How many engines can be in use at the same time; every requested name counts, whether the engine exists or not.
+ * Envoy's own limit of 1024 is less than a fleet. One takes 58 KiB with two workers, so these take 570 MiB.
  */
 const MOST_SUB_CLUSTERS = 10_000;
 /** Envoy's default: what a gateway with little memory still gets. */
@@ -21,8 +21,9 @@ const SUB_CLUSTER_BYTES = 64 * 1024;
 const SUB_CLUSTER_SHARE = 1 / 4;
 
 /**
- * A name without requests is dropped after one to two of these, and its DNS lookups with it. Short, because names that do not exist are
- * kept as long as those that do; an engine that is used again costs one lookup and one health check, some milliseconds.
+ * A name without requests is dropped after one to two of these, and its DNS lookups with it. Short, because names that
+ * do not exist are kept as long as those that do; an engine that is used again costs one lookup and one health check,
+ * some milliseconds.
  */
 const SUB_CLUSTER_TTL = "10s";
 
@@ -44,9 +45,9 @@ export function renderEngineCluster(memoryLimitBytes: number | undefined) {
     connect_timeout: CONNECT_TIMEOUT,
     per_connection_buffer_limit_bytes: BUFFER_LIMIT_BYTES,
     lb_policy: "CLUSTER_PROVIDED",
-    // Well inside the time for which a query is retried: with Envoy's default of 5 s, queries that hit the termination of the last old
-    // pod run out of retries before the new address is resolved. The successor of this deprecated field is a cluster type of its own,
-    // which a forward proxy cannot use.
+    // Well inside the time for which a query is retried: with Envoy's default of 5 s, queries that hit the termination
+    // of the last old pod run out of retries before the new address is resolved. The successor of this deprecated field
+    // is a cluster type of its own, which a forward proxy cannot use.
     dns_refresh_rate: "2s",
     cluster_type: {
       name: "envoy.clusters.dynamic_forward_proxy",
@@ -59,15 +60,15 @@ export function renderEngineCluster(memoryLimitBytes: number | undefined) {
       }),
     },
     upstream_connection_options: { tcp_keepalive: TCP_KEEPALIVE },
-    // One query per connection: a stale address costs one failed connect, never a query on a connection about to close. The
-    // successor of this deprecated field makes a forward proxy refuse to load without TLS settings.
+    // One query per connection: a stale address costs one failed connect, never a query on a connection about to close.
+    // The successor of this deprecated field makes a forward proxy refuse to load without TLS settings.
     max_requests_per_connection: 1,
     circuit_breakers: {
       thresholds: [
         {
           priority: "DEFAULT",
-          // So many that no query ever waits for another's connection: with fewer, queries would hang for as long as clients that send
-          // nothing occupy the engine's places.
+          // So many that no query ever waits for another's connection: with fewer, queries would hang for as long as
+          // clients that send nothing occupy the engine's places.
           max_connections: MOST_QUERIES + MOST_CONNECTING,
           max_pending_requests: MOST_CONNECTING,
           max_requests: MOST_QUERIES,
@@ -75,8 +76,8 @@ export function renderEngineCluster(memoryLimitBytes: number | undefined) {
         },
       ],
     },
-    // An address that left the Service gets no new query, healthy or not: the superseded generation of an engine stays healthy while it
-    // drains; it would keep receiving queries and never finish draining.
+    // An address that left the Service gets no new query, healthy or not: the superseded generation of an engine stays
+    // healthy while it drains; it would keep receiving queries and never finish draining.
     ignore_health_on_host_removal: true,
     // On the query port: the forward proxy allows no other port per host.
     health_checks: [

@@ -1,5 +1,5 @@
-// The complete Envoy configuration of a gateway, as data. A pure function of the FireboltInstance: it depends on no engine, clock or
-// cluster state, because otherwise an engine event would roll the gateway.
+// The complete Envoy configuration of a gateway, as data. A pure function of the FireboltInstance: it depends on no
+// engine, clock or cluster state, because otherwise an engine event would roll the gateway.
 import { renderAdminCluster, renderEngineCluster } from "./clusters.ts";
 import { extension, socketAddress } from "./envoy-types.ts";
 import { renderClientListener, renderStatsListener } from "./listeners.ts";
@@ -19,7 +19,9 @@ export interface GatewayConfigInput {
   readonly memoryLimitBytes?: number | undefined;
 }
 
-/** The bootstrap of one Envoy process. The operator renders it for a pod; other placements are for running it elsewhere. */
+/**
+ * The bootstrap of one Envoy process. The operator renders it for a pod; other placements are for running it elsewhere.
+ */
 export function renderGatewayConfig(input: GatewayConfigInput, placement: GatewayPlacement = POD_PLACEMENT) {
   const { address, clientPort, adminPort, dnsResolvers } = placement;
   const { wakeHoldPort = GATEWAY_PORTS.wakeHold, wakeProbePort = GATEWAY_PORTS.wakeProbe } = placement;
@@ -49,8 +51,9 @@ export function renderGatewayConfig(input: GatewayConfigInput, placement: Gatewa
 export type GatewayConfig = ReturnType<typeof renderGatewayConfig>;
 
 /**
- * Names of engines are complete, so the pod's search list must not be tried: its entries come before the name itself (ndots:5), and the
- * owner of a wildcard in a domain of the node would get the queries. Without resolvers the addresses come from resolv.conf.
+ * Names of engines are complete, so the pod's search list must not be tried: its entries come before the name itself
+ * (ndots:5), and the owner of a wildcard in a domain of the node would get the queries. Without resolvers the addresses
+ * come from resolv.conf.
  */
 function renderDnsResolver(resolvers: readonly SocketEndpoint[] | undefined) {
   return {

@@ -23,8 +23,8 @@ interface Bind {
 }
 
 /**
- * How long Envoy waits for a client to read a response on a connection that closes with it. With Envoy's default of 1 s a gateway that is
- * short of processor time closes connections before it has written the response.
+ * How long Envoy waits for a client to read a response on a connection that closes with it. With Envoy's default of 1 s
+ * a gateway that is short of processor time closes connections before it has written the response.
  */
 const DELAYED_CLOSE_TIMEOUT = "5s";
 
@@ -32,8 +32,8 @@ const DELAYED_CLOSE_TIMEOUT = "5s";
 const STREAM_IDLE_TIMEOUT = "300s";
 
 /**
- * How long a request may take to arrive, body included; a running query is past it. It is the only timer for a client that stops in the
- * middle of its request: without it, that query occupies one of the engine's places for ever.
+ * How long a request may take to arrive, body included; a running query is past it. It is the only timer for a client
+ * that stops in the middle of its request: without it, that query occupies one of the engine's places for ever.
  */
 const REQUEST_TIMEOUT = "300s";
 const REQUEST_HEADERS_TIMEOUT = "60s";
@@ -45,7 +45,10 @@ const HTTP2_LIMITS = {
   initial_connection_window_size: 1024 * 1024,
 } as const;
 
-/** A request that is aborted for memory while it is received: Envoy reports an error of its own (500); new requests get 503. */
+/**
+ * A request that is aborted for memory while it is received: Envoy reports an error of its own (500); new requests get
+ * 503.
+ */
 const OVERLOADED = {
   filter: {
     extension_filter: {
@@ -60,8 +63,8 @@ const OVERLOADED = {
 } as const;
 
 /**
- * The engine's last address was removed before the wake agent could hold the query: its pods were deleted, not stopped. The query has
- * reached no engine, so the client may send it again; the response is that of a hold that timed out.
+ * The engine's last address was removed before the wake agent could hold the query: its pods were deleted, not stopped.
+ * The query has reached no engine, so the client may send it again; the response is that of a hold that timed out.
  */
 const NO_ENDPOINT = {
   filter: { response_flag_filter: { flags: ["UH"] } },
@@ -71,8 +74,8 @@ const NO_ENDPOINT = {
 } as const;
 
 /**
- * Connections for statistics and probes. The port is open to every pod and exempt from the overload manager, so it has its own limit:
- * beyond it a connection is closed. Far more than the kubelet and every Prometheus use together.
+ * Connections for statistics and probes. The port is open to every pod and exempt from the overload manager, so it has
+ * its own limit: beyond it a connection is closed. Far more than the kubelet and every Prometheus use together.
  */
 const MOST_STATS_CONNECTIONS = 256;
 
@@ -86,12 +89,13 @@ const STATS_TIMERS = {
 } as const;
 
 /**
- * No client is trusted, wherever it comes from: what Envoy would accept from a trusted proxy (addresses, request ids, its own headers for
- * retries and timeouts) is taken from the connection or set here.
+ * No client is trusted, wherever it comes from: what Envoy would accept from a trusted proxy (addresses, request ids,
+ * its own headers for retries and timeouts) is taken from the connection or set here.
  */
 const TRUST_NO_CALLER = {
   use_remote_address: true,
-  // An address that no connection comes from. An empty list would not do: to Envoy it means every private address, and so every pod.
+  // An address that no connection comes from. An empty list would not do: to Envoy it means every private address, and
+  // so every pod.
   internal_address_config: { cidr_ranges: [{ address_prefix: "255.255.255.255", prefix_len: 32 }] },
 } as const;
 

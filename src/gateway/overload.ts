@@ -1,16 +1,18 @@
-// What a gateway does before it runs out of memory or of connections: it rejects new work, so that accepted work can finish. Without
-// it the kernel kills the container, and every query of every client with it.
+// What a gateway does before it runs out of memory or of connections: it rejects new work, so that accepted work can
+// finish. Without it the kernel kills the container, and every query of every client with it.
 import { extension } from "./envoy-types.ts";
 
 const HEAP_MONITOR = "envoy.resource_monitors.fixed_heap";
 const CONNECTIONS_MONITOR = "envoy.resource_monitors.global_downstream_max_connections";
 
-/** Client connections of one gateway pod, over all engines. One takes 7 KiB, and 28 KiB once it has carried a request. */
+/**
+ * Client connections of one gateway pod, over all engines. One takes 7 KiB, and 28 KiB once it has carried a request.
+ */
 export const MAX_CLIENT_CONNECTIONS = 16_384;
 
 /**
- * The share of the container's memory that Envoy's heap may use. The rest is for what counts towards the limit but is not heap: code,
- * stacks, and the kernel's socket buffers, which are full exactly when the heap is.
+ * The share of the container's memory that Envoy's heap may use. The rest is for what counts towards the limit but is
+ * not heap: code, stacks, and the kernel's socket buffers, which are full exactly when the heap is.
  */
 const HEAP_SHARE = 0.8;
 
@@ -19,11 +21,14 @@ const SHRINK_AT = 0.7;
 /** The quarter above is for uploads that have been accepted and still grow, to four MiB each. */
 const STOP_REQUESTS_AT = 0.75;
 /**
- * Requests that were accepted while small can grow together to any size: from here on those that are still being received are aborted,
- * with 503, as soon as their next bytes arrive. A query that was received completely sends no more bytes, so it is never aborted.
+ * Requests that were accepted while small can grow together to any size: from here on those that are still being
+ * received are aborted, with 503, as soon as their next bytes arrive. A query that was received completely sends no
+ * more bytes, so it is never aborted.
  */
 const END_UPLOADS_AT = 0.85;
-/** Even a rejection takes memory. Connections are closed, not left waiting: a client must learn that it is not served. */
+/**
+ * Even a rejection takes memory. Connections are closed, not left waiting: a client must learn that it is not served.
+ */
 const REJECT_CONNECTIONS_AT = 0.95;
 
 /** As a power of two: streams that hold 64 KiB and more. */
@@ -80,7 +85,8 @@ function between(scaling_threshold: number, saturation_threshold: number) {
 }
 
 /**
- * For listeners whose own limits bound what they use: the kubelet's probes, which come to the pod's address, statistics, and the wake
- * agent on loopback work however busy clients are. A probe that failed for lack of memory would restart the gateway and abort every query.
+ * For listeners whose own limits bound what they use: the kubelet's probes, which come to the pod's address,
+ * statistics, and the wake agent on loopback work however busy clients are. A probe that failed for lack of memory
+ * would restart the gateway and abort every query.
  */
 export const EXEMPT_FROM_OVERLOAD = { ignore_global_conn_limit: true, bypass_overload_manager: true } as const;

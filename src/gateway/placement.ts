@@ -1,5 +1,5 @@
-// Where one Envoy process runs: in a gateway pod, or anywhere else with other ports and another name server (a test, a laptop). It
-// affects sockets only, never routing.
+// Where one Envoy process runs: in a gateway pod, or anywhere else with other ports and another name server (a test, a
+// laptop). It affects sockets only, never routing.
 import { GATEWAY_PORTS } from "./ports.ts";
 
 export interface SocketEndpoint {

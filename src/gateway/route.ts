@@ -1,4 +1,5 @@
-// The one route of client traffic, and when a query is retried. A query that may have reached an engine is never repeated.
+// The one route of client traffic, and when a query is retried. A query that may have reached an engine is never
+// repeated.
 import { BUFFER_LIMIT_BYTES, CLUSTER_NAME, extension, WAKE_CHANGING_KEY } from "./envoy-types.ts";
 import { ENGINE_QUERY_PORT } from "./ports.ts";
 
@@ -6,12 +7,15 @@ import { ENGINE_QUERY_PORT } from "./ports.ts";
 export const DRAINED_HEADER = "X-Firebolt-Drained";
 
 /**
- * No connection; a connection lost before the first byte of the request; the explicit rejection above. Not `reset` and not `5xx`: both
- * can follow a query that ran.
+ * No connection; a connection lost before the first byte of the request; the explicit rejection above. Not `reset` and
+ * not `5xx`: both can follow a query that ran.
  */
 const RETRY_ON = "connect-failure,reset-before-request,retriable-headers";
 
-/** The routes to the engines of a namespace: one, and with wake a second that signals the scripts that engines are changing. */
+/**
+ * The routes to the engines of a namespace: one, and with wake a second that signals the scripts that engines are
+ * changing.
+ */
 export function renderEngineRoutes(
   namespace: string,
   { wake = false, forwarding = renderForwarding() }: RouteOptions = {},
@@ -63,8 +67,8 @@ function renderRoute(namespace: string, forwarding: object, only: { match?: obje
 
 function renderForwarding() {
   return {
-    // Queries may run for hours, and silently: only the client's own deadline ends them. Without the second line the listener's
-    // idle timeout would cut a query that sends nothing for five minutes.
+    // Queries may run for hours, and silently: only the client's own deadline ends them. Without the second line the
+    // listener's idle timeout would cut a query that sends nothing for five minutes.
     timeout: "0s",
     idle_timeout: "0s",
     retry_policy: renderRetryPolicy(),

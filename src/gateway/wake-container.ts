@@ -1,5 +1,5 @@
-// The wake agent as a container of the gateway's pod, the token that only it gets, and the rights it needs. One place for everything
-// that has to agree with the agent's flags and with Envoy's configuration.
+// The wake agent as a container of the gateway's pod, the token that only it gets, and the rights it needs. One place
+// for everything that has to agree with the agent's flags and with Envoy's configuration.
 import type {
   V1Container,
   V1LifecycleHandler,
@@ -21,8 +21,8 @@ const TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
 const OUTLIVES_SECONDS = 12;
 
 /**
- * How the operator learns that an engine is requested: agents write it to the engine, or only expose it and the operator polls them. The
- * second way leaves the pod that faces untrusted traffic without any right to write.
+ * How the operator learns that an engine is requested: agents write it to the engine, or only expose it and the
+ * operator polls them. The second way leaves the pod that faces untrusted traffic without any right to write.
  */
 export type WakeMode = "annotation" | "demand";
 

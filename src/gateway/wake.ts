@@ -1,12 +1,16 @@
-// What a gateway that holds queries for stopped engines has in addition: the cluster of its wake agent, and a listener through which
-// the agent probes whether an engine can be reached. Both are on loopback; without the option neither is rendered.
+// What a gateway that holds queries for stopped engines has in addition: the cluster of its wake agent, and a listener
+// through which the agent probes whether an engine can be reached. Both are on loopback; without the option neither is
+// rendered.
 import { CLUSTER_NAME, CONNECT_TIMEOUT, extension, socketAddress } from "./envoy-types.ts";
 import { connectionManager, forwardProxyFilter, luaFilter, routerFilter } from "./listeners.ts";
 import { EXEMPT_FROM_OVERLOAD } from "./overload.ts";
 import { renderEngineRoutes } from "./route.ts";
 import { ROUTING_LUA } from "./routing-lua.ts";
 
-/** Every held query is one request. Envoy's own limit of 1024 would let the next ones pass unheld; the agent has a limit of its own. */
+/**
+ * Every held query is one request. Envoy's own limit of 1024 would let the next ones pass unheld; the agent has a limit
+ * of its own.
+ */
 const UNLIMITED = 1_000_000;
 
 export function renderWakeAgentCluster(port: number) {
@@ -39,8 +43,9 @@ export function renderWakeAgentCluster(port: number) {
 }
 
 /**
- * An engine that Kubernetes reports as ready may still be unknown to Envoy: addresses come from DNS, which is queried every two seconds
- * and may cache that there was none. The agent probes here, on the same clusters, until Envoy reaches the engine.
+ * An engine that Kubernetes reports as ready may still be unknown to Envoy: addresses come from DNS, which is queried
+ * every two seconds and may cache that there was none. The agent probes here, on the same clusters, until Envoy reaches
+ * the engine.
  */
 export function renderProbeListener(port: number, namespace: string) {
   return {

@@ -1,5 +1,5 @@
-// Stores the status that a pass computed, after its writes. A write that failed is what matters: a status that cannot be stored either
-// does not hide it.
+// Stores the status that a pass computed, after its writes. A write that failed is what matters: a status that cannot
+// be stored either does not hide it.
 import type { Logger } from "@firebolt-operator/kube";
 import type { InstanceStatus } from "../api/instance-status.ts";
 import type { WriteFailure } from "./apply.ts";

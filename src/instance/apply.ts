@@ -1,5 +1,5 @@
-// Makes the writes of a decision, step by step and in order. Every write is one awaited call; a crash between any two repeats the
-// pass. What a failed write means for the status is decided in compute.
+// Makes the writes of a decision, step by step and in order. Every write is one awaited call; a crash between any two
+// repeats the pass. What a failed write means for the status is decided in compute.
 import { isForbidden, type Logger } from "@firebolt-operator/kube";
 import { ANNOTATION } from "../api/labels.ts";
 import { CHILDREN } from "./child-kinds.ts";
@@ -28,7 +28,7 @@ export type Written =
   | { readonly type: "done" }
   /** The state that was read has changed meanwhile: the next pass reads it again. */
   | { readonly type: "stale" }
-  /** The API server does not know everywhere yet what it stored a moment ago: the next pass continues from there. */
+  /** A part of the API server has not yet observed what was stored a moment ago: the next pass continues from there. */
   | { readonly type: "early" }
   | { readonly type: "failed"; readonly failures: readonly WriteFailure[] };
 
@@ -36,7 +36,10 @@ export interface WriteFailure extends FailedWrite {
   readonly error: unknown;
 }
 
-/** Makes the writes of every step in order. Stops at the first failure that is no rejection: without a response the others would fail too. */
+/**
+ * Makes the writes of every step in order. Stops at the first failure that is no rejection: without a response the
+ * others fail too.
+ */
 export async function applyWrites(decision: WritingDecision, s: InstanceSnapshot, deps: ApplyDeps): Promise<Written> {
   const failures: WriteFailure[] = [];
   for (const step of "steps" in decision ? decision.steps : []) {
@@ -60,8 +63,8 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * After a rejected write the rest of its component waits: a Deployment must not roll to a ConfigMap that was not stored. Independent
- * kinds are written all the same.
+ * After a rejected write the rest of its component waits: a Deployment must not roll to a ConfigMap that was not
+ * stored. Independent kinds are written all the same.
  */
 function dependsOnFailure({ component }: Step, write: Write, failures: readonly FailedWrite[]): boolean {
   const isIndependent =
@@ -76,7 +79,7 @@ async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Pr
     case "createCredentials": {
       const retained = retainedFor(s.instance.spec);
       const outcome = await world.createSecret(renderCredentialsSecret(identity, deps.newPassword(), retained));
-      // Another writer was faster: its Secret must be verified before anything is built on it.
+      // Another writer was faster: its Secret must be verified before it is used.
       if (outcome === "exists") return "stale";
       logger.info("credentials created", { secret: credentialsSecretName(identity.name) });
       deps.onCredentialsCreated();
@@ -135,7 +138,7 @@ async function guardPostgres(
   return "made";
 }
 
-/** A rejection leaves a volume that works: the pass begins again and goes on without. */
+/** A rejection leaves a volume that works: the next pass continues without the growth. */
 async function growClaim(
   { name, uid, size }: Extract<Write, { type: "growClaim" }>,
   { identity, nowMs }: InstanceSnapshot,
@@ -156,7 +159,7 @@ async function growClaim(
   return "made";
 }
 
-/** An object that stays is unused, and is garbage collected with the instance. */
+/** An object that cannot be deleted is unused, and is garbage collected with the instance. */
 async function retire(
   { kind, name }: Extract<Write, { type: "retire" }>,
   { identity }: InstanceSnapshot,

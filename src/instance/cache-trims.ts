@@ -1,4 +1,5 @@
-// What the caches keep of an object: everything that is compared or decided by, and nothing that only changes often. Pure.
+// What the caches keep of an object: everything that is compared or decided by, and nothing that only changes often.
+// Pure.
 import type { KubeObject } from "@firebolt-operator/kube";
 import type { V1ConfigMap, V1Deployment, V1StatefulSet } from "../api/generated/kubernetes.ts";
 import { digestData } from "./drift/config-map-digest.ts";

@@ -1,5 +1,6 @@
-// The kinds of objects that an instance has, one declaration each. Types, caches, watches, reads, the deletion of an instance and the
-// order of its deletes follow from this table; docs/adr/0028-child-kinds-of-an-instance.md lists what else a new kind takes.
+// The kinds of objects that an instance has, one declaration each. Types, caches, watches, reads, the deletion of an
+// instance and the order of its deletes follow from this table; docs/adr/0028-child-kinds-of-an-instance.md lists what
+// else a new kind takes.
 import { defineResource, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import type { CacheOptions, ObjectCache } from "@firebolt-operator/kube/cache";
 import {

@@ -12,10 +12,10 @@ export type Instance = DeepReadonly<FireboltInstance>;
 export type Deployment = DeepReadonly<V1Deployment>;
 export type Secret = DeepReadonly<V1Secret>;
 
-/** An object of the instance as the API server or a cache tells it. */
+/** An object of the instance as the API server or a cache returns it. */
 export type LiveObject = DeepReadonly<ChildTypes[RenderedKind]>;
 
-/** An object as it is to be, complete: kind, name and owner are always there. */
+/** A complete desired object: kind, name and owner are always set. */
 export type Rendered<K extends RenderedKind = RenderedKind> = {
   [P in K]: Omit<ChildTypes[P], "metadata"> & { apiVersion: string; kind: P; metadata: RenderedMetadata };
 }[K];
@@ -26,16 +26,16 @@ export interface RenderedMetadata extends V1ObjectMeta {
   labels: Record<string, string>;
 }
 
-/** An object of any kind, reduced to what deciding about its removal needs. */
+/** An object of any kind, reduced to what the decision to delete it needs. */
 export interface ChildReference {
   readonly kind: ChildKind;
   readonly metadata: ChildMetadata;
 }
 
-/** Who manages which field is of no interest. */
+/** Without managed fields, which no decision reads. */
 export type ChildMetadata = DeepReadonly<Omit<V1ObjectMeta, "managedFields">>;
 
-/** The owner reference of whoever controls an object. */
+/** The owner reference of the controller of an object. */
 export function controllerOf(metadata: ChildMetadata | undefined): DeepReadonly<V1OwnerReference> | undefined {
   return metadata?.ownerReferences?.find(({ controller }) => controller === true);
 }

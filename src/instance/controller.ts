@@ -1,4 +1,5 @@
-// The instance controller as a value: what it watches, which instance an event concerns, and the pass. Wiring only.
+// The instance controller as a value: its watches, the mapping of events to instances, and the reconcile function.
+// Wiring only.
 import type { Clock } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { type Controller, watch } from "@firebolt-operator/kube/controller";
@@ -18,10 +19,13 @@ export interface InstanceControllerDeps {
   readonly clock: Clock;
   readonly events: EventSink;
   readonly defaults: Pick<OperatorDefaults, "images">;
-  /** Default: the format that the default image reads, no wake agent, a Role per instance, the runtime's seccomp profile. */
+  /**
+   * Default: the format that the default image reads, no wake agent, a Role per instance, the runtime's seccomp
+   * profile.
+   */
   readonly rendering?: Omit<Partial<RenderSettings>, "images">;
   readonly metrics?: InstanceMetrics;
-  /** Instances worked on at the same time. */
+  /** Instances reconciled at the same time. */
   readonly concurrency?: number;
 }
 

@@ -1,4 +1,5 @@
-// A process may end between any two requests, and an answer may get lost: neither may cost the account, the password or an object.
+// A process may end between any two requests, and an answer may get lost: neither may cost the account, the password or
+// an object.
 import { KubeConnectionError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";

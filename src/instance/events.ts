@@ -1,5 +1,5 @@
-// Which Kubernetes events a stored status deserves (docs/monitoring.md#events). Pure: what is told depends on the status before and after,
-// so a repeated pass tells nothing twice.
+// The Kubernetes events of a stored status (docs/monitoring.md#events). Pure: they depend on the status before and
+// after, so a repeated pass reports nothing twice.
 import type { EventNote } from "@firebolt-operator/kube/events";
 import { findCondition } from "../api/condition-list.ts";
 import type { DeepReadonly } from "../api/deep-readonly.ts";
@@ -35,7 +35,7 @@ export function eventsOf(s: InstanceSnapshot, after: Status): readonly EventNote
   return told.map((event) => noteOf(before, event));
 }
 
-/** To be recorded once the Secret is stored. Its content is nobody's business. */
+/** To be recorded once the Secret is stored. Its content appears nowhere. */
 export function credentialsEvent(instance: Instance): EventNote {
   const note = `Secret ${credentialsSecretName(instance.metadata?.name ?? "")} holds the generated database credentials`;
   return noteOf(instance, { type: "Normal", reason: "PostgresCredentialsCreated", note });
@@ -49,7 +49,7 @@ export function restoredEvent(instance: Instance, { kind, name, damage }: Restor
   return noteOf(instance, { type: "Normal", reason: "ChildRestored", note: `${kind} ${name} ${what}` });
 }
 
-/** In the error's own words. */
+/** With the error's own message. */
 export function failureEvent(instance: Instance, text: string): EventNote {
   return noteOf(instance, { type: "Warning", reason: "ReconcileFailed", note: text });
 }
@@ -69,7 +69,7 @@ function regarding({ metadata }: Instance): EventNote["regarding"] {
   };
 }
 
-/** A component that is only starting is no news; one that stops being ready, or cannot start, is. */
+/** A component that is only starting is not reported; one that stops being ready, or cannot start, is. */
 function componentEvent(type: (typeof COMPONENTS)[number], before: Status, after: Status): readonly Told[] {
   const [was, is] = [findCondition(before?.conditions, type), findCondition(after?.conditions, type)];
   if (is === undefined || (was?.status === is.status && was.reason === is.reason)) return [];
@@ -80,7 +80,7 @@ function componentEvent(type: (typeof COMPONENTS)[number], before: Status, after
   return [{ type: "Warning", reason: "ComponentUnready", note: `${component}: ${is.reason}: ${is.message}` }];
 }
 
-/** Each stage of the loss is told: what can still be saved, and what no longer can. */
+/** Each stage of the loss is reported: what can still be saved, and what no longer can. */
 function catalogueEvents({ metadata, status }: Instance, after: Status): readonly Told[] {
   const is = findCondition(after?.conditions, LOSS);
   const isNews = is?.reason === "CatalogueLost" && status?.reported?.metadata !== after?.reported?.metadata;
@@ -131,10 +131,10 @@ function causeEvent(cause: ShownCause, { metadata, spec }: Instance): Told {
   return { type: "Warning", reason: "PodFailing", note };
 }
 
-/** What a metadata service that starts and never gets ready most often has in its log. */
+/** The most frequent cause in the log of a metadata service that starts and never becomes ready. */
 function loginHint({ namespace = "", name = "" }: Instance["metadata"] = {}, spec: Instance["spec"]): string {
   const suspect = `; if PostgreSQL rejects its password there, restore Secret ${databaseSecretName(name, spec)}`;
-  // Where the database is not the operator's, so is no pod of it.
+  // An external database has no pod of the operator's.
   if (spec.metadata.postgres !== undefined) return suspect;
   return (
     `${suspect}, or set that password in the database: ` +

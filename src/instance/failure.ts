@@ -1,5 +1,5 @@
-// Passes that fail: what the API server said belongs where people look, in Ready and in an event, and not in the log alone. Each text is told
-// once; failures that a retry mends (a lost race, a short outage) change no condition.
+// Failed passes: the error is shown in the condition Ready and in an event, not in the log alone. Each error is
+// reported once; failures that a retry resolves (a conflict, a short outage) change no condition.
 import type { Logger } from "@firebolt-operator/kube";
 import type { EventSink } from "@firebolt-operator/kube/events";
 import { tryWriteStatus } from "./apply-status.ts";
@@ -16,10 +16,10 @@ interface FailureDeps {
   readonly nowMs: () => number;
 }
 
-/** Passes in a row after which a failure that is no rejection counts as lasting. */
+/** Passes in a row after which a failure that is no rejection counts as persistent. */
 const LASTING = 3;
 
-/** Records the event once it lasts; returns whether it does so from this pass on. */
+/** Records the event once the failure persists; returns whether this pass is the first to report it. */
 export function noteFailure(instance: Instance, error: unknown, memory: InstanceMemory, deps: FailureDeps): boolean {
   const text = failureText(error);
   const count = memory.failure?.text === text ? memory.failure.count + 1 : 1;
@@ -29,7 +29,7 @@ export function noteFailure(instance: Instance, error: unknown, memory: Instance
   return isNews;
 }
 
-/** Stores Ready=False with the error. Best effort: the failure that is shown is the one that counts. */
+/** Stores Ready=False with the error. Best effort: the original failure is the one that counts. */
 export async function showFailure(
   world: InstanceWorld,
   instance: Instance,

@@ -1,4 +1,5 @@
-// The caches that the instance controller reads: instances, engines, and one per child kind, of objects that carry the instance label.
+// The caches that the instance controller reads: instances, engines, and one per child kind, of objects that carry the
+// instance label.
 import type { ObjectCache } from "@firebolt-operator/kube/cache";
 import { FireboltEngine } from "../api/engine.ts";
 import { FireboltInstance } from "../api/instance.ts";
@@ -6,7 +7,10 @@ import { CHILD_KINDS, CHILDREN, type ChildKind, type CreateCache } from "./child
 
 export type { CacheSpec, CreateCache } from "./child-kinds.ts";
 
-/** Of Secrets the metadata alone. Absent: Roles, where gateways are bound to a ClusterRole and the operator has no right on them. */
+/**
+ * Of Secrets the metadata alone. Absent: Roles, where gateways are bound to a ClusterRole and the operator has no right
+ * on them.
+ */
 export type ChildCaches = { readonly [K in ChildKind]?: ReturnType<(typeof CHILDREN)[K]["createCache"]> };
 
 export interface InstanceCaches {

@@ -1,6 +1,7 @@
-// The Secret with which metadata logs in to its database. Contents of Secrets are neither cached nor watched: one is read when the
-// spec is new, when the process is, while metadata does not serve and, of those that the operator makes, when their metadata changed.
-// An instance at rest costs no request with the database that the operator runs, and one per minute with an external one.
+// Observes the Secret with which the metadata service logs in to its database. Contents of Secrets are neither cached
+// nor watched. One is read for a new spec, in a new process, while metadata does not serve and, if the operator created
+// it, when its metadata changed. An idle instance costs no request with the built-in database, and one per minute with
+// an external one.
 
 import { ANNOTATION } from "../api/labels.ts";
 import { withNextStep } from "../api/next-step.ts";
@@ -27,9 +28,9 @@ import { databaseSecretName } from "./render/metadata.ts";
 import { type ClaimView, type Credentials, childOf, type InstanceSnapshot } from "./snapshot.ts";
 import type { InstanceWorld } from "./world.ts";
 
-/** While metadata starts, its Deployment reports often; the Secret need not be read each time. */
+/** While metadata starts, its Deployment changes often; the Secret need not be read each time. */
 const TRUSTED_MS = 10_000;
-/** A Secret that is deleted or emptied while metadata serves shows within this time and one recheck of an instance at rest. */
+/** A Secret that is deleted or emptied while metadata serves is noticed within this time and one recheck. */
 const EXTERNAL_TRUSTED_MS = 60_000;
 
 export interface CredentialsQuestion {
@@ -105,7 +106,7 @@ async function observeInternal(
         `create it with spec.id ${account}, or under another name`,
     );
   const problem = internalSecretProblem(secret);
-  // It is never repaired: the database was made with what it once said.
+  // It is never repaired: the database was initialised with its former values.
   if (problem === undefined) return { type: "usable" };
   const isOfOtherType = secret.type !== SECRET_TYPE;
   const first = isOfOtherType
@@ -115,9 +116,9 @@ async function observeInternal(
   return broken(withNextStep(`Secret ${name} ${problem}`, next));
 }
 
-/** A new password would lock everybody out of data that was made with the old one. */
+/** A new password would lock out every client of data that was created with the old one. */
 function missing(identity: InstanceIdentity, secret: string, claim: ClaimView | undefined): Credentials {
-  // Without the label it may be an empty volume that somebody made beforehand.
+  // Without the label it may be an empty volume that was prepared beforehand.
   if (claim?.isLabelled !== true) return { type: "toCreate" };
   const name = claimName(identity.name);
   if (claim.isLeaving) return broken(`PersistentVolumeClaim ${name} is still being deleted`);
@@ -133,8 +134,9 @@ function missingText(identity: InstanceIdentity, secret: string, claim: string):
 }
 
 /**
- * Without a backup: inside the pod no password is needed. One line for a Secret that is gone and for one that lacks a key, with the labels
- * by which its changes are watched. Applied by the server, which keeps no second copy of the password in an annotation.
+ * Without a backup: inside the pod no password is needed. One command for a Secret that is missing and for one that
+ * lacks a key, with the labels by which it is watched. Server-side apply, because the client's apply keeps a copy of
+ * the password in an annotation.
  */
 function newPasswordText({ namespace, name }: InstanceIdentity, secret: string): string {
   const labels = Object.entries(componentLabels(name, "postgres")).map(([key, value]) => `${key}=${value}`);

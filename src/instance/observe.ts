@@ -1,5 +1,5 @@
-// Reads everything one decision depends on: children from caches, the database's Secret only when it must be known. Writes
-// nothing and decides nothing.
+// Reads everything that one decision depends on: children from caches, the Secret of the database only when it is
+// needed. Writes nothing and decides nothing.
 import type { Logger } from "@firebolt-operator/kube";
 import { renderedNames } from "./child-kinds.ts";
 import type { Child, Instance, LiveObject } from "./children.ts";
@@ -80,7 +80,10 @@ function refusedGrowth({ growth }: InstanceMemory, nowMs: number): RefusedGrowth
   return ageMs >= 0 && ageMs < RECHECK_MS.growth ? growth : undefined;
 }
 
-/** Another account than the known one rolls every gateway, so a cache that lags behind must not tell of it. */
+/**
+ * A replaced account rolls every gateway, so the absence of the known one is confirmed with the API server: a cache may
+ * lag behind.
+ */
 async function confirmAccount(
   world: InstanceWorld,
   instance: Instance,

@@ -1,5 +1,5 @@
-// Passes over a world in memory: objects are created where there are none and never adopted, also when the cache lags behind, an
-// object lost its label, or the name changes hands between two requests.
+// Passes over a world in memory: objects are created where there are none and never adopted, also when the cache lags
+// behind, an object lost its label, or the name changes hands between two requests.
 import { describe, expect, test } from "vitest";
 import type { Kind } from "../../test/support/instance-cluster.ts";
 import { InstanceRun } from "../../test/support/instance-passes.ts";

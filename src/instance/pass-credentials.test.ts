@@ -1,4 +1,5 @@
-// Passes over a world in memory: the database's credentials, generated or brought, and the account id. Neither may ever change.
+// Passes over a world in memory: the database's credentials, generated or brought, and the account id. Neither may ever
+// change.
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
 import { splitNextStep } from "../api/next-step.ts";

@@ -1,4 +1,5 @@
-// Passes over a world in memory: what others change is put back, what others add is left alone, what is switched off goes.
+// Passes over a world in memory: what others change is put back, what others add is left alone, what is switched off
+// goes.
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
 

@@ -1,4 +1,5 @@
-// Passes over a world in memory: repairs leave an event, and a pass that fails shows it in Ready and in one event, until it succeeds again.
+// Passes over a world in memory: repairs leave an event, and a pass that fails shows it in Ready and in one event,
+// until it succeeds again.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";

@@ -1,5 +1,5 @@
-// Passes over a world in memory: the API server refuses to bind a Role that it does not know, and looks Roles up in a cache of its
-// own. One that was written a moment ago is waited for; one that is nobody's here is an error.
+// Passes over a world in memory: the API server refuses to bind a Role that it does not know, and looks Roles up in a
+// cache of its own. One that was written a moment ago is waited for; one that is nobody's here is an error.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";

@@ -1,5 +1,5 @@
-// Passes over a world in memory: what the command line decides about the gateway's identity, its agent and its hardening, and what
-// changing one of them writes.
+// Passes over a world in memory: what the command line decides about the gateway's identity, its agent and its
+// hardening, and what changing one of them writes.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";

@@ -1,5 +1,5 @@
-// Passes over a world in memory: what the API server rejects for reasons outside the spec is shown and retried at a steady pace, and
-// keeps nothing else from being repaired or reported.
+// Passes over a world in memory: what the API server rejects for reasons outside the spec is shown and retried at a
+// steady pace, and keeps nothing else from being repaired or reported.
 import { KubeApiError, KubeConnectionError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";

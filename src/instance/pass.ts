@@ -1,5 +1,5 @@
-// One pass over one instance, a straight line (docs/design/instance.md#steps-of-a-pass): entry, deletion, finalizer, id, observe,
-// compute, apply. Knows the outside only through its world.
+// One pass over one instance (docs/design/instance.md#steps-of-a-pass): entry, deletion, finalizer, id, observe,
+// compute, apply. Reaches the cluster only through its world.
 import { randomBytes } from "node:crypto";
 import type { Logger } from "@firebolt-operator/kube";
 import type { NextCheck } from "@firebolt-operator/kube/controller";
@@ -62,7 +62,7 @@ async function endInstance(
     const heldBy = await orShown(observeHold(world, instance), { world, instance, deps });
     if (heldBy.length > 0) {
       const next = await keepUp(world, instance, { ...deps, heldBy });
-      // Engines that the watch selector hides are not announced.
+      // Engines that the watch selector excludes trigger no event.
       return typeof next === "object" ? { afterMs: Math.min(next.afterMs, RECHECK_MS.refused) } : next;
     }
     const { logger, settings } = deps;
@@ -80,7 +80,7 @@ interface Shown {
   readonly deps: PassDeps;
 }
 
-/** What fails before anything is decided, or in its stead, shows like any other failed pass. */
+/** A failure before anything is decided, or of a deletion, is reported like any other failed pass. */
 async function orShown<T>(work: Promise<T>, { world, instance, deps }: Shown): Promise<T> {
   try {
     return await work;
@@ -165,7 +165,7 @@ interface ApplyContext {
   readonly deps: PassDeps;
 }
 
-/** The writes of the decision, then the one status write: with failed writes, compute decides again what it shows. */
+/** The writes of the decision, then the one status write: after failed writes, compute decides again what it shows. */
 async function apply(
   decision: WritingDecision,
   snapshot: InstanceSnapshot,

@@ -1,5 +1,6 @@
-// The rules of an instance that lie outside its templates: authentication, identity providers, TLS, and what may not change. The
-// features cannot be enabled yet, so these tables are where their rules are proved; the texts are those that users will read.
+// The rules of an instance that lie outside its templates: authentication, identity providers, TLS, and what may not
+// change. The features cannot be enabled yet, so these tables are where their rules are proved; the texts are those
+// that users will read.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { instance } from "../../test/support/manifests.ts";

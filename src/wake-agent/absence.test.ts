@@ -1,4 +1,5 @@
-// The absence check against an API server whose responses the test controls one by one: what is confirmed, and what is not.
+// The absence check against an API server whose responses the test controls one by one: what is confirmed, and what is
+// not.
 import { silentLogger } from "@firebolt-operator/kube";
 import { ManualClock } from "@firebolt-operator/kube/testing";
 import { beforeEach, expect, test } from "vitest";

@@ -1,5 +1,6 @@
-// Confirms with the API server that an engine does not exist before a query for it gets a 404. A watch may have stalled without the
-// agent noticing (a changed NetworkPolicy, a partitioned node): a name that it has not reported may be an engine that serves.
+// Confirms with the API server that an engine does not exist before a query for it gets a 404. A watch may have stalled
+// without the agent noticing (a changed NetworkPolicy, a partitioned node): a name that it has not reported may be an
+// engine that serves.
 import type { Clock, Logger } from "@firebolt-operator/kube";
 
 export interface AbsenceCheckOptions {
@@ -17,14 +18,19 @@ type Finding = "absent" | "exists" | "unclear";
 
 /** How long a result is valid for its name, and how long no request is sent after one that failed. */
 const REMEMBER_MS = 2_000;
-/** Clients choose the names. However many they invent, the API server gets at most this many requests per REMEMBER_MS. */
+/**
+ * Clients choose the names. However many they invent, the API server gets at most this many requests per REMEMBER_MS.
+ */
 const MOST_REMEMBERED = 10;
 const LOG_EVERY_MS = 60_000;
 
 export class AbsenceCheck {
   readonly #options: AbsenceCheckOptions;
   readonly #remembered = new Map<string, { readonly untilMs: number; readonly finding: Promise<Finding> }>();
-  /** The progress of a watch that lacked an engine which the API server has. The watch is stale until it makes progress again. */
+  /**
+   * The progress of a watch that lacked an engine which the API server has. The watch is stale until it makes progress
+   * again.
+   */
   #staleAt: number | undefined;
   #failedUntilMs = Number.NEGATIVE_INFINITY;
   #loggedMs = Number.NEGATIVE_INFINITY;
@@ -51,8 +57,9 @@ export class AbsenceCheck {
   }
 
   /**
-   * For a name that is not looked up. The watch alone proves nothing: it is trusted when the API server confirmed it for every
-   * name that was looked up. Lookups in flight are awaited; one that failed, or that found an engine, confirms nothing.
+   * For a name that is not looked up. The watch alone proves nothing: it is trusted when the API server confirmed it
+   * for every name that was looked up. Lookups in flight are awaited; one that failed, or that found an engine,
+   * confirms nothing.
    */
   async #isWatchBelieved(): Promise<boolean> {
     const findings = await Promise.all([...this.#remembered.values()].map(({ finding }) => finding));

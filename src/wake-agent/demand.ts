@@ -1,5 +1,5 @@
-// The demand that the agent has seen: engines that were requested while they could not serve, and when. Bounded in names and in
-// time. The endpoint /demand exposes it; it decides nothing.
+// The demand that the agent has seen: engines that were requested while they could not serve, and when. Bounded in
+// names and in time. The endpoint /demand exposes it; it decides nothing.
 import type { Clock } from "@firebolt-operator/kube";
 
 export interface DemandOptions {
@@ -33,7 +33,10 @@ export class Demand {
     this.#options = options;
   }
 
-  /** A request arrived for an engine that cannot serve. Recorded before the request can be rejected: it is demand all the same. */
+  /**
+   * A request arrived for an engine that cannot serve. Recorded before the request can be rejected: it is demand all
+   * the same.
+   */
   record(engine: string): void {
     const lastMs = this.#options.clock.now();
     const row = this.#rows.get(engine);

@@ -62,7 +62,8 @@ test("a peer that does not read its response is cut off", async () => {
   await once(socket, "readable");
   const closed = once(socket, "close");
   let bytes = 0;
-  // Timers of one process fire in order: the agent has cut the connection by then, and the rest is what the kernel had buffered.
+  // Timers of one process fire in order: the agent has cut the connection by then, and the rest is what the kernel had
+  // buffered.
   await new Promise((resolve) => setTimeout(resolve, 200));
   socket.on("data", (chunk: Buffer) => {
     bytes += chunk.length;

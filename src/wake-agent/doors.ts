@@ -1,5 +1,5 @@
-// The agent's two HTTP servers: one for the gateway in the same pod, one for the demand. Transport only; decisions come from
-// hold-admission.ts.
+// The agent's two HTTP servers: one for the gateway in the same pod, one for the demand. Transport only; decisions come
+// from hold-admission.ts.
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -9,7 +9,10 @@ import type { HoldAdmission, HoldResponse } from "./gatekeeper.ts";
 import { limitPeers, type PeerLimits } from "./peer-limits.ts";
 
 const SHUTDOWN_MS = 5_000;
-/** A few API servers, operators and Prometheus servers with a few connections each, and a response of at most one megabyte. */
+/**
+ * A few API servers, operators and Prometheus servers with a few connections each, and a response of at most one
+ * megabyte.
+ */
 const DEMAND_PEERS: PeerLimits = { mostConnections: 32, responseMs: 5_000 };
 
 export const DECISION_HEADER = "x-firebolt-wake-decision";

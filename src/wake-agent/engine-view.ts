@@ -1,6 +1,6 @@
-// What the agent knows about the engines of its namespace, from two watches: which exist, and whether they are available. An agent
-// that may not read engines uses their endpoints alone. Changes are published at once and numbered, so that a gateway knows
-// whether an earlier response is still valid.
+// What the agent knows about the engines of its namespace, from two watches: which exist, and whether they are
+// available. An agent that may not read engines uses their endpoints alone. Changes are published at once and numbered,
+// so that a gateway knows whether an earlier response is still valid.
 import type { DeepReadonly, KubeObject } from "@firebolt-operator/kube";
 import type { CacheEvent, CacheObserver, ObjectCache } from "@firebolt-operator/kube/cache";
 import { type EndpointSlice, engineOfSlice, type WatchedEngine } from "./kinds.ts";
@@ -163,7 +163,10 @@ export class EngineView {
     for (const end of [...this.#epochWaiters]) end();
   }
 
-  /** A stopped engine keeps its Service, and a Service without endpoints keeps one empty slice: a slice proves that the engine exists. */
+  /**
+   * A stopped engine keeps its Service, and a Service without endpoints keeps one empty slice: a slice proves that the
+   * engine exists.
+   */
   #found(engine: string): DeepReadonly<WatchedEngine> | undefined {
     if (this.#options.engines !== undefined) return this.engine(engine);
     return this.#slicesOf(engine).length === 0 ? undefined : {};

@@ -1,5 +1,5 @@
-// The agent's requests to the Envoy in its pod: allocated memory, drain state, and whether Envoy reaches an engine. Small requests
-// with a deadline; a failure is a result, never an exception.
+// The agent's requests to the Envoy in its pod: allocated memory, drain state, and whether Envoy reaches an engine.
+// Small requests with a deadline; a failure is a result, never an exception.
 import { request } from "node:http";
 import { WAKE_CHANGING_KEY } from "../gateway/envoy-types.ts";
 import type { Reached } from "./reach.ts";
@@ -41,7 +41,9 @@ export async function setChanging(adminUrl: string, changing: boolean, signal: A
   await send({ url: `${adminUrl}/runtime_modify?${WAKE_CHANGING_KEY}=${changing ? 100 : 0}`, method: "POST", signal });
 }
 
-/** Requests the engine's readiness endpoint through Envoy. A response of Envoy's own lacks the upstream service time. */
+/**
+ * Requests the engine's readiness endpoint through Envoy. A response of Envoy's own lacks the upstream service time.
+ */
 export async function probeThroughEnvoy(probeUrl: string, engine: string, signal: AbortSignal): Promise<Reached> {
   const headers = { "x-firebolt-engine": engine };
   const page = await send({ url: `${probeUrl}/health/ready`, headers, deadlineMs: PROBE_DEADLINE_MS, signal });

@@ -1,5 +1,5 @@
-// Admission of queries (docs/design/auto-stop.md#holding-queries): whether a query for an engine passes, is held, or gets an error.
-// Fails open: a query passes when the agent does not know enough.
+// Admission of queries (docs/design/auto-stop.md#holding-queries): whether a query for an engine passes, is held, or
+// gets an error. Fails open: a query passes when the agent does not know enough.
 import type { AbsenceCheck } from "./absence.ts";
 import type { Demand } from "./demand.ts";
 import type { EngineView } from "./engine-view.ts";
@@ -41,7 +41,10 @@ export interface HoldAdmissionOptions {
   readonly holdTimeoutMs: number;
 }
 
-/** For an engine with zero replicas and no auto-stop: no query starts it, so a longer hold would only occupy places in the queue. */
+/**
+ * For an engine with zero replicas and no auto-stop: no query starts it, so a longer hold would only occupy places in
+ * the queue.
+ */
 const UNSTARTABLE_HOLD_MS = 5_000;
 const ENGINE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
@@ -59,7 +62,10 @@ export class HoldAdmission {
     });
   }
 
-  /** "wait" means that the request should be held. Records nothing, and waits only to confirm that an engine does not exist. */
+  /**
+   * "wait" means that the request should be held. Records nothing, and waits only to confirm that an engine does not
+   * exist.
+   */
   async check(engine: string): Promise<HoldResponse> {
     const atOnce = this.#atOnce(engine);
     if (atOnce === "absent") return this.#confirmAbsence(engine, () => this.check(engine));
@@ -79,7 +85,8 @@ export class HoldAdmission {
       wakeRequester.request(engine);
     }
     if (!this.#hasPlaceFor(engine, isUp)) {
-      // The engine is up, but it is not yet confirmed that the gateway reaches it: this request passes, and the probe confirms it.
+      // The engine is up, but it is not yet confirmed that the gateway reaches it: this request passes, and the probe
+      // confirms it.
       if (isUp) {
         probe.start(engine);
         return UNSYNCED;
@@ -92,8 +99,9 @@ export class HoldAdmission {
   }
 
   /**
-   * A full queue still admits a request for an engine that has fewer held requests than another one, in place of one of those. The same
-   * holds for a queue above its capacity, which shrinks as Envoy's memory grows: one replaces another, and the queue does not grow.
+   * A full queue still admits a request for an engine that has fewer held requests than another one, in place of one of
+   * those. The same holds for a queue above its capacity, which shrinks as Envoy's memory grows: one replaces another,
+   * and the queue does not grow.
    */
   #hasPlaceFor(engine: string, isUp: boolean): boolean {
     const { queue, capacity } = this.#options;
@@ -111,7 +119,10 @@ export class HoldAdmission {
     return { status: 503, decision: "shed", retryAfterSeconds: 5 };
   }
 
-  /** "absent": the watches work as far as the agent knows, and no such engine is in them. Undefined: the request should be held. */
+  /**
+   * "absent": the watches work as far as the agent knows, and no such engine is in them. Undefined: the request should
+   * be held.
+   */
   #atOnce(engine: string): HoldResponse | "absent" | undefined {
     const { view, probe } = this.#options;
     if (!ENGINE_NAME.test(engine)) return { status: 400, decision: "rejected" };

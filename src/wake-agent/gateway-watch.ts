@@ -1,5 +1,5 @@
-// Monitors the gateway in the agent's pod: its memory, for the number of requests that may be held, and its drain state, so that held
-// requests get a response before the connection closes. Notifies it when engines change.
+// Monitors the gateway in the agent's pod: its memory, for the number of requests that may be held, and its drain
+// state, so that held requests get a response before the connection closes. Notifies it when engines change.
 import { type Clock, pause } from "@firebolt-operator/kube";
 import type { EngineView } from "./engine-view.ts";
 import { isDraining, readAllocatedBytes, setChanging } from "./envoy.ts";

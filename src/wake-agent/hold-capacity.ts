@@ -1,5 +1,5 @@
-// How many requests may be held at once (docs/design/auto-stop.md#holding-queries): Envoy keeps the body of a held request in
-// memory. Pure.
+// How many requests may be held at once (docs/design/auto-stop.md#holding-queries): Envoy keeps the body of a held
+// request in memory. Pure.
 
 export interface CapacityInput {
   /** Envoy's memory limit; 0 when it has none. */
@@ -17,7 +17,10 @@ export interface CapacityInput {
 const MOST_HOLDS = 100_000;
 /** The share of Envoy's memory that held requests may occupy, and the share that it uses anyway. */
 const SHARE = 1 / 4;
-/** To the agent a held request is a connection and a timer. They may use a quarter of its own memory: 1024 holds in 128 MiB. */
+/**
+ * To the agent a held request is a connection and a timer. They may use a quarter of its own memory: 1024 holds in 128
+ * MiB.
+ */
 const OWN_BYTES_PER_HOLD = 32 * 1024;
 const OWN_SHARE = 1 / 4;
 

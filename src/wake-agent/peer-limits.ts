@@ -1,5 +1,5 @@
-// Limits what clients can take from a server on the pod's address: connections, and time to read a response. The agent has little
-// memory, and every held query fails when the agent does.
+// Limits what clients can take from a server on the pod's address: connections, and time to read a response. The agent
+// has little memory, and every held query fails when the agent does.
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 

@@ -1,5 +1,6 @@
-// Whether the gateway itself reaches an engine that Kubernetes reports as ready. The gateway resolves addresses through DNS and may
-// lag by some seconds; a request released before that would fail. Probes through the gateway, while requests wait.
+// Whether the gateway itself reaches an engine that Kubernetes reports as ready. The gateway resolves addresses through
+// DNS and may lag by some seconds; a request released before that would fail. Probes through the gateway, while
+// requests wait.
 import { type Clock, type Logger, pause } from "@firebolt-operator/kube";
 import type { AvailabilityChange, EngineView } from "./engine-view.ts";
 import { canServe } from "./standing.ts";
@@ -19,7 +20,10 @@ export interface ReachabilityProbeOptions {
 }
 
 const RETRY_MS = 100;
-/** Longer than a gateway's lookup interval and a name server's cache together. After that the request is released anyway. */
+/**
+ * Longer than a gateway's lookup interval and a name server's cache together. After that the request is released
+ * anyway.
+ */
 const PATIENCE_MS = 15_000;
 const POLL_EVERY_MS = 2_000;
 

@@ -1,5 +1,5 @@
-// Writes wake requests to engines: one per engine and interval however many requests wait, repeated while they wait, and until one is
-// accepted even if the clients have disconnected. Only for engines that exist and can be woken.
+// Writes wake requests to engines: one per engine and interval however many requests wait, repeated while they wait,
+// and until one is accepted even if the clients have disconnected. Only for engines that exist and can be woken.
 import { type Clock, type DeepReadonly, KubeApiError, type Logger } from "@firebolt-operator/kube";
 import { ANNOTATION } from "../api/labels.ts";
 import type { WatchedEngine } from "./kinds.ts";
@@ -138,7 +138,10 @@ export class WakeRequester {
   }
 }
 
-/** A token that is no longer accepted, or an account without the right. Both are retried: tokens and rights can come back. */
+/**
+ * A token that is no longer accepted, or an account without the right. Both are retried: tokens and rights can come
+ * back.
+ */
 function isDenial(error: unknown): boolean {
   return error instanceof KubeApiError && (error.status === 401 || error.status === 403);
 }
@@ -155,8 +158,8 @@ function scaledMsOf({ status }: DeepReadonly<WatchedEngine>): number {
 }
 
 /**
- * The operator ignores requests from before the last scaling. A request made now is newer, even if the clock of this node is behind, so
- * its time is too; times have whole seconds.
+ * The operator ignores requests from before the last scaling. A request made now is newer, even if the clock of this
+ * node is behind, so its time is too; times have whole seconds.
  */
 function stampMsFor(engine: DeepReadonly<WatchedEngine>, nowMs: number): number {
   return Math.max(nowMs, scaledMsOf(engine) + 1_000);

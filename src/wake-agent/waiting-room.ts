@@ -1,5 +1,5 @@
-// The hold queue: requests that wait for an engine. Waiters are tracked one by one: a client that disconnects affects no other, and a
-// release reaches exactly the requests that waited. The places are shared between engines.
+// The hold queue: requests that wait for an engine. Waiters are tracked one by one: a client that disconnects affects
+// no other, and a release reaches exactly the requests that waited. The places are shared between engines.
 import type { Clock } from "@firebolt-operator/kube";
 
 /** Why a request stopped waiting. "displaced": its place was given to an engine that had fewer. */
@@ -11,7 +11,9 @@ interface Waiter {
 
 export interface WaitOptions {
   readonly engine: string;
-  /** How much longer it may wait, given how long it has waited. Called again after that time; 0 or less is the timeout. */
+  /**
+   * How much longer it may wait, given how long it has waited. Called again after that time; 0 or less is the timeout.
+   */
   readonly patienceMs: (waitedMs: number) => number;
   /** Fires when the client has disconnected. */
   readonly disconnected: AbortSignal;
@@ -69,8 +71,9 @@ export class HoldQueue {
   }
 
   /**
-   * Displaces a request for the engine that has the most, if that engine then still has as many as this one: requests for one engine
-   * cannot keep out those for another. The newest is displaced, which has waited least. False: this engine has its share.
+   * Displaces a request for the engine that has the most, if that engine then still has as many as this one: requests
+   * for one engine cannot keep out those for another. The newest is displaced, which has waited least. False: this
+   * engine has its share.
    */
   displaceFor(engine: string): boolean {
     let most: readonly [string, number] = ["", this.countOf(engine) + 1];

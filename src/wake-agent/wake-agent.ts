@@ -1,5 +1,5 @@
-// The wake agent: a sidecar of the gateway that holds queries for stopped engines, requests their wake, and releases the queries
-// when the engines can serve. Wiring and the slow loops; queries for engines that serve never depend on it.
+// The wake agent: a sidecar of the gateway that holds queries for stopped engines, requests their wake, and releases
+// the queries when the engines can serve. Wiring and the slow loops; queries for engines that serve never depend on it.
 import type { Clock, Logger } from "@firebolt-operator/kube";
 import { createObjectCache } from "@firebolt-operator/kube/cache";
 import type { KubeClient } from "@firebolt-operator/kube/client";
@@ -147,7 +147,10 @@ export function createWakeAgent(options: WakeAgentOptions): WakeAgent {
   };
 }
 
-/** The same as the watches, read directly for one engine: the engine itself or, without the right to read it, the slices of its Service. */
+/**
+ * The same as the watches, read directly for one engine: the engine itself or, without the right to read it, the slices
+ * of its Service.
+ */
 function existence({ client, namespace, stampAnnotation }: WakeAgentOptions) {
   return async (name: string, signal: AbortSignal): Promise<boolean> => {
     const call = { signal, timeoutMs: CONFIRM_DEADLINE_MS };

@@ -1,4 +1,5 @@
-// The instance controller on a real control plane, in this process: its own client, caches and queue, every request counted.
+// The instance controller on a real control plane, in this process: its own client, caches and queue, every request
+// counted.
 import { inspect } from "node:util";
 import { type Clock, type Logger, systemClock } from "@firebolt-operator/kube";
 import { createObjectCache } from "@firebolt-operator/kube/cache";

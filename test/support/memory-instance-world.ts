@@ -1,5 +1,5 @@
-// An instance's world in memory: one store of objects with resource versions, a log of every request, and a way to fail or crash
-// at any of them. Not an API server: it knows only what InstanceWorld promises.
+// An instance's world in memory: one store of objects with resource versions, a log of every request, and a way to fail
+// or crash at any of them. Not an API server: it knows only what InstanceWorld promises.
 import { isDeepStrictEqual } from "node:util";
 import { KubeApiError } from "@firebolt-operator/kube";
 import type { DeepReadonly } from "../../src/api/deep-readonly.ts";

@@ -1,5 +1,6 @@
-// Whether the claim of the built-in PostgreSQL is still the one that holds the catalogue. A StatefulSet makes a deleted claim anew, and
-// PostgreSQL initialises an empty one without a word: the operator remembers the uid and starts no other without a person's consent. Pure.
+// Whether the claim of the built-in PostgreSQL is still the one that holds the catalogue. A StatefulSet recreates a
+// deleted claim, and PostgreSQL silently initialises an empty one: the operator stores the uid and accepts no other
+// without consent. Pure.
 import { ANNOTATION } from "../../api/labels.ts";
 import { stableText } from "../../pods/stable-text.ts";
 import type { Finding } from "../decision.ts";
@@ -9,19 +10,19 @@ import { hasPostgresGuard } from "../render/postgres.ts";
 import { type ClaimView, childOf, type InstanceSnapshot } from "../snapshot.ts";
 
 export type Catalogue =
-  /** An external database, or no claim was ever seen. */
+  /** An external database, or no claim was ever observed. */
   | { readonly type: "none" }
   | { readonly type: "intact"; readonly claim: ClaimView }
-  /** Deleted, and kept only by the pod that uses it. `consent` is what is annotated. */
+  /** Being deleted, and kept only by the pod that uses it. `consent` is the value of the annotation. */
   | { readonly type: "leaving"; readonly claim: ClaimView; readonly accepted: boolean; readonly consent: Consent }
-  /** Gone, or replaced by `claim`. */
+  /** Deleted, or replaced by `claim`. */
   | {
       readonly type: "lost";
       readonly claim: ClaimView | undefined;
       readonly remembered: string;
       readonly consent: Consent;
     }
-  /** The same, and somebody consented to go on with what is there now, or with a new claim. */
+  /** The same, and the annotation accepts the claim that exists now, or a new one. */
   | { readonly type: "accepted"; readonly claim: ClaimView | undefined; readonly remembered: string };
 
 type Consent = string | undefined;
@@ -41,20 +42,20 @@ export function catalogueOf(s: Known): Catalogue {
 }
 
 /**
- * A consent names one loss, so that one which stays, in Git say, accepts no other. The bare uid accepts the claim that is there; were it
- * to accept the loss of that claim as well, it would do so unseen.
+ * A consent names one loss, so that one that is kept (in Git, for example) accepts no other. The bare uid accepts the
+ * claim that exists; if it accepted the loss of that claim as well, that loss would go unnoticed.
  */
 const consentToLoss = (uid: string): string => `lost-${uid}`;
 
-/** What the StatefulSet was stopped for, should the status be gone. */
+/** The uid that the StatefulSet was stopped for, in case the status was emptied. */
 function noted({ children, identity }: Known): string | undefined {
   const statefulSet = childOf({ children }, "StatefulSet", postgresName(identity.name));
   return statefulSet.type === "live" ? statefulSet.object.metadata?.annotations?.[ANNOTATION.lostClaim] : undefined;
 }
 
 /**
- * A claim without a volume holds nothing. One that is on its way out counts only where the instance's own StatefulSet uses it: it may
- * be a former instance's.
+ * A claim without a volume holds nothing. One that is being deleted counts only if the instance's own StatefulSet uses
+ * it: it may belong to an earlier instance.
  */
 function firstSeen({ claim, children, identity }: Known): string | undefined {
   if (claim?.volumeName === undefined) return undefined;
@@ -62,7 +63,7 @@ function firstSeen({ claim, children, identity }: Known): string | undefined {
   return claim.isLeaving && !isOurs ? undefined : claim.uid;
 }
 
-/** The uid to remember from now on. None: what was lost is given up, and what takes its place holds nothing yet. */
+/** The uid to store from now on. None: the lost catalogue is given up, and its successor holds nothing yet. */
 export function rememberedClaim(catalogue: Catalogue): string | undefined {
   switch (catalogue.type) {
     case "none":
@@ -83,8 +84,8 @@ export function rememberedClaim(catalogue: Catalogue): string | undefined {
 const hadVolume = ({ volumeName, wasBound }: ClaimView): boolean => volumeName !== undefined || wasBound;
 
 /**
- * A claim that a former instance left, on its way out: a StatefulSet that is made now would use it, and its end would look like the
- * loss of this instance's catalogue.
+ * A claim of an earlier instance that is still being deleted: a StatefulSet that is created now would use it, and its
+ * deletion would look like the loss of this instance's catalogue.
  */
 export function formerClaimFinding(s: Known): Finding | undefined {
   const { claim, children, identity } = s;
@@ -96,7 +97,7 @@ export function formerClaimFinding(s: Known): Finding | undefined {
   return { component: "metadata", reason: "PostgresEnsureFailed", message };
 }
 
-/** How PostgreSQL is to run: fenced lets the running pod be and starts no other. */
+/** How PostgreSQL is to run: fenced keeps the running pod and starts no other. */
 export type PostgresRun = "running" | "fenced" | "stopped";
 
 export function postgresRun(catalogue: Catalogue): PostgresRun {
@@ -113,7 +114,7 @@ export function catalogueFinding(s: Known, rejection?: string): Finding | undefi
   return { component: "metadata", reason: "CatalogueLost", message };
 }
 
-/** In front: what a person has just set, and to no effect, is what they look for. */
+/** At the beginning of the message: a person who has just set the annotation, without effect, looks for it. */
 function ignoredText(catalogue: Extract<Catalogue, { consent: Consent }>): string {
   const { consent } = catalogue;
   if (consent === undefined || (catalogue.type === "leaving" && catalogue.accepted)) return "";
@@ -132,7 +133,7 @@ function leavingText({ volumeName }: ClaimView, { namespace, name }: InstanceIde
 }
 
 /**
- * An empty database that runs is the worst that can be, and nobody expects it. What is said of it is what was seen, not what was
+ * An empty database that accepts writes is the worst case. The message reports what was observed, not what was
  * requested.
  */
 function unguardedText(s: Known, { type }: Catalogue, rejection: string | undefined): string {
@@ -145,7 +146,7 @@ function unguardedText(s: Known, { type }: Catalogue, rejection: string | undefi
   return "";
 }
 
-/** Wanted or still there. */
+/** Desired or still present. */
 function isRunning(s: Known): boolean {
   const found = childOf(s, "StatefulSet", postgresName(s.identity.name));
   if (found.type !== "live") return false;

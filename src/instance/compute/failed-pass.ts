@@ -1,4 +1,5 @@
-// The status after a pass that failed before it observed the components: Ready=False with the error, and everything else as stored. Pure.
+// The status after a pass that failed before it observed the components: Ready=False with the error, and everything
+// else as stored. Pure.
 import { withVerdict } from "../../api/condition-list.ts";
 import { copyOf } from "../../api/deep-readonly.ts";
 import type { InstanceStatus } from "../../api/instance-status.ts";

@@ -1,16 +1,16 @@
-// What a held deletion looks like: whether anything can be kept up, and what the condition says. Pure.
+// A held deletion: whether the instance can still be reconciled, and the message of its condition. Pure.
 import { ANNOTATION } from "../../api/labels.ts";
 import type { Instance } from "../children.ts";
 import type { InstanceIdentity } from "../names.ts";
 
-/** The garbage collector deletes what the instance owns by itself: nothing can be kept up. */
+/** The garbage collector deletes what the instance owns by itself: reconciling would work against it. */
 export function isForeground({ metadata }: Instance): boolean {
   return metadata?.finalizers?.includes("foregroundDeletion") === true;
 }
 
 const SHOWN = 5;
 
-/** `insistence`: the value of the annotation that would end the hold. */
+/** `insistence`: the value of the annotation that would release the deletion. */
 export function heldMessage(
   engines: readonly string[],
   { namespace, name }: InstanceIdentity,
@@ -30,7 +30,7 @@ export function heldMessage(
 
 const RETAIN = JSON.stringify({ spec: { metadata: { builtInPostgres: { volumeRetention: "Retain" } } } });
 
-/** In front: what a person has just set, and to no effect, is what they look for. */
+/** At the beginning of the message: a person who has just set the annotation, without effect, looks for it. */
 function ignoredText(insistence: string | undefined): string {
   if (insistence === undefined || insistence === "true") return "";
   return `the annotation ${ANNOTATION.deleteDespiteEngines} is ignored: ${JSON.stringify(insistence)} is not "true". `;

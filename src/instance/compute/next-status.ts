@@ -1,5 +1,5 @@
-// The status that a pass stores: endpoints and flags from what was observed, one condition per component, Ready as their summary, and
-// the phase that follows from it. Phase Ready, Ready=True and all components True always coincide.
+// The status that a pass stores: endpoints and flags from what was observed, one condition per component, Ready as
+// their summary, and the phase that follows from it. Phase Ready, Ready=True and all components True always coincide.
 import { findCondition, type Verdict, withVerdict } from "../../api/condition-list.ts";
 import type { Condition, InstanceConditionType } from "../../api/conditions.ts";
 import { copyOf } from "../../api/deep-readonly.ts";
@@ -17,7 +17,9 @@ import { causeHash, causeText, findingHash, shownCause } from "./shown-cause.ts"
 import { wakeDisabledBy, wakeDisabledText } from "./wake-disabled.ts";
 
 export interface StatusOptions {
-  /** What keeps components from being ready, besides the status of their Deployments. The first of a component counts. */
+  /**
+   * What keeps components from being ready, besides the status of their Deployments. The first of a component counts.
+   */
   readonly findings?: readonly Finding[];
   /** A finding is final: the operator stops trying until the spec or the annotation `reset-failed` changes. */
   readonly isFinal?: boolean;
@@ -109,7 +111,10 @@ function reported(s: InstanceSnapshot, findings: readonly Finding[]): Pick<Insta
   };
 }
 
-/** Of the findings only a lost catalogue is reported at every stage; the others are reported when the condition's reason changes. */
+/**
+ * Of the findings only a lost catalogue is reported at every stage; the others are reported when the condition's reason
+ * changes.
+ */
 function reportedHash(component: Component, findings: readonly Finding[], s: InstanceSnapshot): string | undefined {
   const finding = findingOf(component, findings);
   if (finding !== undefined) return finding.reason === "CatalogueLost" ? findingHash(finding) : undefined;

@@ -1,5 +1,6 @@
-// Passes over a world in memory: a ServiceAccount of the gateway that was deleted and created again. Tokens of running pods belong to the
-// account that is gone, so the pods are replaced; an account that was never replaced leaves no trace on them.
+// Passes over a world in memory: a ServiceAccount of the gateway that was deleted and created again. Tokens of running
+// pods belong to the account that is gone, so the pods are replaced; an account that was never replaced leaves no trace
+// on them.
 import { expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
 

@@ -5,7 +5,9 @@ import type { InstancePhase } from "../../api/phases.ts";
 import { contentHash } from "../../podtemplate/content-hash.ts";
 import type { Instance } from "../children.ts";
 
-/** Provisioning is never entered again: an instance that was ready, or failed, once is degraded when it is not ready. */
+/**
+ * Provisioning is never entered again: an instance that was ready, or failed, once is degraded when it is not ready.
+ */
 export function nextPhase(from: InstancePhase | undefined, isReady: boolean): InstancePhase {
   if (isReady) return "Ready";
   return from === undefined || from === "Provisioning" ? "Provisioning" : "Degraded";
@@ -39,8 +41,8 @@ export function showsLoss({ status }: Instance): boolean {
 const LONGEST_VALUE = 64;
 
 /**
- * The value of the annotation as the status stores it when the instance fails: by it a later pass, of any process, distinguishes a new
- * value from one that has been used. A long value is stored as its hash.
+ * The value of the annotation as the status stores it when the instance fails: by it a later pass, of any process,
+ * distinguishes a new value from one that has been used. A long value is stored as its hash.
  */
 export function resetFailedValue({ metadata }: Instance): string | undefined {
   const value = metadata?.annotations?.[ANNOTATION.resetFailed];

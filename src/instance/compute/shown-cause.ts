@@ -1,5 +1,5 @@
-// What the condition of a component shows as the cause of its state, at most one per component. A hash of it is stored in the status, so
-// that a cause is reported as an event once, by whichever process leads. Pure.
+// What the condition of a component shows as the cause of its state, at most one per component. A hash of it is stored
+// in the status, so that a cause is reported as an event once, by whichever process leads. Pure.
 import { withNextStep } from "../../api/next-step.ts";
 import { type TroubledPod, troubleText } from "../../pods/pod-trouble.ts";
 import { contentHash } from "../../podtemplate/content-hash.ts";
@@ -21,7 +21,8 @@ export type ShownCause =
 export function shownCause(component: Component, s: InstanceSnapshot): ShownCause | undefined {
   const { postgres, metadata, gateway, volume } = s.troubles;
   if (component === "gateway") return gateway && { type: "pod", component, trouble: gateway };
-  // The metadata service waits for its database, and that for its volume: the first of them that is in trouble is the cause.
+  // The metadata service waits for its database, and that for its volume: the first of them that is in trouble is the
+  // cause.
   if (volume !== undefined) return { type: "volume", trouble: volume };
   if (postgres !== undefined) return { type: "pod", component: "postgres", trouble: postgres };
   if (metadata !== undefined) return { type: "pod", component, trouble: metadata };

@@ -1,9 +1,12 @@
-// Whether queries to the gateway do not wake stopped engines: a gateway that runs under the user's ServiceAccount has no wake agent,
-// because the operator does not grant rights to that account. Pure.
+// Whether queries to the gateway do not wake stopped engines: a gateway that runs under the user's ServiceAccount has
+// no wake agent, because the operator does not grant rights to that account. Pure.
 import { gatewayAccountName, ownsGatewayIdentity } from "../render/gateway-identity.ts";
 import type { InstanceSnapshot } from "../snapshot.ts";
 
-/** The user's ServiceAccount that disables waking; undefined when queries wake engines, or when waking is off for every gateway. */
+/**
+ * The user's ServiceAccount that disables waking; undefined when queries wake engines, or when waking is off for every
+ * gateway.
+ */
 export function wakeDisabledBy({
   settings,
   instance,

@@ -1,7 +1,8 @@
-// The claim of the built-in PostgreSQL, from the cache. That a claim which was once seen is gone, or another one, stops a database, and that one
-// has no volume and is not what the spec wants deletes its StatefulSet. Both are confirmed by the API server itself: a claim that merely lost its
-// label is still the catalogue, and a cache may lag behind. One that never had the label is found before a StatefulSet is made, and while one
-// is there. An instance at rest costs no request, and one per minute where its claim carries no label.
+// Observes the claim of the built-in PostgreSQL, from the cache. A known claim that is missing or replaced stops the
+// database, and a claim without a volume that differs from the spec deletes its StatefulSet. Both are confirmed with
+// the API server: a claim that merely lost its label still holds the catalogue, and a cache may lag behind. A claim
+// that never had the label is found before a StatefulSet is created, and while one exists. An idle instance costs no
+// request, or one per minute if its claim has no label.
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import type { V1PersistentVolumeClaim } from "../../api/generated/kubernetes.ts";
 import { LABEL } from "../../api/labels.ts";
@@ -13,12 +14,12 @@ import { type ClaimView, childOf, type InstanceSnapshot } from "../snapshot.ts";
 import type { InstanceWorld } from "../world.ts";
 import { isOutdated } from "./storage.ts";
 
-/** Nobody tells of a change to a claim without the label. */
+/** Changes of a claim without the label trigger no event. */
 const TRUSTED_MS = 60_000;
 
 export interface ClaimQuestion extends Pick<InstanceSnapshot, "instance" | "identity" | "children" | "nowMs"> {
   readonly memory: Pick<InstanceMemory, "claim">;
-  /** Whether this pass makes what is missing. */
+  /** Whether this pass creates what is missing. */
   readonly isKeptUp: boolean;
 }
 
@@ -43,13 +44,13 @@ export async function observeClaim(
   return { claim, isConfirmed: true };
 }
 
-/** Of a claim with the label the cache tells, so it is not trusted for any time. */
+/** A claim with the label is in the cache, so the result of the read is not kept. */
 function noteRead({ memory, instance, nowMs }: ClaimQuestion, claim: ClaimView | undefined): void {
   if (claim?.isLabelled === true) delete memory.claim;
   else memory.claim = { claim, generation: instance.metadata?.generation ?? 0, readMs: nowMs };
 }
 
-/** What the API server said a short while ago of a claim that no cache shows, for as long as it is the catalogue and nothing is wrong with it. */
+/** A recent result for a claim that is in no cache, for as long as it is the catalogue and has no problem. */
 function trustedClaim(question: ClaimQuestion): ClaimView | undefined {
   const { claim } = question.memory.claim ?? {};
   const isCatalogue = claim !== undefined && claim.uid === question.instance.status?.builtInPostgres?.claimUID;
@@ -71,7 +72,7 @@ export async function readClaimView(
 
 type Cached = DeepReadonly<V1PersistentVolumeClaim> | undefined;
 
-/** Whether something would be made, stopped or deleted because of what the cache shows. */
+/** Whether something would be created, stopped or deleted because of what is in the cache. */
 function isInQuestion(question: ClaimQuestion, cached: Cached): boolean {
   const { spec, status } = question.instance;
   const remembered = status?.builtInPostgres?.claimUID;
@@ -80,7 +81,7 @@ function isInQuestion(question: ClaimQuestion, cached: Cached): boolean {
   return isUnwanted(spec, cached) || isOutdated(question) || (cached === undefined && isMissed(question));
 }
 
-/** A StatefulSet that is made takes up whatever claim has the name, and one that is there has made one. */
+/** A new StatefulSet uses whatever claim has the name, and an existing one has created one. */
 function isMissed(question: ClaimQuestion): boolean {
   const { children, identity, memory } = question;
   const { type } = childOf({ children }, "StatefulSet", postgresName(identity.name));
@@ -96,7 +97,7 @@ function isUnwanted({ metadata }: Instance["spec"], claim: Cached): boolean {
   return isOtherClass || isSmaller;
 }
 
-/** Noted by whoever binds a claim to its volume, and never removed. */
+/** Set by Kubernetes when it binds a claim to its volume, and never removed. */
 const BOUND = "pv.kubernetes.io/bind-completed";
 
 function viewOf({ metadata, spec }: DeepReadonly<V1PersistentVolumeClaim>): ClaimView {

@@ -1,5 +1,5 @@
-// Passes over a world in memory: a claim that is deleted or replaced is noticed at every stage, and PostgreSQL never starts on an empty
-// one without a person's consent.
+// Passes over a world in memory: a claim that is deleted or replaced is noticed at every stage, and PostgreSQL never
+// starts on an empty one without a person's consent.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";

@@ -1,5 +1,5 @@
-// Passes over a world in memory: an instance that the operator does not keep up, because it failed or is refused, still does not start its
-// database on a volume that is not its own.
+// Passes over a world in memory: an instance that the operator does not keep up, because it failed or is refused, still
+// does not start its database on a volume that is not its own.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";

@@ -1,5 +1,6 @@
-// Passes over a world in memory: the settings of the built-in PostgreSQL. Without them nothing differs; its volume grows and is never swapped;
-// what is retained survives the instance, and one of the same name takes it up with the same password, catalogue and id.
+// Passes over a world in memory: the settings of the built-in PostgreSQL. Without them nothing differs; its volume
+// grows and is never swapped; what is retained survives the instance, and one of the same name takes it up with the
+// same password, catalogue and id.
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
 import type { FireboltInstance } from "../../api/instance.ts";

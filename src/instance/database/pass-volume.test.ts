@@ -1,5 +1,5 @@
-// Passes over a world in memory: a volume that cannot grow is told and touches nothing else; a claim that gets no volume names its class, and one
-// that never had one becomes what the spec wants by one deletion.
+// Passes over a world in memory: a volume that cannot grow is told and touches nothing else; a claim that gets no
+// volume names its class, and one that never had one becomes what the spec wants by one deletion.
 import { KubeApiError, KubeTimeoutError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";

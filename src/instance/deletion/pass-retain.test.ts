@@ -1,5 +1,6 @@
-// Passes over a world in memory: what is retained survives its instance together with the password, even when no pass has seen the
-// setting before the deletion, and at whichever write a process ends. What another account left behind is nobody's to delete.
+// Passes over a world in memory: what is retained survives its instance together with the password, even when no pass
+// has seen the setting before the deletion, and at whichever write a process ends. What another account left behind is
+// nobody's to delete.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";

@@ -1,5 +1,6 @@
-// Whether a live object needs to be written. A fingerprint of the rendering, kept on the object, tells that the rendering has
-// changed (a field that is no longer asked for leaves no other trace); the comparison tells that somebody else changed the object.
+// Whether a live object needs to be written. A fingerprint of the rendering, kept on the object, tells that the
+// rendering has changed (a field that is no longer asked for leaves no other trace); the comparison tells that somebody
+// else changed the object.
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import type { V1ObjectMeta } from "../../api/generated/kubernetes.ts";
 import { jsonHash } from "../../podtemplate/content-hash.ts";
@@ -31,8 +32,8 @@ export function isAsRendered(live: LiveObject, rendered: Rendered): boolean {
 }
 
 /**
- * What an object came to when it was written: an admission policy may turn a write into something else, and repeating the write
- * would not help until either side changes.
+ * What an object came to when it was written: an admission policy may turn a write into something else, and repeating
+ * the write would not help until either side changes.
  */
 export function outcomeOf(live: LiveObject, rendered: Rendered): string {
   const { labels, annotations, ownerReferences }: DeepReadonly<V1ObjectMeta> = live.metadata ?? {};

@@ -1,8 +1,11 @@
-// Whether a live object holds everything that a rendered one asks for. What others added is left alone, and what the API server
-// filled in was not asked for; so neither can make the operator write the same object again and again.
+// Whether a live object holds everything that a rendered one asks for. What others added is left alone, and what the
+// API server filled in was not asked for; so neither can make the operator write the same object again and again.
 import { isObject } from "../../podtemplate/shape.ts";
 
-/** Lists that server-side apply merges entry by entry, with what tells entries apart. All other lists belong to one writer. */
+/**
+ * Lists that server-side apply merges entry by entry, with what tells entries apart. All other lists belong to one
+ * writer.
+ */
 const KEYED_LISTS: ReadonlyMap<string, readonly string[]> = new Map([
   ["containers", ["name"]],
   ["initContainers", ["name"]],

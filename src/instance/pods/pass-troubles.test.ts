@@ -1,5 +1,5 @@
-// Passes over a world in memory: conditions and events name what keeps a pod from being ready, and heal with it; an instance at rest lists
-// no pods.
+// Passes over a world in memory: conditions and events name what keeps a pod from being ready, and heal with it; an
+// instance at rest lists no pods.
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
 import type { Pod } from "../../pods/pod-trouble.ts";

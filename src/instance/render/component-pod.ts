@@ -1,5 +1,6 @@
-// The part that gateway and metadata pods have in common: the user's template below, the operator's fields stamped on top
-// (docs/design/objects.md#component-pods). What the template may not contain has been refused before; here it is only never copied.
+// The part that gateway and metadata pods have in common: the user's template below, the operator's fields stamped on
+// top (docs/design/objects.md#component-pods). What the template may not contain has been refused before; here it is
+// only never copied.
 import { copyOf, type DeepReadonly } from "../../api/deep-readonly.ts";
 import type {
   V1Container,

@@ -1,5 +1,5 @@
-// The Secret of the internal PostgreSQL: made once, then only ever verified. Its content must never be logged, compared in
-// messages or written a second time.
+// The Secret of the internal PostgreSQL: made once, then only ever verified. Its content must never be logged, compared
+// in messages or written a second time.
 import type { V1Secret } from "../../api/generated/kubernetes.ts";
 import { ANNOTATION } from "../../api/labels.ts";
 import type { Secret } from "../children.ts";
@@ -33,7 +33,10 @@ export function renderCredentialsSecret(
   };
 }
 
-/** What is wrong with an existing Secret of that name; undefined when the database was made with it. Names keys, never values. */
+/**
+ * What is wrong with an existing Secret of that name; undefined when the database was made with it. Names keys, never
+ * values.
+ */
 export function internalSecretProblem(secret: Secret): string | undefined {
   if (secret.type !== SECRET_TYPE) return `is of type ${JSON.stringify(secret.type ?? "")}, not ${SECRET_TYPE}`;
   const missing = missingKeys(secret, ["username", "password", "database"]);

@@ -1,5 +1,6 @@
-// The gateway's account and what it may do: see, and stamp, the engines of its namespace, by a Role of its own or by a ClusterRole
-// that the administrator has made. Not rendered at all when the user names an account: then identity and rights are the user's.
+// The gateway's account and what it may do: see, and stamp, the engines of its namespace, by a Role of its own or by a
+// ClusterRole that the administrator has made. Not rendered at all when the user names an account: then identity and
+// rights are the user's.
 
 import type { V1PolicyRule } from "../../api/generated/kubernetes.ts";
 import { GROUP } from "../../api/group.ts";

@@ -1,5 +1,5 @@
-// The gateway: Envoy's configuration, the Deployment that runs it, its Service and its disruption budget. All of it depends on
-// the instance alone; no engine may reach it, or an engine event would roll the gateway.
+// The gateway: Envoy's configuration, the Deployment that runs it, its Service and its disruption budget. All of it
+// depends on the instance alone; no engine may reach it, or an engine event would roll the gateway.
 import { INSTANCE_DEFAULTS } from "../../api/defaults.ts";
 import type { V1Container, V1SeccompProfile } from "../../api/generated/kubernetes.ts";
 import { ANNOTATION } from "../../api/labels.ts";

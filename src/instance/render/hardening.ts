@@ -1,5 +1,5 @@
-// What makes a pod pass Pod Security "restricted": no root, nothing writable but volumes, no way to more rights, the runtime's
-// own seccomp profile.
+// What makes a pod pass Pod Security "restricted": no root, nothing writable but volumes, no way to more rights, the
+// runtime's own seccomp profile.
 import type { V1SeccompProfile, V1SecurityContext } from "../../api/generated/kubernetes.ts";
 
 export const RUNTIME_DEFAULT: V1SeccompProfile = { type: "RuntimeDefault" };

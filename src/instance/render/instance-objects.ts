@@ -1,5 +1,6 @@
-// All objects of an instance, by step and in the order in which they are written. A pure function of the instance, of the
-// operator's own settings and of the few facts that are named here: neither engines nor time nor more of the cluster may reach it.
+// All objects of an instance, by step and in the order in which they are written. A pure function of the instance, of
+// the operator's own settings and of the few facts that are named here: neither engines nor time nor more of the
+// cluster may reach it.
 import type { DefaultImages } from "../../api/operator-defaults.ts";
 import type { WakeMode } from "../../gateway/wake-container.ts";
 import { type Instance, identityOf, type Rendered } from "../children.ts";
@@ -22,7 +23,10 @@ import { withoutUserIds } from "./user-ids.ts";
 export interface RenderSettings {
   readonly images: Pick<DefaultImages, "metadata" | "postgres" | "envoy">;
   readonly metadataConfigFormat: MetadataConfigFormat;
-  /** Runs beside every gateway whose account is ours, and holds queries for stopped engines. Absent: such queries are refused. */
+  /**
+   * Runs beside every gateway whose account is ours, and holds queries for stopped engines. Absent: such queries are
+   * refused.
+   */
   readonly wakeAgent?: WakeAgentImage;
   /** Default annotation. */
   readonly wakeMode?: WakeMode;

@@ -1,5 +1,5 @@
-// The configuration of the metadata service: one model, two writers (the image tag decides which it reads), and the way back to
-// the account id that an earlier pass wrote. Credentials never appear in it.
+// The configuration of the metadata service: one model, two writers (the image tag decides which it reads), and the way
+// back to the account id that an earlier pass wrote. Credentials never appear in it.
 import { parse, stringify } from "yaml";
 import { SCHEMA_DEFAULTS } from "../../api/defaults.ts";
 import type { Instance, Rendered } from "../children.ts";

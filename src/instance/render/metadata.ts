@@ -1,5 +1,5 @@
-// The metadata service: one pod that alone writes to its database, so a roll waits until the old one is gone, and the Service
-// engines connect to.
+// The metadata service: one pod that alone writes to its database, so a roll waits until the old one is gone, and the
+// Service engines connect to.
 import type { V1Container } from "../../api/generated/kubernetes.ts";
 import { firstPartyPullPolicy } from "../../podtemplate/image-reference.ts";
 import { present } from "../../podtemplate/present.ts";

@@ -1,5 +1,5 @@
-// The internal PostgreSQL: a StatefulSet of one pod with a claim, and the headless Service by which metadata finds it. Users
-// have a say in its resources and its volume; whoever wants more brings an external database.
+// The internal PostgreSQL: a StatefulSet of one pod with a claim, and the headless Service by which metadata finds it.
+// Users have a say in its resources and its volume; whoever wants more brings an external database.
 import { copyOf, type DeepReadonly } from "../../api/deep-readonly.ts";
 import { BUILT_IN_POSTGRES } from "../../api/defaults.ts";
 import type {
@@ -31,9 +31,9 @@ const POSTGRES_UID = 70;
 const DATA_PATH = "/var/lib/postgresql/data";
 
 /**
- * An hour for the first start and for recovery after a crash. A liveness probe that ends either begins it again for ever, and an
- * initdb that is killed leaves a folder which the entry point takes for a database. By TCP: the server that the entry point runs
- * during initialisation listens on its socket alone, and must not count as started.
+ * An hour for the first start and for recovery after a crash. A liveness probe that ends either begins it again for
+ * ever, and an initdb that is killed leaves a folder which the entry point takes for a database. By TCP: the server
+ * that the entry point runs during initialisation listens on its socket alone, and must not count as started.
  */
 const STARTUP_PROBE = {
   exec: { command: ["pg_isready", "-h", "127.0.0.1", "-U", POSTGRES_USER] },
@@ -92,7 +92,10 @@ export function hasPostgresGuard(statefulSet: LiveObject, run: PostgresGuard["ru
   return run === "stopped" ? replicas === 0 : template?.spec?.schedulerName === NO_SCHEDULER;
 }
 
-/** What the spec itself says of the volume: an admission policy may make something else of the template, and a default may change. */
+/**
+ * What the spec itself says of the volume: an admission policy may make something else of the template, and a default
+ * may change.
+ */
 export function volumeWish(settings: PostgresInput["settings"]): string {
   const { size, storageClassName } = settings?.storage ?? {};
   const amount = size === undefined ? undefined : parseQuantity(size);
@@ -173,7 +176,8 @@ function renderPod({ identity: instance, image, settings }: PostgresInput): V1Po
           securityContext: hardened(POSTGRES_UID),
           startupProbe: STARTUP_PROBE,
           readinessProbe: { tcpSocket: { port: POSTGRES_PORT }, initialDelaySeconds: 1, periodSeconds: 5 },
-          // A busy node needs more than the default second to start the command, and a healthy database must not be restarted for that.
+          // A busy node needs more than the default second to start the command, and a healthy database must not be
+          // restarted for that.
           livenessProbe: {
             exec: { command: ["pg_isready", "-U", POSTGRES_USER] },
             initialDelaySeconds: 5,

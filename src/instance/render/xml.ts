@@ -1,5 +1,5 @@
-// A small XML writer: nested maps of texts, numbers and booleans in, indented elements out. Every text is escaped; element names
-// are the program's own and never come from users.
+// A small XML writer: nested maps of texts, numbers and booleans in, indented elements out. Every text is escaped;
+// element names are the program's own and never come from users.
 
 export type XmlValue = string | number | boolean | { readonly [element: string]: XmlValue };
 
