@@ -28,6 +28,6 @@ export async function resolveAccountId(
   }
   const id = accountIdOf(stored.data);
   if (id !== undefined) return { type: "known", id };
-  const message = `spec.id is missing and ConfigMap ${configMap} does not say which one it was; set spec.id to the former id`;
+  const message = `spec.id is missing and ConfigMap ${configMap} does not contain it any more; set spec.id to the former id`;
   return { type: "lost", message };
 }

@@ -134,7 +134,11 @@ async function guardPostgres(
   } catch (error) {
     throw wrapped("StatefulSet", name, error);
   }
-  logger.info("no empty catalogue is started", { statefulSet: name, run: guard.run, lostClaim: guard.lostClaim });
+  logger.info("PostgreSQL kept from starting on an empty volume", {
+    statefulSet: name,
+    run: guard.run,
+    lostClaim: guard.lostClaim,
+  });
   return "made";
 }
 
@@ -174,6 +178,6 @@ async function retire(
     logger.info("unused object deleted", { kind, object: name });
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    logger.info("an unused object is left behind: the operator has no right on it any more", { kind, object: name });
+    logger.info("unused object kept: the operator no longer has the right to delete it", { kind, object: name });
   }
 }

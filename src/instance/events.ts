@@ -45,7 +45,7 @@ export function restoredEvent(instance: Instance, { kind, name, damage }: Restor
   const what =
     damage.type === "deleted"
       ? "was deleted and has been created again"
-      : `was changed by ${damage.by ?? "another writer"} and has been put back`;
+      : `was changed by ${damage.by ?? "another writer"} and has been restored`;
   return noteOf(instance, { type: "Normal", reason: "ChildRestored", note: `${kind} ${name} ${what}` });
 }
 
@@ -88,8 +88,8 @@ function catalogueEvents({ metadata, status }: Instance, after: Status): readonl
   const claim = claimName(metadata?.name ?? "");
   const note =
     to === undefined
-      ? `The catalogue of uid ${from} is given up, as accepted: an empty one starts in PersistentVolumeClaim ${claim}`
-      : `The catalogue is in PersistentVolumeClaim ${claim} with uid ${to} from now on, in place of uid ${from}, as accepted`;
+      ? `The catalogue with uid ${from} was given up, as accepted: PersistentVolumeClaim ${claim} starts with an empty one`
+      : `The catalogue is now in PersistentVolumeClaim ${claim} with uid ${to} instead of ${from}, as accepted`;
   return [
     ...(isNews ? [{ type: "Warning" as const, reason: "CatalogueLost", note: is.message }] : []),
     ...(from !== undefined && from !== to ? [{ type: "Warning" as const, reason: "CatalogueReplaced", note }] : []),
@@ -151,7 +151,7 @@ function heldEvent(before: Status, after: Status): readonly Told[] {
 function phaseEvent(before: Status, after: Status): readonly Told[] {
   const [from, to] = [before?.phase, after?.phase];
   if (to === undefined || from === to) return [];
-  const moved = from === undefined ? `The instance is ${to}` : `The instance went from ${from} to ${to}`;
+  const moved = from === undefined ? `The instance is ${to}` : `The instance changed from ${from} to ${to}`;
   const cause = findCondition(after?.conditions, "Ready");
   const isBad = to === "Degraded" || to === "Failed";
   const note = isBad && cause !== undefined ? `${moved}: ${cause.message}` : moved;

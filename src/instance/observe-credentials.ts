@@ -81,7 +81,7 @@ async function observeExternal(
     reason: "PostgresSecretPreflightFailed",
     message,
   });
-  if (name === "") return unusable("spec.metadata.postgres.credentialsSecretRef names no Secret");
+  if (name === "") return unusable("spec.metadata.postgres.credentialsSecretRef names no Secret; set its name");
   const secret = await world.readSecret({ namespace, name });
   if (secret === undefined)
     return unusable(`Secret ${name} does not exist; create it with the keys username and password`);
@@ -127,7 +127,7 @@ function missing(identity: InstanceIdentity, secret: string, claim: ClaimView | 
 
 function missingText(identity: InstanceIdentity, secret: string, claim: string): string {
   return withNextStep(
-    `Secret ${secret} is gone, but its database still exists in PersistentVolumeClaim ${claim}; the metadata service cannot start ` +
+    `Secret ${secret} is missing, but its database still exists in PersistentVolumeClaim ${claim}; the metadata service cannot start ` +
       "again without it. Deleting the claim instead destroys the catalogue, with every database, table and user of the instance",
     `restore the Secret from a backup; ${newPasswordText(identity, secret)}`,
   );

@@ -139,7 +139,8 @@ async function decideAndApply(world: InstanceWorld, instance: Instance, deps: De
       succeeded = true;
       return { afterMs: RECHECK_MS.failed };
     }
-    if (instance.status?.phase === "Failed" && decision.status.phase !== "Failed") logger.info("leaving Failed");
+    if (instance.status?.phase === "Failed" && decision.status.phase !== "Failed")
+      logger.info("new attempt after Failed");
     const applied = await apply(decision, snapshot, { world, memory, deps });
     isShown = true;
     if (applied.type === "refused") noteFailure(stored, applied.errors[0], memory, deps);

@@ -1,6 +1,6 @@
 // The rules of an instance that lie outside its templates: authentication, identity providers, TLS, and what may not
-// change. The features cannot be enabled yet, so these tables are where their rules are proved; the texts are those
-// that users will read.
+// change. The features cannot be enabled yet, so these tables prove their rules; the messages are those that
+// users will read.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { instance } from "../../test/support/manifests.ts";
@@ -246,7 +246,7 @@ describe("updates", () => {
   });
 });
 
-test("whatever the schema lets through gets a verdict, twice the same", () => {
+test("whatever the schema accepts gets a result, twice the same", () => {
   const text = fc.constantFrom(
     "",
     "a",

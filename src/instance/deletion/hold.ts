@@ -31,8 +31,8 @@ async function listed(world: Pick<InstanceWorld, "listEngines">, key: InstanceId
     // items.
     if (isNotFound(error)) return [];
     throw new UnknownHoldError(
-      `the instance was deleted, but whether engines use it is not known, so nothing is deleted: ${problemOf(error)}; to delete it ` +
-        `all the same: kubectl annotate fireboltinstance ${key.name} -n ${key.namespace} --overwrite ${ANNOTATION.deleteDespiteEngines}=true`,
+      `the instance was deleted, but whether engines use it is unknown, so nothing is deleted: ${problemOf(error)}; to delete it ` +
+        `anyway: kubectl annotate fireboltinstance ${key.name} -n ${key.namespace} --overwrite ${ANNOTATION.deleteDespiteEngines}=true`,
       { cause: error },
     );
   }

@@ -1,10 +1,9 @@
-// Whether a live object holds everything that a rendered one asks for. What others added is left alone, and what the
-// API server filled in was not asked for; so neither can make the operator write the same object again and again.
+// Whether a live object contains everything that was rendered. Fields of others and defaults of the API server are
+// ignored, so neither can make the operator write the same object again and again.
 import { isObject } from "../../podtemplate/shape.ts";
 
 /**
- * Lists that server-side apply merges entry by entry, with what tells entries apart. All other lists belong to one
- * writer.
+ * Lists that server-side apply merges entry by entry, with their keys. All other lists belong to one writer.
  */
 const KEYED_LISTS: ReadonlyMap<string, readonly string[]> = new Map([
   ["containers", ["name"]],
@@ -30,7 +29,7 @@ export function covers({ live, wanted, asked }: Comparison, field = ""): boolean
   if (asked === undefined || asked === null) return true;
   if (Array.isArray(asked)) return coversList({ live, wanted, asked }, field);
   if (!isObject(asked)) return live === wanted;
-  // A normal form leaves out what says nothing; what it keeps (`emptyDir: {}`) must be there.
+  // A normal form omits empty values; those that it keeps (`emptyDir: {}`) must be present.
   if (isObject(wanted) && !isObject(live)) return false;
   const [is, should] = [isObject(live) ? live : {}, isObject(wanted) ? wanted : {}];
   return Object.keys(asked).every((key) => covers({ live: is[key], wanted: should[key], asked: asked[key] }, key));
