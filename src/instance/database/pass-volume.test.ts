@@ -2,6 +2,7 @@
 // gets no volume names its class, and one that never had one is replaced as the spec requires after one deletion.
 import { KubeApiError, KubeTimeoutError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
+import { CLAIM, claimOf, POSTGRES } from "../../../test/support/instance-claim.ts";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
 import { splitNextStep } from "../../api/next-step.ts";
@@ -9,15 +10,11 @@ import type { Rendered } from "../children.ts";
 
 type Settings = NonNullable<FireboltInstance["spec"]["metadata"]["builtInPostgres"]>;
 
-const CLAIM = "data-lakeside-metadata-pg-0";
-const POSTGRES = "lakeside-metadata-pg";
-
 const started = async (builtInPostgres: Settings) => {
   const run = new InstanceRun({ metadata: { engineRegistration: false, builtInPostgres } });
   await run.settle();
   return run;
 };
-const claimOf = (run: InstanceRun) => run.world.get("PersistentVolumeClaim", CLAIM);
 const events = (run: InstanceRun) => run.events.filter(({ reason }) => reason === "VolumeFailing");
 const change = (run: InstanceRun, storage: Settings["storage"]) =>
   run.world.edit("lakeside", (spec) => {
