@@ -5,7 +5,7 @@ import type { InstanceStatus } from "../api/instance-status.ts";
 import type { WriteFailure } from "./apply.ts";
 import type { Instance } from "./children.ts";
 import type { FailedWritesDecision } from "./compute/compute-failed-writes.ts";
-import { isNotLeader, isRefusal } from "./refusal.ts";
+import { isNotLeader, isRejection } from "./refusal.ts";
 import { type StatusOutcome, writeStatus } from "./status-write.ts";
 import type { InstanceWorld } from "./world.ts";
 
@@ -15,7 +15,7 @@ export type Applied =
   | { readonly type: "early" }
   /** The API server rejects objects: the status shows them, and they are tried again after `recheckMs`. */
   | {
-      readonly type: "refused";
+      readonly type: "rejected";
       readonly errors: readonly unknown[];
       readonly status: StatusOutcome;
       readonly recheckMs: number;
@@ -35,11 +35,11 @@ export async function applyFailedWrites(
   deps: StatusDeps,
 ): Promise<Applied> {
   const errors = failures.map(({ error }) => error);
-  const fatal = errors.find((error) => !isRefusal(error));
+  const fatal = errors.find((error) => !isRejection(error));
   const status = await tryWriteStatus(instance, next, deps);
   if (fatal !== undefined || status === undefined)
     return { type: "failed", error: fatal ?? errors[0], status: status ?? { type: "unchanged" } };
-  return { type: "refused", errors, status, recheckMs };
+  return { type: "rejected", errors, status, recheckMs };
 }
 
 /** Undefined when the status could not be stored. */

@@ -8,7 +8,7 @@ import { retainedFor } from "./database/retention.ts";
 import type { FailedWrite, Step, Write, WritingDecision } from "./decision.ts";
 import type { InstanceMemory } from "./memory.ts";
 import { credentialsSecretName } from "./names.ts";
-import { ChildWriteError, isNotLeader, isPermanentRefusal, isRefusal, problemOf } from "./refusal.ts";
+import { ChildWriteError, isNotLeader, isPermanentRejection, isRejection, problemOf } from "./refusal.ts";
 import { renderCredentialsSecret } from "./render/credentials-secret.ts";
 import type { InstanceSnapshot } from "./snapshot.ts";
 import type { InstanceWorld } from "./world.ts";
@@ -50,8 +50,8 @@ export async function applyWrites(decision: WritingDecision, s: InstanceSnapshot
         if (made !== "made") return { type: made };
       } catch (error) {
         if (deps.world.signal.aborted || isNotLeader(error)) throw error;
-        failures.push({ step, error, message: messageOf(error), isPermanent: isPermanentRefusal(error) });
-        if (!isRefusal(error)) return { type: "failed", failures };
+        failures.push({ step, error, message: messageOf(error), isPermanent: isPermanentRejection(error) });
+        if (!isRejection(error)) return { type: "failed", failures };
       }
     }
   }
@@ -152,8 +152,8 @@ async function growClaim(
   try {
     if ((await world.growClaim(key, uid, size)) === "conflict") return "stale";
   } catch (error) {
-    if (!isRefusal(error)) throw wrapped("PersistentVolumeClaim", name, error);
-    memory.growth = { uid, size, problem: problemOf(error), refusedMs: nowMs };
+    if (!isRejection(error)) throw wrapped("PersistentVolumeClaim", name, error);
+    memory.growth = { uid, size, problem: problemOf(error), rejectedMs: nowMs };
     logger.error("claim not grown", error, { claim: name, size });
     return "stale";
   }

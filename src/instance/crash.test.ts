@@ -50,7 +50,7 @@ describe("a lost response", () => {
   test.each(boundaries)("after write %i", async (boundary) => {
     const run = new InstanceRun();
     let writes = 0;
-    run.world.loseAnswer = () => {
+    run.world.loseResponse = () => {
       if (writes++ === boundary) throw new KubeConnectionError("socket hang up");
     };
     const errors: unknown[] = [];

@@ -14,7 +14,7 @@ import { databaseSecretName } from "./render/metadata.ts";
 import type { InstanceSnapshot } from "./snapshot.ts";
 import type { Restored } from "./write-object.ts";
 
-type Told = Pick<EventNote, "type" | "reason" | "note">;
+type EventText = Pick<EventNote, "type" | "reason" | "note">;
 type Status = DeepReadonly<InstanceStatus> | undefined;
 
 const LOSS = "MetadataReady";
@@ -23,7 +23,7 @@ const COMPONENTS = ["MetadataReady", "GatewayReady"] as const;
 /** To be recorded once the status is stored. */
 export function eventsOf(s: InstanceSnapshot, after: Status): readonly EventNote[] {
   const { instance: before } = s;
-  const told = [
+  const events = [
     ...COMPONENTS.flatMap((type) => componentEvent(type, before.status, after)),
     ...phaseEvent(before.status, after),
     ...causeEvents(s, after),
@@ -32,7 +32,7 @@ export function eventsOf(s: InstanceSnapshot, after: Status): readonly EventNote
     ...accountEvent(before, after),
     ...wakeEvent(s, after),
   ];
-  return told.map((event) => noteOf(before, event));
+  return events.map((event) => noteOf(before, event));
 }
 
 /** To be recorded once the Secret is stored. Its content appears nowhere. */
@@ -54,8 +54,8 @@ export function failureEvent(instance: Instance, text: string): EventNote {
   return noteOf(instance, { type: "Warning", reason: "ReconcileFailed", note: text });
 }
 
-function noteOf(instance: Instance, told: Told): EventNote {
-  return { ...told, action: "Reconcile", regarding: regarding(instance) };
+function noteOf(instance: Instance, event: EventText): EventNote {
+  return { ...event, action: "Reconcile", regarding: regarding(instance) };
 }
 
 function regarding({ metadata }: Instance): EventNote["regarding"] {
@@ -70,7 +70,7 @@ function regarding({ metadata }: Instance): EventNote["regarding"] {
 }
 
 /** A component that is only starting is not reported; one that stops being ready, or cannot start, is. */
-function componentEvent(type: (typeof COMPONENTS)[number], before: Status, after: Status): readonly Told[] {
+function componentEvent(type: (typeof COMPONENTS)[number], before: Status, after: Status): readonly EventText[] {
   const [was, is] = [findCondition(before?.conditions, type), findCondition(after?.conditions, type)];
   if (is === undefined || (was?.status === is.status && was.reason === is.reason)) return [];
   const component = type === "MetadataReady" ? "Metadata" : "Gateway";
@@ -81,7 +81,7 @@ function componentEvent(type: (typeof COMPONENTS)[number], before: Status, after
 }
 
 /** Each stage of the loss is reported: what can still be saved, and what no longer can. */
-function catalogueEvents({ metadata, status }: Instance, after: Status): readonly Told[] {
+function catalogueEvents({ metadata, status }: Instance, after: Status): readonly EventText[] {
   const is = findCondition(after?.conditions, LOSS);
   const isNews = is?.reason === "CatalogueLost" && status?.reported?.metadata !== after?.reported?.metadata;
   const [from, to] = [status?.builtInPostgres?.claimUID, after?.builtInPostgres?.claimUID];
@@ -96,7 +96,7 @@ function catalogueEvents({ metadata, status }: Instance, after: Status): readonl
   ];
 }
 
-function accountEvent({ metadata, status }: Instance, after: Status): readonly Told[] {
+function accountEvent({ metadata, status }: Instance, after: Status): readonly EventText[] {
   const [from, to] = [status?.gatewayAccount?.uid, after?.gatewayAccount?.uid];
   if (from === undefined || to === undefined || from === to) return [];
   const note =
@@ -106,7 +106,7 @@ function accountEvent({ metadata, status }: Instance, after: Status): readonly T
 }
 
 /** When the status begins to show it. */
-function wakeEvent(s: InstanceSnapshot, after: Status): readonly Told[] {
+function wakeEvent(s: InstanceSnapshot, after: Status): readonly EventText[] {
   const account = wakeDisabledBy(s);
   const isNews = after?.reported?.wakeDisabled === true && s.instance.status?.reported?.wakeDisabled !== true;
   if (account === undefined || !isNews) return [];
@@ -115,15 +115,15 @@ function wakeEvent(s: InstanceSnapshot, after: Status): readonly Told[] {
 }
 
 /** The first time that a condition shows a cause. */
-function causeEvents(s: InstanceSnapshot, after: Status): readonly Told[] {
-  return (["metadata", "gateway"] as const).flatMap((component): readonly Told[] => {
+function causeEvents(s: InstanceSnapshot, after: Status): readonly EventText[] {
+  return (["metadata", "gateway"] as const).flatMap((component): readonly EventText[] => {
     const cause = shownCause(component, s);
     const [was, is] = [s.instance.status?.reported?.[component], after?.reported?.[component]];
     return cause === undefined || is !== causeHash(cause) || is === was ? [] : [causeEvent(cause, s.instance)];
   });
 }
 
-function causeEvent(cause: ShownCause, { metadata, spec }: Instance): Told {
+function causeEvent(cause: ShownCause, { metadata, spec }: Instance): EventText {
   if (cause.type !== "pod") return { type: "Warning", reason: "VolumeFailing", note: causeText(cause) };
   // A container that never ran did not log in either.
   const isLogin = cause.component === "metadata" && cause.trouble.hasRun === true;
@@ -142,13 +142,13 @@ function loginHint({ namespace = "", name = "" }: Instance["metadata"] = {}, spe
   );
 }
 
-function heldEvent(before: Status, after: Status): readonly Told[] {
+function heldEvent(before: Status, after: Status): readonly EventText[] {
   const [was, is] = [findCondition(before?.conditions, "Ready"), findCondition(after?.conditions, "Ready")];
   if (is?.reason !== "DeletionBlocked" || was?.reason === is.reason) return [];
   return [{ type: "Warning", reason: "DeletionBlocked", note: is.message }];
 }
 
-function phaseEvent(before: Status, after: Status): readonly Told[] {
+function phaseEvent(before: Status, after: Status): readonly EventText[] {
   const [from, to] = [before?.phase, after?.phase];
   if (to === undefined || from === to) return [];
   const moved = from === undefined ? `The instance is ${to}` : `The instance changed from ${from} to ${to}`;

@@ -7,7 +7,7 @@ import type { Instance } from "./children.ts";
 import { failedPassStatus } from "./compute/failed-pass.ts";
 import { failureEvent } from "./events.ts";
 import type { InstanceMemory } from "./memory.ts";
-import { ChildWriteError, isRefusal, problemOf, UnknownHoldError } from "./refusal.ts";
+import { ChildWriteError, isRejection, problemOf, UnknownHoldError } from "./refusal.ts";
 import type { InstanceWorld } from "./world.ts";
 
 interface FailureDeps {
@@ -20,17 +20,17 @@ interface FailureDeps {
 const LASTING = 3;
 
 /** Records the event once the failure persists; returns whether this pass is the first to report it. */
-export function noteFailure(instance: Instance, error: unknown, memory: InstanceMemory, deps: FailureDeps): boolean {
+export function countFailure(instance: Instance, error: unknown, memory: InstanceMemory, deps: FailureDeps): boolean {
   const text = failureText(error);
   const count = memory.failure?.text === text ? memory.failure.count + 1 : 1;
   memory.failure = { text, count };
-  const isNews = count === (isRejection(error) ? 1 : LASTING);
+  const isNews = count === (containsRejection(error) ? 1 : LASTING);
   if (isNews) deps.events.record(failureEvent(instance, text));
   return isNews;
 }
 
 /** Stores Ready=False with the error. Best effort: the original failure is the one that counts. */
-export async function showFailure(
+export async function storeFailure(
   world: InstanceWorld,
   instance: Instance,
   { failure }: InstanceMemory,
@@ -41,12 +41,12 @@ export async function showFailure(
   return outcome?.type === "written" ? outcome.instance : instance;
 }
 
-function isRejection(error: unknown): boolean {
-  return isRefusal(error) || (error instanceof AggregateError && error.errors.some(isRefusal));
+function containsRejection(error: unknown): boolean {
+  return isRejection(error) || (error instanceof AggregateError && error.errors.some(isRejection));
 }
 
 function failureText(error: unknown): string {
   if (error instanceof AggregateError) return `${error.message}: ${error.errors.map(problemOf).join("; ")}`;
-  const speaksForItself = error instanceof ChildWriteError || error instanceof UnknownHoldError;
-  return speaksForItself ? error.message : problemOf(error);
+  const isDescriptive = error instanceof ChildWriteError || error instanceof UnknownHoldError;
+  return isDescriptive ? error.message : problemOf(error);
 }

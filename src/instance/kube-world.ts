@@ -30,7 +30,7 @@ import type { InstanceCaches } from "./instance-caches.ts";
 import { CORE_EVENTS, KINDS, PODS } from "./kinds.ts";
 import { claimCreatedFields } from "./own-fields.ts";
 import { renderPostgresGuard } from "./render/postgres.ts";
-import type { CachedReads, DirectReads, InstanceKey, InstanceWorld, StatusWriteAnswer, Writes } from "./world.ts";
+import type { CachedReads, DirectReads, InstanceKey, InstanceWorld, StatusWriteResult, Writes } from "./world.ts";
 
 /** Events are kept for an hour, and repeated ones are counted in one. */
 const WARNING_LIMIT = 20;
@@ -195,7 +195,7 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
         throw error;
       }
     },
-    async writeStatus(instance, status): Promise<StatusWriteAnswer> {
+    async writeStatus(instance, status): Promise<StatusWriteResult> {
       const { resourceVersion } = instance.metadata ?? {};
       const body = { metadata: { resourceVersion }, status: changedFields(instance.status, status) };
       const options = { ...write, subresource: "status" };

@@ -2,7 +2,7 @@
 // Secret is not read in every pass) and counts (three rejections in a row), but correctness does not depend on it. A
 // new process starts empty.
 import type { InstanceIdentity } from "./names.ts";
-import type { ChildKey, ClaimView, RefusedGrowth, Troubles } from "./snapshot.ts";
+import type { ChildKey, ClaimView, RejectedGrowth, Troubles } from "./snapshot.ts";
 
 export interface InstanceMemory {
   /** The Secret that was verified, for which generation of the spec and when. */
@@ -20,7 +20,7 @@ export interface InstanceMemory {
   /** A claim that is in no cache, as the API server last returned it, for which generation of the spec and when. */
   claim?: { readonly claim: ClaimView | undefined; readonly generation: number; readonly readMs: number };
   /** A growth that was rejected. Not retried in every pass: only another storage class can change the outcome. */
-  growth?: RefusedGrowth & { readonly refusedMs: number };
+  growth?: RejectedGrowth & { readonly rejectedMs: number };
   /** The volume in the spec for which the StatefulSet was last deleted, until its successor has that volume. */
   remadeFor?: string;
   /** Passes in a row in which the API server rejected a write permanently, for one version of the spec. */

@@ -33,7 +33,7 @@ const TRUSTED_MS = 10_000;
 /** A Secret that is deleted or emptied while metadata serves is noticed within this time and one recheck. */
 const EXTERNAL_TRUSTED_MS = 60_000;
 
-export interface CredentialsQuestion {
+export interface CredentialsInput {
   readonly instance: Instance;
   readonly identity: InstanceIdentity;
   readonly children: InstanceSnapshot["children"];
@@ -42,25 +42,25 @@ export interface CredentialsQuestion {
   readonly seen: SeenClaim;
 }
 
-export async function observeCredentials(world: InstanceWorld, question: CredentialsQuestion): Promise<Credentials> {
-  const { instance, identity, memory, nowMs } = question;
+export async function observeCredentials(world: InstanceWorld, input: CredentialsInput): Promise<Credentials> {
+  const { instance, identity, memory, nowMs } = input;
   const secret = databaseSecretName(identity.name, instance.spec);
   const generation = instance.metadata?.generation ?? 0;
   const external = instance.spec.metadata.postgres !== undefined;
   const version = external
     ? undefined
     : world.secretMetadata({ namespace: identity.namespace, name: secret })?.resourceVersion;
-  if (isTrusted(question, { secret, generation, version })) return { type: "usable" };
+  if (isTrusted(input, { secret, generation, version })) return { type: "usable" };
   const found = external
     ? await observeExternal(world, identity, secret)
-    : await observeInternal(world, question, instance.spec.id);
+    : await observeInternal(world, input, instance.spec.id);
   if (found.type === "usable") memory.credentials = { secret, generation, version, checkedMs: nowMs };
   else delete memory.credentials;
   return found;
 }
 
 function isTrusted(
-  { instance, identity, children, memory, nowMs }: CredentialsQuestion,
+  { instance, identity, children, memory, nowMs }: CredentialsInput,
   { secret, generation, version }: Omit<NonNullable<InstanceMemory["credentials"]>, "checkedMs">,
 ): boolean {
   const known = memory.credentials;
@@ -91,7 +91,7 @@ async function observeExternal(
 
 async function observeInternal(
   world: InstanceWorld,
-  { identity, seen }: Pick<CredentialsQuestion, "identity" | "seen">,
+  { identity, seen }: Pick<CredentialsInput, "identity" | "seen">,
   id: string | undefined,
 ): Promise<Credentials> {
   const name = credentialsSecretName(identity.name);
@@ -121,7 +121,7 @@ function missing(identity: InstanceIdentity, secret: string, claim: ClaimView | 
   // Without the label it may be an empty volume that was prepared beforehand.
   if (claim?.isLabelled !== true) return { type: "toCreate" };
   const name = claimName(identity.name);
-  if (claim.isLeaving) return broken(`PersistentVolumeClaim ${name} is still being deleted`);
+  if (claim.isTerminating) return broken(`PersistentVolumeClaim ${name} is still being deleted`);
   return broken(missingText(identity, secret, name));
 }
 

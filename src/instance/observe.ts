@@ -13,7 +13,7 @@ import { credentialsSecretName, gatewayName, postgresName } from "./names.ts";
 import { observeCredentials } from "./observe-credentials.ts";
 import { observeTroubles } from "./pods/observe-troubles.ts";
 import type { RenderSettings } from "./render/instance-objects.ts";
-import { type ChildKey, childKey, type InstanceSnapshot, type RefusedGrowth } from "./snapshot.ts";
+import { type ChildKey, childKey, type InstanceSnapshot, type RejectedGrowth } from "./snapshot.ts";
 import type { InstanceWorld } from "./world.ts";
 
 export interface ObserveOptions {
@@ -44,7 +44,7 @@ export async function observeInstance(
   if (isMade && !isOutdated({ instance, identity, children })) delete memory.remadeFor;
   const phase = instance.status?.phase;
   const needed = needsCredentials({ phase, instance });
-  const seen = await observeClaim(world, { instance, identity, children, memory, nowMs, isKeptUp: needed });
+  const seen = await observeClaim(world, { instance, identity, children, memory, nowMs, createsMissing: needed });
   const { claim } = seen;
   const credentials = needed
     ? await observeCredentials(world, { instance, identity, children, memory, nowMs, seen })
@@ -66,7 +66,7 @@ export async function observeInstance(
     credentials,
     claim,
     isClaimConfirmed: seen.isConfirmed,
-    refusedGrowth: refusedGrowth(memory, nowMs),
+    rejectedGrowth: rejectedGrowth(memory, nowMs),
     remadeFor: memory.remadeFor,
     secret,
     children,
@@ -75,8 +75,8 @@ export async function observeInstance(
   };
 }
 
-function refusedGrowth({ growth }: InstanceMemory, nowMs: number): RefusedGrowth | undefined {
-  const ageMs = nowMs - (growth?.refusedMs ?? 0);
+function rejectedGrowth({ growth }: InstanceMemory, nowMs: number): RejectedGrowth | undefined {
+  const ageMs = nowMs - (growth?.rejectedMs ?? 0);
   return ageMs >= 0 && ageMs < RECHECK_MS.growth ? growth : undefined;
 }
 

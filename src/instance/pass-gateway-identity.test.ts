@@ -144,7 +144,7 @@ describe("gateway-cluster-role: --gateway-wake-cluster-role", () => {
       const end = (): never => {
         throw new Crash(cut);
       };
-      run.world.loseAnswer = (request) => {
+      run.world.loseResponse = (request) => {
         if (!request.startsWith(cut)) return;
         run.world.intercept = end;
         end();
@@ -152,7 +152,7 @@ describe("gateway-cluster-role: --gateway-wake-cluster-role", () => {
       restarted(run, { gatewayClusterRole: CLUSTER_ROLE });
       await expect(run.pass(), cut).rejects.toThrow();
       run.world.intercept = () => undefined;
-      run.world.loseAnswer = () => undefined;
+      run.world.loseResponse = () => undefined;
       run.restart();
       await run.settle();
       expect([roleRef(run)?.name, run.world.get("Role", NAME)], cut).toEqual([CLUSTER_ROLE, undefined]);

@@ -3,7 +3,7 @@
 import { KubeApiError, KubeConnectionError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
-import { isPermanentRefusal, isRefusal } from "./refusal.ts";
+import { isPermanentRejection, isRejection } from "./refusal.ts";
 
 const WEBHOOK = { reason: "InternalError", message: 'failed calling webhook "x": connection refused' };
 const CONFLICT = {
@@ -72,7 +72,7 @@ describe("a rejected object", () => {
     [new KubeConnectionError("reset"), false, false],
     [new TypeError("a defect"), false, false],
   ])("%s: refusal %s, permanent %s", (error, refusal, permanent) => {
-    expect([isRefusal(error), isPermanentRefusal(error)]).toEqual([refusal, permanent]);
+    expect([isRejection(error), isPermanentRejection(error)]).toEqual([refusal, permanent]);
   });
 });
 

@@ -18,7 +18,7 @@ export function reportStored(
   const { instance: before } = snapshot;
   if (applied.type === "stale" || applied.type === "early") return before;
   // The worker logs errors that are thrown.
-  for (const error of applied.type === "refused" ? applied.errors : [])
+  for (const error of applied.type === "rejected" ? applied.errors : [])
     logger.error("write rejected by the API server", error);
   const { status } = applied;
   if (status.type !== "written") return before;

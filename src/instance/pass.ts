@@ -15,7 +15,7 @@ import { RECHECK_MS, type WritingDecision } from "./decision.ts";
 import { deleteInstance } from "./deletion/delete-instance.ts";
 import { observeHold } from "./deletion/hold.ts";
 import { credentialsEvent, restoredEvent } from "./events.ts";
-import { noteFailure, showFailure } from "./failure.ts";
+import { countFailure, storeFailure } from "./failure.ts";
 import type { InstanceMemories, InstanceMemory } from "./memory.ts";
 import type { InstanceMetrics } from "./metrics-hooks.ts";
 import { observeInstance } from "./observe.ts";
@@ -40,34 +40,34 @@ export interface PassDeps {
 export async function runInstancePass(world: InstanceWorld, key: InstanceKey, deps: PassDeps): Promise<NextCheck> {
   const instance = world.instance(key);
   if (instance === undefined || instance.metadata?.deletionTimestamp !== undefined)
-    return endInstance(world, key, instance, deps);
+    return finishDeletion(world, key, instance, deps);
   if (!isOurs(instance)) {
     await world.addFinalizer(instance);
     return "now";
   }
-  return keepUp(world, instance, deps);
+  return reconcileInstance(world, instance, deps);
 }
 
-function keepUp(world: InstanceWorld, instance: Instance, deps: DecideDeps): Promise<NextCheck> {
+function reconcileInstance(world: InstanceWorld, instance: Instance, deps: DecideDeps): Promise<NextCheck> {
   return (instance.spec.id ?? "") === "" ? identify(world, instance, deps) : decideAndApply(world, instance, deps);
 }
 
-async function endInstance(
+async function finishDeletion(
   world: InstanceWorld,
   key: InstanceKey,
   instance: Instance | undefined,
   deps: PassDeps,
 ): Promise<NextCheck> {
   if (isOurs(instance)) {
-    const heldBy = await orShown(observeHold(world, instance), { world, instance, deps });
+    const heldBy = await reportingFailure(observeHold(world, instance), { world, instance, deps });
     if (heldBy.length > 0) {
-      const next = await keepUp(world, instance, { ...deps, heldBy });
+      const next = await reconcileInstance(world, instance, { ...deps, heldBy });
       // Engines that the watch selector excludes trigger no event.
       return typeof next === "object" ? { afterMs: Math.min(next.afterMs, RECHECK_MS.refused) } : next;
     }
     const { logger, settings } = deps;
     const managesRoles = settings.gatewayClusterRole === undefined;
-    await orShown(deleteInstance(world, instance, { logger, managesRoles }), { world, instance, deps });
+    await reportingFailure(deleteInstance(world, instance, { logger, managesRoles }), { world, instance, deps });
   }
   deps.memories.forget(key);
   deps.metrics.removed(key);
@@ -81,14 +81,14 @@ interface Shown {
 }
 
 /** A failure before anything is decided, or of a deletion, is reported like any other failed pass. */
-async function orShown<T>(work: Promise<T>, { world, instance, deps }: Shown): Promise<T> {
+async function reportingFailure<T>(work: Promise<T>, { world, instance, deps }: Shown): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (world.signal.aborted || isNotLeader(error)) throw error;
     const memory = deps.memories.of(identityOf(instance));
-    const isNews = noteFailure(instance, error, memory, deps);
-    const stored = isNews ? await showFailure(world, instance, memory, deps) : instance;
+    const isNews = countFailure(instance, error, memory, deps);
+    const stored = isNews ? await storeFailure(world, instance, memory, deps) : instance;
     recordPass(stored, { succeeded: false, troubles: {} }, deps);
     throw error;
   }
@@ -100,12 +100,12 @@ function isOurs(instance: Instance | undefined): instance is Instance {
 
 async function identify(world: InstanceWorld, instance: Instance, deps: DecideDeps): Promise<NextCheck> {
   const shown = { world, instance, deps };
-  const found = await orShown(
+  const found = await reportingFailure(
     resolveAccountId(world, instance, () => newAccountId(deps)),
     shown,
   );
   if (found.type === "lost") return decideAndApply(world, instance, { ...deps, lostId: found.message });
-  await orShown(world.writeId(instance, found.id), shown);
+  await reportingFailure(world.writeId(instance, found.id), shown);
   deps.logger.info("account id written", { id: found.id });
   return "now";
 }
@@ -143,17 +143,17 @@ async function decideAndApply(world: InstanceWorld, instance: Instance, deps: De
       logger.info("new attempt after Failed");
     const applied = await apply(decision, snapshot, { world, memory, deps });
     isShown = true;
-    if (applied.type === "refused") noteFailure(stored, applied.errors[0], memory, deps);
+    if (applied.type === "rejected") countFailure(stored, applied.errors[0], memory, deps);
     else if (applied.type === "done") delete memory.failure;
     stored = reportStored(snapshot, decision, applied, deps);
     if (applied.type === "failed") throw applied.error;
-    succeeded = applied.type !== "refused";
+    succeeded = applied.type !== "rejected";
     return nextCheck(decision, applied);
   } catch (error) {
     if (world.signal.aborted || isNotLeader(error)) throw error;
-    const isNews = noteFailure(stored, error, memory, deps);
+    const isNews = countFailure(stored, error, memory, deps);
     // A pass that failed while it wrote has stored the failure; before that the components are not observed.
-    if (isNews && !isShown) stored = await showFailure(world, instance, memory, deps);
+    if (isNews && !isShown) stored = await storeFailure(world, instance, memory, deps);
     throw error;
   } finally {
     recordPass(stored, { succeeded, troubles }, deps);
@@ -204,7 +204,7 @@ function nextCheck(decision: WritingDecision, applied: Exclude<Applied, { readon
   if (applied.type === "early") return { afterMs: RECHECK_MS.early };
   if (applied.type === "stale" || applied.status.type === "discarded") return "now";
   if (applied.status.type === "gone") return "onChange";
-  if (applied.type === "refused") return { afterMs: applied.recheckMs };
+  if (applied.type === "rejected") return { afterMs: applied.recheckMs };
   switch (decision.type) {
     case "initialise":
     case "remember":

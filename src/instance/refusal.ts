@@ -47,23 +47,23 @@ export function takenProblem(metadata: ChildMetadata | undefined, { name, uid }:
 }
 
 /** The API server understood the object and rejects it: only another spec, or another cluster, can change that. */
-export function isPermanentRefusal(error: unknown): boolean {
+export function isPermanentRejection(error: unknown): boolean {
   const { status, message = "" } = apiErrorOf(error) ?? {};
   return status === 422 || (status === 400 && /\bimmutable\b/.test(message));
 }
 
 /** Responses about this one object: a policy, a quota, a missing right, a webhook or an apply that fails. */
-const REFUSALS: ReadonlySet<number> = new Set([400, 403, 404, 422, 500]);
+const REJECTIONS: ReadonlySet<number> = new Set([400, 403, 404, 422, 500]);
 
 /**
  * Whether the write was rejected because of the object itself. Such a write is retried at a fixed pace, because no
  * event reports that a quota was raised or a policy lifted; every other failure (no response, overload, a conflict)
  * backs off.
  */
-export function isRefusal(error: unknown): boolean {
+export function isRejection(error: unknown): boolean {
   if (error instanceof ChildWriteError && error.cause === undefined) return true;
   const found = apiErrorOf(error);
-  return found !== undefined && (REFUSALS.has(found.status) || isFieldConflict(found));
+  return found !== undefined && (REJECTIONS.has(found.status) || isFieldConflict(found));
 }
 
 function apiErrorOf(error: unknown): KubeApiError | undefined {

@@ -19,7 +19,7 @@ export type Credentials =
 /** The claim of the built-in PostgreSQL. */
 export interface ClaimView {
   readonly uid: string;
-  readonly isLeaving: boolean;
+  readonly isTerminating: boolean;
   /** Whether it carries the instance label, which selects it for the cache and shows whose it is. */
   readonly isLabelled: boolean;
   readonly volumeName: string | undefined;
@@ -45,7 +45,7 @@ export interface VolumeTrouble {
 }
 
 /** A growth of the claim that the API server rejected recently. */
-export interface RefusedGrowth {
+export interface RejectedGrowth {
   readonly uid: string;
   readonly size: string | number;
   readonly problem: string;
@@ -65,7 +65,7 @@ export interface InstanceSnapshot {
   readonly claim: ClaimView | undefined;
   /** Read from the API server in this pass: nothing is deleted because of a cache alone. */
   readonly isClaimConfirmed: boolean;
-  readonly refusedGrowth: RefusedGrowth | undefined;
+  readonly rejectedGrowth: RejectedGrowth | undefined;
   /**
    * The volume wish (see ANNOTATION.volumeWish) for which this process replaced the StatefulSet, without success so
    * far.

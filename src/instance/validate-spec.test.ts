@@ -23,7 +23,7 @@ const auth = (local: object, more: object = {}) => ({
 const keys = (fields: object, more: object = {}) => auth({ signingKeys: { certManager: CERT, ...fields }, ...more });
 const certificate = (fields: object, more: object = {}) => keys({ certManager: { ...CERT, ...fields } }, more);
 const tls = (listener: "gateway" | "engine", fields: object) => ({ tls: { [listener]: { enabled: true, ...fields } } });
-const said = (spec: object, status?: object): string[] =>
+const messagesOf = (spec: object, status?: object): string[] =>
   validateInstanceSpec(stored(spec, status)).map((one) => violationsText([one]));
 
 describe("authentication", () => {
@@ -99,7 +99,9 @@ describe("authentication", () => {
     { name: "empty durations are unset ones", spec: auth({ tokenExpiry: "", maxTokenAge: "" }), want: [] },
     { name: "the local server preferred", spec: auth({}, { preferredAuthorizationServer: "_local" }), want: [] },
   ])("$name", ({ spec, want }) => {
-    expect(said(spec)).toEqual(want.map((text) => (typeof text === "string" ? text : expect.stringMatching(text))));
+    expect(messagesOf(spec)).toEqual(
+      want.map((text) => (typeof text === "string" ? text : expect.stringMatching(text))),
+    );
   });
 });
 
@@ -143,7 +145,7 @@ describe("identity providers", () => {
       want: [/jwks\.cacheTTL: .*not a duration/, /discovery\.refreshInterval: .*must be positive/],
     },
   ])("$name", ({ spec, want }) => {
-    expect(said(spec)).toEqual(want.map((text) => expect.stringMatching(text)));
+    expect(messagesOf(spec)).toEqual(want.map((text) => expect.stringMatching(text)));
   });
 });
 
@@ -200,7 +202,7 @@ describe("TLS", () => {
     },
     { name: "nothing before the shape", spec: tls("gateway", { secretRef: { name: "-auth-signing" } }), want: [] },
   ])("$name", ({ spec, status, want }) => {
-    expect(said(spec, status)).toEqual(want.map((text) => expect.stringMatching(text)));
+    expect(messagesOf(spec, status)).toEqual(want.map((text) => expect.stringMatching(text)));
   });
 });
 

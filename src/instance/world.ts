@@ -81,7 +81,7 @@ export interface Writes {
   /** An object that is already deleted counts as accepted. Conflict: the object was replaced. */
   remove(namespace: string, removal: Removal): Promise<"accepted" | "conflict">;
   /** Stores the status if `instance` is still the stored version. */
-  writeStatus(instance: Instance, status: InstanceStatus): Promise<StatusWriteAnswer>;
+  writeStatus(instance: Instance, status: InstanceStatus): Promise<StatusWriteResult>;
 }
 
 /** `editor` is the field manager that last wrote to the object, besides the operator. */
@@ -94,7 +94,7 @@ export interface SecretRelease {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-export type StatusWriteAnswer =
+export type StatusWriteResult =
   | { readonly type: "written"; readonly instance: Instance }
   | { readonly type: "conflict" }
   | { readonly type: "gone" };

@@ -14,7 +14,7 @@ export type Catalogue =
   | { readonly type: "none" }
   | { readonly type: "intact"; readonly claim: ClaimView }
   /** Being deleted, and kept only by the pod that uses it. `consent` is the value of the annotation. */
-  | { readonly type: "leaving"; readonly claim: ClaimView; readonly accepted: boolean; readonly consent: Consent }
+  | { readonly type: "terminating"; readonly claim: ClaimView; readonly accepted: boolean; readonly consent: Consent }
   /** Deleted, or replaced by `claim`. */
   | {
       readonly type: "lost";
@@ -36,7 +36,9 @@ export function catalogueOf(s: Known): Catalogue {
   if (remembered === undefined) return { type: "none" };
   const acceptsLoss = consent === consentToLoss(remembered);
   if (claim?.uid === remembered)
-    return claim.isLeaving ? { type: "leaving", claim, accepted: acceptsLoss, consent } : { type: "intact", claim };
+    return claim.isTerminating
+      ? { type: "terminating", claim, accepted: acceptsLoss, consent }
+      : { type: "intact", claim };
   const accepted = acceptsLoss || (claim !== undefined && consent === claim.uid);
   return accepted ? { type: "accepted", claim, remembered } : { type: "lost", claim, remembered, consent };
 }
@@ -60,7 +62,7 @@ function noted({ children, identity }: Known): string | undefined {
 function firstSeen({ claim, children, identity }: Known): string | undefined {
   if (claim?.volumeName === undefined) return undefined;
   const isOurs = childOf({ children }, "StatefulSet", postgresName(identity.name)).type === "live";
-  return claim.isLeaving && !isOurs ? undefined : claim.uid;
+  return claim.isTerminating && !isOurs ? undefined : claim.uid;
 }
 
 /** The uid to store from now on. None: the lost catalogue is given up, and its successor holds nothing yet. */
@@ -69,12 +71,12 @@ export function rememberedClaim(catalogue: Catalogue): string | undefined {
     case "none":
       return undefined;
     case "intact":
-    case "leaving":
+    case "terminating":
       return catalogue.claim.uid;
     case "lost":
       return catalogue.remembered;
     case "accepted":
-      if (catalogue.claim?.isLeaving === true) return catalogue.remembered;
+      if (catalogue.claim?.isTerminating === true) return catalogue.remembered;
       return catalogue.claim !== undefined && hadVolume(catalogue.claim) ? catalogue.claim.uid : undefined;
     default:
       return catalogue satisfies never;
@@ -90,7 +92,7 @@ const hadVolume = ({ volumeName, wasBound }: ClaimView): boolean => volumeName !
 export function formerClaimFinding(s: Known): Finding | undefined {
   const { claim, children, identity } = s;
   const isOurs = childOf({ children }, "StatefulSet", postgresName(identity.name)).type === "live";
-  if (claim?.isLeaving !== true || isOurs || catalogueOf(s).type !== "none") return undefined;
+  if (claim?.isTerminating !== true || isOurs || catalogueOf(s).type !== "none") return undefined;
   const message =
     `PersistentVolumeClaim ${claimName(identity.name)} of an earlier instance is still being deleted; PostgreSQL starts once it is deleted. ` +
     `If it stays, see which pod uses it: kubectl describe pvc ${claimName(identity.name)} -n ${identity.namespace}`;
@@ -102,14 +104,14 @@ export type PostgresRun = "running" | "fenced" | "stopped";
 
 export function postgresRun(catalogue: Catalogue): PostgresRun {
   if (catalogue.type === "lost") return "stopped";
-  return catalogue.type === "leaving" && !catalogue.accepted ? "fenced" : "running";
+  return catalogue.type === "terminating" && !catalogue.accepted ? "fenced" : "running";
 }
 
 /** `rejection`: why the API server rejected the last write of PostgreSQL. */
 export function catalogueFinding(s: Known, rejection?: string): Finding | undefined {
   const catalogue = catalogueOf(s);
-  if (catalogue.type !== "leaving" && catalogue.type !== "lost") return undefined;
-  const text = catalogue.type === "leaving" ? leavingText(catalogue.claim, s.identity) : lostText(catalogue, s);
+  if (catalogue.type !== "terminating" && catalogue.type !== "lost") return undefined;
+  const text = catalogue.type === "terminating" ? terminatingText(catalogue.claim, s.identity) : lostText(catalogue, s);
   const message = `${ignoredText(catalogue)}${unguardedText(s, catalogue, rejection)}${text}`;
   return { component: "metadata", reason: "CatalogueLost", message };
 }
@@ -117,11 +119,11 @@ export function catalogueFinding(s: Known, rejection?: string): Finding | undefi
 /** At the beginning of the message: a person who has just set the annotation, without effect, looks for it. */
 function ignoredText(catalogue: Extract<Catalogue, { consent: Consent }>): string {
   const { consent } = catalogue;
-  if (consent === undefined || (catalogue.type === "leaving" && catalogue.accepted)) return "";
+  if (consent === undefined || (catalogue.type === "terminating" && catalogue.accepted)) return "";
   return `the annotation ${ANNOTATION.acceptEmptyCatalogue} is ignored: ${JSON.stringify(stableText(consent))} does not name this loss. `;
 }
 
-function leavingText({ volumeName }: ClaimView, { namespace, name }: InstanceIdentity): string {
+function terminatingText({ volumeName }: ClaimView, { namespace, name }: InstanceIdentity): string {
   const pod = `${postgresName(name)}-0`;
   const volume = volumeName === undefined ? "its PersistentVolume" : volumeName;
   return (
@@ -141,7 +143,7 @@ function unguardedText(s: Known, { type }: Catalogue, rejection: string | undefi
   const rejected = (what: string) => (rejection === undefined ? "" : `; the API server rejects ${what}: ${rejection}`);
   if (type === "lost" && isRunning(s))
     return `StatefulSet ${name} is still running PostgreSQL, possibly on an EMPTY catalogue that takes writes${rejected("stopping it")}. `;
-  if (type === "leaving" && rejection !== undefined && !isGuarded(s, "fenced"))
+  if (type === "terminating" && rejection !== undefined && !isGuarded(s, "fenced"))
     return `StatefulSet ${name} will start PostgreSQL with an EMPTY catalogue once its pod stops${rejected("keeping it from that")}. `;
   return "";
 }

@@ -25,7 +25,7 @@ export function computeInstance(s: InstanceSnapshot): InstanceDecision {
   const rests = isAtRest(s) && !(showsLoss(s.instance) && !isLost(s));
   // Safety first: no database starts on a volume that is not its own, whatever else the operator has stopped doing.
   if (rests && isLost(s)) return refuse(s);
-  if (rests) return firstSight(s) ?? (isHeld ? { type: "hold", status: heldStatus(s) } : { type: "rest" });
+  if (rests) return rememberClaim(s) ?? (isHeld ? { type: "hold", status: heldStatus(s) } : { type: "rest" });
   const finding = refusal(s);
   if (finding !== undefined) return refuse(s, finding);
   // Before the database starts: after a crash in between, the consent must not count again.
@@ -50,7 +50,7 @@ function isConsentUnused(s: InstanceSnapshot): boolean {
  * What an instance at rest still stores: without it the loss of a claim that has got its volume since would go
  * unnoticed.
  */
-function firstSight(s: InstanceSnapshot): InstanceDecision | undefined {
+function rememberClaim(s: InstanceSnapshot): InstanceDecision | undefined {
   const { status } = s.instance;
   const claimUID = rememberedClaim(catalogueOf(s));
   if (claimUID === undefined || claimUID === status?.builtInPostgres?.claimUID) return undefined;
@@ -59,7 +59,7 @@ function firstSight(s: InstanceSnapshot): InstanceDecision | undefined {
 
 /** Without its account id an instance cannot be rendered, and a new id would be that of another account. */
 function refuseLostId(s: InstanceSnapshot, message: string): InstanceDecision {
-  if (isAtRest(s) && !isLost(s)) return firstSight(s) ?? { type: "rest" };
+  if (isAtRest(s) && !isLost(s)) return rememberClaim(s) ?? { type: "rest" };
   return refuse(s, { component: "metadata", reason: "EnsureFailed", message });
 }
 

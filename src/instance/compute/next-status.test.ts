@@ -41,7 +41,7 @@ function snapshot(
     troubles: {},
     claim: undefined,
     isClaimConfirmed: false,
-    refusedGrowth: undefined,
+    rejectedGrowth: undefined,
     remadeFor: undefined,
     secret: undefined,
     credentials: { type: "usable" },

@@ -17,10 +17,10 @@ import { isOutdated } from "./storage.ts";
 /** Changes of a claim without the label trigger no event. */
 const TRUSTED_MS = 60_000;
 
-export interface ClaimQuestion extends Pick<InstanceSnapshot, "instance" | "identity" | "children" | "nowMs"> {
+export interface ClaimInput extends Pick<InstanceSnapshot, "instance" | "identity" | "children" | "nowMs"> {
   readonly memory: Pick<InstanceMemory, "claim">;
   /** Whether this pass creates what is missing. */
-  readonly isKeptUp: boolean;
+  readonly createsMissing: boolean;
 }
 
 export interface SeenClaim {
@@ -31,33 +31,33 @@ export interface SeenClaim {
 
 export async function observeClaim(
   world: Pick<InstanceWorld, "claim" | "readClaim">,
-  question: ClaimQuestion,
+  input: ClaimInput,
 ): Promise<SeenClaim> {
-  const { instance, identity } = question;
+  const { instance, identity } = input;
   if (instance.spec.metadata.postgres !== undefined) return { claim: undefined, isConfirmed: false };
   const cached = world.claim({ namespace: identity.namespace, name: claimName(identity.name) });
-  const trusted = cached === undefined ? trustedClaim(question) : undefined;
+  const trusted = cached === undefined ? trustedClaim(input) : undefined;
   if (trusted !== undefined) return { claim: trusted, isConfirmed: false };
-  if (!isInQuestion(question, cached)) return { claim: cached && viewOf(cached), isConfirmed: false };
+  if (!needsConfirmation(input, cached)) return { claim: cached && viewOf(cached), isConfirmed: false };
   const claim = await readClaimView(world, identity);
-  noteRead(question, claim);
+  noteRead(input, claim);
   return { claim, isConfirmed: true };
 }
 
 /** A claim with the label is in the cache, so the result of the read is not kept. */
-function noteRead({ memory, instance, nowMs }: ClaimQuestion, claim: ClaimView | undefined): void {
+function noteRead({ memory, instance, nowMs }: ClaimInput, claim: ClaimView | undefined): void {
   if (claim?.isLabelled === true) delete memory.claim;
   else memory.claim = { claim, generation: instance.metadata?.generation ?? 0, readMs: nowMs };
 }
 
 /** A recent result for a claim that is in no cache, for as long as it is the catalogue and has no problem. */
-function trustedClaim(question: ClaimQuestion): ClaimView | undefined {
-  const { claim } = question.memory.claim ?? {};
-  const isCatalogue = claim !== undefined && claim.uid === question.instance.status?.builtInPostgres?.claimUID;
-  return isCatalogue && claim.volumeName !== undefined && !claim.isLeaving && isFresh(question) ? claim : undefined;
+function trustedClaim(input: ClaimInput): ClaimView | undefined {
+  const { claim } = input.memory.claim ?? {};
+  const isCatalogue = claim !== undefined && claim.uid === input.instance.status?.builtInPostgres?.claimUID;
+  return isCatalogue && claim.volumeName !== undefined && !claim.isTerminating && isFresh(input) ? claim : undefined;
 }
 
-function isFresh({ memory, instance, nowMs }: ClaimQuestion): boolean {
+function isFresh({ memory, instance, nowMs }: ClaimInput): boolean {
   const ageMs = nowMs - (memory.claim?.readMs ?? Number.NEGATIVE_INFINITY);
   return ageMs >= 0 && ageMs < TRUSTED_MS && memory.claim?.generation === (instance.metadata?.generation ?? 0);
 }
@@ -73,20 +73,20 @@ export async function readClaimView(
 type Cached = DeepReadonly<V1PersistentVolumeClaim> | undefined;
 
 /** Whether something would be created, stopped or deleted because of what is in the cache. */
-function isInQuestion(question: ClaimQuestion, cached: Cached): boolean {
-  const { spec, status } = question.instance;
+function needsConfirmation(input: ClaimInput, cached: Cached): boolean {
+  const { spec, status } = input.instance;
   const remembered = status?.builtInPostgres?.claimUID;
   if (remembered !== undefined && cached?.metadata?.uid !== remembered) return true;
   if (cached?.spec?.volumeName !== undefined) return false;
-  return isUnwanted(spec, cached) || isOutdated(question) || (cached === undefined && isMissed(question));
+  return isUnwanted(spec, cached) || isOutdated(input) || (cached === undefined && isMissed(input));
 }
 
 /** A new StatefulSet uses whatever claim has the name, and an existing one has created one. */
-function isMissed(question: ClaimQuestion): boolean {
-  const { children, identity, memory } = question;
+function isMissed(input: ClaimInput): boolean {
+  const { children, identity, memory } = input;
   const { type } = childOf({ children }, "StatefulSet", postgresName(identity.name));
-  if (type !== "live") return question.isKeptUp;
-  return !(isFresh(question) && memory.claim?.claim === undefined);
+  if (type !== "live") return input.createsMissing;
+  return !(isFresh(input) && memory.claim?.claim === undefined);
 }
 
 function isUnwanted({ metadata }: Instance["spec"], claim: Cached): boolean {
@@ -103,7 +103,7 @@ const BOUND = "pv.kubernetes.io/bind-completed";
 function viewOf({ metadata, spec }: DeepReadonly<V1PersistentVolumeClaim>): ClaimView {
   return {
     uid: metadata?.uid ?? "",
-    isLeaving: metadata?.deletionTimestamp !== undefined,
+    isTerminating: metadata?.deletionTimestamp !== undefined,
     isLabelled: metadata?.labels?.[LABEL.instance] !== undefined,
     volumeName: spec?.volumeName || undefined,
     wasBound: metadata?.annotations?.[BOUND] !== undefined,

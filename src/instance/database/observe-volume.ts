@@ -17,7 +17,7 @@ const FIELD = "spec.metadata.builtInPostgres.storage.storageClassName";
  */
 const QUOTED_MS = 300_000;
 
-export interface VolumeQuestion {
+export interface VolumeInput {
   readonly claim: ClaimView | undefined;
   readonly identity: InstanceIdentity;
   readonly nowMs: number;
@@ -28,9 +28,9 @@ export interface VolumeQuestion {
 /** Undefined for a claim that has a volume, or is being deleted. */
 export async function observeVolume(
   world: Pick<InstanceWorld, "listWarnings" | "signal">,
-  { claim, identity, nowMs, memory, logger }: VolumeQuestion,
+  { claim, identity, nowMs, memory, logger }: VolumeInput,
 ): Promise<VolumeTrouble | undefined> {
-  if (claim === undefined || claim.volumeName !== undefined || claim.isLeaving) return undefined;
+  if (claim === undefined || claim.volumeName !== undefined || claim.isTerminating) return undefined;
   const known = memory.warning?.uid === claim.uid ? memory.warning : undefined;
   // Without them only a cause is missing. The last known one is kept.
   const warnings = await world.listWarnings(identity.namespace, claim.uid).catch((error: unknown) => {

@@ -70,7 +70,7 @@ describe("a catalogue that is lost", () => {
     const end = () => {
       throw new Crash("ended");
     };
-    run.world.loseAnswer = (request) => {
+    run.world.loseResponse = (request) => {
       if (!request.startsWith("update StatefulSet")) return;
       run.world.intercept = end;
       end();
@@ -80,7 +80,7 @@ describe("a catalogue that is lost", () => {
     expect(postgres(run)?.replicas).toBe(1);
     expect(run.status.builtInPostgres?.claimUID).toBe(accepted);
     // Days later, and before the operator is back, the claim is lost.
-    run.world.loseAnswer = () => undefined;
+    run.world.loseResponse = () => undefined;
     stopPod(run);
     run.restart();
     await passes(run);
@@ -256,7 +256,7 @@ describe("a catalogue that is lost", () => {
     for (let at = 0; ; at++) {
       const run = await ready();
       let left = at;
-      run.world.loseAnswer = () => {
+      run.world.loseResponse = () => {
         if (left-- === 0) throw new Crash("ended");
       };
       const survive = async (work: () => Promise<void>) => {

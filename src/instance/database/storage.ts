@@ -15,7 +15,7 @@ type Settings = DeepReadonly<BuiltInPostgres> | undefined;
 
 const PATH = "spec.metadata.builtInPostgres.storage";
 
-type Known = Pick<InstanceSnapshot, "instance" | "identity" | "claim" | "refusedGrowth">;
+type Known = Pick<InstanceSnapshot, "instance" | "identity" | "claim" | "rejectedGrowth">;
 
 /** Changes that the existing claim cannot make. */
 export function validateVolume(s: Known): Violation[] {
@@ -65,7 +65,7 @@ export function growth({ instance, claim }: Pick<Known, "instance" | "claim">): 
 
 /** A growth that the API server rejects leaves a volume that works. */
 export function growthTrouble(s: Known): VolumeTrouble | undefined {
-  const { claim, refusedGrowth: refused, identity } = s;
+  const { claim, rejectedGrowth: refused, identity } = s;
   const size = growth(s);
   if (claim === undefined || size === undefined || !isRefused(s)) return undefined;
   const name = claimName(identity.name);
@@ -80,7 +80,7 @@ export function growthTrouble(s: Known): VolumeTrouble | undefined {
 
 /** Whether growing to the desired size was rejected recently. */
 export function isRefused(s: Known): boolean {
-  return s.refusedGrowth?.uid === s.claim?.uid && equalQuantities(s.refusedGrowth?.size, growth(s));
+  return s.rejectedGrowth?.uid === s.claim?.uid && equalQuantities(s.rejectedGrowth?.size, growth(s));
 }
 
 export function classOf({ storageClassName }: Pick<ClaimView, "storageClassName">): string {

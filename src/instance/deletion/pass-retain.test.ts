@@ -60,7 +60,7 @@ test("a process that exits after any write: the finalizer is never removed befor
     const run = await unseen();
     die(run);
     let left = at;
-    run.world.loseAnswer = () => {
+    run.world.loseResponse = () => {
       if (left-- === 0) throw new Crash("ended");
     };
     for (let pass = 0; pass < 3 && run.world.get("FireboltInstance", "lakeside") !== undefined; pass++) {

@@ -15,7 +15,7 @@ const TRUSTED_MS = 4_000;
 /** The time that a first start needs anyway. */
 const START_GRACE_MS = 5_000;
 
-export interface TroublesQuestion extends Pick<InstanceSnapshot, "children" | "phase" | "nowMs" | "claim"> {
+export interface TroublesInput extends Pick<InstanceSnapshot, "children" | "phase" | "nowMs" | "claim"> {
   readonly identity: InstanceIdentity;
   readonly memory: InstanceMemory;
   readonly logger: Logger;
@@ -23,7 +23,7 @@ export interface TroublesQuestion extends Pick<InstanceSnapshot, "children" | "p
 
 export async function observeTroubles(
   world: Pick<InstanceWorld, "listPods" | "listWarnings" | "signal">,
-  { children, identity, phase, nowMs, memory, logger, claim }: TroublesQuestion,
+  { children, identity, phase, nowMs, memory, logger, claim }: TroublesInput,
 ): Promise<Troubles> {
   const incomplete = (Object.keys(WORKLOADS) as Component[]).filter((component) => {
     const [kind, nameOf] = WORKLOADS[component];
