@@ -28,7 +28,7 @@ export function renderEngineRoutes(
         domains: ["*"],
         routes: [
           ...(wake
-            ? [renderRoute(namespace, forwarding, { match: WHILE_CHANGING, told: { wake_changing: true } })]
+            ? [renderRoute(namespace, forwarding, { match: WHILE_CHANGING, metadata: { wake_changing: true } })]
             : []),
           renderRoute(namespace, forwarding),
         ],
@@ -47,7 +47,7 @@ const WHILE_CHANGING = {
   runtime_fraction: { default_value: { numerator: 0, denominator: "HUNDRED" }, runtime_key: WAKE_CHANGING_KEY },
 };
 
-function renderRoute(namespace: string, forwarding: object, only: { match?: object; told?: object } = {}) {
+function renderRoute(namespace: string, forwarding: object, only: { match?: object; metadata?: object } = {}) {
   return {
     match: { prefix: "/", ...only.match },
     metadata: {
@@ -55,7 +55,7 @@ function renderRoute(namespace: string, forwarding: object, only: { match?: obje
         // Read by the scripts, which are the same in every gateway.
         "envoy.filters.http.lua": {
           engine_authority_suffix: `-service.${namespace}.svc.cluster.local:${ENGINE_QUERY_PORT}`,
-          ...only.told,
+          ...only.metadata,
         },
       },
     },

@@ -24,9 +24,9 @@ export function countFailure(instance: Instance, error: unknown, memory: Instanc
   const text = failureText(error);
   const count = memory.failure?.text === text ? memory.failure.count + 1 : 1;
   memory.failure = { text, count };
-  const isNews = count === (containsRejection(error) ? 1 : LASTING);
-  if (isNews) deps.events.record(failureEvent(instance, text));
-  return isNews;
+  const isFirst = count === (containsRejection(error) ? 1 : LASTING);
+  if (isFirst) deps.events.record(failureEvent(instance, text));
+  return isFirst;
 }
 
 /** Stores Ready=False with the error. Best effort: the original failure is the one that counts. */

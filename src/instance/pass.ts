@@ -74,21 +74,21 @@ async function finishDeletion(
   return "onChange";
 }
 
-interface Shown {
+interface FailureContext {
   readonly world: InstanceWorld;
   readonly instance: Instance;
   readonly deps: PassDeps;
 }
 
 /** A failure before anything is decided, or of a deletion, is reported like any other failed pass. */
-async function reportingFailure<T>(work: Promise<T>, { world, instance, deps }: Shown): Promise<T> {
+async function reportingFailure<T>(work: Promise<T>, { world, instance, deps }: FailureContext): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (world.signal.aborted || isNotLeader(error)) throw error;
     const memory = deps.memories.of(identityOf(instance));
-    const isNews = countFailure(instance, error, memory, deps);
-    const stored = isNews ? await storeFailure(world, instance, memory, deps) : instance;
+    const isFirst = countFailure(instance, error, memory, deps);
+    const stored = isFirst ? await storeFailure(world, instance, memory, deps) : instance;
     recordPass(stored, { succeeded: false, troubles: {} }, deps);
     throw error;
   }
@@ -99,13 +99,13 @@ function isOurs(instance: Instance | undefined): instance is Instance {
 }
 
 async function identify(world: InstanceWorld, instance: Instance, deps: DecideDeps): Promise<NextCheck> {
-  const shown = { world, instance, deps };
+  const context = { world, instance, deps };
   const found = await reportingFailure(
     resolveAccountId(world, instance, () => newAccountId(deps)),
-    shown,
+    context,
   );
   if (found.type === "lost") return decideAndApply(world, instance, { ...deps, lostId: found.message });
-  await reportingFailure(world.writeId(instance, found.id), shown);
+  await reportingFailure(world.writeId(instance, found.id), context);
   deps.logger.info("account id written", { id: found.id });
   return "now";
 }
@@ -122,7 +122,7 @@ async function decideAndApply(world: InstanceWorld, instance: Instance, deps: De
   const memory = deps.memories.of(identityOf(instance));
   let stored = instance;
   let succeeded = false;
-  let isShown = false;
+  let isStored = false;
   let troubles: Troubles = {};
   try {
     const snapshot = await observeInstance(world, instance, {
@@ -142,7 +142,7 @@ async function decideAndApply(world: InstanceWorld, instance: Instance, deps: De
     if (instance.status?.phase === "Failed" && decision.status.phase !== "Failed")
       logger.info("new attempt after Failed");
     const applied = await apply(decision, snapshot, { world, memory, deps });
-    isShown = true;
+    isStored = true;
     if (applied.type === "rejected") countFailure(stored, applied.errors[0], memory, deps);
     else if (applied.type === "done") delete memory.failure;
     stored = reportStored(snapshot, decision, applied, deps);
@@ -151,9 +151,9 @@ async function decideAndApply(world: InstanceWorld, instance: Instance, deps: De
     return nextCheck(decision, applied);
   } catch (error) {
     if (world.signal.aborted || isNotLeader(error)) throw error;
-    const isNews = countFailure(stored, error, memory, deps);
+    const isFirst = countFailure(stored, error, memory, deps);
     // A pass that failed while it wrote has stored the failure; before that the components are not observed.
-    if (isNews && !isShown) stored = await storeFailure(world, instance, memory, deps);
+    if (isFirst && !isStored) stored = await storeFailure(world, instance, memory, deps);
     throw error;
   } finally {
     recordPass(stored, { succeeded, troubles }, deps);

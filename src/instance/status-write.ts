@@ -18,8 +18,8 @@ export async function writeStatus(
   next: InstanceStatus,
 ): Promise<StatusOutcome> {
   if (isDeepStrictEqual(instance.status, next)) return { type: "unchanged" };
-  const answer = await world.writeStatus(instance, next);
-  if (answer.type !== "conflict") return answer;
+  const outcome = await world.writeStatus(instance, next);
+  if (outcome.type !== "conflict") return outcome;
   const fresh = await world.readInstance(identityOf(instance));
   if (fresh === undefined) return { type: "gone" };
   const isBase = fresh.metadata?.uid === instance.metadata?.uid && isDeepStrictEqual(fresh.status, instance.status);

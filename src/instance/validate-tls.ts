@@ -20,7 +20,7 @@ export function validateTls(instance: Instance): Violation[] {
       ? [
           forbidden(
             "spec.tls.gateway.crlSecretRef",
-            "crlSecretRef needs clientCASecretRef: without a client CA nobody is verified",
+            "crlSecretRef needs clientCASecretRef: without a client CA no client is verified",
           ),
         ]
       : []),

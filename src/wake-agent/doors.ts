@@ -37,7 +37,7 @@ export interface HoldServerOptions {
 export function createHoldServer({ port, admission, epoch, logger }: HoldServerOptions): AgentServer {
   return createAgentServer({ host: "127.0.0.1", port }, (request, response) => {
     const { path, engine } = targetOf(request);
-    const send = (answer: HoldResponse): void => sendHoldResponse(response, answer, epoch());
+    const send = (outcome: HoldResponse): void => sendHoldResponse(response, outcome, epoch());
     const fail = (error: unknown): void => {
       logger.error("a query could not be checked", error, { engine });
       // Without a decision the gateway lets the request pass.
@@ -71,10 +71,10 @@ export function createDemandServer(port: number, page: () => string, peers = DEM
 
 function createAgentServer(
   { peers, ...address }: { readonly host?: string; readonly port: number; readonly peers?: PeerLimits },
-  answer: (request: IncomingMessage, response: ServerResponse) => void,
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
 ): AgentServer {
   const server = createServer(keepIdleConnections(), (request, response) => {
-    if (request.method === "GET" || request.method === "HEAD") answer(request, response);
+    if (request.method === "GET" || request.method === "HEAD") handle(request, response);
     else sendText(response, 405, "only GET\n");
   });
   if (peers !== undefined) limitPeers(server, peers);

@@ -6,7 +6,7 @@ import type { AvailabilityChange, EngineView } from "./engine-view.ts";
 import { canServe } from "./standing.ts";
 import type { HoldQueue } from "./waiting-room.ts";
 
-/** "unavailable": the gateway could not be asked, which is no information about the engine. */
+/** "unavailable": the gateway could not be probed, which is no information about the engine. */
 export type Reached = "yes" | "not yet" | "unavailable";
 
 export interface ReachabilityProbeOptions {

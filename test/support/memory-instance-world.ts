@@ -31,7 +31,7 @@ function withPatch(target: unknown, patch: unknown): unknown {
   return result;
 }
 
-/** The process ends here: whatever comes after this request never happens. */
+/** The process exits here: nothing after this request happens. */
 export class Crash extends Error {
   override readonly name = "Crash";
 }
@@ -40,13 +40,15 @@ export class MemoryInstanceWorld implements InstanceWorld {
   readonly #stopping = new AbortController();
   /** Every request that a real world would have sent, in order: `verb Kind name`. */
   readonly requests: string[] = [];
-  /** Called before every request; what it throws is the answer. */
+  /** Called before every request; what it throws is the response. */
   intercept: (request: string) => void = () => undefined;
-  /** Called after every write took effect; what it throws is the answer: the write is done, but nobody hears of it. */
+  /**
+   * Called after every write took effect; what it throws is the response: the write happened, and its response is lost.
+   */
   loseResponse: (request: string) => void = () => undefined;
   /** What an admission policy makes of a written object. */
   mutate: (object: Rendered) => Rendered = (object) => object;
-  /** `Kind name` of objects that the cache does not show yet. */
+  /** `Kind name` of objects that are not in the cache yet. */
   readonly unseen = new Set<string>();
   readonly #objects = new Map<string, Stored[Kind]>();
   #version = 100;
@@ -55,7 +57,7 @@ export class MemoryInstanceWorld implements InstanceWorld {
     return this.#stopping.signal;
   }
 
-  /** The process is told to end. */
+  /** The process is asked to shut down. */
   stop(): void {
     this.#stopping.abort(new Crash("stopping"));
   }
@@ -91,7 +93,7 @@ export class MemoryInstanceWorld implements InstanceWorld {
     this.put("Deployment", { ...found, status });
   }
 
-  /** Edits the spec as a person would. */
+  /** Edits the spec like a user. */
   edit(name: string, change: (spec: FireboltInstance["spec"]) => void): void {
     const found = structuredClone(this.get("FireboltInstance", name));
     if (found === undefined) throw new Error(`no instance ${name}`);

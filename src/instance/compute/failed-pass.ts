@@ -6,7 +6,7 @@ import type { InstanceStatus } from "../../api/instance-status.ts";
 import type { Instance } from "../children.ts";
 import { nextPhase } from "./phase.ts";
 
-/** Undefined where the stored status stays: before the first one, and in Failed, whose message says how to leave it. */
+/** Undefined where the stored status stays: before the first one, and in Failed, whose message has the next step. */
 export function failedPassStatus(
   { status, metadata }: Instance,
   problem: string,

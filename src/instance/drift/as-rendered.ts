@@ -25,9 +25,9 @@ export function hasRenderedHashOf(live: LiveObject, rendered: Rendered): boolean
 /** `live` as a cache holds it, `rendered` with its hash. */
 export function isAsRendered(live: LiveObject, rendered: Rendered): boolean {
   const { labels, annotations } = rendered.metadata;
-  const asked = { ...contentOf(rendered), labels, annotations };
+  const requested = { ...contentOf(rendered), labels, annotations };
   const is = { ...contentOf(live), labels: live.metadata?.labels, annotations: live.metadata?.annotations };
-  return covers({ live: normal(is), wanted: normal(asked), asked });
+  return covers({ live: normal(is), wanted: normal(requested), requested });
 }
 
 /**

@@ -74,11 +74,11 @@ export function primaryOf(template: Template, component: "gateway" | "metadata")
   const found = template?.spec?.containers?.find(({ name }) => name === COMPONENT_RULES[component].primary);
   const { image, imagePullPolicy, resources } = found ?? {};
   const { requests = {}, limits = {}, claims = [] } = resources ?? {};
-  const asks = Object.keys(requests).length + Object.keys(limits).length + claims.length > 0;
+  const hasAny = Object.keys(requests).length + Object.keys(limits).length + claims.length > 0;
   return {
     image: image || undefined,
     imagePullPolicy: imagePullPolicy || undefined,
-    resources: asks && resources !== undefined ? copyOf<V1ResourceRequirements>(resources) : undefined,
+    resources: hasAny && resources !== undefined ? copyOf<V1ResourceRequirements>(resources) : undefined,
   };
 }
 
