@@ -217,12 +217,12 @@ describe("the built-in PostgreSQL of an instance", () => {
     [
       { storage: { storageClassName: "Fast Disk" } },
       {},
-      /storage.storageClassName: Invalid value: "Fast Disk": is no name of a StorageClass.*kubectl get storageclass/,
+      /storage.storageClassName: Invalid value: "Fast Disk": is not a valid name of a StorageClass.*kubectl get storageclass/,
     ],
     [
       { resources: { limits: { memroy: "1Gi" } } },
       {},
-      /resources.limits\[memroy\]: Invalid value: "1Gi": "memroy" is no resource of a container: use cpu, memory/,
+      /resources.limits\[memroy\]: Invalid value: "1Gi": "memroy" is not a container resource: use cpu, memory/,
     ],
   ])("%j %j is rejected", async (settings, more, message) => {
     expect(await create(settings, more)).toMatchObject({ type: "deny", message: expect.stringMatching(message) });

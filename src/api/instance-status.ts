@@ -60,6 +60,18 @@ export const instanceStatus = object(
       },
       { description: "The ServiceAccount that the operator made for the gateway." },
     ),
+    observedResetFailed: string({
+      description:
+        "Value of the annotation firebolt.io/reset-failed when the instance failed, or the hash of a long one; another value starts a new attempt.",
+    }),
+    reported: object(
+      {
+        metadata: string({ description: "Hash of the cause that MetadataReady shows." }),
+        gateway: string({ description: "Hash of the cause that GatewayReady shows." }),
+        wakeDisabled: boolean({ description: "Whether queries do not wake stopped engines." }),
+      },
+      { description: "What events have reported, so that each cause is reported once." },
+    ),
     auth: authStatus,
     engineTLS: object(
       {

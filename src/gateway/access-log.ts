@@ -1,7 +1,8 @@
-// The access log: one line of text per client request on standard output. Flags and details tell an answer made by Envoy (the
-// query ran nowhere) from one made by an engine. Nothing of what a caller writes is logged at any length, and of the query string only the
-// query's own label: settings and parameters may hold credentials. The label comes from routing.lua and not from Envoy's own
-// `QUERY_PARAM`, which decodes it, line breaks included: a caller could write lines of its own.
+// The access log: one line per client request on standard output. Flags and details distinguish a response of Envoy's
+// own (the query reached no engine) from that of an engine. Values from clients are truncated, and of the query string
+// only the query's label is logged: settings and parameters may hold credentials. The label comes from routing.lua and
+// not from Envoy's own `QUERY_PARAM`, which decodes it, line breaks included: a client could write log lines of its
+// own.
 import { WAKE_HEADERS } from "../api/wake-protocol.ts";
 
 const FIELDS = [

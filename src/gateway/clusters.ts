@@ -1,4 +1,4 @@
-// Where requests can go: the engines, found by name when they are asked for, and Envoy's own statistics.
+// The upstream clusters: the engines, resolved by name on demand, and Envoy's own statistics.
 import { ENGINE_CONTRACT } from "../api/engine-contract.ts";
 import {
   BUFFER_LIMIT_BYTES,
@@ -11,19 +11,20 @@ import {
 } from "./envoy-types.ts";
 
 /**
- * How many engines can be in use at the same time; every name that is asked for counts, whether there is such an engine or not. Envoy's own
- * limit of 1024 is less than a fleet. One takes 58 KiB with two workers, so these take 570 MiB.
+ * How many engines can be in use at the same time; every requested name counts, whether the engine exists or not.
+ * Envoy's own limit of 1024 is less than a fleet. One takes 58 KiB with two workers, so these take 570 MiB.
  */
 const MOST_SUB_CLUSTERS = 10_000;
-/** Envoy's default: what a gateway with little memory still has. */
+/** Envoy's default: what a gateway with little memory still gets. */
 const FEWEST_SUB_CLUSTERS = 1_024;
 const SUB_CLUSTER_BYTES = 64 * 1024;
-/** The share of the container's memory that they may take. */
+/** The share of the container's memory that they may use. */
 const SUB_CLUSTER_SHARE = 1 / 4;
 
 /**
- * A name that nobody asks for is forgotten after one to two of these, and its look-ups end. Short, because names that do not exist are kept
- * as long as those that do; an engine that comes back costs one look-up and one health check, some milliseconds.
+ * A name without requests is dropped after one to two of these, and its DNS lookups with it. Short, because names that
+ * do not exist are kept as long as those that do; an engine that is used again costs one lookup and one health check,
+ * some milliseconds.
  */
 const SUB_CLUSTER_TTL = "10s";
 
@@ -33,21 +34,21 @@ export function maxSubClusters(memoryLimitBytes: number | undefined): number {
   return Math.min(MOST_SUB_CLUSTERS, Math.max(FEWEST_SUB_CLUSTERS, fitting));
 }
 
-/** Queries of one engine that one gateway pod runs at a time; the next gets 503 at once. */
+/** Concurrent queries of one engine in one gateway pod; the next gets 503 at once. */
 const MOST_QUERIES = 1_024;
-/** Queries that wait for their connection: every query opens one, so a burst is this large. */
+/** Queries that wait for their connection: every query opens one, so this is the largest burst. */
 const MOST_CONNECTING = 1_024;
 
-/** Envoy copies everything set here into one cluster per engine, with one host per address of the engine's Service. */
+/** Envoy copies these settings into one cluster per engine, with one host per address of the engine's Service. */
 export function renderEngineCluster(memoryLimitBytes: number | undefined) {
   return {
     name: CLUSTER_NAME.engines,
     connect_timeout: CONNECT_TIMEOUT,
     per_connection_buffer_limit_bytes: BUFFER_LIMIT_BYTES,
     lb_policy: "CLUSTER_PROVIDED",
-    // Well inside the time for which a query is retried: at Envoy's default of 5 s, queries that meet the end of the last old pod
-    // run out of retries before the new address is known. The successor of this deprecated field is a cluster type of its own,
-    // which a forward proxy cannot take.
+    // Well inside the time for which a query is retried: with Envoy's default of 5 s, queries that hit the termination
+    // of the last old pod run out of retries before the new address is resolved. The successor of this deprecated field
+    // is a cluster type of its own, which a forward proxy cannot use.
     dns_refresh_rate: "2s",
     cluster_type: {
       name: "envoy.clusters.dynamic_forward_proxy",
@@ -60,15 +61,15 @@ export function renderEngineCluster(memoryLimitBytes: number | undefined) {
       }),
     },
     upstream_connection_options: { tcp_keepalive: TCP_KEEPALIVE },
-    // One query per connection: a stale address costs one failed connect, never a query on a connection about to close. The
-    // successor of this deprecated field makes a forward proxy refuse to load without TLS settings.
+    // One query per connection: a stale address costs one failed connect, never a query on a connection about to close.
+    // The successor of this deprecated field makes a forward proxy refuse to load without TLS settings.
     max_requests_per_connection: 1,
     circuit_breakers: {
       thresholds: [
         {
           priority: "DEFAULT",
-          // So many that no query ever waits for another's connection: with fewer, queries would hang for as long as clients that send
-          // nothing hold the engine's places.
+          // So many that no query ever waits for another's connection: with fewer, queries would hang for as long as
+          // clients that send nothing occupy the engine's places.
           max_connections: MOST_QUERIES + MOST_CONNECTING,
           max_pending_requests: MOST_CONNECTING,
           max_requests: MOST_QUERIES,
@@ -76,8 +77,8 @@ export function renderEngineCluster(memoryLimitBytes: number | undefined) {
         },
       ],
     },
-    // An address that left the Service gets no new query, healthy or not: the old generation of an engine stays healthy while it
-    // drains, and would go on taking queries and never be drained.
+    // An address that left the Service gets no new query, healthy or not: the superseded generation of an engine stays
+    // healthy while it drains; it would keep receiving queries and never finish draining.
     ignore_health_on_host_removal: true,
     // On the query port: the forward proxy allows no other port per host.
     health_checks: [
@@ -93,7 +94,7 @@ export function renderEngineCluster(memoryLimitBytes: number | undefined) {
   };
 }
 
-/** Statistics pages that are made and read at the same time; one takes up to some MiB. */
+/** Statistics responses that are built and sent at the same time; one takes up to some MiB. */
 const MOST_STATS_PAGES = 8;
 
 export function renderAdminCluster(adminPort: number) {

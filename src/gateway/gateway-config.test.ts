@@ -9,7 +9,7 @@ const text = (namespace: string, metricsPort?: number): string =>
   serialiseGatewayConfig(renderGatewayConfig({ namespace, metricsPort }));
 
 describe("the gateway configuration", () => {
-  test("is the reviewed text", async () => {
+  test("matches the reviewed golden file", async () => {
     await expect(text("analytics")).toMatchFileSnapshot("gateway-config.golden.yaml");
   });
 
@@ -23,12 +23,12 @@ describe("the gateway configuration", () => {
     expect(text("a", metricsPort)).toBe(text("a"));
   });
 
-  test("is read back as the object that was rendered", () => {
+  test("parses back to the object that was rendered", () => {
     const config = renderGatewayConfig({ namespace: "a" });
     expect(parse(serialiseGatewayConfig(config))).toEqual(config);
   });
 
-  test("keeps an eye on memory when there is a limit, and bounds engines by it", () => {
+  test("monitors memory when there is a limit, and bounds engines by it", () => {
     const monitors = (memoryLimitBytes?: number) =>
       renderGatewayConfig({ namespace: "a", memoryLimitBytes }).overload_manager.resource_monitors.map(
         ({ typed_config: { "@type": _, ...fields } }) => fields,
@@ -54,7 +54,7 @@ describe("the gateway configuration", () => {
     expect(admin.ignore_global_conn_limit).toBe(true);
   });
 
-  test("never tries a search list, and elsewhere differs from a pod by sockets alone", () => {
+  test("never tries a search list, and in other placements differs from a pod in sockets only", () => {
     const resolver = (config: GatewayConfig) => config.typed_dns_resolver_config.typed_config;
     const pod = renderGatewayConfig({ namespace: "a" });
     const resolvers = [{ address: "127.0.0.1", port: 5353 }];
@@ -66,7 +66,7 @@ describe("the gateway configuration", () => {
     expect(rest).toEqual(resolver(pod));
   });
 
-  test("binds the administration to loopback, wherever it runs", () => {
+  test("binds the admin interface to loopback, wherever it runs", () => {
     const pod = renderGatewayConfig({ namespace: "a" });
     const elsewhere = renderGatewayConfig({ namespace: "a" }, { address: "0.0.0.0", clientPort: 1, adminPort: 2 });
     for (const { admin } of [pod, elsewhere]) expect(admin.address.socket_address.address).toBe("127.0.0.1");

@@ -1,5 +1,5 @@
-// The complete Envoy configuration of a gateway, as data. A pure function of the FireboltInstance: no engine, no clock and no
-// cluster state may reach it, or an engine event would roll the gateway.
+// The complete Envoy configuration of a gateway, as data. A pure function of the FireboltInstance: it depends on no
+// engine, clock or cluster state, because otherwise an engine event would roll the gateway.
 import { renderAdminCluster, renderEngineCluster } from "./clusters.ts";
 import { extension, socketAddress } from "./envoy-types.ts";
 import { renderClientListener, renderStatsListener } from "./listeners.ts";
@@ -8,7 +8,7 @@ import { type GatewayPlacement, POD_PLACEMENT, type SocketEndpoint } from "./pla
 import { GATEWAY_PORTS, resolveMetricsPort } from "./ports.ts";
 import { renderProbeListener, renderWakeAgentCluster } from "./wake.ts";
 
-/** Everything of an instance that the configuration depends on. */
+/** The inputs from an instance. */
 export interface GatewayConfigInput {
   readonly namespace: string;
   /** `spec.gateway.metricsPort`. */
@@ -19,15 +19,17 @@ export interface GatewayConfigInput {
   readonly memoryLimitBytes?: number | undefined;
 }
 
-/** The bootstrap of one Envoy process. The operator renders it for a pod; other placements are for running it elsewhere. */
+/**
+ * The bootstrap of one Envoy process. The operator renders it for a pod; other placements are for running it elsewhere.
+ */
 export function renderGatewayConfig(input: GatewayConfigInput, placement: GatewayPlacement = POD_PLACEMENT) {
   const { address, clientPort, adminPort, dnsResolvers } = placement;
   const { wakeHoldPort = GATEWAY_PORTS.wakeHold, wakeProbePort = GATEWAY_PORTS.wakeProbe } = placement;
   const { namespace, wake = false, memoryLimitBytes } = input;
   return {
-    // The preStop hook and the wake agent come this way: a full gateway must still be able to end.
+    // The preStop hook and the wake agent use it: an overloaded gateway must still be able to shut down.
     admin: { address: socketAddress("127.0.0.1", adminPort), ignore_global_conn_limit: true },
-    // A layer that the administration may write to: without one, what the wake agent sets there has no effect.
+    // A layer that the admin interface can write: without one, the keys that the wake agent sets have no effect.
     ...(wake ? { layered_runtime: { layers: [{ name: "admin", admin_layer: {} }] } } : {}),
     typed_dns_resolver_config: renderDnsResolver(dnsResolvers),
     overload_manager: renderOverloadManager(memoryLimitBytes),
@@ -49,8 +51,9 @@ export function renderGatewayConfig(input: GatewayConfigInput, placement: Gatewa
 export type GatewayConfig = ReturnType<typeof renderGatewayConfig>;
 
 /**
- * Names of engines are complete, so a pod's search list must not be tried: its entries come before the name itself (ndots:5), and whoever
- * owns a wildcard in a domain of the node would get the queries. Without resolvers the addresses come from resolv.conf.
+ * Names of engines are complete, so the pod's search list must not be tried: its entries come before the name itself
+ * (ndots:5), and the owner of a wildcard in a domain of the node would get the queries. Without resolvers the addresses
+ * come from resolv.conf.
  */
 function renderDnsResolver(resolvers: readonly SocketEndpoint[] | undefined) {
   return {

@@ -1,4 +1,4 @@
-// What a gateway listens on: client traffic, and the statistics together with the kubelet's probes.
+// The listeners of a gateway: client traffic, and the statistics together with the kubelet's probes.
 import { ACCESS_LOG_FORMAT } from "./access-log.ts";
 import {
   CLIENT_BUFFER_BYTES,
@@ -16,36 +16,39 @@ import { WAKE_LUA } from "./wake-lua.ts";
 export const HEALTH_PATH = "/healthz";
 export const STATS_PATH = "/stats/prometheus";
 
-/** Where a listener is bound. */
+/** The address of a listener. */
 interface Bind {
   readonly address: string;
   readonly port: number;
 }
 
 /**
- * How long Envoy waits for a client to take an answer on a connection that ends with it. With Envoy's default of 1 s a gateway that is short
- * of processor time ends connections before it has written the answer.
+ * How long Envoy waits for a client to read a response on a connection that closes with it. With Envoy's default of 1 s
+ * a gateway that is short of processor time closes connections before it has written the response.
  */
 const DELAYED_CLOSE_TIMEOUT = "5s";
 
-/** Longer than the longest hold: a held request is a silent stream. It equals Envoy's default, which may change. */
+/** Longer than the longest hold: a held request is a silent stream. Equal to Envoy's default, which may change. */
 const STREAM_IDLE_TIMEOUT = "300s";
 
 /**
- * How long a request may take to come in whole, body included; a query that runs is past it. The only timer of a client that stops in the
- * middle of its request: without it, its query holds one of the engine's places for ever.
+ * How long a request may take to arrive, body included; a running query is past it. It is the only timer for a client
+ * that stops in the middle of its request: without it, that query occupies one of the engine's places for ever.
  */
 const REQUEST_TIMEOUT = "300s";
 const REQUEST_HEADERS_TIMEOUT = "60s";
 
-/** Envoy's own windows are many MiB: that much a client may send of every stream before Envoy can hold it back. */
+/** Envoy's own windows are many MiB: that much a client may send on every stream before Envoy can push back. */
 const HTTP2_LIMITS = {
   max_concurrent_streams: 512,
   initial_stream_window_size: 64 * 1024,
   initial_connection_window_size: 1024 * 1024,
 } as const;
 
-/** A request that is ended for memory while it is being received: Envoy calls it an error of its own (500), new ones are refused with 503. */
+/**
+ * A request that is aborted for memory while it is received: Envoy reports an error of its own (500); new requests get
+ * 503.
+ */
 const OVERLOADED = {
   filter: {
     extension_filter: {
@@ -60,8 +63,8 @@ const OVERLOADED = {
 } as const;
 
 /**
- * The engine's last address went away before the wake agent could hold the query: its pods were deleted, not stopped. The query has
- * reached no engine, so the client is told that it may send it again, in the words of a hold that ended.
+ * The engine's last address was removed before the wake agent could hold the query: its pods were deleted, not stopped.
+ * The query has reached no engine, so the client may send it again; the response is that of a hold that timed out.
  */
 const NO_ENDPOINT = {
   filter: { response_flag_filter: { flags: ["UH"] } },
@@ -71,27 +74,28 @@ const NO_ENDPOINT = {
 } as const;
 
 /**
- * Connections to the statistics and probes. The port is open to every pod and exempt from the overload manager, so it has its own limit:
- * beyond it a connection is closed. Far more than the kubelet and every Prometheus together have.
+ * Connections for statistics and probes. The port is open to every pod and exempt from the overload manager, so it has
+ * its own limit: beyond it a connection is closed. Far more than the kubelet and every Prometheus use together.
  */
 const MOST_STATS_CONNECTIONS = 256;
 
-/** A scrape and a probe are one small request: whoever takes longer is neither. */
+/** A scrape and a probe are one small request: a client that takes longer is neither. */
 const STATS_TIMERS = {
   request_timeout: "5s",
   request_headers_timeout: "5s",
-  // Also for a client that does not read its page.
+  // Also for a client that does not read the response.
   stream_idle_timeout: "10s",
   common_http_protocol_options: { idle_timeout: "60s" },
 } as const;
 
 /**
- * Callers are strangers, wherever they come from: what Envoy would believe of a trusted proxy (addresses, request ids, its own headers for
- * retries and timeouts) is taken from the connection or made here.
+ * No client is trusted, wherever it comes from: what Envoy would accept from a trusted proxy (addresses, request ids,
+ * its own headers for retries and timeouts) is taken from the connection or set here.
  */
 const TRUST_NO_CALLER = {
   use_remote_address: true,
-  // An address that no connection comes from. An empty list would not do: to Envoy it means every private address, so every pod.
+  // An address that no connection comes from. An empty list would not do: to Envoy it means every private address, and
+  // so every pod.
   internal_address_config: { cidr_ranges: [{ address_prefix: "255.255.255.255", prefix_len: 32 }] },
 } as const;
 
@@ -142,7 +146,7 @@ export function renderStatsListener(bind: Bind) {
     codec_type: "HTTP1",
     max_request_headers_kb: 8,
     ...STATS_TIMERS,
-    // A path with ".." must not lead to another page of the administration.
+    // A path with ".." must not lead to another path of the admin interface.
     normalize_path: true,
     route_config: {
       name: "stats",
@@ -161,7 +165,7 @@ export function renderStatsListener(bind: Bind) {
 
 const BODY_FILTER = "envoy.filters.http.buffer";
 
-/** Reading only: whatever else the administration may offer on this path, and any body, ends here. */
+/** Read only: every other method and path of the admin interface, and any body, is rejected here. */
 function renderStatsRoutes() {
   return [
     {
@@ -182,7 +186,7 @@ function renderStatsRoutes() {
   ];
 }
 
-/** Refuses a request with a body, with 413: one byte is the least that Envoy lets it have. */
+/** Rejects a request with a body, with 413: one byte is the least that Envoy can be set to allow. */
 function noBodyFilter() {
   return { name: BODY_FILTER, typed_config: extension("filters.http.buffer.v3.Buffer", { max_request_bytes: 1 }) };
 }
@@ -208,7 +212,7 @@ export function connectionManager(fields: object) {
   };
 }
 
-/** Answers the probes by itself, before anything looks at the request; 503 once the gateway has been told to drain. */
+/** Responds to the probes itself, before any other filter; 503 once the gateway has been told to drain. */
 function healthFilter() {
   return {
     name: "envoy.filters.http.health_check",

@@ -1,29 +1,34 @@
-// What a gateway does before it runs out of memory or of connections: it refuses new work, so that what it has already accepted goes on.
-// Without it the kernel kills the container, and every query of every client with it.
+// What a gateway does before it runs out of memory or of connections: it rejects new work, so that accepted work can
+// finish. Without it the kernel kills the container, and every query of every client with it.
 import { extension } from "./envoy-types.ts";
 
 const HEAP_MONITOR = "envoy.resource_monitors.fixed_heap";
 const CONNECTIONS_MONITOR = "envoy.resource_monitors.global_downstream_max_connections";
 
-/** Client connections of one gateway pod, over all engines. One takes 7 KiB, and 28 KiB once it has carried a request. */
+/**
+ * Client connections of one gateway pod, over all engines. One takes 7 KiB, and 28 KiB once it has carried a request.
+ */
 export const MAX_CLIENT_CONNECTIONS = 16_384;
 
 /**
- * The share of the container's memory that Envoy's heap may take. The rest is for what the limit counts and the heap does not: code, stacks,
- * and the kernel's socket buffers, which are full exactly when the heap is.
+ * The share of the container's memory that Envoy's heap may use. The rest is for what counts towards the limit but is
+ * not heap: code, stacks, and the kernel's socket buffers, which are full exactly when the heap is.
  */
 const HEAP_SHARE = 0.8;
 
-/** Shares of the heap at which each measure begins. */
+/** Shares of the heap at which each measure starts. */
 const SHRINK_AT = 0.7;
 /** The quarter above is for uploads that have been accepted and still grow, to four MiB each. */
 const STOP_REQUESTS_AT = 0.75;
 /**
- * Requests that were accepted small can grow together to any size: from here on those that are still being received are ended, with 503, as
- * soon as their next bytes come. A query that has been received whole sends no more bytes, so it is never the one.
+ * Requests that were accepted while small can grow together to any size: from here on those that are still being
+ * received are aborted, with 503, as soon as their next bytes arrive. A query that was received completely sends no
+ * more bytes, so it is never aborted.
  */
 const END_UPLOADS_AT = 0.85;
-/** Even a refusal takes memory. Connections are closed, not left waiting: a client must learn that it is not served. */
+/**
+ * Even a rejection takes memory. Connections are closed, not left waiting: a client must learn that it is not served.
+ */
 const REJECT_CONNECTIONS_AT = 0.95;
 
 /** As a power of two: streams that hold 64 KiB and more. */
@@ -50,7 +55,7 @@ export function renderOverloadManager(memoryLimitBytes: number | undefined) {
     }),
   };
   return {
-    // Often: what is accepted between two looks is accepted whatever it takes.
+    // Often: between two checks, requests are accepted regardless of their size.
     refresh_interval: "0.01s",
     resource_monitors: [connections, heap],
     actions: [
@@ -74,13 +79,14 @@ function above(value: number) {
   return { name: HEAP_MONITOR, threshold: { value } };
 }
 
-/** Grows with the pressure: Envoy ends more streams the nearer the heap is to the second value. */
+/** Scales with the pressure: Envoy resets more streams the nearer the heap is to the second value. */
 function between(scaling_threshold: number, saturation_threshold: number) {
   return { name: HEAP_MONITOR, scaled: { scaling_threshold, saturation_threshold } };
 }
 
 /**
- * For listeners whose own limits bound what they take: the kubelet's probes, which come to the pod's address, statistics, and the wake agent on
- * loopback work however busy clients are. A probe that failed for want of memory would restart the gateway, and end every query.
+ * For listeners whose own limits bound what they use: the kubelet's probes, which come to the pod's address,
+ * statistics, and the wake agent on loopback work however busy clients are. A probe that failed for lack of memory
+ * would restart the gateway and abort every query.
  */
 export const EXEMPT_FROM_OVERLOAD = { ignore_global_conn_limit: true, bypass_overload_manager: true } as const;

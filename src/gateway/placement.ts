@@ -1,5 +1,5 @@
-// Where one Envoy process runs: in a gateway pod, or anywhere else on other ports and with another name server (a test, a
-// laptop). It decides only about sockets, never about routing.
+// Where one Envoy process runs: in a gateway pod, or anywhere else with other ports and another name server (a test, a
+// laptop). It affects sockets only, never routing.
 import { GATEWAY_PORTS } from "./ports.ts";
 
 export interface SocketEndpoint {
@@ -12,10 +12,10 @@ export interface GatewayPlacement {
   readonly address: string;
   readonly clientPort: number;
   readonly adminPort: number;
-  /** Where the wake agent answers, and where it tries engines; by default the ports of a pod. */
+  /** The address of the wake agent, and the one at which it probes engines; by default the ports of a pod. */
   readonly wakeHoldPort?: number;
   readonly wakeProbePort?: number;
-  /** Name servers to ask instead of those of the pod's resolv.conf. */
+  /** Name servers to use instead of those of the pod's resolv.conf. */
   readonly dnsResolvers?: readonly SocketEndpoint[];
 }
 

@@ -1,4 +1,4 @@
-// Where a gateway listens. The instance renderer publishes the same numbers on its pods and Services.
+// The ports of a gateway. The instance renderer publishes the same numbers on its pods and Services.
 import { SCHEMA_DEFAULTS } from "../api/defaults.ts";
 import { ENGINE_CONTRACT } from "../api/engine-contract.ts";
 

@@ -1,19 +1,19 @@
-// What a gateway pod does between the decision to end it and the signal that ends it. The instance renderer puts the command
-// into the pod's preStop hook, and the time that it may take into the pod's grace period.
+// The preStop hook of a gateway pod: what it does between the deletion of the pod and the termination signal. The
+// instance renderer puts the command into the pod, and its duration into the pod's grace period.
 import { GATEWAY_PORTS } from "./ports.ts";
 
-/** Long enough for two failed readiness probes and for the endpoints to change. */
+/** Long enough for two failed readiness probes and for the endpoints to be updated. */
 const LEAVING_SECONDS = 8;
 
-/** Autoscalers of nodes wait no longer than this for a pod. A gateway without queries needs a few seconds of it. */
+/** Node autoscalers wait no longer than this for a pod. A gateway without queries needs a few seconds of it. */
 export const GATEWAY_GRACE_SECONDS = 600;
 
-/** Leaves time for Envoy to end by itself. */
+/** Leaves time for Envoy to exit by itself. */
 const LONGEST_WAIT_SECONDS = GATEWAY_GRACE_SECONDS - 15;
 
 /**
- * Fails the health check, so that no new traffic comes, and waits until the queries that are there have been answered: Envoy ends at
- * once when it is told to, and cuts them. The image has bash and no HTTP client.
+ * Fails the health check, so that no new traffic arrives, and waits until the running queries have got their responses:
+ * Envoy exits at once on the termination signal, and aborts them. The image has bash and no HTTP client.
  */
 export function renderPreStopCommand(adminPort: number = GATEWAY_PORTS.admin): readonly string[] {
   return ["bash", "-c", preStopScript(adminPort)];
@@ -30,7 +30,8 @@ function preStopScript(adminPort: number): string {
     "  cat <&3",
     "  exec 3>&-",
     "}",
-    // An unreachable administration must not shorten the wait: the pod is leaving the Service either way.
+    // An admin interface that does not respond must not shorten the wait: the pod is removed from the Service either
+    // way.
     "ask 'POST /healthcheck/fail' >/dev/null",
     `sleep ${LEAVING_SECONDS}`,
     `while [[ $SECONDS -lt ${LONGEST_WAIT_SECONDS} && "$(ask 'GET ${ACTIVE}')" == *'rq_active: '[1-9]* ]]; do`,

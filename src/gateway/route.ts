@@ -1,18 +1,22 @@
-// The one route of client traffic and when a query is sent again. A query that may have reached an engine is never repeated.
+// The one route of client traffic, and when a query is retried. A query that may have reached an engine is never
+// repeated.
 import { WAKE_CHANGING } from "../api/wake-protocol.ts";
 import { BUFFER_LIMIT_BYTES, CLUSTER_NAME, extension } from "./envoy-types.ts";
 import { ENGINE_QUERY_PORT } from "./ports.ts";
 
-/** The header an engine sets when it refuses a query before any work because it is shutting down. */
+/** The header that an engine sets when it rejects a query before any work because it is shutting down. */
 export const DRAINED_HEADER = "X-Firebolt-Drained";
 
 /**
- * No connection; a connection lost before the first byte of the request; the explicit refusal above. Not `reset` and not `5xx`:
- * both can follow a query that ran.
+ * No connection; a connection lost before the first byte of the request; the explicit rejection above. Not `reset` and
+ * not `5xx`: both can follow a query that ran.
  */
 const RETRY_ON = "connect-failure,reset-before-request,retriable-headers";
 
-/** The routes to the engines of a namespace: one, and with wake a second that tells scripts that something is changing. */
+/**
+ * The routes to the engines of a namespace: one, and with wake a second that signals the scripts that engines are
+ * changing.
+ */
 export function renderEngineRoutes(
   namespace: string,
   { wake = false, forwarding = renderForwarding() }: RouteOptions = {},
@@ -25,7 +29,12 @@ export function renderEngineRoutes(
         domains: ["*"],
         routes: [
           ...(wake
-            ? [renderRoute(namespace, forwarding, { match: WHILE_CHANGING, told: { [WAKE_CHANGING.metadata]: true } })]
+            ? [
+                renderRoute(namespace, forwarding, {
+                  match: WHILE_CHANGING,
+                  metadata: { [WAKE_CHANGING.metadata]: true },
+                }),
+              ]
             : []),
           renderRoute(namespace, forwarding),
         ],
@@ -39,24 +48,24 @@ interface RouteOptions {
   readonly forwarding?: object;
 }
 
-/** Matches while the wake agent has set the key through Envoy's administration, on all workers at once. */
+/** Matches while the wake agent has set the key through Envoy's admin interface, on all workers at once. */
 const WHILE_CHANGING = {
   runtime_fraction: { default_value: { numerator: 0, denominator: "HUNDRED" }, runtime_key: WAKE_CHANGING.runtimeKey },
 };
 
-function renderRoute(namespace: string, forwarding: object, only: { match?: object; told?: object } = {}) {
+function renderRoute(namespace: string, forwarding: object, only: { match?: object; metadata?: object } = {}) {
   return {
     match: { prefix: "/", ...only.match },
     metadata: {
       filter_metadata: {
-        // The scripts read it: they are the same text in every gateway.
+        // Read by the scripts, which are the same in every gateway.
         "envoy.filters.http.lua": {
           engine_authority_suffix: `-service.${namespace}.svc.cluster.local:${ENGINE_QUERY_PORT}`,
-          ...only.told,
+          ...only.metadata,
         },
       },
     },
-    // Without it only as much of a body could be sent again as is read of a client at a time.
+    // Without it only as much of a body could be sent again as is read from a client at a time.
     request_body_buffer_limit: String(BUFFER_LIMIT_BYTES),
     route: { cluster: CLUSTER_NAME.engines, ...forwarding },
   };
@@ -64,8 +73,8 @@ function renderRoute(namespace: string, forwarding: object, only: { match?: obje
 
 function renderForwarding() {
   return {
-    // Queries may run for hours, and silently: only the client's own deadline ends them. Without the second line the listener's
-    // idle timeout would cut a query that sends nothing for five minutes.
+    // Queries may run for hours, and silently: only the client's own deadline ends them. Without the second line the
+    // listener's idle timeout would cut a query that sends nothing for five minutes.
     timeout: "0s",
     idle_timeout: "0s",
     retry_policy: renderRetryPolicy(),

@@ -1,5 +1,5 @@
-// The wake agent as a container of the gateway's pod, the token that it alone gets, and what it must be allowed. Rendered by the
-// instance when queries are held; one place for everything that has to agree with the agent's flags and with Envoy's configuration.
+// The wake agent as a container of the gateway's pod, the token that only it gets, and the rights it needs. One place
+// for everything that has to agree with the agent's flags and with Envoy's configuration.
 import type {
   V1Container,
   V1LifecycleHandler,
@@ -17,12 +17,12 @@ export const WAKE_AGENT_TOKEN_VOLUME = "wake-agent-token";
 
 const AGENT_UID = 65_532;
 const TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
-/** The agent outlives Envoy's eight seconds, so that no request loses its hold before its gateway ends. */
+/** The agent outlives Envoy's eight seconds, so that no request loses its hold before its gateway terminates. */
 const OUTLIVES_SECONDS = 12;
 
 /**
- * How the operator learns that an engine is wanted: agents write it on the engine, or only show it and the operator asks them. The
- * second way leaves the pod that faces untrusted traffic without a right to write anything.
+ * How the operator learns that an engine is requested: agents write it to the engine, or only expose it and the
+ * operator polls them. The second way leaves the pod that faces untrusted traffic without any right to write.
  */
 export type WakeMode = "annotation" | "demand";
 
@@ -30,15 +30,15 @@ export interface WakeAgentInput {
   readonly image: string;
   readonly imagePullPolicy: string;
   readonly mode: WakeMode;
-  /** Undefined: whatever the runtime does by itself. */
+  /** Undefined: the default of the container runtime. */
   readonly seccompProfile: V1SeccompProfile | undefined;
-  /** How to sleep where Kubernetes has no sleep action (before 1.30); the seconds are added to it. */
+  /** The command that sleeps where Kubernetes has no sleep action (before 1.30); the seconds are appended to it. */
   readonly sleepCommand: readonly string[] | undefined;
-  /** Whether the container `envoy` has a memory limit: without one the downward API would answer with the node's memory. */
+  /** Whether the container `envoy` has a memory limit: without one the downward API would return the node's memory. */
   readonly envoyHasMemoryLimit: boolean;
 }
 
-/** Goes behind the user's own sidecars. */
+/** Appended after the user's own sidecars. */
 export function renderWakeAgentContainer(input: WakeAgentInput): V1Container {
   return {
     name: WAKE_AGENT_CONTAINER,
@@ -65,7 +65,7 @@ export function renderWakeAgentContainer(input: WakeAgentInput): V1Container {
         : []),
     ],
     ports: [{ name: "wake-demand", containerPort: GATEWAY_PORTS.wakeDemand, protocol: "TCP" }],
-    // No probes, on purpose: an unwell agent must not take the gateway out of service. Queries pass without it.
+    // No probes, on purpose: an unhealthy agent must not take the gateway out of service. Queries pass without it.
     resources: { requests: { cpu: "10m", memory: "32Mi" }, limits: { memory: "128Mi" } },
     lifecycle: { preStop: renderOutliving(input.sleepCommand) },
     securityContext: {
@@ -104,7 +104,7 @@ export function renderWakeAgentTokenVolume(): V1Volume {
   };
 }
 
-/** What the agent must be allowed: see endpoints and, where it stamps, see the engines and stamp one. */
+/** The rights of the agent: read endpoints and, where it writes wake requests, read engines and patch them. */
 export function wakeAgentRules(mode: WakeMode = "annotation"): V1PolicyRule[] {
   const engines = { apiGroups: [GROUP], resources: ["fireboltengines"], verbs: ["get", "list", "watch", "patch"] };
   const endpoints = {

@@ -12,11 +12,11 @@ import {
 const text = (wake?: boolean): string => serialiseGatewayConfig(renderGatewayConfig({ namespace: "analytics", wake }));
 
 describe("a gateway that holds queries", () => {
-  test("has the reviewed configuration", async () => {
+  test("matches the reviewed golden file", async () => {
     await expect(text(true)).toMatchFileSnapshot("gateway-config-wake.golden.yaml");
   });
 
-  test("differs from one that does not only when asked to", () => {
+  test("differs from one that does not hold only where the option is set", () => {
     expect(text(false)).toBe(text());
     expect(text(true)).not.toBe(text());
     expect(text()).not.toContain("wake");
@@ -47,36 +47,36 @@ describe("the agent's container", () => {
       ...changes,
     });
 
-  test("is the reviewed one", async () => {
+  test("matches the reviewed golden file", async () => {
     const objects = { container: render(true), volume: renderWakeAgentTokenVolume(), rules: wakeAgentRules() };
     await expect(stringify(objects)).toMatchFileSnapshot("wake-container.golden.yaml");
   });
 
-  test("is told Envoy's memory limit only when there is one", () => {
+  test("gets Envoy's memory limit only when there is one", () => {
     expect(render(false).env?.map(({ name }) => name)).toEqual(["POD_NAMESPACE"]);
     expect(render(true).env?.map(({ name }) => name)).toEqual(["POD_NAMESPACE", "ENVOY_MEMORY_LIMIT_BYTES"]);
   });
 
-  test("in demand mode it does not stamp, and needs no right on engines", () => {
+  test("in demand mode it writes no wake requests, and needs no right on engines", () => {
     const [stamping, showing] = [render(true), render(true, { mode: "demand" })];
     expect(stamping.args?.filter((arg) => !showing.args?.includes(arg))).toEqual(["--stamp-annotation=true"]);
     expect({ ...stamping, args: [] }).toEqual({ ...showing, args: [] });
     expect(wakeAgentRules("demand").flatMap(({ resources = [] }) => resources)).toEqual(["endpointslices"]);
   });
 
-  test("sleep-by-own-image: runs the image's own sleep where Kubernetes cannot sleep for it", () => {
+  test("sleep-by-own-image: runs the image's own sleep where Kubernetes has no sleep action", () => {
     const { lifecycle } = render(true, { sleepCommand: ["/node", "/operator.mjs", "sleep"] });
     expect(render(true).lifecycle).toEqual({ preStop: { sleep: { seconds: 12 } } });
     expect(lifecycle).toEqual({ preStop: { exec: { command: ["/node", "/operator.mjs", "sleep", "12"] } } });
   });
 
-  test("has a seccomp profile only when told to", () => {
+  test("has a seccomp profile only when one is set", () => {
     const { seccompProfile, ...rest } = render(true).securityContext ?? {};
     expect(seccompProfile).toEqual({ type: "RuntimeDefault" });
     expect(render(true, { seccompProfile: undefined }).securityContext).toEqual(rest);
   });
 
-  test("has no probe: an unwell agent must not take the gateway out of service", () => {
+  test("has no probe: an unhealthy agent must not take the gateway out of service", () => {
     const { livenessProbe, readinessProbe, startupProbe } = render(true);
     expect([livenessProbe, readinessProbe, startupProbe]).toEqual([undefined, undefined, undefined]);
   });

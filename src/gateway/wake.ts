@@ -1,12 +1,16 @@
-// What a gateway that holds queries for stopped engines has on top: the way to its wake agent, and a door through which the agent
-// tries whether an engine can be reached. Both are on loopback; without the option nothing of this is rendered.
+// What a gateway that holds queries for stopped engines has in addition: the cluster of its wake agent, and a listener
+// through which the agent probes whether an engine can be reached. Both are on loopback; without the option neither is
+// rendered.
 import { CLUSTER_NAME, CONNECT_TIMEOUT, extension, socketAddress } from "./envoy-types.ts";
 import { connectionManager, forwardProxyFilter, luaFilter, routerFilter } from "./listeners.ts";
 import { EXEMPT_FROM_OVERLOAD } from "./overload.ts";
 import { renderEngineRoutes } from "./route.ts";
 import { ROUTING_LUA } from "./routing-lua.ts";
 
-/** Every held query is one call. Envoy's own limit of 1024 would let the next ones pass unheld; the agent has a limit of its own. */
+/**
+ * Every held query is one request. Envoy's own limit of 1024 would let the next ones pass unheld; the agent has a limit
+ * of its own.
+ */
 const UNLIMITED = 1_000_000;
 
 export function renderWakeAgentCluster(port: number) {
@@ -26,7 +30,7 @@ export function renderWakeAgentCluster(port: number) {
     },
     typed_extension_protocol_options: {
       "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": extension("upstreams.http.v3.HttpProtocolOptions", {
-        // Shorter than the agent keeps an idle connection, so that the two never meet in closing and opening the same one.
+        // Shorter than the agent's idle timeout, so that a connection is never reused while the agent closes it.
         common_http_protocol_options: { idle_timeout: "30s" },
         explicit_http_config: { http_protocol_options: {} },
       }),
@@ -39,8 +43,9 @@ export function renderWakeAgentCluster(port: number) {
 }
 
 /**
- * An engine that Kubernetes calls ready may still be unknown to Envoy: addresses come from DNS, which is asked every two seconds
- * and may itself remember that there was none. The agent asks here, on the same clusters, until Envoy reaches the engine.
+ * An engine that Kubernetes reports as ready may still be unknown to Envoy: addresses come from DNS, which is queried
+ * every two seconds and may cache that there was none. The agent probes here, on the same clusters, until Envoy reaches
+ * the engine.
  */
 export function renderProbeListener(port: number, namespace: string) {
   return {

@@ -1,5 +1,6 @@
-// The account id of an instance that has none (no mutating webhook, or somebody removed it): the one that its metadata already
-// runs with, else that of a volume which was retained, else a new one. Never a second id for one instance: its data would belong to another account.
+// The account id of an instance whose spec has none (no mutating webhook, or it was removed): the id in the metadata
+// configuration, else that of a retained volume, else a new one. Never a second id for one instance: its data would
+// belong to another account.
 import { ANNOTATION } from "../api/labels.ts";
 import { type Instance, identityOf, isOwnedBy } from "./children.ts";
 import { credentialsSecretName, metadataConfigName } from "./names.ts";
@@ -18,15 +19,15 @@ export async function resolveAccountId(
 ): Promise<AccountId> {
   const { namespace, name, uid } = identityOf(instance);
   const configMap = metadataConfigName(name);
-  // Asked of the API server itself: an absence that a cache merely has not noticed would cost the account.
+  // Read from the API server itself: with the stale absence of a cache the instance would lose its account.
   const stored = await world.readConfigMap({ namespace, name: configMap });
   if (stored === undefined || !isOwnedBy(stored.metadata, uid)) {
-    // A volume that was retained is taken up again, and its catalogue belongs to one account.
+    // A retained volume is used again, and its catalogue belongs to one account.
     const secret = await world.readSecret({ namespace, name: credentialsSecretName(name) });
     return { type: "known", id: secret?.metadata?.annotations?.[ANNOTATION.accountId] || newId() };
   }
   const id = accountIdOf(stored.data);
   if (id !== undefined) return { type: "known", id };
-  const message = `spec.id is missing and ConfigMap ${configMap} does not say which one it was; set spec.id to the former id`;
+  const message = `spec.id is missing and ConfigMap ${configMap} does not contain it any more; set spec.id to the former id`;
   return { type: "lost", message };
 }

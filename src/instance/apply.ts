@@ -1,18 +1,16 @@
-// Carries a decision out: the writes of every step in order, the status last. A rejected write never hides what the pass observed:
-// the status shows both. Every write is one awaited call; a crash between any two repeats the pass.
+// Makes the writes of a decision, step by step and in order. Every write is one awaited call; a crash between any two
+// repeats the pass. What a failed write means for the status is decided in compute.
 import { isForbidden, type Logger } from "@firebolt-operator/kube";
-import type { InstanceStatus } from "../api/instance-status.ts";
 import { ANNOTATION } from "../api/labels.ts";
-import { type Instance, viewChild } from "./children.ts";
-import { nextStatus } from "./compute/next-status.ts";
+import { CHILDREN } from "./child-kinds.ts";
+import { viewChild } from "./children.ts";
 import { retainedFor } from "./database/retention.ts";
-import { type Finding, type InstanceDecision, RECHECK_MS, type Step, type Write } from "./decision.ts";
+import type { FailedWrite, Step, Write, WritingDecision } from "./decision.ts";
 import type { InstanceMemory } from "./memory.ts";
 import { credentialsSecretName } from "./names.ts";
-import { ChildWriteError, isNotLeader, isPermanentRefusal, isRefusal, problemOf } from "./refusal.ts";
+import { ChildWriteError, isNotLeader, isPermanentRejection, isRejection, problemOf } from "./refusal.ts";
 import { renderCredentialsSecret } from "./render/credentials-secret.ts";
 import type { InstanceSnapshot } from "./snapshot.ts";
-import { type StatusOutcome, writeStatus } from "./status-write.ts";
 import type { InstanceWorld } from "./world.ts";
 import { createObject, type Made, type Restored, rehearse, updateObject, wrapped } from "./write-object.ts";
 
@@ -25,34 +23,25 @@ export interface ApplyDeps {
   readonly onRestored: (restored: Restored) => void;
 }
 
-export type Applied =
-  | { readonly type: "done"; readonly status: StatusOutcome }
-  /** What was read is no longer so: the next pass starts afresh. */
+/** How the writes of a decision ended. */
+export type Written =
+  | { readonly type: "done" }
+  /** The state that was read has changed meanwhile: the next pass reads it again. */
   | { readonly type: "stale" }
-  /** What was written a moment ago is not known everywhere yet: the next pass goes on from there. */
+  /** A part of the API server has not yet observed what was stored a moment ago: the next pass continues from there. */
   | { readonly type: "early" }
-  /** The API server rejects objects: the status shows them, and they are tried again after `recheckMs`. */
-  | {
-      readonly type: "refused";
-      readonly errors: readonly unknown[];
-      readonly status: StatusOutcome;
-      readonly recheckMs: number;
-    }
-  /** Anything else that fails, from the network to a status that cannot be stored. */
-  | { readonly type: "failed"; readonly error: unknown; readonly status: StatusOutcome };
+  | { readonly type: "failed"; readonly failures: readonly WriteFailure[] };
 
-/** After this many passes in a row, a permanent refusal counts as final. */
-const REFUSALS_UNTIL_FAILED = 3;
-
-type Written = Exclude<InstanceDecision, { readonly type: "rest" }>;
-
-interface Failure {
-  readonly step: Step;
+export interface WriteFailure extends FailedWrite {
   readonly error: unknown;
 }
 
-export async function applyDecision(decision: Written, s: InstanceSnapshot, deps: ApplyDeps): Promise<Applied> {
-  const failures: Failure[] = [];
+/**
+ * Makes the writes of every step in order. Stops at the first failure that is no rejection: without a response the
+ * others fail too.
+ */
+export async function applyWrites(decision: WritingDecision, s: InstanceSnapshot, deps: ApplyDeps): Promise<Written> {
+  const failures: WriteFailure[] = [];
   for (const step of "steps" in decision ? decision.steps : []) {
     for (const write of step.writes) {
       if (dependsOnFailure(step, write, failures)) continue;
@@ -60,26 +49,27 @@ export async function applyDecision(decision: Written, s: InstanceSnapshot, deps
         const made = await makeWrite(write, s, deps);
         if (made !== "made") return { type: made };
       } catch (error) {
-        failures.push({ step, error });
-        // Without a response from the API server the other writes would fail as well.
-        if (!isRefusal(error)) return reportFailures(failures, decision, s, deps);
+        if (deps.world.signal.aborted || isNotLeader(error)) throw error;
+        failures.push({ step, error, message: messageOf(error), isPermanent: isPermanentRejection(error) });
+        if (!isRejection(error)) return { type: "failed", failures };
       }
     }
   }
-  if (failures.length > 0) return reportFailures(failures, decision, s, deps);
-  delete deps.memory.refusals;
-  return { type: "done", status: await writeStatus(deps.world, s.instance, decision.status) };
+  return failures.length > 0 ? { type: "failed", failures } : { type: "done" };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof ChildWriteError ? error.message : problemOf(error);
 }
 
 /**
- * After a rejected write the rest of its component waits: a Deployment must not roll to a ConfigMap that was not stored. Services and
- * budgets build on nothing, and running pods need them whatever else is rejected.
+ * After a rejected write the rest of its component waits: a Deployment must not roll to a ConfigMap that was not
+ * stored. Independent kinds are written all the same.
  */
-function dependsOnFailure({ component }: Step, write: Write, failures: readonly Failure[]): boolean {
-  const standsAlone =
-    (write.type === "create" || write.type === "update") &&
-    (write.object.kind === "Service" || write.object.kind === "PodDisruptionBudget");
-  return !standsAlone && failures.some(({ step }) => step.component === component);
+function dependsOnFailure({ component }: Step, write: Write, failures: readonly FailedWrite[]): boolean {
+  const isIndependent =
+    (write.type === "create" || write.type === "update") && CHILDREN[write.object.kind].isIndependent;
+  return !isIndependent && failures.some(({ step }) => step.component === component);
 }
 
 async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Promise<Made> {
@@ -89,7 +79,7 @@ async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Pr
     case "createCredentials": {
       const retained = retainedFor(s.instance.spec);
       const outcome = await world.createSecret(renderCredentialsSecret(identity, deps.newPassword(), retained));
-      // Another writer was faster: its Secret must be verified before anything is built on it.
+      // Another writer was faster: its Secret must be verified before it is used.
       if (outcome === "exists") return "stale";
       logger.info("credentials created", { secret: credentialsSecretName(identity.name) });
       deps.onCredentialsCreated();
@@ -144,11 +134,15 @@ async function guardPostgres(
   } catch (error) {
     throw wrapped("StatefulSet", name, error);
   }
-  logger.info("no empty catalogue is started", { statefulSet: name, run: guard.run, lostClaim: guard.lostClaim });
+  logger.info("PostgreSQL kept from starting on an empty volume", {
+    statefulSet: name,
+    run: guard.run,
+    lostClaim: guard.lostClaim,
+  });
   return "made";
 }
 
-/** A rejection leaves a volume that works: the pass begins again and goes on without. */
+/** A rejection leaves a volume that works: the next pass continues without the growth. */
 async function growClaim(
   { name, uid, size }: Extract<Write, { type: "growClaim" }>,
   { identity, nowMs }: InstanceSnapshot,
@@ -158,8 +152,8 @@ async function growClaim(
   try {
     if ((await world.growClaim(key, uid, size)) === "conflict") return "stale";
   } catch (error) {
-    if (!isRefusal(error)) throw wrapped("PersistentVolumeClaim", name, error);
-    memory.growth = { uid, size, problem: problemOf(error), refusedMs: nowMs };
+    if (!isRejection(error)) throw wrapped("PersistentVolumeClaim", name, error);
+    memory.growth = { uid, size, problem: problemOf(error), rejectedMs: nowMs };
     logger.error("claim not grown", error, { claim: name, size });
     return "stale";
   }
@@ -169,7 +163,7 @@ async function growClaim(
   return "made";
 }
 
-/** An object that stays is unused, and is garbage collected with the instance. */
+/** An object that cannot be deleted is unused, and is garbage collected with the instance. */
 async function retire(
   { kind, name }: Extract<Write, { type: "retire" }>,
   { identity }: InstanceSnapshot,
@@ -184,61 +178,6 @@ async function retire(
     logger.info("unused object deleted", { kind, object: name });
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    logger.info("an unused object is left behind: the operator has no right on it any more", { kind, object: name });
-  }
-}
-
-async function reportFailures(
-  failures: readonly Failure[],
-  decision: Written,
-  s: InstanceSnapshot,
-  { world, memory, logger }: ApplyDeps,
-): Promise<Applied> {
-  const errors = failures.map(({ error }) => error);
-  const fatal = errors.find((error) => !isRefusal(error));
-  if (world.signal.aborted || isNotLeader(fatal)) throw fatal ?? errors[0];
-  const isPermanent = errors.some(isPermanentRefusal);
-  const isFinal = countRefusal(memory, isPermanent, s.instance) >= REFUSALS_UNTIL_FAILED;
-  if (isFinal) delete memory.refusals;
-  const found = failures.map(findingOf);
-  const rejection = found.find(({ reason }) => reason === "PostgresEnsureFailed")?.message;
-  const findings = [...(decision.type === "refuse" ? [decision.finding] : []), ...found];
-  const status = await bestEffort(world, s, nextStatus(s, { findings, isFinal, rejection }), logger);
-  if (fatal !== undefined || status === undefined)
-    return { type: "failed", error: fatal ?? errors[0], status: status ?? { type: "unchanged" } };
-  return { type: "refused", errors, status, recheckMs: isPermanent ? RECHECK_MS.invalid : RECHECK_MS.refused };
-}
-
-function findingOf({ step, error }: Failure): Finding {
-  const message = error instanceof ChildWriteError ? error.message : problemOf(error);
-  return step.component === "metadata"
-    ? { component: "metadata", reason: step.failure, message }
-    : { component: "gateway", reason: step.failure, message };
-}
-
-function countRefusal(memory: InstanceMemory, isPermanent: boolean, { metadata }: Instance): number {
-  const generation = metadata?.generation ?? 0;
-  if (!isPermanent) {
-    delete memory.refusals;
-    return 0;
-  }
-  const count = (memory.refusals?.generation === generation ? memory.refusals.count : 0) + 1;
-  memory.refusals = { generation, count };
-  return count;
-}
-
-/** The write that failed is what matters; a status that cannot be stored either must not hide it. */
-async function bestEffort(
-  world: InstanceWorld,
-  s: InstanceSnapshot,
-  status: InstanceStatus,
-  logger: Logger,
-): Promise<StatusOutcome | undefined> {
-  try {
-    return await writeStatus(world, s.instance, status);
-  } catch (error) {
-    if (world.signal.aborted || isNotLeader(error)) throw error;
-    logger.error("status not written", error);
-    return undefined;
+    logger.info("unused object kept: the operator no longer has the right to delete it", { kind, object: name });
   }
 }

@@ -1,64 +1,22 @@
-// The kinds an instance is made of, as they are rendered, cached and removed. Pure: reads and writes happen elsewhere.
+// An instance's objects as they are rendered, cached and deleted, and the instance as they refer to it. Pure.
 import type { DeepReadonly } from "../api/deep-readonly.ts";
-import type {
-  V1ConfigMap,
-  V1Deployment,
-  V1ObjectMeta,
-  V1OwnerReference,
-  V1PersistentVolumeClaim,
-  V1PodDisruptionBudget,
-  V1Role,
-  V1RoleBinding,
-  V1Secret,
-  V1Service,
-  V1ServiceAccount,
-  V1StatefulSet,
-} from "../api/generated/kubernetes.ts";
+import type { V1Deployment, V1ObjectMeta, V1OwnerReference, V1Secret } from "../api/generated/kubernetes.ts";
 import type { FireboltInstance } from "../api/instance.ts";
+import type { ChildKind, ChildTypes, RenderedKind } from "./child-kinds.ts";
 import type { InstanceIdentity } from "./names.ts";
 
 export { type Child, isOwnedBy, viewChild } from "@firebolt-operator/kube";
+export type { ChildKind, ChildTypes, RenderedKind } from "./child-kinds.ts";
 
 export type Instance = DeepReadonly<FireboltInstance>;
 export type Deployment = DeepReadonly<V1Deployment>;
 export type Secret = DeepReadonly<V1Secret>;
 
-export interface ChildTypes {
-  StatefulSet: V1StatefulSet;
-  Deployment: V1Deployment;
-  Service: V1Service;
-  ConfigMap: V1ConfigMap;
-  Secret: V1Secret;
-  PersistentVolumeClaim: V1PersistentVolumeClaim;
-  PodDisruptionBudget: V1PodDisruptionBudget;
-  ServiceAccount: V1ServiceAccount;
-  RoleBinding: V1RoleBinding;
-  Role: V1Role;
-}
-export type ChildKind = keyof ChildTypes;
+/** An object of the instance as the API server or a cache returns it. */
+export type LiveObject = DeepReadonly<ChildTypes[RenderedKind]>;
 
-/** In the order in which the finalizer removes them: what runs pods first, identities last. */
-export const CHILD_KINDS = [
-  "StatefulSet",
-  "Deployment",
-  "Service",
-  "ConfigMap",
-  "Secret",
-  "PersistentVolumeClaim",
-  "PodDisruptionBudget",
-  "ServiceAccount",
-  "RoleBinding",
-  "Role",
-] as const satisfies readonly ChildKind[];
-
-/** Neither is rendered as a whole nor cached: claims belong to the StatefulSet, and Secrets are read by name when needed. */
-export type AppliedKind = Exclude<ChildKind, "Secret" | "PersistentVolumeClaim">;
-
-/** An object of the instance as the API server or a cache tells it. */
-export type LiveObject = DeepReadonly<ChildTypes[AppliedKind]>;
-
-/** An object as it is to be, complete: kind, name and owner are always there. */
-export type Rendered<K extends AppliedKind = AppliedKind> = {
+/** A complete desired object: kind, name and owner are always set. */
+export type Rendered<K extends RenderedKind = RenderedKind> = {
   [P in K]: Omit<ChildTypes[P], "metadata"> & { apiVersion: string; kind: P; metadata: RenderedMetadata };
 }[K];
 
@@ -68,16 +26,16 @@ export interface RenderedMetadata extends V1ObjectMeta {
   labels: Record<string, string>;
 }
 
-/** An object of any kind, reduced to what deciding about its removal needs. */
+/** An object of any kind, reduced to what the decision to delete it needs. */
 export interface ChildReference {
   readonly kind: ChildKind;
   readonly metadata: ChildMetadata;
 }
 
-/** Who manages which field is of no interest. */
+/** Without managed fields, which no decision reads. */
 export type ChildMetadata = DeepReadonly<Omit<V1ObjectMeta, "managedFields">>;
 
-/** The owner reference of whoever controls an object. */
+/** The owner reference of the controller of an object. */
 export function controllerOf(metadata: ChildMetadata | undefined): DeepReadonly<V1OwnerReference> | undefined {
   return metadata?.ownerReferences?.find(({ controller }) => controller === true);
 }

@@ -1,4 +1,5 @@
-// The instance controller as a value: what it watches, which instance an event concerns, and the pass. Wiring only.
+// The instance controller as a value: its watches, the mapping of events to instances, and the reconcile function.
+// Wiring only.
 import type { Clock } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { type Controller, watch } from "@firebolt-operator/kube/controller";
@@ -10,7 +11,7 @@ import { InstanceMemories } from "./memory.ts";
 import { type InstanceMetrics, noInstanceMetrics } from "./metrics-hooks.ts";
 import { runInstancePass } from "./pass.ts";
 import type { RenderSettings } from "./render/instance-objects.ts";
-import { instanceOfChildEvent, instanceOfInstanceEvent, instanceReleasedBy } from "./triggers.ts";
+import { childWatches, instanceOfInstanceEvent, instanceReleasedBy } from "./triggers.ts";
 
 export interface InstanceControllerDeps {
   readonly client: KubeClient;
@@ -18,10 +19,13 @@ export interface InstanceControllerDeps {
   readonly clock: Clock;
   readonly events: EventSink;
   readonly defaults: Pick<OperatorDefaults, "images">;
-  /** Default: the format that the default image reads, no wake agent, a Role per instance, the runtime's seccomp profile. */
+  /**
+   * Default: the format that the default image reads, no wake agent, a Role per instance, the runtime's seccomp
+   * profile.
+   */
   readonly rendering?: Omit<Partial<RenderSettings>, "images">;
   readonly metrics?: InstanceMetrics;
-  /** Instances worked on at the same time. */
+  /** Instances reconciled at the same time. */
   readonly concurrency?: number;
 }
 
@@ -29,7 +33,6 @@ const DEFAULT_CONCURRENCY = 4;
 
 export function instanceController(deps: InstanceControllerDeps): Controller {
   const { client, caches, clock, events, defaults, metrics = noInstanceMetrics } = deps;
-  const { children } = caches;
   const settings: RenderSettings = { metadataConfigFormat: "xml", ...deps.rendering, images: defaults.images };
   const memories = new InstanceMemories();
   return {
@@ -38,16 +41,7 @@ export function instanceController(deps: InstanceControllerDeps): Controller {
     watches: [
       watch(caches.instances, instanceOfInstanceEvent),
       watch(caches.engines, (event) => instanceReleasedBy(event, caches)),
-      watch(caches.claims, instanceOfChildEvent),
-      watch(caches.secrets, instanceOfChildEvent),
-      watch(children.StatefulSet, instanceOfChildEvent),
-      watch(children.Deployment, instanceOfChildEvent),
-      watch(children.Service, instanceOfChildEvent),
-      watch(children.ConfigMap, instanceOfChildEvent),
-      watch(children.PodDisruptionBudget, instanceOfChildEvent),
-      watch(children.ServiceAccount, instanceOfChildEvent),
-      watch(children.RoleBinding, instanceOfChildEvent),
-      ...(children.Role === undefined ? [] : [watch(children.Role, instanceOfChildEvent)]),
+      ...childWatches(caches.children),
     ],
     reconcile({ namespace = "", name }, signal, { logger }) {
       const world = kubeInstanceWorld({ client, caches, signal });

@@ -1,4 +1,5 @@
-// A process may end between any two requests, and an answer may get lost: neither may cost the account, the password or an object.
+// A process may exit between any two requests, and a response may get lost: neither may lose the account, the password
+// or an object.
 import { KubeConnectionError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
@@ -45,11 +46,11 @@ describe(`crash-anywhere-converges, id-and-password-never-change: a crash at eac
   });
 });
 
-describe("an answer that gets lost", () => {
+describe("a lost response", () => {
   test.each(boundaries)("after write %i", async (boundary) => {
     const run = new InstanceRun();
     let writes = 0;
-    run.world.loseAnswer = () => {
+    run.world.loseResponse = () => {
       if (writes++ === boundary) throw new KubeConnectionError("socket hang up");
     };
     const errors: unknown[] = [];
@@ -65,7 +66,7 @@ describe("an answer that gets lost", () => {
   });
 });
 
-test("a process that is told to stop does not write the status of a pass that was cut", async () => {
+test("a process that shuts down does not write the status of an aborted pass", async () => {
   const run = new InstanceRun({ id: "x" });
   for (let pass = 0; pass < 2; pass++) await run.pass();
   run.world.intercept = (request) => {

@@ -1,36 +1,47 @@
-// What a pass over an instance decides, as data. The type says everything that can happen; apply.ts carries it out.
+// The decision of one pass over an instance, as data. The type lists everything that can happen; apply.ts makes the
+// writes.
+
 import type { InstanceStatus } from "../api/instance-status.ts";
 import type { GatewayReadyReason, MetadataReadyReason } from "../api/reasons.ts";
-import type { AppliedKind, ChildKind, Rendered } from "./children.ts";
+import type { ChildKind, Rendered, RenderedKind } from "./children.ts";
 
 /** Why a component is not ready. */
 export type Finding =
   | { readonly component: "metadata"; readonly reason: MetadataReadyReason; readonly message: string }
   | { readonly component: "gateway"; readonly reason: GatewayReadyReason; readonly message: string };
 
-/** One write. `isRepair`: somebody else deleted or changed the object. A step's writes are made in order; after one that is rejected, those that build on it are left out. */
+/**
+ * One write. `isRepair`: another writer deleted or changed the object. The writes of a step are made in order; after
+ * one that is rejected, those that depend on it are skipped.
+ */
 export type Write =
   | { readonly type: "createCredentials" }
-  /** Takes the Secret out of the instance's ownership, so that it survives it, and notes whose catalogue it opens. */
+  /**
+   * Removes the instance from the owners of the Secret, so that the Secret survives it, and records the account of its
+   * catalogue.
+   */
   | { readonly type: "retainCredentials"; readonly uid: string }
   | { readonly type: "growClaim"; readonly name: string; readonly uid: string; readonly size: string | number }
-  /** Keeps PostgreSQL from starting on an empty volume by the fields that do it alone: no template of the spec's can make it invalid. */
+  /**
+   * Prevents PostgreSQL from starting on an empty volume. Patches those fields alone: no template in the spec can make
+   * it invalid.
+   */
   | { readonly type: "guardPostgres"; readonly name: string; readonly uid: string; readonly guard: PostgresGuard }
-  /** Never changes an object that exists and is not the instance's. */
+  /** Never changes an object that exists and does not belong to the instance. */
   | { readonly type: "create"; readonly object: Rendered; readonly isRepair: boolean }
   /** Only for an object that the instance owns: takes fields over from other managers. */
   | { readonly type: "update"; readonly object: Rendered; readonly uid: string; readonly isRepair: boolean }
-  /** `wish`: what the spec says of the volume for which another StatefulSet takes the place of this one. */
+  /** `wish`: the volume in the spec for which another StatefulSet replaces this one. */
   | { readonly type: "remove"; readonly removal: Removal; readonly wish?: string }
-  /** Would it be stored? Asked before what stands in its place is removed. */
+  /** A dry run: whether the API server would store the object. Made before the object that it replaces is deleted. */
   | { readonly type: "rehearse"; readonly object: Rendered }
-  /** Removes an object of a kind that is no longer managed, if it is still there and if that is still allowed. */
-  | { readonly type: "retire"; readonly kind: AppliedKind; readonly name: string }
-  /** The name is taken by something that may not be written: the step fails here. */
+  /** Deletes an object of a kind that is no longer managed, if it still exists and the operator still may. */
+  | { readonly type: "retire"; readonly kind: RenderedKind; readonly name: string }
+  /** The name is taken by an object that may not be written: the step fails here. */
   | { readonly type: "blocked"; readonly kind: ChildKind; readonly name: string; readonly problem: string };
 
 export interface PostgresGuard {
-  /** Fenced: the pod that runs is left alone, and none that follows it starts. Stopped: no pod. */
+  /** Fenced: the running pod continues, and no later one starts. Stopped: no pod. */
   readonly run: "fenced" | "stopped";
   readonly lostClaim: string | undefined;
 }
@@ -49,13 +60,16 @@ export type Step = { readonly writes: readonly Write[] } & (
 
 export type InstanceDecision =
   | { readonly type: "initialise"; readonly status: InstanceStatus }
-  /** Being deleted, held by its engines, and nothing can be kept up. */
+  /** Being deleted, held by its engines, and nothing can be reconciled. */
   | { readonly type: "hold"; readonly status: InstanceStatus }
-  /** Which claim is the catalogue: stored before anything is built on it. */
+  /** Which claim holds the catalogue: stored before anything depends on it. */
   | { readonly type: "remember"; readonly status: InstanceStatus }
-  /** Failed, and nothing has happened that would leave it. */
+  /** Failed, and neither the spec nor the reset annotation has changed. */
   | { readonly type: "rest" }
-  /** `steps` make it safe, and provide nothing: whatever is refused, no database starts on a volume that is not its own. */
+  /**
+   * `steps` protect the data and provision nothing: whatever is refused, no database starts on a volume that is not its
+   * own.
+   */
   | {
       readonly type: "refuse";
       readonly finding: Finding;
@@ -65,19 +79,32 @@ export type InstanceDecision =
   | {
       readonly type: "provision";
       readonly steps: readonly Step[];
-      /** When every write is accepted. */
+      /** The status if every write is accepted. */
       readonly status: InstanceStatus;
       readonly recheckMs: number;
     };
 
+/** A decision that has something to write. */
+export type WritingDecision = Exclude<InstanceDecision, { readonly type: "rest" }>;
+
+/**
+ * A write of a step that failed: what the condition shows of it, and whether only another spec or cluster can change
+ * the outcome.
+ */
+export interface FailedWrite {
+  readonly step: Step;
+  readonly message: string;
+  readonly isPermanent: boolean;
+}
+
 export const RECHECK_MS = {
   ready: 30_000,
-  /** Until the API server has heard of what it has just stored. */
+  /** Until every part of the API server has observed what it just stored. */
   early: 200,
   waiting: 5_000,
-  /** A Secret may appear, a quota be raised or a policy lifted at any time, and none of them is watched. */
+  /** A Secret may be created, a quota raised or a policy lifted at any time, and none of them is watched. */
   refused: 10_000,
-  /** Between rejections as invalid, before the third means Failed. */
+  /** Between rejections as invalid; the third ends in Failed. */
   invalid: 5_000,
   failed: 300_000,
   /** Between attempts to grow a claim: whether its class allows it is not watched. */

@@ -1,49 +1,42 @@
-// Which Kubernetes events a stored status deserves (docs/monitoring.md#events). Pure: what is told depends on the status before and after,
-// so a repeated pass tells nothing twice.
+// The Kubernetes events of a stored status (docs/monitoring.md#events). Pure: they depend on the status before and
+// after, so a repeated pass reports nothing twice.
 import type { EventNote } from "@firebolt-operator/kube/events";
 import { findCondition } from "../api/condition-list.ts";
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { InstanceEventReason } from "../api/events.ts";
 import { API_VERSION, INSTANCE_NAMES } from "../api/group.ts";
 import type { InstanceStatus } from "../api/instance-status.ts";
-import { withNextStep } from "../api/next-step.ts";
-import { mayBeLogin } from "../pods/may-be-login.ts";
-import { troubleText } from "../pods/pod-trouble.ts";
 import type { Instance } from "./children.ts";
+import { causeHash, causeText, type ShownCause, shownCause } from "./compute/shown-cause.ts";
+import { wakeDisabledBy, wakeDisabledText } from "./compute/wake-disabled.ts";
 import { claimName, credentialsSecretName, gatewayName, postgresName } from "./names.ts";
 import { POSTGRES_DATABASE, POSTGRES_USER } from "./render/credentials-secret.ts";
 import { databaseSecretName } from "./render/metadata.ts";
-import type { Troubles } from "./snapshot.ts";
-import { wakeOffBegins } from "./wake-off.ts";
+import type { InstanceSnapshot } from "./snapshot.ts";
 import type { Restored } from "./write-object.ts";
 
-type Told = Pick<EventNote<InstanceEventReason>, "type" | "reason" | "note">;
+type EventText = Pick<EventNote<InstanceEventReason>, "type" | "reason" | "note">;
 type Status = DeepReadonly<InstanceStatus> | undefined;
 
-const TROUBLED = [
-  ["postgres", "MetadataReady"],
-  ["metadata", "MetadataReady"],
-  ["gateway", "GatewayReady"],
-] as const;
 const LOSS = "MetadataReady";
 const COMPONENTS = ["MetadataReady", "GatewayReady"] as const;
 
 /** To be recorded once the status is stored. */
-export function eventsOf(before: Instance, after: Status, troubles: Troubles): readonly EventNote[] {
-  const told = [
+export function eventsOf(s: InstanceSnapshot, after: Status): readonly EventNote[] {
+  const { instance: before } = s;
+  const events = [
     ...COMPONENTS.flatMap((type) => componentEvent(type, before.status, after)),
     ...phaseEvent(before.status, after),
-    ...troubleEvents(before, after, troubles),
-    ...volumeEvent(before.status, after, troubles),
+    ...causeEvents(s, after),
     ...heldEvent(before.status, after),
     ...catalogueEvents(before, after),
     ...accountEvent(before, after),
-    ...wakeEvent(before.status, after),
+    ...wakeEvent(s, after),
   ];
-  return told.map((event) => noteOf(before, event));
+  return events.map((event) => noteOf(before, event));
 }
 
-/** To be recorded once the Secret is stored. Its content is nobody's business. */
+/** To be recorded once the Secret is stored. Its content appears nowhere. */
 export function credentialsEvent(instance: Instance): EventNote {
   const note = `Secret ${credentialsSecretName(instance.metadata?.name ?? "")} holds the generated database credentials`;
   return noteOf(instance, { type: "Normal", reason: "PostgresCredentialsCreated", note });
@@ -53,17 +46,17 @@ export function restoredEvent(instance: Instance, { kind, name, damage }: Restor
   const what =
     damage.type === "deleted"
       ? "was deleted and has been created again"
-      : `was changed by ${damage.by ?? "another writer"} and has been put back`;
+      : `was changed by ${damage.by ?? "another writer"} and has been restored`;
   return noteOf(instance, { type: "Normal", reason: "ChildRestored", note: `${kind} ${name} ${what}` });
 }
 
-/** In the error's own words. */
+/** With the error's own message. */
 export function failureEvent(instance: Instance, text: string): EventNote {
   return noteOf(instance, { type: "Warning", reason: "ReconcileFailed", note: text });
 }
 
-function noteOf(instance: Instance, told: Told): EventNote {
-  return { ...told, action: "Reconcile", regarding: regarding(instance) };
+function noteOf(instance: Instance, event: EventText): EventNote {
+  return { ...event, action: "Reconcile", regarding: regarding(instance) };
 }
 
 function regarding({ metadata }: Instance): EventNote["regarding"] {
@@ -77,8 +70,8 @@ function regarding({ metadata }: Instance): EventNote["regarding"] {
   };
 }
 
-/** A component that is only starting is no news; one that stops being ready, or cannot start, is. */
-function componentEvent(type: (typeof COMPONENTS)[number], before: Status, after: Status): readonly Told[] {
+/** A component that is only starting is not reported; one that stops being ready, or cannot start, is. */
+function componentEvent(type: (typeof COMPONENTS)[number], before: Status, after: Status): readonly EventText[] {
   const [was, is] = [findCondition(before?.conditions, type), findCondition(after?.conditions, type)];
   if (is === undefined || (was?.status === is.status && was.reason === is.reason)) return [];
   const component = type === "MetadataReady" ? "Metadata" : "Gateway";
@@ -88,23 +81,23 @@ function componentEvent(type: (typeof COMPONENTS)[number], before: Status, after
   return [{ type: "Warning", reason: "ComponentUnready", note: `${component}: ${is.reason}: ${is.message}` }];
 }
 
-/** Each stage of the loss is told: what can still be saved, and what no longer can. */
-function catalogueEvents({ metadata, status }: Instance, after: Status): readonly Told[] {
-  const [was, is] = [findCondition(status?.conditions, LOSS), findCondition(after?.conditions, LOSS)];
-  const isNews = is?.reason === "CatalogueLost" && (was?.reason !== is.reason || was.message !== is.message);
+/** Each stage of the loss is reported: what can still be saved, and what no longer can. */
+function catalogueEvents({ metadata, status }: Instance, after: Status): readonly EventText[] {
+  const is = findCondition(after?.conditions, LOSS);
+  const isNews = is?.reason === "CatalogueLost" && status?.reported?.metadata !== after?.reported?.metadata;
   const [from, to] = [status?.builtInPostgres?.claimUID, after?.builtInPostgres?.claimUID];
   const claim = claimName(metadata?.name ?? "");
   const note =
     to === undefined
-      ? `The catalogue of uid ${from} is given up, as accepted: an empty one starts in PersistentVolumeClaim ${claim}`
-      : `The catalogue is in PersistentVolumeClaim ${claim} with uid ${to} from now on, in place of uid ${from}, as accepted`;
+      ? `The catalogue with uid ${from} was given up, as accepted: PersistentVolumeClaim ${claim} starts with an empty one`
+      : `The catalogue is now in PersistentVolumeClaim ${claim} with uid ${to} instead of ${from}, as accepted`;
   return [
     ...(isNews ? [{ type: "Warning", reason: "CatalogueLost", note: is.message } as const] : []),
     ...(from !== undefined && from !== to ? [{ type: "Warning", reason: "CatalogueReplaced", note } as const] : []),
   ];
 }
 
-function accountEvent({ metadata, status }: Instance, after: Status): readonly Told[] {
+function accountEvent({ metadata, status }: Instance, after: Status): readonly EventText[] {
   const [from, to] = [status?.gatewayAccount?.uid, after?.gatewayAccount?.uid];
   if (from === undefined || to === undefined || from === to) return [];
   const note =
@@ -113,29 +106,36 @@ function accountEvent({ metadata, status }: Instance, after: Status): readonly T
   return [{ type: "Warning", reason: "GatewayRestarted", note }];
 }
 
-function wakeEvent(before: Status, after: Status): readonly Told[] {
-  const note = wakeOffBegins(before, after);
-  return note === undefined ? [] : [{ type: "Warning", reason: "WakeOnZeroDisabled", note }];
+/** When the status begins to show it. */
+function wakeEvent(s: InstanceSnapshot, after: Status): readonly EventText[] {
+  const account = wakeDisabledBy(s);
+  const isNews = after?.reported?.wakeDisabled === true && s.instance.status?.reported?.wakeDisabled !== true;
+  if (account === undefined || !isNews) return [];
+  const text = wakeDisabledText(account);
+  return [{ type: "Warning", reason: "WakeOnZeroDisabled", note: `${text.charAt(0).toUpperCase()}${text.slice(1)}` }];
 }
 
-/** The first time that a condition names a cause. */
-function troubleEvents({ metadata, spec, status }: Instance, after: Status, troubles: Troubles): readonly Told[] {
-  return TROUBLED.flatMap(([component, type]): readonly Told[] => {
-    const trouble = troubles[component];
-    const [was, is] = [findCondition(status?.conditions, type), findCondition(after?.conditions, type)];
-    if (trouble === undefined || is?.message.includes(troubleText(trouble)) !== true) return [];
-    // The name of a pod changes whenever it is replaced; the cause does not.
-    if (was?.message.includes(trouble.cause) === true) return [];
-    const login = component === "metadata" && mayBeLogin(trouble.cause) ? loginHint(metadata, spec) : "";
-    const note = `${troubleText(trouble)}; next: ${trouble.next}${login}`;
-    return [{ type: "Warning", reason: "PodFailing", note }];
+/** The first time that a condition shows a cause. */
+function causeEvents(s: InstanceSnapshot, after: Status): readonly EventText[] {
+  return (["metadata", "gateway"] as const).flatMap((component): readonly EventText[] => {
+    const cause = shownCause(component, s);
+    const [was, is] = [s.instance.status?.reported?.[component], after?.reported?.[component]];
+    return cause === undefined || is !== causeHash(cause) || is === was ? [] : [causeEvent(cause, s.instance)];
   });
 }
 
-/** What a metadata service that starts and never gets ready most often has in its log. */
+function causeEvent(cause: ShownCause, { metadata, spec }: Instance): EventText {
+  if (cause.type !== "pod") return { type: "Warning", reason: "VolumeFailing", note: causeText(cause) };
+  // A container that never ran did not log in either.
+  const isLogin = cause.component === "metadata" && cause.trouble.hasRun === true;
+  const note = `${causeText(cause)}; next: ${cause.trouble.next}${isLogin ? loginHint(metadata, spec) : ""}`;
+  return { type: "Warning", reason: "PodFailing", note };
+}
+
+/** The most frequent cause in the log of a metadata service that starts and never becomes ready. */
 function loginHint({ namespace = "", name = "" }: Instance["metadata"] = {}, spec: Instance["spec"]): string {
   const suspect = `; if PostgreSQL rejects its password there, restore Secret ${databaseSecretName(name, spec)}`;
-  // Where the database is not the operator's, so is no pod of it.
+  // An external database has no pod of the operator's.
   if (spec.metadata.postgres !== undefined) return suspect;
   return (
     `${suspect}, or set that password in the database: ` +
@@ -143,24 +143,16 @@ function loginHint({ namespace = "", name = "" }: Instance["metadata"] = {}, spe
   );
 }
 
-/** The first time that the condition says what the database's volume lacks. */
-function volumeEvent(before: Status, after: Status, { volume }: Troubles): readonly Told[] {
-  const [was, is] = [findCondition(before?.conditions, LOSS), findCondition(after?.conditions, LOSS)];
-  if (volume === undefined || is?.message.includes(volume.cause) !== true) return [];
-  if (was?.message.includes(volume.cause) === true) return [];
-  return [{ type: "Warning", reason: "VolumeFailing", note: withNextStep(volume.cause, volume.next) }];
-}
-
-function heldEvent(before: Status, after: Status): readonly Told[] {
+function heldEvent(before: Status, after: Status): readonly EventText[] {
   const [was, is] = [findCondition(before?.conditions, "Ready"), findCondition(after?.conditions, "Ready")];
   if (is?.reason !== "DeletionBlocked" || was?.reason === is.reason) return [];
   return [{ type: "Warning", reason: "DeletionBlocked", note: is.message }];
 }
 
-function phaseEvent(before: Status, after: Status): readonly Told[] {
+function phaseEvent(before: Status, after: Status): readonly EventText[] {
   const [from, to] = [before?.phase, after?.phase];
   if (to === undefined || from === to) return [];
-  const moved = from === undefined ? `The instance is ${to}` : `The instance went from ${from} to ${to}`;
+  const moved = from === undefined ? `The instance is ${to}` : `The instance changed from ${from} to ${to}`;
   const cause = findCondition(after?.conditions, "Ready");
   const isBad = to === "Degraded" || to === "Failed";
   const note = isBad && cause !== undefined ? `${moved}: ${cause.message}` : moved;

@@ -1,16 +1,13 @@
-// Passes that fail: what the API server said belongs where people look, in Ready and in an event, and not in the log alone. Each text is told
-// once; failures that a retry mends (a lost race, a short outage) change no condition.
+// Failed passes: the error is shown in the condition Ready and in an event, not in the log alone. Each error is
+// reported once; failures that a retry resolves (a conflict, a short outage) change no condition.
 import type { Logger } from "@firebolt-operator/kube";
 import type { EventSink } from "@firebolt-operator/kube/events";
-import { withVerdict } from "../api/condition-list.ts";
-import { copyOf } from "../api/deep-readonly.ts";
-import type { InstanceStatus } from "../api/instance-status.ts";
+import { tryWriteStatus } from "./apply-status.ts";
 import type { Instance } from "./children.ts";
-import { nextPhase } from "./compute/phase.ts";
+import { failedPassStatus } from "./compute/failed-pass.ts";
 import { failureEvent } from "./events.ts";
 import type { InstanceMemory } from "./memory.ts";
-import { ChildWriteError, isRefusal, problemOf, UnknownHoldError } from "./refusal.ts";
-import { writeStatus } from "./status-write.ts";
+import { ChildWriteError, isRejection, problemOf, UnknownHoldError } from "./refusal.ts";
 import type { InstanceWorld } from "./world.ts";
 
 interface FailureDeps {
@@ -19,52 +16,37 @@ interface FailureDeps {
   readonly nowMs: () => number;
 }
 
-/** Passes in a row after which a failure that is no rejection counts as lasting. */
+/** Passes in a row after which a failure that is no rejection counts as persistent. */
 const LASTING = 3;
 
-/** Records the event once it lasts; returns whether it does so from this pass on. */
-export function noteFailure(instance: Instance, error: unknown, memory: InstanceMemory, deps: FailureDeps): boolean {
+/** Records the event once the failure persists; returns whether this pass is the first to report it. */
+export function countFailure(instance: Instance, error: unknown, memory: InstanceMemory, deps: FailureDeps): boolean {
   const text = failureText(error);
   const count = memory.failure?.text === text ? memory.failure.count + 1 : 1;
   memory.failure = { text, count };
-  const isNews = count === (isRejection(error) ? 1 : LASTING);
-  if (isNews) deps.events.record(failureEvent(instance, text));
-  return isNews;
+  const isFirst = count === (containsRejection(error) ? 1 : LASTING);
+  if (isFirst) deps.events.record(failureEvent(instance, text));
+  return isFirst;
 }
 
-/** Ready=False in the error's own words. Best effort: the failure that is shown is the one that counts. */
-export async function showFailure(
+/** Stores Ready=False with the error. Best effort: the original failure is the one that counts. */
+export async function storeFailure(
   world: InstanceWorld,
   instance: Instance,
   { failure }: InstanceMemory,
   { logger, nowMs }: FailureDeps,
 ): Promise<Instance> {
-  const { status, metadata } = instance;
-  if (status?.phase === undefined || status.phase === "Failed") return instance;
-  const context = { nowMs: nowMs(), observedGeneration: metadata?.generation ?? 0 };
-  const message = `the last pass failed: ${failure?.text ?? "unknown"}`;
-  const verdict = { type: "Ready", status: "False", reason: "ReconcileFailed", message } as const;
-  const next: InstanceStatus = {
-    ...copyOf<InstanceStatus>(status),
-    phase: nextPhase(status.phase, false),
-    conditions: withVerdict(status.conditions, verdict, context),
-  };
-  try {
-    const outcome = await writeStatus(world, instance, next);
-    return outcome.type === "written" ? outcome.instance : instance;
-  } catch (error) {
-    if (world.signal.aborted) throw error;
-    logger.error("status not written", error);
-    return instance;
-  }
+  const next = failedPassStatus(instance, failure?.text ?? "unknown", nowMs());
+  const outcome = next && (await tryWriteStatus(instance, next, { world, logger }));
+  return outcome?.type === "written" ? outcome.instance : instance;
 }
 
-function isRejection(error: unknown): boolean {
-  return isRefusal(error) || (error instanceof AggregateError && error.errors.some(isRefusal));
+function containsRejection(error: unknown): boolean {
+  return isRejection(error) || (error instanceof AggregateError && error.errors.some(isRejection));
 }
 
 function failureText(error: unknown): string {
   if (error instanceof AggregateError) return `${error.message}: ${error.errors.map(problemOf).join("; ")}`;
-  const speaksForItself = error instanceof ChildWriteError || error instanceof UnknownHoldError;
-  return speaksForItself ? error.message : problemOf(error);
+  const isDescriptive = error instanceof ChildWriteError || error instanceof UnknownHoldError;
+  return isDescriptive ? error.message : problemOf(error);
 }

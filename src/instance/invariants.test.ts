@@ -1,5 +1,5 @@
-// Random walks over whole passes: pods, people, other processes and a moody API server in any order. After every pass the
-// invariants hold that each check names (docs/design/instance.md#invariants).
+// Random walks over whole passes: pods, people, other processes and a moody API server in any order. After every pass
+// the invariants hold that each check names (docs/design/instance.md#invariants).
 import { KubeApiError } from "@firebolt-operator/kube";
 import fc from "fast-check";
 import { expect, test } from "vitest";

@@ -1,45 +1,16 @@
-// The Kubernetes kinds that an instance is made of.
-import type { KubeObject, ResourceType } from "@firebolt-operator/kube";
-import {
-  ConfigMap,
-  CoreEvent,
-  Deployment,
-  PersistentVolumeClaim,
-  Pod,
-  PodDisruptionBudget,
-  Role,
-  RoleBinding,
-  Secret,
-  Service,
-  ServiceAccount,
-  StatefulSet,
-} from "@firebolt-operator/kube/kinds";
-import type { ChildKind, ChildTypes } from "./children.ts";
+// The Kubernetes kinds of an instance: those of its children, and those that are only read.
+import type { ResourceType } from "@firebolt-operator/kube";
+import { CoreEvent, Pod } from "@firebolt-operator/kube/kinds";
+import { CHILD_KINDS, CHILDREN, type ChildKind, type ChildTypes } from "./child-kinds.ts";
 
-export const KINDS: { readonly [K in ChildKind]: ResourceType<ChildTypes[K]> } = {
-  StatefulSet,
-  Deployment,
-  Service,
-  ConfigMap,
-  Secret,
-  PersistentVolumeClaim,
-  PodDisruptionBudget,
-  ServiceAccount,
-  RoleBinding,
-  Role,
+export { SECRET_METADATA } from "./child-kinds.ts";
+
+/** By kind; key and resource of every entry come from the same declaration. */
+export const KINDS = Object.fromEntries(CHILD_KINDS.map((kind) => [kind, CHILDREN[kind].resource])) as {
+  readonly [K in ChildKind]: ResourceType<ChildTypes[K]>;
 };
 
-/** Secrets without their contents. */
-export const SECRET_METADATA: ResourceType<KubeObject> = {
-  group: "",
-  version: "v1",
-  namespaced: true,
-  kind: "Secret",
-  plural: "secrets",
-  metadataOnly: true,
-};
-
-/** Of the components; listed only while one is not as it should be. */
+/** Of the components; listed only while a component is not complete. */
 export const PODS = Pod;
 /** Why a claim gets no volume. Read only, and never watched. */
 export const CORE_EVENTS = CoreEvent;

@@ -1,5 +1,5 @@
-// The instance's world over a cluster: cached reads from the caches, everything else one request each. Knows how things are
-// written (fields, preconditions, propagation) and nothing about why.
+// The instance's world over a cluster: cached reads from the caches, one request for everything else. It knows how
+// objects are written (fields, preconditions, propagation) and not why.
 import {
   changedFields,
   isAlreadyExists,
@@ -19,20 +19,20 @@ import { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
 import { isObject } from "../podtemplate/shape.ts";
 import {
-  type AppliedKind,
   type ChildKind,
   type ChildTypes,
   type Instance,
   identityOf,
   type Rendered,
+  type RenderedKind,
 } from "./children.ts";
 import type { InstanceCaches } from "./instance-caches.ts";
 import { CORE_EVENTS, KINDS, PODS } from "./kinds.ts";
 import { claimCreatedFields } from "./own-fields.ts";
 import { renderPostgresGuard } from "./render/postgres.ts";
-import type { CachedReads, DirectReads, InstanceKey, InstanceWorld, StatusWriteAnswer, Writes } from "./world.ts";
+import type { CachedReads, DirectReads, InstanceKey, InstanceWorld, StatusWriteResult, Writes } from "./world.ts";
 
-/** Events are kept for an hour, and repeated ones are one. */
+/** Events are kept for an hour, and repeated ones are counted in one. */
 const WARNING_LIMIT = 20;
 
 export interface KubeWorldOptions {
@@ -41,7 +41,7 @@ export interface KubeWorldOptions {
   readonly signal: AbortSignal;
 }
 
-/** One world per pass: its signal ends whatever the pass waits for. */
+/** One world per pass: its signal aborts every call of the pass. */
 export function kubeInstanceWorld(options: KubeWorldOptions): InstanceWorld {
   return { signal: options.signal, ...cachedReads(options), ...directReads(options), ...writes(options) };
 }
@@ -49,10 +49,10 @@ export function kubeInstanceWorld(options: KubeWorldOptions): InstanceWorld {
 function cachedReads({ caches }: KubeWorldOptions): CachedReads {
   return {
     instance: (key) => caches.instances.get(key),
-    child: <K extends AppliedKind>(kind: K, key: InstanceKey) => cacheOf(caches, kind)?.get(key),
+    child: <K extends RenderedKind>(kind: K, key: InstanceKey) => cacheOf(caches, kind)?.get(key),
     engines: ({ namespace, name }) => namesOf(caches.engines.list(namespace), name),
-    claim: (key) => caches.claims.get(key),
-    secretMetadata: (key) => caches.secrets.get(key)?.metadata,
+    claim: (key) => caches.children.PersistentVolumeClaim?.get(key),
+    secretMetadata: (key) => caches.children.Secret?.get(key)?.metadata,
   };
 }
 
@@ -62,8 +62,11 @@ function namesOf(engines: readonly DeepReadonly<FireboltEngine>[], instance: str
     .flatMap(({ metadata }) => (metadata?.name === undefined ? [] : [metadata.name]));
 }
 
-function cacheOf<K extends AppliedKind>({ children }: InstanceCaches, kind: K): ObjectCache<ChildTypes[K]> | undefined {
-  const all: { readonly [P in AppliedKind]?: ObjectCache<ChildTypes[P]> } = children;
+function cacheOf<K extends RenderedKind>(
+  { children }: InstanceCaches,
+  kind: K,
+): ObjectCache<ChildTypes[K]> | undefined {
+  const all: { readonly [P in RenderedKind]?: ObjectCache<ChildTypes[P]> } = children;
   return all[kind];
 }
 
@@ -132,13 +135,13 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
   const finalizersOf = ({ metadata }: Instance) => metadata?.finalizers ?? [];
   const own = FireboltInstance.finalizer;
   return {
-    // A merge patch replaces the whole list, so it must be the list that was read: the version sees to that.
+    // A merge patch replaces the whole list, so it must be the list that was read: the resourceVersion ensures that.
     addFinalizer: (instance) => patch(instance, { finalizers: [...finalizersOf(instance), own] }),
     removeFinalizer: (instance) =>
       patch(instance, { finalizers: finalizersOf(instance).filter((finalizer) => finalizer !== own) }),
     writeId: (instance, id) => patch(instance, {}, { spec: { id } }),
     createSecret: (secret) => createOnly(KINDS.Secret, secret),
-    // Strategic: a merge patch would replace the list, and with it the owners that others put there.
+    // Strategic: a merge patch would replace the list, and with it owners that others added.
     releaseSecret: (key, { uid, owner, annotations }) =>
       patchOwn(typeOf("Secret"), key, {
         type: "strategic",
@@ -159,7 +162,7 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
     create: (object) => createOnly(typeOf(object.kind), asKubeObject(object)),
     async update(object, uid) {
       const type = typeOf(object.kind);
-      // An apply would otherwise merge into whatever has the name by now, and create it where nothing has.
+      // Without the uid an apply would merge into whatever object has the name now, or create one.
       const bound = { ...asKubeObject(object), metadata: { ...object.metadata, uid } };
       try {
         const editor = await claimCreatedFields(client, type, bound.metadata, write);
@@ -171,7 +174,7 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
       }
     },
     async rehearse(object) {
-      // Under a name of its own: the one that it is to get is still taken.
+      // Under another name: the final one is still taken.
       const { metadata } = object;
       const rehearsed = { ...asKubeObject(object), metadata: { ...metadata, name: `${metadata.name}-rehearsal` } };
       await client.create(typeOf(object.kind), rehearsed, { ...write, dryRun: true });
@@ -192,7 +195,7 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
         throw error;
       }
     },
-    async writeStatus(instance, status): Promise<StatusWriteAnswer> {
+    async writeStatus(instance, status): Promise<StatusWriteResult> {
       const { resourceVersion } = instance.metadata ?? {};
       const body = { metadata: { resourceVersion }, status: changedFields(instance.status, status) };
       const options = { ...write, subresource: "status" };
@@ -211,11 +214,14 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
   };
 }
 
-/** A strategy without these parameters must lose those that another writer has set: the API server refuses both together. */
+/**
+ * A strategy without these parameters must remove those that another writer set: the API server rejects the
+ * combination.
+ */
 function withoutRollingUpdate(content: object): object {
   if (!("spec" in content) || !isObject(content.spec)) return content;
   const { spec } = content;
-  // Deployments call it one way, StatefulSets the other.
+  // The field's name in Deployments and in StatefulSets.
   const named = ["strategy", "updateStrategy"].flatMap((field) => {
     const strategy = spec[field];
     return isObject(strategy) ? [[field, { rollingUpdate: null, ...strategy }] as const] : [];
@@ -231,7 +237,7 @@ function asKubeObject(object: Rendered): KubeObject {
   return object;
 }
 
-/** Only the two fields that name something: what the caller passes may know more. */
+/** Only the two fields of a key: the caller may pass an object with more. */
 function keyOnly({ namespace, name }: InstanceKey): InstanceKey {
   return { namespace, name };
 }

@@ -1,34 +1,35 @@
-// What the controller remembers of an instance between passes, and may lose at any time: nothing here is needed to be right, only
-// to be cheap (a Secret is not read in every pass) or patient (three refusals in a row). A new process starts with none of it.
+// What the controller keeps in memory about an instance between passes, and may lose at any time: it saves requests (a
+// Secret is not read in every pass) and counts (three rejections in a row), but correctness does not depend on it. A
+// new process starts empty.
 import type { InstanceIdentity } from "./names.ts";
-import type { ChildKey, ClaimView, RefusedGrowth, Troubles } from "./snapshot.ts";
+import type { ChildKey, ClaimView, RejectedGrowth, Troubles } from "./snapshot.ts";
 
 export interface InstanceMemory {
-  /** The Secret that was found usable, for which version of the spec and when. */
+  /** The Secret that was verified, for which generation of the spec and when. */
   credentials?: {
     readonly secret: string;
     readonly generation: number;
-    /** As the watch showed it; of a Secret that the operator makes. */
+    /** The version that the watch delivered, of a Secret that the operator creates. */
     readonly version: string | undefined;
     readonly checkedMs: number;
   };
-  /** What the pods said when they were last listed, for as long as a component is not complete. */
+  /** The troubles of the pods when they were last listed, for as long as a component is not complete. */
   pods?: { readonly sinceMs: number; readonly listedMs: number; readonly troubles: Troubles };
-  /** What was last quoted of the claim's warnings, and since when. */
+  /** The warning of the claim that was last quoted, and since when. */
   warning?: { readonly uid: string; readonly text: string; readonly quotedMs: number };
-  /** What the API server last said of a claim that no cache shows, for which version of the spec and when. */
+  /** A claim that is in no cache, as the API server last returned it, for which generation of the spec and when. */
   claim?: { readonly claim: ClaimView | undefined; readonly generation: number; readonly readMs: number };
-  /** Not tried in every pass: only another storage class can change the outcome. */
-  growth?: RefusedGrowth & { readonly refusedMs: number };
-  /** What the spec said of the volume when the StatefulSet was last deleted for it, as long as the one that followed is no better. */
+  /** A growth that was rejected. Not retried in every pass: only another storage class can change the outcome. */
+  growth?: RejectedGrowth & { readonly rejectedMs: number };
+  /** The volume in the spec for which the StatefulSet was last deleted, until its successor has that volume. */
   remadeFor?: string;
-  /** Passes in a row that ended with the API server refusing a write for good, for one version of the spec. */
-  refusals?: { readonly generation: number; readonly count: number };
-  /** Children that were there, to tell a repair from the first writing. */
+  /** Passes in a row in which the API server rejected a write permanently, for one version of the spec. */
+  rejections?: { readonly generation: number; readonly count: number };
+  /** Children that have existed: distinguishes a repair from the first creation. */
   readonly seen: Set<ChildKey>;
-  /** Why the last pass failed; a success forgets it. */
+  /** Why the last pass failed; removed after a success. */
   failure?: { readonly text: string; readonly count: number };
-  /** What writes came to where that is not what was asked for. */
+  /** What the API server stored where it differs from what was requested. */
   readonly outcomes: Map<ChildKey, string>;
 }
 
@@ -36,7 +37,7 @@ export class InstanceMemories {
   readonly #byUid = new Map<string, InstanceMemory>();
   readonly #uidByKey = new Map<string, string>();
 
-  /** The memory of this instance; one of an older instance of the same name is dropped. */
+  /** The memory of this instance; that of an earlier instance of the same name is dropped. */
   of({ namespace, name, uid }: InstanceIdentity): InstanceMemory {
     const key = `${namespace}/${name}`;
     if (this.#uidByKey.get(key) !== uid) this.forget({ namespace, name });

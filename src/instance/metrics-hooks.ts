@@ -1,16 +1,16 @@
-// What the instance's reconciler tells whoever counts. No series and no names here; src/metrics turns these calls into them.
+// Metrics hooks of the instance reconciler. No series and no names here; src/metrics maps these calls to them.
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { InstanceStatus } from "../api/instance-status.ts";
 import type { Troubles } from "./snapshot.ts";
 import type { InstanceKey } from "./world.ts";
 
-/** How one pass past initialisation ended. */
+/** The result of one pass after initialisation. */
 export interface InstancePassRecord {
   readonly instance: InstanceKey;
   readonly id: string;
   readonly postgresMode: "internal" | "external";
   readonly status: DeepReadonly<InstanceStatus> | undefined;
-  /** Components whose pods are not all ready, for a cause that their pods name. */
+  /** Components whose pods are not all ready, for a known cause. */
   readonly stuck: readonly (keyof Troubles)[];
   readonly succeeded: boolean;
   readonly nowMs: number;
@@ -18,7 +18,7 @@ export interface InstancePassRecord {
 
 export interface InstanceMetrics {
   passEnded(record: InstancePassRecord): void;
-  /** The instance is gone: so are its series. */
+  /** The instance is deleted: its series are removed. */
   removed(instance: InstanceKey): void;
 }
 

@@ -1,5 +1,4 @@
-// Names of an instance and of what belongs to it, and the addresses made from them. Pure text: who owns or finds an object is
-// settled elsewhere.
+// Names and addresses of an instance and of its objects. Pure.
 import { type Component, LABEL } from "../api/labels.ts";
 
 export { credentialsSecretName } from "../api/secret-names.ts";
@@ -14,13 +13,15 @@ export interface InstanceIdentity {
 /** Every object of an instance carries the instance's name as the value of a label. */
 export const LONGEST_NAME = 63;
 
-/** An instance with a longer name has no objects: none could carry its label, and the API server rejects a list by it. */
+/**
+ * An instance with a longer name has no objects: none could carry its label, and the API server rejects a list by it.
+ */
 export const canHaveChildren = (instance: string): boolean => instance.length <= LONGEST_NAME;
 
 export const METADATA_PORT = 7000;
 export const POSTGRES_PORT = 5432;
 
-/** The suffix of every name inside the cluster. */
+/** The DNS suffix of the cluster. */
 const CLUSTER_DOMAIN = "cluster.local";
 
 /** StatefulSet and headless Service of the internal PostgreSQL. */
@@ -40,7 +41,7 @@ export const serviceHost = (namespace: string, service: string): string =>
 export const metadataEndpoint = ({ namespace, name }: Omit<InstanceIdentity, "uid">): string =>
   `${serviceHost(namespace, metadataName(name))}:${METADATA_PORT}`;
 
-/** Without a port: clients use the Service's own, 80. */
+/** Without a port: clients use the Service's default, 80. */
 export const gatewayEndpoint = ({ namespace, name }: Omit<InstanceIdentity, "uid">): string =>
   serviceHost(namespace, gatewayName(name));
 

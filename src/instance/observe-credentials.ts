@@ -1,6 +1,7 @@
-// The Secret with which metadata logs in to its database. Contents of Secrets are neither cached nor watched: one is read when the
-// spec is new, when the process is, while metadata does not serve and, of those that the operator makes, when their metadata changed.
-// An instance at rest costs no request with the database that the operator runs, and one per minute with an external one.
+// Observes the Secret with which the metadata service logs in to its database. Contents of Secrets are neither cached
+// nor watched. One is read for a new spec, in a new process, while metadata does not serve and, if the operator created
+// it, when its metadata changed. An idle instance costs no request with the built-in database, and one per minute with
+// an external one.
 
 import { ANNOTATION } from "../api/labels.ts";
 import { withNextStep } from "../api/next-step.ts";
@@ -27,12 +28,12 @@ import { databaseSecretName } from "./render/metadata.ts";
 import { type ClaimView, type Credentials, childOf, type InstanceSnapshot } from "./snapshot.ts";
 import type { InstanceWorld } from "./world.ts";
 
-/** While metadata starts, its Deployment reports often; the Secret need not be read each time. */
+/** While metadata starts, its Deployment changes often; the Secret need not be read each time. */
 const TRUSTED_MS = 10_000;
-/** A Secret that is deleted or emptied while metadata serves shows within this time and one recheck of an instance at rest. */
+/** A Secret that is deleted or emptied while metadata serves is noticed within this time and one recheck. */
 const EXTERNAL_TRUSTED_MS = 60_000;
 
-export interface CredentialsQuestion {
+export interface CredentialsInput {
   readonly instance: Instance;
   readonly identity: InstanceIdentity;
   readonly children: InstanceSnapshot["children"];
@@ -41,25 +42,25 @@ export interface CredentialsQuestion {
   readonly seen: SeenClaim;
 }
 
-export async function observeCredentials(world: InstanceWorld, question: CredentialsQuestion): Promise<Credentials> {
-  const { instance, identity, memory, nowMs } = question;
+export async function observeCredentials(world: InstanceWorld, input: CredentialsInput): Promise<Credentials> {
+  const { instance, identity, memory, nowMs } = input;
   const secret = databaseSecretName(identity.name, instance.spec);
   const generation = instance.metadata?.generation ?? 0;
   const external = instance.spec.metadata.postgres !== undefined;
   const version = external
     ? undefined
     : world.secretMetadata({ namespace: identity.namespace, name: secret })?.resourceVersion;
-  if (isTrusted(question, { secret, generation, version })) return { type: "usable" };
+  if (isTrusted(input, { secret, generation, version })) return { type: "usable" };
   const found = external
     ? await observeExternal(world, identity, secret)
-    : await observeInternal(world, question, instance.spec.id);
+    : await observeInternal(world, input, instance.spec.id);
   if (found.type === "usable") memory.credentials = { secret, generation, version, checkedMs: nowMs };
   else delete memory.credentials;
   return found;
 }
 
 function isTrusted(
-  { instance, identity, children, memory, nowMs }: CredentialsQuestion,
+  { instance, identity, children, memory, nowMs }: CredentialsInput,
   { secret, generation, version }: Omit<NonNullable<InstanceMemory["credentials"]>, "checkedMs">,
 ): boolean {
   const known = memory.credentials;
@@ -80,7 +81,7 @@ async function observeExternal(
     reason: "PostgresSecretPreflightFailed",
     message,
   });
-  if (name === "") return unusable("spec.metadata.postgres.credentialsSecretRef names no Secret");
+  if (name === "") return unusable("spec.metadata.postgres.credentialsSecretRef names no Secret; set its name");
   const secret = await world.readSecret({ namespace, name });
   if (secret === undefined)
     return unusable(`Secret ${name} does not exist; create it with the keys username and password`);
@@ -90,7 +91,7 @@ async function observeExternal(
 
 async function observeInternal(
   world: InstanceWorld,
-  { identity, seen }: Pick<CredentialsQuestion, "identity" | "seen">,
+  { identity, seen }: Pick<CredentialsInput, "identity" | "seen">,
   id: string | undefined,
 ): Promise<Credentials> {
   const name = credentialsSecretName(identity.name);
@@ -105,7 +106,7 @@ async function observeInternal(
         `create it with spec.id ${account}, or under another name`,
     );
   const problem = internalSecretProblem(secret);
-  // It is never repaired: the database was made with what it once said.
+  // It is never repaired: the database was initialised with its former values.
   if (problem === undefined) return { type: "usable" };
   const isOfOtherType = secret.type !== SECRET_TYPE;
   const first = isOfOtherType
@@ -115,26 +116,27 @@ async function observeInternal(
   return broken(withNextStep(`Secret ${name} ${problem}`, next));
 }
 
-/** A new password would lock everybody out of data that was made with the old one. */
+/** A new password would lock out every client of data that was created with the old one. */
 function missing(identity: InstanceIdentity, secret: string, claim: ClaimView | undefined): Credentials {
-  // Without the label it may be an empty volume that somebody made beforehand.
+  // Without the label it may be an empty volume that was prepared beforehand.
   if (claim?.isLabelled !== true) return { type: "toCreate" };
   const name = claimName(identity.name);
-  if (claim.isLeaving) return broken(`PersistentVolumeClaim ${name} is still being deleted`);
+  if (claim.isTerminating) return broken(`PersistentVolumeClaim ${name} is still being deleted`);
   return broken(missingText(identity, secret, name));
 }
 
 function missingText(identity: InstanceIdentity, secret: string, claim: string): string {
   return withNextStep(
-    `Secret ${secret} is gone, but its database still exists in PersistentVolumeClaim ${claim}; the metadata service cannot start ` +
+    `Secret ${secret} is missing, but its database still exists in PersistentVolumeClaim ${claim}; the metadata service cannot start ` +
       "again without it. Deleting the claim instead destroys the catalogue, with every database, table and user of the instance",
     `restore the Secret from a backup; ${newPasswordText(identity, secret)}`,
   );
 }
 
 /**
- * Without a backup: inside the pod no password is needed. One line for a Secret that is gone and for one that lacks a key, with the labels
- * by which its changes are watched. Applied by the server, which keeps no second copy of the password in an annotation.
+ * Without a backup: inside the pod no password is needed. One command for a Secret that is missing and for one that
+ * lacks a key, with the labels by which it is watched. Server-side apply, because the client's apply keeps a copy of
+ * the password in an annotation.
  */
 function newPasswordText({ namespace, name }: InstanceIdentity, secret: string): string {
   const labels = Object.entries(componentLabels(name, "postgres")).map(([key, value]) => `${key}=${value}`);

@@ -1,44 +1,39 @@
-// Reads everything one decision depends on: children from caches, the database's Secret only when it must be known. Writes
-// nothing and decides nothing.
+// Reads everything that one decision depends on: children from caches, the Secret of the database only when it is
+// needed. Writes nothing and decides nothing.
 import type { Logger } from "@firebolt-operator/kube";
-import type { AppliedKind, Child, Instance, LiveObject } from "./children.ts";
+import { renderedNames } from "./child-kinds.ts";
+import type { Child, Instance, LiveObject } from "./children.ts";
 import { identityOf, viewChild } from "./children.ts";
 import { needsCredentials } from "./compute/compute-instance.ts";
 import { observeClaim } from "./database/observe-claim.ts";
 import { isOutdated } from "./database/storage.ts";
 import { RECHECK_MS } from "./decision.ts";
 import type { InstanceMemory } from "./memory.ts";
-import {
-  credentialsSecretName,
-  gatewayConfigName,
-  gatewayName,
-  metadataConfigName,
-  metadataName,
-  postgresName,
-} from "./names.ts";
+import { credentialsSecretName, gatewayName, postgresName } from "./names.ts";
 import { observeCredentials } from "./observe-credentials.ts";
 import { observeTroubles } from "./pods/observe-troubles.ts";
 import type { RenderSettings } from "./render/instance-objects.ts";
-import { type ChildKey, childKey, type InstanceSnapshot, type RefusedGrowth } from "./snapshot.ts";
+import { type ChildKey, childKey, type InstanceSnapshot, type RejectedGrowth } from "./snapshot.ts";
 import type { InstanceWorld } from "./world.ts";
 
 export interface ObserveOptions {
   readonly settings: RenderSettings;
   readonly memory: InstanceMemory;
   readonly nowMs: number;
-  readonly heldBy?: readonly string[];
+  readonly heldBy?: readonly string[] | undefined;
+  readonly lostId?: string | undefined;
   readonly logger: Logger;
 }
 
 export async function observeInstance(
   world: InstanceWorld,
   instance: Instance,
-  { settings, memory, nowMs, heldBy = [], logger }: ObserveOptions,
+  { settings, memory, nowMs, heldBy = [], lostId, logger }: ObserveOptions,
 ): Promise<InstanceSnapshot> {
   const identity = identityOf(instance);
   const { namespace, uid } = identity;
   const children = new Map<ChildKey, Child<LiveObject>>(
-    childNames(identity.name).map(([kind, name]) => [
+    renderedNames(identity.name).map(([kind, name]) => [
       childKey(kind, name),
       viewChild(world.child(kind, { namespace, name }), uid),
     ]),
@@ -49,7 +44,7 @@ export async function observeInstance(
   if (isMade && !isOutdated({ instance, identity, children })) delete memory.remadeFor;
   const phase = instance.status?.phase;
   const needed = needsCredentials({ phase, instance });
-  const seen = await observeClaim(world, { instance, identity, children, memory, nowMs, isKeptUp: needed });
+  const seen = await observeClaim(world, { instance, identity, children, memory, nowMs, createsMissing: needed });
   const { claim } = seen;
   const credentials = needed
     ? await observeCredentials(world, { instance, identity, children, memory, nowMs, seen })
@@ -62,6 +57,8 @@ export async function observeInstance(
     nowMs,
     troubles,
     heldBy,
+    lostId,
+    rejections: memory.rejections,
     instance,
     identity,
     phase,
@@ -69,7 +66,7 @@ export async function observeInstance(
     credentials,
     claim,
     isClaimConfirmed: seen.isConfirmed,
-    refusedGrowth: refusedGrowth(memory, nowMs),
+    rejectedGrowth: rejectedGrowth(memory, nowMs),
     remadeFor: memory.remadeFor,
     secret,
     children,
@@ -78,12 +75,15 @@ export async function observeInstance(
   };
 }
 
-function refusedGrowth({ growth }: InstanceMemory, nowMs: number): RefusedGrowth | undefined {
-  const ageMs = nowMs - (growth?.refusedMs ?? 0);
+function rejectedGrowth({ growth }: InstanceMemory, nowMs: number): RejectedGrowth | undefined {
+  const ageMs = nowMs - (growth?.rejectedMs ?? 0);
   return ageMs >= 0 && ageMs < RECHECK_MS.growth ? growth : undefined;
 }
 
-/** Another account than the known one rolls every gateway, so a cache that lags behind must not tell of it. */
+/**
+ * A replaced account rolls every gateway, so the absence of the known one is confirmed with the API server: a cache may
+ * lag behind.
+ */
 async function confirmAccount(
   world: InstanceWorld,
   instance: Instance,
@@ -95,21 +95,4 @@ async function confirmAccount(
   if (known === undefined || cached?.type !== "live" || cached.object.metadata?.uid === known) return;
   const found = await world.readChild("ServiceAccount", { namespace, name: gatewayName(name) });
   children.set(key, viewChild(found && { ...cached.object, metadata: found.metadata }, uid));
-}
-
-function childNames(instance: string): readonly (readonly [AppliedKind, string])[] {
-  return [
-    ["StatefulSet", postgresName(instance)],
-    ["Service", postgresName(instance)],
-    ["ConfigMap", metadataConfigName(instance)],
-    ["Deployment", metadataName(instance)],
-    ["Service", metadataName(instance)],
-    ["ServiceAccount", gatewayName(instance)],
-    ["Role", gatewayName(instance)],
-    ["RoleBinding", gatewayName(instance)],
-    ["ConfigMap", gatewayConfigName(instance)],
-    ["Deployment", gatewayName(instance)],
-    ["Service", gatewayName(instance)],
-    ["PodDisruptionBudget", gatewayName(instance)],
-  ];
 }

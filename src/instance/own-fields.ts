@@ -1,14 +1,14 @@
-// Ownership of the fields of an object that this operator created. A create records its fields under the operation Update, and a
-// server-side apply removes only fields that an earlier apply recorded: without this step, a field that a user takes out of a
-// template would stay on the object for ever.
+// Takes over the fields of an object that this operator created. A create records its fields under the operation
+// Update, and a server-side apply removes only fields that an earlier apply recorded: without this step, a field that a
+// user removes from a template would stay on the object forever.
 import type { KubeObject, ObjectKey, ResourceType } from "@firebolt-operator/kube";
 import type { KubeClient, WriteOptions } from "@firebolt-operator/kube/client";
 import { FIELD_MANAGER } from "../api/group.ts";
 import { isObject } from "../podtemplate/shape.ts";
 
 /**
- * Rejects with a conflict when the object changed between the read and the write. One with another uid is left alone. Returns who wrote
- * it last, besides the operator and Kubernetes itself.
+ * Rejects with a conflict when the object changed between the read and the write. An object with another uid is not
+ * changed. Returns the field manager that last wrote it, besides the operator and Kubernetes itself.
  */
 export async function claimCreatedFields(
   client: Pick<KubeClient, "get" | "patch">,
@@ -41,7 +41,10 @@ export function newestEditor(managedFields: readonly unknown[]): string | undefi
   return foreign.toSorted((a, b) => b.ms - a.ms)[0]?.manager;
 }
 
-/** The list with what the manager wrote by other operations recorded as applied; undefined when there is nothing to change. */
+/**
+ * The list with the manager's fields of other operations recorded as applied; undefined when there is nothing to
+ * change.
+ */
 export function claimedFields(managedFields: readonly unknown[], manager: string): readonly unknown[] | undefined {
   const entries = managedFields.filter(isObject);
   const own = entries.filter((entry) => entry["manager"] === manager && (entry["subresource"] ?? "") === "");

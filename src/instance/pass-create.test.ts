@@ -1,5 +1,5 @@
-// Passes over a world in memory: objects are created where there are none and never adopted, also when the cache lags behind, an
-// object lost its label, or the name changes hands between two requests.
+// Passes over a fake cluster in memory: objects are created where there are none and never adopted, also when the cache
+// lags behind, an object lost its label, or the object of a name is replaced between two requests.
 import { describe, expect, test } from "vitest";
 import type { Kind } from "../../test/support/instance-cluster.ts";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
@@ -28,7 +28,7 @@ async function settled(): Promise<InstanceRun> {
   return run;
 }
 
-test("a first provisioning costs one request per object and no look beforehand", async () => {
+test("a first provisioning costs one request per object and no read beforehand", async () => {
   const run = new InstanceRun();
   await run.settle();
   for (const [kind, name] of CHILDREN)
@@ -40,7 +40,7 @@ test("a first provisioning costs one request per object and no look beforehand",
     );
 });
 
-describe("the cache does not show an object that exists", () => {
+describe("an object that exists is not in the cache", () => {
   test.each(CHILDREN)("%s %s of the instance's own: found by its owner, and updated", async (kind, name) => {
     const run = await settled();
     const before = run.world.get(kind, name);
@@ -58,7 +58,7 @@ describe("the cache does not show an object that exists", () => {
     expect(run.world.get(kind, name)?.metadata?.uid).toBe(before?.metadata?.uid);
   });
 
-  test.each(CHILDREN)("%s %s of a stranger: unchanged, and named", async (kind, name) => {
+  test.each(CHILDREN)("%s %s of another owner: unchanged, and named", async (kind, name) => {
     const run = new InstanceRun({ id: "x" });
     const theirs = run.world.put(kind, { metadata: { name, labels: { app: "theirs" } } });
     for (let pass = 0; pass < 8; pass++) {
@@ -80,10 +80,10 @@ describe("the cache does not show an object that exists", () => {
   });
 });
 
-describe("the name changes hands", () => {
+describe("the object of a name is replaced", () => {
   const other = { apiVersion: "v1", kind: "Gadget", name: "g", uid: "other", controller: true };
 
-  test("an object that appears between the look and the create is judged by its owner", async () => {
+  test("an object that appears between the read and the create is decided by its owner", async () => {
     const run = await settled();
     run.world.drop("Service", SERVICE);
     run.world.intercept = (request) => {
@@ -94,7 +94,7 @@ describe("the name changes hands", () => {
     expect(run.message("GatewayReady")).toMatch(/^Service lakeside-gateway: exists and belongs to Gadget g, so/);
   });
 
-  test("an object that is gone again by the time it is read: the next pass starts afresh", async () => {
+  test("an object that is deleted by the time it is read: the next pass starts again", async () => {
     const run = await settled();
     run.world.unseen.add(`Service ${SERVICE}`);
     run.world.intercept = (request) => {
@@ -117,7 +117,7 @@ describe("the name changes hands", () => {
     expect(run.world.requests.filter((request) => request.startsWith("update"))).toEqual([]);
   });
 
-  test("an update is bound to the object that was seen", async () => {
+  test("an update is bound to the object that was observed", async () => {
     const run = await settled();
     run.world.edit("lakeside", (spec) => {
       spec.gateway.replicas = 5;

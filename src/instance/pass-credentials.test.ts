@@ -1,4 +1,5 @@
-// Passes over a world in memory: the database's credentials, generated or brought, and the account id. Neither may ever change.
+// Passes over a fake cluster in memory: the database's credentials, generated or brought, and the account id. Neither
+// may ever change.
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
 import { splitNextStep } from "../../test/support/next-step.ts";
@@ -22,7 +23,7 @@ describe("database-secret-missing: external PostgreSQL", () => {
     ["is missing", undefined, /Secret login does not exist/],
     ["has no password", { username: "u" }, /Secret login has no value for password/],
     ["is empty", { username: "", password: "" }, /no value for username and password/],
-  ])("a Secret that %s is told and waited for", async (_, data, message) => {
+  ])("a Secret that %s is reported and waited for", async (_, data, message) => {
     const run = new InstanceRun(external);
     if (data !== undefined) run.world.put("Secret", secret(data));
     for (let pass = 0; pass < 3; pass++) await run.pass();
@@ -36,15 +37,17 @@ describe("database-secret-missing: external PostgreSQL", () => {
     expect(run.world.inventory()).not.toContain("StatefulSet lakeside-metadata-pg");
   });
 
-  test("a reference without a name is told without a request", async () => {
+  test("a reference without a name is reported without a request", async () => {
     const postgres = { ...EXTERNAL, credentialsSecretRef: { name: "" } };
     const run = new InstanceRun({ id: "x", metadata: { engineRegistration: false, postgres } });
     for (let pass = 0; pass < 4; pass++) await run.tryPass();
-    expect(run.message("MetadataReady")).toBe("spec.metadata.postgres.credentialsSecretRef names no Secret");
+    expect(run.message("MetadataReady")).toBe(
+      "spec.metadata.postgres.credentialsSecretRef names no Secret; set its name",
+    );
     expect(run.world.requests.filter((request) => request.startsWith("get"))).toEqual([]);
   });
 
-  test("a Secret that is gone when the spec changes cuts metadata off although its pods run", async () => {
+  test("a Secret that is missing when the spec changes makes metadata unready although its pods run", async () => {
     const run = new InstanceRun(external);
     run.world.put("Secret", secret({ username: "u", password: "p" }));
     await run.settle();
@@ -87,7 +90,7 @@ describe("database-secret-missing: external PostgreSQL", () => {
     }
   });
 
-  test("a change from internal to external removes the workload when nobody uses it, and keeps the data", async () => {
+  test("a change from internal to external deletes the workload when no pod uses it, and keeps the data", async () => {
     const run = new InstanceRun();
     await run.settle();
     run.world.put("Secret", secret({ username: "u", password: "p" }));
@@ -133,7 +136,7 @@ describe("id-and-password-never-change: the generated credentials", () => {
       /no value for password; next: restore it.*\| kubectl apply/,
     ],
     ["another user", { data: { username: "eA==", password: "eA==", database: "eA==" } }, /names a user other than/],
-  ])("an existing Secret with %s is refused and never repaired", async (_, change, message) => {
+  ])("an existing Secret with %s is rejected and never repaired", async (_, change, message) => {
     const run = new InstanceRun({ id: "x" });
     const found = { metadata: { name: SECRET }, type: "Opaque", data: {}, ...change };
     const stored = run.world.put("Secret", found);
@@ -144,14 +147,14 @@ describe("id-and-password-never-change: the generated credentials", () => {
     expect(run.world.get("Secret", SECRET)).toEqual(stored);
   });
 
-  test("a Secret that is gone is not replaced while its data exists", async () => {
+  test("a missing Secret is not replaced while its data exists", async () => {
     const run = new InstanceRun();
     await run.settle();
     run.world.drop("Secret", SECRET);
     run.restart();
     await run.pass();
     expect(run.message("MetadataReady")).toMatch(
-      /is gone, but its database still exists in PersistentVolumeClaim data-/,
+      /is missing, but its database still exists in PersistentVolumeClaim data-/,
     );
     expect(run.world.get("Secret", SECRET)).toBeUndefined();
     run.world.drop("PersistentVolumeClaim", "data-lakeside-metadata-pg-0");
@@ -165,7 +168,7 @@ describe("id-and-password-never-change: the generated credentials", () => {
     expect(run.world.get("Secret", SECRET)).toBeDefined();
   });
 
-  test("a Secret that is deleted while everything runs is told at once, with every way out, and heals when it is back", async () => {
+  test("a Secret that is deleted while everything runs is reported at once, with every next step, and recovers when it is restored", async () => {
     const run = new InstanceRun();
     await run.settle();
     const stored = run.world.get("Secret", SECRET);
@@ -192,7 +195,7 @@ describe("id-and-password-never-change: the generated credentials", () => {
     expect(run.world.requests).toEqual([]);
   });
 
-  test("a Secret that appears at the last moment is looked at before anything is built on it", async () => {
+  test("a Secret that appears at the last moment is verified before it is used", async () => {
     const run = new InstanceRun({ id: "x" });
     for (let pass = 0; pass < 2; pass++) await run.pass();
     run.world.intercept = (request) => {
@@ -207,7 +210,7 @@ describe("id-and-password-never-change: the generated credentials", () => {
 });
 
 describe("id-never-minted-twice, id-and-password-never-change: spec.id", () => {
-  test("is restored, not made anew, when metadata already runs with one", async () => {
+  test("is restored, not replaced, when metadata already runs with one", async () => {
     const run = new InstanceRun();
     await run.settle();
     const { id } = run.instance.spec;
@@ -218,7 +221,7 @@ describe("id-never-minted-twice, id-and-password-never-change: spec.id", () => {
     expect(run.instance.spec.id).toBe(id);
   });
 
-  test("is asked for when the configuration does not say it any more", async () => {
+  test("is requested from the user when the configuration does not contain it any more", async () => {
     const run = new InstanceRun();
     await run.settle();
     run.world.put("ConfigMap", {

@@ -1,4 +1,5 @@
-// Passes over a world in memory: what others change is put back, what others add is left alone, what is switched off goes.
+// Passes over a fake cluster in memory: what others change is put back, what others add is left alone, what is switched
+// off goes.
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
 
@@ -32,7 +33,7 @@ describe("instance-objects-edited: drift", () => {
       (run: InstanceRun) => run.world.drop("Role", "lakeside-gateway"),
       "create Role lakeside-gateway",
     ],
-  ])("%s is put back, and nothing else is written", async (_, change, write) => {
+  ])("%s is restored, and nothing else is written", async (_, change, write) => {
     const run = new InstanceRun();
     await run.settle();
     const before = JSON.stringify(run.world.get("ConfigMap", "lakeside-gateway-config")?.data);
@@ -43,7 +44,7 @@ describe("instance-objects-edited: drift", () => {
     expect(JSON.stringify(run.world.get("ConfigMap", "lakeside-gateway-config")?.data)).toBe(before);
   });
 
-  test("an object that lost its label is recognised and taken over again", async () => {
+  test("an object that lost its label is recognised and labelled again", async () => {
     const run = new InstanceRun();
     await run.settle();
     const found = run.world.get("Service", "lakeside-gateway");
@@ -57,7 +58,7 @@ describe("instance-objects-edited: drift", () => {
     ]);
   });
 
-  test("a stranger's object of the same name is never written", async () => {
+  test("an object of another owner is never written", async () => {
     const run = new InstanceRun({ id: "x" });
     run.world.put("Service", { metadata: { name: "lakeside-metadata" }, spec: { ports: [] } });
     for (let pass = 0; pass < 2; pass++) await run.tryPass();
@@ -69,7 +70,7 @@ describe("instance-objects-edited: drift", () => {
     expect(run.world.get("Service", "lakeside-metadata")?.spec).toEqual({ ports: [] });
   });
 
-  test("what an admission policy makes of an object is not fought over", async () => {
+  test("changes of an admission policy are not reverted again and again", async () => {
     const run = new InstanceRun();
     run.world.mutate = (object) => {
       if (object.kind !== "Deployment") return object;
@@ -108,7 +109,7 @@ describe("instance-objects-edited: drift", () => {
 });
 
 describe("the gateway's account", () => {
-  test("is not made when the user names one, and goes when the user begins to", async () => {
+  test("is not created when the user names one, and is deleted when the user begins to", async () => {
     const run = new InstanceRun();
     await run.settle();
     run.world.edit("lakeside", (spec) => {
@@ -122,7 +123,7 @@ describe("the gateway's account", () => {
     expect(run.world.get("Deployment", "lakeside-gateway")?.spec?.template.spec?.serviceAccountName).toBe("mine");
   });
 
-  test("stays when the user names the very one that the operator made", async () => {
+  test("is kept when the user names the one that the operator created", async () => {
     const run = new InstanceRun();
     await run.settle();
     run.world.edit("lakeside", (spec) => {

@@ -1,4 +1,4 @@
-// Passes over a world in memory: how an instance fails for good and is helped up, and how it ends.
+// Passes over a fake cluster in memory: how an instance fails, starts a new attempt, and is deleted.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun, KEY } from "../../test/support/instance-passes.ts";
@@ -39,7 +39,7 @@ describe("failed-has-a-way-out, instance-failed, failed-left-by-people: Failed",
     return run;
   };
 
-  test("the third refusal in a row is final, and shows the field", async () => {
+  test("the third rejection in a row is final, and shows the field", async () => {
     const run = await refused();
     for (let pass = 0; pass < 2; pass++) {
       expect(await run.tryPass()).toEqual({ afterMs: 5_000 });
@@ -63,7 +63,7 @@ describe("failed-has-a-way-out, instance-failed, failed-left-by-people: Failed",
     expect(run.status.metadataEndpoint).toBeDefined();
   });
 
-  test("refusals of different passes must be in a row", async () => {
+  test("rejections of different passes must be in a row", async () => {
     const run = await refused();
     for (let pass = 0; pass < 2; pass++) await run.tryPass();
     refusing(run, () => new KubeApiError("PATCH", 503, { message: "etcd is away" }));
@@ -83,7 +83,7 @@ describe("failed-has-a-way-out, instance-failed, failed-left-by-people: Failed",
     expect(run.condition("GatewayReady")).toBe("False/EnsureFailed");
   });
 
-  test("a restart only begins the count again", async () => {
+  test("a restart only resets the count", async () => {
     const run = await refused();
     for (let pass = 0; pass < 2; pass++) await run.tryPass();
     run.restart();
@@ -93,7 +93,7 @@ describe("failed-has-a-way-out, instance-failed, failed-left-by-people: Failed",
     expect(run.status.phase).toBe("Failed");
   });
 
-  test("a spec edit leaves it", async () => {
+  test("a spec edit starts a new attempt", async () => {
     const run = await refused();
     for (let pass = 0; pass < 3; pass++) await run.tryPass();
     run.world.intercept = () => undefined;
@@ -106,7 +106,7 @@ describe("failed-has-a-way-out, instance-failed, failed-left-by-people: Failed",
     expect(run.status.phase).toBe("Ready");
   });
 
-  test("the annotation leaves it once per value, also across a restart", async () => {
+  test("the annotation starts one attempt per value, also across a restart", async () => {
     const annotate = (value: string) => {
       const { metadata, ...rest } = run.instance;
       run.world.put("FireboltInstance", {
@@ -131,7 +131,7 @@ describe("failed-has-a-way-out, instance-failed, failed-left-by-people: Failed",
     expect(await run.tryPass()).toEqual({ afterMs: 300_000 });
   });
 
-  test("instance-failed: a person may set it, and take it back", async () => {
+  test("instance-failed: a person may set it, and unset it", async () => {
     const run = new InstanceRun();
     await run.settle();
     const phase = (value: "Failed" | "Degraded") =>
@@ -146,7 +146,7 @@ describe("failed-has-a-way-out, instance-failed, failed-left-by-people: Failed",
     expect(run.world.inventory()).toContain("Service lakeside-gateway");
   });
 
-  test("an apply that others' entries make illegal is followed by an overwrite, and is no failure", async () => {
+  test("an apply that entries of others make invalid is followed by an overwrite, and is no failure", async () => {
     const run = new InstanceRun();
     await run.settle();
     run.world.edit("lakeside", (spec) => {
@@ -174,7 +174,7 @@ describe("instance-deleted-under-engines: deletion", () => {
     return run;
   };
 
-  test("leaves nothing behind", async () => {
+  test("deletes everything", async () => {
     const run = await dying();
     expect(await run.pass()).toBe("onChange");
     expect(run.world.inventory()).toEqual([]);
@@ -188,7 +188,7 @@ describe("instance-deleted-under-engines: deletion", () => {
     expect(run.world.inventory()).toEqual(["Secret login"]);
   });
 
-  test("works in Failed too, and leaves what others control alone", async () => {
+  test("works in Failed too, and does not touch objects of other owners", async () => {
     const run = await dying();
     run.world.put("FireboltInstance", { ...run.instance, status: { phase: "Failed" } });
     const ownerReferences = [{ apiVersion: "v1", kind: "X", name: "x", uid: "other", controller: true }];
@@ -199,7 +199,7 @@ describe("instance-deleted-under-engines: deletion", () => {
     expect(run.world.inventory()).toEqual(["ConfigMap foreign"]);
   });
 
-  test("labels alone make nothing the instance's: neither an object without an owner nor a claim of another name is deleted", async () => {
+  test("labels alone do not make an object the instance's: neither an object without an owner nor a claim of another name is deleted", async () => {
     const run = await dying();
     const labels = { "firebolt.io/instance": KEY.name };
     run.world.put("ConfigMap", { metadata: { name: "copied", labels } });
@@ -214,7 +214,7 @@ describe("instance-deleted-under-engines: deletion", () => {
     run.world.put("FireboltInstance", { ...rest, metadata: { ...metadata, finalizers } });
   };
 
-  test("with the finalizer orphan only our own goes, and nothing is deleted or even listed", async () => {
+  test("with the finalizer orphan only our own is removed, and nothing is deleted or even listed", async () => {
     const run = await dying();
     withFinalizer(run, "orphan");
     const before = run.world.inventory();
@@ -237,7 +237,7 @@ describe("instance-deleted-under-engines: deletion", () => {
     expect(run.instance.metadata?.finalizers).toEqual(["foregroundDeletion"]);
   });
 
-  test.each([63, 64, 253])("a name of %i characters does not keep an instance from being deleted", async (length) => {
+  test.each([63, 64, 253])("a name of %i characters does not prevent the deletion of an instance", async (length) => {
     const name = "n".repeat(length);
     const run = new InstanceRun({ id: "x" }, { ...KEY, name });
     for (let pass = 0; pass < 4; pass++) await run.tryPass();
@@ -256,7 +256,7 @@ describe("instance-deleted-under-engines: deletion", () => {
     expect(run.world.inventory()).toEqual([]);
   });
 
-  test("a delete that fails keeps the finalizer, and the rest is deleted all the same", async () => {
+  test("a delete that fails keeps the finalizer, and the rest is deleted anyway", async () => {
     const run = await dying();
     run.world.intercept = (request) => {
       if (request === "delete Service lakeside-gateway") throw new KubeApiError("DELETE", 500, {});

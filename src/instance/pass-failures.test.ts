@@ -1,4 +1,5 @@
-// Passes over a world in memory: repairs leave an event, and a pass that fails shows it in Ready and in one event, until it succeeds again.
+// Passes over a fake cluster in memory: repairs leave an event, and a pass that fails shows it in Ready and in one
+// event, until it succeeds again.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
@@ -8,7 +9,7 @@ const notes = (run: InstanceRun, reason: string) =>
   run.events.filter((event) => event.reason === reason).map(({ type, note }) => `${type} ${note}`);
 
 describe("repairs", () => {
-  test("an object that somebody deletes, and one that somebody edits, are put back with an event each", async () => {
+  test("a deleted object and an edited one are restored with an event each", async () => {
     const run = new InstanceRun();
     await run.settle();
     expect(notes(run, "ChildRestored")).toEqual([]);
@@ -18,7 +19,7 @@ describe("repairs", () => {
     run.world.put("Deployment", { ...found, spec: { ...found.spec, replicas: 3 } });
     await run.settle();
     expect(notes(run, "ChildRestored").sort()).toEqual([
-      "Normal Deployment lakeside-metadata was changed by kubectl-edit and has been put back",
+      "Normal Deployment lakeside-metadata was changed by kubectl-edit and has been restored",
       "Normal Service lakeside-gateway was deleted and has been created again",
     ]);
   });
@@ -42,11 +43,11 @@ describe("repairs", () => {
 });
 
 describe("a pass that fails", () => {
-  test.each(["", "x"])("is told in whole characters, wherever a long message is cut (%s)", (start) => {
+  test.each(["", "x"])("is reported in whole characters, wherever a long message is cut (%s)", (start) => {
     expect(problemOf(new Error(`${start}${"\u{1F525}".repeat(600)}`)).isWellFormed()).toBe(true);
   });
 
-  test("for the same cause from another port each time is told and stored once", async () => {
+  test("for the same cause from another port each time is reported and stored once", async () => {
     const run = new InstanceRun();
     await run.settle();
     run.events.length = 0;
@@ -66,7 +67,7 @@ describe("a pass that fails", () => {
   const forbidden = () =>
     new KubeApiError("GET /api/v1/secrets", 403, { reason: "Forbidden", message: "no get on secrets" });
 
-  test("before anything is known: Ready and one event have the error's own words, and a success clears it", async () => {
+  test("before anything is observed: Ready and one event have the error's message, and a success clears it", async () => {
     const run = new InstanceRun();
     await run.settle();
     run.restart();
@@ -75,7 +76,7 @@ describe("a pass that fails", () => {
     };
     for (let pass = 0; pass < 3; pass++) expect(await run.tryPass()).toBeInstanceOf(Error);
     expect(run.condition("Ready")).toBe("False/ReconcileFailed");
-    expect(run.message("Ready")).toMatch(/^the last pass failed: .*no get on secrets/);
+    expect(run.message("Ready")).toMatch(/^the last reconcile failed: .*no get on secrets/);
     expect(notes(run, "ReconcileFailed")).toEqual([expect.stringMatching(/^Warning .*no get on secrets/)]);
     run.world.intercept = () => undefined;
     await run.settle();
@@ -94,7 +95,7 @@ describe("a pass that fails", () => {
     expect(notes(run, "ReconcileFailed")).toEqual([expect.stringMatching(/Service lakeside-gateway: .*no get/)]);
   });
 
-  test("by a lost race or a short outage: nothing is said before the third time", async () => {
+  test("by a conflict or a short outage: nothing is reported before the third time", async () => {
     const run = new InstanceRun();
     await run.settle();
     run.restart();
@@ -109,7 +110,7 @@ describe("a pass that fails", () => {
     expect(notes(run, "ReconcileFailed")).toHaveLength(1);
   });
 
-  test("to list pods costs the cause alone", async () => {
+  test("to list pods loses only the cause", async () => {
     const run = new InstanceRun();
     await run.settle();
     run.world.intercept = (request) => {

@@ -1,5 +1,5 @@
-// Passes over a world in memory: the API server refuses to bind a Role that it does not know, and looks Roles up in a cache of its
-// own. One that was written a moment ago is waited for; one that is nobody's here is an error.
+// Passes over a fake cluster in memory: the API server refuses to bind a Role that it does not know, and looks Roles up
+// in a cache of its own. One that was written a moment ago is waited for; one that is nobody's here is an error.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
@@ -28,7 +28,7 @@ test("a Role of the instance's own: the pass is repeated soon, and nothing has f
   expect(run.world.inventory()).toContain(`RoleBinding ${NAME}`);
 });
 
-test("a ClusterRole that all gateways share: the instance says what is missing", async () => {
+test("a ClusterRole that all gateways share: the condition names what is missing", async () => {
   const run = await withUnknownRole({ gatewayClusterRole: "fo-gateway-wake" });
   expect(await run.tryPass()).toEqual({ afterMs: 10_000 });
   expect(run.condition("GatewayReady")).toBe("False/EnsureFailed");

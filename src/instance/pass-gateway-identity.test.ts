@@ -1,5 +1,5 @@
-// Passes over a world in memory: what the command line decides about the gateway's identity, its agent and its hardening, and what
-// changing one of them writes.
+// Passes over a fake cluster in memory: what the command line determines the gateway's identity, its agent and its
+// hardening, and what changing one of them writes.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
@@ -17,14 +17,14 @@ async function settled(settings: Partial<InstanceRun["settings"]>, template?: ob
   return run;
 }
 
-/** As if the operator had been started anew with other flags. */
+/** As if the operator had been restarted with other flags. */
 function restarted(run: InstanceRun, settings: Partial<InstanceRun["settings"]>): InstanceRun {
   run.restart();
   run.settings = { images: run.settings.images, metadataConfigFormat: "xml", ...settings };
   return run;
 }
 
-/** A new process looks at the Secret once; that is of no interest here. */
+/** A new process reads the Secret once; that is left out here. */
 const asked = (run: InstanceRun) => run.world.requests.filter((request) => !request.startsWith("get Secret"));
 const roleRef = (run: InstanceRun) => run.world.get("RoleBinding", NAME)?.roleRef;
 const template = (run: InstanceRun) => run.world.get("Deployment", NAME)?.spec?.template;
@@ -33,13 +33,13 @@ const rulesOf = (run: InstanceRun) =>
   run.world.get("Role", NAME)?.rules?.map(({ resources, verbs }) => `${resources}: ${verbs}`);
 
 describe("--wake-mode", () => {
-  test("demand: the agent does not stamp, and the Role has no right on engines", async () => {
+  test("demand: the agent writes no wake requests, and the Role has no right on engines", async () => {
     const run = await settled({ wakeAgent: WAKE_AGENT, wakeMode: "demand" });
     expect(agentOf(run)?.args?.join(" ")).not.toContain("stamp");
     expect(rulesOf(run)).toEqual(["endpointslices: get,list,watch"]);
   });
 
-  test("demand without an agent: a Role without a right, and one that somebody adds is taken away", async () => {
+  test("demand without an agent: a Role without a right, and an added one is removed", async () => {
     const run = await settled({ wakeMode: "demand" });
     expect(rulesOf(run)).toEqual([]);
     const role = run.world.get("Role", NAME);
@@ -61,7 +61,7 @@ describe("--wake-mode", () => {
 });
 
 describe("gateway-cluster-role: --gateway-wake-cluster-role", () => {
-  test("from the start: bound to the ClusterRole, without a Role, and Roles are never asked about", async () => {
+  test("from the start: bound to the ClusterRole, without a Role, and Roles are never requested", async () => {
     const run = new InstanceRun();
     run.settings = { ...run.settings, gatewayClusterRole: CLUSTER_ROLE };
     await run.settle();
@@ -69,7 +69,7 @@ describe("gateway-cluster-role: --gateway-wake-cluster-role", () => {
     expect(run.world.requests.filter((request) => / Role /.test(request))).toEqual([]);
   });
 
-  test("switched on: tried first, then the Role goes, then the binding is made anew; the gateway is not rolled", async () => {
+  test("enabled: dry run first, then the Role is deleted, then the binding is replaced; the gateway is not rolled", async () => {
     const run = await settled({});
     await restarted(run, { gatewayClusterRole: CLUSTER_ROLE }).settle();
     expect(asked(run)).toEqual([
@@ -82,7 +82,7 @@ describe("gateway-cluster-role: --gateway-wake-cluster-role", () => {
     expect(roleRef(run)?.name).toBe(CLUSTER_ROLE);
   });
 
-  test("switched off again: the Role is there before the binding to it", async () => {
+  test("disabled again: the Role exists before the binding to it", async () => {
     const run = await settled({ gatewayClusterRole: CLUSTER_ROLE });
     await restarted(run, {}).settle();
     expect(asked(run)).toEqual([
@@ -101,7 +101,7 @@ describe("gateway-cluster-role: --gateway-wake-cluster-role", () => {
     expect(roleRef(run)?.name).toBe("other");
   });
 
-  test("a ClusterRole that may not be bound: the condition says so, and the old binding stays", async () => {
+  test("a ClusterRole that may not be bound: the condition reports it, and the old binding is kept", async () => {
     const run = await settled({});
     run.world.intercept = (request) => {
       if (request.startsWith("rehearse"))
@@ -116,7 +116,7 @@ describe("gateway-cluster-role: --gateway-wake-cluster-role", () => {
     expect(rulesOf(run)).toBeDefined();
   });
 
-  test("without rights on Roles the old one is left behind, and it is not tried again", async () => {
+  test("without rights on Roles the old one is kept, and its deletion is not retried", async () => {
     const run = await settled({});
     run.world.intercept = (request) => {
       if (/ Role( |$)/.test(request)) throw new KubeApiError("GET", 403, { reason: "Forbidden" });
@@ -129,7 +129,7 @@ describe("gateway-cluster-role: --gateway-wake-cluster-role", () => {
     expect(asked(run)).toEqual([]);
   });
 
-  test("a stranger's Role of that name is not deleted", async () => {
+  test("a Role of another owner is not deleted", async () => {
     const run = await settled({});
     const role = run.world.get("Role", NAME);
     run.world.put("Role", { ...role, metadata: { ...role?.metadata, ownerReferences: [] } });
@@ -137,14 +137,14 @@ describe("gateway-cluster-role: --gateway-wake-cluster-role", () => {
     expect(run.world.get("Role", NAME)).toBeDefined();
   });
 
-  test("a process that ends after any of the writes: the next one finishes", async () => {
+  test("a process that exits after any of the writes: the next one finishes", async () => {
     const writes = ["delete Role", "delete RoleBinding", "create RoleBinding"];
     for (const cut of writes) {
       const run = await settled({});
       const end = (): never => {
         throw new Crash(cut);
       };
-      run.world.loseAnswer = (request) => {
+      run.world.loseResponse = (request) => {
         if (!request.startsWith(cut)) return;
         run.world.intercept = end;
         end();
@@ -152,14 +152,14 @@ describe("gateway-cluster-role: --gateway-wake-cluster-role", () => {
       restarted(run, { gatewayClusterRole: CLUSTER_ROLE });
       await expect(run.pass(), cut).rejects.toThrow();
       run.world.intercept = () => undefined;
-      run.world.loseAnswer = () => undefined;
+      run.world.loseResponse = () => undefined;
       run.restart();
       await run.settle();
       expect([roleRef(run)?.name, run.world.get("Role", NAME)], cut).toEqual([CLUSTER_ROLE, undefined]);
     }
   });
 
-  test("deleting an instance asks nothing about Roles", async () => {
+  test("deleting an instance requests no Roles", async () => {
     const run = await settled({ gatewayClusterRole: CLUSTER_ROLE });
     const { instance } = run;
     run.world.put("FireboltInstance", {
@@ -179,7 +179,7 @@ describe("runtime-default-seccomp: --component-seccomp", () => {
     agentOf(run)?.securityContext?.seccompProfile?.type,
   ];
 
-  test("RuntimeDefault unless it is switched off, for the gateway and its agent alone", async () => {
+  test("RuntimeDefault unless it is disabled, for the gateway and its agent alone", async () => {
     const run = await settled({ wakeAgent: WAKE_AGENT });
     expect(profiles(run)).toEqual(["RuntimeDefault", "RuntimeDefault"]);
     await restarted(run, { wakeAgent: WAKE_AGENT, componentSeccomp: "none" }).settle();
@@ -206,7 +206,7 @@ describe("event WakeOnZeroDisabled", () => {
       spec.gateway.template = { spec: account === undefined ? {} : { serviceAccountName: account } };
     });
 
-  test("told once when the gateway runs under the user's account, whatever else happens and whoever leads", async () => {
+  test("reported once when the gateway runs under the user's account, whatever else happens and whichever process leads", async () => {
     const run = await settled({ wakeAgent: WAKE_AGENT }, OWN);
     run.world.report(NAME, 0);
     await run.pass();
@@ -219,13 +219,13 @@ describe("event WakeOnZeroDisabled", () => {
         type: "Warning",
         action: "Reconcile",
         regarding: expect.objectContaining({ kind: "FireboltInstance", name: "lakeside" }),
-        note: expect.stringMatching(/^Queries do not wake stopped engines, which answer 503, .* ServiceAccount mine$/),
+        note: expect.stringMatching(/^Queries do not wake stopped engines, which return 503, .* ServiceAccount mine$/),
       }),
     ]);
     expect(run.message("GatewayReady")).toMatch(/has a ready replica; queries do not wake .* ServiceAccount another$/);
   });
 
-  test("told again when it begins again, and not while it is over", async () => {
+  test("reported again when it begins again, and not while it is over", async () => {
     const run = await settled({ wakeAgent: WAKE_AGENT });
     expect(told(run)).toEqual([]);
     withAccount(run, "mine");
@@ -239,7 +239,7 @@ describe("event WakeOnZeroDisabled", () => {
     expect(told(run)).toHaveLength(2);
   });
 
-  test("not told by an operator that wakes no engine anyway", async () => {
+  test("not reported by an operator that wakes no engine anyway", async () => {
     const run = await settled({}, OWN);
     expect(told(run)).toEqual([]);
     expect(run.message("GatewayReady")).not.toContain("queries");

@@ -1,9 +1,9 @@
-// Passes over a world in memory: what the API server rejects for reasons outside the spec is shown and retried at a steady pace, and
-// keeps nothing else from being repaired or reported.
+// Passes over a fake cluster in memory: what the API server rejects for reasons outside the spec is shown and retried
+// at a steady pace, and prevents nothing else from being repaired or reported.
 import { KubeApiError, KubeConnectionError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../test/support/instance-passes.ts";
-import { isPermanentRefusal, isRefusal } from "./refusal.ts";
+import { isPermanentRejection, isRejection } from "./refusal.ts";
 
 const WEBHOOK = { reason: "InternalError", message: 'failed calling webhook "x": connection refused' };
 const CONFLICT = {
@@ -38,7 +38,7 @@ describe("a rejected object", () => {
       CONFLICT,
       /^Deployment lakeside-gateway: .spec.replicas: conflict with "kubectl"/,
     ],
-  ])("%s: shown, tried again every 10 s, never final", async (_, status, body, message) => {
+  ])("%s: shown, retried every 10 s, never final", async (_, status, body, message) => {
     const run = await settled();
     run.world.edit("lakeside", (spec) => {
       spec.gateway.replicas = 3;
@@ -54,7 +54,7 @@ describe("a rejected object", () => {
     expect(run.status.phase).toBe("Ready");
   });
 
-  test("one that cannot be reached backs off: the API server may be away", async () => {
+  test("one that gets no response backs off: the API server may be down", async () => {
     const run = await settled();
     run.world.drop("ConfigMap", "lakeside-gateway-config");
     rejecting(run, /^create ConfigMap/, () => new KubeConnectionError("ECONNREFUSED"));
@@ -72,7 +72,7 @@ describe("a rejected object", () => {
     [new KubeConnectionError("reset"), false, false],
     [new TypeError("a defect"), false, false],
   ])("%s: refusal %s, permanent %s", (error, refusal, permanent) => {
-    expect([isRefusal(error), isPermanentRefusal(error)]).toEqual([refusal, permanent]);
+    expect([isRejection(error), isPermanentRejection(error)]).toEqual([refusal, permanent]);
   });
 });
 
@@ -135,7 +135,7 @@ describe("while one object is rejected", () => {
     expect(writes(run)).toContain("update Deployment lakeside-metadata");
   });
 
-  test("a permanent refusal beside it still counts towards Failed", async () => {
+  test("a permanent rejection beside it still counts towards Failed", async () => {
     const run = await settled();
     run.world.drop("ConfigMap", "lakeside-metadata-config");
     run.world.drop("PodDisruptionBudget", "lakeside-gateway");

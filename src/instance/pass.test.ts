@@ -1,4 +1,4 @@
-// Whole passes over a world in memory: the steps, readiness and the one status write.
+// Whole passes over a fake cluster in memory: the steps, readiness and the one status write.
 import { describe, expect, test } from "vitest";
 import { InstanceRun, KEY } from "../../test/support/instance-passes.ts";
 import { INSTANCE_NAMES } from "../api/group.ts";
@@ -80,7 +80,7 @@ describe("instance-created: a new instance", () => {
     ]);
   });
 
-  test("tells what happened, once", async () => {
+  test("reports what happened, once", async () => {
     const run = new InstanceRun();
     await run.settle();
     expect(run.events.map(({ reason, type }) => `${type} ${reason}`)).toEqual([
@@ -95,7 +95,7 @@ describe("instance-created: a new instance", () => {
 });
 
 describe("metadata-pod-lost, gateway-not-ready, ready-phase-is-ready-condition, no-endpoint-without-replica: readiness", () => {
-  test("metadata-pod-lost: metadata goes and comes back", async () => {
+  test("metadata-pod-lost: metadata stops serving and serves again", async () => {
     const run = new InstanceRun();
     await run.settle();
     run.world.report("lakeside-metadata", 0);
@@ -120,7 +120,7 @@ describe("metadata-pod-lost, gateway-not-ready, ready-phase-is-ready-condition, 
     expect(run.events.at(-1)).toMatchObject({ type: "Warning", reason: "PhaseChanged" });
   });
 
-  test("an idle instance asks the API server for nothing, for as long as it is idle", async () => {
+  test("an idle instance sends no request to the API server", async () => {
     const run = new InstanceRun();
     await run.settle();
     run.forgetRequests();
@@ -131,7 +131,7 @@ describe("metadata-pod-lost, gateway-not-ready, ready-phase-is-ready-condition, 
     expect(run.world.requests).toEqual([]);
   });
 
-  test("a process that starts anew looks at the Secret once and writes nothing", async () => {
+  test("a restarted process reads the Secret once and writes nothing", async () => {
     const run = new InstanceRun();
     await run.settle();
     run.restart();
@@ -159,7 +159,7 @@ describe("rejected templates", () => {
       { spec: { volumes: [{ name: "v", projected: { sources: [{ secret: { name: "x-auth-signing-1" } }] } }] } },
       /spec.metadata.template.spec.volumes\[0\]/,
     ],
-  ] as const)("%s shows what is wrong with the %s template", async (type, component, template, message) => {
+  ] as const)("%s shows the problem of the %s template", async (type, component, template, message) => {
     const run = new InstanceRun({ id: "x", [component]: { metricsPort: 9090, engineRegistration: false, template } });
     for (let pass = 0; pass < 2; pass++) await run.pass();
     expect(await run.pass()).toEqual({ afterMs: 10_000 });
@@ -207,14 +207,14 @@ describe("retry-own-status-only, one-status-write, no-blind-overwrite: the statu
       "another spec",
       (run: InstanceRun) => run.world.edit("lakeside", (spec) => void Object.assign(spec.gateway, { replicas: 3 })),
     ],
-  ])("is given up for %s", async (_, change) => {
+  ])("is discarded for %s", async (_, change) => {
     const run = await degrading();
     meanwhile(run, () => change(run));
     expect(await run.pass()).toBe("requeue");
     expect(run.status.phase).not.toBe("Degraded");
   });
 
-  test("of an instance that is gone is no failure", async () => {
+  test("of a deleted instance is no failure", async () => {
     const run = await degrading();
     meanwhile(run, () => run.world.drop("FireboltInstance", KEY.name));
     expect(await run.pass()).toBe("onChange");

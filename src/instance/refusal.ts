@@ -1,4 +1,5 @@
-// Rejected writes: what the condition shows of them, and whether a retry, another spec or another cluster can change the outcome.
+// Rejected writes: what the condition shows of them, and whether a retry, another spec or another cluster can change
+// the outcome.
 
 import { isFieldConflict, KubeApiError, NotLeaderError } from "@firebolt-operator/kube";
 import { API_VERSION, INSTANCE_NAMES } from "../api/group.ts";
@@ -19,10 +20,10 @@ export class UnknownHoldError extends Error {
   override readonly name = "UnknownHoldError";
 }
 
-/** Longer texts hide the end of the message, where it says what to do. */
+/** A longer problem would hide the end of the message, which has the next step. */
 const LONGEST_PROBLEM = 1_000;
 
-/** The rejected fields and why, or whatever else the error says. */
+/** The rejected fields and why, or else the error's own message. */
 export function problemOf(error: unknown): string {
   const fields =
     error instanceof KubeApiError ? error.causes.filter(({ field, message }) => (field ?? "") !== "" && message) : [];
@@ -45,23 +46,24 @@ export function takenProblem(metadata: ChildMetadata | undefined, { name, uid }:
   );
 }
 
-/** The API server understood the object and will not have it: only another spec, or another cluster, can change that. */
-export function isPermanentRefusal(error: unknown): boolean {
+/** The API server understood the object and rejects it: only another spec, or another cluster, can change that. */
+export function isPermanentRejection(error: unknown): boolean {
   const { status, message = "" } = apiErrorOf(error) ?? {};
   return status === 422 || (status === 400 && /\bimmutable\b/.test(message));
 }
 
-/** What the API server returns for this one object: a policy, a quota, a missing right, a webhook or an apply that fails. */
-const REFUSALS: ReadonlySet<number> = new Set([400, 403, 404, 422, 500]);
+/** Responses about this one object: a policy, a quota, a missing right, a webhook or an apply that fails. */
+const REJECTIONS: ReadonlySet<number> = new Set([400, 403, 404, 422, 500]);
 
 /**
- * Whether the write was rejected for the object's own sake. Such a write is retried at a fixed pace, because no event reports that
- * a quota was raised or a policy lifted; everything else (no response, overload, a lost race) backs off.
+ * Whether the write was rejected because of the object itself. Such a write is retried at a fixed pace, because no
+ * event reports that a quota was raised or a policy lifted; every other failure (no response, overload, a conflict)
+ * backs off.
  */
-export function isRefusal(error: unknown): boolean {
+export function isRejection(error: unknown): boolean {
   if (error instanceof ChildWriteError && error.cause === undefined) return true;
   const found = apiErrorOf(error);
-  return found !== undefined && (REFUSALS.has(found.status) || isFieldConflict(found));
+  return found !== undefined && (REJECTIONS.has(found.status) || isFieldConflict(found));
 }
 
 function apiErrorOf(error: unknown): KubeApiError | undefined {
@@ -69,7 +71,7 @@ function apiErrorOf(error: unknown): KubeApiError | undefined {
   return cause instanceof KubeApiError ? cause : undefined;
 }
 
-/** A process that no longer leads reports nothing. */
+/** A process that is no longer the leader reports nothing. */
 export function isNotLeader(error: unknown): boolean {
   return error instanceof NotLeaderError || (error instanceof Error && error.cause instanceof NotLeaderError);
 }

@@ -1,5 +1,5 @@
-// The one status write of a pass. A status is never written over one that the pass did not start from, and never
-// when nothing would change.
+// The one status write of a pass. It never overwrites a status that the pass did not start from, and is skipped when
+// nothing changes.
 import { isDeepStrictEqual } from "node:util";
 import type { InstanceStatus } from "../api/instance-status.ts";
 import { type Instance, identityOf } from "./children.ts";
@@ -8,7 +8,7 @@ import type { InstanceWorld } from "./world.ts";
 export type StatusOutcome =
   | { readonly type: "written"; readonly instance: Instance }
   | { readonly type: "unchanged" }
-  /** Somebody else wrote a status meanwhile: what this pass found is void. */
+  /** Another writer changed the status meanwhile: the result of this pass is discarded. */
   | { readonly type: "discarded" }
   | { readonly type: "gone" };
 
@@ -18,12 +18,12 @@ export async function writeStatus(
   next: InstanceStatus,
 ): Promise<StatusOutcome> {
   if (isDeepStrictEqual(instance.status, next)) return { type: "unchanged" };
-  const answer = await world.writeStatus(instance, next);
-  if (answer.type !== "conflict") return answer;
+  const outcome = await world.writeStatus(instance, next);
+  if (outcome.type !== "conflict") return outcome;
   const fresh = await world.readInstance(identityOf(instance));
   if (fresh === undefined) return { type: "gone" };
   const isBase = fresh.metadata?.uid === instance.metadata?.uid && isDeepStrictEqual(fresh.status, instance.status);
-  // A spec that changed meanwhile is another question: its generation must not be claimed as observed.
+  // If the spec changed meanwhile, its generation must not be reported as observed.
   if (!isBase || fresh.metadata?.generation !== instance.metadata?.generation) return { type: "discarded" };
   const second = await world.writeStatus(fresh, next);
   return second.type === "conflict" ? { type: "discarded" } : second;

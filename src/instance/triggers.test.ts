@@ -23,17 +23,17 @@ describe("events of an instance", () => {
     ["a finalizer", { finalizers: ["x"] }],
     ["a deletion", { deletionTimestamp: "2026-01-01T00:00:00Z" }],
     ["another instance of the name", { uid: "v" }],
-  ])("%s starts a pass", (_, metadata) => {
+  ])("%s triggers a reconcile", (_, metadata) => {
     expect(instanceOfInstanceEvent(modified(instance(), instance(metadata)))).toEqual(KEY);
   });
 
-  test("a status that somebody else wrote starts a pass, the operator's own does not", () => {
+  test("a status of another writer triggers a reconcile, the operator's own does not", () => {
     const [before, after] = [instance(), instance({ resourceVersion: "2" }, { phase: "Degraded" })];
     expect(instanceOfInstanceEvent(modified(before, after))).toEqual(KEY);
     expect(instanceOfInstanceEvent(modified(before, after, "write"))).toEqual([]);
   });
 
-  test("coming and going start a pass", () => {
+  test("additions and deletions trigger a reconcile", () => {
     for (const type of ["added", "deleted"] as const)
       expect(instanceOfInstanceEvent({ type, object: instance(), origin: "watch" })).toEqual(KEY);
   });
@@ -51,11 +51,11 @@ describe("events of a child", () => {
     ...rest,
   });
 
-  test("a new version of the same content is no news", () => {
+  test("a new version of the same content triggers nothing", () => {
     expect(instanceOfChildEvent(modified(child({}), child({ resourceVersion: "2" })))).toEqual([]);
   });
 
-  test("a change of what the cache keeps is", () => {
+  test("a change of what the cache keeps triggers a reconcile", () => {
     const after = child({ resourceVersion: "2" }, { status: { readyReplicas: 1 } });
     expect(instanceOfChildEvent(modified(child({}), after, "write"))).toEqual(KEY);
   });
@@ -65,7 +65,7 @@ describe("events of a child", () => {
     expect(instanceOfChildEvent(modified(child({}), after))).toEqual([{ namespace: "ns", name: "hill" }, ...KEY]);
   });
 
-  test("an object without the label concerns nobody", () => {
+  test("an object without the label concerns no instance", () => {
     expect(instanceOfChildEvent({ type: "added", object: child({ labels: {} }), origin: "watch" })).toEqual([]);
   });
 });

@@ -1,16 +1,17 @@
-// Which instance an event concerns. Changes that no decision reads start no pass: otherwise the operator's own writes would keep
-// it busy for ever.
+// Maps events to instances. Changes that no decision reads trigger no reconcile: otherwise the operator's own writes
+// would keep it busy forever.
 import { isDeepStrictEqual } from "node:util";
 import { type DeepReadonly, formatKey, type KubeObject, type ObjectKey } from "@firebolt-operator/kube";
-import type { CacheEvent } from "@firebolt-operator/kube/cache";
+import type { CacheEvent, ObjectCache } from "@firebolt-operator/kube/cache";
+import { type WatchSource, watch } from "@firebolt-operator/kube/controller";
 import type { FireboltEngine } from "../api/engine.ts";
 import type { FireboltInstance } from "../api/instance.ts";
 import { LABEL } from "../api/labels.ts";
-import type { InstanceCaches } from "./instance-caches.ts";
+import type { ChildCaches, InstanceCaches } from "./instance-caches.ts";
 
 type Keys = readonly ObjectKey[];
 
-/** A status that somebody else wrote counts (a person may reset the phase); the operator's own does not. */
+/** A status written by others counts (a person may reset the phase); the operator's own does not. */
 export function instanceOfInstanceEvent(event: CacheEvent<FireboltInstance>): Keys {
   const read = ({ metadata, status }: DeepReadonly<FireboltInstance>) => [
     metadata?.uid,
@@ -24,7 +25,7 @@ export function instanceOfInstanceEvent(event: CacheEvent<FireboltInstance>): Ke
   return differs(event, read) ? [{ namespace, name }] : [];
 }
 
-/** By label, not by owner: an object of an older instance of the same name stands in the way of this one until it goes. */
+/** By label, not by owner: an object of an earlier instance of the same name blocks this one until it is deleted. */
 export function instanceOfChildEvent<T extends KubeObject>(event: CacheEvent<T>): Keys {
   if (!differs(event, (object) => [withoutVersion(object)])) return [];
   const keys = [event.object, event.previous].flatMap((object) =>
@@ -33,7 +34,16 @@ export function instanceOfChildEvent<T extends KubeObject>(event: CacheEvent<T>)
   return keys.filter((key, index) => keys.findIndex((other) => formatKey(other) === formatKey(key)) === index);
 }
 
-/** Engines matter to an instance that is being deleted alone, when the last one that the cache knows no longer names it. */
+/**
+ * A watch per cache. Not `owns()`: that finds an instance by owner, and a child whose owner is an earlier instance of
+ * the same name has to trigger a reconcile of this one when it is deleted.
+ */
+export function childWatches(children: ChildCaches): readonly WatchSource[] {
+  const caches: readonly ObjectCache<KubeObject>[] = Object.values(children);
+  return caches.map((cache) => watch(cache, instanceOfChildEvent));
+}
+
+/** Engines matter only to an instance that is being deleted, when the last one in the cache no longer refers to it. */
 export function instanceReleasedBy(
   { type, object, previous }: CacheEvent<FireboltEngine>,
   { instances, engines }: Pick<InstanceCaches, "instances" | "engines">,
@@ -46,7 +56,7 @@ export function instanceReleasedBy(
   return engines.list(namespace).some(({ spec }) => spec?.instanceRef === name) ? [] : [key];
 }
 
-/** Whether the event changes what `read` sees. Objects that come or go always do. */
+/** Whether the event changes what `read` returns. Additions and deletions always do. */
 function differs<T extends KubeObject>(
   { type, object, previous }: CacheEvent<T>,
   read: (object: DeepReadonly<T>) => readonly unknown[],
@@ -54,7 +64,7 @@ function differs<T extends KubeObject>(
   return type !== "modified" || previous === undefined || !isDeepStrictEqual(read(object), read(previous));
 }
 
-/** Every write has a version of its own, also of parts that the cache does not keep. */
+/** Every write changes the version, also those of fields that the cache does not keep. */
 function withoutVersion(object: DeepReadonly<KubeObject>): unknown {
   const { metadata, ...rest } = object;
   const { resourceVersion: _, ...kept } = metadata ?? {};

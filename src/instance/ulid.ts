@@ -1,5 +1,5 @@
-// Account identifiers: 26 characters of Crockford's base 32, first the time, then 80 random bits. Admission and the controller
-// make them alike. Reads no clock and no randomness of its own.
+// Account ids: 26 characters of Crockford's base 32, the time first, then 80 random bits. Admission and the controller
+// create them the same way. Clock and randomness are arguments.
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const TIME_CHARACTERS = 10;

@@ -1,5 +1,5 @@
-// What is wrong with `spec.auth` beyond its schema. Pure; called by admission, and by the controller
-// once authentication is available. Identity providers have a file of their own.
+// Rules for `spec.auth` beyond its schema. Pure; called by admission, and by the controller once authentication is
+// available. Identity providers have a file of their own.
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import { formatGoDuration, parseDayDuration, parseGoDuration } from "../api/go-duration.ts";
 import type { InstanceAuth } from "../api/instance-auth.ts";
@@ -118,7 +118,7 @@ function validateRotation(local: Local, { rotationInterval, retainDuration }: Si
   return violations;
 }
 
-/** A token must be verifiable for as long as it may live. What is unset or unusable counts as the engine's own default. */
+/** A token must be verifiable for as long as it is valid. An unset or unusable value counts as the engine's default. */
 function retainFloor({ maxTokenAge, clockSkewTolerance }: Local) {
   const givenAge = maxTokenAge === undefined ? undefined : parseDayDuration(maxTokenAge);
   const givenSkew = clockSkewTolerance === undefined ? undefined : parseDayDuration(clockSkewTolerance);
@@ -134,7 +134,7 @@ function validatePreferred({ preferredAuthorizationServer: preferred, oidc }: Au
   return [{ path: `${PATH}.preferredAuthorizationServer`, type: "Invalid value", value: preferred, detail }];
 }
 
-/** What the schema lets through is a duration; the rest was stored before it could. */
+/** The schema accepts only durations; other values were stored before it did. */
 const durationOf = (text: string | undefined): bigint | undefined =>
   text === undefined || text === "" ? undefined : parseGoDuration(text);
 const required = (path: string, detail: string): Violation => ({ path, type: "Required value", detail });

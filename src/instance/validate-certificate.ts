@@ -1,4 +1,4 @@
-// What is wrong with the key of a certificate that cert-manager is to issue: for token signing and for TLS listeners.
+// Rules for the key of a certificate that cert-manager issues: for token signing and for TLS listeners.
 import type { CertManager } from "../api/cert-manager.ts";
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import { SCHEMA_DEFAULTS } from "../api/defaults.ts";

@@ -1,4 +1,4 @@
-// What is wrong with a duration that may use days. Unset and empty mean the same: the engine's own default.
+// Rules for a duration that may use days. Unset and empty mean the same: the engine's own default.
 import { parseDayDuration } from "../api/go-duration.ts";
 import type { Violation } from "../podtemplate/violation.ts";
 

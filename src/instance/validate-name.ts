@@ -1,5 +1,6 @@
-// What is wrong with the name of a new instance. Its objects are named after it, and their own errors would not explain it. Only
-// for instances that are still to be created: the name of a stored one cannot be mended, and nothing may keep it from being deleted.
+// Rules for the name of a new instance. Its objects are named after it, and their own errors would not explain the
+// cause. Only for instances to be created: the name of a stored one cannot change, and nothing may prevent its
+// deletion.
 import type { Violation } from "../podtemplate/violation.ts";
 import type { Instance } from "./children.ts";
 import { metadataName, postgresName } from "./names.ts";

@@ -1,5 +1,5 @@
-// What is wrong with external identity providers beyond their schema: two of them must never be able to
-// speak for the same user, and none for the administrator.
+// Rules for external identity providers beyond their schema: no two of them may authenticate the same user, and none
+// the administrator.
 
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import { SCHEMA_DEFAULTS } from "../api/defaults.ts";

@@ -1,4 +1,5 @@
-// The controller's re-check of both components: what the operator made for this or any other instance is refused, without admission too.
+// The controller's own check of both components: objects that the operator created for any instance are rejected, also
+// without admission.
 import { describe, expect, test } from "vitest";
 import { instance } from "../../test/support/manifests.ts";
 import { LOOKS_OWNED, OPERATOR_OWNED } from "../../test/support/operator-owned-templates.ts";

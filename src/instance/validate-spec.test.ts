@@ -1,5 +1,6 @@
-// The rules of an instance that lie outside its templates: authentication, identity providers, TLS, and what may not change. The
-// features cannot be enabled yet, so these tables are where their rules are proved; the texts are those that users will read.
+// The rules of an instance that lie outside its templates: authentication, identity providers, TLS, and what may not
+// change. The features cannot be enabled yet, so these tables prove their rules; the messages are those that
+// users will read.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { instance } from "../../test/support/manifests.ts";
@@ -22,7 +23,7 @@ const auth = (local: object, more: object = {}) => ({
 const keys = (fields: object, more: object = {}) => auth({ signingKeys: { certManager: CERT, ...fields }, ...more });
 const certificate = (fields: object, more: object = {}) => keys({ certManager: { ...CERT, ...fields } }, more);
 const tls = (listener: "gateway" | "engine", fields: object) => ({ tls: { [listener]: { enabled: true, ...fields } } });
-const said = (spec: object, status?: object): string[] =>
+const messagesOf = (spec: object, status?: object): string[] =>
   validateInstanceSpec(stored(spec, status)).map((one) => violationsText([one]));
 
 describe("authentication", () => {
@@ -98,7 +99,9 @@ describe("authentication", () => {
     { name: "empty durations are unset ones", spec: auth({ tokenExpiry: "", maxTokenAge: "" }), want: [] },
     { name: "the local server preferred", spec: auth({}, { preferredAuthorizationServer: "_local" }), want: [] },
   ])("$name", ({ spec, want }) => {
-    expect(said(spec)).toEqual(want.map((text) => (typeof text === "string" ? text : expect.stringMatching(text))));
+    expect(messagesOf(spec)).toEqual(
+      want.map((text) => (typeof text === "string" ? text : expect.stringMatching(text))),
+    );
   });
 });
 
@@ -142,7 +145,7 @@ describe("identity providers", () => {
       want: [/jwks\.cacheTTL: .*not a duration/, /discovery\.refreshInterval: .*must be positive/],
     },
   ])("$name", ({ spec, want }) => {
-    expect(said(spec)).toEqual(want.map((text) => expect.stringMatching(text)));
+    expect(messagesOf(spec)).toEqual(want.map((text) => expect.stringMatching(text)));
   });
 });
 
@@ -199,7 +202,7 @@ describe("TLS", () => {
     },
     { name: "nothing before the shape", spec: tls("gateway", { secretRef: { name: "-auth-signing" } }), want: [] },
   ])("$name", ({ spec, status, want }) => {
-    expect(said(spec, status)).toEqual(want.map((text) => expect.stringMatching(text)));
+    expect(messagesOf(spec, status)).toEqual(want.map((text) => expect.stringMatching(text)));
   });
 });
 
@@ -245,7 +248,7 @@ describe("updates", () => {
   });
 });
 
-test("whatever the schema lets through gets a verdict, twice the same", () => {
+test("whatever the schema accepts gets a result, twice the same", () => {
   const text = fc.constantFrom(
     "",
     "a",

@@ -1,5 +1,5 @@
-// Every rule of admission for the spec of an instance, in this order: templates and PostgreSQL, authentication, TLS, and on
-// an update what may not change while a feature is on. Pure.
+// Every admission rule for the spec of an instance, in this order: templates and PostgreSQL, authentication, TLS, and
+// on an update what may not change while a feature is enabled. Pure.
 import type { Violation } from "../podtemplate/violation.ts";
 import type { Instance } from "./children.ts";
 import { validateBuiltIn, validateVolumeChange } from "./database/validate-built-in.ts";
@@ -18,7 +18,7 @@ export function validateInstanceSpec(instance: Instance, before?: Instance): Vio
   ];
 }
 
-/** The CRD says the same; here it is said by name, should somebody run an older CRD. */
+/** The CRD has the same rule; this one reports it by name, also with an older CRD. */
 function validateChange(instance: Instance, before: Instance): Violation[] {
   const [now, then] = [instance.spec, before.spec];
   const violations: Violation[] = [];

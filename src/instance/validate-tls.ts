@@ -1,5 +1,4 @@
-// What is wrong with `spec.tls` beyond its schema. Pure; called by admission, and by the
-// controller once TLS is available.
+// Rules for `spec.tls` beyond its schema. Pure; called by admission, and by the controller once TLS is available.
 import type { DeepReadonly } from "../api/deep-readonly.ts";
 import type { TlsListener } from "../api/instance-tls.ts";
 import type { Violation } from "../podtemplate/violation.ts";
@@ -21,7 +20,7 @@ export function validateTls(instance: Instance): Violation[] {
       ? [
           forbidden(
             "spec.tls.gateway.crlSecretRef",
-            "crlSecretRef needs clientCASecretRef: without a client CA nobody is verified",
+            "crlSecretRef needs clientCASecretRef: without a client CA no client is verified",
           ),
         ]
       : []),

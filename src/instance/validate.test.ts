@@ -10,7 +10,7 @@ const instance = (spec: object, status: object = {}): Instance =>
     status,
   }) as Instance;
 
-describe("what admission refuses", () => {
+describe("what admission rejects", () => {
   test.each([
     [{ metadata: { replicas: 2 } }, "spec.metadata.replicas: Invalid value: 2: must be 1"],
     [

@@ -1,5 +1,5 @@
-// What is wrong with an instance beyond its schema. Admission and the controller call the same functions; what follows from a
-// violation is decided by the caller.
+// Rules for an instance beyond its schema. Admission and the controller call the same functions; the caller decides
+// what follows from a violation.
 import { RESERVED_GATEWAY_PORTS, RESERVED_PORT_MESSAGE } from "../api/gateway-ports.ts";
 import { protectedSecrets } from "../podtemplate/protected-secrets.ts";
 import { validateSecretReach } from "../podtemplate/secret-reach.ts";
@@ -37,7 +37,7 @@ export function validateInstance({ spec }: Instance): Violation[] {
   ];
 }
 
-/** The controller's re-check: what admission refuses in a template, and every way to a Secret of the operator. */
+/** The controller's own check: what admission rejects in a template, and every way to a Secret of the operator. */
 export function validateTemplates(instance: Instance): InstanceViolations {
   const { metadata, gateway } = instance.spec;
   const isProtected = protectedSecrets(instance);
@@ -54,7 +54,7 @@ export function validateTemplates(instance: Instance): InstanceViolations {
   };
 }
 
-/** For what is stored: names of new instances are held to more (validate-name.ts). */
+/** For stored instances: names of new ones have stricter rules (validate-name.ts). */
 export function validateName(name: string): Violation[] {
   if (canHaveChildren(name)) return [];
   const detail =
@@ -63,14 +63,14 @@ export function validateName(name: string): Violation[] {
   return [invalid("metadata.name", name, detail)];
 }
 
-/** The CRD says the same of every change; a stored object may have such a port from before. */
+/** The CRD rejects it on every change; a stored object may have such a port from before. */
 function validateMetricsPort(metricsPort: number | undefined): Violation[] {
   return metricsPort === undefined || !RESERVED_GATEWAY_PORTS.includes(metricsPort)
     ? []
     : [invalid("spec.gateway.metricsPort", metricsPort, RESERVED_PORT_MESSAGE)];
 }
 
-/** Any text will do as an account id, as long as a configuration file can hold it. */
+/** Any string is valid as an account id, as long as a configuration file can hold it. */
 export function validateId(id: string | undefined): Violation[] {
   return id === undefined || isXmlText(id)
     ? []

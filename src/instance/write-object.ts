@@ -1,5 +1,5 @@
-// One rendered object to the API server: created where there is none, updated where it is the instance's, and otherwise an error
-// that names what has the name. Nothing is ever adopted.
+// Writes one rendered object: creates it, or updates one that the instance owns. Any other object of that name is an
+// error that names it. Nothing is ever adopted.
 import { isInvalid, isNotFound, type Logger } from "@firebolt-operator/kube";
 import { type ChildKind, type Rendered, viewChild } from "./children.ts";
 import type { Write } from "./decision.ts";
@@ -14,18 +14,18 @@ export interface WriteObjectDeps {
   readonly world: InstanceWorld;
   readonly memory: InstanceMemory;
   readonly logger: Logger;
-  /** An object that somebody else deleted or changed is as it should be again. */
+  /** Called when an object that another writer deleted or changed is restored. */
   readonly onRestored: (restored: Restored) => void;
 }
 
 export interface Restored {
   readonly kind: ChildKind;
   readonly name: string;
-  /** Deleted, or changed by a field manager, where it is known. */
+  /** Deleted, or changed by a field manager, if known. */
   readonly damage: { readonly type: "deleted" } | { readonly type: "changed"; readonly by: string | undefined };
 }
 
-/** Stale: what was read is no longer so. Early: what was stored a moment ago is not known everywhere yet. */
+/** Stale: the state that was read has changed. Early: a part of the API server has not yet observed a recent write. */
 export type Made = "made" | "stale" | "early";
 
 export async function createObject(
@@ -47,8 +47,8 @@ export async function createObject(
 }
 
 /**
- * The cache shows no object of this name, and there is one: the cache lags behind, the object lost its label, or it is a
- * stranger's. Only its owner tells which.
+ * The cache has no object of this name, but there is one: the cache lags behind, the object lost its label, or it
+ * belongs to someone else. Its owner reference decides.
  */
 async function takeExisting(
   { object, isRepair }: Pick<Extract<Write, { type: "create" }>, "object" | "isRepair">,
@@ -79,12 +79,13 @@ export async function updateObject(
   let by: string | undefined;
   try {
     const update = await world.update(object, uid);
-    // A watch that lags behind must not make the operator repeat the pass without a pause.
+    // Not "stale": a watch that lags behind must not make the operator repeat the pass without a pause.
     if (update.type === "conflict") return "early";
     by = update.editor;
   } catch (error) {
     if (!isInvalid(error)) throw wrapped(object.kind, object.metadata.name, error);
-    // An apply adds to keyed lists: entries of other writers (a port of the same name, say) can make the sum invalid.
+    // An apply merges keyed lists: entries of other writers (such as a port of the same name) can make the result
+    // invalid.
     await orWrapped(object.kind, object.metadata.name, world.overwrite(object, uid));
   }
   noteWrite("object updated", object, deps);
@@ -97,8 +98,9 @@ export async function rehearse(object: Rendered, world: Pick<InstanceWorld, "reh
 }
 
 /**
- * The API server looks the Role up, in a cache of its own, before it stores a binding: one that was written a moment ago may be
- * missing there, and one that was there may just have been deleted. A shared ClusterRole is not the instance's to wait for.
+ * The API server looks up the Role in a cache of its own before it stores a binding: a Role that was written a moment
+ * ago may be missing there, and one that existed may just have been deleted. A shared ClusterRole is not written by the
+ * operator: there is nothing to wait for.
  */
 function bindsOwnRole(object: Rendered): boolean {
   return object.kind === "RoleBinding" && object.roleRef.kind === "Role";
@@ -114,7 +116,7 @@ function noteWrite(message: string, object: Rendered, { world, memory, logger }:
   else memory.outcomes.set(key, outcomeOf(live, object));
 }
 
-/** A failure names the object. */
+/** An error that names the object. */
 export function wrapped(kind: ChildKind, name: string, error: unknown): Error {
   return new ChildWriteError(kind, name, problemOf(error), error);
 }

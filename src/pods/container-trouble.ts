@@ -80,7 +80,7 @@ function isDone({ name, state }: ContainerStatus, { status }: Pod): boolean {
   return state?.terminated?.exitCode === 0 && (status?.initContainerStatuses ?? []).some((one) => one.name === name);
 }
 
-function describeExit(name: string, ended: Terminated, pod: Pod): { readonly cause: string; readonly next: string } {
+function describeExit(name: string, ended: Terminated, pod: Pod): Omit<Lasting, "dueMs"> {
   const logs = `kubectl logs ${commandTarget(pod)} -c ${name} --previous`;
   if (ended.reason === "OOMKilled")
     return {
@@ -93,11 +93,16 @@ function describeExit(name: string, ended: Terminated, pod: Pod): { readonly cau
     return {
       cause: `container ${name} is killed again and again (exit code ${ended.exitCode}), most likely because its startup or liveness probe fails${told}`,
       next: `see which probe fails: kubectl describe pod ${commandTarget(pod)}; the logs: ${logs}`,
+      hasRun: true,
     };
   const next = /io_uring/.test(words)
     ? "the node needs Linux 6.1 or newer and memlock of at least 8 GiB for its containers"
     : `see why it exits: ${logs}`;
-  return { cause: `container ${name} crashes (CrashLoopBackOff): exit code ${ended.exitCode}${told}`, next };
+  return {
+    cause: `container ${name} crashes (CrashLoopBackOff): exit code ${ended.exitCode}${told}`,
+    next,
+    hasRun: true,
+  };
 }
 
 function probeTrouble({ name, ready, started, state }: ContainerStatus, pod: Pod): Lasting | undefined {
@@ -106,9 +111,14 @@ function probeTrouble({ name, ready, started, state }: ContainerStatus, pod: Pod
   const at = commandTarget(pod);
   const next = `see what the probe gets: kubectl describe pod ${at}; the logs: kubectl logs ${at} -c ${name}`;
   if (started === false)
-    return { cause: `container ${name} runs, but its startup probe fails`, next, dueMs: startedMs + PROBE_GRACE_MS };
+    return {
+      cause: `container ${name} runs, but its startup probe fails`,
+      next,
+      dueMs: startedMs + PROBE_GRACE_MS,
+      hasRun: true,
+    };
   const dueMs = Math.max(startedMs, transitionMs(pod, "Ready")) + PROBE_GRACE_MS;
-  return { cause: `container ${name} runs, but its readiness probe fails`, next, dueMs };
+  return { cause: `container ${name} runs, but its readiness probe fails`, next, dueMs, hasRun: true };
 }
 
 /** Volumes and network are there, and still no container has been created: what takes so long is the image. */

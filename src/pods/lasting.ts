@@ -6,6 +6,8 @@ export interface Lasting {
   readonly cause: string;
   readonly next: string;
   readonly dueMs: number;
+  /** The container runs, or ran and exited by itself; unset when it never started or exceeded its memory limit. */
+  readonly hasRun?: true;
 }
 
 /** An unknown time lies in the past. */

@@ -17,6 +17,8 @@ export interface PodTrouble {
   readonly cause: string;
   /** What a person can do about it. */
   readonly next: string;
+  /** The container runs, or ran and exited by itself: its log may name the cause. */
+  readonly hasRun?: true;
 }
 
 export interface TroubledPod extends PodTrouble {
@@ -41,7 +43,11 @@ export function podTrouble(pod: Pod, nowMs: number): PodTrouble | undefined {
   const found = judge(pod);
   if (found === undefined || found.dueMs > nowMs) return undefined;
   // Whatever a status holds besides messages (reasons, names, images) is text of others as well.
-  return { cause: plainText(found.cause, CAUSE_LIMIT), next: plainText(found.next, CAUSE_LIMIT) };
+  return {
+    cause: plainText(found.cause, CAUSE_LIMIT),
+    next: plainText(found.next, CAUSE_LIMIT),
+    ...(found.hasRun === true ? { hasRun: true } : {}),
+  };
 }
 
 /** When a pod that only starts will be in trouble if nothing changes: the time to look again. */

@@ -1,21 +1,22 @@
-// Absence by itself, against an API server whose responses the test gives one by one: what is confirmed, and what is not.
+// The absence check against an API server whose responses the test controls one by one: what is confirmed, and what is
+// not.
 import { silentLogger } from "@firebolt-operator/kube";
 import { ManualClock } from "@firebolt-operator/kube/testing";
 import { beforeEach, expect, test } from "vitest";
-import { Absence } from "./absence.ts";
+import { AbsenceCheck } from "./absence.ts";
 
 let clock: ManualClock;
 let progress: number;
 /** Requests that have no response yet, by name. */
 let pending: Map<string, PromiseWithResolvers<boolean>>;
 let asked: number;
-let absence: Absence;
+let absence: AbsenceCheck;
 beforeEach(() => {
   clock = new ManualClock();
   progress = 1;
   pending = new Map();
   asked = 0;
-  absence = new Absence({
+  absence = new AbsenceCheck({
     clock,
     logger: silentLogger,
     signal: new AbortController().signal,
@@ -75,7 +76,7 @@ test("one engine that the API server has: names beyond the ten are not confirmed
   respond(["real-0"]);
   expect(await Promise.all(first)).toEqual([false, ...all(9, true)]);
   expect(await beyond).toBe(false);
-  // The result itself is forgotten by now; what it says about the watch is not.
+  // The result itself has expired by now; what it proves about the watch has not.
   await clock.advance(2_000);
   const second = confirm(names("more", 10));
   const stillBeyond = absence.isConfirmed("real-1");

@@ -16,41 +16,41 @@ function open(mostNames?: number) {
   return { clock, parked, demand };
 }
 
-test("a row lives for ten minutes after the last request, and for as long as something is parked", async () => {
+test("a row is kept for ten minutes after the last request, and while requests are held", async () => {
   const { clock, parked, demand } = open();
-  demand.stamp("a");
-  demand.stamp("b");
+  demand.record("a");
+  demand.record("b");
   parked.set("b", 1);
   await clock.advance(9 * MINUTE);
-  demand.stamp("c");
+  demand.record("c");
   await clock.advance(MINUTE + 1);
   expect(demand.rows().map(({ engine }) => engine)).toEqual(["b", "c"]);
   parked.delete("b");
   expect(demand.rows().map(({ engine }) => engine)).toEqual(["c"]);
 });
 
-test("names are bounded: what is too much is counted, and old rows make room", async () => {
+test("the number of names is bounded: excess requests are counted, and expired rows make room", async () => {
   const { clock, demand } = open(2);
-  for (const name of ["a", "b", "c", "d"]) demand.stamp(name);
+  for (const name of ["a", "b", "c", "d"]) demand.record(name);
   expect(demand.rows().map(({ engine }) => engine)).toEqual(["a", "b"]);
   expect(demand.dropped).toBe(2);
   await clock.advance(10 * MINUTE + 1);
-  demand.stamp("c");
+  demand.record("c");
   expect(demand.rows().map(({ engine }) => engine)).toEqual(["c"]);
 });
 
 test("4096 names at most", () => {
   const { demand } = open();
-  for (let index = 0; index < 5_000; index++) demand.stamp(`e${index}`);
+  for (let index = 0; index < 5_000; index++) demand.record(`e${index}`);
   expect(demand.rows()).toHaveLength(4_096);
   expect(demand.dropped).toBe(904);
 });
 
-test("the longest names, all of them refused and waited for: the page stays below the mebibyte that is read of it", () => {
+test("with the longest names, all of them shed and held, the response stays below the mebibyte that readers accept", () => {
   const { demand, parked } = open();
   for (let index = 0; index < 5_000; index++) {
     const name = String(index).padStart(63, "e");
-    demand.stamp(name);
+    demand.record(name);
     for (let times = 0; times < 3; times++) demand.shed(name);
     parked.set(name, 99_999);
   }
@@ -64,9 +64,9 @@ test("the longest names, all of them refused and waited for: the page stays belo
   ).toBeLessThanOrEqual(1_048_576);
 });
 
-test("the page", () => {
+test("the response of /demand", () => {
   const { demand, parked } = open();
-  demand.stamp("a");
+  demand.record("a");
   demand.shed("a");
   demand.shed("nobody");
   parked.set("a", 7);

@@ -1,5 +1,5 @@
-// The agent's memory of demand: which engines were asked for while they could not serve, and when. Bounded in names and in time.
-// It is what /demand shows; it decides nothing.
+// The demand that the agent has seen: engines that were requested while they could not serve, and when. Bounded in
+// names and in time. The endpoint /demand exposes it; it decides nothing.
 import type { Clock } from "@firebolt-operator/kube";
 import { type DemandRow, WAKE_SERIES } from "../api/wake-protocol.ts";
 
@@ -7,14 +7,14 @@ export interface DemandOptions {
   readonly clock: Clock;
   /** How long a row is kept after the last request. */
   readonly retentionMs: number;
-  /** Held requests per engine: a row stays while something is parked. */
+  /** Held requests per engine: a row is kept while there are any. */
   readonly parked: (engine: string) => number;
   readonly mostNames?: number;
   readonly mostBytes?: number;
 }
 
 const MOST_NAMES = 4096;
-/** Whoever reads the page takes at most a mebibyte of it: more names than fit would hide all of them. */
+/** Readers accept at most one mebibyte: with more names than fit, they would read none. */
 const MOST_BYTES = 1_000_000;
 
 export class Demand {
@@ -27,8 +27,11 @@ export class Demand {
     this.#options = options;
   }
 
-  /** A request arrived for an engine that cannot serve. Before anything can refuse it: a refused request is demand as well. */
-  stamp(engine: string): void {
+  /**
+   * A request arrived for an engine that cannot serve. Recorded before the request can be rejected: it is demand all
+   * the same.
+   */
+  record(engine: string): void {
     const stampMs = this.#options.clock.now();
     const row = this.#rows.get(engine);
     if (row !== undefined) row.stampMs = stampMs;
@@ -51,7 +54,7 @@ export class Demand {
     }));
   }
 
-  /** Requests that left no trace because there were too many names. */
+  /** Requests that were not recorded because there were too many names. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -76,11 +79,11 @@ export class Demand {
   }
 }
 
-/** Requests of the agent to the API server that failed, by what they were for. */
+/** Failed requests of the agent to the API server, by purpose. */
 export interface ApiErrors {
-  /** Wake requests that could not be written: engines are not woken. */
+  /** Wake requests that could not be written: the engines are not woken. */
   readonly write: number;
-  /** Lists and watches: the agent does not know which engines there are. */
+  /** Lists and watches: the agent does not know which engines exist. */
   readonly watch: number;
 }
 
@@ -90,7 +93,7 @@ export interface DemandPage {
   readonly apiErrors: ApiErrors;
 }
 
-/** The page of /demand, in the text format of Prometheus. Names of engines need no escaping: they are DNS labels. */
+/** The response of /demand in the Prometheus text format. Names of engines are DNS labels and need no escaping. */
 export function renderDemandPage({ rows, dropped, apiErrors }: DemandPage): string {
   const per = (name: string, type: string, help: string, value: (row: DemandRow) => number): readonly string[] => [
     `# HELP ${name} ${help}`,
@@ -117,7 +120,7 @@ export function renderDemandPage({ rows, dropped, apiErrors }: DemandPage): stri
   ].join("\n");
 }
 
-/** At most what one engine adds to the page: three lines, with room for long numbers. */
+/** The most that one engine adds to the response: three lines, with space for long numbers. */
 function bytesOf(engine: string): number {
   return 3 * engine.length + 190;
 }

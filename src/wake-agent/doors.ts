@@ -1,19 +1,22 @@
-// The agent's two listeners: the one that the gateway beside it asks, and the page that shows the demand. Transport only; what is
-// answered comes from the gatekeeper.
+// The agent's two HTTP servers: one for the gateway in the same pod, one for the demand. Transport only; decisions come
+// from hold-admission.ts.
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type Logger, untilAborted } from "@firebolt-operator/kube";
 import { keepIdleConnections } from "@firebolt-operator/kube/serving";
 import { ENGINE_PARAMETER, WAKE_HEADERS, WAKE_PATHS } from "../api/wake-protocol.ts";
-import type { Answer, Gatekeeper } from "./gatekeeper.ts";
+import type { HoldAdmission, HoldResponse } from "./gatekeeper.ts";
 import { limitPeers, type PeerLimits } from "./peer-limits.ts";
 
 const SHUTDOWN_MS = 5_000;
-/** A few API servers, operators and Prometheus servers, each with a few connections; and a page of at most a megabyte. */
+/**
+ * A few API servers, operators and Prometheus servers with a few connections each, and a response of at most one
+ * megabyte.
+ */
 const DEMAND_PEERS: PeerLimits = { mostConnections: 32, responseMs: 5_000 };
 
-export interface Door {
+export interface AgentServer {
   /** The port in use, once listening. */
   readonly port: number | undefined;
   readonly whenListening: Promise<void>;
@@ -21,55 +24,55 @@ export interface Door {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface HoldDoorOptions {
+export interface HoldServerOptions {
   readonly port: number;
-  readonly gatekeeper: Pick<Gatekeeper, "check" | "hold">;
+  readonly admission: Pick<HoldAdmission, "check" | "hold">;
   readonly epoch: () => number;
   readonly logger: Logger;
 }
 
 /** `GET /check?engine=` and `GET /hold?engine=`, on loopback. */
-export function createHoldDoor({ port, gatekeeper, epoch, logger }: HoldDoorOptions): Door {
-  return createDoor({ host: "127.0.0.1", port }, (request, response) => {
+export function createHoldServer({ port, admission, epoch, logger }: HoldServerOptions): AgentServer {
+  return createAgentServer({ host: "127.0.0.1", port }, (request, response) => {
     const { path, engine } = targetOf(request);
-    const send = (answer: Answer): void => sendAnswer(response, answer, epoch());
+    const send = (outcome: HoldResponse): void => sendHoldResponse(response, outcome, epoch());
     const fail = (error: unknown): void => {
-      logger.error("a request could not be judged", error, { engine });
+      logger.error("a query could not be checked", error, { engine });
       // Without a decision the gateway lets the request pass.
-      sendText(response, 500, "the request could not be judged\n");
+      sendText(response, 500, "the query could not be checked\n");
     };
     switch (path) {
       case WAKE_PATHS.check:
-        gatekeeper.check(engine).then(send, fail);
+        admission.check(engine).then(send, fail);
         return;
       case WAKE_PATHS.hold: {
-        const left = new AbortController();
-        // Also fires after an answer, when nobody waits any more.
-        response.once("close", () => left.abort());
-        gatekeeper.hold(engine, left.signal).then(send, fail);
+        const disconnected = new AbortController();
+        // Also fires after a response, when nothing waits any more.
+        response.once("close", () => disconnected.abort());
+        admission.hold(engine, disconnected.signal).then(send, fail);
         return;
       }
       default:
-        sendPage(response, path);
+        sendHealth(response, path);
     }
   });
 }
 
 /** `GET /demand`, on all addresses. */
-export function createDemandDoor(port: number, page: () => string, peers = DEMAND_PEERS): Door {
-  return createDoor({ port, peers }, (request, response) => {
+export function createDemandServer(port: number, page: () => string, peers = DEMAND_PEERS): AgentServer {
+  return createAgentServer({ port, peers }, (request, response) => {
     const { path } = targetOf(request);
     if (path === WAKE_PATHS.demand) sendText(response, 200, page(), "text/plain; version=0.0.4; charset=utf-8");
-    else sendPage(response, path);
+    else sendHealth(response, path);
   });
 }
 
-function createDoor(
+function createAgentServer(
   { peers, ...address }: { readonly host?: string; readonly port: number; readonly peers?: PeerLimits },
-  answer: (request: IncomingMessage, response: ServerResponse) => void,
-): Door {
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+): AgentServer {
   const server = createServer(keepIdleConnections(), (request, response) => {
-    if (request.method === "GET" || request.method === "HEAD") answer(request, response);
+    if (request.method === "GET" || request.method === "HEAD") handle(request, response);
     else sendText(response, 405, "only GET\n");
   });
   if (peers !== undefined) limitPeers(server, peers);
@@ -96,7 +99,7 @@ function createDoor(
 
 const ENGINE_OF = new RegExp(`(?:^|&)${ENGINE_PARAMETER}=([^&]*)`);
 
-/** The path, and the engine as it stands there: names of engines need no decoding. */
+/** The path and the engine as given: names of engines need no decoding. */
 function targetOf({ url = "/" }: IncomingMessage): { readonly path: string; readonly engine: string } {
   const mark = url.indexOf("?");
   if (mark < 0) return { path: url, engine: "" };
@@ -104,7 +107,11 @@ function targetOf({ url = "/" }: IncomingMessage): { readonly path: string; read
   return { path: url.slice(0, mark), engine: parameter?.[1] ?? "" };
 }
 
-function sendAnswer(response: ServerResponse, { status, decision, retryAfterSeconds }: Answer, epoch: number): void {
+function sendHoldResponse(
+  response: ServerResponse,
+  { status, decision, retryAfterSeconds }: HoldResponse,
+  epoch: number,
+): void {
   const body = `${decision}\n`;
   response.writeHead(status, {
     [WAKE_HEADERS.decision]: decision,
@@ -115,7 +122,7 @@ function sendAnswer(response: ServerResponse, { status, decision, retryAfterSeco
   response.end(body);
 }
 
-function sendPage(response: ServerResponse, path: string): void {
+function sendHealth(response: ServerResponse, path: string): void {
   if (path === WAKE_PATHS.health) sendText(response, 200, "ok\n");
   else sendText(response, 404, "no such page\n");
 }

@@ -1,18 +1,18 @@
-// An agent that may not read engines (wake mode "demand"): what it knows of them from their endpoints alone.
+// An agent that may not read engines (wake mode "demand"): what it learns from endpoints alone.
 import { MemoryCache } from "@firebolt-operator/kube/testing";
 import { beforeEach, expect, test } from "vitest";
-import { EngineView, indexSlices, Sight, type StandingChange } from "./engine-view.ts";
+import { type AvailabilityChange, EngineView, indexSlices, WatchHealth } from "./engine-view.ts";
 import { EndpointSlice, trimSlice } from "./kinds.ts";
 
 let slices: MemoryCache<EndpointSlice>;
-let sights: { engines: Sight; slices: Sight };
+let watchHealth: { engines: WatchHealth; slices: WatchHealth };
 let view: EngineView;
-let changes: StandingChange[];
+let changes: AvailabilityChange[];
 
 beforeEach(() => {
   slices = new MemoryCache(EndpointSlice, indexSlices.engine);
-  sights = { engines: new Sight(), slices: new Sight() };
-  view = new EngineView({ namespace: "ns", engines: undefined, slices, sights, firstEpoch: 1 });
+  watchHealth = { engines: new WatchHealth(), slices: new WatchHealth() };
+  view = new EngineView({ namespace: "ns", engines: undefined, slices, watchHealth, firstEpoch: 1 });
   view.open();
   changes = [];
   view.onChange((change) => changes.push(change));
@@ -24,37 +24,37 @@ const sliceOf = (engine: string, pods: readonly string[]): EndpointSlice =>
     endpoints: pods.map((name) => ({ targetRef: { name }, conditions: { ready: true } })),
   });
 
-test("it knows everything it can know once endpoints have been listed", () => {
+test("it is synced once endpoints have been listed", () => {
   expect([view.complete, view.knowsEndpoints]).toEqual([false, false]);
-  sights.slices.observer.relisted?.("start" as never);
+  watchHealth.slices.observer.relisted?.("start" as never);
   expect([view.complete, view.knowsEndpoints]).toEqual([true, true]);
 });
 
-test("who has a Service exists: away without endpoints, ready with one; a name without a Service is unknown", () => {
+test("an engine with a Service exists: unavailable without endpoints, ready with one; a name without a Service is unknown", () => {
   slices.put(sliceOf("e", []));
-  expect([view.standing("e"), view.standing("nobody")]).toEqual(["away", "unknown"]);
+  expect([view.availability("e"), view.availability("nobody")]).toEqual(["unavailable", "unknown"]);
   slices.put(sliceOf("e", ["e-g1-0"]));
-  expect(view.standing("e")).toBe("ready");
+  expect(view.availability("e")).toBe("ready");
   slices.remove({ namespace: "ns", name: "e-x" });
-  expect(view.standing("e")).toBe("unknown");
+  expect(view.availability("e")).toBe("unknown");
   expect(changes.map(({ from, to }) => `${from} > ${to}`)).toEqual([
-    "unknown > away",
-    "away > ready",
+    "unknown > unavailable",
+    "unavailable > ready",
     "ready > unknown",
   ]);
 });
 
-test("what was told before no longer holds as soon as an engine loses its endpoints", () => {
+test("the epoch increases as soon as an engine loses its endpoints", () => {
   slices.put(sliceOf("e", ["e-g0-0"]));
   const { epoch } = view;
   slices.put(sliceOf("e", []));
   expect(view.epoch).toBeGreaterThan(epoch);
 });
 
-test("nothing is there to be stamped, and a broken watch of engines is none of its business", () => {
+test("there is no engine to write a wake request to, and a broken watch of engines does not matter", () => {
   slices.put(sliceOf("e", []));
-  sights.engines.observer.failed?.(new Error("forbidden"));
+  watchHealth.engines.observer.failed?.(new Error("forbidden"));
   expect(view.engine("e")).toBeUndefined();
-  sights.slices.observer.relisted?.("start" as never);
+  watchHealth.slices.observer.relisted?.("start" as never);
   expect(view.complete).toBe(true);
 });

@@ -1,21 +1,21 @@
-// What the agent knows of the engines of its namespace, from two watches: who they are and where they stand. An agent that may not
-// read engines goes by their endpoints alone. Changes are told at once, and numbered, so that a gateway can tell whether what it was
-// told before is still true.
+// What the agent knows about the engines of its namespace, from two watches: which exist, and whether they are
+// available. An agent that may not read engines uses their endpoints alone. Changes are published at once and numbered,
+// so that a gateway knows whether an earlier response is still valid.
 import type { DeepReadonly, KubeObject } from "@firebolt-operator/kube";
 import type { CacheEvent, CacheObserver, ObjectCache } from "@firebolt-operator/kube/cache";
 import { type EndpointSlice, engineOfSlice, type WatchedEngine } from "./kinds.ts";
-import { type Standing, standingOf } from "./standing.ts";
+import { type Availability, availabilityOf } from "./standing.ts";
 
 export const SLICES_BY_ENGINE = "engine";
 
-export interface StandingChange {
+export interface AvailabilityChange {
   readonly engine: string;
-  readonly from: Standing;
-  readonly to: Standing;
+  readonly from: Availability;
+  readonly to: Availability;
 }
 
-/** Whether a watch has ever listed, and whether it is being told anything now. */
-export class Sight {
+/** Whether a watch has completed a list, and whether it works now. */
+export class WatchHealth {
   #listed = false;
   #lost = false;
   #received = 0;
@@ -37,7 +37,7 @@ export class Sight {
     },
   };
 
-  /** A cache that may not be read counts itself as complete; for the agent it knows nothing. */
+  /** A cache that may not be read reports itself as synced; for the agent it holds nothing. */
   get listed(): boolean {
     return this.#listed;
   }
@@ -51,7 +51,7 @@ export class Sight {
     return this.#received;
   }
 
-  /** Lists and watches that failed, so far. */
+  /** Failed lists and watches so far. */
   get failures(): number {
     return this.#failures;
   }
@@ -62,15 +62,15 @@ export interface EngineViewOptions {
   /** Undefined: engines may not be read. */
   readonly engines: ObjectCache<WatchedEngine> | undefined;
   readonly slices: ObjectCache<EndpointSlice>;
-  readonly sights: { readonly engines: Sight; readonly slices: Sight };
-  /** The first number: later processes must begin above all numbers of earlier ones. */
+  readonly watchHealth: { readonly engines: WatchHealth; readonly slices: WatchHealth };
+  /** The first epoch: those of later processes must be greater than all epochs of earlier ones. */
   readonly firstEpoch: number;
 }
 
 export class EngineView {
   readonly #options: EngineViewOptions;
-  readonly #standings = new Map<string, Standing>();
-  readonly #listeners = new Set<(change: StandingChange) => void>();
+  readonly #availabilities = new Map<string, Availability>();
+  readonly #listeners = new Set<(change: AvailabilityChange) => void>();
   readonly #epochWaiters = new Set<() => void>();
   #epoch: number;
 
@@ -79,13 +79,13 @@ export class EngineView {
     this.#epoch = options.firstEpoch;
   }
 
-  /** Follows the watches until the returned function is called. */
+  /** Subscribes to the watches; the returned function unsubscribes. */
   open(): () => void {
     const { engines, slices } = this.#options;
     const stop = [
-      ...(engines === undefined ? [] : [engines.onEvent(({ object }) => this.#look(object.metadata?.name))]),
+      ...(engines === undefined ? [] : [engines.onEvent(({ object }) => this.#update(object.metadata?.name))]),
       slices.onEvent((event) => {
-        for (const name of namesOf(event)) this.#look(name);
+        for (const name of namesOf(event)) this.#update(name);
       }),
     ];
     return () => {
@@ -93,16 +93,16 @@ export class EngineView {
     };
   }
 
-  onChange(listener: (change: StandingChange) => void): void {
+  onChange(listener: (change: AvailabilityChange) => void): void {
     this.#listeners.add(listener);
   }
 
-  /** Grows whenever an engine that was ready is no longer sure to be. */
+  /** Increases whenever an engine that was ready may no longer be. */
   get epoch(): number {
     return this.#epoch;
   }
 
-  /** Resolves when the epoch has grown past this one, or the signal fires. */
+  /** Resolves when the epoch exceeds this one, or the signal fires. */
   epochAbove(epoch: number, signal: AbortSignal): Promise<void> {
     if (this.#epoch > epoch || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
@@ -116,44 +116,44 @@ export class EngineView {
     });
   }
 
-  /** Every watch has been listed: an engine that is not there does not exist. */
+  /** Every watch has completed a list: an engine that is in none does not exist. */
   get complete(): boolean {
-    const { engines, sights } = this.#options;
-    return (engines === undefined || sights.engines.listed) && sights.slices.listed;
+    const { engines, watchHealth } = this.#options;
+    return (engines === undefined || watchHealth.engines.listed) && watchHealth.slices.listed;
   }
 
-  /** Endpoints are known, engines perhaps not. */
+  /** Endpoints are synced, engines perhaps not. */
   get knowsEndpoints(): boolean {
-    return this.#options.sights.slices.listed;
+    return this.#options.watchHealth.slices.listed;
   }
 
-  /** A watch is broken: an engine may have become ready without the agent being told. */
-  get blind(): boolean {
-    const { engines, slices } = this.#options.sights;
+  /** A watch is broken: an engine may have become ready without the agent noticing. */
+  get isWatchBroken(): boolean {
+    const { engines, slices } = this.#options.watchHealth;
     return engines.lost || slices.lost;
   }
 
-  /** Changes whenever the watch by which engines are known receives anything. */
+  /** Changes whenever the watch that shows engines receives anything. */
   get progress(): number {
-    const { engines, sights } = this.#options;
-    return (engines === undefined ? sights.slices : sights.engines).received;
+    const { engines, watchHealth } = this.#options;
+    return (engines === undefined ? watchHealth.slices : watchHealth.engines).received;
   }
 
-  standing(engine: string): Standing {
-    return this.#standings.get(engine) ?? "unknown";
+  availability(engine: string): Availability {
+    return this.#availabilities.get(engine) ?? "unknown";
   }
 
   engine(name: string): DeepReadonly<WatchedEngine> | undefined {
     return this.#options.engines?.get({ namespace: this.#options.namespace, name });
   }
 
-  #look(engine: string | undefined): void {
+  #update(engine: string | undefined): void {
     if (engine === undefined) return;
-    const from = this.standing(engine);
-    const to = standingOf(this.#found(engine), this.#readyPods(engine));
+    const from = this.availability(engine);
+    const to = availabilityOf(this.#found(engine), this.#readyPods(engine));
     if (from === to) return;
-    if (to === "unknown") this.#standings.delete(engine);
-    else this.#standings.set(engine, to);
+    if (to === "unknown") this.#availabilities.delete(engine);
+    else this.#availabilities.set(engine, to);
     if (from === "ready") this.#grow();
     for (const listener of this.#listeners) listener({ engine, from, to });
   }
@@ -163,7 +163,10 @@ export class EngineView {
     for (const end of [...this.#epochWaiters]) end();
   }
 
-  /** A stopped engine keeps its Service, and a Service without endpoints keeps one empty slice: who has a slice exists. */
+  /**
+   * A stopped engine keeps its Service, and a Service without endpoints keeps one empty slice: a slice proves that the
+   * engine exists.
+   */
   #found(engine: string): DeepReadonly<WatchedEngine> | undefined {
     if (this.#options.engines !== undefined) return this.engine(engine);
     return this.#slicesOf(engine).length === 0 ? undefined : {};

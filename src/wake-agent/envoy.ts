@@ -1,22 +1,22 @@
-// What the agent asks of the Envoy beside it: how much memory it has allocated, whether it is being drained, and whether it reaches
-// an engine. Small requests with a deadline; a failure is an answer.
+// The agent's requests to the Envoy in its pod: allocated memory, drain state, and whether Envoy reaches an engine.
+// Small requests with a deadline; a failure is a result, never an exception.
 import { request } from "node:http";
 import { ENGINE_CONTRACT } from "../api/engine-contract.ts";
 import { WAKE_CHANGING, WAKE_HEADERS } from "../api/wake-protocol.ts";
 import type { Reached } from "./reach.ts";
 
 const DEADLINE_MS = 2_000;
-/** The first look-up of an engine's name may take Envoy this long. */
+/** Envoy's first DNS lookup of an engine may take this long. */
 const PROBE_DEADLINE_MS = 6_500;
 const MOST_BYTES = 64 * 1024;
 
-interface Page {
+interface EnvoyResponse {
   readonly status: number;
   readonly headers: NodeJS.Dict<string | string[]>;
   readonly body: string;
 }
 
-interface Question {
+interface EnvoyRequest {
   readonly url: string;
   readonly method?: "GET" | "POST";
   readonly headers?: Readonly<Record<string, string>>;
@@ -24,50 +24,52 @@ interface Question {
   readonly signal: AbortSignal;
 }
 
-/** Bytes; undefined when Envoy did not say. */
+/** Bytes; undefined when Envoy did not report them. */
 export async function readAllocatedBytes(adminUrl: string, signal: AbortSignal): Promise<number | undefined> {
-  const page = await ask({ url: `${adminUrl}/stats?filter=^server.memory_allocated$`, signal });
+  const page = await send({ url: `${adminUrl}/stats?filter=^server.memory_allocated$`, signal });
   const match = page === undefined ? null : /^server\.memory_allocated: (\d+)$/m.exec(page.body);
   return match === null ? undefined : Number(match[1]);
 }
 
-/** Whether somebody told Envoy to fail its health check: its pod is about to end. */
+/** Whether Envoy was told to fail its health check: its pod is about to terminate. */
 export async function isDraining(adminUrl: string, signal: AbortSignal): Promise<boolean> {
-  const page = await ask({ url: `${adminUrl}/ready`, signal });
+  const page = await send({ url: `${adminUrl}/ready`, signal });
   return page?.body.startsWith("DRAINING") ?? false;
 }
 
-/** Tells all workers of the gateway whether what they know about engines is changing. Best effort. */
-export async function tellChanging(adminUrl: string, changing: boolean, signal: AbortSignal): Promise<void> {
-  await ask({
+/** Sets for all workers of the gateway whether their knowledge about engines is changing. Best effort. */
+export async function setChanging(adminUrl: string, changing: boolean, signal: AbortSignal): Promise<void> {
+  await send({
     url: `${adminUrl}/runtime_modify?${WAKE_CHANGING.runtimeKey}=${changing ? 100 : 0}`,
     method: "POST",
     signal,
   });
 }
 
-/** Asks the engine's readiness page through Envoy. An answer that Envoy makes up itself lacks the engine's time. */
-export async function attemptThroughEnvoy(probeUrl: string, engine: string, signal: AbortSignal): Promise<Reached> {
+/**
+ * Requests the engine's readiness endpoint through Envoy. A response of Envoy's own lacks the upstream service time.
+ */
+export async function probeThroughEnvoy(probeUrl: string, engine: string, signal: AbortSignal): Promise<Reached> {
   const headers = { [WAKE_HEADERS.engine]: engine };
-  const page = await ask({
+  const page = await send({
     url: `${probeUrl}${ENGINE_CONTRACT.endpoints.ready}`,
     headers,
     deadlineMs: PROBE_DEADLINE_MS,
     signal,
   });
-  if (page === undefined) return "cannot ask";
+  if (page === undefined) return "unavailable";
   const fromEngine = page.headers["x-envoy-upstream-service-time"] !== undefined;
   return fromEngine && page.status !== 503 ? "yes" : "not yet";
 }
 
-/** Undefined: no answer. */
-function ask({
+/** Undefined: no response. */
+function send({
   url,
   method = "GET",
   headers = {},
   deadlineMs = DEADLINE_MS,
   signal,
-}: Question): Promise<Page | undefined> {
+}: EnvoyRequest): Promise<EnvoyResponse | undefined> {
   return new Promise((resolve) => {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
     const call = request(url, { method, agent: false, headers, signal: limit });

@@ -1,89 +1,97 @@
-// The agent's answers (docs/design/auto-stop.md#holding-queries): what a gateway is told about one request for one engine. Fails
-// open: whatever the agent does not know lets the request pass.
+// Admission of queries (docs/design/auto-stop.md#holding-queries): whether a query for an engine passes, is held, or
+// gets an error. Fails open: a query passes when the agent does not know enough.
 import { ENGINE_LABEL_PATTERN, type WAKE_DECISIONS, type WakeDecision } from "../api/wake-protocol.ts";
-import type { Absence } from "./absence.ts";
+import type { AbsenceCheck } from "./absence.ts";
 import type { Demand } from "./demand.ts";
 import type { EngineView } from "./engine-view.ts";
-import type { Reach } from "./reach.ts";
-import type { Stamper } from "./stamper.ts";
+import type { ReachabilityProbe } from "./reach.ts";
+import type { WakeRequester } from "./stamper.ts";
 import { canServe, isStartable, isWakeable } from "./standing.ts";
-import type { Outcome, WaitingRoom } from "./waiting-room.ts";
+import type { HoldQueue, Outcome } from "./waiting-room.ts";
 
-export interface Answer {
+export interface HoldResponse {
   readonly status: (typeof WAKE_DECISIONS)[WakeDecision];
   readonly decision: WakeDecision;
   readonly retryAfterSeconds?: number;
 }
 
-export interface GatekeeperOptions {
+export interface HoldAdmissionOptions {
   readonly view: EngineView;
-  readonly absence: Pick<Absence, "isConfirmed">;
-  readonly room: WaitingRoom;
-  readonly reach: Reach;
+  readonly absence: Pick<AbsenceCheck, "isConfirmed">;
+  readonly queue: HoldQueue;
+  readonly probe: ReachabilityProbe;
   readonly demand: Demand;
-  readonly stamper: Stamper;
+  readonly wakeRequester: WakeRequester;
   readonly capacity: () => number;
   readonly holdTimeoutMs: number;
 }
 
-/** For an engine at zero without auto-stop: no query starts it, so a longer hold would only take places from others. */
+/**
+ * For an engine with zero replicas and no auto-stop: no query starts it, so a longer hold would only occupy places in
+ * the queue.
+ */
 const UNSTARTABLE_HOLD_MS = 5_000;
 const ENGINE_NAME = new RegExp(`^${ENGINE_LABEL_PATTERN}$`);
 
-export class Gatekeeper {
-  readonly #options: GatekeeperOptions;
+export class HoldAdmission {
+  readonly #options: HoldAdmissionOptions;
 
-  constructor(options: GatekeeperOptions) {
-    const { view, room, reach, stamper } = options;
+  constructor(options: HoldAdmissionOptions) {
+    const { view, queue, probe, wakeRequester } = options;
     this.#options = options;
     view.onChange(({ engine, to }) => {
-      if (to === "unknown") room.release(engine, "gone");
-      else if (!canServe(to)) stamper.consider(engine);
-      else if (!reach.isDoubtful(engine)) room.release(engine, "released");
-      else if (room.countOf(engine) > 0) reach.pursue(engine);
+      if (to === "unknown") queue.release(engine, "deleted");
+      else if (!canServe(to)) wakeRequester.requestIfDue(engine);
+      else if (!probe.isUnconfirmed(engine)) queue.release(engine, "released");
+      else if (queue.countOf(engine) > 0) probe.start(engine);
     });
   }
 
-  /** "wait" means that the request should be held. Records nothing. Never waits, except to confirm that there is no such engine. */
-  async check(engine: string): Promise<Answer> {
+  /**
+   * "wait" means that the request should be held. Records nothing, and waits only to confirm that an engine does not
+   * exist.
+   */
+  async check(engine: string): Promise<HoldResponse> {
     const atOnce = this.#atOnce(engine);
     if (atOnce === "absent") return this.#confirmAbsence(engine, () => this.check(engine));
     return atOnce ?? { status: 202, decision: "wait" };
   }
 
   /** Holds the request until its engine can serve, at most for the hold timeout. */
-  async hold(engine: string, left: AbortSignal): Promise<Answer> {
-    const { view, room, reach, demand, stamper } = this.#options;
+  async hold(engine: string, disconnected: AbortSignal): Promise<HoldResponse> {
+    const { view, queue, probe, demand, wakeRequester } = this.#options;
     const atOnce = this.#atOnce(engine);
-    if (atOnce === "absent") return this.#confirmAbsence(engine, () => this.hold(engine, left));
+    if (atOnce === "absent") return this.#confirmAbsence(engine, () => this.hold(engine, disconnected));
     if (atOnce !== undefined) return atOnce;
-    const isUp = canServe(view.standing(engine));
+    const isUp = canServe(view.availability(engine));
     if (!isUp) {
-      // Before anything can refuse it: the wake proceeds even when this request does not wait for it.
-      demand.stamp(engine);
-      stamper.want(engine);
+      // Before the request can be rejected: the wake proceeds even if this request does not wait for it.
+      demand.record(engine);
+      wakeRequester.request(engine);
     }
     if (!this.#hasPlaceFor(engine, isUp)) {
-      // Up, and only not known to be reached by the gateway yet: it may well be, and the next one will know.
+      // The engine is up, but it is not yet confirmed that the gateway reaches it: this request passes, and the probe
+      // confirms it.
       if (isUp) {
-        reach.pursue(engine);
+        probe.start(engine);
         return UNSYNCED;
       }
       return this.#shed(engine);
     }
-    const waiting = room.wait({ engine, patienceMs: (waitedMs) => this.#holdMs(engine) - waitedMs, left });
-    reach.pursue(engine);
-    return this.#answerTo(engine, await waiting);
+    const waiting = queue.wait({ engine, patienceMs: (waitedMs) => this.#holdMs(engine) - waitedMs, disconnected });
+    probe.start(engine);
+    return this.#responseTo(engine, await waiting);
   }
 
   /**
-   * A full queue still has a place for an engine that has fewer than another one: it takes one of those. So does a queue that holds
-   * more than its capacity, which shrinks when Envoy takes more memory: one goes for one that comes, and the queue does not grow.
+   * A full queue still admits a request for an engine that has fewer held requests than another one, in place of one of
+   * those. The same holds for a queue above its capacity, which shrinks as Envoy's memory grows: one replaces another,
+   * and the queue does not grow.
    */
   #hasPlaceFor(engine: string, isUp: boolean): boolean {
-    const { room, capacity } = this.#options;
-    if (room.size < capacity()) return true;
-    return !isUp && room.displaceFor(engine);
+    const { queue, capacity } = this.#options;
+    if (queue.size < capacity()) return true;
+    return !isUp && queue.displaceFor(engine);
   }
 
   #holdMs(engine: string): number {
@@ -91,65 +99,68 @@ export class Gatekeeper {
     return isStartable(view.engine(engine)) ? holdTimeoutMs : Math.min(UNSTARTABLE_HOLD_MS, holdTimeoutMs);
   }
 
-  #shed(engine: string): Answer {
+  #shed(engine: string): HoldResponse {
     this.#options.demand.shed(engine);
     return { status: 503, decision: "shed", retryAfterSeconds: 5 };
   }
 
-  /** "absent": the watches work as far as the agent knows, and show no such engine. Undefined: the request should be held. */
-  #atOnce(engine: string): Answer | "absent" | undefined {
-    const { view, reach } = this.#options;
+  /**
+   * "absent": the watches work as far as the agent knows, and no such engine is in them. Undefined: the request should
+   * be held.
+   */
+  #atOnce(engine: string): HoldResponse | "absent" | undefined {
+    const { view, probe } = this.#options;
     if (!ENGINE_NAME.test(engine)) return { status: 400, decision: "rejected" };
-    const standing = view.standing(engine);
-    if (!view.complete && !(view.knowsEndpoints && canServe(standing))) return UNSYNCED;
+    const availability = view.availability(engine);
+    if (!view.complete && !(view.knowsEndpoints && canServe(availability))) return UNSYNCED;
     // With a broken watch the engine may have been created since.
-    if (standing === "unknown") return view.blind ? UNSYNCED : "absent";
-    if (!canServe(standing) || reach.isDoubtful(engine)) return undefined;
-    return { status: 200, decision: standing === "ready" ? "ready" : "leaving" };
+    if (availability === "unknown") return view.isWatchBroken ? UNSYNCED : "absent";
+    if (!canServe(availability) || probe.isUnconfirmed(engine)) return undefined;
+    return { status: 200, decision: availability === "ready" ? "ready" : "leaving" };
   }
 
-  async #confirmAbsence(engine: string, again: () => Promise<Answer>): Promise<Answer> {
+  async #confirmAbsence(engine: string, again: () => Promise<HoldResponse>): Promise<HoldResponse> {
     const { view, absence } = this.#options;
     const isConfirmed = await absence.isConfirmed(engine);
-    // The watch may have reported it meanwhile.
-    if (view.standing(engine) !== "unknown") return again();
+    // The watch may have delivered it meanwhile.
+    if (view.availability(engine) !== "unknown") return again();
     return isConfirmed ? { status: 404, decision: "unknown" } : UNSYNCED;
   }
 
-  #answerTo(engine: string, outcome: Outcome): Answer {
+  #responseTo(engine: string, outcome: Outcome): HoldResponse {
     const { view } = this.#options;
-    const standing = view.standing(engine);
-    const serves = canServe(standing);
-    const pass: Answer = { status: 200, decision: standing === "leaving" ? "leaving" : "released" };
+    const availability = view.availability(engine);
+    const serves = canServe(availability);
+    const pass: HoldResponse = { status: 200, decision: availability === "stopping" ? "leaving" : "released" };
     switch (outcome) {
       case "released":
-        // A broken watch does not know what the gateway has just reached.
-        return serves || view.blind ? pass : tryAgain(5);
+        // A broken watch does not show what the probe has just reached.
+        return serves || view.isWatchBroken ? pass : tryAgain(5);
       case "timeout":
         if (!serves && !isStartable(view.engine(engine)))
           return { status: 503, decision: "stopped", retryAfterSeconds: 10 };
         return serves ? pass : this.#notServed(engine);
       case "displaced":
-        // Up, and only not known to be reached by the gateway yet: as without a place.
+        // Up, but not yet confirmed that the gateway reaches it: passes, as it does without a place in the queue.
         return serves ? UNSYNCED : this.#shed(engine);
-      case "gone":
+      case "deleted":
         return { status: 404, decision: "unknown" };
-      case "closing":
+      case "shutdown":
         return this.#notServed(engine);
-      case "left":
+      case "disconnected":
         return tryAgain(10);
       default:
         return outcome satisfies never;
     }
   }
 
-  /** Nobody has requested the start as far as the agent knows, and whoever sent the query is told why. */
-  #notServed(engine: string): Answer {
-    const { view, stamper } = this.#options;
-    const isDenied = isWakeable(view.engine(engine)) && stamper.isDenied(engine);
+  /** "denied": the start has not been requested, as far as the agent knows, and the client learns why. */
+  #notServed(engine: string): HoldResponse {
+    const { view, wakeRequester } = this.#options;
+    const isDenied = isWakeable(view.engine(engine)) && wakeRequester.isDenied(engine);
     return isDenied ? { status: 503, decision: "denied", retryAfterSeconds: 10 } : tryAgain(10);
   }
 }
 
-const UNSYNCED: Answer = { status: 200, decision: "unsynced" };
-const tryAgain = (retryAfterSeconds: number): Answer => ({ status: 503, decision: "timeout", retryAfterSeconds });
+const UNSYNCED: HoldResponse = { status: 200, decision: "unsynced" };
+const tryAgain = (retryAfterSeconds: number): HoldResponse => ({ status: 503, decision: "timeout", retryAfterSeconds });

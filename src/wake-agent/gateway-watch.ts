@@ -1,55 +1,55 @@
-// Keeps an eye on the gateway beside the agent: how much memory it has taken, for the number of requests that may be held, and
-// whether it is about to end, so that held requests get an answer instead of a broken connection. Tells it when engines change.
+// Monitors the gateway in the agent's pod: its memory, for the number of requests that may be held, and its drain
+// state, so that held requests get a response before the connection closes. Notifies it when engines change.
 import { type Clock, pause } from "@firebolt-operator/kube";
 import type { EngineView } from "./engine-view.ts";
-import { isDraining, readAllocatedBytes, tellChanging } from "./envoy.ts";
-import type { WaitingRoom } from "./waiting-room.ts";
+import { isDraining, readAllocatedBytes, setChanging } from "./envoy.ts";
+import type { HoldQueue } from "./waiting-room.ts";
 
-export interface GatewayWatchOptions {
+export interface GatewayMonitorOptions {
   readonly clock: Clock;
-  readonly room: WaitingRoom;
+  readonly queue: HoldQueue;
   readonly view: EngineView;
   readonly adminUrl: string;
 }
 
 const MEMORY_EVERY_MS = 5_000;
 const DRAIN_EVERY_MS = 1_000;
-/** After the last change: longer than the gateway's workers believe what they were told before. */
+/** After the last change: longer than the gateway's workers cache an earlier response. */
 const CHANGING_MS = 3_000;
-/** A gateway that is told to end serves for eight more seconds. */
+/** A gateway that terminates serves for eight more seconds. */
 const DRAIN_PATIENCE_MS = 6_000;
 
-export class GatewayWatch {
-  readonly #options: GatewayWatchOptions;
+export class GatewayMonitor {
+  readonly #options: GatewayMonitorOptions;
   #allocatedBytes: number | undefined;
 
-  constructor(options: GatewayWatchOptions) {
+  constructor(options: GatewayMonitorOptions) {
     this.#options = options;
   }
 
-  /** Undefined before the first reading; the last one while the gateway does not answer. */
+  /** Undefined before the first reading; the last reading while the gateway does not respond. */
   get allocatedBytes(): number | undefined {
     return this.#allocatedBytes;
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#watchMemory(signal), this.#watchDrain(signal), this.#tellChanges(signal)]);
+    await Promise.all([this.#watchMemory(signal), this.#watchDrain(signal), this.#publishChanges(signal)]);
   }
 
-  /** A message that is lost costs up to a second in which a query may still go to an engine that stops. */
-  async #tellChanges(signal: AbortSignal): Promise<void> {
+  /** A lost notification costs up to a second in which a query may still be routed to an engine that stops. */
+  async #publishChanges(signal: AbortSignal): Promise<void> {
     const { clock, view, adminUrl } = this.#options;
     let seen = view.epoch;
-    // An earlier agent may have died in the middle of a change.
-    await tellChanging(adminUrl, false, signal);
+    // An earlier agent may have exited in the middle of a change.
+    await setChanging(adminUrl, false, signal);
     while (!signal.aborted) {
       await view.epochAbove(seen, signal);
-      await tellChanging(adminUrl, true, signal);
+      await setChanging(adminUrl, true, signal);
       do {
         seen = view.epoch;
         await pause(clock, CHANGING_MS, signal);
       } while (view.epoch > seen && !signal.aborted);
-      await tellChanging(adminUrl, false, signal);
+      await setChanging(adminUrl, false, signal);
     }
   }
 
@@ -62,14 +62,14 @@ export class GatewayWatch {
   }
 
   async #watchDrain(signal: AbortSignal): Promise<void> {
-    const { clock, room, adminUrl } = this.#options;
+    const { clock, queue, adminUrl } = this.#options;
     let since: number | undefined;
     while (!signal.aborted) {
       await pause(clock, DRAIN_EVERY_MS, signal);
-      // Nobody waits: nobody has to be told.
-      if (room.size === 0) continue;
+      // Without held requests there is nothing to release.
+      if (queue.size === 0) continue;
       since = (await isDraining(adminUrl, signal)) ? (since ?? clock.monotonicMs()) : undefined;
-      if (since !== undefined && clock.monotonicMs() - since >= DRAIN_PATIENCE_MS) room.releaseAll("closing");
+      if (since !== undefined && clock.monotonicMs() - since >= DRAIN_PATIENCE_MS) queue.releaseAll("shutdown");
     }
   }
 }

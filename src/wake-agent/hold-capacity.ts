@@ -1,12 +1,12 @@
-// How many requests may be held at once (docs/design/auto-stop.md#holding-queries): a held request keeps its body in Envoy's
-// memory. Pure arithmetic.
+// How many requests may be held at once (docs/design/auto-stop.md#holding-queries): Envoy keeps the body of a held
+// request in memory. Pure.
 
 export interface CapacityInput {
   /** Envoy's memory limit; 0 when it has none. */
   readonly envoyLimitBytes: number;
   /** What Envoy has allocated; undefined before the first reading. */
   readonly envoyAllocatedBytes: number | undefined;
-  /** What one held request may keep, at worst. */
+  /** The most that one held request may occupy. */
   readonly perHoldBytes: number;
   /** Without a memory limit. */
   readonly fallback: number;
@@ -15,13 +15,16 @@ export interface CapacityInput {
 }
 
 const MOST_HOLDS = 100_000;
-/** The share of Envoy's memory that held requests may take, and that it uses anyway. */
+/** The share of Envoy's memory that held requests may occupy, and the share that it uses anyway. */
 const SHARE = 1 / 4;
-/** A held request is a connection and a timer to the agent. A quarter of its own memory may go there: 1024 holds in 128 MiB. */
+/**
+ * To the agent a held request is a connection and a timer. They may use a quarter of its own memory: 1024 holds in 128
+ * MiB.
+ */
 const OWN_BYTES_PER_HOLD = 32 * 1024;
 const OWN_SHARE = 1 / 4;
 
-/** 0: nothing is held, everything shed. */
+/** 0: no request is held, all are shed. */
 export function holdCapacity(input: CapacityInput): number {
   const { ownLimitBytes } = input;
   const own = ownLimitBytes === undefined ? MOST_HOLDS : (ownLimitBytes * OWN_SHARE) / OWN_BYTES_PER_HOLD;

@@ -1,5 +1,5 @@
-// The two kinds that the wake agent watches, and the little of them that it keeps: a namespace may hold thousands of both, and the
-// agent has a small memory.
+// The two kinds that the wake agent watches, reduced to the fields that it uses: a namespace may hold thousands of
+// both, and the agent has little memory.
 import { defineResource, type KubeObject, type ObjectMeta } from "@firebolt-operator/kube";
 import type { FireboltEngine } from "../api/engine.ts";
 import { ENGINE_NAMES } from "../api/group.ts";
@@ -22,7 +22,7 @@ export const EndpointSlice = defineResource<EndpointSlice>({
   namespaced: true,
 });
 
-/** The engine as the agent knows it. */
+/** The fields of an engine that the agent uses. */
 export interface WatchedEngine extends KubeObject {
   spec?: Pick<NonNullable<FireboltEngine["spec"]>, "replicas">;
   status?: Pick<
@@ -31,7 +31,7 @@ export interface WatchedEngine extends KubeObject {
   >;
 }
 
-/** The address of FireboltEngines. Only plain names are imported: the schemas would cost memory for nothing. */
+/** The address of FireboltEngines. Imports names only: the schemas would cost memory for nothing. */
 export const WatchedEngine = defineResource<WatchedEngine>(ENGINE_NAMES);
 
 export const SERVICE_NAME_LABEL = "kubernetes.io/service-name";
@@ -53,7 +53,7 @@ export function engineOfSlice({
   return service.slice(0, -SERVICE_SUFFIX.length);
 }
 
-/** Keeps the ready endpoints, one per generation: more would say nothing more. */
+/** Keeps the ready endpoints, one per generation: more add no information. */
 export function trimSlice(slice: EndpointSlice): EndpointSlice {
   const service = slice.metadata?.labels?.[SERVICE_NAME_LABEL];
   const metadata = {
@@ -63,7 +63,7 @@ export function trimSlice(slice: EndpointSlice): EndpointSlice {
   if (engineOfSlice(slice) === undefined) return { metadata };
   const byGeneration = new Map<string, Endpoint>();
   for (const { conditions, targetRef } of slice.endpoints ?? []) {
-    // Unset means ready: so the API says.
+    // The API defines unset as ready.
     if (conditions?.ready === false) continue;
     const name = targetRef?.name ?? "";
     const generation = generationOfPod(name);
@@ -78,7 +78,7 @@ export function generationOfPod(name: string): number | undefined {
   return match === null ? undefined : Number(match[1]);
 }
 
-/** Keeps what a standing is made of, the stamp, and the scaling that a stamp must be newer than. */
+/** Keeps the fields that determine availability, the wake request, and the time of the last scaling. */
 export function trimEngine(engine: WatchedEngine): WatchedEngine {
   const { metadata, spec, status } = engine;
   const stamp = metadata?.annotations?.[ANNOTATION.wakeRequested];

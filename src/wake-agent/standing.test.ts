@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { generationOfPod, trimEngine, trimSlice, type WatchedEngine } from "./kinds.ts";
-import { isWakeable, standingOf } from "./standing.ts";
+import { availabilityOf, isWakeable } from "./standing.ts";
 
 const engine = (replicas: number, phase: string, activeGeneration = 0): WatchedEngine => ({
   spec: { replicas },
@@ -12,19 +12,19 @@ test.each([
   ["a Service without an engine", undefined, ["e-g0-0"], "ready"],
   ["running", engine(1, "stable"), ["e-g0-0"], "ready"],
   ["rolling, served by either generation", engine(1, "switching"), ["e-g0-0", "e-g1-0"], "ready"],
-  ["endpoints-lost-for-a-moment: running, all endpoints lost", engine(1, "stable"), [], "away"],
-  ["stopped", engine(0, "stopped", 1), [], "away"],
-  ["asked to stop, nothing has happened yet", engine(0, "stable"), ["e-g0-0"], "leaving"],
-  ["asked to stop, the empty generation is being made", engine(0, "creating"), ["e-g0-0"], "leaving"],
-  ["the Service is about to be taken away", engine(0, "switching"), ["e-g0-0"], "away"],
-  ["it has been, the endpoints do not show it yet", engine(0, "draining", 1), ["e-g0-0"], "away"],
-  ["asked to stop while another rollout drains", engine(0, "draining", 1), ["e-g1-0"], "leaving"],
-  ["an engine that nobody has looked at yet", { spec: { replicas: 1 } }, [], "away"],
+  ["endpoints-lost-for-a-moment: running, all endpoints lost", engine(1, "stable"), [], "unavailable"],
+  ["stopped", engine(0, "stopped", 1), [], "unavailable"],
+  ["asked to stop, nothing has happened yet", engine(0, "stable"), ["e-g0-0"], "stopping"],
+  ["asked to stop, the empty generation is being made", engine(0, "creating"), ["e-g0-0"], "stopping"],
+  ["the Service is about to be taken away", engine(0, "switching"), ["e-g0-0"], "unavailable"],
+  ["it has been, the endpoints do not show it yet", engine(0, "draining", 1), ["e-g0-0"], "unavailable"],
+  ["asked to stop while another rollout drains", engine(0, "draining", 1), ["e-g1-0"], "stopping"],
+  ["an engine that nobody has looked at yet", { spec: { replicas: 1 } }, [], "unavailable"],
 ] as const)("%s", (_, found, pods, want) => {
-  expect(standingOf(found, pods)).toBe(want);
+  expect(availabilityOf(found, pods)).toBe(want);
 });
 
-test("only an engine at zero with auto-stop can be woken", () => {
+test("only an engine with zero replicas and auto-stop can be woken", () => {
   expect(isWakeable({ spec: { replicas: 0 } })).toBe(true);
   expect(isWakeable({ spec: { replicas: 0 }, status: { activeGeneration: 0, autoStopReason: "Stopped" } })).toBe(true);
   expect(isWakeable({ spec: { replicas: 0 }, status: { activeGeneration: 0, autoStopReason: "Disabled" } })).toBe(
@@ -34,7 +34,7 @@ test("only an engine at zero with auto-stop can be woken", () => {
   expect(isWakeable(undefined)).toBe(false);
 });
 
-test("of a slice the ready endpoints stay, one per generation", () => {
+test("a slice keeps its ready endpoints, one per generation", () => {
   const metadata = {
     name: "s",
     namespace: "ns",
@@ -55,7 +55,7 @@ test("of a slice the ready endpoints stay, one per generation", () => {
   expect(trimSlice({ metadata: other, endpoints })).not.toHaveProperty("endpoints");
 });
 
-test("of an engine only what the agent reads stays", () => {
+test("an engine keeps only the fields that the agent reads", () => {
   const stored = {
     metadata: {
       name: "e",
@@ -73,7 +73,7 @@ test("of an engine only what the agent reads stays", () => {
   });
 });
 
-test("the generation is in a pod's name", () => {
+test("the generation is part of a pod's name", () => {
   expect(generationOfPod("my-g2-engine-g17-3")).toBe(17);
   expect(generationOfPod("somebody-else")).toBeUndefined();
 });

@@ -1,39 +1,42 @@
-// Where an engine stands as far as a query is concerned: a pure function of the engine and of the ready endpoints of its Service.
+// Whether an engine can serve a query: a pure function of the engine and of the ready endpoints of its Service.
 import type { DeepReadonly } from "@firebolt-operator/kube";
 import { generationOfPod, type WatchedEngine } from "./kinds.ts";
 
 /**
- * - `unknown`: there is no such engine, and nothing serves under its name.
- * - `away`: no query can be served; one that comes has to wait.
- * - `leaving`: queries are served, but not for long: what was true a moment ago must be asked again.
+ * - `unknown`: there is no such engine, and no endpoint under its name.
+ * - `unavailable`: no query can be served; a new one has to wait.
+ * - `stopping`: queries are served, but not for long: the state must be checked again for the next one.
  * - `ready`: queries are served.
  */
-export type Standing = "unknown" | "away" | "leaving" | "ready";
+export type Availability = "unknown" | "unavailable" | "stopping" | "ready";
 
-/** `readyPods` are the names of pods behind the engine's Service that are ready. */
-export function standingOf(engine: DeepReadonly<WatchedEngine> | undefined, readyPods: readonly string[]): Standing {
-  if (readyPods.length === 0) return engine === undefined ? "unknown" : "away";
+/** `readyPods` are the names of the ready pods behind the engine's Service. */
+export function availabilityOf(
+  engine: DeepReadonly<WatchedEngine> | undefined,
+  readyPods: readonly string[],
+): Availability {
+  if (readyPods.length === 0) return engine === undefined ? "unknown" : "unavailable";
   if (engine === undefined || engine.spec?.replicas !== 0) return "ready";
-  // Asked to stop. Its Service is taken away from the pods after "switching" has been written and before anything else is: a
-  // query that is let through from then on could find nobody.
+  // Stopping. Its Service is taken away from the pods after "switching" has been written and before anything else is: a
+  // query that passes from then on could find no endpoint.
   const { phase, activeGeneration } = engine.status ?? {};
-  if (phase === "switching") return "away";
+  if (phase === "switching") return "unavailable";
   const flipped = phase === "draining" || phase === "cleaning";
-  // The endpoints may show the former generation for a moment longer.
-  if (flipped && !readyPods.some((pod) => generationOfPod(pod) === activeGeneration)) return "away";
-  return "leaving";
+  // The endpoints may show the superseded generation for a moment longer.
+  if (flipped && !readyPods.some((pod) => generationOfPod(pod) === activeGeneration)) return "unavailable";
+  return "stopping";
 }
 
-export function canServe(standing: Standing): boolean {
-  return standing === "ready" || standing === "leaving";
+export function canServe(availability: Availability): boolean {
+  return availability === "ready" || availability === "stopping";
 }
 
-/** Whether a wake request can do anything: an engine with replicas is not scaled by one, nor is one without auto-stop. */
+/** Whether a wake request has an effect: an engine with replicas is not scaled by one, nor is one without auto-stop. */
 export function isWakeable(engine: DeepReadonly<WatchedEngine> | undefined): boolean {
   return engine?.spec?.replicas === 0 && engine.status?.autoStopReason !== "Disabled";
 }
 
-/** Whether anything but an edit by its owner can start it. One that cannot be read counts as startable. */
+/** Whether anything but an edit of its spec can start it. An engine that cannot be read counts as startable. */
 export function isStartable(engine: DeepReadonly<WatchedEngine> | undefined): boolean {
   return engine?.spec?.replicas !== 0 || isWakeable(engine);
 }

@@ -1,9 +1,9 @@
-// The hold queue: requests that wait for an engine. Each waiter is known by itself, not by the engine's name: one that leaves takes nobody with it, and a release
-// reaches exactly those who were waiting. The places are shared out between engines.
+// The hold queue: requests that wait for an engine. Waiters are tracked one by one: a client that disconnects affects
+// no other, and a release reaches exactly the requests that waited. The places are shared between engines.
 import type { Clock } from "@firebolt-operator/kube";
 
-/** Why somebody stopped waiting. "displaced": its place was given to an engine that had fewer. */
-export type Outcome = "released" | "gone" | "timeout" | "left" | "closing" | "displaced";
+/** Why a request stopped waiting. "displaced": its place was given to an engine that had fewer. */
+export type Outcome = "released" | "deleted" | "timeout" | "disconnected" | "shutdown" | "displaced";
 
 interface Waiter {
   readonly end: (outcome: Outcome) => void;
@@ -11,13 +11,15 @@ interface Waiter {
 
 export interface WaitOptions {
   readonly engine: string;
-  /** How much longer it may wait after having waited for so long. Called again when that has passed; 0 or less ends the waiting. */
+  /**
+   * How much longer it may wait, given how long it has waited. Called again after that time; 0 or less is the timeout.
+   */
   readonly patienceMs: (waitedMs: number) => number;
-  /** Fires when the one who asked is no longer there. */
-  readonly left: AbortSignal;
+  /** Fires when the client has disconnected. */
+  readonly disconnected: AbortSignal;
 }
 
-export class WaitingRoom {
+export class HoldQueue {
   readonly #clock: Clock;
   readonly #waiters = new Map<string, Set<Waiter>>();
   #size = 0;
@@ -38,17 +40,17 @@ export class WaitingRoom {
     return [...this.#waiters.keys()];
   }
 
-  wait({ engine, patienceMs, left }: WaitOptions): Promise<Outcome> {
-    if (left.aborted) return Promise.resolve("left");
+  wait({ engine, patienceMs, disconnected }: WaitOptions): Promise<Outcome> {
+    if (disconnected.aborted) return Promise.resolve("disconnected");
     const clock = this.#clock;
     const beganMs = clock.monotonicMs();
     return new Promise((resolve) => {
-      const onLeft = (): void => waiter.end("left");
+      const onDisconnect = (): void => waiter.end("disconnected");
       const waiter: Waiter = {
         end: (outcome) => {
           if (!this.#remove(engine, waiter)) return;
           cancel();
-          left.removeEventListener("abort", onLeft);
+          disconnected.removeEventListener("abort", onDisconnect);
           resolve(outcome);
         },
       };
@@ -58,19 +60,20 @@ export class WaitingRoom {
         else waiter.end("timeout");
       };
       let cancel = clock.after(patienceMs(0), expire);
-      left.addEventListener("abort", onLeft, { once: true });
+      disconnected.addEventListener("abort", onDisconnect, { once: true });
       this.#add(engine, waiter);
     });
   }
 
-  /** Ends the waiting of everybody who waits for this engine now. */
+  /** Releases every request that waits for this engine now. */
   release(engine: string, outcome: Outcome): void {
     for (const waiter of [...(this.#waiters.get(engine) ?? [])]) waiter.end(outcome);
   }
 
   /**
-   * Takes a place away from the engine that has the most, if it then still has as many as this one: nobody who asks for one engine
-   * can keep out those who ask for another. The newest goes, which has waited least. False: this engine has its share.
+   * Displaces a request for the engine that has the most, if that engine then still has as many as this one: requests
+   * for one engine cannot keep out those for another. The newest is displaced, which has waited least. False: this
+   * engine has its share.
    */
   displaceFor(engine: string): boolean {
     let most: readonly [string, number] = ["", this.countOf(engine) + 1];

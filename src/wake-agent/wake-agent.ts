@@ -1,21 +1,21 @@
-// The wake agent: the sidecar of a gateway that holds queries for stopped engines, asks for them to be woken and lets the queries
-// go when they can be served. Wiring and the slow loops; it is never in the way of a query for an engine that serves.
+// The wake agent: a sidecar of the gateway that holds queries for stopped engines, requests their wake, and releases
+// the queries when the engines can serve. Wiring and the slow loops; queries for engines that serve never depend on it.
 import type { Clock, Logger } from "@firebolt-operator/kube";
 import { createObjectCache } from "@firebolt-operator/kube/cache";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { ANNOTATION } from "../api/labels.ts";
-import { Absence } from "./absence.ts";
+import { AbsenceCheck } from "./absence.ts";
 import { Demand, renderDemandPage } from "./demand.ts";
-import { createDemandDoor, createHoldDoor } from "./doors.ts";
-import { EngineView, indexSlices, Sight } from "./engine-view.ts";
-import { attemptThroughEnvoy } from "./envoy.ts";
-import { Gatekeeper } from "./gatekeeper.ts";
-import { GatewayWatch } from "./gateway-watch.ts";
+import { createDemandServer, createHoldServer } from "./doors.ts";
+import { EngineView, indexSlices, WatchHealth } from "./engine-view.ts";
+import { probeThroughEnvoy } from "./envoy.ts";
+import { HoldAdmission } from "./gatekeeper.ts";
+import { GatewayMonitor } from "./gateway-watch.ts";
 import { holdCapacity } from "./hold-capacity.ts";
 import { EndpointSlice, serviceSelector, trimEngine, trimSlice, WatchedEngine } from "./kinds.ts";
-import { Reach } from "./reach.ts";
-import { Stamper } from "./stamper.ts";
-import { WaitingRoom } from "./waiting-room.ts";
+import { ReachabilityProbe } from "./reach.ts";
+import { WakeRequester } from "./stamper.ts";
+import { HoldQueue } from "./waiting-room.ts";
 
 export interface WakeAgentOptions {
   readonly client: KubeClient;
@@ -24,7 +24,7 @@ export interface WakeAgentOptions {
   readonly logger: Logger;
   readonly holdPort: number;
   readonly demandPort: number;
-  /** Empty: memory and drain are not looked at. */
+  /** Empty: memory and drain state are not read. */
   readonly envoyAdminUrl: string;
   /** Empty: an engine counts as reachable as soon as it is ready. */
   readonly probeUrl: string;
@@ -33,48 +33,48 @@ export interface WakeAgentOptions {
   readonly fallbackHoldCap: number;
   readonly holdTimeoutMs: number;
   readonly demandRetentionMs: number;
-  /** Write wake requests on engines. Without it engines are not read either: the agent then needs no right on them. */
+  /** Write wake requests to engines. Without it engines are not read either: the agent then needs no rights on them. */
   readonly stampAnnotation: boolean;
   /** The agent's own memory limit; undefined without one. */
   readonly ownLimitBytes?: number | undefined;
 }
 
 export interface WakeAgent {
-  /** Resolves when both listeners are bound: long before anything is known about engines. */
+  /** Resolves when both servers listen: long before the watches have synced. */
   readonly whenListening: Promise<void>;
   readonly ports: () => { readonly hold: number | undefined; readonly demand: number | undefined };
-  /** Until the signal fires. Rejects when a port is taken. */
+  /** Runs until the signal fires. Rejects when a port is in use. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 const WRITE_DEADLINE_MS = 10_000;
-/** A gateway waits for two seconds for the word of its agent. */
+/** A gateway waits two seconds for a response of its agent. */
 const CONFIRM_DEADLINE_MS = 1_000;
-/** Bookmarks come every minute: a watch that is silent for longer is broken. */
+/** Bookmarks arrive every minute: a watch that is silent for longer is broken. */
 const WATCH_SILENCE_MS = 90_000;
 
 export function createWakeAgent(options: WakeAgentOptions): WakeAgent {
   const { client, namespace, clock, logger } = options;
   const stop = new AbortController();
-  const sights = { engines: new Sight(), slices: new Sight() };
+  const watchHealth = { engines: new WatchHealth(), slices: new WatchHealth() };
   const shared = { client, logger, clock, namespaces: [namespace], timings: { idleTimeoutMs: WATCH_SILENCE_MS } };
   const engines = options.stampAnnotation
-    ? createObjectCache({ ...shared, type: WatchedEngine, trim: trimEngine, observer: sights.engines.observer })
+    ? createObjectCache({ ...shared, type: WatchedEngine, trim: trimEngine, observer: watchHealth.engines.observer })
     : undefined;
   const slices = createObjectCache({
     ...shared,
     type: EndpointSlice,
     trim: trimSlice,
     indexes: indexSlices,
-    observer: sights.slices.observer,
+    observer: watchHealth.slices.observer,
   });
-  const view = new EngineView({ namespace, engines, slices, sights, firstEpoch: clock.now() });
-  const room = new WaitingRoom(clock);
-  const demand = new Demand({ clock, retentionMs: options.demandRetentionMs, parked: (name) => room.countOf(name) });
-  const stamper = new Stamper({
+  const view = new EngineView({ namespace, engines, slices, watchHealth, firstEpoch: clock.now() });
+  const queue = new HoldQueue(clock);
+  const demand = new Demand({ clock, retentionMs: options.demandRetentionMs, parked: (name) => queue.countOf(name) });
+  const wakeRequester = new WakeRequester({
     clock,
     logger,
-    waiting: room,
+    waiting: queue,
     engine: (name) => view.engine(name),
     write: async (name, time, signal) => {
       const body = { metadata: { annotations: { [ANNOTATION.wakeRequested]: time } } };
@@ -84,24 +84,24 @@ export function createWakeAgent(options: WakeAgentOptions): WakeAgent {
   });
   const attempt = (engine: string, signal: AbortSignal) =>
     options.probeUrl === ""
-      ? Promise.resolve("cannot ask" as const)
-      : attemptThroughEnvoy(options.probeUrl, engine, signal);
-  const reach = new Reach({ clock, logger, view, room, attempt, signal: stop.signal });
-  const gateway = new GatewayWatch({ clock, room, view, adminUrl: options.envoyAdminUrl });
-  const absence = new Absence({
+      ? Promise.resolve("unavailable" as const)
+      : probeThroughEnvoy(options.probeUrl, engine, signal);
+  const probe = new ReachabilityProbe({ clock, logger, view, queue, attempt, signal: stop.signal });
+  const gateway = new GatewayMonitor({ clock, queue, view, adminUrl: options.envoyAdminUrl });
+  const absence = new AbsenceCheck({
     clock,
     logger,
     exists: existence(options),
     progress: () => view.progress,
     signal: stop.signal,
   });
-  const gatekeeper = new Gatekeeper({
+  const admission = new HoldAdmission({
     view,
     absence,
-    room,
-    reach,
+    queue,
+    probe,
     demand,
-    stamper,
+    wakeRequester,
     holdTimeoutMs: options.holdTimeoutMs,
     capacity: () =>
       holdCapacity({
@@ -112,33 +112,33 @@ export function createWakeAgent(options: WakeAgentOptions): WakeAgent {
         ownLimitBytes: options.ownLimitBytes,
       }),
   });
-  const holdDoor = createHoldDoor({ port: options.holdPort, gatekeeper, epoch: () => view.epoch, logger });
-  const demandDoor = createDemandDoor(options.demandPort, () =>
+  const holdServer = createHoldServer({ port: options.holdPort, admission, epoch: () => view.epoch, logger });
+  const demandServer = createDemandServer(options.demandPort, () =>
     renderDemandPage({
       rows: demand.rows(),
       dropped: demand.dropped,
-      apiErrors: { write: stamper.failures, watch: sights.engines.failures + sights.slices.failures },
+      apiErrors: { write: wakeRequester.failures, watch: watchHealth.engines.failures + watchHealth.slices.failures },
     }),
   );
 
   return {
-    whenListening: Promise.all([holdDoor.whenListening, demandDoor.whenListening]).then(() => undefined),
-    ports: () => ({ hold: holdDoor.port, demand: demandDoor.port }),
+    whenListening: Promise.all([holdServer.whenListening, demandServer.whenListening]).then(() => undefined),
+    ports: () => ({ hold: holdServer.port, demand: demandServer.port }),
     async run(signal) {
       const end = (): void => stop.abort(signal.reason);
       if (signal.aborted) end();
       else signal.addEventListener("abort", end, { once: true });
       const close = view.open();
-      stamper.open(stop.signal);
-      stop.signal.addEventListener("abort", () => room.releaseAll("closing"), { once: true });
+      wakeRequester.open(stop.signal);
+      stop.signal.addEventListener("abort", () => queue.releaseAll("shutdown"), { once: true });
       const parts = [
-        holdDoor.run(stop.signal),
-        demandDoor.run(stop.signal),
+        holdServer.run(stop.signal),
+        demandServer.run(stop.signal),
         ...(engines === undefined ? [] : [engines.run(stop.signal)]),
         slices.run(stop.signal),
         ...(options.envoyAdminUrl === "" ? [] : [gateway.run(stop.signal)]),
       ];
-      // One part that fails takes the others with it: half an agent would be worse than none.
+      // One part that fails stops the others: a partial agent would be worse than none.
       const ended = await Promise.allSettled(parts.map((part) => part.finally(() => stop.abort())));
       signal.removeEventListener("abort", end);
       close();
@@ -147,7 +147,10 @@ export function createWakeAgent(options: WakeAgentOptions): WakeAgent {
   };
 }
 
-/** What the watches show, read directly and for one engine: the engine itself or, without the right to read it, its Service's slices. */
+/**
+ * The same as the watches, read directly for one engine: the engine itself or, without the right to read it, the slices
+ * of its Service.
+ */
 function existence({ client, namespace, stampAnnotation }: WakeAgentOptions) {
   return async (name: string, signal: AbortSignal): Promise<boolean> => {
     const call = { signal, timeoutMs: CONFIRM_DEADLINE_MS };

@@ -134,7 +134,7 @@ test("one instance through all modes and back, by an operator with the rights th
   );
   await eventually(async () => expect(await roleRefOf(room)).toBe(`ClusterRole/${SHARED}`), PATIENCE);
   await willHave(room, [403, 200]);
-  expect(inDemand.log.join("\n")).toContain("an unused object is left behind");
+  expect(inDemand.log.join("\n")).toContain("unused object kept");
   expect(await room.find("Role", GATEWAY)).toBeDefined();
   await instanceIsReady(room);
   expect(await rollouts(room)).toBe(second);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { FireboltInstance } from "../../src/api/instance.ts";
 import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
 import { KINDS } from "../../src/instance/kinds.ts";
-import { isPermanentRefusal, isRefusal } from "../../src/instance/refusal.ts";
+import { isPermanentRejection, isRejection } from "../../src/instance/refusal.ts";
 import { renderInstanceObjects } from "../../src/instance/render/instance-objects.ts";
 import { eventually } from "../support/cluster.ts";
 import type { Room } from "../support/instance-cluster.ts";
@@ -117,7 +117,7 @@ test("an apply that the API server cannot merge is a rejection of the object, wh
       (reason: unknown) => reason,
     );
     expect(String(error)).toMatch(/duplicate entries for key/);
-    expect([isRefusal(error), isPermanentRefusal(error)]).toEqual([true, false]);
+    expect([isRejection(error), isPermanentRejection(error)]).toEqual([true, false]);
   } finally {
     client.close();
   }

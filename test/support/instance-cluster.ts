@@ -1,5 +1,5 @@
-// A control plane with real Deployment and StatefulSet controllers and simulated pods, and the hands of a person at work on
-// instances: create, edit, look, break things.
+// A control plane with real Deployment and StatefulSet controllers and simulated pods, and the hands of a person at
+// work on instances: create, edit, look, break things.
 import { join } from "node:path";
 import { type Api, openApiFromKubeconfig, valueAt } from "@firebolt-operator/kube/testing";
 import { startControlPlane } from "../../dev/control-plane/control-plane.ts";
@@ -49,7 +49,10 @@ export interface Room {
   remove(kind: Kind, name: string): Promise<void>;
   createInstance(spec?: Partial<FireboltInstanceManifest["spec"]>): Promise<void>;
   instance(): Promise<FireboltInstance>;
-  /** Makes every pod of the component ready or not, for as long as these pods live. A component has to be up to be made unready. */
+  /**
+   * Makes every pod of the component ready or not, for as long as these pods live. A component has to be up to be made
+   * unready.
+   */
   setReady(component: string, ready: boolean): Promise<void>;
 }
 

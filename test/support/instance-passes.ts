@@ -1,4 +1,4 @@
-// Runs passes of the instance's reconciler over a world in memory, with the rest of a small cluster played by hand.
+// Runs passes of the instance's reconciler over a fake cluster in memory; the test plays the other controllers.
 import { silentLogger } from "@firebolt-operator/kube";
 import type { NextCheck } from "@firebolt-operator/kube/controller";
 import type { EventNote } from "@firebolt-operator/kube/events";
@@ -18,7 +18,7 @@ export class InstanceRun {
   readonly events: EventNote[] = [];
   readonly passes: InstancePassRecord[] = [];
   nowMs = Date.UTC(2026, 0, 1);
-  /** What the command line says; to be changed between passes as if the process had been started anew. */
+  /** The flags; changed between passes as if the process had been restarted. */
   settings: RenderSettings = { images: OPERATOR_DEFAULTS.images, metadataConfigFormat: "xml" };
   #memories = new InstanceMemories();
 
@@ -35,7 +35,7 @@ export class InstanceRun {
     this.world.put("FireboltInstance", { metadata: { name: this.key.name, uid: "uid-1" }, spec: stored });
   }
 
-  /** Another process takes over: it remembers nothing. */
+  /** Another process takes over, with empty memory. */
   restart(): void {
     this.#memories = new InstanceMemories();
   }
@@ -51,7 +51,7 @@ export class InstanceRun {
     });
   }
 
-  /** One pass, whose failure is an answer too; time goes on. */
+  /** One pass, which returns its failure; the clock advances. */
   async tryPass(): Promise<NextCheck | Error> {
     this.nowMs += 1_000;
     try {
@@ -62,7 +62,7 @@ export class InstanceRun {
     }
   }
 
-  /** Passes until two in a row ask for nothing, with every Deployment serving. */
+  /** Passes until two in a row send no request, with every Deployment serving. */
   async settle(serving: Readonly<Record<string, number>> = { metadata: 1, gateway: 2 }): Promise<void> {
     for (let quiet = 0, rounds = 0; quiet < 2; rounds++) {
       if (rounds > 50) throw new Error(`not at rest after 50 passes: ${this.world.requests.slice(-10).join(", ")}`);
@@ -75,14 +75,14 @@ export class InstanceRun {
     }
   }
 
-  /** What a pass asks for, from here on. */
+  /** Forgets the requests so far. */
   forgetRequests(): void {
     this.world.requests.length = 0;
   }
 
   get instance(): FireboltInstance {
     const found = this.world.get("FireboltInstance", this.key.name);
-    if (found === undefined) throw new Error("the instance is gone");
+    if (found === undefined) throw new Error("the instance does not exist");
     return found;
   }
 

@@ -1,5 +1,5 @@
-// An instance's world in memory: one store of objects with resource versions, a log of every request, and a way to fail or crash
-// at any of them. Not an API server: it knows only what InstanceWorld promises.
+// An instance's world in memory: one store of objects with resource versions, a log of every request, and a way to fail
+// or crash at any of them. Not an API server: it knows only what InstanceWorld promises.
 import { isDeepStrictEqual } from "node:util";
 import { KubeApiError } from "@firebolt-operator/kube";
 import type { DeepReadonly } from "../../src/api/deep-readonly.ts";
@@ -8,11 +8,11 @@ import { INSTANCE_NAMES } from "../../src/api/group.ts";
 import type { FireboltInstance } from "../../src/api/instance.ts";
 import type { InstanceStatus } from "../../src/api/instance-status.ts";
 import { LABEL } from "../../src/api/labels.ts";
-import type { AppliedKind, ChildKind, ChildTypes, Instance, Rendered } from "../../src/instance/children.ts";
+import { trimConfigMap } from "../../src/instance/cache-trims.ts";
+import type { ChildKind, ChildTypes, Instance, Rendered, RenderedKind } from "../../src/instance/children.ts";
 import type { PostgresGuard, Removal } from "../../src/instance/decision.ts";
-import { trimConfigMap } from "../../src/instance/instance-caches.ts";
 import { renderPostgresGuard } from "../../src/instance/render/postgres.ts";
-import type { InstanceKey, InstanceWorld, SecretRelease, StatusWriteAnswer, Update } from "../../src/instance/world.ts";
+import type { InstanceKey, InstanceWorld, SecretRelease, StatusWriteResult, Update } from "../../src/instance/world.ts";
 import type { Pod } from "../../src/pods/pod-trouble.ts";
 import { isObject } from "../../src/podtemplate/shape.ts";
 
@@ -31,7 +31,7 @@ function withPatch(target: unknown, patch: unknown): unknown {
   return result;
 }
 
-/** The process ends here: whatever comes after this request never happens. */
+/** The process exits here: nothing after this request happens. */
 export class Crash extends Error {
   override readonly name = "Crash";
 }
@@ -40,13 +40,15 @@ export class MemoryInstanceWorld implements InstanceWorld {
   readonly #stopping = new AbortController();
   /** Every request that a real world would have sent, in order: `verb Kind name`. */
   readonly requests: string[] = [];
-  /** Called before every request; what it throws is the answer. */
+  /** Called before every request; what it throws is the response. */
   intercept: (request: string) => void = () => undefined;
-  /** Called after every write took effect; what it throws is the answer: the write is done, but nobody hears of it. */
-  loseAnswer: (request: string) => void = () => undefined;
+  /**
+   * Called after every write took effect; what it throws is the response: the write happened, and its response is lost.
+   */
+  loseResponse: (request: string) => void = () => undefined;
   /** What an admission policy makes of a written object. */
   mutate: (object: Rendered) => Rendered = (object) => object;
-  /** `Kind name` of objects that the cache does not show yet. */
+  /** `Kind name` of objects that are not in the cache yet. */
   readonly unseen = new Set<string>();
   readonly #objects = new Map<string, Stored[Kind]>();
   #version = 100;
@@ -55,7 +57,7 @@ export class MemoryInstanceWorld implements InstanceWorld {
     return this.#stopping.signal;
   }
 
-  /** The process is told to end. */
+  /** The process is asked to shut down. */
   stop(): void {
     this.#stopping.abort(new Crash("stopping"));
   }
@@ -91,7 +93,7 @@ export class MemoryInstanceWorld implements InstanceWorld {
     this.put("Deployment", { ...found, status });
   }
 
-  /** Edits the spec as a person would. */
+  /** Edits the spec like a user. */
   edit(name: string, change: (spec: FireboltInstance["spec"]) => void): void {
     const found = structuredClone(this.get("FireboltInstance", name));
     if (found === undefined) throw new Error(`no instance ${name}`);
@@ -102,15 +104,15 @@ export class MemoryInstanceWorld implements InstanceWorld {
     });
   }
 
-  #ask(request: string): void {
+  #send(request: string): void {
     this.requests.push(request);
     this.intercept(request);
   }
 
   instance = ({ name }: InstanceKey) => this.get("FireboltInstance", name);
 
-  child = <K extends AppliedKind>(kind: K, { name }: InstanceKey): DeepReadonly<ChildTypes[K]> | undefined => {
-    const found: Stored[AppliedKind] | undefined = this.get(kind, name);
+  child = <K extends RenderedKind>(kind: K, { name }: InstanceKey): DeepReadonly<ChildTypes[K]> | undefined => {
+    const found: Stored[RenderedKind] | undefined = this.get(kind, name);
     if (found?.metadata?.labels?.[LABEL.instance] === undefined || this.unseen.has(`${kind} ${name}`)) return undefined;
     const cached = kind === "ConfigMap" ? trimConfigMap(found as Stored["ConfigMap"]) : found;
     return cached as DeepReadonly<ChildTypes[K]>;
@@ -119,7 +121,7 @@ export class MemoryInstanceWorld implements InstanceWorld {
   engines = ({ name }: InstanceKey) => this.#enginesOf(name).filter((engine) => !this.unseen.has(`engine ${engine}`));
 
   listEngines = async ({ name }: InstanceKey) => {
-    this.#ask("list FireboltEngine");
+    this.#send("list FireboltEngine");
     return this.#enginesOf(name);
   };
 
@@ -127,7 +129,7 @@ export class MemoryInstanceWorld implements InstanceWorld {
   pods: readonly Pod[] = [];
 
   listPods = async () => {
-    this.#ask("list Pod");
+    this.#send("list Pod");
     return this.pods;
   };
 
@@ -135,7 +137,7 @@ export class MemoryInstanceWorld implements InstanceWorld {
   warnings: readonly string[] = [];
 
   listWarnings = async () => {
-    this.#ask("list Event");
+    this.#send("list Event");
     return this.warnings;
   };
 
@@ -158,33 +160,33 @@ export class MemoryInstanceWorld implements InstanceWorld {
   }
 
   readClaim = async ({ name }: InstanceKey) => {
-    this.#ask(`get PersistentVolumeClaim ${name}`);
+    this.#send(`get PersistentVolumeClaim ${name}`);
     return this.get("PersistentVolumeClaim", name);
   };
 
   readInstance = async ({ name }: InstanceKey) => {
-    this.#ask(`get FireboltInstance ${name}`);
+    this.#send(`get FireboltInstance ${name}`);
     return this.get("FireboltInstance", name);
   };
 
-  readChild = async (kind: AppliedKind, { name }: InstanceKey) => {
-    this.#ask(`get ${kind} ${name}`);
+  readChild = async (kind: RenderedKind, { name }: InstanceKey) => {
+    this.#send(`get ${kind} ${name}`);
     const found = this.get(kind, name);
     return found?.metadata === undefined ? undefined : { kind, metadata: found.metadata };
   };
 
   readConfigMap = async ({ name }: InstanceKey) => {
-    this.#ask(`get ConfigMap ${name}`);
+    this.#send(`get ConfigMap ${name}`);
     return this.get("ConfigMap", name);
   };
 
   readSecret = async ({ name }: InstanceKey) => {
-    this.#ask(`get Secret ${name}`);
+    this.#send(`get Secret ${name}`);
     return this.get("Secret", name);
   };
 
   listLabelled = async (kind: ChildKind, { name }: InstanceKey) => {
-    this.#ask(`list ${kind}`);
+    this.#send(`list ${kind}`);
     if (name.length > 63) throw new KubeApiError("LIST", 400, { reason: "BadRequest", message: "invalid label value" });
     return [...this.#objects]
       .filter(([key]) => key.startsWith(`${kind} `))
@@ -214,7 +216,7 @@ export class MemoryInstanceWorld implements InstanceWorld {
     }));
 
   releaseSecret = async ({ name }: InstanceKey, release: SecretRelease): Promise<"patched" | "conflict"> => {
-    this.#ask(`release Secret ${name}`);
+    this.#send(`release Secret ${name}`);
     const found = this.get("Secret", name);
     if (found?.metadata?.uid !== release.uid) return "conflict";
     const { ownerReferences = [], ...metadata } = found.metadata;
@@ -222,24 +224,24 @@ export class MemoryInstanceWorld implements InstanceWorld {
     const owners = ownerReferences.filter(({ uid }) => uid !== release.owner);
     const kept = owners.length === 0 ? {} : { ownerReferences: owners };
     this.put("Secret", { ...found, metadata: { ...metadata, ...kept, annotations } });
-    this.loseAnswer(`release Secret ${name}`);
+    this.loseResponse(`release Secret ${name}`);
     return "patched";
   };
 
   growClaim = async ({ name }: InstanceKey, uid: string, size: string | number): Promise<"patched" | "conflict"> => {
-    this.#ask(`grow PersistentVolumeClaim ${name}`);
+    this.#send(`grow PersistentVolumeClaim ${name}`);
     const found = this.get("PersistentVolumeClaim", name);
     if (found?.metadata?.uid !== uid) return "conflict";
     this.put("PersistentVolumeClaim", {
       ...found,
       spec: { ...found.spec, resources: { requests: { storage: size } } },
     });
-    this.loseAnswer(`grow PersistentVolumeClaim ${name}`);
+    this.loseResponse(`grow PersistentVolumeClaim ${name}`);
     return "patched";
   };
 
   guardPostgres = async ({ name }: InstanceKey, uid: string, guard: PostgresGuard): Promise<"patched" | "conflict"> => {
-    this.#ask(`guard StatefulSet ${name}`);
+    this.#send(`guard StatefulSet ${name}`);
     const found = this.get("StatefulSet", name);
     if (found?.metadata?.uid !== uid) return "conflict";
     const { metadata = {}, spec } = renderPostgresGuard(guard);
@@ -248,33 +250,33 @@ export class MemoryInstanceWorld implements InstanceWorld {
       metadata: { ...found.metadata, ...metadata, generation: (found.metadata?.generation ?? 0) + 1 },
       spec: withPatch(found.spec, spec),
     } as Stored["StatefulSet"]);
-    this.loseAnswer(`guard StatefulSet ${name}`);
+    this.loseResponse(`guard StatefulSet ${name}`);
     return "patched";
   };
 
   async #patch(verb: string, instance: Instance, change: (found: FireboltInstance) => FireboltInstance): Promise<void> {
     const name = instance.metadata?.name ?? "";
-    this.#ask(`${verb} ${name}`);
+    this.#send(`${verb} ${name}`);
     const found = this.get("FireboltInstance", name);
     if (found === undefined || found.metadata?.resourceVersion !== instance.metadata?.resourceVersion)
       throw new KubeApiError("PATCH", 409, { reason: "Conflict" });
     const { deletionTimestamp, finalizers } = this.put("FireboltInstance", change(found)).metadata ?? {};
     if (deletionTimestamp !== undefined && finalizers?.length === 0) this.drop("FireboltInstance", name);
-    this.loseAnswer(`${verb} ${name}`);
+    this.loseResponse(`${verb} ${name}`);
   }
 
   createSecret = async (secret: V1Secret): Promise<"created" | "exists"> => {
     const name = secret.metadata?.name ?? "";
-    this.#ask(`create Secret ${name}`);
+    this.#send(`create Secret ${name}`);
     if (this.get("Secret", name) !== undefined) return "exists";
     this.put("Secret", secret);
-    this.loseAnswer(`create Secret ${name}`);
+    this.loseResponse(`create Secret ${name}`);
     return "created";
   };
 
   create = async (object: Rendered): Promise<"created" | "exists"> => {
     const { kind, metadata } = object;
-    this.#ask(`create ${kind} ${metadata.name}`);
+    this.#send(`create ${kind} ${metadata.name}`);
     if (this.get(kind, metadata.name) !== undefined) return "exists";
     this.#store(object, "create");
     return "created";
@@ -282,23 +284,23 @@ export class MemoryInstanceWorld implements InstanceWorld {
 
   update = async (object: Rendered, uid: string): Promise<Update> => {
     const { kind, metadata } = object;
-    this.#ask(`update ${kind} ${metadata.name}`);
+    this.#send(`update ${kind} ${metadata.name}`);
     if (this.get(kind, metadata.name)?.metadata?.uid !== uid) return { type: "conflict" };
     this.#store(object, "update");
     return { type: "updated", editor: "kubectl-edit" };
   };
 
   rehearse = async ({ kind, metadata }: Rendered) => {
-    this.#ask(`rehearse ${kind} ${metadata.name}`);
+    this.#send(`rehearse ${kind} ${metadata.name}`);
   };
 
   overwrite = async (object: Rendered) => {
-    this.#ask(`overwrite ${object.kind} ${object.metadata.name}`);
+    this.#send(`overwrite ${object.kind} ${object.metadata.name}`);
     this.#store(object, "update");
   };
 
   #store(rendered: Rendered, verb: "create" | "update"): void {
-    const object = this.mutate(structuredClone(rendered)) as Stored[AppliedKind];
+    const object = this.mutate(structuredClone(rendered)) as Stored[RenderedKind];
     const found = this.get(rendered.kind, rendered.metadata.name);
     if (rendered.kind === "RoleBinding" && found !== undefined && "roleRef" in found)
       if (!isDeepStrictEqual(found.roleRef, rendered.roleRef))
@@ -306,9 +308,9 @@ export class MemoryInstanceWorld implements InstanceWorld {
     const { uid, generation = 0 } = found?.metadata ?? {};
     const metadata = { ...object.metadata, ...(uid === undefined ? {} : { uid }), generation: generation + 1 };
     const status = found !== undefined && "status" in found ? { status: found.status } : {};
-    this.put(rendered.kind, { ...object, ...status, metadata } as Stored[AppliedKind]);
+    this.put(rendered.kind, { ...object, ...status, metadata } as Stored[RenderedKind]);
     if (rendered.kind === "StatefulSet") this.makeClaim(rendered.metadata.name);
-    this.loseAnswer(`${verb} ${rendered.kind} ${rendered.metadata.name}`);
+    this.loseResponse(`${verb} ${rendered.kind} ${rendered.metadata.name}`);
   }
 
   /** What the StatefulSet controller and a provisioner do: the claim of a pod that is to run and has none. */
@@ -325,22 +327,22 @@ export class MemoryInstanceWorld implements InstanceWorld {
   }
 
   remove = async (_namespace: string, { kind, name, uid }: Removal): Promise<"accepted" | "conflict"> => {
-    this.#ask(`delete ${kind} ${name}`);
+    this.#send(`delete ${kind} ${name}`);
     const found = this.get(kind, name);
     if (found !== undefined && found.metadata?.uid !== uid) return "conflict";
     this.drop(kind, name);
-    this.loseAnswer(`delete ${kind} ${name}`);
+    this.loseResponse(`delete ${kind} ${name}`);
     return "accepted";
   };
 
-  writeStatus = async (instance: Instance, status: InstanceStatus): Promise<StatusWriteAnswer> => {
+  writeStatus = async (instance: Instance, status: InstanceStatus): Promise<StatusWriteResult> => {
     const name = instance.metadata?.name ?? "";
-    this.#ask(`status ${name}`);
+    this.#send(`status ${name}`);
     const found = this.get("FireboltInstance", name);
     if (found === undefined) return { type: "gone" };
     if (found.metadata?.resourceVersion !== instance.metadata?.resourceVersion) return { type: "conflict" };
     const stored = this.put("FireboltInstance", { ...found, status });
-    this.loseAnswer(`status ${name}`);
+    this.loseResponse(`status ${name}`);
     return { type: "written", instance: stored };
   };
 }

@@ -1,25 +1,18 @@
 // A life of an instance, a class and engines that makes the manager use everything it may: create, roll, stop, start, repair, get
 // stuck, delete. Acts and looks as administrator, never as the manager.
+import { collectionPath } from "@firebolt-operator/kube";
 import { type Api, valueAt } from "@firebolt-operator/kube/testing";
 import { expect } from "vitest";
 import { LABEL } from "../../src/api/labels.ts";
+import { KINDS } from "../../src/instance/kinds.ts";
 import { eventually } from "./cluster.ts";
 import { engine, engineClass, instance } from "./manifests.ts";
 import { type Need, ownerNeeds, passedOn } from "./rbac-grants.ts";
 
 const PATIENCE = { timeoutMs: 90_000 };
 const MERGE = "application/merge-patch+json";
-const CHILDREN = [
-  "api/v1/configmaps",
-  "api/v1/services",
-  "api/v1/serviceaccounts",
-  "api/v1/secrets",
-  "apis/apps/v1/statefulsets",
-  "apis/apps/v1/deployments",
-  "apis/policy/v1/poddisruptionbudgets",
-  "apis/rbac.authorization.k8s.io/v1/roles",
-  "apis/rbac.authorization.k8s.io/v1/rolebindings",
-];
+/** Every kind of object that instances and engines own; engines own no other kind than instances do. */
+const CHILDREN = Object.values(KINDS).map((type) => collectionPath(type).slice(1));
 const PLURALS = new Map([
   ["FireboltEngine", "fireboltengines"],
   ["FireboltInstance", "fireboltinstances"],

@@ -1,5 +1,6 @@
-// Whether the claim of the built-in PostgreSQL is still the one that holds the catalogue. A StatefulSet makes a deleted claim anew, and
-// PostgreSQL initialises an empty one without a word: the operator remembers the uid and starts no other without a person's consent. Pure.
+// Whether the claim of the built-in PostgreSQL is still the one that holds the catalogue. A StatefulSet recreates a
+// deleted claim, and PostgreSQL silently initialises an empty one: the operator stores the uid and accepts no other
+// without consent. Pure.
 import { ANNOTATION } from "../../api/labels.ts";
 import { stableText } from "../../pods/stable-text.ts";
 import type { Finding } from "../decision.ts";
@@ -9,19 +10,19 @@ import { hasPostgresGuard } from "../render/postgres.ts";
 import { type ClaimView, childOf, type InstanceSnapshot } from "../snapshot.ts";
 
 export type Catalogue =
-  /** An external database, or no claim was ever seen. */
+  /** An external database, or no claim was ever observed. */
   | { readonly type: "none" }
   | { readonly type: "intact"; readonly claim: ClaimView }
-  /** Deleted, and kept only by the pod that uses it. `consent` is what is annotated. */
-  | { readonly type: "leaving"; readonly claim: ClaimView; readonly accepted: boolean; readonly consent: Consent }
-  /** Gone, or replaced by `claim`. */
+  /** Being deleted, and kept only by the pod that uses it. `consent` is the value of the annotation. */
+  | { readonly type: "terminating"; readonly claim: ClaimView; readonly accepted: boolean; readonly consent: Consent }
+  /** Deleted, or replaced by `claim`. */
   | {
       readonly type: "lost";
       readonly claim: ClaimView | undefined;
       readonly remembered: string;
       readonly consent: Consent;
     }
-  /** The same, and somebody consented to go on with what is there now, or with a new claim. */
+  /** The same, and the annotation accepts the claim that exists now, or a new one. */
   | { readonly type: "accepted"; readonly claim: ClaimView | undefined; readonly remembered: string };
 
 type Consent = string | undefined;
@@ -35,45 +36,47 @@ export function catalogueOf(s: Known): Catalogue {
   if (remembered === undefined) return { type: "none" };
   const acceptsLoss = consent === consentToLoss(remembered);
   if (claim?.uid === remembered)
-    return claim.isLeaving ? { type: "leaving", claim, accepted: acceptsLoss, consent } : { type: "intact", claim };
+    return claim.isTerminating
+      ? { type: "terminating", claim, accepted: acceptsLoss, consent }
+      : { type: "intact", claim };
   const accepted = acceptsLoss || (claim !== undefined && consent === claim.uid);
   return accepted ? { type: "accepted", claim, remembered } : { type: "lost", claim, remembered, consent };
 }
 
 /**
- * A consent names one loss, so that one which stays, in Git say, accepts no other. The bare uid accepts the claim that is there; were it
- * to accept the loss of that claim as well, it would do so unseen.
+ * A consent names one loss, so that one that is kept (in Git, for example) accepts no other. The bare uid accepts the
+ * claim that exists; if it accepted the loss of that claim as well, that loss would go unnoticed.
  */
 const consentToLoss = (uid: string): string => `lost-${uid}`;
 
-/** What the StatefulSet was stopped for, should the status be gone. */
+/** The uid that the StatefulSet was stopped for, in case the status was emptied. */
 function noted({ children, identity }: Known): string | undefined {
   const statefulSet = childOf({ children }, "StatefulSet", postgresName(identity.name));
   return statefulSet.type === "live" ? statefulSet.object.metadata?.annotations?.[ANNOTATION.lostClaim] : undefined;
 }
 
 /**
- * A claim without a volume holds nothing. One that is on its way out counts only where the instance's own StatefulSet uses it: it may
- * be a former instance's.
+ * A claim without a volume holds nothing. One that is being deleted counts only if the instance's own StatefulSet uses
+ * it: it may belong to an earlier instance.
  */
 function firstSeen({ claim, children, identity }: Known): string | undefined {
   if (claim?.volumeName === undefined) return undefined;
   const isOurs = childOf({ children }, "StatefulSet", postgresName(identity.name)).type === "live";
-  return claim.isLeaving && !isOurs ? undefined : claim.uid;
+  return claim.isTerminating && !isOurs ? undefined : claim.uid;
 }
 
-/** The uid to remember from now on. None: what was lost is given up, and what takes its place holds nothing yet. */
+/** The uid to store from now on. None: the lost catalogue is given up, and its successor holds nothing yet. */
 export function rememberedClaim(catalogue: Catalogue): string | undefined {
   switch (catalogue.type) {
     case "none":
       return undefined;
     case "intact":
-    case "leaving":
+    case "terminating":
       return catalogue.claim.uid;
     case "lost":
       return catalogue.remembered;
     case "accepted":
-      if (catalogue.claim?.isLeaving === true) return catalogue.remembered;
+      if (catalogue.claim?.isTerminating === true) return catalogue.remembered;
       return catalogue.claim !== undefined && hadVolume(catalogue.claim) ? catalogue.claim.uid : undefined;
     default:
       return catalogue satisfies never;
@@ -83,44 +86,44 @@ export function rememberedClaim(catalogue: Catalogue): string | undefined {
 const hadVolume = ({ volumeName, wasBound }: ClaimView): boolean => volumeName !== undefined || wasBound;
 
 /**
- * A claim that a former instance left, on its way out: a StatefulSet that is made now would use it, and its end would look like the
- * loss of this instance's catalogue.
+ * A claim of an earlier instance that is still being deleted: a StatefulSet that is created now would use it, and its
+ * deletion would look like the loss of this instance's catalogue.
  */
 export function formerClaimFinding(s: Known): Finding | undefined {
   const { claim, children, identity } = s;
   const isOurs = childOf({ children }, "StatefulSet", postgresName(identity.name)).type === "live";
-  if (claim?.isLeaving !== true || isOurs || catalogueOf(s).type !== "none") return undefined;
+  if (claim?.isTerminating !== true || isOurs || catalogueOf(s).type !== "none") return undefined;
   const message =
-    `PersistentVolumeClaim ${claimName(identity.name)} of a former instance is still being deleted; PostgreSQL starts once it is gone. ` +
+    `PersistentVolumeClaim ${claimName(identity.name)} of an earlier instance is still being deleted; PostgreSQL starts once it is deleted. ` +
     `If it stays, see which pod uses it: kubectl describe pvc ${claimName(identity.name)} -n ${identity.namespace}`;
   return { component: "metadata", reason: "PostgresEnsureFailed", message };
 }
 
-/** How PostgreSQL is to run: fenced lets the running pod be and starts no other. */
+/** How PostgreSQL is to run: fenced keeps the running pod and starts no other. */
 export type PostgresRun = "running" | "fenced" | "stopped";
 
 export function postgresRun(catalogue: Catalogue): PostgresRun {
   if (catalogue.type === "lost") return "stopped";
-  return catalogue.type === "leaving" && !catalogue.accepted ? "fenced" : "running";
+  return catalogue.type === "terminating" && !catalogue.accepted ? "fenced" : "running";
 }
 
 /** `rejection`: why the API server rejected the last write of PostgreSQL. */
 export function catalogueFinding(s: Known, rejection?: string): Finding | undefined {
   const catalogue = catalogueOf(s);
-  if (catalogue.type !== "leaving" && catalogue.type !== "lost") return undefined;
-  const text = catalogue.type === "leaving" ? leavingText(catalogue.claim, s.identity) : lostText(catalogue, s);
+  if (catalogue.type !== "terminating" && catalogue.type !== "lost") return undefined;
+  const text = catalogue.type === "terminating" ? terminatingText(catalogue.claim, s.identity) : lostText(catalogue, s);
   const message = `${ignoredText(catalogue)}${unguardedText(s, catalogue, rejection)}${text}`;
   return { component: "metadata", reason: "CatalogueLost", message };
 }
 
-/** In front: what a person has just set, and to no effect, is what they look for. */
+/** At the beginning of the message: a person who has just set the annotation, without effect, looks for it. */
 function ignoredText(catalogue: Extract<Catalogue, { consent: Consent }>): string {
   const { consent } = catalogue;
-  if (consent === undefined || (catalogue.type === "leaving" && catalogue.accepted)) return "";
+  if (consent === undefined || (catalogue.type === "terminating" && catalogue.accepted)) return "";
   return `the annotation ${ANNOTATION.acceptEmptyCatalogue} is ignored: ${JSON.stringify(stableText(consent))} does not name this loss. `;
 }
 
-function leavingText({ volumeName }: ClaimView, { namespace, name }: InstanceIdentity): string {
+function terminatingText({ volumeName }: ClaimView, { namespace, name }: InstanceIdentity): string {
   const pod = `${postgresName(name)}-0`;
   const volume = volumeName === undefined ? "its PersistentVolume" : volumeName;
   return (
@@ -132,7 +135,7 @@ function leavingText({ volumeName }: ClaimView, { namespace, name }: InstanceIde
 }
 
 /**
- * An empty database that runs is the worst that can be, and nobody expects it. What is said of it is what was seen, not what was
+ * An empty database that accepts writes is the worst case. The message reports what was observed, not what was
  * requested.
  */
 function unguardedText(s: Known, { type }: Catalogue, rejection: string | undefined): string {
@@ -140,12 +143,12 @@ function unguardedText(s: Known, { type }: Catalogue, rejection: string | undefi
   const rejected = (what: string) => (rejection === undefined ? "" : `; the API server rejects ${what}: ${rejection}`);
   if (type === "lost" && isRunning(s))
     return `StatefulSet ${name} is still running PostgreSQL, possibly on an EMPTY catalogue that takes writes${rejected("stopping it")}. `;
-  if (type === "leaving" && rejection !== undefined && !isGuarded(s, "fenced"))
+  if (type === "terminating" && rejection !== undefined && !isGuarded(s, "fenced"))
     return `StatefulSet ${name} will start PostgreSQL with an EMPTY catalogue once its pod stops${rejected("keeping it from that")}. `;
   return "";
 }
 
-/** Wanted or still there. */
+/** Desired or still present. */
 function isRunning(s: Known): boolean {
   const found = childOf(s, "StatefulSet", postgresName(s.identity.name));
   if (found.type !== "live") return false;

@@ -1,5 +1,5 @@
-// One decision about an instance (docs/design/instance.md#steps-of-a-pass). Pure: no I/O, no clock, no memory of earlier passes but what
-// the snapshot holds.
+// One decision about an instance (docs/design/instance.md#steps-of-a-pass). Pure: no I/O, no clock, and no state of
+// earlier passes but that in the snapshot.
 import { copyOf } from "../../api/deep-readonly.ts";
 import type { InstanceStatus } from "../../api/instance-status.ts";
 import { violationsText } from "../../podtemplate/violation.ts";
@@ -17,17 +17,18 @@ import { isComplete, isServing } from "./readiness.ts";
 import { computeSafeguards, computeSteps } from "./steps.ts";
 
 export function computeInstance(s: InstanceSnapshot): InstanceDecision {
+  if (s.lostId !== undefined) return refuseLostId(s, s.lostId);
   if (s.phase === undefined) return { type: "initialise", status: initialStatus(s) };
   const isHeld = s.heldBy.length > 0;
   if (isHeld && isForeground(s.instance)) return { type: "hold", status: heldStatus(s) };
-  // Consent to the loss that keeps it at rest is somebody's act as well.
+  // Consent to the loss that keeps it at rest releases it as well.
   const rests = isAtRest(s) && !(showsLoss(s.instance) && !isLost(s));
   // Safety first: no database starts on a volume that is not its own, whatever else the operator has stopped doing.
   if (rests && isLost(s)) return refuse(s);
-  if (rests) return firstSight(s) ?? (isHeld ? { type: "hold", status: heldStatus(s) } : { type: "rest" });
+  if (rests) return rememberClaim(s) ?? (isHeld ? { type: "hold", status: heldStatus(s) } : { type: "rest" });
   const finding = refusal(s);
   if (finding !== undefined) return refuse(s, finding);
-  // Before the database starts: a process that ends in between must not find the consent as good as new.
+  // Before the database starts: after a crash in between, the consent must not count again.
   if (isConsentUnused(s)) return { type: "remember", status: nextStatus(s) };
   const metadata = childOf(s, "Deployment", metadataName(s.identity.name));
   const gateway = childOf(s, "Deployment", gatewayName(s.identity.name));
@@ -45,17 +46,20 @@ function isConsentUnused(s: InstanceSnapshot): boolean {
   return catalogue.type === "accepted" && rememberedClaim(catalogue) !== s.instance.status?.builtInPostgres?.claimUID;
 }
 
-/** What an instance at rest still learns: without it nobody would notice the loss of a claim that got its volume since. */
-function firstSight(s: InstanceSnapshot): InstanceDecision | undefined {
+/**
+ * What an instance at rest still stores: without it the loss of a claim that has got its volume since would go
+ * unnoticed.
+ */
+function rememberClaim(s: InstanceSnapshot): InstanceDecision | undefined {
   const { status } = s.instance;
   const claimUID = rememberedClaim(catalogueOf(s));
   if (claimUID === undefined || claimUID === status?.builtInPostgres?.claimUID) return undefined;
   return { type: "remember", status: { ...copyOf<InstanceStatus>(status ?? {}), builtInPostgres: { claimUID } } };
 }
 
-/** Without its account id an instance cannot be rendered, and a new id would not be its own. */
-export function refuseLostId(s: InstanceSnapshot, message: string): InstanceDecision {
-  if (isAtRest(s) && !isLost(s)) return firstSight(s) ?? { type: "rest" };
+/** Without its account id an instance cannot be rendered, and a new id would be that of another account. */
+function refuseLostId(s: InstanceSnapshot, message: string): InstanceDecision {
+  if (isAtRest(s) && !isLost(s)) return rememberClaim(s) ?? { type: "rest" };
   return refuse(s, { component: "metadata", reason: "EnsureFailed", message });
 }
 
@@ -71,7 +75,7 @@ function isLost(s: InstanceSnapshot): boolean {
   return postgresRun(catalogueOf(s)) !== "running";
 }
 
-/** Whether the pass needs to know about the database's Secret at all. */
+/** Whether the pass needs the Secret of the database at all. */
 export function needsCredentials({ phase, instance }: Pick<InstanceSnapshot, "phase" | "instance">): boolean {
   const rests = isAtRest({ phase, instance }) && !showsLoss(instance);
   return phase !== undefined && !rests && specRefusal(instance) === undefined;
@@ -81,7 +85,7 @@ function refusal(s: InstanceSnapshot): Finding | undefined {
   const { instance, credentials } = s;
   const found = specRefusal(instance);
   if (found !== undefined) return found;
-  // Before the credentials: without its catalogue a database needs no new password, and must not get one.
+  // Before the credentials: a database without its catalogue needs no new password, and must not get one.
   if (isLost(s)) return undefined;
   const former = formerClaimFinding(s);
   if (former !== undefined) return former;

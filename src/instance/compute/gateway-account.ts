@@ -1,5 +1,6 @@
-// Whether the gateway's ServiceAccount is still the one that its pods got their tokens from. Tokens are bound to the uid of the account:
-// one that was deleted and created again has the same name and rights, and the tokens of running pods are rejected. Pure.
+// Whether the gateway's ServiceAccount is still the one that issued the tokens of its pods. Tokens are bound to the uid
+// of the account: an account that was deleted and created again has the same name and rights, but rejects the tokens of
+// running pods. Pure.
 import type { InstanceStatus } from "../../api/instance-status.ts";
 import { gatewayName } from "../names.ts";
 import { ownsGatewayIdentity } from "../render/gateway-identity.ts";
@@ -7,7 +8,7 @@ import { childOf, type InstanceSnapshot } from "../snapshot.ts";
 
 export type GatewayAccount = NonNullable<InstanceStatus["gatewayAccount"]>;
 
-/** What is known of the account from now on; undefined where it is the user's, or was never seen. */
+/** The account to store from now on; undefined where it is the user's, or was never observed. */
 export function gatewayAccountOf(s: InstanceSnapshot): GatewayAccount | undefined {
   const { spec, status } = s.instance;
   if (!ownsGatewayIdentity(spec)) return undefined;
@@ -18,7 +19,7 @@ export function gatewayAccountOf(s: InstanceSnapshot): GatewayAccount | undefine
   return known === undefined ? { uid } : { uid, replaced: true };
 }
 
-/** Stamped on the pods, so that a change rolls them. An account that was never replaced leaves no trace. */
+/** Set on the pods, so that a change rolls them. Undefined for an account that was never replaced. */
 export function replacedAccountUid(s: InstanceSnapshot): string | undefined {
   const account = gatewayAccountOf(s);
   return account?.replaced === true ? account.uid : undefined;

@@ -36,10 +36,12 @@ function snapshot(
     settings: { images: OPERATOR_DEFAULTS.images, metadataConfigFormat: "xml" },
     heldBy: [],
     seen: new Set(),
+    lostId: undefined,
+    rejections: undefined,
     troubles: {},
     claim: undefined,
     isClaimConfirmed: false,
-    refusedGrowth: undefined,
+    rejectedGrowth: undefined,
     remadeFor: undefined,
     secret: undefined,
     credentials: { type: "usable" },
@@ -90,7 +92,7 @@ describe("roll-up", () => {
     expect(status.gatewayEndpoint).toBeDefined();
   });
 
-  test("without its database metadata is of no use, whatever its pods report", () => {
+  test("without its database metadata is not ready, whatever its pods report", () => {
     const findings: Finding[] = [{ component: "metadata", reason: "PostgresSecretPreflightFailed", message: "gone" }];
     const status = nextStatus(snapshot(deployment(1), deployment(1), { phase: "Ready" }), { findings });
     expect([status.metadataReady, status.metadataEndpoint, status.phase]).toEqual([false, undefined, "Degraded"]);

@@ -1,28 +1,28 @@
-// The status a pass ends in: endpoints and flags by what was observed, one condition per component, the roll-up over all of
-// them, and the phase that follows from it. Ready phase, Ready=True and all components True are one and the same.
+// The status that a pass stores: endpoints and flags from what was observed, one condition per component, Ready as
+// their summary, and the phase that follows from it. Phase Ready, Ready=True and all components True always coincide.
 import { findCondition, type Verdict, withVerdict } from "../../api/condition-list.ts";
 import type { Condition } from "../../api/conditions.ts";
 import { copyOf } from "../../api/deep-readonly.ts";
 import type { InstanceStatus } from "../../api/instance-status.ts";
 import { ANNOTATION } from "../../api/labels.ts";
-import { withNextStep } from "../../api/next-step.ts";
 import type { InstanceConditionType } from "../../api/reasons.ts";
-import { troubleText } from "../../pods/pod-trouble.ts";
-import { growthTrouble } from "../database/storage.ts";
 import type { Finding } from "../decision.ts";
 import { gatewayEndpoint, gatewayName, metadataEndpoint, metadataName } from "../names.ts";
-import { childOf, type InstanceSnapshot, type VolumeTrouble } from "../snapshot.ts";
-import { wakeOffHint } from "../wake-off.ts";
+import { childOf, type InstanceSnapshot } from "../snapshot.ts";
 import { catalogueFinding, catalogueOf, postgresRun, rememberedClaim } from "./catalogue.ts";
 import { gatewayAccountOf } from "./gateway-account.ts";
 import { heldMessage } from "./held.ts";
-import { isAtRest, nextPhase, resetHint } from "./phase.ts";
+import { isAtRest, nextPhase, resetFailedValue, resetHint } from "./phase.ts";
 import { isRolledOut, isServing } from "./readiness.ts";
+import { causeHash, causeText, findingHash, shownCause } from "./shown-cause.ts";
+import { wakeDisabledBy, wakeDisabledText } from "./wake-disabled.ts";
 
 export interface StatusOptions {
-  /** What keeps components from being ready, besides what their Deployments say. The first of a component counts. */
+  /**
+   * What keeps components from being ready, besides the status of their Deployments. The first of a component counts.
+   */
   readonly findings?: readonly Finding[];
-  /** A finding is final: the operator gives up until somebody acts. */
+  /** A finding is final: the operator stops trying until the spec or the annotation `reset-failed` changes. */
   readonly isFinal?: boolean;
   /** Why the API server rejected a write of PostgreSQL. */
   readonly rejection?: string | undefined;
@@ -33,9 +33,9 @@ type InstanceVerdict = Verdict<InstanceConditionType>;
 type StoredVerdict = Verdict<InstanceConditionType, string>;
 type Component = Finding["component"];
 
-/** In the order in which the roll-up looks at them. AuthReady stands beside it. */
+/** In the order in which Ready summarises them. AuthReady is not part of it. */
 const ROLLED_UP = ["MetadataReady", "GatewayReady", "EngineTLSReady", "GatewayTLSReady"] as const;
-/** Features that cannot be switched on yet. */
+/** Features that cannot be enabled yet. */
 const DISABLED: readonly InstanceVerdict[] = (["AuthReady", "EngineTLSReady", "GatewayTLSReady"] as const).map(
   (type) => ({ type, status: "True", reason: "Disabled", message: "not enabled" }),
 );
@@ -45,56 +45,105 @@ export function nextStatus(
   { findings: found = [], isFinal: isGivenUp = false, rejection }: StatusOptions = {},
 ): InstanceStatus {
   const catalogue = catalogueOf(s);
-  // A database that is fenced while the instance is at rest does not set it in motion again.
+  // Fencing the database of an instance at rest does not start another attempt.
   const isFinal = isGivenUp || (isAtRest(s) && postgresRun(catalogue) !== "running");
   const lost = catalogueFinding(s, rejection);
-  // Whatever else is wrong: nothing is as bad, and nothing helps before it.
+  // It comes before every other finding: nothing else helps until it is resolved.
   const findings = lost === undefined ? found : [lost, ...found];
-  // Without its database the service is of no use, whatever its pods say.
+  // Without its database the service cannot work, even if its pods are ready.
   const cutOff = catalogue.type === "lost" || findings.some(({ reason }) => reason === "PostgresSecretPreflightFailed");
   const metadataReady = !cutOff && isServing(childOf(s, "Deployment", metadataName(s.identity.name)));
   const gatewayReady = isServing(childOf(s, "Deployment", gatewayName(s.identity.name)));
   const judged = [
     verdictOf("metadata", metadataReady, findings, s),
-    withHint(verdictOf("gateway", gatewayReady, findings, s), wakeOffHint(s)),
+    withHint(verdictOf("gateway", gatewayReady, findings, s), wakeHint(s)),
     ...DISABLED,
   ];
   const components = applied(s.instance.status?.conditions, judged, s);
   const ready = heldVerdict(s) ?? rollUp(components);
-  const hint = isFinal ? resetHint(s.instance.metadata?.annotations?.[ANNOTATION.resetFailed]) : "";
-  const stored = copyOf<InstanceStatus>(s.instance.status ?? {});
-  const { metadataEndpoint: _, gatewayEndpoint: __, gatewayAccount: ___, builtInPostgres, ...kept } = stored;
+  const kept = keptFields(s);
+  const { builtInPostgres } = s.instance.status ?? {};
   const claimUID = catalogue.type === "none" ? builtInPostgres?.claimUID : rememberedClaim(catalogue);
   const gatewayAccount = gatewayAccountOf(s);
   return {
     ...kept,
-    // With an external database the last one stays: its claim is the way back.
+    // With an external database the last one is kept: its claim is the way back.
     ...(claimUID === undefined ? {} : { builtInPostgres: { claimUID } }),
     ...(gatewayAccount === undefined ? {} : { gatewayAccount }),
+    ...(isFinal ? observedReset(s) : {}),
+    ...reported(s, findings),
     phase: isFinal ? "Failed" : nextPhase(s.phase, ready.status === "True"),
     metadataReady,
     gatewayReady,
     ...(metadataReady ? { metadataEndpoint: metadataEndpoint(s.identity) } : {}),
     ...(gatewayReady ? { gatewayEndpoint: gatewayEndpoint(s.identity) } : {}),
-    conditions: applied(components, [withHint(ready, hint)], s),
+    conditions: applied(components, [isFinal ? withHint(ready, resetHint(resetFailedValue(s.instance))) : ready], s),
   };
 }
 
-/** Before anything is known about the components. */
+/** The stored status without the fields that are computed anew. */
+function keptFields({ instance }: InstanceSnapshot): InstanceStatus {
+  const {
+    metadataEndpoint: _,
+    gatewayEndpoint: __,
+    gatewayAccount: ___,
+    builtInPostgres: ____,
+    observedResetFailed: _____,
+    reported: ______,
+    ...kept
+  } = copyOf<InstanceStatus>(instance.status ?? {});
+  return kept;
+}
+
+function observedReset({ instance }: InstanceSnapshot): Pick<InstanceStatus, "observedResetFailed"> {
+  const observedResetFailed = resetFailedValue(instance);
+  return observedResetFailed === undefined ? {} : { observedResetFailed };
+}
+
+/** Hashes of the causes that the conditions show now, and whether GatewayReady shows that waking is disabled. */
+function reported(s: InstanceSnapshot, findings: readonly Finding[]): Pick<InstanceStatus, "reported"> {
+  const [metadata, gateway] = [reportedHash("metadata", findings, s), reportedHash("gateway", findings, s)];
+  const wakeDisabled = wakeDisabledBy(s) !== undefined;
+  if (metadata === undefined && gateway === undefined && !wakeDisabled) return {};
+  return {
+    reported: {
+      ...(metadata === undefined ? {} : { metadata }),
+      ...(gateway === undefined ? {} : { gateway }),
+      ...(wakeDisabled ? { wakeDisabled } : {}),
+    },
+  };
+}
+
+/**
+ * Of the findings only a lost catalogue is reported at every stage; the others are reported when the condition's reason
+ * changes.
+ */
+function reportedHash(component: Component, findings: readonly Finding[], s: InstanceSnapshot): string | undefined {
+  const finding = findingOf(component, findings);
+  if (finding !== undefined) return finding.reason === "CatalogueLost" ? findingHash(finding) : undefined;
+  const cause = shownCause(component, s);
+  return cause && causeHash(cause);
+}
+
+/** Before the components are observed. */
 export function initialStatus(s: InstanceSnapshot): InstanceStatus {
   const components = applied(s.instance.status?.conditions, DISABLED, s);
   const kept = copyOf<InstanceStatus>(s.instance.status ?? {});
   return { ...kept, phase: "Provisioning", conditions: applied(components, [rollUp(components)], s) };
 }
 
-/** The components are left as they were last seen. */
+/** The conditions of the components stay as they were last observed. */
 export function heldStatus(s: InstanceSnapshot): InstanceStatus {
   const kept = copyOf<InstanceStatus>(s.instance.status ?? {});
-  const { resetFailed } = ANNOTATION;
-  const hint = s.phase === "Failed" ? resetHint(s.instance.metadata?.annotations?.[resetFailed]) : "";
   const held = heldVerdict(s) ?? rollUp(s.instance.status?.conditions ?? []);
-  const conditions = applied(s.instance.status?.conditions, [withHint(held, hint)], s);
-  return { ...kept, phase: s.phase === "Failed" ? s.phase : nextPhase(s.phase, false), conditions };
+  const ready = s.phase === "Failed" ? withHint(held, resetHint(resetFailedValue(s.instance))) : held;
+  const { observedResetFailed: _, ...rest } = kept;
+  return {
+    ...rest,
+    ...(s.phase === "Failed" ? observedReset(s) : {}),
+    phase: s.phase === "Failed" ? s.phase : nextPhase(s.phase, false),
+    conditions: applied(s.instance.status?.conditions, [ready], s),
+  };
 }
 
 function heldVerdict({ heldBy, identity, instance }: InstanceSnapshot): InstanceVerdict | undefined {
@@ -104,7 +153,7 @@ function heldVerdict({ heldBy, identity, instance }: InstanceSnapshot): Instance
   return { type: "Ready", status: "False", reason: "DeletionBlocked", message };
 }
 
-/** Counts of replicas stay out of the messages: they would make a write of every pod that comes and goes. */
+/** Messages contain no replica counts: otherwise every pod that starts or terminates would cause a status write. */
 function verdictOf(
   component: Component,
   serving: boolean,
@@ -112,34 +161,30 @@ function verdictOf(
   s: InstanceSnapshot,
 ): InstanceVerdict {
   const type = component === "metadata" ? "MetadataReady" : "GatewayReady";
-  const finding = findings.find((candidate) => candidate.component === component);
+  const finding = findingOf(component, findings);
   if (finding !== undefined) return { type, status: "False", reason: finding.reason, message: finding.message };
   const deployment = component === "metadata" ? metadataName(s.identity.name) : gatewayName(s.identity.name);
-  const trouble = troubleOf(component, s);
+  const cause = shownCause(component, s);
   if (!serving) {
-    const message = `Deployment ${deployment} has no ready replica${trouble === undefined ? "" : `: ${trouble}`}`;
+    const message = `Deployment ${deployment} has no ready replica${cause === undefined ? "" : `: ${causeText(cause)}`}`;
     return { type, status: "False", reason: "Provisioning", message };
   }
-  const isStuck = trouble !== undefined && !isRolledOut(childOf(s, "Deployment", deployment));
+  const isStuck = cause?.type !== "growth" && !isRolledOut(childOf(s, "Deployment", deployment));
   const but = isStuck ? ", but its rollout is stuck" : ", but something is wrong";
-  // A volume that stays as it is keeps nothing from running, so it explains nothing else.
-  const told = trouble ?? (component === "metadata" ? textOf(growthTrouble(s)) : undefined);
-  const message = `Deployment ${deployment} has a ready replica${told === undefined ? "" : `${but}: ${told}`}`;
+  const message = `Deployment ${deployment} has a ready replica${cause === undefined ? "" : `${but}: ${causeText(cause)}`}`;
   return { type, status: "True", reason: "Ready", message };
 }
 
-/** A metadata service waits for its database, and that for its volume: what is wrong there comes first. */
-function troubleOf(component: Component, { troubles }: InstanceSnapshot): string | undefined {
-  if (component === "metadata" && troubles.volume !== undefined) return textOf(troubles.volume);
-  const found = component === "metadata" ? (troubles.postgres ?? troubles.metadata) : troubles.gateway;
-  return found === undefined ? undefined : troubleText(found);
+function findingOf(component: Component, findings: readonly Finding[]): Finding | undefined {
+  return findings.find((candidate) => candidate.component === component);
 }
 
-function textOf(trouble: VolumeTrouble | undefined): string | undefined {
-  return trouble === undefined ? undefined : withNextStep(trouble.cause, trouble.next);
+function wakeHint(s: InstanceSnapshot): string {
+  const account = wakeDisabledBy(s);
+  return account === undefined ? "" : `; ${wakeDisabledText(account)}`;
 }
 
-/** A hint may begin with a full stop; two in a row are a mistake. */
+/** A hint may begin with a full stop, which replaces that of the message. */
 function withHint(verdict: StoredVerdict, hint: string): StoredVerdict {
   const { message } = verdict;
   const before = hint.startsWith(".") && message.endsWith(".") ? message.slice(0, -1) : message;
@@ -150,7 +195,7 @@ function rollUp(conditions: readonly Readonly<Condition>[]): StoredVerdict {
   const found = ROLLED_UP.map((type) => [type, findCondition(conditions, type)] as const);
   const unknown = found.find(([, condition]) => condition === undefined);
   if (unknown !== undefined)
-    return { type: "Ready", status: "False", reason: "Initializing", message: `${unknown[0]} is not known yet` };
+    return { type: "Ready", status: "False", reason: "Initializing", message: `${unknown[0]} is not yet observed` };
   for (const [type, condition] of found)
     if (condition !== undefined && condition.status !== "True")
       return { type: "Ready", status: "False", reason: condition.reason, message: `${type}: ${condition.message}` };

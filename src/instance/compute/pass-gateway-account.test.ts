@@ -1,5 +1,6 @@
-// Passes over a world in memory: a ServiceAccount of the gateway that was deleted and created again. Tokens of running pods belong to the
-// account that is gone, so the pods are replaced; an account that was never replaced leaves no trace on them.
+// Passes over a fake cluster in memory: a ServiceAccount of the gateway that was deleted and created again. Tokens of
+// running pods belong to the deleted account, so the pods are replaced; an account that was never replaced leaves no
+// trace on them.
 import { expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
 
@@ -9,7 +10,7 @@ const stampOf = (run: InstanceRun) =>
 const accountOf = (run: InstanceRun) => run.world.get("ServiceAccount", "lakeside-gateway")?.metadata?.uid;
 const restarts = (run: InstanceRun) => run.events.filter(({ reason }) => reason === "GatewayRestarted");
 
-test("an account that was never replaced is remembered, and nothing is stamped", async () => {
+test("an account that was never replaced is remembered, and nothing is set on the pods", async () => {
   const run = new InstanceRun();
   await run.settle();
   expect(run.status.gatewayAccount).toEqual({ uid: accountOf(run) });
@@ -17,7 +18,7 @@ test("an account that was never replaced is remembered, and nothing is stamped",
   expect(restarts(run)).toEqual([]);
 });
 
-test("a replaced account rolls the gateway once, with an event, whoever leads", async () => {
+test("a replaced account rolls the gateway once, with an event, whichever process leads", async () => {
   const run = new InstanceRun();
   await run.settle();
   const before = accountOf(run);
@@ -36,7 +37,7 @@ test("a replaced account rolls the gateway once, with an event, whoever leads", 
   expect(restarts(run)).toHaveLength(2);
 });
 
-test("an account that somebody else put in place counts as well once it is the instance's", async () => {
+test("an account that another writer created counts once the instance owns it", async () => {
   const run = new InstanceRun();
   await run.settle();
   const account = run.world.get("ServiceAccount", "lakeside-gateway");
@@ -45,7 +46,7 @@ test("an account that somebody else put in place counts as well once it is the i
   expect(stampOf(run)).toBe("restored");
 });
 
-test("an account of before, in a cache that lags behind, rolls nothing", async () => {
+test("a stale account in a cache that lags behind rolls nothing", async () => {
   const run = new InstanceRun();
   await run.settle();
   run.world.drop("ServiceAccount", "lakeside-gateway");

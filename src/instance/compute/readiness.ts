@@ -1,12 +1,12 @@
-// What a Deployment's own status says: whether anything serves, and whether a change has reached every pod.
+// Readiness of a Deployment from its status: whether a replica serves, and whether a change has reached every pod.
 import type { Child, Deployment, LiveObject } from "../children.ts";
 
-/** At least one ready replica. An object that is another's, or is going away, serves nobody. */
+/** At least one ready replica. An object of another owner, or one that is being deleted, does not count. */
 export function isServing(child: Child<LiveObject>): boolean {
   return child.type === "live" && (statusOf(child.object).readyReplicas ?? 0) >= 1;
 }
 
-/** Every pod is of the newest template, and none of an older one is left. */
+/** Every pod has the newest template, and none of an older one is left. */
 export function isRolledOut(child: Child<LiveObject>): boolean {
   if (child.type !== "live") return false;
   const { observedGeneration = 0, replicas = 0, updatedReplicas = 0, readyReplicas = 0 } = statusOf(child.object);
@@ -14,7 +14,10 @@ export function isRolledOut(child: Child<LiveObject>): boolean {
   return isCurrent && replicas === updatedReplicas && readyReplicas >= 1;
 }
 
-/** Rolled out, and as many replicas ready as are wanted. One that does not exist has nothing to look into. */
+/**
+ * Rolled out, with as many ready replicas as desired. A Deployment that does not exist counts as complete: it has no
+ * pods.
+ */
 export function isComplete(child: Child<LiveObject>): boolean {
   if (child.type !== "live" || !("status" in child.object)) return true;
   const wanted = "spec" in child.object ? replicasOf(child.object) : 1;

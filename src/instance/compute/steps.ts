@@ -1,8 +1,9 @@
-// The ordered steps of a pass (docs/design/instance.md#steps-of-a-pass): what has to be written so that the objects of an instance are what
-// they should be. Unchanged objects are not written again, and what switching a component off left behind goes once nobody uses it.
+// The ordered steps of a pass (docs/design/instance.md#steps-of-a-pass): the writes that bring the objects of an
+// instance to the desired state. Unchanged objects are not written again; objects of a disabled component are deleted
+// once no pod uses them.
 
 import { ANNOTATION } from "../../api/labels.ts";
-import { type AppliedKind, type Child, isOwnedBy, type LiveObject, type Rendered } from "../children.ts";
+import { type Child, isOwnedBy, type LiveObject, type Rendered, type RenderedKind } from "../children.ts";
 import { retainedFor } from "../database/retention.ts";
 import { claimTemplateOf, growth, isOutdated, isRefused, isReplaceable, validateVolume } from "../database/storage.ts";
 import type { Removal, Step, Write } from "../decision.ts";
@@ -31,7 +32,7 @@ export function computeSteps(s: InstanceSnapshot): readonly Step[] {
       component: "metadata",
       failure: "PostgresEnsureFailed",
       writes: [
-        // Where the data is gone, or about to go, a new password would only lock out whoever restores it.
+        // Where the data is lost, or about to be, a new password would only lock out a restored database.
         ...(postgresRun(catalogue) === "running" ? [...credentials(s), ...volume(s, catalogue)] : []),
         ...guards(s, catalogue),
         ...postgresWrites(s, objects.postgres),
@@ -47,8 +48,9 @@ export function computeSteps(s: InstanceSnapshot): readonly Step[] {
 }
 
 /**
- * What is written of an instance that is refused: its database does not start on a volume that is not its own. Where the claim never had
- * a volume and is not what the spec wants, the StatefulSet goes: it would make the claim anew as it was.
+ * The writes for an instance that is refused: its database does not start on a volume that is not its own. Where the
+ * claim never had a volume and differs from the spec, the StatefulSet is deleted: it would recreate the claim as it
+ * was.
  */
 export function computeSafeguards(s: InstanceSnapshot): readonly Step[] {
   const catalogue = catalogueOf(s);
@@ -65,7 +67,10 @@ export function computeSafeguards(s: InstanceSnapshot): readonly Step[] {
   return writes.length === 0 ? [] : [{ component: "metadata", failure: "PostgresEnsureFailed", writes }];
 }
 
-/** Before everything else that is written of PostgreSQL: a template that the API server rejects must not keep an empty database running. */
+/**
+ * Before every other write to PostgreSQL: a template that the API server rejects must not keep an empty database
+ * running.
+ */
 function guards(s: InstanceSnapshot, catalogue: Catalogue): readonly Write[] {
   const name = postgresName(s.identity.name);
   const [run, statefulSet] = [postgresRun(catalogue), childOf(s, "StatefulSet", name)];
@@ -98,15 +103,15 @@ function volume(s: InstanceSnapshot, catalogue: Catalogue): readonly Write[] {
 }
 
 /**
- * Where no claim exists yet, or one that never had a volume, one of the wanted size and class can still be made: by a StatefulSet of its
- * own, as its template is fixed.
+ * Where no claim exists yet, or one that never had a volume, a claim of the desired size and class can still be
+ * created: by a new StatefulSet, because claim templates are immutable.
  */
 function postgresWrites(s: InstanceSnapshot, objects: readonly Rendered[]): readonly Write[] {
   const statefulSet = childOf(s, "StatefulSet", postgresName(s.identity.name));
   const wish = volumeWish(s.instance.spec.metadata.builtInPostgres);
   const removal = removalOf("StatefulSet", statefulSet);
   const isFree = s.isClaimConfirmed && (s.claim === undefined || isReplaceable(s));
-  // Where the last one that was made for this wish is outdated as well, so would be the next.
+  // If the last StatefulSet that was created for this wish is outdated as well, the next one would be too.
   const isDue = isOutdated(s) && s.remadeFor !== wish;
   if (objects.length === 0 || !isFree || !isDue || removal === undefined) return writesOf(s, objects);
   return [{ type: "remove", removal, wish }];
@@ -143,8 +148,8 @@ function writesFor(s: InstanceSnapshot, object: Rendered): readonly Write[] {
 }
 
 /**
- * What a binding binds to cannot be changed, so it is made anew. The refusal that could come (no such ClusterRole, or one that grants
- * more than the operator has) must come before the old binding goes: running gateways live on it.
+ * The role of a binding is immutable, so the binding is replaced. A possible rejection (no such ClusterRole, or one
+ * that grants more than the operator has) must come before the old binding is deleted: running gateways depend on it.
  */
 function rebinding(object: Rendered, live: Child<LiveObject>): readonly Write[] {
   const removal = removalOf("RoleBinding", live);
@@ -152,7 +157,7 @@ function rebinding(object: Rendered, live: Child<LiveObject>): readonly Write[] 
   const formerRole = before.startsWith("Role/") && after.startsWith("ClusterRole/") ? before.slice("Role/".length) : "";
   return [
     { type: "rehearse", object },
-    // Before the binding, which is all that tells of it: a crash in between repeats both.
+    // Before the binding, which alone names the Role: a crash in between repeats both.
     ...(formerRole === "" ? [] : [{ type: "retire", kind: "Role", name: formerRole } as const]),
     ...(removal === undefined ? [] : [{ type: "remove", removal } as const]),
     { type: "create", object, isRepair: false },
@@ -163,14 +168,14 @@ function boundTo(binding: LiveObject | Rendered): string {
   return "roleRef" in binding ? `${binding.roleRef.kind}/${binding.roleRef.name}` : "";
 }
 
-/** As asked for, or what asking for it comes to in this cluster. */
+/** As rendered, or what the API server makes of it in this cluster. */
 function isSettled(s: InstanceSnapshot, live: LiveObject, object: Rendered): boolean {
   if (isAsRendered(live, object)) return true;
   const known = s.outcomes.get(childKey(object.kind, object.metadata.name));
   return known !== undefined && known === outcomeOf(live, object);
 }
 
-/** After a change to an external database. The claim and the Secret stay: they are the data, and the way back. */
+/** After a change to an external database. The claim and the Secret are kept: they are the data, and the way back. */
 function unusedPostgres(s: InstanceSnapshot, objects: InstanceObjects): readonly Unused[] {
   if (objects.postgres.length > 0 || !isReached(s, objects.metadata, metadataName(s.identity.name))) return [];
   const name = postgresName(s.identity.name);
@@ -193,9 +198,11 @@ function unusedIdentity(s: InstanceSnapshot, objects: InstanceObjects): readonly
   ];
 }
 
-type Unused = readonly [AppliedKind, string];
+type Unused = readonly [RenderedKind, string];
 
-/** Whether every pod of the Deployment already runs as rendered now: pods of an older template may use what has been switched off. */
+/**
+ * Whether every pod of the Deployment has the current template: pods of an older one may use what has been disabled.
+ */
 function isReached(s: InstanceSnapshot, objects: readonly Rendered[], deployment: string): boolean {
   const child = childOf(s, "Deployment", deployment);
   const rendered = objects.find(({ kind }) => kind === "Deployment");
@@ -210,7 +217,7 @@ function removals(s: InstanceSnapshot, unused: readonly Unused[]): readonly Writ
   });
 }
 
-function removalOf(kind: AppliedKind, child: Child<LiveObject>): Removal | undefined {
+function removalOf(kind: RenderedKind, child: Child<LiveObject>): Removal | undefined {
   if (child.type !== "live") return undefined;
   const { name, uid } = child.object.metadata ?? {};
   return name === undefined || uid === undefined ? undefined : { kind, name, uid };

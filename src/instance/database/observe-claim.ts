@@ -1,7 +1,8 @@
-// The claim of the built-in PostgreSQL, from the cache. That a claim which was once seen is gone, or another one, stops a database, and that one
-// has no volume and is not what the spec wants deletes its StatefulSet. Both are confirmed by the API server itself: a claim that merely lost its
-// label is still the catalogue, and a cache may lag behind. One that never had the label is found before a StatefulSet is made, and while one
-// is there. An instance at rest costs no request, and one per minute where its claim carries no label.
+// Observes the claim of the built-in PostgreSQL, from the cache. A known claim that is missing or replaced stops the
+// database, and a claim without a volume that differs from the spec deletes its StatefulSet. Both are confirmed with
+// the API server: a claim that merely lost its label still holds the catalogue, and a cache may lag behind. A claim
+// that never had the label is found before a StatefulSet is created, and while one exists. An idle instance costs no
+// request, or one per minute if its claim has no label.
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import type { V1PersistentVolumeClaim } from "../../api/generated/kubernetes.ts";
 import { LABEL } from "../../api/labels.ts";
@@ -13,13 +14,13 @@ import { type ClaimView, childOf, type InstanceSnapshot } from "../snapshot.ts";
 import type { InstanceWorld } from "../world.ts";
 import { isOutdated } from "./storage.ts";
 
-/** Nobody tells of a change to a claim without the label. */
+/** Changes of a claim without the label trigger no event. */
 const TRUSTED_MS = 60_000;
 
-export interface ClaimQuestion extends Pick<InstanceSnapshot, "instance" | "identity" | "children" | "nowMs"> {
+export interface ClaimInput extends Pick<InstanceSnapshot, "instance" | "identity" | "children" | "nowMs"> {
   readonly memory: Pick<InstanceMemory, "claim">;
-  /** Whether this pass makes what is missing. */
-  readonly isKeptUp: boolean;
+  /** Whether this pass creates what is missing. */
+  readonly createsMissing: boolean;
 }
 
 export interface SeenClaim {
@@ -30,33 +31,33 @@ export interface SeenClaim {
 
 export async function observeClaim(
   world: Pick<InstanceWorld, "claim" | "readClaim">,
-  question: ClaimQuestion,
+  input: ClaimInput,
 ): Promise<SeenClaim> {
-  const { instance, identity } = question;
+  const { instance, identity } = input;
   if (instance.spec.metadata.postgres !== undefined) return { claim: undefined, isConfirmed: false };
   const cached = world.claim({ namespace: identity.namespace, name: claimName(identity.name) });
-  const trusted = cached === undefined ? trustedClaim(question) : undefined;
+  const trusted = cached === undefined ? trustedClaim(input) : undefined;
   if (trusted !== undefined) return { claim: trusted, isConfirmed: false };
-  if (!isInQuestion(question, cached)) return { claim: cached && viewOf(cached), isConfirmed: false };
+  if (!needsConfirmation(input, cached)) return { claim: cached && viewOf(cached), isConfirmed: false };
   const claim = await readClaimView(world, identity);
-  noteRead(question, claim);
+  noteRead(input, claim);
   return { claim, isConfirmed: true };
 }
 
-/** Of a claim with the label the cache tells, so it is not trusted for any time. */
-function noteRead({ memory, instance, nowMs }: ClaimQuestion, claim: ClaimView | undefined): void {
+/** A claim with the label is in the cache, so the result of the read is not kept. */
+function noteRead({ memory, instance, nowMs }: ClaimInput, claim: ClaimView | undefined): void {
   if (claim?.isLabelled === true) delete memory.claim;
   else memory.claim = { claim, generation: instance.metadata?.generation ?? 0, readMs: nowMs };
 }
 
-/** What the API server said a short while ago of a claim that no cache shows, for as long as it is the catalogue and nothing is wrong with it. */
-function trustedClaim(question: ClaimQuestion): ClaimView | undefined {
-  const { claim } = question.memory.claim ?? {};
-  const isCatalogue = claim !== undefined && claim.uid === question.instance.status?.builtInPostgres?.claimUID;
-  return isCatalogue && claim.volumeName !== undefined && !claim.isLeaving && isFresh(question) ? claim : undefined;
+/** A recent result for a claim that is in no cache, for as long as it is the catalogue and has no problem. */
+function trustedClaim(input: ClaimInput): ClaimView | undefined {
+  const { claim } = input.memory.claim ?? {};
+  const isCatalogue = claim !== undefined && claim.uid === input.instance.status?.builtInPostgres?.claimUID;
+  return isCatalogue && claim.volumeName !== undefined && !claim.isTerminating && isFresh(input) ? claim : undefined;
 }
 
-function isFresh({ memory, instance, nowMs }: ClaimQuestion): boolean {
+function isFresh({ memory, instance, nowMs }: ClaimInput): boolean {
   const ageMs = nowMs - (memory.claim?.readMs ?? Number.NEGATIVE_INFINITY);
   return ageMs >= 0 && ageMs < TRUSTED_MS && memory.claim?.generation === (instance.metadata?.generation ?? 0);
 }
@@ -71,21 +72,21 @@ export async function readClaimView(
 
 type Cached = DeepReadonly<V1PersistentVolumeClaim> | undefined;
 
-/** Whether something would be made, stopped or deleted because of what the cache shows. */
-function isInQuestion(question: ClaimQuestion, cached: Cached): boolean {
-  const { spec, status } = question.instance;
+/** Whether something would be created, stopped or deleted because of what is in the cache. */
+function needsConfirmation(input: ClaimInput, cached: Cached): boolean {
+  const { spec, status } = input.instance;
   const remembered = status?.builtInPostgres?.claimUID;
   if (remembered !== undefined && cached?.metadata?.uid !== remembered) return true;
   if (cached?.spec?.volumeName !== undefined) return false;
-  return isUnwanted(spec, cached) || isOutdated(question) || (cached === undefined && isMissed(question));
+  return isUnwanted(spec, cached) || isOutdated(input) || (cached === undefined && isMissed(input));
 }
 
-/** A StatefulSet that is made takes up whatever claim has the name, and one that is there has made one. */
-function isMissed(question: ClaimQuestion): boolean {
-  const { children, identity, memory } = question;
+/** A new StatefulSet uses whatever claim has the name, and an existing one has created one. */
+function isMissed(input: ClaimInput): boolean {
+  const { children, identity, memory } = input;
   const { type } = childOf({ children }, "StatefulSet", postgresName(identity.name));
-  if (type !== "live") return question.isKeptUp;
-  return !(isFresh(question) && memory.claim?.claim === undefined);
+  if (type !== "live") return input.createsMissing;
+  return !(isFresh(input) && memory.claim?.claim === undefined);
 }
 
 function isUnwanted({ metadata }: Instance["spec"], claim: Cached): boolean {
@@ -96,13 +97,13 @@ function isUnwanted({ metadata }: Instance["spec"], claim: Cached): boolean {
   return isOtherClass || isSmaller;
 }
 
-/** Noted by whoever binds a claim to its volume, and never removed. */
+/** Set by Kubernetes when it binds a claim to its volume, and never removed. */
 const BOUND = "pv.kubernetes.io/bind-completed";
 
 function viewOf({ metadata, spec }: DeepReadonly<V1PersistentVolumeClaim>): ClaimView {
   return {
     uid: metadata?.uid ?? "",
-    isLeaving: metadata?.deletionTimestamp !== undefined,
+    isTerminating: metadata?.deletionTimestamp !== undefined,
     isLabelled: metadata?.labels?.[LABEL.instance] !== undefined,
     volumeName: spec?.volumeName || undefined,
     wasBound: metadata?.annotations?.[BOUND] !== undefined,

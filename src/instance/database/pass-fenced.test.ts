@@ -1,26 +1,16 @@
-// Passes over a world in memory: an instance that the operator does not keep up, because it failed or is refused, still does not start its
-// database on a volume that is not its own.
+// Passes over a fake cluster in memory: an instance that is not reconciled, because it failed or is refused, still
+// does not start its database on a volume that is not its own.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
+import { deleteClaim, passes, postgres, stopPod } from "../../../test/support/instance-claim.ts";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
-
-const CLAIM = "data-lakeside-metadata-pg-0";
-const POSTGRES = "lakeside-metadata-pg";
-
-const postgres = (run: InstanceRun) => run.world.get("StatefulSet", POSTGRES)?.spec;
-const passes = async (run: InstanceRun, count = 3) => {
-  for (let pass = 0; pass < count; pass++) await run.tryPass();
-};
-
-const HINT =
-  " The operator has stopped trying: edit the spec, or set the annotation firebolt.io/reset-failed to any value.";
 
 async function failed(): Promise<InstanceRun> {
   const run = new InstanceRun();
   await run.settle();
   const conditions = run.status.conditions?.map((condition) =>
     condition.type === "Ready"
-      ? { ...condition, status: "False" as const, reason: "EnsureFailed", message: `no.${HINT}` }
+      ? { ...condition, status: "False" as const, reason: "EnsureFailed", message: "no" }
       : condition,
   );
   run.world.put("FireboltInstance", {
@@ -44,17 +34,6 @@ async function rejected(): Promise<InstanceRun> {
   return run;
 }
 
-const lose = (run: InstanceRun) => {
-  run.world.drop("PersistentVolumeClaim", CLAIM);
-  run.world.makeClaim(POSTGRES);
-};
-
-function deleteClaim(run: InstanceRun): void {
-  const claim = run.world.get("PersistentVolumeClaim", CLAIM);
-  const deletionTimestamp = "2026-01-01T00:00:00Z";
-  run.world.put("PersistentVolumeClaim", { ...claim, metadata: { ...claim?.metadata, deletionTimestamp } });
-}
-
 describe.each([
   ["failed", failed],
   ["rejected", rejected],
@@ -67,15 +46,15 @@ describe.each([
     expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
     expect(run.message("Ready")).toMatch(/is being deleted.*pg_dump/);
     expect(postgres(run)).toMatchObject({ updateStrategy: { type: "OnDelete" } });
-    lose(run);
+    stopPod(run);
     run.restart();
     await passes(run);
     expect(postgres(run)?.replicas).toBe(0);
     expect(run.condition("Ready")).toBe("False/CatalogueLost");
     expect(run.events.filter(({ reason }) => reason === "CatalogueLost")).toHaveLength(3);
-    // It is kept up as little as before.
+    // It is reconciled as little as before.
     expect(run.status.phase).toBe(phase);
-    if (how === "failed") expect(run.message("Ready").endsWith(HINT)).toBe(true);
+    if (how === "failed") expect(run.message("Ready")).toContain("The operator has stopped trying: edit the spec");
     run.world.drop("Deployment", "lakeside-gateway");
     run.forgetRequests();
     await passes(run);
@@ -84,9 +63,9 @@ describe.each([
   });
 });
 
-test("consent to the loss leaves Failed as a reset does", async () => {
+test("consent to the loss starts a new attempt after Failed, as a reset does", async () => {
   const run = await failed();
-  lose(run);
+  stopPod(run);
   await passes(run);
   expect(run.status.phase).toBe("Failed");
   const { metadata, ...rest } = run.instance;
@@ -115,7 +94,7 @@ describe("a template that the API server rejects", () => {
       spec.metadata.builtInPostgres = { resources: { limits: { "hugepages-2Mi": "200Mi" } } };
     });
     await passes(run);
-    if (how === "replaced") lose(run);
+    if (how === "replaced") stopPod(run);
     else deleteClaim(run);
     await passes(run);
     expect(run.condition("MetadataReady")).toBe("False/CatalogueLost");
@@ -124,7 +103,7 @@ describe("a template that the API server rejects", () => {
     expect(run.message("MetadataReady")).not.toContain("still running");
   });
 
-  test("where the fence is rejected too, the condition says what will start and why", async () => {
+  test("where the fence is rejected too, the condition reports what will start and why", async () => {
     const run = new InstanceRun();
     await run.settle();
     run.world.intercept = (request) => {
@@ -141,14 +120,14 @@ describe("a template that the API server rejects", () => {
     expect(run.message("MetadataReady")).not.toContain("EMPTY");
   });
 
-  test("where the stop is rejected too, the condition says what runs and why", async () => {
+  test("where the stop is rejected too, the condition reports what runs and why", async () => {
     const run = new InstanceRun();
     await run.settle();
     run.world.intercept = (request) => {
       if (/ StatefulSet /.test(request))
         throw new KubeApiError("PATCH", 403, { reason: "Forbidden", message: "denied by policy no-updates" });
     };
-    lose(run);
+    stopPod(run);
     await passes(run);
     expect(postgres(run)?.replicas).toBe(1);
     expect(run.message("MetadataReady")).toMatch(

@@ -1,5 +1,6 @@
-// Passes over a world in memory: the settings of the built-in PostgreSQL. Without them nothing differs; its volume grows and is never swapped;
-// what is retained survives the instance, and one of the same name takes it up with the same password, catalogue and id.
+// Passes over a fake cluster in memory: the settings of the built-in PostgreSQL. Without them nothing differs; its
+// volume grows and is never swapped; what is retained survives the instance, and one of the same name takes it up with
+// the same password, catalogue and id.
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
@@ -38,7 +39,7 @@ test.each([
   [
     "a class",
     { storage: { storageClassName: "Fast Disk" } },
-    /storageClassName: Invalid value: "Fast Disk": is no name/,
+    /storageClassName: Invalid value: "Fast Disk": is not a valid name/,
   ],
   ["a resource", { resources: { requests: { memroy: "1Gi" } } }, /requests\[memroy\]: .*use cpu, memory/],
 ])(
@@ -73,7 +74,7 @@ describe("the volume", () => {
       { storage: { storageClassName: "fast" } },
       /storageClassName: .*cannot change: .*"standard".*backup/,
     ],
-  ])("does not %s: the condition says so, and what runs goes on", async (_, settings, message) => {
+  ])("does not %s: the condition reports it, and everything keeps running", async (_, settings, message) => {
     const run = await started({});
     change(run, settings);
     await run.settle();
@@ -85,7 +86,7 @@ describe("the volume", () => {
     expect(run.status.phase).toBe("Ready");
   });
 
-  test("that does not exist yet is made as it is wanted now", async () => {
+  test("that does not exist yet is created as the spec requires now", async () => {
     const run = await started({ storage: { storageClassName: "typo" } });
     const { builtInPostgres: _, ...status } = run.status;
     run.world.put("FireboltInstance", { ...run.instance, status });
@@ -110,7 +111,7 @@ describe("volumeRetention: Retain", () => {
       spec: { metadataNG: false, metadata: { engineRegistration: false }, gateway: { metricsPort: 9090 }, ...spec },
     });
 
-  test.each(["from the start", "switched on later"])("%s: claim and Secret survive without an owner", async (when) => {
+  test.each(["from the start", "enabled later"])("%s: claim and Secret survive without an owner", async (when) => {
     const run = await started(when === "from the start" ? { volumeRetention: "Retain" } : {});
     change(run, { volumeRetention: "Retain" });
     await run.settle();
@@ -139,7 +140,7 @@ describe("volumeRetention: Retain", () => {
     expect(run.world.inventory()).not.toContain("StatefulSet lakeside-metadata-pg");
   });
 
-  test("an empty account id, as older operators could note it, is no other account", async () => {
+  test("an empty account id, as older operators could store it, is no other account", async () => {
     const run = await started({ volumeRetention: "Retain" });
     const secret = run.world.get("Secret", SECRET);
     const annotations = { "firebolt.io/account-id": "" };
@@ -151,7 +152,7 @@ describe("volumeRetention: Retain", () => {
     });
   });
 
-  test("unset, and Delete: everything goes with the instance", async () => {
+  test("unset, and Delete: everything is deleted with the instance", async () => {
     const run = await started({ volumeRetention: "Delete" });
     await remove(run);
     expect(run.world.inventory()).toEqual([]);

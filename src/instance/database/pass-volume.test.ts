@@ -1,7 +1,8 @@
-// Passes over a world in memory: a volume that cannot grow is told and touches nothing else; a claim that gets no volume names its class, and one
-// that never had one becomes what the spec wants by one deletion.
+// Passes over a fake cluster in memory: a volume that cannot grow is reported and affects nothing else; a claim that
+// gets no volume names its class, and one that never had one is replaced as the spec requires after one deletion.
 import { KubeApiError, KubeTimeoutError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
+import { CLAIM, claimOf, POSTGRES } from "../../../test/support/instance-claim.ts";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
 import { splitNextStep } from "../../../test/support/next-step.ts";
 import type { FireboltInstance } from "../../api/instance.ts";
@@ -9,21 +10,17 @@ import type { Rendered } from "../children.ts";
 
 type Settings = NonNullable<FireboltInstance["spec"]["metadata"]["builtInPostgres"]>;
 
-const CLAIM = "data-lakeside-metadata-pg-0";
-const POSTGRES = "lakeside-metadata-pg";
-
 const started = async (builtInPostgres: Settings) => {
   const run = new InstanceRun({ metadata: { engineRegistration: false, builtInPostgres } });
   await run.settle();
   return run;
 };
-const claimOf = (run: InstanceRun) => run.world.get("PersistentVolumeClaim", CLAIM);
 const events = (run: InstanceRun) => run.events.filter(({ reason }) => reason === "VolumeFailing");
 const change = (run: InstanceRun, storage: Settings["storage"]) =>
   run.world.edit("lakeside", (spec) => {
     spec.metadata.builtInPostgres = storage === undefined ? {} : { storage };
   });
-/** What somebody's admission policy, or the API server itself, makes of the claim template. */
+/** What an admission policy, or the API server itself, makes of the claim template. */
 function withTemplate(object: Rendered, template: object): Rendered {
   if (object.kind !== "StatefulSet") return object;
   const [first, ...rest] = object.spec?.volumeClaimTemplates ?? [];
@@ -32,7 +29,7 @@ function withTemplate(object: Rendered, template: object): Rendered {
 }
 const grows = (run: InstanceRun) => run.world.requests.filter((request) => request.startsWith("grow"));
 
-test("a size that the API server stores rounded is the size that was asked for", async () => {
+test("a size that the API server stores rounded is the size that was requested", async () => {
   const run = new InstanceRun({
     metadata: { engineRegistration: false, builtInPostgres: { storage: { size: "1.0001Gi" } } },
   });
@@ -59,7 +56,7 @@ describe("a volume whose class cannot expand", () => {
     return run;
   };
 
-  test("is told with claim, class, size and the ways out; Ready stays, and everything else goes on", async () => {
+  test("is reported with claim, class, size and the next steps; Ready stays True, and everything else continues", async () => {
     const run = await refused();
     expect(run.condition("MetadataReady")).toBe("True/Ready");
     expect(run.condition("Ready")).toBe("True/AllComponentsReady");
@@ -78,7 +75,7 @@ describe("a volume whose class cannot expand", () => {
     expect(run.world.inventory()).toContain("Deployment lakeside-gateway");
   });
 
-  test("is tried again once a minute, and not in every pass; another process tells nothing twice", async () => {
+  test("is retried once a minute, and not in every pass; another process reports nothing twice", async () => {
     const run = await refused();
     expect(grows(run)).toHaveLength(1);
     run.restart();
@@ -95,7 +92,7 @@ describe("a volume whose class cannot expand", () => {
     expect(run.message("MetadataReady")).toBe("Deployment lakeside-metadata has a ready replica");
   });
 
-  test("going back to the size that the claim has is accepted, and nothing is left to say", async () => {
+  test("going back to the size of the claim is accepted, and the message disappears", async () => {
     const run = await refused();
     change(run, { size: "1Gi" });
     await run.settle();
@@ -103,7 +100,7 @@ describe("a volume whose class cannot expand", () => {
     expect(run.status.phase).toBe("Ready");
   });
 
-  test("no answer from the API server is a failure like any other", async () => {
+  test("a missing response of the API server is a failure like any other", async () => {
     const run = await started({ storage: { size: "1Gi" } });
     run.world.intercept = (request) => {
       if (request.startsWith("grow")) throw new KubeTimeoutError("PATCH: no response within 30 s");
@@ -162,8 +159,13 @@ describe("a claim that gets no volume", () => {
   });
 
   test.each([
-    ["of a class that says why", "typo", ["no space left"], /StorageClass "typo" has not provided one: no space left$/],
-    ["of a class that says nothing", "typo", [], /StorageClass "typo" has not provided one$/],
+    [
+      "of a class whose events name the cause",
+      "typo",
+      ["no space left"],
+      /StorageClass "typo" has not provisioned one: no space left$/,
+    ],
+    ["of a class without events", "typo", [], /StorageClass "typo" has not provisioned one$/],
     [
       "without a class",
       "",
@@ -181,7 +183,7 @@ describe("a claim that gets no volume", () => {
     ["never repeat themselves", (at: number) => [`denied: encoded message Zq${at}x${at * 7919}Kp`]],
     ["alternate", (at: number) => [at % 2 === 0 ? "no space left" : "waiting for a zone"]],
     ["cannot be listed now and then", (at: number) => (at % 2 === 1 ? undefined : ["no space left"])],
-  ])("warnings that %s make one status write and one event, until minutes have passed", async (_, warningsAt) => {
+  ])("warnings that %s cause one status write and one event, until minutes have passed", async (_, warningsAt) => {
     const run = await waiting();
     run.nowMs += 60_000;
     run.forgetRequests();
@@ -204,7 +206,7 @@ describe("a claim that gets no volume", () => {
     expect((await look(run)).cause).toContain("quota exceeded");
   });
 
-  test("a class that is missing, and then there, is told at once", async () => {
+  test("a class that is missing, and then exists, is reported at once", async () => {
     const run = await waiting();
     run.world.warnings = ["no space left"];
     expect((await look(run)).cause).toContain("no space left");
@@ -214,7 +216,7 @@ describe("a claim that gets no volume", () => {
     expect((await look(run)).cause).toContain("no space left");
   });
 
-  test("a clock that is put back does not keep a cause that is gone", async () => {
+  test("a clock that is set back does not keep an outdated cause", async () => {
     const run = await waiting();
     run.world.warnings = ["no space left"];
     await look(run);
@@ -224,7 +226,7 @@ describe("a claim that gets no volume", () => {
     expect(run.message("MetadataReady")).not.toContain("no space left");
   });
 
-  test("a corrected class: the StatefulSet goes first, so that one deletion of the claim heals", async () => {
+  test("a corrected class: the StatefulSet is deleted first, so that one deletion of the claim is enough", async () => {
     const run = await waiting();
     change(run, { storageClassName: "fast" });
     const { cause, next } = await look(run);
@@ -244,7 +246,7 @@ describe("a claim that gets no volume", () => {
   test.each([
     ["unset", undefined, "typo", "standard"],
     ["named where there was none", { storageClassName: "fast" }, undefined, "fast"],
-  ])("a class that is %s: the claim is not made anew as it was", async (_, storage, before, after) => {
+  ])("a class that is %s: the claim is not created again as it was", async (_, storage, before, after) => {
     const run = await waiting(before === undefined ? undefined : { storageClassName: before });
     if (before === undefined) unbind(run, { storageClassName: undefined });
     change(run, storage);
@@ -256,7 +258,7 @@ describe("a claim that gets no volume", () => {
     expect(claimOf(run)?.spec?.storageClassName).toBe(after);
   });
 
-  test("a class that is put back needs no deletion", async () => {
+  test("a class that is reverted needs no deletion", async () => {
     const run = await waiting();
     change(run, { storageClassName: "fast" });
     await look(run);
@@ -271,7 +273,7 @@ describe("a claim that gets no volume", () => {
   test.each([
     ["of a larger size", { size: "20Gi", storageClassName: "typo" }],
     ["of no class", { size: "10Gi" }],
-  ])("a wish %s deletes nothing while a cache does not show the volume yet, or not the claim", async (_, storage) => {
+  ])("a wish %s deletes nothing while a cache does not have the volume yet, or not the claim", async (_, storage) => {
     for (const isSeen of [true, false]) {
       const run = await waiting({ size: "10Gi", storageClassName: "typo" });
       const claim = claimOf(run);
@@ -327,7 +329,7 @@ describe("a claim that gets no volume", () => {
     const classOf = (run: InstanceRun) =>
       run.world.get("StatefulSet", POSTGRES)?.spec?.volumeClaimTemplates?.[0]?.spec?.storageClassName;
 
-    test.each([undefined, { size: "1Gi" }])("the StatefulSet stays as it was made: %j", async (storage) => {
+    test.each([undefined, { size: "1Gi" }])("the StatefulSet is not replaced: %j", async (storage) => {
       const run = await policed(storage, setClass);
       run.restart();
       for (let pass = 0; pass < 5; pass++) await look(run);
@@ -335,7 +337,7 @@ describe("a claim that gets no volume", () => {
       expect(classOf(run)).toBe("policy");
     });
 
-    test("another wish makes it anew once, by whatever process", async () => {
+    test("another wish replaces it once, in whichever process", async () => {
       const run = await policed({ size: "1Gi" }, setClass);
       change(run, { size: "2Gi" });
       for (let pass = 0; pass < 5; pass++) await look(run);
@@ -344,7 +346,7 @@ describe("a claim that gets no volume", () => {
       expect(deletions(run)).toEqual([`delete StatefulSet ${POSTGRES}`]);
     });
 
-    test("that takes the note of the wish away, and changes a size that is named: once per process", async () => {
+    test("that removes the annotation of the wish, and changes a size that is named: once per process", async () => {
       const run = await policed({ size: "1Gi" }, (object) => {
         if (object.kind !== "StatefulSet") return object;
         const { "firebolt.io/volume-wish": _, ...annotations } = object.metadata.annotations ?? {};

@@ -1,5 +1,5 @@
-// The volume of the built-in PostgreSQL against what the spec says of it: what cannot be, and whether it has to grow. A claim that never
-// had a volume holds no data, so it may still become another one. Pure.
+// Compares the volume of the built-in PostgreSQL with the spec: what cannot be changed, and whether it has to grow. A
+// claim that never had a volume holds no data, so it may still be replaced. Pure.
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import type { BuiltInPostgres } from "../../api/instance-postgres.ts";
 import { ANNOTATION } from "../../api/labels.ts";
@@ -15,9 +15,9 @@ type Settings = DeepReadonly<BuiltInPostgres> | undefined;
 
 const PATH = "spec.metadata.builtInPostgres.storage";
 
-type Known = Pick<InstanceSnapshot, "instance" | "identity" | "claim" | "refusedGrowth">;
+type Known = Pick<InstanceSnapshot, "instance" | "identity" | "claim" | "rejectedGrowth">;
 
-/** What the claim that exists cannot become. */
+/** Changes that the existing claim cannot make. */
 export function validateVolume(s: Known): Violation[] {
   const { size, storageClassName: wanted } = s.instance.spec.metadata.builtInPostgres?.storage ?? {};
   if (s.claim === undefined) return [];
@@ -46,18 +46,18 @@ function wayOut(s: Known, what?: "class"): string {
   if (isReplaceable(s))
     return withNextStep(
       "; it never had a volume and so holds no data",
-      `delete it, and it is made anew as the spec wants it: kubectl delete pvc ${claimName(s.identity.name)} -n ${s.identity.namespace}`,
+      `delete it, and it is created again as the spec requires: kubectl delete pvc ${claimName(s.identity.name)} -n ${s.identity.namespace}`,
     );
   return what === "class" ? "; change it back, or move the catalogue by a backup and a restore" : "";
 }
 
-/** Whether the claim never had a volume. One that is remembered had. */
+/** Whether the claim never had a volume. The one in the status had. */
 export function isReplaceable({ claim, instance }: Pick<Known, "claim" | "instance">): boolean {
   const remembered = instance.status?.builtInPostgres?.claimUID;
   return claim !== undefined && claim.volumeName === undefined && !claim.wasBound && claim.uid !== remembered;
 }
 
-/** The size that the claim is to be grown to. Unset means whatever it has. */
+/** The size to which the claim has to grow. Unset means its current size. */
 export function growth({ instance, claim }: Pick<Known, "instance" | "claim">): string | number | undefined {
   const size = instance.spec.metadata.builtInPostgres?.storage?.size;
   return size !== undefined && (compareStored(size, claim?.size) ?? 0) > 0 ? size : undefined;
@@ -65,7 +65,7 @@ export function growth({ instance, claim }: Pick<Known, "instance" | "claim">): 
 
 /** A growth that the API server rejects leaves a volume that works. */
 export function growthTrouble(s: Known): VolumeTrouble | undefined {
-  const { claim, refusedGrowth: refused, identity } = s;
+  const { claim, rejectedGrowth: refused, identity } = s;
   const size = growth(s);
   if (claim === undefined || size === undefined || !isRefused(s)) return undefined;
   const name = claimName(identity.name);
@@ -78,9 +78,9 @@ export function growthTrouble(s: Known): VolumeTrouble | undefined {
   };
 }
 
-/** Whether growing to the wanted size was rejected a short while ago. */
+/** Whether growing to the desired size was rejected recently. */
 export function isRefused(s: Known): boolean {
-  return s.refusedGrowth?.uid === s.claim?.uid && equalQuantities(s.refusedGrowth?.size, growth(s));
+  return s.rejectedGrowth?.uid === s.claim?.uid && equalQuantities(s.rejectedGrowth?.size, growth(s));
 }
 
 export function classOf({ storageClassName }: Pick<ClaimView, "storageClassName">): string {
@@ -89,7 +89,7 @@ export function classOf({ storageClassName }: Pick<ClaimView, "storageClassName"
 
 type FixedTemplate = NonNullable<PostgresInput["claimTemplate"]>;
 
-/** What the StatefulSet's claims are made from: it cannot be changed. */
+/** The claim template of the StatefulSet, which is immutable. */
 export function claimTemplateOf(statefulSet: LiveObject): FixedTemplate | undefined {
   if (!("spec" in statefulSet) || statefulSet.spec === undefined) return undefined;
   const templates = "volumeClaimTemplates" in statefulSet.spec ? statefulSet.spec.volumeClaimTemplates : undefined;
@@ -99,19 +99,19 @@ export function claimTemplateOf(statefulSet: LiveObject): FixedTemplate | undefi
   return size === undefined ? undefined : { size, storageClassName, wish };
 }
 
-/** Whether the StatefulSet was made for another volume than the spec wants now, and one of its own would make another. */
+/** Whether the StatefulSet was created for another volume than the spec has now, and a new one would create another. */
 export function isOutdated({ instance, identity, children }: Pick<Known, "instance" | "identity"> & Children): boolean {
   const statefulSet = childOf({ children }, "StatefulSet", postgresName(identity.name));
   const template = statefulSet.type === "live" ? claimTemplateOf(statefulSet.object) : undefined;
   const { builtInPostgres: settings, postgres } = instance.spec.metadata;
   if (postgres !== undefined || template === undefined || isWantedTemplate(template, settings)) return false;
-  // An admission policy may have made the template what it is. The next one would be the same, unless the wish is another.
+  // An admission policy may have changed the template. A new one would be the same, unless the wish is another.
   return template.wish === undefined ? isAgainstSpec(template, settings) : template.wish !== volumeWish(settings);
 }
 
 type Children = Pick<InstanceSnapshot, "children">;
 
-/** Of a StatefulSet that carries no wish: what the spec does not name may have come from anywhere. */
+/** For a StatefulSet without a wish: values that the spec does not name may have come from anywhere. */
 function isAgainstSpec(template: FixedTemplate, settings: Settings): boolean {
   const { size, storageClassName } = settings?.storage ?? {};
   return (

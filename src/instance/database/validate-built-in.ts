@@ -1,5 +1,6 @@
-// What admission says about the settings of the built-in PostgreSQL. Whether they fit the volume that exists is the controller's to see
-// (storage.ts); what can be told from the two versions of the spec, and from the claim, is told before it is stored.
+// Admission rules for the settings of the built-in PostgreSQL. Whether they fit the existing volume is checked by the
+// controller (storage.ts); what follows from the two versions of the spec, and from the claim, is rejected before it is
+// stored.
 import { BUILT_IN_POSTGRES } from "../../api/defaults.ts";
 import { compareQuantities, compareStored, parseQuantity } from "../../api/quantity.ts";
 import type { Violation } from "../../podtemplate/violation.ts";
@@ -39,10 +40,13 @@ export function validateBuiltIn({ postgres, builtInPostgres }: Metadata): Violat
 }
 
 const SUBDOMAIN = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
-/** Of a container; whatever else it may have is an extended resource, with a domain. */
+/** Resources of a container; every other one is an extended resource, with a domain. */
 const CONTAINER_RESOURCE = /^(?:cpu|memory|ephemeral-storage|hugepages-.+|[^/]+\/[^/]+)$/;
 
-/** Names that no cluster can know. The controller asks as well: with webhooks off they would end in an object that is never made. */
+/**
+ * Names that no cluster accepts. The controller checks them too: without webhooks they would end in an object that is
+ * never created.
+ */
 export function validateNames({ builtInPostgres }: Pick<Metadata, "builtInPostgres">): Violation[] {
   const { storage, resources } = builtInPostgres ?? {};
   const { storageClassName = "" } = storage ?? {};
@@ -52,7 +56,7 @@ export function validateNames({ builtInPostgres }: Pick<Metadata, "builtInPostgr
       invalid(
         `${PATH}.storage.storageClassName`,
         storageClassName,
-        "is no name of a StorageClass, which has only lower-case letters, digits, '-' and '.'; see which there are: kubectl get storageclass",
+        "is not a valid name of a StorageClass (lower-case letters, digits, '-' and '.'); list them: kubectl get storageclass",
       ),
     );
   for (const block of ["requests", "limits"] as const)
@@ -62,14 +66,14 @@ export function validateNames({ builtInPostgres }: Pick<Metadata, "builtInPostgr
           invalid(
             `${PATH}.resources.${block}[${resource}]`,
             amount,
-            `${JSON.stringify(resource)} is no resource of a container: use cpu, memory, ephemeral-storage, hugepages-<size>, or an ` +
+            `${JSON.stringify(resource)} is not a container resource: use cpu, memory, ephemeral-storage, hugepages-<size>, or an ` +
               "extended resource such as example.com/gpu",
           ),
         );
   return found;
 }
 
-/** The size that is wanted, where it is smaller than the one that was: whether it can be is for the claim to say. */
+/** The desired size, if it is smaller than the former one: whether that is possible depends on the claim. */
 export function shrunkSize({ spec }: Instance, { spec: before, status }: Instance): string | number | undefined {
   if (status?.builtInPostgres === undefined || spec.metadata.postgres !== undefined) return undefined;
   const [size, former] = [
@@ -79,7 +83,7 @@ export function shrunkSize({ spec }: Instance, { spec: before, status }: Instanc
   return size !== undefined && (compareStored(size, former) ?? 0) < 0 ? size : undefined;
 }
 
-/** A size that was asked for and never granted is no size that the volume has. */
+/** A size that was requested and never granted is not the size of the volume. */
 export function validateShrinking(size: string | number, claim: ClaimSize): Violation[] {
   return (compareStored(size, claim.size) ?? 0) < 0
     ? [
@@ -97,7 +101,7 @@ export interface ClaimSize {
   readonly size: string | number | undefined;
 }
 
-/** Only once there is a volume: before that everything can change. */
+/** Only once there is a volume: before that everything can be changed. */
 export function validateVolumeChange({ spec }: Instance, { spec: before, status }: Instance): Violation[] {
   if (status?.builtInPostgres === undefined || spec.metadata.postgres !== undefined) return [];
   const [now, then] = [spec.metadata.builtInPostgres?.storage, before.metadata.builtInPostgres?.storage];

@@ -1,10 +1,11 @@
-// The deletion of an instance (docs/design/instance.md#deletion): delete its objects, collect what goes wrong, and remove the
-// finalizer last and only when every delete was accepted. Whether engines hold it is decided before (hold.ts).
+// The deletion of an instance (docs/design/instance.md#deletion): deletes its objects, collects failures, and removes
+// the finalizer last and only when every delete was accepted. Whether engines hold it is decided before (hold.ts).
 import { type Logger, NotLeaderError } from "@firebolt-operator/kube";
 import type { NextCheck } from "@firebolt-operator/kube/controller";
 import { INSTANCE_NAMES } from "../../api/group.ts";
 import { ANNOTATION } from "../../api/labels.ts";
-import { CHILD_KINDS, type ChildKind, type ChildReference, type Instance, identityOf, isOwnedBy } from "../children.ts";
+import { CHILD_KINDS, CHILDREN } from "../child-kinds.ts";
+import { type ChildKind, type ChildReference, type Instance, identityOf, isOwnedBy } from "../children.ts";
 import { retainedFor } from "../database/retention.ts";
 import { canHaveChildren, credentialsSecretName, postgresName } from "../names.ts";
 import type { InstanceWorld } from "../world.ts";
@@ -12,7 +13,7 @@ import { isForAnother, retainCredentials } from "./retain-credentials.ts";
 
 export interface DeletionDeps {
   readonly logger: Logger;
-  /** Whether the operator has rights on Roles. One from before is garbage collected with its owner, the instance. */
+  /** Whether the operator has rights on Roles. An existing Role is garbage collected with its owner, the instance. */
   readonly managesRoles: boolean;
 }
 
@@ -23,7 +24,7 @@ export async function deleteInstance(
 ): Promise<NextCheck> {
   if (instance.metadata?.finalizers?.includes(INSTANCE_NAMES.finalizer) !== true) return "onChange";
   const { namespace, name } = identityOf(instance);
-  // With `--cascade=orphan` everything stays, and the garbage collector takes the owners away.
+  // With `--cascade=orphan` everything is kept, and the garbage collector removes the owner references.
   const hasAny = canHaveChildren(name) && !isOrphaning(instance);
   const secret = hasAny ? await world.readSecret({ namespace, name: credentialsSecretName(name) }) : undefined;
   await retainCredentials(world, instance, secret, logger);
@@ -32,7 +33,7 @@ export async function deleteInstance(
   let deleted = 0;
   for (const kind of (hasAny ? CHILD_KINDS : []).filter((each) => isToDelete(each, { managesRoles, keepsVolume })))
     deleted += await deleteKind(world, instance, kind, { errors, logger });
-  // All of them are tried before the first failure counts; the finalizer stays until none is left.
+  // All of them are tried before the first failure counts; the finalizer stays until all are deleted.
   if (errors.length > 0)
     throw new AggregateError(errors, `${errors.length} of the instance's objects could not be deleted`, {
       cause: errors[0],
@@ -42,7 +43,9 @@ export async function deleteInstance(
   return "onChange";
 }
 
-/** The finalizer with which Kubernetes marks a deletion whose dependents are to stay (`kubectl delete --cascade=orphan`). */
+/**
+ * The finalizer with which Kubernetes marks a deletion whose dependents are kept (`kubectl delete --cascade=orphan`).
+ */
 const ORPHAN = "orphan";
 
 export function isOrphaning({ metadata }: Instance): boolean {
@@ -55,7 +58,7 @@ interface Scope {
 }
 
 function isToDelete(kind: ChildKind, { managesRoles, keepsVolume }: Scope): boolean {
-  if (kind === "Role") return managesRoles;
+  if (CHILDREN[kind].needsRoles) return managesRoles;
   return kind !== "PersistentVolumeClaim" || !keepsVolume;
 }
 
@@ -89,7 +92,7 @@ async function deleteChild(world: InstanceWorld, child: ChildReference, trouble:
   const { namespace = "", name, uid, deletionTimestamp } = child.metadata;
   if (deletionTimestamp !== undefined || name === undefined || uid === undefined) return false;
   try {
-    // Whatever has the name by now was not in the list: the next pass looks at it.
+    // An object that has replaced it was not in the list: the next pass finds it.
     if ((await world.remove(namespace, { kind, name, uid })) === "conflict")
       throw new Error(`${kind} ${name} was replaced meanwhile`);
     return true;
@@ -101,8 +104,8 @@ async function deleteChild(world: InstanceWorld, child: ChildReference, trouble:
 }
 
 /**
- * The label finds objects, and the owner decides: labels are copied with manifests. Claims have no owner; the StatefulSet names
- * them.
+ * The label finds objects, and the owner decides: labels are copied with manifests. Claims have no owner; their name
+ * shows the StatefulSet.
  */
 function isOursToDelete({ kind, metadata }: ChildReference, instance: Instance): boolean {
   const { name, uid } = identityOf(instance);
@@ -111,14 +114,14 @@ function isOursToDelete({ kind, metadata }: ChildReference, instance: Instance):
   return isOwnedBy(metadata, uid);
 }
 
-/** Credentials that were once retained have no owner; that they are the instance's shows by its account id. */
+/** Credentials that were retained once have no owner; their account id shows whether they belong to the instance. */
 function isOwnCredentials(metadata: ChildReference["metadata"], { metadata: own, spec }: Instance): boolean {
   if (retainedFor(spec) !== undefined) return false;
   const account = metadata.annotations?.[ANNOTATION.accountId];
   return isOwnedBy(metadata, own?.uid ?? "") || (account !== undefined && account === spec.id);
 }
 
-/** A process that stops, or no longer leads, must not go on to the next object. */
+/** A process that shuts down, or is no longer the leader, must not continue with the next object. */
 function collect(world: InstanceWorld, error: unknown, errors: unknown[]): void {
   if (world.signal.aborted || error instanceof NotLeaderError) throw error;
   errors.push(error);

@@ -3,7 +3,7 @@ import { heldMessage } from "../compute/held.ts";
 
 const IDENTITY = { namespace: "ns", name: "lakeside", uid: "u" };
 
-test("says what goes with the instance, and how it can still be kept", () => {
+test("names what is deleted with the instance, and how it can still be kept", () => {
   const message = heldMessage(["a"], IDENTITY);
   expect(message).toMatch(/^the instance was deleted, but 1 engine uses it: a;/);
   expect(message).toContain(
@@ -17,7 +17,7 @@ test("says what goes with the instance, and how it can still be kept", () => {
   );
 });
 
-test.each(["yes", "True", ""])("an annotation of %j is said to be ignored", (value) => {
+test.each(["yes", "True", ""])("an annotation of %j is reported as ignored", (value) => {
   expect(heldMessage(["a"], IDENTITY, value)).toMatch(
     new RegExp(
       `^the annotation firebolt\\.io/delete-despite-engines is ignored: "${value}" is not "true"\\. the instance`,

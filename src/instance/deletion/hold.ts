@@ -1,5 +1,6 @@
-// The deletion of an instance that engines use is held: without its metadata service and gateway they are cut off, and a deletion cannot be
-// taken back. Until the engines are deleted, or somebody insists, everything goes on as before.
+// The deletion of an instance that engines use is held: without its metadata service and gateway they are cut off, and
+// a deletion cannot be undone. Until the engines are deleted, or the annotation overrides it, the instance is
+// reconciled as before.
 import { isNotFound } from "@firebolt-operator/kube";
 import { insistsOnDeletion } from "../../api/held-deletion.ts";
 import { ANNOTATION } from "../../api/labels.ts";
@@ -9,16 +10,16 @@ import { problemOf, UnknownHoldError } from "../refusal.ts";
 import type { InstanceWorld } from "../world.ts";
 import { isOrphaning } from "./delete-instance.ts";
 
-/** Names of the engines that hold the deletion, in alphabetical order; empty: nothing does. */
+/** Names of the engines that hold the deletion, in alphabetical order; empty: none does. */
 export async function observeHold(
   world: Pick<InstanceWorld, "engines" | "listEngines">,
   instance: Instance,
 ): Promise<readonly string[]> {
-  // With `--cascade=orphan` every object stays, and of such a name there is none.
+  // With `--cascade=orphan` every object is kept, and an instance with such a name has none.
   const key = identityOf(instance);
   if (insistsOnDeletion(instance) || isOrphaning(instance) || !canHaveChildren(key.name)) return [];
   const cached = world.engines(key);
-  // That there is none decides: a watch selector may hide engines from the cache.
+  // An empty result decides, so it is confirmed: a watch selector may exclude engines from the cache.
   return [...(cached.length > 0 ? cached : await listed(world, key))].sort();
 }
 
@@ -26,11 +27,12 @@ async function listed(world: Pick<InstanceWorld, "listEngines">, key: InstanceId
   try {
     return await world.listEngines(key);
   } catch (error) {
-    // The kind itself is not served: without its CRD there can be no engine. An empty list would have been one of none.
+    // The kind itself is not served: without its CRD there can be no engine. An empty list would be a response without
+    // items.
     if (isNotFound(error)) return [];
     throw new UnknownHoldError(
-      `the instance was deleted, but whether engines use it is not known, so nothing is deleted: ${problemOf(error)}; to delete it ` +
-        `all the same: kubectl annotate fireboltinstance ${key.name} -n ${key.namespace} --overwrite ${ANNOTATION.deleteDespiteEngines}=true`,
+      `the instance was deleted, but whether engines use it is unknown, so nothing is deleted: ${problemOf(error)}; to delete it ` +
+        `anyway: kubectl annotate fireboltinstance ${key.name} -n ${key.namespace} --overwrite ${ANNOTATION.deleteDespiteEngines}=true`,
       { cause: error },
     );
   }

@@ -1,4 +1,4 @@
-// Passes over a world in memory: an instance that engines use is not deleted under them, and is once they are gone.
+// Passes over a fake cluster in memory: an instance that engines use is not deleted until they are.
 import { KubeApiError, KubeTimeoutError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { InstanceRun, KEY } from "../../../test/support/instance-passes.ts";
@@ -20,7 +20,7 @@ async function dying(engines: readonly string[], metadata: object = {}): Promise
 
 const isGone = (run: InstanceRun) => run.world.get("FireboltInstance", KEY.name) === undefined;
 
-test("nothing is deleted while engines name it; the condition and one event name five of them and both ways out", async () => {
+test("nothing is deleted while engines refer to it; the condition and one event name five of them and both next steps", async () => {
   const run = await dying(["g", "f", "e", "d", "c", "b", "a"]);
   const before = run.world.inventory();
   for (let pass = 0; pass < 5; pass++) expect(await run.pass()).toEqual({ afterMs: 10_000 });
@@ -36,14 +36,14 @@ test("nothing is deleted while engines name it; the condition and one event name
   expect(run.world.requests).toEqual(["status lakeside"]);
 });
 
-test("it is kept up meanwhile: a gateway that somebody deletes comes back", async () => {
+test("it is reconciled meanwhile: a deleted gateway is created again", async () => {
   const run = await dying(["a"]);
   run.world.drop("Deployment", "lakeside-gateway");
   await run.pass();
   expect(run.world.inventory()).toContain("Deployment lakeside-gateway");
 });
 
-test("it goes as soon as its engines are gone, without a write by a person", async () => {
+test("it is deleted as soon as its engines are, without any other change", async () => {
   const run = await dying(["a"]);
   await run.pass();
   run.world.enginesByName.delete("a");
@@ -68,7 +68,7 @@ test("while it is held the catalogue can still be retained", async () => {
   ]);
 });
 
-test("engines that a watch selector hides hold it as well", async () => {
+test("engines that a watch selector excludes hold it as well", async () => {
   const run = await dying(["a"]);
   run.world.unseen.add("engine a");
   expect(await run.pass()).toEqual({ afterMs: 10_000 });
@@ -117,27 +117,30 @@ describe("engines that cannot be listed", () => {
   test.each([
     ["not allowed", answer(403), 1],
     ["no answer", new KubeTimeoutError("GET /engines: no response within 30 s"), 3],
-  ])("%s: nothing is deleted, and condition, event and metric say why and the way out", async (_, error, passes) => {
-    const run = await dying([]);
-    const before = run.world.inventory();
-    run.world.intercept = (request) => {
-      if (request === "list FireboltEngine") throw error;
-    };
-    for (let pass = 0; pass < passes; pass++) expect(await run.tryPass()).toBeInstanceOf(Error);
-    expect(run.condition("Ready")).toBe("False/ReconcileFailed");
-    expect(run.message("Ready")).toContain(error.message);
-    expect(run.message("Ready")).toContain("--overwrite firebolt.io/delete-despite-engines=true");
-    for (let pass = 0; pass < 3; pass++) await run.tryPass();
-    expect(run.events.filter(({ reason }) => reason === "ReconcileFailed")).toHaveLength(1);
-    expect(run.passes.at(-1)).toMatchObject({ succeeded: false, status: { phase: "Degraded" } });
-    expect(run.world.inventory()).toEqual(before);
-    run.world.intercept = () => undefined;
-    await run.pass();
-    expect(isGone(run)).toBe(true);
-  });
+  ])(
+    "%s: nothing is deleted, and condition, event and metric show the cause and the next step",
+    async (_, error, passes) => {
+      const run = await dying([]);
+      const before = run.world.inventory();
+      run.world.intercept = (request) => {
+        if (request === "list FireboltEngine") throw error;
+      };
+      for (let pass = 0; pass < passes; pass++) expect(await run.tryPass()).toBeInstanceOf(Error);
+      expect(run.condition("Ready")).toBe("False/ReconcileFailed");
+      expect(run.message("Ready")).toContain(error.message);
+      expect(run.message("Ready")).toContain("--overwrite firebolt.io/delete-despite-engines=true");
+      for (let pass = 0; pass < 3; pass++) await run.tryPass();
+      expect(run.events.filter(({ reason }) => reason === "ReconcileFailed")).toHaveLength(1);
+      expect(run.passes.at(-1)).toMatchObject({ succeeded: false, status: { phase: "Degraded" } });
+      expect(run.world.inventory()).toEqual(before);
+      run.world.intercept = () => undefined;
+      await run.pass();
+      expect(isGone(run)).toBe(true);
+    },
+  );
 });
 
-test("without the CRD of engines there are none: the deletion goes on", async () => {
+test("without the CRD of engines there are none: the deletion continues", async () => {
   const run = await dying([]);
   run.world.intercept = (request) => {
     if (request === "list FireboltEngine")
@@ -148,7 +151,7 @@ test("without the CRD of engines there are none: the deletion goes on", async ()
   expect(run.world.inventory()).toEqual([]);
 });
 
-test("one that has no id yet gets it before anything is made: no configuration without an account", async () => {
+test("one that has no id yet gets it before anything is created: no configuration without an account", async () => {
   const run = new InstanceRun();
   await run.pass();
   run.world.enginesByName.set("a", KEY.name);

@@ -1,5 +1,6 @@
-// Passes over a world in memory: what is retained survives its instance together with the password, even when no pass has seen the
-// setting before the deletion, and at whichever write a process ends. What another account left behind is nobody's to delete.
+// Passes over a fake cluster in memory: what is retained survives its instance together with the password, even when no
+// pass has observed the setting before the deletion, and after whichever write a process exits. What is retained for
+// another account is never deleted.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
@@ -18,7 +19,7 @@ function die(run: InstanceRun): void {
   run.world.put("FireboltInstance", { ...rest, metadata: { ...metadata, deletionTimestamp } });
 }
 
-/** At rest, and told to retain its volume; no pass has seen that. */
+/** Idle, and set to retain its volume; no pass has observed that. */
 async function unseen(settings: { storage?: { size: string } } = {}): Promise<InstanceRun> {
   const run = new InstanceRun();
   await run.settle();
@@ -43,7 +44,7 @@ test.each(["while the operator is away", "while the instance is refused"])(
   },
 );
 
-test("an id that somebody removed is found before the configuration that has it is deleted", async () => {
+test("an id that was removed is found before the configuration that has it is deleted", async () => {
   const run = await unseen();
   const { id } = run.instance.spec;
   run.world.edit("lakeside", (spec) => {
@@ -54,12 +55,12 @@ test("an id that somebody removed is found before the configuration that has it 
   expect(secretOf(run)?.annotations).toEqual({ "firebolt.io/account-id": id });
 });
 
-test("a process that ends after any write: the finalizer never goes before the owner", async () => {
+test("a process that exits after any write: the finalizer is never removed before the owner", async () => {
   for (let at = 0; ; at++) {
     const run = await unseen();
     die(run);
     let left = at;
-    run.world.loseAnswer = () => {
+    run.world.loseResponse = () => {
       if (left-- === 0) throw new Crash("ended");
     };
     for (let pass = 0; pass < 3 && run.world.get("FireboltInstance", "lakeside") !== undefined; pass++) {
@@ -72,7 +73,7 @@ test("a process that ends after any write: the finalizer never goes before the o
   }
 });
 
-test("a Secret that cannot be released holds the deletion, and says so", async () => {
+test("a Secret that cannot be released holds the deletion, and the condition reports it", async () => {
   const run = await unseen();
   die(run);
   const before = run.world.inventory();
@@ -87,7 +88,7 @@ test("a Secret that cannot be released holds the deletion, and says so", async (
   expect(run.world.inventory()).toEqual(KEPT);
 });
 
-test.each(["a pass", "the deletion"])("%s takes away the instance's ownership and nobody else's", async (who) => {
+test.each(["a pass", "the deletion"])("%s takes away the instance's ownership and no other", async (who) => {
   const run = await unseen();
   const secret = run.world.get("Secret", SECRET);
   const ownerReferences = [...(secret?.metadata?.ownerReferences ?? []), OWNER];

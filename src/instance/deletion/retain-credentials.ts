@@ -1,5 +1,6 @@
-// The credentials of the built-in PostgreSQL when their instance goes. Retained, they lose their owner before the finalizer does, whatever
-// kept an earlier pass from doing it: with an owner the garbage collector deletes them, and the volume that stays cannot be opened any more.
+// Retains the credentials of the built-in PostgreSQL when their instance is deleted. They lose their owner before the
+// finalizer is removed, even if an earlier pass could not do it: with an owner they would be garbage collected, and the
+// retained volume could not be opened.
 import type { Logger } from "@firebolt-operator/kube";
 import { ANNOTATION } from "../../api/labels.ts";
 import { resolveAccountId } from "../account-id.ts";

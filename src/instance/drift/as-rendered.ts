@@ -1,5 +1,5 @@
-// Whether a live object needs to be written. A fingerprint of the rendering, kept on the object, tells that the rendering has
-// changed (a field that is no longer asked for leaves no other trace); the comparison tells that somebody else changed the object.
+// Whether a live object needs to be written. A hash of the rendering, stored on the object, shows that the rendering
+// has changed (a removed field leaves no other trace); the comparison shows that another writer changed the object.
 import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import type { V1ObjectMeta } from "../../api/generated/kubernetes.ts";
 import { jsonHash } from "../../podtemplate/content-hash.ts";
@@ -11,28 +11,28 @@ import { covers } from "./covers.ts";
 
 export const RENDERED_HASH = "firebolt.io/rendered-hash";
 
-/** The object with its fingerprint on it. */
+/** The object with the hash of its rendering. */
 export function withRenderedHash<T extends Rendered>(object: T): T {
   const annotations = { ...object.metadata.annotations, [RENDERED_HASH]: jsonHash(object) };
   return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
-/** The rendering is the one that was last written: whatever differs was changed by somebody else. */
+/** The rendering is the one that was last written: every difference comes from another writer. */
 export function hasRenderedHashOf(live: LiveObject, rendered: Rendered): boolean {
   return live.metadata?.annotations?.[RENDERED_HASH] === rendered.metadata.annotations?.[RENDERED_HASH];
 }
 
-/** `live` as a cache holds it, `rendered` with its fingerprint. */
+/** `live` as a cache holds it, `rendered` with its hash. */
 export function isAsRendered(live: LiveObject, rendered: Rendered): boolean {
   const { labels, annotations } = rendered.metadata;
-  const asked = { ...contentOf(rendered), labels, annotations };
+  const requested = { ...contentOf(rendered), labels, annotations };
   const is = { ...contentOf(live), labels: live.metadata?.labels, annotations: live.metadata?.annotations };
-  return covers({ live: normal(is), wanted: normal(asked), asked });
+  return covers({ live: normal(is), wanted: normal(requested), requested });
 }
 
 /**
- * What an object came to when it was written: an admission policy may turn a write into something else, and repeating the write
- * would not help until either side changes.
+ * What the API server stored for a write: an admission policy may change it, and repeating the write would not help
+ * until either side changes.
  */
 export function outcomeOf(live: LiveObject, rendered: Rendered): string {
   const { labels, annotations, ownerReferences }: DeepReadonly<V1ObjectMeta> = live.metadata ?? {};

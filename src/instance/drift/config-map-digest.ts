@@ -1,4 +1,4 @@
-// ConfigMaps as the cache keeps them: a digest in place of each text. The texts are large, never read, and only compared.
+// ConfigMaps as the cache keeps them: a digest in place of each value. The values are large, and only compared.
 import { createHash } from "node:crypto";
 
 export function digestData(data: Readonly<Record<string, string>>): Record<string, string> {

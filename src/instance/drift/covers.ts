@@ -1,8 +1,10 @@
-// Whether a live object holds everything that a rendered one asks for. What others added is left alone, and what the API server
-// filled in was not asked for; so neither can make the operator write the same object again and again.
+// Whether a live object contains everything that was rendered. Fields of others and defaults of the API server are
+// ignored, so neither can make the operator write the same object again and again.
 import { isObject } from "../../podtemplate/shape.ts";
 
-/** Lists that server-side apply merges entry by entry, with what tells entries apart. All other lists belong to one writer. */
+/**
+ * Lists that server-side apply merges entry by entry, with their keys. All other lists belong to one writer.
+ */
 const KEYED_LISTS: ReadonlyMap<string, readonly string[]> = new Map([
   ["containers", ["name"]],
   ["initContainers", ["name"]],
@@ -20,21 +22,23 @@ export interface Comparison {
   /** In the same normal form as `live`. */
   readonly wanted: unknown;
   /** What was rendered, before any normal form: only its fields are compared. */
-  readonly asked: unknown;
+  readonly requested: unknown;
 }
 
-export function covers({ live, wanted, asked }: Comparison, field = ""): boolean {
-  if (asked === undefined || asked === null) return true;
-  if (Array.isArray(asked)) return coversList({ live, wanted, asked }, field);
-  if (!isObject(asked)) return live === wanted;
-  // A normal form leaves out what says nothing; what it keeps (`emptyDir: {}`) must be there.
+export function covers({ live, wanted, requested }: Comparison, field = ""): boolean {
+  if (requested === undefined || requested === null) return true;
+  if (Array.isArray(requested)) return coversList({ live, wanted, requested }, field);
+  if (!isObject(requested)) return live === wanted;
+  // A normal form omits empty values; those that it keeps (`emptyDir: {}`) must be present.
   if (isObject(wanted) && !isObject(live)) return false;
   const [is, should] = [isObject(live) ? live : {}, isObject(wanted) ? wanted : {}];
-  return Object.keys(asked).every((key) => covers({ live: is[key], wanted: should[key], asked: asked[key] }, key));
+  return Object.keys(requested).every((key) =>
+    covers({ live: is[key], wanted: should[key], requested: requested[key] }, key),
+  );
 }
 
 function coversList(
-  { live, wanted, asked }: Comparison & { readonly asked: readonly unknown[] },
+  { live, wanted, requested }: Comparison & { readonly requested: readonly unknown[] },
   field: string,
 ): boolean {
   const [is, should] = [Array.isArray(live) ? live : [], Array.isArray(wanted) ? wanted : []];
@@ -42,11 +46,11 @@ function coversList(
   if (keys === undefined)
     return (
       is.length === should.length &&
-      asked.every((entry, index) => covers({ live: is[index], wanted: should[index], asked: entry }))
+      requested.every((entry, index) => covers({ live: is[index], wanted: should[index], requested: entry }))
     );
-  return asked.every((entry, index) => {
+  return requested.every((entry, index) => {
     const found = is.find((candidate) => keys.every((key) => valueAt(candidate, key) === valueAt(should[index], key)));
-    return found !== undefined && covers({ live: found, wanted: should[index], asked: entry });
+    return found !== undefined && covers({ live: found, wanted: should[index], requested: entry });
   });
 }
 

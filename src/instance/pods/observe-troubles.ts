@@ -1,5 +1,5 @@
-// Why a component is not complete, from its pods. They are not watched: they are listed only while a Deployment or the database is not as it
-// should be, and not at every event. An instance at rest sends no request for it.
+// Observes why a component is not complete, from its pods. They are not watched: they are listed only while a
+// Deployment or the database is not complete, and not for every event. An idle instance sends no request for it.
 import type { Logger } from "@firebolt-operator/kube";
 import { LABEL } from "../../api/labels.ts";
 import { firstTrouble, type Pod, type TroubledPod } from "../../pods/pod-trouble.ts";
@@ -10,12 +10,12 @@ import { gatewayName, type InstanceIdentity, metadataName, postgresName } from "
 import { childOf, type InstanceSnapshot, type Troubles } from "../snapshot.ts";
 import type { InstanceWorld } from "../world.ts";
 
-/** Deployments report often while they roll. */
+/** Deployments change often while they roll. */
 const TRUSTED_MS = 4_000;
-/** What the first start needs anyway. */
+/** The time that a first start needs anyway. */
 const START_GRACE_MS = 5_000;
 
-export interface TroublesQuestion extends Pick<InstanceSnapshot, "children" | "phase" | "nowMs" | "claim"> {
+export interface TroublesInput extends Pick<InstanceSnapshot, "children" | "phase" | "nowMs" | "claim"> {
   readonly identity: InstanceIdentity;
   readonly memory: InstanceMemory;
   readonly logger: Logger;
@@ -23,13 +23,13 @@ export interface TroublesQuestion extends Pick<InstanceSnapshot, "children" | "p
 
 export async function observeTroubles(
   world: Pick<InstanceWorld, "listPods" | "listWarnings" | "signal">,
-  { children, identity, phase, nowMs, memory, logger, claim }: TroublesQuestion,
+  { children, identity, phase, nowMs, memory, logger, claim }: TroublesInput,
 ): Promise<Troubles> {
   const incomplete = (Object.keys(WORKLOADS) as Component[]).filter((component) => {
     const [kind, nameOf] = WORKLOADS[component];
     return !isComplete(childOf({ children }, kind, nameOf(identity.name)));
   });
-  // A database alone is not looked into: metadata loses its readiness with it, and then it is.
+  // Pods are not listed for an incomplete database alone: metadata loses its readiness with it, and then they are.
   if (incomplete.every((component) => component === "postgres")) {
     delete memory.pods;
     return {};
@@ -39,7 +39,7 @@ export async function observeTroubles(
   const isStarting = phase === undefined || phase === "Provisioning";
   if (isStarting && isWithin(START_GRACE_MS, known.sinceMs, nowMs)) return {};
   if (isWithin(TRUSTED_MS, known.listedMs, nowMs)) return known.troubles;
-  // Without the pods a cause is missing, and nothing else: the pass goes on with what is known.
+  // Without the pods only a cause is missing: the pass continues with what is known.
   const pods = await world.listPods(identity).catch((error: unknown) => {
     if (world.signal.aborted) throw error;
     logger.error("pods of the instance could not be listed", error);
@@ -62,7 +62,7 @@ export async function observeTroubles(
   return troubles;
 }
 
-/** A clock that was put back makes nothing young again. */
+/** A clock that was set back does not make anything recent again. */
 const isWithin = (ms: number, sinceMs: number, nowMs: number): boolean => nowMs >= sinceMs && nowMs - sinceMs < ms;
 
 type Component = Exclude<keyof Troubles, "volume">;

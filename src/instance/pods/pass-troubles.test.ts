@@ -1,5 +1,5 @@
-// Passes over a world in memory: conditions and events name what keeps a pod from being ready, and heal with it; an instance at rest lists
-// no pods.
+// Passes over a fake cluster in memory: conditions and events name why a pod is not ready, and recover with it; an
+// idle instance lists no pods.
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/support/instance-passes.ts";
 import type { Pod } from "../../pods/pod-trouble.ts";
@@ -24,7 +24,7 @@ const pod = (name: string, component: string, waiting: string): Pod => ({
 const failing = (run: InstanceRun) => run.events.filter(({ reason }) => reason === "PodFailing");
 const PULL = 'pod lakeside-gateway-new: container envoy: image "typo:1" cannot be pulled (ImagePullBackOff)';
 
-/** A roll whose new pod does not come up while both old ones serve. */
+/** A roll whose new pod does not start while both old ones serve. */
 function stickRoll(run: InstanceRun): void {
   const found = run.world.get("Deployment", "lakeside-gateway");
   const generation = found?.metadata?.generation ?? 0;
@@ -35,7 +35,7 @@ function stickRoll(run: InstanceRun): void {
   run.world.pods = [pod("lakeside-gateway-new", "gateway", "ImagePullBackOff")];
 }
 
-test("a gateway roll that is stuck while a replica serves: still ready, and it says so", async () => {
+test("a gateway roll that is stuck while a replica serves: still ready, and the condition reports it", async () => {
   const run = new InstanceRun();
   await run.settle();
   stickRoll(run);
@@ -63,7 +63,7 @@ test("a gateway roll that is stuck while a replica serves: still ready, and it s
   expect(run.passes.at(-1)?.stuck).toEqual([]);
 });
 
-test("a metadata service that does not come up names its pod's trouble in Ready, and its database's before", async () => {
+test("a metadata service that does not start shows its pod's trouble in Ready, or that of its database first", async () => {
   const run = new InstanceRun();
   await run.settle();
   run.world.pods = [pod("lakeside-metadata-x", "metadata", "ErrImagePull")];
@@ -105,7 +105,7 @@ describe("a metadata service that runs and does not get ready may be rejected by
     return failing(run)[0]?.note ?? "";
   };
 
-  test("with the built-in one the event says how to set the password", async () => {
+  test("with the built-in one the event has the command that sets the password", async () => {
     expect(await failed()).toMatch(
       /restore Secret lakeside-metadata-postgres-creds, .*lakeside-metadata-pg-0.*ALTER ROLE/,
     );

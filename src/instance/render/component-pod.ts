@@ -1,5 +1,6 @@
-// The part that gateway and metadata pods have in common: the user's template below, the operator's fields stamped on top
-// (docs/design/objects.md#component-pods). What the template may not contain has been refused before; here it is only never copied.
+// What gateway and metadata pods have in common: the user's template, overlaid with the operator's fields
+// (docs/design/objects.md#component-pods). Forbidden parts of a template have been rejected before; here they are just
+// never copied.
 import { copyOf, type DeepReadonly } from "../../api/deep-readonly.ts";
 import type {
   V1Container,
@@ -23,15 +24,15 @@ export interface ComponentPod {
   readonly instance: string;
   readonly component: "gateway" | "metadata";
   readonly template: Template;
-  /** The text that the pods read at their start: a change must roll them. */
+  /** The configuration that the pods read at start: a change must roll them. */
   readonly config: string;
-  /** More of the operator's own. */
+  /** More annotations of the operator. */
   readonly annotations?: Readonly<Record<string, string>>;
   readonly container: V1Container;
-  /** The operator's own, behind the user's sidecars. */
+  /** The operator's own containers, after the user's sidecars. */
   readonly lastContainers?: readonly V1Container[];
   readonly volumes: readonly V1Volume[];
-  /** Identity, grace and hardening: the operator's word, whatever the template says. */
+  /** Identity, grace period and hardening: set by the operator, whatever the template contains. */
   readonly fields: Pick<
     V1PodSpec,
     "serviceAccountName" | "automountServiceAccountToken" | "terminationGracePeriodSeconds" | "securityContext"
@@ -68,20 +69,20 @@ export function renderComponentPod(pod: ComponentPod): V1PodTemplateSpec {
   };
 }
 
-/** What the template says of the operator's own container; everything else of it is the operator's. */
+/** The fields of the operator's own container that the template may set; all others are the operator's. */
 export function primaryOf(template: Template, component: "gateway" | "metadata") {
   const found = template?.spec?.containers?.find(({ name }) => name === COMPONENT_RULES[component].primary);
   const { image, imagePullPolicy, resources } = found ?? {};
   const { requests = {}, limits = {}, claims = [] } = resources ?? {};
-  const asks = Object.keys(requests).length + Object.keys(limits).length + claims.length > 0;
+  const hasAny = Object.keys(requests).length + Object.keys(limits).length + claims.length > 0;
   return {
     image: image || undefined,
     imagePullPolicy: imagePullPolicy || undefined,
-    resources: asks && resources !== undefined ? copyOf<V1ResourceRequirements>(resources) : undefined,
+    resources: hasAny && resources !== undefined ? copyOf<V1ResourceRequirements>(resources) : undefined,
   };
 }
 
-/** The pod's security context as the template gives it. */
+/** The pod's security context from the template. */
 export function podSecurity(template: Template): V1PodSecurityContext {
   return copyOf<V1PodSecurityContext>(template?.spec?.securityContext ?? {});
 }
@@ -103,7 +104,7 @@ function userVolumes(template: Template, component: "gateway" | "metadata"): V1V
   return copyOf<V1Volume[]>(template?.spec?.volumes ?? []).filter((volume) => !isReserved(volume));
 }
 
-/** The schema does not look inside a template's metadata. */
+/** The schema does not validate the metadata of a template. */
 function textsOf(map: unknown): Record<string, string> {
   if (typeof map !== "object" || map === null) return {};
   const entries = Object.entries(map).filter(

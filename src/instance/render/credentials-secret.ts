@@ -1,5 +1,5 @@
-// The Secret of the internal PostgreSQL: made once, then only ever verified. Its content must never be logged, compared in
-// messages or written a second time.
+// The Secret of the internal PostgreSQL: created once, then only verified. Its content must never be logged, compared
+// in messages or written again.
 import type { V1Secret } from "../../api/generated/kubernetes.ts";
 import { ANNOTATION } from "../../api/labels.ts";
 import type { Secret } from "../children.ts";
@@ -14,7 +14,9 @@ export const SECRET_TYPE = "Opaque";
 const encode = (text: string): string => Buffer.from(text, "utf8").toString("base64");
 const decode = (base64: string | undefined): string => Buffer.from(base64 ?? "", "base64").toString("utf8");
 
-/** `retainedFor` is the account id of an instance whose Secret is to survive it, which one with an owner would not. */
+/**
+ * `retainedFor` is the account id of an instance whose Secret survives it; with an owner it would be garbage collected.
+ */
 export function renderCredentialsSecret(
   instance: InstanceIdentity,
   password: string,
@@ -33,7 +35,9 @@ export function renderCredentialsSecret(
   };
 }
 
-/** What is wrong with an existing Secret of that name; undefined when the database was made with it. Names keys, never values. */
+/**
+ * The problem of an existing Secret; undefined when the database was created with it. Names keys, never values.
+ */
 export function internalSecretProblem(secret: Secret): string | undefined {
   if (secret.type !== SECRET_TYPE) return `is of type ${JSON.stringify(secret.type ?? "")}, not ${SECRET_TYPE}`;
   const missing = missingKeys(secret, ["username", "password", "database"]);
@@ -44,7 +48,7 @@ export function internalSecretProblem(secret: Secret): string | undefined {
   return undefined;
 }
 
-/** What is wrong with the Secret of an external database. */
+/** The problem of the Secret of an external database. */
 export function externalSecretProblem(secret: Secret): string | undefined {
   return missingKeys(secret, ["username", "password"]);
 }

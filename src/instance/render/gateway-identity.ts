@@ -1,5 +1,6 @@
-// The gateway's account and what it may do: see, and stamp, the engines of its namespace, by a Role of its own or by a ClusterRole
-// that the administrator has made. Not rendered at all when the user names an account: then identity and rights are the user's.
+// The gateway's ServiceAccount and its rights: read engines of its namespace and write wake requests to them, by a Role
+// of its own or by a ClusterRole of the administrator. Not rendered when the user names an account: then identity and
+// rights are the user's.
 
 import type { V1PolicyRule } from "../../api/generated/kubernetes.ts";
 import { GROUP } from "../../api/group.ts";
@@ -13,7 +14,7 @@ type Spec = Instance["spec"];
 
 const RBAC_GROUP = "rbac.authorization.k8s.io";
 
-/** Whether the gateway's account is the operator's to make. */
+/** Whether the operator creates the gateway's account. */
 export function ownsGatewayIdentity({ gateway: { template } }: Spec): boolean {
   return !template?.spec?.serviceAccountName;
 }
@@ -62,7 +63,7 @@ export function renderGatewayIdentity(
   ];
 }
 
-/** Without an agent somebody else may stamp engines with the gateway's account, unless nobody is to stamp any. */
+/** Without an agent another program may write wake requests with the gateway's account, unless the mode needs none. */
 function rulesOf({ hasWakeAgent, wakeMode }: GatewayIdentityInput): V1PolicyRule[] {
   if (hasWakeAgent) return wakeAgentRules(wakeMode);
   if (wakeMode === "demand") return [];

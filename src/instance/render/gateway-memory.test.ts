@@ -16,6 +16,6 @@ test.each([
   { memory: "500M", want: "400000000" },
   { memory: undefined, want: undefined },
   { memory: "0", want: undefined },
-])("Envoy watches its heap by the container's memory limit: $memory", ({ memory, want }) => {
+])("Envoy monitors its heap by the container's memory limit: $memory", ({ memory, want }) => {
   expect(heapOf(memory)).toBe(want);
 });

@@ -1,5 +1,5 @@
-// The gateway: Envoy's configuration, the Deployment that runs it, its Service and its disruption budget. All of it depends on
-// the instance alone; no engine may reach it, or an engine event would roll the gateway.
+// The gateway: Envoy's configuration, the Deployment that runs it, its Service and its disruption budget. All of it
+// depends on the instance alone: if it depended on engines, an engine event would roll the gateway.
 import { INSTANCE_DEFAULTS } from "../../api/defaults.ts";
 import type { V1Container, V1SeccompProfile } from "../../api/generated/kubernetes.ts";
 import { ANNOTATION } from "../../api/labels.ts";
@@ -31,22 +31,22 @@ export interface GatewayInput {
   /** Absent: nothing holds queries for stopped engines. */
   readonly wakeAgent: WakeAgentImage | undefined;
   readonly wakeMode: WakeMode;
-  /** Rolls the pods once the account that they had was replaced. */
+  /** Rolls the pods after their account was replaced. */
   readonly replacedAccountUid: string | undefined;
-  /** For containers whose pod has none by its template. Undefined: none. */
+  /** For containers without one in the pod's template. Undefined: none. */
   readonly seccompProfile: V1SeccompProfile | undefined;
 }
 
-/** The operator's own image, which is the agent's too. */
+/** The operator's own image, which contains the agent. */
 export interface WakeAgentImage {
   readonly image: string;
-  /** Empty: by the image's tag. */
+  /** Empty: derived from the image's tag. */
   readonly pullPolicy: string;
   /** Runs the image's own `sleep`, for Kubernetes before 1.30. */
   readonly sleepCommand?: readonly string[];
 }
 
-/** The text of `envoy.yaml` for an instance in this namespace. Needs no cluster. */
+/** `envoy.yaml` for an instance in this namespace. Needs no cluster. */
 export function renderGatewayConfigText(
   namespace: string,
   { gateway: { metricsPort, template } }: Instance["spec"],
@@ -104,7 +104,7 @@ export function renderGatewayDeployment(input: GatewayInput): Rendered<"Deployme
         ],
         fields: present({
           serviceAccountName: gatewayAccountName(identity.name, spec),
-          // Envoy does not call the Kubernetes API: a token that may patch engines would only be there to be stolen.
+          // Envoy does not call the Kubernetes API: a token that may patch engines would only be a risk.
           automountServiceAccountToken: ownsGatewayIdentity(spec)
             ? false
             : template?.spec?.automountServiceAccountToken,

@@ -1,10 +1,10 @@
-// What makes a pod pass Pod Security "restricted": no root, nothing writable but volumes, no way to more rights, the runtime's
-// own seccomp profile.
+// The security settings of Pod Security "restricted": no root, only volumes writable, no privilege escalation, the
+// runtime's default seccomp profile.
 import type { V1SeccompProfile, V1SecurityContext } from "../../api/generated/kubernetes.ts";
 
 export const RUNTIME_DEFAULT: V1SeccompProfile = { type: "RuntimeDefault" };
 
-/** What the command line says of the gateway's containers. `none` leaves them as the runtime has them. */
+/** The flag for the gateway's containers. `none` leaves the runtime's default. */
 export type ComponentSeccomp = "none" | "RuntimeDefault";
 
 export function seccompOf(setting: ComponentSeccomp): V1SeccompProfile | undefined {

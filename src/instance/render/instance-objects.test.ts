@@ -83,7 +83,7 @@ describe("golden renders", () => {
   });
 });
 
-describe("seed 004: component pod templates", () => {
+describe("component pod templates", () => {
   const objects = render({
     metadata: { engineRegistration: false, template: TEMPLATE },
     gateway: { metricsPort: 9090, template: TEMPLATE },
@@ -111,7 +111,7 @@ describe("seed 004: component pod templates", () => {
     expect(spec.volumes?.at(-1)?.name).toBe("extra");
   });
 
-  test("metadata keeps its user whatever the template says, and a given seccomp profile", () => {
+  test("metadata keeps its user whatever the template contains, and a given seccomp profile", () => {
     expect(podOf(objects, "lakeside-metadata").spec.securityContext).toEqual({
       fsGroup: 7,
       runAsNonRoot: true,

@@ -1,5 +1,6 @@
-// All objects of an instance, by step and in the order in which they are written. A pure function of the instance, of the
-// operator's own settings and of the few facts that are named here: neither engines nor time nor more of the cluster may reach it.
+// All objects of an instance, by step and in the order in which they are written. A pure function of the instance, of
+// the operator's settings and of the few facts below: it depends on no engine, no time and no other state of the
+// cluster.
 import type { DefaultImages } from "../../api/operator-defaults.ts";
 import type { WakeMode } from "../../gateway/wake-container.ts";
 import { type Instance, identityOf, type Rendered } from "../children.ts";
@@ -18,31 +19,34 @@ import { type MetadataConfigFormat, renderMetadataConfig, renderMetadataConfigMa
 import { type PostgresInput, renderPostgresService, renderPostgresStatefulSet } from "./postgres.ts";
 import { withoutUserIds } from "./user-ids.ts";
 
-/** What the command line decides about the objects of every instance. */
+/** Settings from the command line for the objects of every instance. */
 export interface RenderSettings {
   readonly images: Pick<DefaultImages, "metadata" | "postgres" | "envoy">;
   readonly metadataConfigFormat: MetadataConfigFormat;
-  /** Runs beside every gateway whose account is ours, and holds queries for stopped engines. Absent: such queries are refused. */
+  /**
+   * Runs beside every gateway whose account the operator creates, and holds queries for stopped engines. Absent: such
+   * queries get an error.
+   */
   readonly wakeAgent?: WakeAgentImage;
   /** Default annotation. */
   readonly wakeMode?: WakeMode;
   /** The ClusterRole that gateways are bound to; without it every instance has a Role of its own. */
   readonly gatewayClusterRole?: string;
-  /** Default true. False: users and groups of pods are the cluster's to assign. */
+  /** Default true. False: the cluster assigns users and groups of pods. */
   readonly componentUserIds?: boolean;
   /** Default RuntimeDefault. */
   readonly componentSeccomp?: ComponentSeccomp;
 }
 
-/** What happened to an instance and its objects shows in them. Of one that nothing happened to there is none. */
+/** Facts about the history of an instance that its objects show. Empty for a new one. */
 export interface RenderFacts {
   readonly postgres?: Pick<PostgresInput, "run" | "claimTemplate" | "lostClaim">;
-  /** The gateway's account was replaced: pods from before have tokens that are no longer valid. */
+  /** The gateway's account was replaced: earlier pods have tokens that are no longer valid. */
   readonly replacedAccountUid?: string | undefined;
 }
 
 export interface InstanceObjects {
-  /** Empty with an external database. Its Secret is not rendered: it is made once. */
+  /** Empty with an external database. Its Secret is not rendered: it is created once. */
   readonly postgres: readonly Rendered[];
   readonly metadata: readonly Rendered[];
   readonly gateway: readonly Rendered[];

@@ -29,7 +29,7 @@ describe("the metadata configuration", () => {
   test("XML", () => expect(render("xml")).toMatchFileSnapshot("metadata-config.golden.xml"));
   test("YAML", () => expect(render("yaml")).toMatchFileSnapshot("metadata-config.golden.yaml"));
 
-  test("both writers say the same", () => {
+  test("both formats contain the same", () => {
     const { pensieve_lite: config } = parse(render("yaml"));
     const xml = render("xml");
     expect(xml).toContain(`<default_account_id>${config.default_account_id}</default_account_id>`);
@@ -63,7 +63,7 @@ describe("id-never-minted-twice: the id of a rendered configuration", () => {
     ["a broken file", { "config.yaml": "a: [" }],
     ["an empty id", { "config.xml": "<default_account_id></default_account_id>" }],
     ["an id of another type", { "config.yaml": "pensieve_lite: {default_account_id: 12}" }],
-  ])("is not made up from %s", (_, data) => {
+  ])("is not invented from %s", (_, data) => {
     expect(accountIdOf(data)).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
-// The configuration of the metadata service: one model, two writers (the image tag decides which it reads), and the way back to
-// the account id that an earlier pass wrote. Credentials never appear in it.
+// The configuration of the metadata service: one model, two formats (the image tag decides which it reads), and the
+// reverse: the account id of an earlier rendering. Credentials never appear in it.
 import { parse, stringify } from "yaml";
 import { SCHEMA_DEFAULTS } from "../../api/defaults.ts";
 import type { Instance, Rendered } from "../children.ts";
@@ -30,14 +30,14 @@ export interface MetadataConfigInput {
   readonly format: MetadataConfigFormat;
 }
 
-/** The text that the metadata service reads at its start. */
+/** The configuration that the metadata service reads at start. */
 export function renderMetadataConfig(input: MetadataConfigInput): string {
   const config = metadataConfig(input);
   switch (input.format) {
     case "xml":
       return serialiseXml("config", config);
     case "yaml":
-      // Strings as JSON literals: nothing that a user wrote can become another type or another key.
+      // Strings as JSON literals: no value of a user can become another type or another key.
       return stringify(config, { lineWidth: 0, defaultStringType: "QUOTE_DOUBLE", defaultKeyType: "PLAIN" });
     default:
       return input.format satisfies never;
@@ -54,7 +54,7 @@ export function renderMetadataConfigMap(input: MetadataConfigInput): Rendered<"C
   };
 }
 
-/** The account id in a rendered ConfigMap; undefined when it cannot be found there any more. */
+/** The account id in a rendered ConfigMap; undefined when it is not found. */
 export function accountIdOf(data: Readonly<Record<string, string>> | undefined): string | undefined {
   const xml = data?.[METADATA_CONFIG_FILE.xml];
   const id = xml === undefined ? accountIdInYaml(data?.[METADATA_CONFIG_FILE.yaml]) : xmlText(xml, ACCOUNT_ID);
@@ -67,7 +67,7 @@ function accountIdInYaml(text: string | undefined): string | undefined {
     const id = fieldOf(fieldOf(document, "pensieve_lite"), ACCOUNT_ID);
     return typeof id === "string" ? id : undefined;
   } catch {
-    // Not YAML any more: somebody else wrote it, so it says nothing about the id.
+    // Not YAML any more: another writer changed it, so the id is unknown.
     return undefined;
   }
 }
@@ -76,7 +76,7 @@ function fieldOf(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** The spellings are the image's: it ignores what it does not know. */
+/** The keys are defined by the image, which ignores unknown ones. */
 function metadataConfig({ identity, spec }: MetadataConfigInput) {
   return {
     pensieve_lite: {

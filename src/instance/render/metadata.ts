@@ -1,5 +1,5 @@
-// The metadata service: one pod that alone writes to its database, so a roll waits until the old one is gone, and the Service
-// engines connect to.
+// The metadata service: one pod that alone writes to its database, so a roll waits until the old one has terminated,
+// and the Service that engines connect to.
 import type { V1Container } from "../../api/generated/kubernetes.ts";
 import { firstPartyPullPolicy } from "../../podtemplate/image-reference.ts";
 import { present } from "../../podtemplate/present.ts";
@@ -71,7 +71,7 @@ export function renderMetadataDeployment(input: MetadataInput): Rendered<"Deploy
   };
 }
 
-/** The Secret whose user and password the service logs in with: the generated one, or the user's. */
+/** The Secret with the user and password of the service: the generated one, or the user's. */
 export function databaseSecretName(instance: string, { metadata: { postgres } }: Instance["spec"]): string {
   return postgres === undefined ? credentialsSecretName(instance) : (postgres.credentialsSecretRef.name ?? "");
 }
@@ -85,7 +85,7 @@ function renderContainer({ spec, format, defaultImage }: MetadataInput): V1Conta
     imagePullPolicy: user.imagePullPolicy ?? firstPartyPullPolicy(image),
     command: ["/dedicated-pensieve", "--config", `${CONFIG_PATH}/${METADATA_CONFIG_FILE[format]}`],
     ports: [{ name: "grpc", containerPort: METADATA_PORT, protocol: "TCP" }],
-    // Files, not values: a changed Secret reaches the pod, and nothing prints it with the environment.
+    // Files, not environment variables: a changed Secret reaches the pod, and nothing prints it with the environment.
     env: [
       { name: "POSTGRES_USERNAME_FILE", value: `${CREDENTIALS_PATH}/username` },
       { name: "POSTGRES_PASSWORD_FILE", value: `${CREDENTIALS_PATH}/password` },

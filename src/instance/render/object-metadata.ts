@@ -1,4 +1,5 @@
-// Metadata that all objects of an instance share: labels, and the owner reference by which the API server removes them with it.
+// Metadata that all objects of an instance share: labels, and the owner reference by which they are garbage collected
+// with it.
 import type { V1OwnerReference } from "../../api/generated/kubernetes.ts";
 import { API_VERSION, INSTANCE_NAMES } from "../../api/group.ts";
 import type { Component } from "../../api/labels.ts";

@@ -1,5 +1,5 @@
-// The internal PostgreSQL: a StatefulSet of one pod with a claim, and the headless Service by which metadata finds it. Users
-// have a say in its resources and its volume; whoever wants more brings an external database.
+// The internal PostgreSQL: a StatefulSet of one pod with a claim, and the headless Service by which metadata connects.
+// Users can set its resources and its volume; for anything else they use an external database.
 import { copyOf, type DeepReadonly } from "../../api/deep-readonly.ts";
 import { BUILT_IN_POSTGRES } from "../../api/defaults.ts";
 import type {
@@ -31,9 +31,9 @@ const POSTGRES_UID = 70;
 const DATA_PATH = "/var/lib/postgresql/data";
 
 /**
- * An hour for the first start and for recovery after a crash. A liveness probe that ends either begins it again for ever, and an
- * initdb that is killed leaves a folder which the entry point takes for a database. By TCP: the server that the entry point runs
- * during initialisation listens on its socket alone, and must not count as started.
+ * An hour for the first start and for recovery after a crash. A liveness probe that interrupts either would restart it
+ * forever, and an initdb that is killed leaves a directory which the entry point takes for a database. By TCP: the
+ * server that the entry point runs during initialisation listens on its socket alone, and must not count as started.
  */
 const STARTUP_PROBE = {
   exec: { command: ["pg_isready", "-h", "127.0.0.1", "-U", POSTGRES_USER] },
@@ -42,18 +42,18 @@ const STARTUP_PROBE = {
   failureThreshold: 1_800,
 };
 
-/** No scheduler has this name: a pod that is made while the fence is up never runs. */
+/** No scheduler has this name: a pod that is created while the fence is set never runs. */
 const NO_SCHEDULER = "firebolt.io/no-empty-catalogue";
 
 export interface PostgresInput {
   readonly identity: InstanceIdentity;
   readonly image: string;
   readonly settings: DeepReadonly<BuiltInPostgres> | undefined;
-  /** Default running. Fenced: the pod that runs is left alone, and none that follows it starts. Stopped: no pod. */
+  /** Default running. Fenced: the running pod continues, and no later one starts. Stopped: no pod. */
   readonly run?: "running" | "fenced" | "stopped" | undefined;
-  /** Unless it runs: the uid of the claim with the catalogue, which outlasts a status that somebody empties. */
+  /** Unless it runs: the uid of the claim with the catalogue, which survives an emptied status. */
   readonly lostClaim?: string | undefined;
-  /** Of the StatefulSet that exists: claim templates cannot be changed. */
+  /** Of the existing StatefulSet: claim templates are immutable. */
   readonly claimTemplate?: (ClaimTemplate & { readonly wish: string | undefined }) | undefined;
 }
 
@@ -62,13 +62,13 @@ export interface ClaimTemplate {
   readonly storageClassName: string | undefined;
 }
 
-/** What a new volume is to be. */
+/** The volume of a new claim. */
 export function wantedVolume(settings: PostgresInput["settings"]): ClaimTemplate {
   const { size = BUILT_IN_POSTGRES.size, storageClassName } = settings?.storage ?? {};
   return { size, storageClassName };
 }
 
-/** The fields that keep a StatefulSet of any template from starting a database, as a merge patch. */
+/** The fields that prevent a StatefulSet of any template from starting a database, as a merge patch. */
 export function renderPostgresGuard({ run, lostClaim }: PostgresGuard): {
   readonly metadata?: object;
   readonly spec: object;
@@ -85,14 +85,16 @@ export function renderPostgresGuard({ run, lostClaim }: PostgresGuard): {
   };
 }
 
-/** Whether it is up already, whatever else the StatefulSet says. */
+/** Whether the guard is already set, whatever else the StatefulSet contains. */
 export function hasPostgresGuard(statefulSet: LiveObject, run: PostgresGuard["run"]): boolean {
   if (!("spec" in statefulSet) || statefulSet.spec === undefined || !("template" in statefulSet.spec)) return false;
   const { replicas, template } = statefulSet.spec;
   return run === "stopped" ? replicas === 0 : template?.spec?.schedulerName === NO_SCHEDULER;
 }
 
-/** What the spec itself says of the volume: an admission policy may make something else of the template, and a default may change. */
+/**
+ * The volume in the spec itself: an admission policy may change the template, and a default may change.
+ */
 export function volumeWish(settings: PostgresInput["settings"]): string {
   const { size, storageClassName } = settings?.storage ?? {};
   const amount = size === undefined ? undefined : parseQuantity(size);
@@ -125,7 +127,7 @@ export function renderPostgresStatefulSet(input: PostgresInput): Rendered<"State
       selector: { matchLabels: labels },
       template: run === "fenced" ? { ...pod, spec: { ...pod.spec, schedulerName: NO_SCHEDULER } } : pod,
       ...(run === "fenced" ? { updateStrategy: { type: "OnDelete" } } : {}),
-      // Labelled, because only the labels lead the finalizer to the claims.
+      // Labelled: only by the labels the deletion finds the claims.
       volumeClaimTemplates: [
         {
           metadata: { name: "data", labels },
@@ -166,14 +168,15 @@ function renderPod({ identity: instance, image, settings }: PostgresInput): V1Po
             fromSecret("POSTGRES_USER", "username"),
             fromSecret("POSTGRES_PASSWORD", "password"),
             fromSecret("POSTGRES_DB", "database"),
-            // A folder below the mount point: that one belongs to root, and its mode could not be changed.
+            // A directory below the mount point, which belongs to root and whose mode could not be changed.
             { name: "PGDATA", value: `${DATA_PATH}/pgdata` },
           ],
           resources: copyOf<V1ResourceRequirements>(settings?.resources ?? BUILT_IN_POSTGRES.resources),
           securityContext: hardened(POSTGRES_UID),
           startupProbe: STARTUP_PROBE,
           readinessProbe: { tcpSocket: { port: POSTGRES_PORT }, initialDelaySeconds: 1, periodSeconds: 5 },
-          // A busy node needs more than the default second to start the command, and a healthy database must not be restarted for that.
+          // A busy node needs more than the default second to start the command, and a healthy database must not be
+          // restarted for that.
           livenessProbe: {
             exec: { command: ["pg_isready", "-U", POSTGRES_USER] },
             initialDelaySeconds: 5,

@@ -31,7 +31,7 @@ function gatewayOf(template: PodTemplateFragment | undefined, wakeAgent: typeof 
   };
 }
 
-test("the agent stands last, has the only token, and its gateway may see endpoints and stamp engines", () => {
+test("the agent is last, has the only token, and its gateway may read endpoints and patch engines", () => {
   const sidecar = { name: "log-agent", image: "example.com/log:1" };
   const { pod, rules, envoy } = gatewayOf({ spec: { containers: [sidecar] } }, WAKE_AGENT);
   expect(pod?.containers.map(({ name }) => name)).toEqual(["envoy", "log-agent", "wake-agent"]);
@@ -58,7 +58,7 @@ test("without an agent nothing of it is rendered", () => {
   expect(envoy).not.toContain("wake");
 });
 
-test("under the user's own account there is no agent: its rights are not ours to give", () => {
+test("under the user's own account there is no agent: the operator does not grant rights to it", () => {
   const { pod, rules, envoy } = gatewayOf({ spec: { serviceAccountName: "mine" } }, WAKE_AGENT);
   expect(pod?.containers.map(({ name }) => name)).toEqual(["envoy"]);
   expect(rules).toBeUndefined();
@@ -68,7 +68,7 @@ test("under the user's own account there is no agent: its rights are not ours to
 test.each([
   { limits: { memory: "4Gi" }, want: true },
   { limits: { cpu: "1" }, want: false },
-])("the agent learns Envoy's memory limit only where there is one: $limits", ({ limits, want }) => {
+])("the agent gets Envoy's memory limit only where there is one: $limits", ({ limits, want }) => {
   const { pod } = gatewayOf({ spec: { containers: [{ name: "envoy", resources: { limits } }] } }, WAKE_AGENT);
   const names = pod?.containers.at(-1)?.env?.map(({ name }) => name) ?? [];
   expect(names.includes("ENVOY_MEMORY_LIMIT_BYTES")).toBe(want);

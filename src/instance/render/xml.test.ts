@@ -13,7 +13,7 @@ test.each([
   ["entities", "a&amp;b", "a&amp;amp;b"],
   ["a carriage return, which a reader would turn into a newline", "a\rb", "a&#13;b"],
   ["quotes, which need no escape in text", `"'`, `"'`],
-])("%s stays text", (_, text, written) => {
+])("%s stays a string", (_, text, written) => {
   expect(serialiseXml("id", text)).toBe(`<id>${written}</id>\n`);
 });
 
@@ -22,7 +22,7 @@ test.each(["\u0000", "\u0008", "\u001f", "\ud800", "\udc00x", "\ufffe"])("%j can
   expect(() => serialiseXml("id", text)).toThrow(RangeError);
 });
 
-test("what was written is read back", () => {
+test("what was written is parsed back", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme", maxLength: 40 }), (text) => {
       fc.pre(isXmlText(text));

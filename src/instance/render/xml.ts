@@ -1,5 +1,5 @@
-// A small XML writer: nested maps of texts, numbers and booleans in, indented elements out. Every text is escaped; element names
-// are the program's own and never come from users.
+// A small XML writer: nested maps of strings, numbers and booleans in, indented elements out. Every string is escaped;
+// element names are constants and never come from users.
 
 export type XmlValue = string | number | boolean | { readonly [element: string]: XmlValue };
 
@@ -8,7 +8,7 @@ const UNESCAPES: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(ESCAPES).map(([character, text]) => [text, character]),
 );
 
-/** Whether XML 1.0 has a way to write this text: most control characters and lone surrogates it has not. */
+/** Whether XML 1.0 can represent this string: most control characters and lone surrogates it cannot. */
 export function isXmlText(text: string): boolean {
   return Array.from(text, (character) => character.codePointAt(0) ?? 0).every(
     (code) =>
@@ -26,7 +26,7 @@ export function serialiseXml(root: string, value: XmlValue): string {
   return `${element(root, value, "")}\n`;
 }
 
-/** The text of the first element of this name in a document that {@link serialiseXml} wrote. */
+/** The content of the first element of this name in a document that {@link serialiseXml} wrote. */
 export function xmlText(document: string, name: string): string | undefined {
   const match = new RegExp(`<${name}>([^<]*)</${name}>`).exec(document);
   return match?.[1]?.replace(/&(?:amp|lt|gt|#13);/g, (entity) => UNESCAPES[entity] ?? entity);

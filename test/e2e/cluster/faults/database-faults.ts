@@ -69,10 +69,10 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     ...base,
     name: "postgres-secret-deleted",
     signs: {
-      condition: /^MetadataReady=False PostgresEnsureFailed: Secret books-metadata-postgres-creds is gone/m,
-      event: /^Warning ComponentUnready: .*Secret books-metadata-postgres-creds is gone/m,
+      condition: /^MetadataReady=False PostgresEnsureFailed: Secret books-metadata-postgres-creds is missing/m,
+      event: /^Warning ComponentUnready: .*Secret books-metadata-postgres-creds is missing/m,
       status:
-        /books .*[\s\S]*?waits: Secret books-metadata-postgres-creds is gone.*next: restore the Secret.*\| kubectl label --local .*\| kubectl apply/,
+        /books .*[\s\S]*?waits: Secret books-metadata-postgres-creds is missing.*next: restore the Secret.*\| kubectl label --local .*\| kubectl apply/,
     },
     async make(scene) {
       const name = credentialsSecretName(scene.instance);

@@ -100,7 +100,7 @@ export const GATEWAY_FAULTS: readonly Fault[] = [
     name: "gateway-binding-emptied",
     // An empty list is an absent field, and the API server keeps no field manager of that.
     signs: {
-      event: /^Normal ChildRestored: RoleBinding doors-gateway was changed by another writer and has been put back/m,
+      event: /^Normal ChildRestored: RoleBinding doors-gateway was changed by another writer and has been restored/m,
     },
     async make(scene) {
       const name = gatewayName(scene.instance);
