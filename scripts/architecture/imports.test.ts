@@ -1,0 +1,90 @@
+// architecture.json holds for every import of the repository, types included, and no module imports itself in a circle.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { findCycles, importsOf, readImports } from "./import-graph.ts";
+import { createRules, isBelow, readRules } from "./rules.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const rules = readRules(ROOT);
+const imports = readImports(ROOT);
+
+test("every import follows architecture.json", () => {
+  const violations = imports.flatMap(({ from, specifier, to }) => {
+    const rule = rules.violation(from, to);
+    return rule === undefined ? [] : [`${from} imports "${specifier}": ${rule}`];
+  });
+  expect(violations).toEqual([]);
+});
+
+test("no cycle of value imports", () => {
+  expect(findCycles(imports.filter(({ value }) => value))).toEqual([]);
+});
+
+test("the rules themselves have no cycle", () => {
+  const edges = rules.folders.flatMap((from) =>
+    rules
+      .importsOf(from)
+      .filter((to) => !isBelow(to, from) && !isBelow(from, to))
+      .map((to) => ({ from, to })),
+  );
+  expect(findCycles(edges)).toEqual([]);
+});
+
+test("every rule names folders that exist, and none is unused", () => {
+  const targets = new Set(rules.folders.flatMap((folder) => [...rules.importsOf(folder)]));
+  const entries = [...targets].filter((name) => /^packages\/\w+(\/\w+)?$/.test(name));
+  const missing = [...rules.folders, ...targets].filter(
+    (name) => !entries.includes(name) && !existsSync(join(ROOT, name)),
+  );
+  expect(missing).toEqual([]);
+});
+
+test("types, re-exports and dynamic imports count", () => {
+  const source = `
+    import type { A } from "./a.ts";
+    import { type B, c } from "../b.ts";
+    export { d } from "./d.ts";
+    import "./side-effect.ts";
+    import { join } from "node:path";
+    const e = await import("@firebolt-operator/kube/client");
+  `;
+  const found = importsOf("src/engine/pass.ts", source).map(({ to, value }) => [to, value]);
+  expect(Object.fromEntries(found)).toEqual({
+    "src/engine/a.ts": false,
+    "src/b.ts": true,
+    "src/engine/d.ts": true,
+    "src/engine/side-effect.ts": true,
+    "packages/kube/client": true,
+  });
+});
+
+test("a violation names both folders and what is allowed", () => {
+  const { violation } = createRules({
+    sets: { LOW: "src/api" },
+    folders: {
+      "src/api": "",
+      "src/engine": "LOW",
+      "src/engine/compute": "src/api",
+      "src/instance": "LOW",
+      test: "src/*",
+    },
+    tests: { src: "test" },
+  });
+  expect(violation("src/engine/pass/a.ts", "src/api/b.ts")).toBeUndefined();
+  expect(violation("src/engine/pass/a.ts", "src/engine/compute/b.ts")).toBeUndefined();
+  expect(violation("src/engine/a.ts", "src/instance/b.ts")).toBe("src/engine may import src/api, but not src/instance");
+  expect(violation("src/engine/compute/a.ts", "src/engine/pass/b.ts")).toBe(
+    "src/engine/compute may import src/api, but not src/engine",
+  );
+  expect(violation("src/engine/a.test.ts", "test/b.ts")).toBeUndefined();
+  expect(violation("src/engine/a.ts", "test/b.ts")).toBe("src/engine may import src/api, but not test");
+  expect(violation("src/new/a.ts", "src/api/b.ts")).toBe(
+    "architecture.json has no entry for the folder of src/new/a.ts",
+  );
+});
+
+test("a cycle is found and shown in order", () => {
+  const edge = (from: string, to: string) => ({ from, to });
+  expect(findCycles([edge("a", "b"), edge("b", "c"), edge("c", "b"), edge("c", "d")])).toEqual([["b", "c", "b"]]);
+});
