@@ -4,6 +4,8 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { API_PAGE, renderApiPage } from "../packages/kube/scripts/api-page.ts";
+import { ARCHITECTURE_PAGE, renderArchitecturePage } from "./architecture/drawing.ts";
+import { readRules } from "./architecture/rules.ts";
 import { CHART_README, CHART_VALUES, renderChartReadme } from "./generate/chart-readme.ts";
 import { LUA_SCRIPTS, renderLuaModule } from "./generate/lua.ts";
 import { pinnedKubernetesVersion, readOpenApi } from "./generate/openapi.ts";
@@ -38,6 +40,10 @@ async function main(): Promise<number> {
   outputs.set(PACKED_SCHEMA_FILE, packed);
   outputs.set(API_PAGE, renderApiPage(join(ROOT, "packages/kube")));
   outputs.set(CHART_README, renderChartReadme(await readFile(join(ROOT, CHART_VALUES), "utf8")));
+  outputs.set(
+    ARCHITECTURE_PAGE,
+    renderArchitecturePage(await readFile(join(ROOT, ARCHITECTURE_PAGE), "utf8"), readRules(ROOT)),
+  );
   const stale = await staleOf(outputs);
   return check ? report(stale, outputs.size) : write(stale, outputs);
 }

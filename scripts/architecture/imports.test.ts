@@ -1,9 +1,9 @@
 // architecture.json holds for every import of the repository, types included, and no module imports itself in a circle.
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findCycles, importsOf, readImports } from "./import-graph.ts";
-import { createRules, isBelow, readRules } from "./rules.ts";
+import { createRules, readRules } from "./rules.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const rules = readRules(ROOT);
@@ -22,23 +22,22 @@ test("no cycle of value imports", () => {
 });
 
 test("the rules themselves have no cycle", () => {
-  const edges = rules.folders.flatMap((from) =>
-    rules
-      .importsOf(from)
-      .filter((to) => !isBelow(to, from) && !isBelow(from, to))
-      .map((to) => ({ from, to })),
-  );
+  const edges = rules.folders.flatMap((from) => rules.importsOf(from).map((to) => ({ from, to })));
   expect(findCycles(edges)).toEqual([]);
 });
 
-test("every rule names folders that exist, and none is unused", () => {
-  const targets = new Set(rules.folders.flatMap((folder) => [...rules.importsOf(folder)]));
-  const entries = [...targets].filter((name) => /^packages\/\w+(\/\w+)?$/.test(name));
-  const missing = [...rules.folders, ...targets].filter(
-    (name) => !entries.includes(name) && !existsSync(join(ROOT, name)),
-  );
+test("every rule names folders and entries of packages that exist", () => {
+  const named = [...rules.folders, ...rules.folders.flatMap((folder) => rules.importsOf(folder))];
+  const missing = [...new Set(named)].filter((name) => !existsSync(join(ROOT, name)) && !isPackageEntry(name));
   expect(missing).toEqual([]);
 });
+
+function isPackageEntry(name: string): boolean {
+  const [, folder = "", entry] = /^(packages\/\w+)\/(\w+)$/.exec(name) ?? [];
+  if (entry === undefined) return false;
+  const manifest: unknown = JSON.parse(readFileSync(join(ROOT, folder, "package.json"), "utf8"));
+  return typeof manifest === "object" && JSON.stringify(manifest).includes(`"./${entry}":`);
+}
 
 test("types, re-exports and dynamic imports count", () => {
   const source = `
@@ -64,7 +63,7 @@ test("a violation names both folders and what is allowed", () => {
     sets: { LOW: "src/api" },
     folders: {
       "src/api": "",
-      "src/engine": "LOW",
+      "src/engine": "LOW src/engine/*",
       "src/engine/compute": "src/api",
       "src/instance": "LOW",
       test: "src/*",
@@ -73,12 +72,16 @@ test("a violation names both folders and what is allowed", () => {
   });
   expect(violation("src/engine/pass/a.ts", "src/api/b.ts")).toBeUndefined();
   expect(violation("src/engine/pass/a.ts", "src/engine/compute/b.ts")).toBeUndefined();
-  expect(violation("src/engine/a.ts", "src/instance/b.ts")).toBe("src/engine may import src/api, but not src/instance");
+  expect(violation("src/engine/a.ts", "src/instance/b.ts")).toBe(
+    "src/engine may import src/api, src/engine/compute, but not src/instance",
+  );
   expect(violation("src/engine/compute/a.ts", "src/engine/pass/b.ts")).toBe(
     "src/engine/compute may import src/api, but not src/engine",
   );
   expect(violation("src/engine/a.test.ts", "test/b.ts")).toBeUndefined();
-  expect(violation("src/engine/a.ts", "test/b.ts")).toBe("src/engine may import src/api, but not test");
+  expect(violation("src/engine/a.ts", "test/b.ts")).toBe(
+    "src/engine may import src/api, src/engine/compute, but not test",
+  );
   expect(violation("src/new/a.ts", "src/api/b.ts")).toBe(
     "architecture.json has no entry for the folder of src/new/a.ts",
   );
