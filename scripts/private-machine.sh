@@ -38,7 +38,7 @@ supervise() {
   done
 }
 
-case ${FIREBOLT_PRIVATE_MACHINE:-} in
+case ${FIREBOLT_SANDBOX:-} in
   1) exec "$@" ;;
   '')
     [ "$(id -u)" = 0 ] || fail "a Kubernetes node needs root: run this as root, e.g. with sudo"
@@ -46,11 +46,11 @@ case ${FIREBOLT_PRIVATE_MACHINE:-} in
       command -v "$tool" >/dev/null 2>&1 || fail "'$tool' is missing; on Debian or Ubuntu: apt-get install util-linux iproute2"
     done
     # What is started next is the first process of the new process namespace, so that its end is the end of all of them.
-    FIREBOLT_PRIVATE_MACHINE=outside exec unshare --net --mount --pid -- sh "$0" "$@"
+    FIREBOLT_SANDBOX=outside exec unshare --net --mount --pid -- sh "$0" "$@"
     ;;
   outside)
     # Should this shell be killed, the first process goes with it.
-    FIREBOLT_PRIVATE_MACHINE=inside supervise setpriv --pdeathsig KILL sh "$0" "$@"
+    FIREBOLT_SANDBOX=inside supervise setpriv --pdeathsig KILL sh "$0" "$@"
     ;;
   inside)
     # Told to end before the program runs, the machine ends.
@@ -80,9 +80,9 @@ case ${FIREBOLT_PRIVATE_MACHINE:-} in
     ip link set lo up
     # As in private-network.sh, whose place this takes: simulated pods get their addresses from here.
     ip route add local 10.64.0.0/16 dev lo
-    export FIREBOLT_PRIVATE_MACHINE=1 FIREBOLT_PRIVATE_NETWORK=1
+    export FIREBOLT_SANDBOX=1 FIREBOLT_SANDBOX_NETWORK=1
     # This shell stays as the first process: it collects what others leave behind, and the signals of the host reach it.
     supervise "$@"
     ;;
-  *) fail "FIREBOLT_PRIVATE_MACHINE=$FIREBOLT_PRIVATE_MACHINE means nothing here: unset it" ;;
+  *) fail "FIREBOLT_SANDBOX=$FIREBOLT_SANDBOX means nothing here: unset it" ;;
 esac

@@ -5,7 +5,7 @@
 #   scripts/private-network.sh PROGRAM [ARGUMENT ...]
 set -eu
 
-if [ "${FIREBOLT_PRIVATE_NETWORK:-}" = "1" ]; then
+if [ "${FIREBOLT_SANDBOX_NETWORK:-}" = "1" ]; then
   exec "$@"
 fi
 for tool in unshare ip; do
@@ -15,6 +15,6 @@ for tool in unshare ip; do
   }
 done
 if [ "$(id -u)" = 0 ]; then mapping=; else mapping=--map-root-user; fi
-export FIREBOLT_PRIVATE_NETWORK=1
+export FIREBOLT_SANDBOX_NETWORK=1
 # shellcheck disable=SC2016,SC2086 # the inner shell expands; the mapping is one word or none
 exec unshare $mapping --net -- sh -c 'ip link set lo up && ip route add local 10.64.0.0/10 dev lo && exec "$@"' private-network "$@"

@@ -51,7 +51,7 @@ const fetchTo = (name: string, path: string, sha512 = SHA512) => {
   return { output, lines, done };
 };
 
-test("a file with the pinned checksum arrives, over a redirect too, and its progress is told", async () => {
+test("a file with the pinned checksum arrives, over a redirect too, and its progress is reported", async () => {
   const { output, lines, done } = fetchTo("good", "/moved");
   await done;
   expect(readFileSync(output, "utf8")).toBe(CONTENT);

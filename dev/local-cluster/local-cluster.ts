@@ -16,8 +16,8 @@ import { NODE_ADDRESS } from "./addresses.ts";
 import { makeCgroup } from "./cgroups.ts";
 import { type Containerd, startContainerd } from "./containerd.ts";
 import { startKubelet } from "./kubelet.ts";
-import { DISMANTLE, FOLDER_PREFIX, markAlive, parentFolder, removeLeftovers } from "./leftovers.ts";
-import { assertPrivateMachine, setUpNetwork, shadowHostSettings } from "./machine.ts";
+import { DISMANTLE, FOLDER_PREFIX, markAlive, parentFolder, removeOrphans } from "./leftovers.ts";
+import { assertSandbox, setUpNetwork, shadowHostSettings } from "./machine.ts";
 import { waitUntilUsable } from "./readiness.ts";
 import { startCoreDns, startKubeProxy } from "./service-network.ts";
 import { startStorage } from "./storage.ts";
@@ -69,11 +69,11 @@ export interface LocalCluster extends AsyncDisposable, Pick<ControlPlane, Contro
 }
 
 export async function startLocalCluster(options: LocalClusterOptions): Promise<LocalCluster> {
-  assertPrivateMachine(process.env);
+  assertSandbox(process.env);
   const progress = options.progress ?? (() => undefined);
   const parent = parentFolder(options.folder ?? tmpdir());
   const programs = await findPrograms(progress);
-  await removeLeftovers(parent, progress);
+  await removeOrphans(parent, progress);
 
   // When anything fails, what has been started is stopped again, the latest first.
   await using started = new AsyncDisposableStack();
