@@ -1,5 +1,5 @@
 // `npm run generate`: writes every generated file. `npm run generate -- --check`: writes nothing and fails when one is
-// stale. Works without Go for everything but the two files taken from Kubernetes, and says so when it could not look.
+// stale. Works without Go for everything but the two files taken from Kubernetes, and reports when it could not compare them.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";

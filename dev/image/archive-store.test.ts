@@ -49,7 +49,7 @@ test("a missing archive is built again, and an invalid index is an error", async
   await make("engine", "a1");
   expect(made).toEqual(["a1", "a1"]);
   writeFileSync(join(folder, "engine-a1.json"), "{}");
-  await expect(store.find("engine", "a1")).rejects.toThrow("engine-a1.json is no list of image names: remove it");
+  await expect(store.find("engine", "a1")).rejects.toThrow("engine-a1.json is not a list of image names: remove it");
 });
 
 test("two are kept, and every one that was used lately", async () => {

@@ -25,7 +25,7 @@ export function parentFolder(folder: string): string {
   return path;
 }
 
-/** Marks the folder as in use until it is disposed of or this process ends, however it ends. */
+/** Marks the folder as in use until it is disposed of or this process exits, however it exits. */
 export async function markAlive(folder: string): Promise<Disposable> {
   const server = createServer((socket) => socket.destroy());
   await once(server.listen(join(folder, SOCKET)), "listening");

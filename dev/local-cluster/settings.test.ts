@@ -133,8 +133,8 @@ test("control groups: trees of either version are found, and none at all is an e
     "32 24 8:1 / / rw - ext4 /dev/sda1 rw",
   ];
   expect(cgroupTrees(lines.join("\n"))).toEqual([
-    { place: "/sys/fs/cgroup/cpu", version: 1 },
-    { place: "/sys/fs/cgroup/unified", version: 2 },
+    { mountPoint: "/sys/fs/cgroup/cpu", version: 1 },
+    { mountPoint: "/sys/fs/cgroup/unified", version: 2 },
   ]);
   expect(() => cgroupTrees(lines[2] ?? "")).toThrow("no control groups are mounted here");
 });

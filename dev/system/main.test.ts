@@ -36,5 +36,5 @@ test("with --no-install it lists missing programs and the exact commands, and ch
 test("an unknown name is a usage error", () => {
   const { status, lines } = run("containerd", "dockerd");
   expect(status).toBe(2);
-  expect(lines).toEqual([expect.stringMatching(/^unknown program dockerd: known are .*containerd/)]);
+  expect(lines).toEqual([expect.stringMatching(/^unknown program dockerd: known programs are .*containerd/)]);
 });
