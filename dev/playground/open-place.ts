@@ -7,7 +7,7 @@ import { openExistingTarget } from "./existing-place.ts";
 import { simulatedText } from "./explain.ts";
 import type { Mode, Target } from "./place.ts";
 import { openSandboxTarget } from "./private-place.ts";
-import { type HostCheckOptions, buildPrograms, ensureAssets, requireNetwork, whyNoCluster } from "./surroundings.ts";
+import { buildPrograms, ensureAssets, type HostCheckOptions, requireNetwork, whyNoCluster } from "./surroundings.ts";
 
 export interface OpenTargetOptions extends HostCheckOptions {
   readonly choice: TargetChoice;

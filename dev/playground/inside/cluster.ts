@@ -5,7 +5,7 @@ import { valueAt } from "@firebolt-operator/kube/testing";
 import type { ImageArchive } from "../../image/catalog.ts";
 import { publish } from "../../local-cluster/doors.ts";
 import { type LocalCluster, startLocalCluster } from "../../local-cluster/local-cluster.ts";
-import { serveCalls, sendProgress } from "./answer-calls.ts";
+import { sendProgress, serveCalls } from "./answer-calls.ts";
 import { createGatewayAddress } from "./gateway-address.ts";
 
 /** What the operator needs; the others are loaded while it starts. */

@@ -7,7 +7,7 @@ import { addNodes } from "../../control-plane/nodes.ts";
 import { NODE_ADDRESS } from "../../local-cluster/addresses.ts";
 import { publish } from "../../local-cluster/doors.ts";
 import { stringOf } from "../calls.ts";
-import { serveCalls, sendProgress } from "./answer-calls.ts";
+import { sendProgress, serveCalls } from "./answer-calls.ts";
 import { startEngine } from "./simulated-engine.ts";
 import { startGateway } from "./simulated-gateway.ts";
 import { startKubelet } from "./simulated-kubelet.ts";
