@@ -10,8 +10,8 @@ const rules = readRules(ROOT);
 const imports = readImports(ROOT);
 
 test("every import follows architecture.json", () => {
-  const violations = imports.flatMap(({ from, specifier, to }) => {
-    const rule = rules.violation(from, to);
+  const violations = imports.flatMap(({ from, specifier, to, value }) => {
+    const rule = rules.violation(from, to, value ? "value" : "type");
     return rule === undefined ? [] : [`${from} imports "${specifier}": ${rule}`];
   });
   expect(violations).toEqual([]);
@@ -65,7 +65,7 @@ test("a violation names both folders and what is allowed", () => {
       "src/api": "",
       "src/engine": "LOW src/engine/*",
       "src/engine/compute": "src/api",
-      "src/instance": "LOW",
+      "src/instance": "LOW type:src/engine",
       test: "src/*",
     },
     tests: { src: "test" },
@@ -77,6 +77,10 @@ test("a violation names both folders and what is allowed", () => {
   );
   expect(violation("src/engine/compute/a.ts", "src/engine/pass/b.ts")).toBe(
     "src/engine/compute may import src/api, but not src/engine",
+  );
+  expect(violation("src/instance/a.ts", "src/engine/b.ts", "type")).toBeUndefined();
+  expect(violation("src/instance/a.ts", "src/engine/b.ts", "value")).toBe(
+    "src/instance may import src/api, type:src/engine, but not src/engine",
   );
   expect(violation("src/engine/a.test.ts", "test/b.ts")).toBeUndefined();
   expect(violation("src/engine/a.ts", "test/b.ts")).toBe(

@@ -11,14 +11,19 @@ export interface Rules {
   /** The folders that code in `folder` may import, without itself; patterns are expanded. */
   importsOf(folder: string): readonly string[];
   /** Undefined: allowed. Otherwise the rule that forbids the import, as a sentence. */
-  violation(from: string, to: string): string | undefined;
+  violation(from: string, to: string, kind?: ImportKind): string | undefined;
 }
+
+export type ImportKind = "type" | "value";
 
 interface Architecture {
   readonly sets: Readonly<Record<string, string>>;
   readonly folders: Readonly<Record<string, string>>;
   readonly tests: Readonly<Record<string, string>>;
 }
+
+/** Before a folder: only its types may be imported. */
+const TYPES = "type:";
 
 export function readRules(root: string): Rules {
   return createRules(parse(JSON.parse(readFileSync(join(root, "architecture.json"), "utf8"))));
@@ -32,7 +37,7 @@ export function createRules({ sets, folders, tests }: Architecture): Rules {
     words(list)
       .flatMap((word) => words(sets[word] ?? word))
       .flatMap((word) => (word.endsWith("/*") ? names.filter((name) => isBelow(name, word.slice(0, -2))) : [word]));
-  const importsOf = (folder: string) => expand(folders[folder] ?? "").filter((name) => name !== folder);
+  const rulesOf = (folder: string) => expand(folders[folder] ?? "").filter((name) => name !== folder);
   const testsOf = (path: string): readonly string[] => {
     const beside = Object.keys(tests).find((name) => isWithin(path, name));
     return beside === undefined || !path.endsWith(".test.ts") ? [] : expand(tests[beside] ?? "");
@@ -41,14 +46,14 @@ export function createRules({ sets, folders, tests }: Architecture): Rules {
   return {
     folders: names,
     folderOf,
-    importsOf,
-    violation(from, to) {
+    importsOf: (folder) => rulesOf(folder).map((rule) => rule.replace(TYPES, "")),
+    violation(from, to, kind = "value") {
       const [source, target] = [folderOf(from), folderOf(to)];
       if (source === undefined) return `architecture.json has no entry for the folder of ${from}`;
       if (target === undefined) return `architecture.json has no entry for the folder of ${to}`;
       if (source === target) return undefined;
-      const allowed = [...importsOf(source), ...testsOf(from)];
-      if (allowed.includes(target)) return undefined;
+      const allowed = [...rulesOf(source), ...testsOf(from)];
+      if (allowed.includes(target) || (kind === "type" && allowed.includes(`${TYPES}${target}`))) return undefined;
       return `${source} may import ${allowed.length === 0 ? "nothing" : allowed.join(", ")}, but not ${target}`;
     },
   };
