@@ -1,5 +1,5 @@
 // The folder graph of architecture.json as Markdown, for docs/architecture.md: a Mermaid drawing of the layers and the exact rules in tables.
-import type { Rules } from "./rules.ts";
+import { isBelow, type Rules } from "./rules.ts";
 
 export const ARCHITECTURE_PAGE = "docs/architecture.md";
 const START = "<!-- generated from architecture.json by npm run generate -->";
@@ -15,7 +15,7 @@ export function renderArchitecturePage(page: string, rules: Rules): string {
 function renderParts(rules: Rules): string {
   const product = rules.folders.filter((name) => /^(src|packages\/kube)(\/\w[\w-]*)?$/.test(name) && !isInternal(name));
   const dev = rules.folders.filter((name) => name.startsWith("dev/"));
-  const src = product.filter((name) => name.startsWith("src/"));
+  const src = rules.folders.filter((name) => name.startsWith("src/"));
   return [drawGraph(product, rules), renderTable(src, rules), "Below `dev/`:", drawGraph(dev, rules)].join("\n\n");
 }
 
@@ -37,7 +37,9 @@ export function drawGraph(shown: readonly string[], rules: Rules): string {
 
 function renderTable(shown: readonly string[], rules: Rules): string {
   const rows = shown.map((name) => {
-    const targets = rules.importsOf(name);
+    // A folder in the list stands for those below it as well.
+    const all = rules.importsOf(name);
+    const targets = all.filter((target) => !all.some((other) => isBelow(target, other)) && !isBelow(target, name));
     return `| \`${name}\` | ${targets.map((target) => `\`${target}\``).join(", ") || "nothing"} |`;
   });
   return ["| folder | may import |", "| --- | --- |", ...rows].join("\n");

@@ -21,9 +21,10 @@ test("no cycle of value imports", () => {
   expect(findCycles(imports.filter(({ value }) => value))).toEqual([]);
 });
 
-test("the rules themselves have no cycle", () => {
-  const edges = rules.folders.flatMap((from) => rules.importsOf(from).map((to) => ({ from, to })));
-  expect(findCycles(edges)).toEqual([]);
+test("the rules have no cycle between top folders", () => {
+  const top = (folder: string) => folder.split("/").slice(0, 2).join("/");
+  const edges = rules.folders.flatMap((from) => rules.importsOf(from).map((to) => ({ from: top(from), to: top(to) })));
+  expect(findCycles(edges.filter(({ from, to }) => from !== to))).toEqual([]);
 });
 
 test("every rule names folders and entries of packages that exist", () => {

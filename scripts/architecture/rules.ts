@@ -1,5 +1,5 @@
 // architecture.json as rules: which folder a path belongs to, and which folders it may import. The longest entry that holds a path counts:
-// src/engine/compute, if it had an entry, would have only its own rules and not those of src/engine.
+// src/engine/compute has only its own rules, not those of src/engine.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -59,7 +59,7 @@ export function createRules({ sets, folders, tests }: Architecture): Rules {
   };
 }
 
-const isBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}/`);
+export const isBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}/`);
 
 const isWithin = (path: string, folder: string): boolean => path === folder || isBelow(path, folder);
 
