@@ -40,7 +40,10 @@ function renderTable(shown: readonly string[], rules: Rules): string {
     // A folder in the list stands for those below it as well.
     const all = rules.importsOf(name);
     const targets = all.filter((target) => !all.some((other) => isBelow(target, other)) && !isBelow(target, name));
-    return `| \`${name}\` | ${targets.map((target) => `\`${target}\``).join(", ") || "nothing"} |`;
+    const list = [...targets.map(code), ...rules.typesOf(name).map((target) => `types of ${code(target)}`)];
+    return `| ${code(name)} | ${list.join(", ") || "nothing"} |`;
   });
   return ["| folder | may import |", "| --- | --- |", ...rows].join("\n");
 }
+
+const code = (text: string): string => `\`${text}\``;

@@ -28,7 +28,7 @@ test("the rules have no cycle between top folders", () => {
 });
 
 test("every rule names folders and entries of packages that exist", () => {
-  const named = [...rules.folders, ...rules.folders.flatMap((folder) => rules.importsOf(folder))];
+  const named = rules.folders.flatMap((folder) => [folder, ...rules.importsOf(folder), ...rules.typesOf(folder)]);
   const missing = [...new Set(named)].filter((name) => !existsSync(join(ROOT, name)) && !isPackageEntry(name));
   expect(missing).toEqual([]);
 });

@@ -10,6 +10,8 @@ export interface Rules {
   folderOf(path: string): string | undefined;
   /** The folders that code in `folder` may import, without itself; patterns are expanded. */
   importsOf(folder: string): readonly string[];
+  /** The folders of which it may import types alone. */
+  typesOf(folder: string): readonly string[];
   /** Undefined: allowed. Otherwise the rule that forbids the import, as a sentence. */
   violation(from: string, to: string, kind?: ImportKind): string | undefined;
 }
@@ -46,7 +48,11 @@ export function createRules({ sets, folders, tests }: Architecture): Rules {
   return {
     folders: names,
     folderOf,
-    importsOf: (folder) => rulesOf(folder).map((rule) => rule.replace(TYPES, "")),
+    importsOf: (folder) => rulesOf(folder).filter((rule) => !rule.startsWith(TYPES)),
+    typesOf: (folder) =>
+      rulesOf(folder)
+        .filter((rule) => rule.startsWith(TYPES))
+        .map((rule) => rule.slice(TYPES.length)),
     violation(from, to, kind = "value") {
       const [source, target] = [folderOf(from), folderOf(to)];
       if (source === undefined) return `architecture.json has no entry for the folder of ${from}`;
