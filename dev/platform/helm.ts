@@ -17,7 +17,7 @@ export interface HelmRun extends ClusterAddress {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Runs Helm; returns its output, and fails with its error output. */
+/** Runs Helm to its end; answers what it printed, fails with what it said. */
 export async function runHelm({ args, values, kubeconfig, context, signal }: HelmRun): Promise<string> {
   const binary = (await resolveAssets(["helm"])).get("helm");
   if (binary === undefined) throw new Error("no binary for helm: run `npm run assets -- --with helm`");
@@ -67,6 +67,6 @@ async function run({ binary, args, folder, signal }: Invocation): Promise<string
   });
   await once(child, "close");
   if (child.exitCode !== 0)
-    throw new Error(`helm ${args.join(" ")} exited with ${child.exitCode ?? child.signalCode}:\n${stderr}${stdout}`);
+    throw new Error(`helm ${args.join(" ")} ended with ${child.exitCode ?? child.signalCode}:\n${stderr}${stdout}`);
   return stdout;
 }
