@@ -1,6 +1,6 @@
 // Bundles the operator and the kubectl plugin, each with all it needs at run time, into one file: dist/*.mjs. The plugin also as
 // archives to install from, with a manifest for krew. The project's address is `homepage` in package.json, and nowhere else: until the
-// project is published there is none, and no link is made up. $FIREBOLT_RELEASE_URL says where the archives will be downloaded from.
+// project is published there is none, and no link is made up. $FIREBOLT_RELEASE_URL is the address that the archives will be downloaded from.
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { bundleProgram, OPERATOR_BUNDLE, versionDefinitions } from "../dev/image/bundle.ts";
@@ -36,7 +36,7 @@ for (const { path, content } of archives) {
 }
 console.error(`dist/krew/firebolt.yaml, with the archives that it names`);
 
-/** Whoever runs or reads the file meanwhile has the old one or the new one, never a part. */
+/** Atomic: a concurrent reader gets the old file or the new one, never a part. */
 function writeWhole(file: string, content: string | Uint8Array, mode: number): void {
   const unfinished = `${file}.${process.pid}`;
   writeFileSync(unfinished, content);

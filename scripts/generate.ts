@@ -1,9 +1,11 @@
 // `npm run generate`: writes every generated file. `npm run generate -- --check`: writes nothing and fails when one is
-// stale. Works without Go for everything but the two files taken from Kubernetes, and says so when it could not look.
+// stale. Works without Go for everything but the two files taken from Kubernetes, and reports when it could not compare them.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { API_PAGE, renderApiPage } from "../packages/kube/scripts/api-page.ts";
+import { ARCHITECTURE_PAGE, renderArchitecturePage } from "./architecture/drawing.ts";
+import { readRules } from "./architecture/rules.ts";
 import { CHART_README, CHART_VALUES, renderChartReadme } from "./generate/chart-readme.ts";
 import { ENGINE_DASHBOARD, fillGauges } from "./generate/dashboards.ts";
 import { fillTables, TABLE_PAGES } from "./generate/doc-tables.ts";
@@ -42,6 +44,10 @@ async function main(): Promise<number> {
   outputs.set(PACKED_SCHEMA_FILE, packed);
   outputs.set(API_PAGE, renderApiPage(join(ROOT, "packages/kube")));
   outputs.set(CHART_README, renderChartReadme(await readFile(join(ROOT, CHART_VALUES), "utf8")));
+  outputs.set(
+    ARCHITECTURE_PAGE,
+    renderArchitecturePage(await readFile(join(ROOT, ARCHITECTURE_PAGE), "utf8"), readRules(ROOT)),
+  );
   const stale = await staleOf(outputs);
   return check ? report(stale, outputs.size) : write(stale, outputs);
 }

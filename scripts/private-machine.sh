@@ -1,36 +1,36 @@
 #!/bin/sh
-# Runs a program on a machine of its own: new network, mount and process namespaces, in which a local Kubernetes node can be set up
-# without touching the host. When the program ends, or this script is killed, the kernel ends every process and every mount of it.
+# Runs a program in a sandbox: new network, mount and process namespaces, in which a local Kubernetes node can run without touching the
+# host. When the program exits, or this script is killed, the kernel removes every process and every mount of the sandbox.
 #
 #   scripts/private-machine.sh PROGRAM [ARGUMENT ...]
 #
-# INT, TERM and HUP are handed on to the program; its exit code is the script's.
+# INT, TERM and HUP are forwarded to the program; its exit code is the script's.
 set -eu
 
 fail() {
-  echo "private-machine: $1" >&2
+  echo "sandbox: $1" >&2
   exit 1
 }
 
-hand_on() {
+forward() {
   if [ -n "$child" ]; then kill -"$1" "$child" 2>/dev/null || :; else early="$early $1"; fi
 }
 
-# Runs a program as a child that gets the signals this shell gets, and ends as it ends.
+# Runs a program as a child, forwards signals to it, and exits with its code.
 supervise() {
   child='' early=''
-  # Set before there is a program to end: the first process of a machine never gets a signal that it has no trap for.
-  # Ctrl-C in a terminal reaches the program by itself; a second one would mean "at once".
-  if [ -t 0 ]; then trap : INT; else trap 'hand_on INT' INT; fi
-  trap 'hand_on TERM' TERM
-  trap 'hand_on HUP' HUP
+  # Set before the program starts: the first process of a process namespace gets no signal without a trap.
+  # Ctrl-C in a terminal reaches the program by itself, and a second signal would kill it immediately.
+  if [ -t 0 ]; then trap : INT; else trap 'forward INT' INT; fi
+  trap 'forward TERM' TERM
+  trap 'forward HUP' HUP
   # A shell gives what it starts in the background an empty input and has it ignore Ctrl-C: both are given back.
   exec 3<&0
   env --default-signal=INT,QUIT "$@" <&3 3<&- &
   child=$!
   exec 3<&-
-  for signal in $early; do hand_on "$signal"; done
-  # A signal interrupts the wait: only when the child is gone does its code count.
+  for signal in $early; do forward "$signal"; done
+  # A signal interrupts the wait: the code counts only when the child has exited.
   while :; do
     code=0
     wait "$child" || code=$?
@@ -38,51 +38,51 @@ supervise() {
   done
 }
 
-case ${FIREBOLT_PRIVATE_MACHINE:-} in
+case ${FIREBOLT_SANDBOX:-} in
   1) exec "$@" ;;
   '')
     [ "$(id -u)" = 0 ] || fail "a Kubernetes node needs root: run this as root, e.g. with sudo"
     for tool in unshare setpriv mount ip; do
       command -v "$tool" >/dev/null 2>&1 || fail "'$tool' is missing; on Debian or Ubuntu: apt-get install util-linux iproute2"
     done
-    # What is started next is the first process of the new process namespace, so that its end is the end of all of them.
-    FIREBOLT_PRIVATE_MACHINE=outside exec unshare --net --mount --pid -- sh "$0" "$@"
+    # The next process is the first one of the new process namespace: when it exits, the kernel kills all others.
+    FIREBOLT_SANDBOX=outside exec unshare --net --mount --pid -- sh "$0" "$@"
     ;;
   outside)
-    # Should this shell be killed, the first process goes with it.
-    FIREBOLT_PRIVATE_MACHINE=inside supervise setpriv --pdeathsig KILL sh "$0" "$@"
+    # If this shell is killed, the first process is killed too.
+    FIREBOLT_SANDBOX=setup supervise setpriv --pdeathsig KILL sh "$0" "$@"
     ;;
-  inside)
-    # Told to end before the program runs, the machine ends.
+  setup)
+    # A signal before the program runs ends the sandbox.
     trap 'exit 130' INT
     trap 'exit 143' TERM
     trap 'exit 129' HUP
     mount -t proc proc /proc
-    # Kernel settings belong to the host, except those of the network, which this machine has of its own.
+    # Kernel settings belong to the host, except those of the network namespace.
     mount --bind /proc/sys /proc/sys
     mount -o remount,bind,ro /proc/sys
     mount --bind /proc/sys/net /proc/sys/net
     mount -o remount,bind,rw /proc/sys/net
-    # Kubelets and container runtimes keep sockets, locks and links in these folders whatever they are told: here they write into
-    # memory, and read through to the host's.
+    # Kubelets and container runtimes keep sockets, locks and links in these folders whatever their configuration: here they write
+    # to memory, and read through to the host's.
     mount -t tmpfs -o mode=755,nosuid,nodev tmpfs /run
-    for place in /var/lib /var/log; do
-      mkdir -p "/run/machine/host$place" "/run/machine/upper$place" "/run/machine/work$place"
-      mount --rbind "$place" "/run/machine/host$place"
-      mount -t overlay -o "lowerdir=$place,upperdir=/run/machine/upper$place,workdir=/run/machine/work$place" overlay "$place" ||
-        echo "private-machine: $place cannot be overlaid on this system: empty folders may be left in it" >&2
+    for folder in /var/lib /var/log; do
+      mkdir -p "/run/machine/host$folder" "/run/machine/upper$folder" "/run/machine/work$folder"
+      mount --rbind "$folder" "/run/machine/host$folder"
+      mount -t overlay -o "lowerdir=$folder,upperdir=/run/machine/upper$folder,workdir=/run/machine/work$folder" overlay "$folder" ||
+        echo "sandbox: $folder cannot be overlaid on this system: empty folders may be left in it" >&2
     done
-    # Should the user's own files be there, they stay the real ones: doors and caches are shared with the host.
-    for place in "${HOME:-}" "${XDG_CACHE_HOME:-}" "${TMPDIR:-}" "$PWD"; do
-      case $place in /var/lib/* | /var/log/*) mount --rbind "/run/machine/host$place" "$place" ;; esac
+    # The user's files below them stay the real ones: port forwards and caches are shared with the host.
+    for folder in "${HOME:-}" "${XDG_CACHE_HOME:-}" "${TMPDIR:-}" "$PWD"; do
+      case $folder in /var/lib/* | /var/log/*) mount --rbind "/run/machine/host$folder" "$folder" ;; esac
     done
     cd "$PWD"
     ip link set lo up
-    # As in private-network.sh, whose place this takes: simulated pods get their addresses from here.
+    # As in scripts/private-network.sh, which this replaces: addresses of simulated pods.
     ip route add local 10.64.0.0/16 dev lo
-    export FIREBOLT_PRIVATE_MACHINE=1 FIREBOLT_PRIVATE_NETWORK=1
-    # This shell stays as the first process: it collects what others leave behind, and the signals of the host reach it.
+    export FIREBOLT_SANDBOX=1 FIREBOLT_SANDBOX_NETWORK=1
+    # This shell stays the first process: it reaps orphaned processes and receives the host's signals.
     supervise "$@"
     ;;
-  *) fail "FIREBOLT_PRIVATE_MACHINE=$FIREBOLT_PRIVATE_MACHINE means nothing here: unset it" ;;
+  *) fail "FIREBOLT_SANDBOX=$FIREBOLT_SANDBOX is not a valid value: unset it" ;;
 esac

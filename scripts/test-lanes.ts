@@ -1,7 +1,6 @@
-// Runs the program that it is given, Vitest in a network of its own, in two lanes side by side, each with its share of the files: most
-// tests wait for something, and one after the other they leave the machine idle half of the time. Every line says which lane it is of,
-// and both run to their end, so that one run shows all that fails; what a failed lane said last, its failures, is said again at the end,
-// where a log is read first.
+// Runs the given program (Vitest in a network sandbox) in two lanes in parallel, each with a share of the files: most tests wait, and one
+// after the other they would leave the machine idle half of the time. Every output line starts with its lane. Both lanes run to completion, so
+// that one run shows all failures, and the last lines of a failed lane are repeated at the end, where a log is read first.
 //
 //   scripts/test-lanes.ts PROGRAM [ARGUMENT ...]
 import { spawn } from "node:child_process";
@@ -14,7 +13,7 @@ import { LANES } from "../test/support/lane-sequencer.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-const LINES_SAID_AGAIN = 80;
+const REPEATED_LINES = 80;
 
 const [program, ...args] = process.argv.slice(2);
 if (program === undefined) throw new Error("usage: scripts/test-lanes.ts PROGRAM [ARGUMENT ...]");
@@ -29,7 +28,7 @@ function startLane(name: string, lane: number) {
   const copy = async (from: Readable, to: Writable): Promise<void> => {
     for await (const line of createInterface({ input: from })) {
       to.write(`${lane}│ ${line}\n`);
-      if (last.push(line) > LINES_SAID_AGAIN) last.shift();
+      if (last.push(line) > REPEATED_LINES) last.shift();
     }
   };
   return { child, last, copied: [copy(child.stdout, process.stdout), copy(child.stderr, process.stderr)] };
@@ -53,5 +52,5 @@ const codes = await Promise.all(
 );
 for (const [index, { last }] of lanes.entries())
   if (codes[index] !== 0)
-    process.stderr.write(`\nlane ${index + 1} FAILED; its last lines once more:\n${last.join("\n")}\n`);
+    process.stderr.write(`\nlane ${index + 1} FAILED; its last lines again:\n${last.join("\n")}\n`);
 process.exitCode = codes.find((code) => code !== 0) ?? 0;

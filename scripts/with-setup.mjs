@@ -1,4 +1,4 @@
-// The front door of `npm start`, `npm run stop`, `npm test`, `npm run bench` and `npm run assets`: on a fresh clone each does its own set-up.
+// The entry point of `npm start`, `npm run stop`, `npm test`, `npm run bench` and `npm run assets`: each sets up a fresh clone by itself.
 // It runs on whatever Node the machine has (18 or newer) and needs nothing installed; what comes after runs on the project's own.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -16,33 +16,33 @@ const LOCK_FILE = join(ROOT, "package-lock.json");
 const INSTALLED = join(ROOT, "node_modules", ".package-lock.json");
 
 const VITEST = join("node_modules", "vitest", "vitest.mjs");
-/** Tests and benchmarks run where nothing they send can leave the machine. */
-const PRIVATE_NETWORK = ["sh", "scripts/private-network.sh"];
-/** End-to-end tests have a whole cluster, and that has a machine of its own. */
-const PRIVATE_MACHINE = ["sh", "scripts/private-machine.sh"];
+/** Tests and benchmarks run in a network namespace: nothing they send leaves the machine. */
+const SANDBOX_NETWORK = ["sh", "scripts/private-network.sh"];
+/** Cluster tests run a whole cluster in a sandbox. */
+const SANDBOX = ["sh", "scripts/private-machine.sh"];
 const CLUSTER = {
   with: ["kubelet", "kube-proxy", "coredns", "envoy", "helm"],
   system: ["containerd", "runc", "cni", "nft", "postgres"],
 };
 
-/** The log level is named because `npm run --silent` hands its own down, and an error nobody sees helps nobody. */
+/** The log level is explicit: `npm run --silent` passes its own down, and errors would not be shown. */
 const INSTALL = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
 const PARENT = process.ppid;
 
 const env = { ...process.env, PATH: `${BIN}${delimiter}${process.env.PATH ?? ""}` };
-const say = (line) => process.stderr.write(`${line}\n`);
+const print = (line) => process.stderr.write(`${line}\n`);
 
-/** What each command runs once everything is there; the programs it needs beyond the usual ones; what the system must provide. */
+/** Per command: what it runs, the programs it needs beyond the usual ones, and the distribution's programs. */
 const COMMANDS = {
-  // What it needs depends on its arguments and on the machine: it sees to that itself.
+  // What it needs depends on its arguments and on the host: it checks that itself.
   start: { run: (args) => [NODE, "dev/playground/start.ts", ...args] },
   stop: { run: (args) => [NODE, "dev/playground/stop.ts", ...args] },
   test: {
     with: ["kwok", ...CLUSTER.with],
     system: ["ip", "unshare", "promtool", ...CLUSTER.system],
-    // Whoever names tests gets those and no others.
+    // With arguments, only the given tests run.
     run: (args) => {
-      const tests = [...PRIVATE_NETWORK, NODE, VITEST, "run", ...projects(args), ...args];
+      const tests = [...SANDBOX_NETWORK, NODE, VITEST, "run", ...projects(args), ...args];
       return args.length === 0 ? [NODE, "scripts/test-lanes.ts", ...tests] : tests;
     },
     afterwards: (args) => (args.length === 0 ? clusterTests(args) : undefined),
@@ -52,13 +52,13 @@ const COMMANDS = {
   bench: {
     with: ["kwok", "envoy", "helm"],
     system: ["ip", "unshare"],
-    run: (args) => [...PRIVATE_NETWORK, NODE, "bench/run.ts", ...args],
+    run: (args) => [...SANDBOX_NETWORK, NODE, "bench/run.ts", ...args],
   },
   assets: { run: (args) => [NODE, "dev/assets/main.ts", ...args] },
 };
 
 function clusterTests(args, project = "cluster") {
-  return [...PRIVATE_MACHINE, NODE, VITEST, "run", `--project=${project}`, ...args];
+  return [...SANDBOX, NODE, VITEST, "run", `--project=${project}`, ...args];
 }
 
 function projects(args) {
@@ -66,19 +66,19 @@ function projects(args) {
   return ["unit", "integration", "e2e"].map((name) => `--project=${name}`);
 }
 
-/** Runs a program in the project's folder to its end. Answers the exit code, with signals as shells count them. */
+/** Runs a program in the project's folder. Returns its exit code, or 128 plus the signal's number, as shells do. */
 function run(program, args, stdio) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: ROOT, env, stdio });
     const forward = (signal) => {
-      // Ctrl-C in a terminal reaches the child too; a second one would mean "at once".
+      // Ctrl-C in a terminal reaches the child too, and a second signal would kill it immediately.
       if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
     };
     const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
     for (const signal of signals) process.on(signal, forward);
     const watch = setInterval(() => {
       if (!isAbandoned()) return;
-      clearInterval(watch); // Once is enough: a second signal may mean "at once".
+      clearInterval(watch); // Once only: a second signal may kill it immediately.
       child.kill("SIGTERM");
     }, 500);
     child.once("error", reject);
@@ -90,7 +90,7 @@ function run(program, args, stdio) {
   });
 }
 
-/** npm that is told to end leaves what it started running: then this is nobody's child any more. */
+/** npm does not stop its child when it is terminated: then this process has another parent. */
 const isAbandoned = () => process.env.npm_lifecycle_event !== undefined && process.ppid !== PARENT;
 
 function whyInstall() {
@@ -106,7 +106,7 @@ async function installPackages() {
     // Another process may have done it meanwhile.
     const why = whyInstall();
     if (why === undefined) return 0;
-    say(`npm ci: ${why} …`);
+    print(`npm ci: ${why} …`);
     const startedMs = performance.now();
     // The npm that runs this script, if one does: there may be none on the PATH. Its output is progress, not a result.
     const npm = process.env.npm_execpath;
@@ -116,14 +116,14 @@ async function installPackages() {
     const code = await run(program, [...args, ...INSTALL], ["ignore", 2, 2]);
     if (code !== 0) return code;
     if (!existsSync(NODE)) {
-      say(
-        "npm ci has not installed the project's own Node: are install scripts switched off (npm config ignore-scripts)?",
+      print(
+        "npm ci did not install the project's own Node: check that install scripts are enabled (npm config get ignore-scripts)",
       );
       return 1;
     }
     const now = new Date();
     utimesSync(INSTALLED, now, now);
-    say(`npm ci: done after ${Math.round((performance.now() - startedMs) / 1000)} s`);
+    print(`npm ci: done after ${Math.round((performance.now() - startedMs) / 1000)} s`);
     return 0;
   });
 }
@@ -133,7 +133,7 @@ async function alone(action) {
   const digest = createHash("sha256").update(ROOT).digest("hex").slice(0, 16);
   const lock = join(tmpdir(), `firebolt-operator-setup-${digest}.lock`);
   for (let waits = 0; !tryLock(lock); waits++) {
-    if (waits % 50 === 0) say(`waiting for another process that installs packages here (${lock}) …`);
+    if (waits % 50 === 0) print(`waiting for another process that installs packages here (${lock}) …`);
     await sleep(100);
   }
   try {
@@ -169,7 +169,7 @@ function isHeld(lock) {
 async function main([name, ...args]) {
   const command = COMMANDS[name];
   if (command === undefined) {
-    say(`usage: node scripts/with-setup.mjs ${Object.keys(COMMANDS).join("|")} [arguments]`);
+    print(`usage: node scripts/with-setup.mjs ${Object.keys(COMMANDS).join("|")} [arguments]`);
     return 2;
   }
   const installed = await installPackages();

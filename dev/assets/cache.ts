@@ -4,7 +4,7 @@ import { access, chmod, constants, mkdir, mkdtemp, readdir, rename, rm } from "n
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** `linux-amd64`, in the words of Go and Kubernetes. */
+/** `linux-amd64`, as Go and Kubernetes name it. */
 export function platformName(): string {
   const architecture = process.arch === "x64" ? "amd64" : process.arch;
   return `${process.platform === "win32" ? "windows" : process.platform}-${architecture}`;
@@ -13,7 +13,7 @@ export function platformName(): string {
 /** The project's part of the user's cache folder. */
 export function cacheFolder(env: NodeJS.ProcessEnv): string {
   const base = env["XDG_CACHE_HOME"];
-  // The XDG base directory specification says that a relative path there means nothing.
+  // The XDG base directory specification ignores relative paths there.
   const root = base?.startsWith("/") ? base : join(homedir(), ".cache");
   return join(root, "firebolt-operator");
 }
@@ -27,7 +27,7 @@ export interface Cache {
   readonly folder: string;
   readonly lockFile: string;
   pathOf(name: string, version: string): string;
-  /** Makes a folder for unfinished files; only the holder of the lock may. Leftovers of the dead are removed. */
+  /** Creates a folder for unfinished files, only while holding the lock. Removes those of killed processes. */
   openScratch(): Promise<string>;
   /** Makes a finished file visible under its final name. */
   keep(file: string, name: string, version: string): Promise<string>;
@@ -41,8 +41,8 @@ export async function openCache(folder: string): Promise<Cache> {
     lockFile: join(folder, "lock"),
     pathOf,
     async openScratch() {
-      const leftovers = (await readdir(folder)).filter((name) => name.startsWith("scratch-"));
-      for (const name of leftovers) await rm(join(folder, name), { recursive: true, force: true });
+      const orphans = (await readdir(folder)).filter((name) => name.startsWith("scratch-"));
+      for (const name of orphans) await rm(join(folder, name), { recursive: true, force: true });
       return mkdtemp(join(folder, "scratch-"));
     },
     async keep(file, name, version) {

@@ -51,7 +51,7 @@ const fetchTo = (name: string, path: string, sha512 = SHA512) => {
   return { output, lines, done };
 };
 
-test("a file with the pinned checksum arrives, over a redirect too, and its progress is told", async () => {
+test("a file with the pinned checksum arrives, over a redirect too, and its progress is reported", async () => {
   const { output, lines, done } = fetchTo("good", "/moved");
   await done;
   expect(readFileSync(output, "utf8")).toBe(CONTENT);
@@ -63,11 +63,11 @@ test("a file with the pinned checksum arrives, over a redirect too, and its prog
 
 test.each([
   { name: "another checksum", path: "/archive", sha512: "0".repeat(128), want: /instead of the pinned 0000/ },
-  { name: "a missing file", path: "/missing", want: /answered 404/ },
+  { name: "a missing file", path: "/missing", want: /returned 404/ },
   { name: "an endless redirect", path: "/loop", want: /redirects more than 5 times/ },
   { name: "a redirect away from https", path: "/plain", want: /only https is accepted/ },
   { name: "a connection that is cut", path: "/cut", want: /aborted|premature|ECONNRESET/i },
-])("$name is refused and leaves no file", async ({ name, path, sha512, want }) => {
+])("$name is rejected and leaves no file", async ({ name, path, sha512, want }) => {
   const { output, done } = fetchTo(name, path, sha512);
   await expect(done).rejects.toThrow(want);
   expect(existsSync(output)).toBe(false);

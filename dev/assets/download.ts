@@ -9,7 +9,7 @@ import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Progress, withTicker } from "./ticker.ts";
 
-const ANSWER_DEADLINE_MS = 5_000;
+const RESPONSE_DEADLINE_MS = 5_000;
 const IDLE_TIMEOUT_MS = 30_000;
 const WHOLE_DEADLINE_MS = 3_600_000;
 const MAX_REDIRECTS = 5;
@@ -28,7 +28,7 @@ export interface Download {
 }
 
 export async function download(wanted: Download): Promise<void> {
-  // Answered before anything is announced: without a network this fails at once and the next way is tried.
+  // The response comes before any progress output: without a network this fails at once and the next source is tried.
   const response = await open(wanted.url, wanted.ca);
   try {
     await withTicker(`downloading ${wanted.title}`, wanted.progress, (detail) => save(response, wanted, detail));
@@ -64,23 +64,23 @@ async function open(url: string, ca: string | undefined): Promise<IncomingMessag
   let next = new URL(url);
   for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
     if (next.protocol !== "https:") throw new Error(`${url} leads to ${next.protocol}//, only https is accepted`);
-    const response = await answerOf(next, ca);
+    const response = await responseOf(next, ca);
     const { statusCode = 0, headers } = response;
     if (statusCode === 200) return response;
     response.resume();
     if (statusCode < 300 || statusCode > 399 || headers.location === undefined)
-      throw new Error(`${next.href} answered ${statusCode}`);
+      throw new Error(`${next.href} returned ${statusCode}`);
     next = new URL(headers.location, next);
   }
   throw new Error(`${url} redirects more than ${MAX_REDIRECTS} times`);
 }
 
-function answerOf(url: URL, ca: string | undefined): Promise<IncomingMessage> {
+function responseOf(url: URL, ca: string | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const request = get(url, { agent: new Agent({ proxyEnv: process.env, ...(ca === undefined ? {} : { ca }) }) });
     const timer = setTimeout(
-      () => request.destroy(new Error(`${url.host} did not answer within ${ANSWER_DEADLINE_MS / 1000} s`)),
-      ANSWER_DEADLINE_MS,
+      () => request.destroy(new Error(`${url.host} did not respond within ${RESPONSE_DEADLINE_MS / 1000} s`)),
+      RESPONSE_DEADLINE_MS,
     );
     request.once("error", (error) => {
       clearTimeout(timer);

@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test("one at a time, and nothing stays behind", async () => {
+test("one at a time, and the lock file is removed", async () => {
   let inside = 0;
   let most = 0;
   const action = async () => {
@@ -41,14 +41,14 @@ test("the lock of a process that has died is taken over", async () => {
   expect(await withLock(path, quiet, () => Promise.resolve("taken"))).toBe("taken");
 });
 
-test("a lock that nobody has refreshed is taken over although its number is alive", async () => {
+test("a lock that was not refreshed is taken over although its process id exists", async () => {
   writeFileSync(path, JSON.stringify({ pid: process.pid, host: hostname(), token: "reused" }));
   const longAgo = new Date(Date.now() - 60_000);
   utimesSync(path, longAgo, longAgo);
   expect(await withLock(path, quiet, () => Promise.resolve("taken"))).toBe("taken");
 });
 
-test("who waits says for whom", async () => {
+test("a waiting process names the owner", async () => {
   const lines: string[] = [];
   let waiting = Promise.resolve();
   await withLock(path, quiet, async () => {

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const POLL_MS = 100;
 const TELL_EVERY_MS = 5_000;
 const HEARTBEAT_MS = 2_000;
-/** An owner that has not been heard of for so long is gone, even if its process id lives on in another process. */
+/** An owner that has not refreshed its lock for so long has exited, even if another process has its id now. */
 const SILENCE_MS = 30_000;
 
 interface Owner {
@@ -24,7 +24,7 @@ export async function withLock<T>(
   action: () => Promise<T>,
 ): Promise<T> {
   const token = await acquire(path, progress);
-  // The heart beats while the event loop turns; it ends with the process, however that ends.
+  // Refreshed while the event loop runs; stops with the process, however it exits.
   const heart = setInterval(() => {
     const now = new Date();
     utimes(path, now, now).catch((error: Error) => progress(`cannot refresh ${path}: ${error.message}`));
@@ -102,7 +102,7 @@ async function readOwner(path: string): Promise<Owner | undefined> {
   if (text === undefined) return undefined;
   const value: unknown = JSON.parse(text);
   if (isOwner(value)) return value;
-  throw new Error(`${path} is no lock of ours: remove it if no other process is making programs`);
+  throw new Error(`${path} is not one of our lock files: remove it if no other process is building programs`);
 }
 
 function isOwner(value: unknown): value is Owner {

@@ -22,7 +22,7 @@ function run(...args: readonly string[]) {
   return spawnSync(process.execPath, [join(import.meta.dirname, "main.ts"), ...args], { env, encoding: "utf8" });
 }
 
-test("the last line names one folder with links to everything asked for, the same one each time", () => {
+test("the last line names one folder with links to everything requested, the same one each time", () => {
   const first = run("--with", "kwok");
   expect(first).toMatchObject({ status: 0, stderr: "" });
   const linked = first.stdout.trimEnd();
@@ -32,13 +32,13 @@ test("the last line names one folder with links to everything asked for, the sam
   expect(run().stdout).not.toBe(first.stdout);
 });
 
-test("an unknown name is refused with the known ones", () => {
+test("an unknown name is rejected, with the known names", () => {
   const refused = run("--with", "kwok,minikube");
   expect(refused).toMatchObject({ status: 2, stdout: "" });
   expect(refused.stderr).toContain("unknown program minikube. Known names: etcd, kube-apiserver");
 });
 
-test("an unknown option is refused with the usage", () => {
+test("an unknown option is rejected, with the usage", () => {
   expect(run("--without", "etcd")).toMatchObject({
     status: 2,
     stderr: expect.stringContaining("Usage: npm run -s assets"),

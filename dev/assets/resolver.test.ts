@@ -60,7 +60,7 @@ test("a file that cannot be executed is not taken", async () => {
   expect((await resolveAssets(["etcd"], options)).get("etcd")).toBe(cachedPath("etcd", "v3.6.8"));
 });
 
-test("the ways are tried in order until one works, and what else it made is kept", async () => {
+test("sources are tried in order until one works, and everything it produced is kept", async () => {
   const tried: string[] = [];
   const waysFor = () => [fails("download", tried), makes("kube-apiserver", "kubectl")];
   const found = await resolveAssets(["kube-apiserver", "kubectl"], { env, waysFor });
@@ -68,14 +68,14 @@ test("the ways are tried in order until one works, and what else it made is kept
   expect(tried).toEqual(["download"]);
 });
 
-test("a way that failed for one program is not tried for the next", async () => {
+test("a source that failed for one program is not tried for the next", async () => {
   const tried: string[] = [];
   const waysFor = (name: string) => [fails("download", tried), makes(name)];
   await resolveAssets(["kube-apiserver", "kubectl"], { env, waysFor });
   expect(tried).toEqual(["download"]);
 });
 
-test("when nothing works it fails, in CI too, and says all it tried and what to do", async () => {
+test("when nothing works it fails, in CI too, and lists what it tried and the remedy", async () => {
   const waysFor = () => [fails("download"), fails("build")];
   const asking = resolveAssets(["kube-apiserver"], { env: { ...env, KUBEBUILDER_ASSETS: "/nowhere" }, waysFor });
   await expect(asking).rejects.toThrow(AssetUnavailableError);
@@ -91,7 +91,7 @@ test("when nothing works it fails, in CI too, and says all it tried and what to 
   );
 });
 
-test("two processes make a program once and both get the whole of it", async () => {
+test("two processes build a program once and both get it complete", async () => {
   const script = `resolveAssets(["kwok"], { waysFor: () => [{
     id: "slow", title: "slow", async fetch(scratch) {
       appendFileSync(process.env.XDG_CACHE_HOME + "/count", "x");

@@ -20,7 +20,7 @@ export class AssetUnavailableError extends Error {
   override readonly name = "AssetUnavailableError";
 }
 
-/** Makes sure of these programs; answers the path of each. */
+/** Provides these programs; returns the path of each. */
 export async function resolveAssets(
   names: readonly AssetName[],
   options: ResolveOptions = {},

@@ -1,4 +1,4 @@
-// Runs a program to its end and answers what it printed; a failure carries the end of its output. Nothing of it reaches the
+// Runs a program until it exits and returns its output; a failure carries the end of its output. Nothing of it reaches the
 // terminal.
 import { spawn } from "node:child_process";
 
@@ -10,7 +10,7 @@ export interface ProgramRun {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly timeoutMs: number;
-  /** Ends the program early. */
+  /** Terminates the program early. */
   readonly signal?: AbortSignal;
 }
 
@@ -36,7 +36,7 @@ export function runProgram(run: ProgramRun): Promise<string> {
     child.once("error", reject);
     child.once("close", (code, signal) => {
       if (code === 0) resolve(stdout);
-      else reject(new Error(`${run.program} ended with ${signal ?? `exit code ${code}`}:\n${tail.join("\n")}`));
+      else reject(new Error(`${run.program} exited with ${signal ?? `code ${code}`}:\n${tail.join("\n")}`));
     });
   });
 }

@@ -17,7 +17,7 @@ export interface Way {
   /** The same for two programs means: when it failed for one, it fails for the other. */
   readonly id: string;
   readonly title: string;
-  /** Writes the program, and others it gets by the way, into this folder under their own names; answers which. */
+  /** Writes the program, and others that come with it, into this folder under their own names; returns the names. */
   fetch(folder: string, progress: Progress): Promise<readonly string[]>;
 }
 

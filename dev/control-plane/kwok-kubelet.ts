@@ -1,5 +1,5 @@
 // The kubelet's part of simulated nodes: container logs and port forwarding, by kwok's own debugging server, which serves log files and
-// forwards ports to addresses. Says which program that is and tells the nodes where it listens; whoever asks starts and ends it.
+// forwards ports to addresses. Returns the program and registers its port with the nodes; the caller starts and stops it.
 import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -74,7 +74,7 @@ function renderKubeletConfig({ namespaces, logs, forwards }: KubeletOptions): st
   return objects.map((one) => JSON.stringify(one)).join("\n---\n");
 }
 
-/** The API server asks there for logs and ports of the nodes' pods. */
+/** The API server requests logs and ports of the nodes' pods there. */
 export async function announceKubelet(kubeconfig: string, nodes: readonly string[], port: number): Promise<void> {
   const api = openApiFromKubeconfig(kubeconfig);
   const status = {

@@ -12,7 +12,7 @@ export interface NodeOptions {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** Adds simulated nodes and waits until pods can be scheduled on them; answers their names. */
+/** Adds simulated nodes and waits until pods can be scheduled on them; returns their names. */
 export async function addNodes(adminKubeconfig: string, options: NodeOptions): Promise<readonly string[]> {
   const names = Array.from({ length: options.count }, (_, index) => `${options.prefix ?? "node"}-${index}`);
   const api = openApiFromKubeconfig(adminKubeconfig);

@@ -26,7 +26,7 @@ const make = (name: string, key: string) =>
     },
   });
 
-test("what was made is found, by this process and by the next", async () => {
+test("an archive is found again, by this process and by the next", async () => {
   expect(await store.find("engine", "a1")).toBeUndefined();
   const archive = await make("engine", "a1");
   expect(archive.references).toEqual(["example/engine:a1"]);
@@ -36,23 +36,23 @@ test("what was made is found, by this process and by the next", async () => {
   expect(await store.find("metadata", "a1")).toBeUndefined();
 });
 
-test("many that ask at once make it once", async () => {
+test("concurrent requests build it once", async () => {
   const archives = await Promise.all([make("engine", "a1"), make("engine", "a1"), make("engine", "a1")]);
   expect(made).toEqual(["a1"]);
   expect(new Set(archives.map(({ file }) => file)).size).toBe(1);
 });
 
-test("an archive that is gone is made again, and a list that is none is an error", async () => {
+test("a missing archive is built again, and an invalid index is an error", async () => {
   const { file } = await make("engine", "a1");
   rmSync(file);
   expect(await store.find("engine", "a1")).toBeUndefined();
   await make("engine", "a1");
   expect(made).toEqual(["a1", "a1"]);
   writeFileSync(join(folder, "engine-a1.json"), "{}");
-  await expect(store.find("engine", "a1")).rejects.toThrow("engine-a1.json is no list of image names: remove it");
+  await expect(store.find("engine", "a1")).rejects.toThrow("engine-a1.json is not a list of image names: remove it");
 });
 
-test("two are kept, and every one that was asked for lately", async () => {
+test("two are kept, and every one that was used lately", async () => {
   const past = new Date(Date.now() - 86_400_000);
   for (const key of ["a1", "a2", "a3", "a4"]) {
     const { file } = await make("engine", key);

@@ -1,11 +1,11 @@
-// Finished image archives between runs, one file per name and key. A file that is there is whole: it was renamed into place. A few
+// Finished image archives between runs, one file per name and key. A file that exists is complete: it was renamed into place. A few
 // older ones are kept for clusters that still start from them.
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { withLock } from "../assets/lock.ts";
 import type { Progress } from "../assets/ticker.ts";
 
-/** How many archives of one name are kept, and for how long those beyond that number after they were last asked for. */
+/** How many archives of one name are kept, and for how long those beyond that number after they were last used. */
 const KEPT = 2;
 const IN_USE_MS = 900_000;
 
@@ -28,7 +28,7 @@ export interface Making {
 
 export interface ArchiveStore {
   find(name: string, key: string): Promise<StoredArchive | undefined>;
-  /** Makes it once, whatever number of processes ask at the same time. */
+  /** Builds it once, however many processes request it at the same time. */
   make(making: Making): Promise<StoredArchive>;
 }
 
@@ -52,9 +52,9 @@ export async function openArchiveStore(folder: string): Promise<ArchiveStore> {
         if (existing !== undefined) return existing;
         const { references, archive } = await make();
         const [list, file] = filesOf(folder, name, key);
-        await place(file, archive);
-        // Written last: it says that the archive is there.
-        await place(list, JSON.stringify(references));
+        await moveIntoPlace(file, archive);
+        // Written last: it marks the archive as complete.
+        await moveIntoPlace(list, JSON.stringify(references));
         await removeOld(folder, name);
         return { references, file };
       }),
@@ -67,7 +67,7 @@ const filesOf = (folder: string, name: string, key: string): readonly [list: str
   join(folder, `${name}-${key}.tar`),
 ];
 
-async function place(file: string, content: Buffer | string): Promise<void> {
+async function moveIntoPlace(file: string, content: Buffer | string): Promise<void> {
   await writeFile(`${file}.part`, content);
   await rename(`${file}.part`, file);
 }
@@ -75,10 +75,10 @@ async function place(file: string, content: Buffer | string): Promise<void> {
 function parseReferences(text: string, file: string): readonly string[] {
   const value: unknown = JSON.parse(text);
   if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value;
-  throw new Error(`${file} is no list of image names: remove it`);
+  throw new Error(`${file} is not a list of image names: remove it`);
 }
 
-/** Only the holder of the lock may. What a dead process left unfinished goes too. */
+/** Only while holding the lock. Unfinished files of killed processes are removed too. */
 async function removeOld(folder: string, name: string): Promise<void> {
   const names = await readdir(folder);
   for (const part of names.filter((one) => one.endsWith(".part"))) await rm(join(folder, part), { force: true });

@@ -1,5 +1,5 @@
-// `node dev/image/build-dockerfile.ts --out FILE`: builds the Dockerfile with buildah and looks at the result. The base images are
-// stand-ins made of this machine's Node unless `--bases registry` says that the real ones can be pulled. Needs root, buildah, and npm's
+// `node dev/image/build-dockerfile.ts --out FILE`: builds the Dockerfile with buildah and checks the result. The base images are
+// stand-ins made of this machine's Node unless `--bases registry` pulls the real ones. Needs root, buildah, and npm's
 // registry or its cache; leaves nothing behind but FILE, an archive.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -21,11 +21,11 @@ const BASES = {
 } as const;
 const NODE = "/nodejs/bin/node";
 
-const say = (line: string): void => {
+const print = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
-/** Runs buildah in folders of its own; answers what it prints. */
+/** Runs buildah in folders of its own; returns its output. */
 type Buildah = (...args: readonly string[]) => string;
 
 function openBuildah(work: string): Buildah {
@@ -85,9 +85,9 @@ async function main(out: string, bases: string): Promise<void> {
   const work = mkdtempSync(join(tmpdir(), "dockerfile-"));
   const buildah = openBuildah(work);
   try {
-    say("base images …");
+    print("base images …");
     const replaced = bases === "registry" ? [] : loadBases(buildah, work);
-    say("buildah build …");
+    print("buildah build …");
     const versions = { VERSION: source.version, REVISION: source.revision, CREATED: created };
     const args = Object.entries(versions).flatMap(([name, value]) => ["--build-arg", `${name}=${value}`]);
     buildah("build", "--tag", IMAGE, ...replaced, ...npmSecrets(work), ...args, ".");
@@ -128,11 +128,11 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
 function expectEqual(what: string, actual: unknown, wanted: unknown): void {
   const [found, expected] = [JSON.stringify(actual), JSON.stringify(wanted)];
   if (found !== expected) throw new Error(`${what}: ${found} instead of ${expected}`);
-  say(`ok: ${what}`);
+  print(`ok: ${what}`);
 }
 
 const { values } = parseArgs({ options: { out: { type: "string" }, bases: { type: "string", default: "local" } } });
 if (values.out === undefined || !["local", "registry"].includes(values.bases)) {
-  say("Usage: node dev/image/build-dockerfile.ts --out FILE [--bases local|registry]");
+  print("Usage: node dev/image/build-dockerfile.ts --out FILE [--bases local|registry]");
   process.exitCode = 2;
 } else await main(resolve(values.out), values.bases);

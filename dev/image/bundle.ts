@@ -1,4 +1,4 @@
-// Bundles a program with all it needs at run time into one file. Answers the text; writing it is the caller's business.
+// Bundles a program with all it needs at run time into one file. Returns the code; the caller writes it.
 import { SourceMap, type SourceMapPayload } from "node:module";
 import { join } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
@@ -12,7 +12,7 @@ export const OPERATOR_BUNDLE = {
   target: "node22",
 } as const;
 
-/** Long enough for esbuild's long statements, short enough that a line number tells something. */
+/** Long enough for esbuild's long statements, short enough for line numbers to be useful. */
 const LINE_LIMIT = 160;
 
 export interface Bundle {
@@ -53,7 +53,7 @@ function optionsOf({ root, entry, interpreter, target, define = {} }: Bundle) {
     target,
     format: "esm",
     minifySyntax: true,
-    // Comments go, names stay: what a stack trace says can be found in the sources.
+    // Comments are removed, names stay: a stack trace can be found in the sources.
     minifyWhitespace: true,
     lineLimit: LINE_LIMIT,
     plugins: [requireBuiltins, directImports(root)],
@@ -61,7 +61,7 @@ function optionsOf({ root, entry, interpreter, target, define = {} }: Bundle) {
     logLevel: "error",
     define: Object.fromEntries(Object.entries(define).map(([name, value]) => [name, JSON.stringify(value)])),
     banner: {
-      // The CommonJS packages inside the bundle ask for Node's own modules by `require`.
+      // The CommonJS packages inside the bundle load Node's own modules with `require`.
       js: `#!${interpreter}\nimport { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);`,
     },
   } satisfies BuildOptions;
@@ -91,7 +91,7 @@ function assertAscii(text: string, entry: string): void {
   throw new Error(`the bundle of ${entry} has a character that is not ASCII, write it as \\u escape: ${around}`);
 }
 
-/** What our programs answer to `--version`. */
+/** What our programs print for `--version`. */
 export function versionDefinitions({ version, revision }: SourceVersion): Readonly<Record<string, string>> {
   return { FIREBOLT_OPERATOR_VERSION: version, FIREBOLT_OPERATOR_REVISION: revision.slice(0, 12) };
 }

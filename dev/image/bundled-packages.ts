@@ -1,5 +1,5 @@
-// Which npm packages end up in the bundled program, with versions and licences: asked of the bundler itself, so that the answer cannot be
-// wrong about what is inside.
+// Which npm packages end up in the bundled program, with versions and licences: reported by the bundler itself, so that
+// the list cannot be wrong.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";

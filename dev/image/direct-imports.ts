@@ -1,6 +1,6 @@
-// Leads imports of a workspace package past its entries, to the modules that define the names, while a program is bundled. An entry is
-// for people: inside a bundle whose parts load on demand, the first part that imports one name through it would initialise every
-// module behind it, and the wake agent would pay for the operator's servers.
+// Rewrites imports of a workspace package, while a program is bundled, from its entries to the modules that define the names. In a bundle
+// whose parts load on demand, the first import through an entry would initialise every module behind it, and the wake agent would load the
+// operator's servers.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Plugin } from "esbuild";

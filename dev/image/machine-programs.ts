@@ -39,7 +39,7 @@ export function shellPrograms(tools: readonly string[]): readonly PlacedProgram[
   return ["bash", ...tools].map((name) => ({ from: findProgram(name), to: `bin/${name}` }));
 }
 
-/** Some programs ask for the shell by its oldest name. */
+/** Some programs call the shell by its oldest name. */
 export const SHELL_LINK: TarEntry = { type: "link", path: "bin/sh", target: "bash" };
 
 function findProgram(name: string): string {
@@ -55,6 +55,6 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    return false; // Absent and not executable are the same answer here.
+    return false; // Absent and not executable mean the same here.
   }
 }

@@ -10,7 +10,7 @@ export const NODE_PATH = "usr/bin/node";
 export const NODE_ENVIRONMENT = [
   "PATH=/usr/bin",
   "NODE_ENV=production",
-  // A small young generation keeps resident memory about 10 MB lower; the heap ends before the container's memory does.
+  // A small young generation keeps resident memory about 10 MB lower; the heap limit is below the container's memory limit.
   "NODE_OPTIONS=--max-semi-space-size=2 --max-old-space-size-percentage=75",
 ];
 

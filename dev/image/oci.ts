@@ -5,7 +5,7 @@ import { constants, gzipSync, zstdCompressSync } from "node:zlib";
 import { type TarEntry, writeTar } from "./tar.ts";
 
 export interface Layer {
-  /** What it is for, as `history` of the image tells. */
+  /** What it is for, as the image's `history` shows. */
   readonly comment: string;
   readonly entries: readonly TarEntry[];
 }

@@ -12,7 +12,7 @@ import type { TarEntry } from "./tar.ts";
 const USER = 70;
 const HOME = "var/lib/postgresql";
 const ENTRYPOINT = "usr/local/bin/postgres-entrypoint";
-/** The server, what makes a cluster, what probes ask, and what backs up and restores. */
+/** Server, initdb, the programs of probes, backup and restore. */
 const PROGRAMS = ["postgres", "initdb", "pg_isready", "pg_controldata", "psql", "pg_dump", "pg_restore"];
 /** The language and dictionaries that every cluster has, replication, and conversions between encodings. */
 const MODULES = /^(plpgsql|dict_snowball|libpqwalreceiver|pgoutput|pg_stat_statements|\w+_and_\w+)\.so$/;
@@ -87,6 +87,7 @@ const settingOf = (bin: string, name: "sharedir" | "pkglibdir"): string =>
 function versionOf(bin: string): string {
   const text = execFileSync(join(bin, "postgres"), ["--version"], { encoding: "utf8" });
   const version = /\(PostgreSQL\) (\S+)/.exec(text)?.[1];
-  if (version === undefined) throw new Error(`${bin}/postgres --version says ${text.trim()}, which names no version`);
+  if (version === undefined)
+    throw new Error(`${bin}/postgres --version printed ${text.trim()}, which contains no version`);
   return version;
 }

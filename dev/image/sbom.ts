@@ -1,4 +1,4 @@
-// The list of what an image is made of, as SPDX 2.3 in JSON. A pure function of what it is told.
+// The list of what an image is made of, as SPDX 2.3 in JSON. A pure function of its input.
 import type { BundledPackage } from "./bundled-packages.ts";
 import type { SystemPackage } from "./shared-libraries.ts";
 

@@ -1,4 +1,4 @@
-// What the sources say about themselves: the package's version, and the commit where there is a history.
+// Version of the sources: the package's version, and the commit if there is a Git history.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Archives are read back by the system's tar: what it finds is what was put in, and the same entries give the same bytes.
+// Archives are read back by the system's tar: it finds the same entries, and equal entries give equal bytes.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ const entries: readonly TarEntry[] = [
   { type: "file", path: LONG, content: Buffer.from("found") },
 ];
 
-test("the system's tar unpacks what was put in", () => {
+test("the system's tar unpacks the entries", () => {
   execFileSync("tar", ["-xf", "-", "-C", folder], { input: writeTar(entries, TIME) });
   expect(readFileSync(join(folder, "usr/bin/tool"), "utf8")).toBe("#!/bin/sh\n");
   expect(statSync(join(folder, "usr/bin/tool")).mode & 0o777).toBe(0o755);
@@ -46,7 +46,7 @@ test("the order in which entries are given does not matter", () => {
   expect(writeTar(entries.toReversed(), TIME).equals(writeTar(entries, TIME))).toBe(true);
 });
 
-test("what tar cannot say is refused", () => {
+test("entries that tar cannot represent are rejected", () => {
   const file = { type: "file", content: Buffer.alloc(0) } as const;
   expect(() => writeTar([{ ...file, path: "x".repeat(101) }], TIME)).toThrow("too long for tar");
   expect(() =>

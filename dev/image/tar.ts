@@ -1,4 +1,4 @@
-// Writes tar archives (ustar) that depend on their entries alone: sorted by name, one time for all, owner root unless said otherwise. It
+// Writes tar archives (ustar) that depend on their entries alone: sorted by name, one time for all, owner root unless given. It
 // knows nothing of images.
 const BLOCK = 512;
 

@@ -1,4 +1,4 @@
-// The addresses of the local cluster. All of them exist only inside its private machine, so they cannot collide with the host's.
+// The addresses of the local cluster. They exist only in its sandbox, so they cannot collide with the host's.
 
 /** Of the one node: kubelet, CoreDNS and the endpoint of the `kubernetes` Service. */
 export const NODE_ADDRESS = "10.245.0.1";
@@ -6,7 +6,7 @@ export const NODE_ADDRESS = "10.245.0.1";
 /** Pods get their addresses from here. */
 export const POD_RANGE = "10.244.0.0/16";
 
-/** As the API server is told; see packages/kube/src/testing/control-plane/api-server.ts. */
+/** As given to the API server; see packages/kube/src/testing/control-plane/api-server.ts. */
 export const SERVICE_RANGE = "10.96.0.0/16";
 
 /** The ClusterIP of the Service `kubernetes`: always the first of the range. */

@@ -7,14 +7,14 @@ const NEEDED = ["cpu", "cpuset", "memory", "pids"];
 
 /** Makes the group in every tree of the machine. */
 export function makeCgroup(name: string): void {
-  for (const { place, version } of cgroupTrees(readFileSync("/proc/self/mountinfo", "utf8"))) {
-    if (version === 2) enableControllers(place);
-    mkdirSync(join(place, name), { recursive: true });
+  for (const { mountPoint, version } of cgroupTrees(readFileSync("/proc/self/mountinfo", "utf8"))) {
+    if (version === 2) enableControllers(mountPoint);
+    mkdirSync(join(mountPoint, name), { recursive: true });
   }
 }
 
 export interface CgroupTree {
-  readonly place: string;
+  readonly mountPoint: string;
   readonly version: 1 | 2;
 }
 
@@ -22,10 +22,10 @@ export interface CgroupTree {
 export function cgroupTrees(mountinfo: string): readonly CgroupTree[] {
   const trees = mountinfo.split("\n").flatMap((line): CgroupTree[] => {
     const [before = "", after = ""] = line.split(" - ");
-    const place = before.split(" ")[4];
+    const mountPoint = before.split(" ")[4];
     const type = after.split(" ")[0];
-    if (place === undefined || (type !== "cgroup" && type !== "cgroup2")) return [];
-    return [{ place, version: type === "cgroup" ? 1 : 2 }];
+    if (mountPoint === undefined || (type !== "cgroup" && type !== "cgroup2")) return [];
+    return [{ mountPoint, version: type === "cgroup" ? 1 : 2 }];
   });
   if (trees.length === 0) throw new Error("no control groups are mounted here: a kubelet cannot run without");
   return trees;

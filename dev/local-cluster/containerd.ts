@@ -96,7 +96,7 @@ export function renderContainerdSettings(settings: ContainerdSettings): TomlTabl
     plugins: {
       "io.containerd.grpc.v1.cri": {
         sandbox_image: sandboxImage,
-        // Without CAP_SYS_RESOURCE nobody may lower a process's OOM score, and every sandbox would fail for it.
+        // Lowering an OOM score needs CAP_SYS_RESOURCE; without it every pod sandbox would fail.
         restrict_oom_score_adj: true,
         netns_mounts_under_state_dir: true,
         stream_server_address: "127.0.0.1",

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Takes apart what a local cluster's container runtime leaves on the machine: its containers, their shims, the mounts below the
-# cluster's folder and its control groups. It fails, so that nobody removes the folder, while anything is still mounted there.
+# cluster's folder and its control groups. It fails while anything is still mounted there, so that the folder is not removed.
 #
 #   dev/local-cluster/dismantle.sh FOLDER
 #
-# It ends only processes that are in the control groups named after the folder, and those with containerd's socket in the folder on
+# It terminates only processes that are in the control groups named after the folder, and those with containerd's socket in the folder on
 # their command line, as shims have it. The folder's name is unique, so these are the cluster's own.
 folder=$1
 socket=$folder/containerd/containerd.sock
@@ -45,7 +45,7 @@ while [ "$rounds" -lt 100 ]; do
   sleep 0.05
 done
 
-for place in $(mounts); do umount "$place" 2>/dev/null || umount -l "$place" 2>/dev/null; done
+for mount_point in $(mounts); do umount "$mount_point" 2>/dev/null || umount -l "$mount_point" 2>/dev/null; done
 
 # A group can be removed once the kernel has buried the last of its processes.
 rounds=0

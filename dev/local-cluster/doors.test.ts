@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openDoor, publish } from "./doors.ts";
+import { openPortForward, publish } from "./doors.ts";
 
 let folder: string;
 let targets: Server[];
@@ -42,22 +42,22 @@ async function ask(port: number, words: string): Promise<string> {
   return text(socket);
 }
 
-test("what is sent to the host's port reaches the target, and its answer comes back after the sender is done", async () => {
+test("bytes sent to the host's port reach the target, and its response arrives after the sender has closed", async () => {
   const target = await listen(shouting());
   await using inside = await publish({ folder, name: "api", target });
-  await using outside = await openDoor({ socket: inside.socket });
+  await using outside = await openPortForward({ socket: inside.socket });
   expect(inside.socket).toBe(join(folder, "api.sock"));
   const answers = await Promise.all(["one", "two", "x".repeat(300_000)].map((words) => ask(outside.port, words)));
   expect(answers).toEqual(["ONE", "TWO", "X".repeat(300_000)]);
 });
 
-test("a target that is not there ends the connection, and the next one works when it is", async () => {
+test("an unreachable target closes the connection, and the next one works once it is reachable", async () => {
   const gone = createServer();
   const target = await listen(gone);
   gone.close();
   await once(gone, "close");
   await using inside = await publish({ folder, name: "gateway", target });
-  await using outside = await openDoor({ socket: inside.socket });
+  await using outside = await openPortForward({ socket: inside.socket });
   expect(await ask(outside.port, "anybody?").catch(() => "")).toBe("");
   const back = shouting();
   targets.push(back);
@@ -65,31 +65,31 @@ test("a target that is not there ends the connection, and the next one works whe
   expect(await ask(outside.port, "hello")).toBe("HELLO");
 });
 
-test("a door that is closed ends what goes through it and frees its port and its socket", async () => {
+test("closing a port forward closes its connections and frees its port and its socket", async () => {
   const target = await listen(createServer());
   const inside = await publish({ folder, name: "api", target });
-  const outside = await openDoor({ socket: inside.socket });
+  const outside = await openPortForward({ socket: inside.socket });
   const socket = connect(outside.port, "127.0.0.1");
   await once(socket, "connect");
   const closed = once(socket.resume(), "close");
   await outside[Symbol.asyncDispose]();
   await closed;
-  await using again = await openDoor({ socket: inside.socket, port: outside.port });
+  await using again = await openPortForward({ socket: inside.socket, port: outside.port });
   expect(again.port).toBe(outside.port);
   await inside[Symbol.asyncDispose]();
   await expect(once(connect(inside.socket), "connect")).rejects.toMatchObject({ code: "ENOENT" });
 });
 
-test("a file that a dead door left is replaced; a path too long for a socket is refused", async () => {
+test("a stale socket file is replaced; a path too long for a socket is rejected", async () => {
   writeFileSync(join(folder, "api.sock"), "");
   const target = await listen(shouting());
   await using inside = await publish({ folder, name: "api", target });
-  await using outside = await openDoor({ socket: inside.socket });
+  await using outside = await openPortForward({ socket: inside.socket });
   expect(await ask(outside.port, "hello")).toBe("HELLO");
-  await expect(publish({ folder, name: "n".repeat(100), target })).rejects.toThrow("give a folder with a shorter path");
+  await expect(publish({ folder, name: "n".repeat(100), target })).rejects.toThrow("use a folder with a shorter path");
 });
 
-test("a target that moves is followed: asked for every connection, and none is like one that refuses", async () => {
+test("a target that moves is followed: it is resolved for every connection, and none is like a refused connection", async () => {
   const first = await listen(shouting());
   const second = await listen(
     createServer({ allowHalfOpen: true }, (socket) => void text(socket).then((words) => socket.end(`${words}!`))),
@@ -97,7 +97,7 @@ test("a target that moves is followed: asked for every connection, and none is l
   let target: typeof first | undefined = first;
   const where = () => (target === undefined ? Promise.reject(new Error("no Service")) : Promise.resolve(target));
   await using inside = await publish({ folder, name: "moving", target: where });
-  await using outside = await openDoor({ socket: inside.socket });
+  await using outside = await openPortForward({ socket: inside.socket });
   expect(await ask(outside.port, "one")).toBe("ONE");
   target = undefined;
   // Reset or just ended: nothing comes back.

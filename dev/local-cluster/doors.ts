@@ -1,56 +1,56 @@
-// Doors between a private machine and its host: inside, a Unix socket in a folder that both see, piped to an address of the private
-// machine; on the host, a port on loopback, piped to that socket. What goes through is bytes: it knows no protocol.
+// Port forwards between a sandbox and its host: in the sandbox, a Unix socket in a folder that both share, piped to an address in the sandbox;
+// on the host, a loopback port, piped to that socket. Bytes only, no protocol.
 import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { connect, createServer, type NetConnectOpts, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 
-/** Linux keeps no longer paths for sockets. */
+/** The limit of Linux for socket paths. */
 const MAX_PATH_BYTES = 107;
 
-export interface Target {
+export interface Endpoint {
   readonly host: string;
   readonly port: number;
 }
 
 export interface PublishOptions {
-  /** A folder that the host sees, too. */
+  /** A folder that sandbox and host share. */
   readonly folder: string;
   readonly name: string;
-  /** As a function: asked for every connection, because the address may change meanwhile. */
-  readonly target: Target | (() => Promise<Target>);
+  /** A function is called for every connection, because the address may change. */
+  readonly target: Endpoint | (() => Promise<Endpoint>);
 }
 
-export interface PublishedDoor extends AsyncDisposable {
+export interface PublishedPort extends AsyncDisposable {
   /** Path of the Unix socket. */
   readonly socket: string;
 }
 
-export interface OpenDoor extends AsyncDisposable {
+export interface PortForward extends AsyncDisposable {
   /** On 127.0.0.1. */
   readonly port: number;
 }
 
-/** The inside: whoever connects to the socket is connected to the target. */
-export async function publish({ folder, name, target }: PublishOptions): Promise<PublishedDoor> {
+/** In the sandbox: connections to the socket are forwarded to the target. */
+export async function publish({ folder, name, target }: PublishOptions): Promise<PublishedPort> {
   const socket = join(folder, `${name}.sock`);
   if (Buffer.byteLength(socket) > MAX_PATH_BYTES)
-    throw new Error(`${socket} is too long for a socket: give a folder with a shorter path`);
-  // A socket that nobody serves any more stays as a file and would be in the way.
+    throw new Error(`${socket} is too long for a socket: use a folder with a shorter path`);
+  // The file of a socket outlives its server, and would block the next one.
   rmSync(socket, { force: true });
   const { server, close } = forward(typeof target === "function" ? target : () => Promise.resolve(target));
   await once(server.listen(socket), "listening");
   return { socket, [Symbol.asyncDispose]: close };
 }
 
-/** The host's side: a port on loopback, any free one unless it is given. */
-export async function openDoor({
+/** On the host: a loopback port, any free one unless given. */
+export async function openPortForward({
   socket,
   port = 0,
 }: {
   readonly socket: string;
   readonly port?: number;
-}): Promise<OpenDoor> {
+}): Promise<PortForward> {
   const { server, close } = forward(() => Promise.resolve({ path: socket }));
   await once(server.listen({ port, host: "127.0.0.1" }), "listening");
   const address = server.address();
@@ -67,11 +67,11 @@ function forward(target: () => Promise<NetConnectOpts>): {
     open.add(socket);
     socket.once("close", () => open.delete(socket));
   };
-  // Each direction ends by itself: one side may be done sending and still wait for the answer.
+  // Each direction closes by itself: one side may have sent everything and still wait for the response.
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (near) => {
     track(near);
     near.once("error", () => near.destroy());
-    // Nothing is read from it before it is piped.
+    // Nothing is read before the pipe is set up.
     target().then(
       (where) => {
         if (near.destroyed) return;
@@ -79,7 +79,7 @@ function forward(target: () => Promise<NetConnectOpts>): {
         track(far);
         connectBoth(near, far);
       },
-      // No target is like one that refuses.
+      // No target is handled like one that refuses the connection.
       () => near.destroy(),
     );
   });
@@ -100,7 +100,7 @@ function connectBoth(near: Socket, far: Socket): void {
     [far, near],
   ] as const) {
     from.pipe(to);
-    // A reset, or a target that refuses, ends the connection on both sides, as it would without a door.
+    // A reset or a refused connection closes both sides, as it would without the forward.
     from.once("error", () => to.destroy());
     from.once("close", () => {
       if (!from.readableEnded) to.destroy();

@@ -20,7 +20,7 @@ export interface KubeletOptions {
 
 export interface Kubelet {
   readonly process: () => ManagedProcess;
-  /** Ends it (SIGTERM by default) and starts it again; pods keep running meanwhile. */
+  /** Stops it (SIGTERM by default) and starts it again; pods keep running. */
   restart(signal?: NodeJS.Signals): Promise<void>;
 }
 

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { FOLDER_PREFIX, markAlive, parentFolder, removeLeftovers } from "./leftovers.ts";
+import { FOLDER_PREFIX, markAlive, parentFolder, removeOrphans } from "./leftovers.ts";
 
 let parent: string;
 let lines: string[];
@@ -15,7 +15,7 @@ const make = (name: string): string => {
   writeFileSync(join(folder, "file"), "");
   return folder;
 };
-const sweep = () => removeLeftovers(parent, (line) => lines.push(line));
+const sweep = () => removeOrphans(parent, (line) => lines.push(line));
 
 beforeEach(() => {
   parent = mkdtempSync(join(tmpdir(), "leftovers-"));
@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(parent, { recursive: true }));
 
-test("the folder of a living owner stays", async () => {
+test("the folder of a running owner stays", async () => {
   const folder = make(`${FOLDER_PREFIX}living`);
   using _mark = await markAlive(folder);
   await sweep();
@@ -31,7 +31,7 @@ test("the folder of a living owner stays", async () => {
   expect(lines).toEqual([]);
 });
 
-test("the folder of an owner that was killed goes, and that is said", async () => {
+test("the folder of an owner that was killed is removed and reported", async () => {
   const folder = make(`${FOLDER_PREFIX}dead`);
   // A server removes its socket when it closes in order. Renamed, the file outlives it as it outlives a killed process.
   const server = createServer();
@@ -41,16 +41,16 @@ test("the folder of an owner that was killed goes, and that is said", async () =
   await once(server, "close");
   await sweep();
   expect(existsSync(folder)).toBe(false);
-  expect(lines).toEqual([`removed ${folder}, which a dead cluster left behind`]);
+  expect(lines).toEqual([`removed ${folder} of a cluster that was killed`]);
 });
 
-test("a folder that is being made and one of another name stay", async () => {
+test("a folder that is being created and one with another name stay", async () => {
   const [young, other] = [make(`${FOLDER_PREFIX}young`), make("something-else")];
   await sweep();
   expect([young, other].map((folder) => existsSync(folder))).toEqual([true, true]);
 });
 
-test("a linked folder is taken by its real name, and one with a space in it is refused", () => {
+test("a linked folder is resolved to its real path, and one with a space is rejected", () => {
   const link = join(parent, "link");
   symlinkSync(make("real"), link);
   expect(parentFolder(link)).toBe(join(parent, "real"));

@@ -1,5 +1,5 @@
-// Tells a cluster that runs from one whose owner was killed: the owner listens on a socket in the cluster's folder for as long as it
-// lives. What the dead left behind is removed; nobody else's folder is touched.
+// Removes orphaned clusters, whose owner was killed. An owner listens on a socket in its cluster's folder as long as it runs, so a refused
+// connection marks an orphan. No other folder is touched.
 import { once } from "node:events";
 import { readdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { connect, createServer } from "node:net";
@@ -12,7 +12,7 @@ export const DISMANTLE = ["/bin/sh", join(import.meta.dirname, "dismantle.sh")] 
 const SOCKET = "alive.sock";
 const DISMANTLE_DEADLINE_MS = 60_000;
 const OLD_MS = 60_000;
-const ANSWER_DEADLINE_MS = 2_000;
+const RESPONSE_DEADLINE_MS = 2_000;
 
 /**
  * The real path of the folder that clusters are made in. dismantle.sh compares it with the kernel's list of mounts, and what it does not
@@ -25,7 +25,7 @@ export function parentFolder(folder: string): string {
   return path;
 }
 
-/** Marks the folder as in use until it is disposed of or this process ends, however it ends. */
+/** Marks the folder as in use until it is disposed of or this process exits, however it exits. */
 export async function markAlive(folder: string): Promise<Disposable> {
   const server = createServer((socket) => socket.destroy());
   await once(server.listen(join(folder, SOCKET)), "listening");
@@ -33,8 +33,8 @@ export async function markAlive(folder: string): Promise<Disposable> {
   return { [Symbol.dispose]: () => server.close() };
 }
 
-/** Removes clusters below this folder whose owners are gone, and says so. */
-export async function removeLeftovers(parent: string, progress: (line: string) => void): Promise<void> {
+/** Removes clusters below this folder whose owners have exited, and reports each. */
+export async function removeOrphans(parent: string, progress: (line: string) => void): Promise<void> {
   const candidates = readdirSync(parent)
     .filter((name) => name.startsWith(FOLDER_PREFIX))
     .map((name) => join(parent, name));
@@ -44,19 +44,19 @@ export async function removeLeftovers(parent: string, progress: (line: string) =
     try {
       await runProgram({ program, args: [...args, folder], timeoutMs: DISMANTLE_DEADLINE_MS });
       rmSync(folder, { recursive: true, force: true });
-      progress(`removed ${folder}, which a dead cluster left behind`);
+      progress(`removed ${folder} of a cluster that was killed`);
     } catch (error) {
-      // Its machine still has a reaper at work, or something of it runs on: no reason not to start another cluster.
-      progress(`${folder}, which a dead cluster left behind, could not be removed: ${String(error)}`);
+      // Its sandbox is still shutting down, or a process of it is still running: another cluster can start anyway.
+      progress(`${folder} of a cluster that was killed could not be removed: ${String(error)}`);
     }
   }
 }
 
-/** Refused: somebody listened here and is gone. A folder without a socket is being made at this moment, unless it is old. */
+/** A refused connection: the owner has exited. A folder without a socket is being created right now, unless it is old. */
 function isAbandoned(folder: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const socket = connect(join(folder, SOCKET));
-    socket.setTimeout(ANSWER_DEADLINE_MS, () => socket.destroy(new Error(`${folder}: its owner does not answer`)));
+    socket.setTimeout(RESPONSE_DEADLINE_MS, () => socket.destroy(new Error(`${folder}: its owner does not respond`)));
     socket.once("connect", () => {
       socket.destroy();
       resolve(false);

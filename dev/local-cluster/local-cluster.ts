@@ -1,5 +1,5 @@
-// A whole Kubernetes on one private machine: the control plane, a real node (kubelet, containerd), Services that work, and storage.
-// Nothing of it is on the host, and nothing is left of it when it stops. It knows nothing of the operator.
+// A whole Kubernetes cluster in one sandbox: the control plane, a real node (kubelet, containerd), Services that work, and storage.
+// It changes nothing on the host and removes everything when it stops. It does not know the operator.
 import { tmpdir } from "node:os";
 import { basename } from "node:path";
 import {
@@ -16,8 +16,8 @@ import { NODE_ADDRESS } from "./addresses.ts";
 import { makeCgroup } from "./cgroups.ts";
 import { type Containerd, startContainerd } from "./containerd.ts";
 import { startKubelet } from "./kubelet.ts";
-import { DISMANTLE, FOLDER_PREFIX, markAlive, parentFolder, removeLeftovers } from "./leftovers.ts";
-import { assertPrivateMachine, setUpNetwork, shadowHostSettings } from "./machine.ts";
+import { DISMANTLE, FOLDER_PREFIX, markAlive, parentFolder, removeOrphans } from "./leftovers.ts";
+import { assertSandbox, setUpNetwork, shadowHostSettings } from "./machine.ts";
 import { waitUntilUsable } from "./readiness.ts";
 import { startCoreDns, startKubeProxy } from "./service-network.ts";
 import { startStorage } from "./storage.ts";
@@ -53,27 +53,27 @@ type Control =
   | "restartEtcd";
 
 export interface LocalCluster extends AsyncDisposable, Pick<ControlPlane, Control> {
-  /** Everything the cluster writes is below this folder, which goes away with it. */
+  /** Everything the cluster writes is below this folder, which is removed with it. */
   readonly folder: string;
   readonly nodeName: string;
   /** Makes an image available to pods. */
   loadImage(archive: ImageArchive, signal?: AbortSignal): Promise<void>;
-  /** Ends the kubelet (SIGTERM by default) and starts it again; pods keep running. */
+  /** Stops the kubelet (SIGTERM by default) and starts it again; pods keep running. */
   restartKubelet(signal?: NodeJS.Signals): Promise<void>;
   /** Starts the name server again, with responses cached for this long. It starts with 0: nothing is cached. */
   restartNameServer(cacheSeconds: number): Promise<void>;
-  /** Process ids by name, for tests that look at memory or send signals. */
+  /** Process ids by name, for tests that measure memory or send signals. */
   readonly processes: Readonly<Record<string, number>>;
-  /** Ends every pod and program and removes everything. Asked twice, it stops once. */
+  /** Terminates every pod and program and removes everything. Idempotent. */
   stop(): Promise<void>;
 }
 
 export async function startLocalCluster(options: LocalClusterOptions): Promise<LocalCluster> {
-  assertPrivateMachine(process.env);
+  assertSandbox(process.env);
   const progress = options.progress ?? (() => undefined);
   const parent = parentFolder(options.folder ?? tmpdir());
   const programs = await findPrograms(progress);
-  await removeLeftovers(parent, progress);
+  await removeOrphans(parent, progress);
 
   // When anything fails, what has been started is stopped again, the latest first.
   await using started = new AsyncDisposableStack();

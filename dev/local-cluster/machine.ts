@@ -1,5 +1,5 @@
-// The private machine as seen from inside: makes sure of being there, gives its network the node's address and routes, and keeps the
-// kubelet's hands off the host's kernel. It starts no programs that stay.
+// Prepares the sandbox for a node: checks that this process is in one, sets up the node's address and routes, and shields the host's kernel
+// settings from the kubelet. Starts no long-running programs.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { runProgram } from "../assets/run-program.ts";
@@ -16,7 +16,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   "ipv4/conf/default/send_redirects": "0",
 };
 
-/** What a kubelet sets on the whole host, below /proc/sys, unless it finds it so. */
+/** Kernel settings below /proc/sys that a kubelet changes on the whole host if they differ. */
 const HOST_SETTINGS: Readonly<Record<string, string>> = {
   "vm/overcommit_memory": "1",
   "vm/panic_on_oom": "0",
@@ -27,25 +27,25 @@ const HOST_SETTINGS: Readonly<Record<string, string>> = {
 };
 const SHADOWS = "/run/kernel-settings";
 
-/** Fails, with the way out, unless this process runs on a private machine. */
-export function assertPrivateMachine(env: NodeJS.ProcessEnv): void {
-  if (env["FIREBOLT_PRIVATE_MACHINE"] === "1") return;
+/** Throws, with the remedy, unless this process runs in a sandbox. */
+export function assertSandbox(env: NodeJS.ProcessEnv): void {
+  if (env["FIREBOLT_SANDBOX"] === "1") return;
   throw new Error(
-    "a local cluster sets up network, mounts and processes, and does so only on a machine of its own: " +
+    "a local cluster changes network, mounts and processes, and therefore runs only in a sandbox: " +
       "run this program with `scripts/private-machine.sh PROGRAM …`, as root on Linux",
   );
 }
 
-/** The node's address and the way to Services; doing it twice does no harm. */
+/** The node's address and the route to Services. Idempotent. */
 export async function setUpNetwork(): Promise<void> {
-  // On loopback: not every kernel has a device for nothing but an address.
+  // On loopback: not every kernel has dummy devices.
   await ip("address", "replace", `${NODE_ADDRESS}/32`, "dev", "lo");
   // Without any route a connection to a ClusterIP fails before kube-proxy's rules see it.
   await ip("route", "replace", SERVICE_RANGE, "dev", "lo", "src", NODE_ADDRESS);
   for (const [name, value] of Object.entries(SETTINGS)) writeFileSync(`/proc/sys/net/${name}`, value);
 }
 
-/** Shows the kubelet the kernel settings it insists on without changing the host's; doing it twice does no harm. */
+/** Shows the kubelet the kernel settings that it requires, without changing the host's. Idempotent. */
 export async function shadowHostSettings(): Promise<void> {
   mkdirSync(SHADOWS, { recursive: true });
   for (const [name, value] of Object.entries(HOST_SETTINGS)) {

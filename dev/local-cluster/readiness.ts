@@ -1,5 +1,5 @@
 // When the local cluster can be used: pods can be scheduled on its node, and the first Service is reached by its address, which takes
-// kube-proxy's rules. (CoreDNS has answered already when its start is over.)
+// kube-proxy's rules. (CoreDNS has responded by then: its start waits for that.)
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Api, openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
 import { isSchedulable } from "../control-plane/nodes.ts";
@@ -43,7 +43,7 @@ async function until(
     try {
       if (await check(AbortSignal.timeout(TRY_DEADLINE_MS))) return;
     } catch (error) {
-      // Not there yet is what waiting is for; the last failure is told if it never comes.
+      // Absence is expected while waiting; the last failure is reported on a timeout.
       failure = error;
     }
     await sleep(POLL_MS);

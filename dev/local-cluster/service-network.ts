@@ -45,7 +45,7 @@ export async function startKubeProxy(
 
 export interface NameServer {
   readonly process: () => ManagedProcess;
-  /** Ends it and starts it again, with responses cached for this long; 0 caches nothing. */
+  /** Stops it and starts it again, with responses cached for this long; 0 caches nothing. */
   restart(cacheSeconds: number): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import { stringify } from "yaml";
 import { cgroupTrees } from "./cgroups.ts";
 import { renderContainerdSettings, renderPodNetwork } from "./containerd.ts";
 import { renderKubeletSettings } from "./kubelet.ts";
-import { assertPrivateMachine } from "./machine.ts";
+import { assertSandbox } from "./machine.ts";
 import { renderCorefile, renderProxySettings } from "./service-network.ts";
 import { renderVolume } from "./storage.ts";
 import { renderToml } from "./toml.ts";
@@ -45,7 +45,7 @@ test("containerd keeps everything below its folder and restricts OOM scores", ()
 `);
 });
 
-test("TOML: a table's own values come before its tables, lists and quotes are written as texts", () => {
+test("TOML: a table's own values come before its tables, lists and quotes are escaped", () => {
   expect(renderToml({ a: { b: 1 }, c: ['say "hi"', "x"], d: false })).toBe(
     '"c" = ["say \\"hi\\"", "x"]\n"d" = false\n["a"]\n"b" = 1\n',
   );
@@ -60,7 +60,7 @@ test("pods are routed and get addresses of the cluster's own range, kept below i
   expect(JSON.stringify(network)).not.toContain("ipMasq");
 });
 
-test("the kubelet lets nobody in without a name, and names its control group and its folders", () => {
+test("the kubelet rejects anonymous requests, and names its control group and its folders", () => {
   const files = { folder: "/f", socket: "/f/c.sock", cgroup: "cluster-1", ca: "/ca", certificate: "/crt", key: "/key" };
   expect(renderKubeletSettings(files)).toMatchObject({
     authentication: { anonymous: { enabled: false }, x509: { clientCAFile: "/ca" } },
@@ -133,13 +133,13 @@ test("control groups: trees of either version are found, and none at all is an e
     "32 24 8:1 / / rw - ext4 /dev/sda1 rw",
   ];
   expect(cgroupTrees(lines.join("\n"))).toEqual([
-    { place: "/sys/fs/cgroup/cpu", version: 1 },
-    { place: "/sys/fs/cgroup/unified", version: 2 },
+    { mountPoint: "/sys/fs/cgroup/cpu", version: 1 },
+    { mountPoint: "/sys/fs/cgroup/unified", version: 2 },
   ]);
   expect(() => cgroupTrees(lines[2] ?? "")).toThrow("no control groups are mounted here");
 });
 
-test("outside a private machine nothing is set up, and the way in is named", () => {
-  expect(() => assertPrivateMachine({})).toThrow("scripts/private-machine.sh");
-  expect(() => assertPrivateMachine({ FIREBOLT_PRIVATE_MACHINE: "1" })).not.toThrow();
+test("outside a sandbox nothing is set up, and the remedy is named", () => {
+  expect(() => assertSandbox({})).toThrow("scripts/private-machine.sh");
+  expect(() => assertSandbox({ FIREBOLT_SANDBOX: "1" })).not.toThrow();
 });

@@ -1,5 +1,5 @@
 // The local cluster's storage: a default StorageClass, and a provisioner that makes a volume below the cluster's folder for every claim
-// of that class and removes it, with its data, when the claim is gone. Sizes are promised, not enforced.
+// of that class and removes it, with its data, when the claim is deleted. Sizes are not enforced.
 import { appendFileSync, chmodSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -53,7 +53,7 @@ async function provisionVolumes(options: StorageOptions, signal: AbortSignal): P
     } catch (error) {
       if (!signal.aborted) appendFileSync(log, `${String(error)}\n`);
     }
-    // Asked again and again rather than watched: it outlives every restart of the API server without a word about it.
+    // Polled rather than watched: polling survives restarts of the API server without extra code.
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -17,7 +17,7 @@ import { mergeValues, type Values } from "./values.ts";
 const CHARTS = join(import.meta.dirname, "../../charts");
 export const OPERATOR_NAMESPACE = "firebolt-operator";
 export const OPERATOR_NAME = "firebolt-operator";
-/** Every pod passes Pod Security "restricted"; and whoever waits for the manager need not wait for the next of its rare probes. */
+/** Every pod passes Pod Security "restricted"; and a short probe period keeps the wait for the manager short. */
 const LOCAL_VALUES: Values = {
   podSecurity: { engineSeccomp: "RuntimeDefault" },
   readinessProbe: { initialDelaySeconds: 0, periodSeconds: 1 },

@@ -1,7 +1,7 @@
 // Image references as values of the operator's chart. Pure.
 import type { Values } from "./values.ts";
 
-/** What dev/image/catalog.ts answers, as far as it matters here. */
+/** The part of the result of dev/image/catalog.ts that is needed here. */
 export interface NamedImage {
   readonly name: string;
   /** `registry/name:tag` or `registry/name@sha256:…`. */
@@ -22,7 +22,7 @@ export function imageValues(images: readonly NamedImage[]): Values {
   };
 }
 
-/** The port of a registry is no tag: a tag has no slash after it. */
+/** A registry's port is not a tag: a tag is not followed by a slash. */
 export function splitReference(reference: string): Values {
   const [name = "", digest] = reference.split("@");
   const [, repository = name, tag] = /^(.+):([^:/]+)$/.exec(name) ?? [];

@@ -1,4 +1,4 @@
-// YAML manifests, read from files and applied in order as `kubectl apply --server-side` would. A webhook that does not answer yet is
+// YAML manifests, read from files and applied in order as `kubectl apply --server-side` would. A webhook that does not respond yet is
 // waited for; any other refusal is an error.
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -54,14 +54,14 @@ export async function applyManifests(cluster: Connection, manifests: readonly Ku
   for (const manifest of manifests) {
     const type = KNOWN.find(({ kind }) => kind === manifest.kind);
     if (type === undefined) throw new Error(`no way to apply a ${manifest.kind}: add it to dev/platform/manifests.ts`);
-    await untilWebhookAnswers(cluster.call.signal, () =>
+    await untilWebhookResponds(cluster.call.signal, () =>
       cluster.client.apply(type, manifest, { ...cluster.call, fieldManager: FIELD_MANAGER, force: true }),
     );
   }
 }
 
-/** The API server reaches a webhook a moment after its pod is ready: until then it answers with 500. */
-async function untilWebhookAnswers(signal: AbortSignal, write: () => Promise<unknown>): Promise<void> {
+/** The API server reaches a webhook a moment after its pod is ready: until then it returns 500. */
+async function untilWebhookResponds(signal: AbortSignal, write: () => Promise<unknown>): Promise<void> {
   const deadlineMs = performance.now() + WEBHOOK_PATIENCE_MS;
   for (;;) {
     try {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseRows } from "./query.ts";
 
-test("rows are taken out of an answer", () => expect(parseRows('{"data":[[1,"a"],[2,"b"]],"rows":2}')).toHaveLength(2));
+test("rows are taken from a response", () => expect(parseRows('{"data":[[1,"a"],[2,"b"]],"rows":2}')).toHaveLength(2));
 
 test.each(['{"errors":[{"description":"killed"}]}', '{"data":[1]}', '{"data":null}', "[]"])(
   "%s is no answer, and is shown",

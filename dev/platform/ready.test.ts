@@ -35,7 +35,7 @@ const instance = (over: Partial<InstanceView> = {}): InstanceView => ({
 const view = (...instances: readonly InstanceView[]): PlatformView => ({ instances, strayEngines: [] });
 const wait = (why: string) => ({ reason: "x", why, next: undefined });
 
-test("a platform that is whole misses nothing", () => {
+test("a complete platform misses nothing", () => {
   expect(missingOf(view(instance()), { instances: ["lakeside"], engines: ["adhoc"] })).toEqual([]);
 });
 
@@ -68,12 +68,12 @@ test.each([
   },
 ])("$name is missing", ({ seen, want }) => expect(missingOf(seen, {})).toEqual([want]));
 
-test("a stopped engine is as it was asked for", () => {
+test("a stopped engine counts as ready", () => {
   const stopped = engine({ phase: "stopped", ready: { ...READY, status: "False" }, replicas: 0 });
   expect(missingOf(view(instance({ engines: [stopped] })), {})).toEqual([]);
 });
 
-test("what was asked for by name must exist; an engine without its instance counts", () => {
+test("objects requested by name must exist; an engine without its instance counts", () => {
   const seen = { instances: [], strayEngines: [engine()] };
   expect(missingOf(seen, { instances: ["lakeside"], engines: ["adhoc", "reporting"] })).toEqual([
     { what: "instance lakeside", why: "does not exist yet" },
@@ -81,7 +81,7 @@ test("what was asked for by name must exist; an engine without its instance coun
   ]);
 });
 
-test("each reason is told once, and silence is broken after a while", () => {
+test("each reason is reported once, and again after a while", () => {
   const lines: string[] = [];
   const tell = createTeller((line) => lines.push(line), 0);
   const [a, b] = [

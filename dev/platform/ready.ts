@@ -23,7 +23,7 @@ export interface WaitOptions {
   readonly onView?: (view: PlatformView) => void;
 }
 
-/** Answers the state in which everything was ready. An API server that does not answer for a while is waited for. */
+/** Returns the state in which everything was ready. Tolerates an API server that does not respond for a while. */
 export async function waitUntilReady(cluster: Connection, options: WaitOptions = {}): Promise<PlatformView> {
   const { namespace = cluster.namespace, timeoutMs = TIMEOUT_MS, progress = () => undefined } = options;
   const { signal } = cluster.call;
@@ -53,7 +53,7 @@ async function look(cluster: Connection, namespace: string): Promise<Look> {
   }
 }
 
-/** Something that is not as it was asked for. */
+/** Something that is not as requested. */
 export interface Missing {
   readonly what: string;
   readonly why: string;
@@ -61,7 +61,7 @@ export interface Missing {
 
 const missingText = ({ what, why }: Missing): string => `${what}: ${why}`;
 
-/** Tells each thing once for every reason it has; when nothing changes for a while, what is waited for. */
+/** Reports each object once per reason; when nothing changes for a while, reports what is still missing. */
 export function createTeller(progress: (line: string) => void, startedMs: number) {
   let known = new Map<string, string>();
   let toldMs = startedMs;
@@ -77,7 +77,7 @@ export function createTeller(progress: (line: string) => void, startedMs: number
   };
 }
 
-/** What is not as it was asked for; empty when all is well. Pure. */
+/** What is not as requested; empty when everything is ready. Pure. */
 export function missingOf(view: PlatformView, wanted: Pick<WaitOptions, "instances" | "engines">): readonly Missing[] {
   const engines = [...view.instances.flatMap((instance) => instance.engines), ...view.strayEngines];
   const absent = [

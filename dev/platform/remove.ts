@@ -35,16 +35,16 @@ export const DEFINITION_NAMES: readonly string[] = [
   "fireboltengineclasses",
 ].map((plural) => `${plural}.compute.firebolt.io`);
 
-/** Whether the kinds of the operator are known to this cluster: then somebody has installed it. */
+/** Whether the cluster has the operator's CRDs: then the operator is installed. */
 export async function hasDefinitions({ client, call }: Connection): Promise<boolean> {
   const found = await Promise.all(DEFINITION_NAMES.map((name) => client.find(definitions, { name }, call)));
   return found.some((one) => one !== undefined);
 }
 
-/** Who uses something goes before what it uses. */
+/** Users of an object are deleted before the object. */
 const ORDER: readonly ResourceType[] = [FireboltEngine, FireboltInstance, FireboltEngineClass];
 
-/** Deletes everything of ours in a namespace, and the namespace; returns when it is gone. */
+/** Deletes everything of ours in a namespace, and the namespace; returns when it is deleted. */
 export async function removePlatform(cluster: Connection, namespace: string): Promise<void> {
   for (const type of (await hasDefinitions(cluster)) ? ORDER : []) await removeAll(cluster, type, namespace);
   // A namespace with pods in it is looked at again only after half of their longest grace period, which engines have a lot of.
@@ -70,13 +70,13 @@ async function untilNone({ client, call }: Connection, type: ResourceType, names
   }
 }
 
-/** The operator, its namespace and the definitions, after all objects are gone. */
+/** The operator, its namespace and the definitions, after all objects are deleted. */
 export async function removeCharts(cluster: Connection, address: ClusterAddress): Promise<void> {
   const { signal } = cluster.call;
   await uninstallOperator({ ...address, signal });
   const args = ["uninstall", RELEASES.crds, `--namespace=${OPERATOR_NAMESPACE}`, "--ignore-not-found"];
   await runHelm({ ...address, args, signal });
-  // The chart keeps the definitions on purpose: with them, every object of everybody goes.
+  // The chart keeps the CRDs on purpose: deleting them deletes every object of these kinds in the cluster.
   for (const name of DEFINITION_NAMES) await removeAndWait(cluster, definitions, name);
   await removeAndWait(cluster, namespaces, OPERATOR_NAMESPACE);
 }
@@ -92,7 +92,7 @@ async function removeAndWait(cluster: Connection, type: ResourceType, name: stri
   }
 }
 
-/** Gone already is gone. */
+/** Not found is success. */
 async function remove({ client, call }: Connection, type: ResourceType, key: ObjectKey): Promise<void> {
   try {
     await client.delete(type, key, call);

@@ -1,10 +1,10 @@
-// The command line of `npm start`: what it may say, and what it means. Pure.
+// The command line of `npm start`. Pure.
 import { parseArgs } from "node:util";
 import type { NamedImage } from "../platform/image-values.ts";
 import { SAMPLE } from "../platform/sample.ts";
 
 /** Where the platform runs. `automatic` takes a real cluster where that is possible, else simulated nodes. */
-export type Target =
+export type TargetChoice =
   | { readonly type: "automatic" }
   | { readonly type: "simulated" }
   | {
@@ -17,7 +17,7 @@ export type Target =
 export type Arguments =
   | { readonly type: "help" }
   | { readonly type: "refused"; readonly why: string }
-  | { readonly type: "start"; readonly check: boolean; readonly install: boolean; readonly target: Target };
+  | { readonly type: "start"; readonly check: boolean; readonly install: boolean; readonly choice: TargetChoice };
 
 const IMAGES = ["operator", "engine", "metadata", "envoy", "postgres"] as const;
 
@@ -39,20 +39,20 @@ const OPTIONS = {
 
 export const KNOWN_FLAGS: readonly string[] = Object.keys(OPTIONS);
 
-export const HELP = `npm start: a whole Firebolt platform on this machine, until Ctrl-C. Nothing stays behind.
+export const HELP = `npm start: a whole Firebolt platform on this machine, until Ctrl-C. Everything is removed at the end.
 
-  npm start                       a real Kubernetes in namespaces of its own (Linux, root), with the operator, an instance and two
+  npm start                       a real Kubernetes cluster in Linux namespaces (needs root), with the operator, an instance and two
                                   engines; without root or containerd: simulated pods
-  npm start -- --check            the same without a person: 50 queries, one line of JSON, and everything is removed again
-  npm start -- --simulated        simulated pods, even where a real cluster would be possible
-  npm start -- --context NAME     a cluster you already have, by a context of your kubeconfig
-  npm run stop                    ends it from another terminal
+  npm start -- --check            the same unattended: sends 50 queries, prints one line of JSON, and removes everything
+  npm start -- --simulated        simulated pods, even where a real cluster is possible
+  npm start -- --context NAME     an existing cluster, by a context of your kubeconfig
+  npm run stop                    stops it from another terminal
 
-  --no-install                    install no Debian packages: say what is missing instead
+  --no-install                    install no Debian packages: report what is missing instead
   --namespace NAME                with --context: a namespace that does not exist yet (default ${SAMPLE.namespace})
   --image-operator REFERENCE      with --context: images to use instead of the defaults of the chart; also
                                   --image-engine, --image-metadata, --image-envoy, --image-postgres
-  --help                          this text
+  --help                          show this help
 `;
 
 export function parseArguments(args: readonly string[]): Arguments {
@@ -64,23 +64,23 @@ export function parseArguments(args: readonly string[]): Arguments {
     const reference = parsed[`image-${name}`];
     return reference === undefined ? [] : [{ name, reference }];
   });
-  const start = (target: Target): Arguments => ({ type: "start", check, install: !parsed["no-install"], target });
+  const start = (choice: TargetChoice): Arguments => ({ type: "start", check, install: !parsed["no-install"], choice });
   if (context !== undefined) {
     if (simulated) return refuse("--context and --simulated exclude each other");
-    if (context === "") return refuse("--context wants the name of a context");
+    if (context === "") return refuse("--context needs the name of a context");
     return start({ type: "existing", context, namespace: namespace ?? SAMPLE.namespace, images });
   }
   const needless = [
     ...(namespace === undefined ? [] : ["--namespace"]),
     ...images.map(({ name }) => `--image-${name}`),
   ];
-  if (needless[0] !== undefined) return refuse(`${needless[0]} goes with --context only`);
+  if (needless[0] !== undefined) return refuse(`${needless[0]} can be used with --context only`);
   return start({ type: simulated ? "simulated" : "automatic" });
 }
 
 const refuse = (why: string): Arguments => ({ type: "refused", why });
 
-/** What is wrong, as text, when something is. */
+/** The parsed flags, or the error message. */
 function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: OPTIONS }).values;

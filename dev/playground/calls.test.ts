@@ -1,31 +1,32 @@
 import { expect, test } from "vitest";
-import { parseCall, parseMessage, renderLine, textOf } from "./calls.ts";
+import { parseCall, parseMessage, renderLine, stringOf } from "./calls.ts";
 
-test("what one end writes the other reads", () => {
+test("one side reads what the other writes", () => {
   const call = { id: 1, call: "gateway", input: { namespace: "a" } };
   expect(parseCall(renderLine(call))).toEqual(call);
   for (const message of [
     { type: "progress", line: "two\nlines" },
-    { type: "answer", id: 1, output: { socket: "/x" } },
-    { type: "failure", id: 1, why: "no" },
+    { type: "response", id: 1, output: { socket: "/x" } },
+    { type: "failure", id: 1, reason: "no" },
   ] as const) {
     expect(renderLine(message).split("\n")).toHaveLength(2);
     expect(parseMessage(renderLine(message))).toEqual(message);
   }
 });
 
-test("a call that has nothing to answer is answered", () => {
-  expect(parseMessage(renderLine({ type: "answer", id: 3, output: undefined }))).toEqual({ type: "answer", id: 3 });
+test("a call without output gets a response", () => {
+  expect(parseMessage(renderLine({ type: "response", id: 3, output: undefined }))).toEqual({ type: "response", id: 3 });
 });
 
-test.each(['{"type":"answer"}', '{"type":"failure","id":1}', "[]", "7", "warning: {"])("%s is no message", (line) =>
-  expect(parseMessage(line)).toBeUndefined(),
+test.each(['{"type":"response"}', '{"type":"failure","id":1}', "[]", "7", "warning: {"])(
+  "%s is not a message",
+  (line) => expect(parseMessage(line)).toBeUndefined(),
 );
 
 test("a call that cannot be read is an error", () => expect(() => parseCall("up!")).toThrow("not a call: up!"));
 
 test("a field that is missing is named", () => {
-  expect(textOf({ socket: "/x" }, "socket")).toBe("/x");
-  expect(() => textOf({ socket: 7 }, "socket")).toThrow('socket is missing in {"socket":7}');
-  expect(() => textOf(undefined, "socket")).toThrow("socket is missing");
+  expect(stringOf({ socket: "/x" }, "socket")).toBe("/x");
+  expect(() => stringOf({ socket: 7 }, "socket")).toThrow('socket is missing in {"socket":7}');
+  expect(() => stringOf(undefined, "socket")).toThrow("socket is missing");
 });

@@ -1,18 +1,18 @@
-// How the two halves of the playground talk: lines of JSON over the standard streams of the half inside the namespaces. The host asks, the
-// inside answers, and tells its progress in between. Pure: both ends use it, neither is here.
+// The protocol between the host and a sandboxed process: lines of JSON over the standard streams of the latter. The host sends calls, the
+// process responds and reports progress in between. Pure functions, used by both sides.
 
-/** Host → inside. */
+/** Host → sandbox. */
 export interface Call {
   readonly id: number;
   readonly call: string;
   readonly input: unknown;
 }
 
-/** Inside → host. */
+/** Sandbox → host. */
 export type Message =
   | { readonly type: "progress"; readonly line: string }
-  | { readonly type: "answer"; readonly id: number; readonly output: unknown }
-  | { readonly type: "failure"; readonly id: number; readonly why: string };
+  | { readonly type: "response"; readonly id: number; readonly output: unknown }
+  | { readonly type: "failure"; readonly id: number; readonly reason: string };
 
 export const renderLine = (value: Call | Message): string => `${JSON.stringify(value)}\n`;
 
@@ -22,12 +22,12 @@ export function parseCall(line: string): Call {
   return { id, call, input };
 }
 
-/** Undefined for a line that is no message: then something else has written to the same stream. */
+/** Undefined for a line that is not a message: another writer has used the same stream. */
 export function parseMessage(line: string): Message | undefined {
-  const { type, id, line: text, output, why } = parseObject(line) ?? {};
+  const { type, id, line: text, output, reason } = parseObject(line) ?? {};
   if (type === "progress" && typeof text === "string") return { type, line: text };
-  if (type === "answer" && typeof id === "number") return { type, id, output };
-  if (type === "failure" && typeof id === "number" && typeof why === "string") return { type, id, why };
+  if (type === "response" && typeof id === "number") return { type, id, output };
+  if (type === "failure" && typeof id === "number" && typeof reason === "string") return { type, id, reason };
   return undefined;
 }
 
@@ -44,8 +44,8 @@ function parseObject(line: string): Readonly<Record<string, unknown>> | undefine
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** One text field of what a call was given or has answered. */
-export function textOf(value: unknown, key: string): string {
+/** One string field of the input or output of a call. */
+export function stringOf(value: unknown, key: string): string {
   const found = isRecord(value) ? value[key] : undefined;
   if (typeof found !== "string") throw new Error(`${key} is missing in ${JSON.stringify(value)}`);
   return found;

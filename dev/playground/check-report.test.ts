@@ -12,7 +12,7 @@ const facts: CheckFacts = {
   failures: [],
 };
 
-test("a run in which everything went well is ok, and says what it took", () => {
+test("a run without failures is ok, and reports its figures", () => {
   expect(renderReport(facts)).toEqual({
     ok: true,
     mode: "cluster",
@@ -42,12 +42,12 @@ test.each<{ name: string; change: Partial<CheckFacts>; want: object }>([
   expect(renderReport({ ...facts, ...change })).toMatchObject({ ok: false, ...want });
 });
 
-test("the same failure of many queries is told once", () => {
+test("equal failures of many queries are reported once", () => {
   const queries = Array.from({ length: 5 }, () => ({ durationMs: 1, failure: "adhoc: status 503" }));
   expect(renderReport({ ...facts, queries })).toMatchObject({ queriesFailed: 5, failures: ["adhoc: status 503"] });
 });
 
-test("simulated pods are told with the reason", () => {
+test("simulated pods are reported with the reason", () => {
   expect(renderReport({ ...facts, mode: "simulated", fallback: "not root" })).toMatchObject({
     ok: true,
     mode: "simulated",

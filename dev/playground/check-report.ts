@@ -2,7 +2,7 @@
 import type { Mode } from "./place.ts";
 
 export interface CheckTimes {
-  /** Seconds from the start until the API server answered with a node. */
+  /** Seconds from the start until the API server listed a node. */
   readonly controlPlaneSeconds: number;
   /** … until the operator was ready. */
   readonly operatorSeconds: number;
@@ -66,7 +66,7 @@ export function renderReport(facts: CheckFacts): CheckReport {
   };
 }
 
-/** The smallest value that at least this many of a hundred do not exceed; -1 of nothing. */
+/** The smallest value that at least this percentage does not exceed; -1 for an empty list. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? MISSING;

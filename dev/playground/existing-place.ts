@@ -1,5 +1,5 @@
-// A cluster that somebody already has, by a context of the kubeconfig. What is put there is taken away again at the end, what was there
-// before stays. The gateway is reached by `kubectl port-forward`.
+// An existing cluster, by a context of the kubeconfig. Everything that is created there is deleted at the end; what existed before stays. The
+// gateway is reached by `kubectl port-forward`.
 import { gatewayName } from "../../src/instance/names.ts";
 import { openForwarding } from "../../src/plugin/forward/forwarding.ts";
 import { GATEWAY_SERVICE_PORT } from "../../src/plugin/forward/port-forward.ts";
@@ -9,9 +9,9 @@ import { connect } from "../platform/connection.ts";
 import type { NamedImage } from "../platform/image-values.ts";
 import { namespaces } from "../platform/namespace.ts";
 import { hasDefinitions, removeCharts, removePlatform } from "../platform/remove.ts";
-import type { Place } from "./place.ts";
+import type { Target } from "./place.ts";
 
-export interface ExistingPlaceOptions {
+export interface ExistingTargetOptions {
   readonly context: string;
   readonly namespace: string;
   readonly images: readonly NamedImage[];
@@ -19,21 +19,20 @@ export interface ExistingPlaceOptions {
   readonly signal: AbortSignal;
 }
 
-export async function openExistingPlace(options: ExistingPlaceOptions): Promise<Place> {
+export async function openExistingTarget(options: ExistingTargetOptions): Promise<Target> {
   const { context, namespace, images, progress, signal } = options;
   const address = { context };
   const hasOperator = await inspect(options);
   const kill = new AbortController();
   const stack = new AsyncDisposableStack();
-  // Not ended by the first Ctrl-C: this is what that asks for.
-  stack.defer(() => takeAway(options, { withOperator: !hasOperator, signal: kill.signal }));
+  // Not aborted by the first Ctrl-C, which is the request for this clean-up.
+  stack.defer(() => removeAll(options, { withOperator: !hasOperator, signal: kill.signal }));
   return {
     mode: "existing",
     address,
     namespace,
     async installOperator() {
-      if (hasOperator)
-        progress("the cluster knows the kinds of the operator already: the one that is there is used, and stays");
+      if (hasOperator) progress("the cluster has the CRDs of the operator already: its operator is used, and stays");
       else await installCharts({ ...address, images, progress, signal });
     },
     async openGateway(instance) {
@@ -51,8 +50,8 @@ export async function openExistingPlace(options: ExistingPlaceOptions): Promise<
   };
 }
 
-/** Whether the operator is there; fails when the cluster cannot be reached or the namespace is somebody's. */
-async function inspect({ context, namespace, progress, signal }: ExistingPlaceOptions): Promise<boolean> {
+/** Whether the operator is installed; fails when the cluster cannot be reached or the namespace exists. */
+async function inspect({ context, namespace, progress, signal }: ExistingTargetOptions): Promise<boolean> {
   using cluster = await connect({ context, signal });
   progress(`using context ${context} (${cluster.config.server})`);
   if ((await cluster.client.find(namespaces, { name: namespace }, cluster.call)) !== undefined)
@@ -67,11 +66,11 @@ interface Removal {
   readonly signal: AbortSignal;
 }
 
-async function takeAway({ context, namespace, progress }: ExistingPlaceOptions, removal: Removal): Promise<void> {
+async function removeAll({ context, namespace, progress }: ExistingTargetOptions, removal: Removal): Promise<void> {
   using cluster = await connect({ context, signal: removal.signal });
   progress(`deleting everything in namespace ${namespace}`);
   await removePlatform(cluster, namespace);
   if (!removal.withOperator) return;
-  progress("helm: removing the operator and its definitions");
+  progress("helm: uninstalling the operator and its CRDs");
   await removeCharts(cluster, { context });
 }

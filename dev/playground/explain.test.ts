@@ -12,11 +12,11 @@ const facts: Explanation = {
   context: undefined,
   tools: "/tmp/p/bin",
   sql: "SELECT 6 * 7 AS answer",
-  answer: '{"data":[[42]]}\n',
+  result: '{"data":[[42]]}\n',
   nextImage: "localhost/firebolt/engine:x-again",
 };
 
-test("a person gets the answer, the way in, and things to try that can be pasted", () => {
+test("shows the result, how to connect, and commands that can be pasted", () => {
   const text = explainText(facts);
   expect(text).toContain("Firebolt is up after 42 s");
   expect(text).toContain(
@@ -28,21 +28,21 @@ test("a person gets the answer, the way in, and things to try that can be pasted
     spec: { template: { spec: { containers: [{ name: "engine", image: "localhost/firebolt/engine:x-again" }] } } },
   });
   expect(text).toContain("kubectl firebolt -n analytics stop reporting --wait");
-  expect(text).toContain("no process, mount, namespace or file stays behind");
+  expect(text).toContain("no process, mount, namespace or file is left");
 });
 
-test("it says what is real and what stands in, so that nobody takes the answer for one of a Firebolt engine", () => {
+test("lists what is real and what is a stand-in", () => {
   const text = explainText(facts);
   expect(text).toMatch(/Real: +Kubernetes, the operator, the gateway .*PostgreSQL/);
   expect(text).toMatch(/Stand-ins: the engines and the metadata service/);
   expect(text).toContain("No image of Firebolt is used");
   const simulated = explainText({ ...facts, mode: "simulated" });
   expect(simulated).toMatch(/Simulated: nodes and pods/);
-  expect(simulated).toMatch(/Stand-in: +one process answers for the pods of all engines/);
+  expect(simulated).toMatch(/Stand-in: +one process serves the pods of all engines/);
   expect(explainText({ ...facts, mode: "existing" })).not.toContain("tand-in");
 });
 
-test("in somebody's own cluster the context is named, another image is not made up, and the cluster stays", () => {
+test("an existing cluster: names the context, invents no image, and keeps the cluster", () => {
   const text = explainText({
     ...facts,
     mode: "existing",
@@ -53,10 +53,10 @@ test("in somebody's own cluster the context is named, another image is not made 
   expect(text).not.toContain("KUBECONFIG");
   expect(text).toContain("kubectl firebolt --context kind-a -n analytics status --watch");
   expect(text).toContain('"annotations":{"example.com/rolled":"once"}');
-  expect(text).toContain("what was put into your cluster is taken out again");
+  expect(text).toContain("everything that was added to your cluster is deleted");
 });
 
-test("a simulation says so, and why", () => {
+test("a simulation is announced with its reason", () => {
   expect(simulatedText("a local cluster needs root")).toMatch(/^PODS ARE SIMULATED: a local cluster needs root\.\n/);
   expect(simulatedText(undefined)).toMatch(/^PODS ARE SIMULATED\.\n/);
 });

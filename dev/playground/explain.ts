@@ -1,5 +1,5 @@
-// What a person is told once the platform is up: the query that was just answered, how to reach everything from another terminal, and what
-// to try. Pure text.
+// The text that `npm start` prints once the platform is up: the first query and its result, how to use the platform from another terminal,
+// and what to try. Pure.
 import type { Style } from "../../src/plugin/terminal/style.ts";
 import { ENGINE_HEADER } from "../platform/query.ts";
 import { SAMPLE } from "../platform/sample.ts";
@@ -17,29 +17,27 @@ export interface Explanation {
   /** Folder with kubectl, helm and kubectl-firebolt. */
   readonly tools: string;
   readonly sql: string;
-  readonly answer: string;
+  readonly result: string;
   /** Another reference of the engine's image, to roll to. */
   readonly nextImage: string | undefined;
 }
 
 const [ADHOC, REPORTING] = SAMPLE.engines;
 
-/** So that nobody takes the answer for one of a Firebolt engine. */
+/** Printed so that the result is not mistaken for one of a Firebolt engine. */
 const REALITY: Readonly<Record<Mode, readonly string[]>> = {
   cluster: [
     "Real:      Kubernetes, the operator, the gateway (Envoy and wake agent), PostgreSQL.",
     "Stand-ins: the engines and the metadata service. A stand-in engine computes simple SQL itself and stores nothing: the",
-    "           answer above is its own. No image of Firebolt is used; docs/stand-ins.md says what stand-ins can do.",
+    "           result above is its own. No image of Firebolt is used; docs/stand-ins.md describes the stand-ins.",
   ],
   simulated: [
     "Real:      the control plane of Kubernetes, the operator, the gateway (Envoy and wake agent).",
-    "Simulated: nodes and pods, and with them PostgreSQL and the metadata service, which exist as objects only.",
-    "Stand-in:  one process answers for the pods of all engines. It computes simple SQL itself and stores nothing: the answer",
-    "           above is its own. No image of Firebolt is used; docs/stand-ins.md says what stand-ins can do.",
+    "Simulated: nodes and pods, including those of PostgreSQL and the metadata service, which exist as objects only.",
+    "Stand-in:  one process serves the pods of all engines. It computes simple SQL itself and stores nothing: the result",
+    "           above is its own. No image of Firebolt is used; docs/stand-ins.md describes the stand-ins.",
   ],
-  existing: [
-    "Everything runs in your cluster, with the images that you named, or else those that the operator has by default.",
-  ],
+  existing: ["Everything runs in your cluster, with the images given by --image-* flags or the operator's defaults."],
 };
 
 export function explainText(facts: Explanation): string {
@@ -49,10 +47,10 @@ export function explainText(facts: Explanation): string {
     `curl -s ${gateway} -H '${ENGINE_HEADER}: ${engine}' --data-binary '${sql}'`;
   return [
     "",
-    style.bold(`Firebolt is up after ${facts.readySeconds.toFixed(0)} s. A query through the gateway, and its answer:`),
+    style.bold(`Firebolt is up after ${facts.readySeconds.toFixed(0)} s. A query through the gateway, and its result:`),
     "",
     `  $ ${query(ADHOC)}`,
-    `  ${facts.answer.trim()}`,
+    `  ${facts.result.trim()}`,
     "",
     style.bold("What is real here, and what is not"),
     "",
@@ -67,14 +65,14 @@ export function explainText(facts: Explanation): string {
     "",
     style.bold("Try"),
     "",
-    `  ${note(`Roll ${ADHOC} to another image, blue-green: queries go on, and the tree shows both generations.`)}`,
+    `  ${note(`Roll ${ADHOC} to another image, blue-green: queries keep running, and the tree shows both generations.`)}`,
     `  ${rollCommand(facts)}`,
     "",
-    `  ${note(`Stop ${REPORTING}, then send it a query: the gateway holds the query, wakes the engine and answers.`)}`,
+    `  ${note(`Stop ${REPORTING}, then send it a query: the gateway holds the query, starts the engine and returns the result.`)}`,
     `  kubectl firebolt ${where(facts)} stop ${REPORTING} --wait`,
     `  ${query(REPORTING)}`,
     "",
-    `Ctrl-C here, or \`npm run stop\` in the project's folder, ends it; ${ending(facts.mode)}`,
+    `Ctrl-C here, or \`npm run stop\` in the project's folder, stops it; ${ending(facts.mode)}`,
     "",
   ].join("\n");
 }
@@ -96,15 +94,15 @@ function rollCommand(facts: Explanation): string {
 
 function ending(mode: Mode): string {
   return mode === "existing"
-    ? "what was put into your cluster is taken out again."
-    : "no process, mount, namespace or file stays behind.";
+    ? "everything that was added to your cluster is deleted."
+    : "no process, mount, namespace or file is left.";
 }
 
-/** Said at the beginning and once more at the end, so that nobody takes a simulation for the real thing. */
+/** Printed at the start and again at the end, so that a simulation is not mistaken for a real cluster. */
 export function simulatedText(reason: string | undefined): string {
   return [
     `PODS ARE SIMULATED${reason === undefined ? "" : `: ${reason}`}.`,
-    "The control plane and the operator are real; nodes and pods exist only as objects. Queries are answered by a real Envoy and one",
-    "stand-in engine, which run as processes beside them.",
+    "The control plane and the operator are real; nodes and pods exist only as objects. Queries go through a real Envoy to one",
+    "stand-in engine; both run as processes beside the control plane.",
   ].join("\n");
 }

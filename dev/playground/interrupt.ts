@@ -1,4 +1,4 @@
-// Ctrl-C, SIGTERM and a closed terminal: the first asks for an orderly end, a second Ctrl-C for an immediate one.
+// Ctrl-C, SIGTERM and a closed terminal: the first requests a clean shutdown, a second Ctrl-C an immediate one.
 
 /** One Ctrl-C may arrive twice: from the terminal and from the program that started this one. */
 const SAME_MS = 500;

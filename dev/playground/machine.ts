@@ -1,5 +1,5 @@
-// The host's end of the half that runs inside namespaces of its own: starts it, asks it, and ends it. Whatever happens to this process, the
-// inside notices that its input has ended and takes everything down.
+// A process in a sandbox, the host's side: starts it, sends it calls, and shuts it down. When this process exits for whatever reason, the
+// standard input of the sandboxed one closes, and it stops everything that it has started.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -7,24 +7,28 @@ import { createInterface } from "node:readline";
 import { parseMessage, renderLine } from "./calls.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const END_MS = 90_000;
+const SCRIPTS = {
+  machine: join(ROOT, "scripts/private-machine.sh"),
+  network: join(ROOT, "scripts/private-network.sh"),
+} as const;
+const SHUTDOWN_MS = 90_000;
 const TAIL_LINES = 20;
 
-export interface MachineOptions {
-  /** The script that makes the namespaces, below scripts/. */
-  readonly script: "private-machine.sh" | "private-network.sh";
-  /** The program of the inside, below dev/playground/inside/. */
+export interface SandboxedProcessOptions {
+  /** `network`: a network namespace. `machine`: network, mount and process namespaces, which a node needs. */
+  readonly sandbox: keyof typeof SCRIPTS;
+  /** Path of the TypeScript program that runs in the sandbox. */
   readonly program: string;
   readonly args: readonly string[];
   readonly progress: (line: string) => void;
 }
 
-export interface Machine extends AsyncDisposable {
-  /** Asks the inside for something; fails when it does, when it ends, or when time is up. */
+export interface SandboxedProcess extends AsyncDisposable {
+  /** Calls the sandboxed process; fails when the call fails, the process exits, or the timeout passes. */
   call(name: string, input: unknown, timeoutMs: number): Promise<unknown>;
-  /** Settles when the inside has ended by itself, with its last words. */
+  /** Resolves when the process has exited by itself, with its last output. */
   readonly ended: Promise<string>;
-  /** At once and without order: the kernel ends what is inside. */
+  /** Without a clean shutdown: the kernel kills everything in the sandbox. */
   kill(): void;
 }
 
@@ -33,15 +37,15 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-export function startMachine(options: MachineOptions): Machine {
-  const { FIREBOLT_PRIVATE_NETWORK: _, FIREBOLT_PRIVATE_MACHINE: __, ...env } = process.env;
-  const inside = join(import.meta.dirname, "inside", options.program);
-  const child = spawn("sh", [join(ROOT, "scripts", options.script), process.execPath, inside, ...options.args], {
+export function startSandboxedProcess(options: SandboxedProcessOptions): SandboxedProcess {
+  const { FIREBOLT_SANDBOX_NETWORK: _, FIREBOLT_SANDBOX: __, ...env } = process.env;
+  const { sandbox, program, args } = options;
+  const child = spawn("sh", [SCRIPTS[sandbox], process.execPath, program, ...args], {
     cwd: ROOT,
     stdio: ["pipe", "pipe", "pipe"],
-    // Out of the terminal's process group: Ctrl-C reaches the host's half, which ends this one in order.
+    // Out of the terminal's process group: Ctrl-C reaches the host's process, which shuts this one down cleanly.
     detached: true,
-    // In namespaces of its own even when this process is in some already.
+    // A sandbox of its own even when this process is in one already.
     env,
   });
   const waiting = new Map<number, Waiting>();
@@ -51,7 +55,7 @@ export function startMachine(options: MachineOptions): Machine {
     for (const { reject } of waiting.values()) reject(new Error(why));
   });
   listen(child, { waiting, tail, progress: options.progress });
-  // Writing to an inside that has just ended: `ended` says so, nothing else needs to.
+  // A write to a process that has just exited: `ended` reports it, nothing else needs to.
   child.stdin.on("error", () => child.stdin.destroy());
   let calls = 0;
   return {
@@ -61,7 +65,7 @@ export function startMachine(options: MachineOptions): Machine {
       const id = ++calls;
       const { promise, resolve, reject } = Promise.withResolvers<unknown>();
       const late = setTimeout(
-        () => reject(new Error(`${name} was not done after ${timeoutMs / 1000} s${lastWords(tail)}`)),
+        () => reject(new Error(`${name} did not finish within ${timeoutMs / 1000} s${lastOutput(tail)}`)),
         timeoutMs,
       );
       waiting.set(id, { resolve, reject });
@@ -89,11 +93,11 @@ function listen(child: ChildProcessWithoutNullStreams, { waiting, tail, progress
   };
   createInterface({ input: child.stdout }).on("line", (line) => {
     const message = parseMessage(line);
-    // Somebody inside has printed something: part of its last words, and no reason to fall over with everything still running.
+    // Not a message but plain output: kept for error messages, and no reason to fail while everything runs.
     if (message === undefined) remember(line);
     else if (message.type === "progress") progress(message.line);
-    else if (message.type === "answer") waiting.get(message.id)?.resolve(message.output);
-    else waiting.get(message.id)?.reject(new Error(message.why));
+    else if (message.type === "response") waiting.get(message.id)?.resolve(message.output);
+    else waiting.get(message.id)?.reject(new Error(message.reason));
   });
   createInterface({ input: child.stderr }).on("line", remember);
 }
@@ -102,17 +106,17 @@ async function watchEnd(child: ChildProcessWithoutNullStreams, tail: readonly st
   try {
     await once(child, "close");
   } catch (error) {
-    return `the inside could not be started: ${error instanceof Error ? error.message : error}`;
+    return `the sandboxed process could not be started: ${error instanceof Error ? error.message : error}`;
   }
-  return `the inside ended with ${child.signalCode ?? `exit code ${child.exitCode}`}${lastWords(tail)}`;
+  return `the sandboxed process exited with ${child.signalCode ?? `code ${child.exitCode}`}${lastOutput(tail)}`;
 }
 
-const lastWords = (tail: readonly string[]): string => (tail.length === 0 ? "" : `:\n${tail.join("\n")}`);
+const lastOutput = (tail: readonly string[]): string => (tail.length === 0 ? "" : `:\n${tail.join("\n")}`);
 
 async function end(child: ChildProcessWithoutNullStreams): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const closed = once(child, "close");
-  const late = setTimeout(() => child.kill("SIGKILL"), END_MS);
+  const late = setTimeout(() => child.kill("SIGKILL"), SHUTDOWN_MS);
   child.stdin.end();
   await closed;
   clearTimeout(late);

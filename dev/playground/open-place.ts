@@ -1,41 +1,41 @@
-// From the command line to a running place: decides which kind it is, makes sure of what it needs on this host, and opens it.
+// From the command line to a running target: decides its kind, installs what it needs on this host, and opens it.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildImages, IMAGE_NAMES, type ImageArchive } from "../image/catalog.ts";
-import type { Target } from "./arguments.ts";
-import { openExistingPlace } from "./existing-place.ts";
+import type { TargetChoice } from "./arguments.ts";
+import { openExistingTarget } from "./existing-place.ts";
 import { simulatedText } from "./explain.ts";
-import type { Mode, Place } from "./place.ts";
-import { openPrivatePlace } from "./private-place.ts";
-import { type Asking, buildPrograms, ensureAssets, requireNetwork, whyNoCluster } from "./surroundings.ts";
+import type { Mode, Target } from "./place.ts";
+import { openSandboxTarget } from "./private-place.ts";
+import { buildPrograms, ensureAssets, type HostCheckOptions, requireNetwork, whyNoCluster } from "./surroundings.ts";
 
-export interface OpenPlaceOptions extends Asking {
-  readonly target: Target;
-  /** Everything that is written goes below. */
+export interface OpenTargetOptions extends HostCheckOptions {
+  readonly choice: TargetChoice;
+  /** All files are written below it. */
   readonly folder: string;
   readonly warn: (line: string) => void;
 }
 
 export interface Decision {
   readonly mode: Mode;
-  /** Why the pods are simulated although nobody asked for it. */
+  /** Why the pods are simulated although --simulated was not given. */
   readonly fallback: string | undefined;
 }
 
-export async function decide(target: Target, asking: Asking): Promise<Decision> {
-  if (target.type !== "automatic") return { mode: target.type, fallback: undefined };
-  const fallback = await whyNoCluster(asking);
+export async function decide(choice: TargetChoice, options: HostCheckOptions): Promise<Decision> {
+  if (choice.type !== "automatic") return { mode: choice.type, fallback: undefined };
+  const fallback = await whyNoCluster(options);
   return { mode: fallback === undefined ? "cluster" : "simulated", fallback };
 }
 
-export interface OpenedPlace {
-  readonly place: Place;
-  /** Another reference of the engine's image, if the place has one. */
+export interface OpenedTarget {
+  readonly target: Target;
+  /** Another reference of the engine's image, if the target has one. */
   readonly nextImage: string | undefined;
 }
 
-export async function openPlace(decision: Decision, options: OpenPlaceOptions): Promise<OpenedPlace> {
-  const { target, folder, say: progress, signal } = options;
+export async function openTarget(decision: Decision, options: OpenTargetOptions): Promise<OpenedTarget> {
+  const { choice, folder, progress, signal } = options;
   if (decision.mode === "simulated") {
     options.warn(simulatedText(decision.fallback));
     await requireNetwork(options);
@@ -47,28 +47,32 @@ export async function openPlace(decision: Decision, options: OpenPlaceOptions): 
     buildPrograms(options),
   ]);
   signal.throwIfAborted();
-  if (target.type === "existing")
-    return { place: await openExistingPlace({ ...target, progress, signal }), nextImage: undefined };
+  if (choice.type === "existing")
+    return { target: await openExistingTarget({ ...choice, progress, signal }), nextImage: undefined };
   const common = { folder, progress, signal };
   if (decision.mode === "simulated") {
-    const inside = { script: "private-network.sh", program: "simulated.ts", args: [folder] } as const;
+    const program = join(import.meta.dirname, "inside/simulated.ts");
     return {
-      place: await openPrivatePlace({ ...common, ...inside, mode: "simulated", images: [] }),
+      target: await openSandboxTarget({
+        ...common,
+        sandbox: "network",
+        program,
+        args: [folder],
+        mode: "simulated",
+        images: [],
+      }),
       nextImage: "example.com/engine:next",
     };
   }
-  const inside = {
-    script: "private-machine.sh",
-    program: "cluster.ts",
-    args: [folder, listImages(folder, images)],
-  } as const;
+  const program = join(import.meta.dirname, "inside/cluster.ts");
+  const args = [folder, listImages(folder, images)];
   return {
-    place: await openPrivatePlace({ ...common, ...inside, mode: "cluster", images }),
+    target: await openSandboxTarget({ ...common, sandbox: "machine", program, args, mode: "cluster", images }),
     nextImage: images.find(({ name }) => name === "engine")?.alternative,
   };
 }
 
-/** The inside reads it: a list is too long for a command line that people may look at. */
+/** Written to a file, because the list is too long for a readable command line. */
 function listImages(folder: string, images: readonly ImageArchive[]): string {
   const file = join(folder, "images.json");
   writeFileSync(file, JSON.stringify(images));

@@ -1,21 +1,21 @@
-// Where a playground's platform lives, seen from the host: three kinds of it (a real cluster, simulated pods, somebody's own cluster) with
-// one face, so that everything after the start is the same for all of them.
+// The target of a playground, as the host sees it: a real cluster, simulated pods, or an existing cluster. All three implement one
+// interface, so that everything after the start is the same.
 import type { ClusterAddress } from "../platform/connection.ts";
 
 export type Mode = "cluster" | "simulated" | "existing";
 
-export interface Place extends AsyncDisposable {
+export interface Target extends AsyncDisposable {
   readonly mode: Mode;
-  /** How anybody on this host reaches the API server. */
+  /** How to reach the API server from this host. */
   readonly address: ClusterAddress;
-  /** Where the sample platform goes. */
+  /** Namespace of the sample platform. */
   readonly namespace: string;
-  /** Returns when the operator works. */
+  /** Returns when the operator is ready. */
   installOperator(): Promise<void>;
-  /** Makes the gateway of an instance reachable from this host; answers `http://127.0.0.1:port`. */
+  /** Makes the gateway of an instance reachable from this host; returns `http://127.0.0.1:port`. */
   openGateway(instance: string): Promise<string>;
-  /** Settles when the place is lost by itself, with the reason. */
+  /** Resolves with the reason when the target fails by itself. */
   readonly lost: Promise<string>;
-  /** Ends it at once, without order: what a second Ctrl-C asks for. */
+  /** Kills it without a clean shutdown: what a second Ctrl-C requests. */
   kill(): void;
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { withServer } from "./private-place.ts";
 
-test("only the way to the API server changes", () => {
+test("only the URL of the API server changes", () => {
   const credentials = { type: "token", token: "t" } as const;
   const inside = renderKubeconfig({ url: "https://127.0.0.1:1", ca: "root", user: "admin", credentials });
   const outside = withServer(inside, "https://127.0.0.1:2");

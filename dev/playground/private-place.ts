@@ -1,44 +1,44 @@
-// A place inside namespaces of its own: the host's half. It starts the inside, opens the doors, and hands out a kubeconfig that works in
-// any terminal of this host.
+// A target in a sandbox, the host's side: starts the sandboxed process, opens port forwards, and writes a kubeconfig that works in any
+// terminal of this host.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseDocument } from "yaml";
-import { openDoor } from "../local-cluster/doors.ts";
+import { openPortForward } from "../local-cluster/doors.ts";
 import { installCharts, OPERATOR_NAMESPACE } from "../platform/charts.ts";
 import type { NamedImage } from "../platform/image-values.ts";
 import { SAMPLE } from "../platform/sample.ts";
 import { UNCACHED_NAMES, type Values } from "../platform/values.ts";
-import { textOf } from "./calls.ts";
-import { type MachineOptions, startMachine } from "./machine.ts";
-import type { Place } from "./place.ts";
+import { stringOf } from "./calls.ts";
+import { type SandboxedProcessOptions, startSandboxedProcess } from "./machine.ts";
+import type { Target } from "./place.ts";
 
 const UP_MS = 300_000;
 const CALL_MS = 120_000;
 const IMAGES_MS = 300_000;
 
 /**
- * Nobody could reach a webhook in a simulated pod: the operator's own runs nothing, a process beside it does. Queries never reach a
- * simulated pod, so no old generation has to be kept for clients that still have its addresses.
+ * A webhook in a simulated pod is unreachable: the operator runs as a process beside the control plane, not in its pod. Queries never
+ * reach a simulated pod, so no superseded generation has to stay for clients that still have its addresses.
  */
 const SIMULATED_VALUES: Values = { webhook: { enabled: false }, controllers: { drainSettle: "0s" } };
 
-export interface PrivatePlaceOptions extends MachineOptions {
+export interface SandboxTargetOptions extends SandboxedProcessOptions {
   readonly mode: "cluster" | "simulated";
   readonly folder: string;
   readonly images: readonly NamedImage[];
   readonly signal: AbortSignal;
 }
 
-export async function openPrivatePlace(options: PrivatePlaceOptions): Promise<Place> {
+export async function openSandboxTarget(options: SandboxTargetOptions): Promise<Target> {
   const { mode, folder, images, signal, progress } = options;
   await using started = new AsyncDisposableStack();
-  const machine = started.use(startMachine(options));
+  const sandbox = started.use(startSandboxedProcess(options));
   const call = (name: string, input: object, timeoutMs: number): Promise<unknown> =>
-    untilAborted(machine.call(name, input, timeoutMs), signal);
+    untilAborted(sandbox.call(name, input, timeoutMs), signal);
   const up = await call("up", {}, UP_MS);
-  const door = started.use(await openDoor({ socket: textOf(up, "socket") }));
+  const forward = started.use(await openPortForward({ socket: stringOf(up, "socket") }));
   const kubeconfig = join(folder, "kubeconfig");
-  const text = withServer(readFileSync(textOf(up, "kubeconfig"), "utf8"), `https://127.0.0.1:${door.port}`);
+  const text = withServer(readFileSync(stringOf(up, "kubeconfig"), "utf8"), `https://127.0.0.1:${forward.port}`);
   writeFileSync(kubeconfig, text, { mode: 0o600 });
   const stack = started.move();
   return {
@@ -49,22 +49,22 @@ export async function openPrivatePlace(options: PrivatePlaceOptions): Promise<Pl
       const isSimulated = mode === "simulated";
       const values = isSimulated ? SIMULATED_VALUES : UNCACHED_NAMES;
       const charts = installCharts({ kubeconfig, images, values, waitForNothing: isSimulated, progress, signal });
-      // Images of what the operator will start are loaded while it starts itself.
+      // Images that the operator's children need are loaded while the operator starts.
       if (isSimulated) await charts.then(() => call("operator", { namespace: OPERATOR_NAMESPACE }, CALL_MS));
       else await Promise.all([charts, call("images", {}, IMAGES_MS)]);
     },
     async openGateway(instance) {
-      const answer = await call("gateway", { namespace: SAMPLE.namespace, instance }, CALL_MS);
-      const gateway = stack.use(await openDoor({ socket: textOf(answer, "socket") }));
+      const response = await call("gateway", { namespace: SAMPLE.namespace, instance }, CALL_MS);
+      const gateway = stack.use(await openPortForward({ socket: stringOf(response, "socket") }));
       return `http://127.0.0.1:${gateway.port}`;
     },
-    lost: machine.ended,
-    kill: () => machine.kill(),
+    lost: sandbox.ended,
+    kill: () => sandbox.kill(),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }
 
-/** The same kubeconfig with another way to the same API server: its certificate is good for every port of 127.0.0.1. */
+/** The same kubeconfig with another URL of the same API server: its certificate is valid for every port of 127.0.0.1. */
 export function withServer(kubeconfig: string, server: string): string {
   const document = parseDocument(kubeconfig);
   document.setIn(["clusters", 0, "cluster", "server"], server);

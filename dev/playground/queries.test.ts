@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { numberedQuery, wrongAnswer } from "./queries.ts";
 
-test("every query has an answer of its own", () => {
+test("every query has a different result", () => {
   const queries = Array.from({ length: 50 }, (_, n) => numberedQuery(n));
   expect(new Set(queries.map(({ answer }) => answer)).size).toBe(50);
   expect(queries[6]).toEqual({ sql: "SELECT 6 * 7 + 1 AS answer", answer: 43 });
@@ -15,4 +15,4 @@ test.each([
   { body: '{"errors":[]}', want: 'not the answer of a query: {"errors":[]}' },
 ])("$body → $want", ({ body, want }) => expect(wrongAnswer(body, 43)).toBe(want));
 
-test("an answer that is no JSON is wrong", () => expect(wrongAnswer("upstream gone", 43)).toMatch(/JSON/));
+test("a result that is not JSON is wrong", () => expect(wrongAnswer("upstream gone", 43)).toMatch(/JSON/));

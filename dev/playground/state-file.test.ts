@@ -32,7 +32,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
-test("the first one gets the claim, a second one is told about it, and it ends with its owner", async () => {
+test("the first process claims the file, a second one gets its state, and the claim is released with its owner", async () => {
   expect(await claimState(file, own, quiet)).toBeUndefined();
   expect(await claimState(file, own, quiet)).toEqual(own);
   await releaseState(file, own);
@@ -44,7 +44,7 @@ test("two at once: one of them wins", async () => {
   expect(results.filter((other) => other === undefined)).toHaveLength(1);
 });
 
-test("what a killed one left behind is removed, and its claim is taken over", async () => {
+test("the files of a killed playground are removed, and its claim is taken over", async () => {
   const dead = { ...own, born: "another boot 1", folder: join(home, `${FOLDER_PREFIX}dead`) };
   mkdirSync(join(dead.folder, "deep"), { recursive: true });
   await claimState(file, dead, quiet);
@@ -55,13 +55,13 @@ test("what a killed one left behind is removed, and its claim is taken over", as
   expect(await readState(file)).toEqual(own);
 });
 
-test("another's claim is not given back", async () => {
+test("the claim of another process is not released", async () => {
   await claimState(file, own, quiet);
   await releaseState(file, { ...own, born: "another boot 1" });
   expect(await readState(file)).toEqual(own);
 });
 
-test("a living process is told from one that had its number before", () => {
+test("a running process is distinguished from an earlier one with the same id", () => {
   expect(isRunning(own)).toBe(true);
   expect(isRunning({ ...own, born: `${own.born}0` })).toBe(false);
   expect(birthOf(2 ** 22 + 1)).toBeUndefined();
@@ -76,7 +76,7 @@ test.each([
   expect(() => parseState(text, "/c/playground.json")).toThrow("/c/playground.json was not written by `npm start`");
 });
 
-test("an unreadable claim is an error, not a free place", async () => {
+test("an unreadable state file is an error, not a free claim", async () => {
   mkdirSync(join(home, "cache"));
   writeFileSync(file, "{}");
   await expect(claimState(file, own, quiet)).rejects.toThrow("was not written by `npm start`");
@@ -106,16 +106,16 @@ describe("two clones of one user", () => {
     return [(await once(child, "close"))[0], await said];
   }
 
-  test("`npm run stop` leaves the other's platform alone, and names it", async () => {
-    const other = await running("/home/somebody/other-clone");
+  test("`npm run stop` does not touch the playground of another clone, and names it", async () => {
+    const other = await running("/home/me/other-clone");
     expect(await othersRunning(env)).toEqual([other]);
     const [code, said] = await stop();
     expect([code, sleeper.exitCode, sleeper.signalCode]).toEqual([0, null, null]);
-    expect(said).toContain(`no playground is running that was started from ${CLONE}`);
-    expect(said).toContain(`process ${other.pid}): to end it, run this in /home/somebody/other-clone`);
+    expect(said).toContain(`no playground is running from ${CLONE}`);
+    expect(said).toContain(`a playground is running from /home/me/other-clone (process ${other.pid})`);
   });
 
-  test("it ends the one of its own clone", async () => {
+  test("`npm run stop` stops the playground of its own clone", async () => {
     const closed = once(sleeper, "close");
     await running(CLONE);
     const [code, said] = await stop();
@@ -124,9 +124,9 @@ describe("two clones of one user", () => {
     expect(said).toContain("stopped after");
   });
 
-  test("one that runs is no reason to refuse the other", async () => {
-    await running("/home/somebody/other-clone");
+  test("two clones can run playgrounds at the same time", async () => {
+    await running("/home/me/other-clone");
     expect(await claimState(stateFile(env), own, quiet)).toBeUndefined();
-    expect(await othersRunning(env, "/home/somebody/other-clone")).toEqual([own]);
+    expect(await othersRunning(env, "/home/me/other-clone")).toEqual([own]);
   });
 });

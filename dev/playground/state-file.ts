@@ -1,22 +1,22 @@
-// Which playground runs for this clone of the project: one small file each, so that `npm run stop` finds it and a second `npm start` knows of it. A process
-// number alone means nothing (numbers are reused): the time it started and the boot it belongs to count too.
+// The state file of a running playground, one per clone of the project: `npm run stop` and a second `npm start` read it. Process ids are
+// reused, so the start time of the process and the id of the boot are part of its identity.
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
 import { link, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { cacheFolder } from "../assets/cache.ts";
-import { sweepFolder } from "./sweep.ts";
+import { cleanUpFolder } from "./sweep.ts";
 
 /** Of the folder of every playground. */
 export const FOLDER_PREFIX = "firebolt-playground-";
 
 export interface PlaygroundState {
   readonly pid: number;
-  /** When this process started, in the words of the kernel. */
+  /** Boot id and start time of the process, as the kernel reports them. */
   readonly born: string;
-  /** Everything it writes is below. */
+  /** All its files are below. */
   readonly folder: string;
-  /** Of the project that it was started from. */
+  /** Folder of the project that it was started from. */
   readonly clone: string;
 }
 
@@ -25,13 +25,13 @@ export const CLONE = realpathSync(join(import.meta.dirname, "../.."));
 
 const FILE = /^playground-[0-9a-f]{12}\.json$/;
 
-/** Two clones of one user run side by side, and neither ends the other's platform. */
+/** Two clones of one user run side by side, and neither stops the other's playground. */
 export function stateFile(env: NodeJS.ProcessEnv, clone = CLONE): string {
   const hash = createHash("sha256").update(clone).digest("hex").slice(0, 12);
   return join(stateFolder(env), `playground-${hash}.json`);
 }
 
-/** Where programs keep what they know between runs, if the user has said so; else beside the cached programs. */
+/** The user's XDG state folder, if set; else beside the cached programs. */
 function stateFolder(env: NodeJS.ProcessEnv): string {
   const home = env["XDG_STATE_HOME"];
   return home?.startsWith("/") ? join(home, "firebolt-operator") : cacheFolder(env);
@@ -48,7 +48,7 @@ export async function othersRunning(env: NodeJS.ProcessEnv, clone = CLONE): Prom
 /** What this process writes about itself. */
 export function ownState(folder: string, clone = CLONE): PlaygroundState {
   const born = birthOf(process.pid);
-  if (born === undefined) throw new Error("/proc tells nothing about this process: the playground needs Linux");
+  if (born === undefined) throw new Error("/proc has no entry for this process: the playground needs Linux");
   return { pid: process.pid, born, folder, clone };
 }
 
@@ -89,45 +89,49 @@ function isState(value: unknown): value is PlaygroundState {
   if (typeof value !== "object" || value === null) return false;
   if (!("pid" in value && "born" in value && "folder" in value && "clone" in value)) return false;
   const { pid, born, folder, clone } = value;
-  // The folder will be removed one day: nothing else may be named here.
+  // The folder will be deleted: the state file must not name any other.
   const isOurs = typeof folder === "string" && basename(folder).startsWith(FOLDER_PREFIX);
   return typeof pid === "number" && typeof born === "string" && typeof clone === "string" && isOurs;
 }
 
-/** Writes the file unless a living playground has one; answers the living one. What a dead one left behind is removed. */
+/** Writes the file unless a playground is running, and returns that one. Cleans up after a playground that was killed. */
 export async function claimState(
   file: string,
   own: PlaygroundState,
-  say: (line: string) => void,
+  progress: (line: string) => void,
 ): Promise<PlaygroundState | undefined> {
   await mkdir(dirname(file), { recursive: true });
-  // Of this call alone: once linked, whoever writes to the draft writes to the file.
+  // Unique to this call: once linked, a write to the draft would be a write to the file.
   const draft = `${file}.${own.pid}.${randomUUID()}`;
   await writeFile(draft, JSON.stringify(own), { mode: 0o600 });
   try {
     for (;;) {
-      // Linked, so that it appears whole and only one of two wins.
+      // A link is atomic: the file appears complete, and only one of two processes wins.
       if (await linked(draft, file)) return undefined;
       const other = await readState(file);
       if (other === undefined) continue;
       if (isRunning(other)) return other;
-      await removeLeftovers(file, other, say);
+      await removeOrphan(file, other, progress);
     }
   } finally {
     await rm(draft, { force: true });
   }
 }
 
-/** Gives the claim back; another's stays. */
+/** Removes the file of this process, and no other. */
 export async function releaseState(file: string, own: PlaygroundState): Promise<void> {
   const present = await readState(file);
   if (present?.pid === own.pid && present.born === own.born) await rm(file, { force: true });
 }
 
-/** After a playground that was killed: its processes end with it; its control groups and its folder do not. */
-export async function removeLeftovers(file: string, dead: PlaygroundState, say: (line: string) => void): Promise<void> {
-  say(`removing what a playground that was killed has left behind: ${dead.folder}`);
-  await sweepFolder(dead.folder);
+/** After a playground that was killed: its processes are gone; its control groups and its folder are not. */
+export async function removeOrphan(
+  file: string,
+  dead: PlaygroundState,
+  progress: (line: string) => void,
+): Promise<void> {
+  progress(`cleaning up after a playground that was killed: ${dead.folder}`);
+  await cleanUpFolder(dead.folder);
   await rm(file, { force: true });
 }
 

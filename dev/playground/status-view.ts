@@ -1,5 +1,5 @@
 // The live view while the platform comes up: the tree of `kubectl firebolt status`, drawn again in place on a terminal; elsewhere one line
-// for every change of what is still missing.
+// for every change of what is not ready yet.
 import type { PlatformView } from "../../src/plugin/status/platform-view.ts";
 import { renderTree } from "../../src/plugin/status/render-tree.ts";
 import { createLiveScreen } from "../../src/plugin/terminal/live-screen.ts";
@@ -7,13 +7,16 @@ import type { Terminal } from "../../src/plugin/terminal/terminal.ts";
 import type { Connection } from "../platform/connection.ts";
 import { waitUntilReady } from "../platform/ready.ts";
 import { SAMPLE } from "../platform/sample.ts";
-import type { Narrator } from "./narrator.ts";
+import type { ProgressOutput } from "./narrator.ts";
 
 const WANTED = { instances: [SAMPLE.instance], engines: SAMPLE.engines };
 
-/** Returns when everything of the sample is ready, with the tree as it was then. On a terminal it is on the screen already. */
-export async function showUntilReady(cluster: Connection, { terminal, say, seconds }: Narrator): Promise<string> {
-  if (!terminal.interactive) return treeText(await waitUntilReady(cluster, { ...WANTED, progress: say }), terminal);
+/** Returns when everything of the sample is ready, with the tree as it was then. A terminal shows it already. */
+export async function showUntilReady(
+  cluster: Connection,
+  { terminal, progress, seconds }: ProgressOutput,
+): Promise<string> {
+  if (!terminal.interactive) return treeText(await waitUntilReady(cluster, { ...WANTED, progress }), terminal);
   using screen = createLiveScreen(terminal);
   const view = await waitUntilReady(cluster, {
     ...WANTED,

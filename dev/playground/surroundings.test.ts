@@ -3,12 +3,12 @@ import { missingText } from "./surroundings.ts";
 
 test.each([
   {
-    said: "missing: containerd, runc. On Debian or Ubuntu run, as root:\n  apt-get update\n",
-    want: "missing packages: containerd, runc (the commands are above)",
+    output: "missing: containerd, runc. On Debian or Ubuntu run, as root:\n  apt-get update\n",
+    want: "missing packages: containerd, runc (see the commands above)",
   },
   {
-    said: "missing: nftables; installing …\n$ apt-get update\nthat failed",
-    want: "missing packages: nftables (the commands are above)",
+    output: "missing: nftables; installing …\n$ apt-get update\nthat failed",
+    want: "missing packages: nftables (see the commands above)",
   },
-  { said: "something else", want: "programs are missing, see above" },
-])("$want", ({ said, want }) => expect(missingText(said)).toBe(want));
+  { output: "something else", want: "programs are missing: see the commands above" },
+])("$want", ({ output, want }) => expect(missingText(output)).toBe(want));

@@ -1,5 +1,5 @@
-// Removes the folder of a playground with everything that may still hang on it. Normally there is nothing: this is for playgrounds that were
-// killed, whose inside may need a moment to notice and whose control groups nobody else removes.
+// Removes the folder of a playground, and the mounts and control groups that still belong to it. Only a playground that was killed leaves any:
+// its sandboxed process may need a moment to notice, and no other process removes its control groups.
 import { readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,8 +11,8 @@ const PATIENCE_MS = 60_000;
 const POLL_MS = 100;
 const DISMANTLE_MS = 60_000;
 
-/** Nothing uses it any more when this returns. */
-export async function sweepFolder(folder: string): Promise<void> {
+/** No process uses the folder when this returns. */
+export async function cleanUpFolder(folder: string): Promise<void> {
   const deadlineMs = performance.now() + PATIENCE_MS;
   while (isInUse(folder) && performance.now() < deadlineMs) await sleep(POLL_MS);
   const [program, ...args] = DISMANTLE;
@@ -21,7 +21,7 @@ export async function sweepFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Everything that works on the folder names it on its command line. */
+/** Every process that uses the folder names it on its command line. */
 function isInUse(folder: string): boolean {
   return list("/proc").some((pid) => /^\d+$/.test(pid) && commandLine(pid).includes(folder));
 }

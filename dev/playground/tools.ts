@@ -1,12 +1,12 @@
-// A folder with the programs a person needs in another terminal: kubectl and Helm as they are pinned, and `kubectl firebolt` as it was just
-// built. Put in front of the PATH; nothing is installed.
+// A folder with the programs for another terminal: kubectl and Helm as pinned, and `kubectl firebolt` as just built. It goes in front of the
+// PATH; nothing is installed.
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { resolveAssets } from "../assets/resolver.ts";
 
 const PLUGIN = join(import.meta.dirname, "../../dist/kubectl-firebolt.mjs");
 
-/** Answers the folder. */
+/** Returns the folder. */
 export async function provideTools(folder: string, progress: (line: string) => void): Promise<string> {
   const bin = join(folder, "bin");
   mkdirSync(bin);

@@ -20,7 +20,7 @@ function run(...args: readonly string[]) {
   return { status, lines: stderr.trimEnd().split("\n") };
 }
 
-test("told not to install, it names what is missing and the exact commands, and changes nothing", () => {
+test("with --no-install it lists missing programs and the exact commands, and changes nothing", () => {
   const folder = join(cache, "firebolt-operator/debian/prometheus");
   expect(run("--no-install", "promtool")).toEqual({
     status: 1,
@@ -33,8 +33,8 @@ test("told not to install, it names what is missing and the exact commands, and 
   expect(readdirSync(cache)).toEqual([]);
 });
 
-test("a name it does not know is a mistake on the command line", () => {
+test("an unknown name is a usage error", () => {
   const { status, lines } = run("containerd", "dockerd");
   expect(status).toBe(2);
-  expect(lines).toEqual([expect.stringMatching(/^unknown program dockerd: known are .*containerd/)]);
+  expect(lines).toEqual([expect.stringMatching(/^unknown program dockerd: known programs are .*containerd/)]);
 });

@@ -1,5 +1,5 @@
-// Makes sure of the distribution's programs: `node dev/system/main.ts [--no-install] postgres ip …`. As root on Debian or Ubuntu it says
-// what is missing and installs it; elsewhere, or told not to, it prints the exact commands and fails.
+// Provides programs of the distribution: `node dev/system/main.ts [--no-install] postgres ip …`. As root on Debian or Ubuntu it lists and
+// installs what is missing; elsewhere, or with --no-install, it prints the exact commands and fails.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { isExecutable, SYSTEM_PROGRAMS, type SystemProgram, unpackedFolder } from "./programs.ts";
@@ -12,7 +12,7 @@ function main(args: readonly string[]): number {
   const wanted = args.filter((arg) => arg !== NO_INSTALL);
   const unknown = wanted.filter((name) => SYSTEM_PROGRAMS[name] === undefined);
   if (unknown.length > 0) {
-    say(`unknown program ${unknown.join(", ")}: known are ${Object.keys(SYSTEM_PROGRAMS).join(", ")}`);
+    say(`unknown program ${unknown.join(", ")}: known programs are ${Object.keys(SYSTEM_PROGRAMS).join(", ")}`);
     return 2;
   }
   const missing = wanted.flatMap((name) => SYSTEM_PROGRAMS[name] ?? []).filter((one) => one.find() === undefined);
@@ -44,7 +44,7 @@ function commandFor(program: SystemProgram, folder: string): string {
   return `mkdir -p ${folder} && cd ${folder} && apt-get -o APT::Sandbox::User=root download ${program.package} && dpkg-deb -x ${program.package}_*.deb .`;
 }
 
-/** In one step, so that nobody finds half a package. */
+/** In one step, so that no process finds half a package. */
 function keep(program: SystemProgram): void {
   const folder = unpackedFolder(program.package);
   mkdirSync(folder, { recursive: true });
@@ -58,7 +58,7 @@ function run(command: string): boolean {
     stdio: ["ignore", 2, 2],
     env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
   });
-  if (status !== 0) say(`that failed; run it yourself, as root:\n  ${command}`);
+  if (status !== 0) say(`the command failed; run it as root:\n  ${command}`);
   return status === 0;
 }
 

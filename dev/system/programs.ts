@@ -1,5 +1,5 @@
 // Programs that come from the distribution rather than from a registry we pin: where each is looked for, and in which package it is.
-// Looks only; dev/system/main.ts installs.
+// Read-only; dev/system/main.ts installs.
 import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { cacheFolder } from "../assets/cache.ts";
@@ -51,7 +51,9 @@ export function requireProgram(name: string): string {
   if (program === undefined) throw new Error(`unknown program ${name}`);
   const path = program.find();
   if (path === undefined)
-    throw new Error(`${name} is missing: run \`node dev/system/main.ts ${name}\`, which installs it or says how`);
+    throw new Error(
+      `${name} is missing: run \`node dev/system/main.ts ${name}\`, which installs it or prints the commands`,
+    );
   return path;
 }
 
@@ -91,6 +93,6 @@ export function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    return false; // Absent and not executable are the same answer here.
+    return false; // Absent and not executable mean the same here.
   }
 }

@@ -46,7 +46,8 @@ function rowsOf(map: YAMLMap, prefix: string, first: string): readonly Row[] {
 }
 
 function keyOf({ key }: Pair): string {
-  if (!isScalar(key) || typeof key.value !== "string") throw new Error(`${CHART_VALUES} has a key that is no text`);
+  if (!isScalar(key) || typeof key.value !== "string")
+    throw new Error(`${CHART_VALUES} has a key that is not a string`);
   return key.value;
 }
 

@@ -1,4 +1,4 @@
-// The text of a generated CustomResourceDefinition: what src/api/crd.ts makes of its definition, under a line that says so.
+// A CustomResourceDefinition as YAML, from src/api/crd.ts, below a header that marks it as generated.
 import { buildCrd, toYaml } from "../../src/api/crd.ts";
 import type { KindDefinition } from "../../src/api/kind-definition.ts";
 import type { StructuralSchema } from "../../src/api/schema.ts";

@@ -1,5 +1,5 @@
-// Reads the OpenAPI documents inside the pinned k8s.io/kubernetes Go module. Looks into the module cache first; may ask the
-// module proxy only when told so. Knows documents and schemas, not what is made of them.
+// Reads the OpenAPI documents inside the pinned k8s.io/kubernetes Go module. Reads the module cache first; calls the
+// module proxy only when allowed. Knows documents and schemas, not what they are used for.
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -57,7 +57,7 @@ export type OpenApiSource =
   | { readonly type: "found"; readonly openApi: OpenApi }
   | { readonly type: "unavailable"; readonly why: string };
 
-/** The documents of the pinned version; `unavailable` when there is no Go or the module cannot be had. */
+/** The documents of the pinned version; `unavailable` when there is no Go or the module is not available. */
 export async function readOpenApi(root: string, access: "cache" | "download"): Promise<OpenApiSource> {
   const kubernetesVersion = await pinnedKubernetesVersion(root);
   const found = await findModule(root, kubernetesVersion, access);
@@ -86,8 +86,8 @@ async function findModule(
       env,
       timeout: 300_000,
     });
-    const answer: unknown = JSON.parse(stdout);
-    if (isRecord(answer) && typeof answer["Dir"] === "string") return { type: "found", folder: answer["Dir"] };
+    const module: unknown = JSON.parse(stdout);
+    if (isRecord(module) && typeof module["Dir"] === "string") return { type: "found", folder: module["Dir"] };
     return { type: "unavailable", why: `go mod download gave no folder for ${MODULE}@${version}` };
   } catch (error) {
     // No Go on the machine, or the module is not to be had: the caller decides whether that matters.

@@ -25,6 +25,6 @@ function unpacked(base64: string): string | undefined {
   try {
     return inflateRawSync(Buffer.from(base64, "base64")).toString("utf8");
   } catch {
-    return undefined; // Somebody edited it: it is made anew.
+    return undefined; // Edited by hand: it is generated again.
   }
 }

@@ -64,7 +64,7 @@ const INT_OR_STRING: StructuralSchema = {
   "x-kubernetes-int-or-string": true,
 };
 
-/** Types whose published schema is no structural one. */
+/** Types whose published schema is not structural. */
 const SPECIAL: Readonly<Record<string, StructuralSchema>> = {
   "io.k8s.apimachinery.pkg.api.resource.Quantity": { ...INT_OR_STRING, pattern: QUANTITY_PATTERN },
   "io.k8s.apimachinery.pkg.util.intstr.IntOrString": INT_OR_STRING,

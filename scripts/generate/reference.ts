@@ -91,7 +91,7 @@ function constraints(schema: StructuralSchema, isRequired: boolean): readonly st
     bounds("length ", schema.minLength, schema.maxLength),
     bounds("items ", schema.minItems, schema.maxItems),
     schema.pattern === undefined || isDuration || isQuantity ? undefined : code(schema.pattern),
-    // The rule of a duration only says in words what its type already means.
+    // The rule of a duration only repeats its type in words.
     ...(isDuration ? [] : (schema["x-kubernetes-validations"] ?? []).map((rule) => cell(rule.message))),
   ].filter((text) => text !== undefined);
 }

@@ -23,7 +23,7 @@ test("a flood for one engine takes every free place, and no place that another e
   await a.clock.advance(0);
   expect(await waiting).toEqual({ status: 200, decision: "released" });
   // The displaced request is counted as shed, like the forty that got no place.
-  expect(a.demand.rows().find(({ engine }) => engine === "flooded")).toMatchObject({ parked: 9, shed: 42 });
+  expect(a.demand.rows().find(({ engine }) => engine === "flooded")).toMatchObject({ holds: 9, shed: 42 });
   a.queue.releaseAll("shutdown");
   const decisions = (await Promise.all(flood)).map(({ decision }) => decision);
   expect(decisions.filter((decision) => decision === "shed")).toHaveLength(41);

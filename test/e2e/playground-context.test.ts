@@ -1,13 +1,13 @@
-// `npm start -- --context` on a cluster that somebody already has: a real one, started here without the operator. What was put there is
-// taken away again, and the cluster is as it was.
+// `npm start -- --context` on an existing cluster: a real one, started here without the operator. Everything that was created there is deleted
+// again, and the cluster is as before.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openApiFromKubeconfig, valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildImages, IMAGE_NAMES, type ImageArchive } from "../../dev/image/catalog.ts";
-import { openDoor } from "../../dev/local-cluster/doors.ts";
-import { textOf } from "../../dev/playground/calls.ts";
-import { startMachine } from "../../dev/playground/machine.ts";
+import { openPortForward } from "../../dev/local-cluster/doors.ts";
+import { stringOf } from "../../dev/playground/calls.ts";
+import { startSandboxedProcess } from "../../dev/playground/machine.ts";
 import { withServer } from "../../dev/playground/private-place.ts";
 import { openPlaygroundLab } from "../support/playground-run.ts";
 
@@ -24,21 +24,21 @@ async function startCluster(): Promise<void> {
   images = await buildImages(IMAGE_NAMES);
   const list = join(folder, "images.json");
   writeFileSync(list, JSON.stringify(images));
-  const machine = stack.use(
-    startMachine({
-      script: "private-machine.sh",
-      program: "cluster.ts",
+  const sandbox = stack.use(
+    startSandboxedProcess({
+      sandbox: "machine",
+      program: join(import.meta.dirname, "../../dev/playground/inside/cluster.ts"),
       args: [folder, list],
       progress: () => undefined,
     }),
   );
-  const up = await machine.call("up", {}, UP_MS);
-  await machine.call("images", {}, UP_MS);
-  const door = stack.use(await openDoor({ socket: textOf(up, "socket") }));
+  const up = await sandbox.call("up", {}, UP_MS);
+  await sandbox.call("images", {}, UP_MS);
+  const forward = stack.use(await openPortForward({ socket: stringOf(up, "socket") }));
   kubeconfig = join(folder, "kubeconfig");
   writeFileSync(
     kubeconfig,
-    withServer(readFileSync(textOf(up, "kubeconfig"), "utf8"), `https://127.0.0.1:${door.port}`),
+    withServer(readFileSync(stringOf(up, "kubeconfig"), "utf8"), `https://127.0.0.1:${forward.port}`),
   );
 }
 

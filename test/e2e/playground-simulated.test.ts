@@ -102,13 +102,13 @@ test("killed, it takes its processes with it, and npm run stop removes the rest"
   await run.exit;
   const stop = lab.npm(["run", "stop"]);
   expect(await stop.exit, stop.stderr()).toBe(0);
-  expect(stop.stderr()).toContain(`has left behind: ${state.folder}`);
+  expect(stop.stderr()).toContain(`cleaning up after a playground that was killed: ${state.folder}`);
   await lab.untilNothingIsLeft();
 });
 
 test.each([
   { args: ["--fly"], want: "Unknown option '--fly'" },
-  { args: ["--image-engine", "a:1"], want: "--image-engine goes with --context only" },
+  { args: ["--image-engine", "a:1"], want: "--image-engine can be used with --context only" },
 ])("$args is refused with 2 before anything is started", async ({ args, want }) => {
   const run = lab.npm(["start", "--", ...args]);
   expect(await run.exit).toBe(2);

@@ -1,5 +1,5 @@
-// What a reader who follows the documentation has on his desk: a folder with the repository's charts and examples in it, and kubectl, helm,
-// the plugin and curl on the PATH, pointed at one cluster. Starts nothing.
+// The environment of the commands in the documentation: a folder with the repository's charts and examples, and kubectl, helm, the plugin and
+// curl on the PATH, configured for one cluster. Starts nothing.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,3 +1,3 @@
-// Runs in every worker, before its tests. A worker whose Vitest is gone has nobody left to tell: it ends, and what it started ends with
-// it, so that a run which was broken off is not in the way of the next one.
+// Runs in every worker, before its tests. A worker exits when its Vitest process has exited, and its child processes exit with it: an
+// interrupted run does not disturb the next one.
 process.once("disconnect", () => process.exit(1));

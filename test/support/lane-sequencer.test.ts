@@ -1,4 +1,4 @@
-// Every test file runs in exactly one lane, whoever asks and in whatever order, and no lane has much more to do than another.
+// Every test file runs in exactly one lane, whatever the order of the input, and no lane has much more to do than another.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -13,7 +13,7 @@ const file = fc.record({
 });
 const files = fc.uniqueArray(file, { selector: ({ path }) => path });
 
-test("every file is in one lane, and the order of asking does not matter", () => {
+test("every file is in one lane, and the order of the input does not matter", () => {
   fc.assert(
     fc.property(files, fc.integer({ min: 1, max: 4 }), (all, lanes) => {
       const dealt = dealOut(all, lanes);
@@ -31,7 +31,7 @@ test("long files are spread over the lanes", () => {
   expect(Math.abs((totals[0] ?? 0) - (totals[1] ?? 0))).toBeLessThanOrEqual(longest);
 });
 
-test.each(Object.keys(SECONDS))("%s is still there", (path) => {
+test.each(Object.keys(SECONDS))("%s exists", (path) => {
   expect(existsSync(join(ROOT, path))).toBe(true);
 });
 

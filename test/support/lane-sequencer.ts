@@ -1,5 +1,5 @@
-// Which test files run in which lane of `npm test` (scripts/test-lanes.ts): the longest first, each to the lane that has the least to do.
-// Seconds are those of files that take long, as the last whole run showed them; for all others a guess per project is good enough.
+// Assigns test files to the lanes of `npm test` (scripts/test-lanes.ts): the longest first, each to the lane with the least to do. SECONDS has
+// measured times of long files; for all others an estimate per project is good enough.
 import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
@@ -37,7 +37,7 @@ export interface Weighed {
   readonly project: string;
 }
 
-/** The files of each lane. The same for every process that asks, in whatever order it has found them. */
+/** The files of each lane. Deterministic: it does not depend on the order of the input. */
 export function dealOut<T extends Weighed>(files: readonly T[], lanes: number): readonly (readonly T[])[] {
   const known = new Map(Object.entries(SECONDS));
   const seconds = ({ path, project }: Weighed): number => known.get(path) ?? USUAL_SECONDS[project] ?? 1;

@@ -1,5 +1,5 @@
-// The inside's end of the conversation with the host: runs what it asks for, one after the other, until its input ends. Standard output
-// belongs to this conversation alone.
+// Serves the host's calls in a sandboxed process, one after the other, until standard input closes. Standard output carries the responses and
+// nothing else.
 import { createInterface } from "node:readline";
 import { type Message, parseCall, renderLine } from "../calls.ts";
 
@@ -9,34 +9,34 @@ const send = (message: Message): void => {
   process.stdout.write(renderLine(message));
 };
 
-export const tellProgress = (line: string): void => send({ type: "progress", line });
+export const sendProgress = (line: string): void => send({ type: "progress", line });
 
-/** Resolves when the host has no more to ask, or is gone. `ending` fires at that moment, also while a call still runs. */
-export async function answerCalls(calls: Calls, ending: AbortController): Promise<void> {
-  // A host that is gone reads no answers: that is what the end of the input says already.
+/** Resolves when the host has closed the stream or exited. `ending` aborts at that moment, also while a call runs. */
+export async function serveCalls(calls: Calls, ending: AbortController): Promise<void> {
+  // A host that has exited reads no responses, and closes the input as well.
   process.stdout.on("error", () => ending.abort());
-  // Ended in order by the end of the input, not by a signal in the middle.
+  // A signal starts the same clean shutdown as a closed input.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => ending.abort());
   const lines = createInterface({ input: process.stdin });
-  lines.once("close", () => ending.abort(new Error("the host has ended the playground")));
+  lines.once("close", () => ending.abort(new Error("the host has stopped the playground")));
   ending.signal.addEventListener("abort", () => lines.close(), { once: true });
   let last: Promise<void> = Promise.resolve();
   lines.on("line", (line) => {
-    last = last.then(() => answer(calls, line));
+    last = last.then(() => respond(calls, line));
   });
   await untilAborted(ending.signal);
   await last;
   process.stdin.destroy();
 }
 
-async function answer(calls: Calls, line: string): Promise<void> {
+async function respond(calls: Calls, line: string): Promise<void> {
   const { id, call, input } = parseCall(line);
   try {
     const run = calls[call];
-    if (run === undefined) throw new Error(`the inside knows no call ${JSON.stringify(call)}`);
-    send({ type: "answer", id, output: await run(input) });
+    if (run === undefined) throw new Error(`unknown call ${JSON.stringify(call)}`);
+    send({ type: "response", id, output: await run(input) });
   } catch (error) {
-    send({ type: "failure", id, why: error instanceof Error ? describe(error) : String(error) });
+    send({ type: "failure", id, reason: error instanceof Error ? describe(error) : String(error) });
   }
 }
 

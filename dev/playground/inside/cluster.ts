@@ -1,11 +1,11 @@
-// The inside of `npm start`, on a private machine: a real Kubernetes, and the doors through which the host reaches it.
+// The sandboxed process of `npm start`: a real Kubernetes node and control plane, published to the host.
 // `cluster.ts FOLDER IMAGES-FILE`
 import { readFileSync } from "node:fs";
 import { valueAt } from "@firebolt-operator/kube/testing";
 import type { ImageArchive } from "../../image/catalog.ts";
 import { publish } from "../../local-cluster/doors.ts";
 import { type LocalCluster, startLocalCluster } from "../../local-cluster/local-cluster.ts";
-import { answerCalls, tellProgress } from "./answer-calls.ts";
+import { sendProgress, serveCalls } from "./answer-calls.ts";
 import { createGatewayAddress } from "./gateway-address.ts";
 
 /** What the operator needs; the others are loaded while it starts. */
@@ -16,24 +16,24 @@ async function main(folder: string, images: readonly ImageArchive[]): Promise<vo
   await using stack = new AsyncDisposableStack();
   let cluster: LocalCluster | undefined;
   const isFirst = ({ name }: ImageArchive): boolean => FIRST_IMAGES.includes(name);
-  await answerCalls(
+  await serveCalls(
     {
       async up() {
         const { signal } = ending;
         const first = images.filter(isFirst);
-        cluster = stack.use(await startLocalCluster({ images: first, folder, progress: tellProgress, signal }));
-        // The operator and the gateways watch the API server until they end, and it would wait for them: nothing in it is kept.
+        cluster = stack.use(await startLocalCluster({ images: first, folder, progress: sendProgress, signal }));
+        // The API server would wait for the watches of operator and gateways. It is killed instead: none of its data is kept.
         stack.defer(async () => cluster?.stopApiServer("SIGKILL"));
         const { hostname, port } = new URL(cluster.url);
         const target = { host: hostname, port: Number(port) };
-        const door = stack.use(await publish({ folder, name: "api", target }));
-        return { kubeconfig: cluster.adminKubeconfig, socket: door.socket };
+        const published = stack.use(await publish({ folder, name: "api", target }));
+        return { kubeconfig: cluster.adminKubeconfig, socket: published.socket };
       },
       async images() {
         if (cluster === undefined) throw new Error("the cluster is not up yet");
         const { signal } = ending;
         for (const image of images.filter((one) => !isFirst(one))) {
-          tellProgress(`loading the image ${image.name}`);
+          sendProgress(`loading the image ${image.name}`);
           await cluster.loadImage(image, signal);
         }
       },
@@ -42,18 +42,18 @@ async function main(folder: string, images: readonly ImageArchive[]): Promise<vo
         const address = stack.use(createGatewayAddress(cluster.adminKubeconfig, input));
         // Fails here, and not with the first query, when there is no such gateway.
         await address.read();
-        const door = stack.use(await publish({ folder, name: "gateway", target: address.read }));
-        return { socket: door.socket };
+        const published = stack.use(await publish({ folder, name: "gateway", target: address.read }));
+        return { socket: published.socket };
       },
     },
     ending,
   );
 }
 
-/** Written by the host's half from what the catalogue answered. */
+/** Written by the host from the image catalogue. */
 function readImages(file: string): readonly ImageArchive[] {
   const images: unknown = JSON.parse(readFileSync(file, "utf8"));
-  if (!Array.isArray(images) || !images.every(isArchive)) throw new Error(`${file} is no list of images`);
+  if (!Array.isArray(images) || !images.every(isArchive)) throw new Error(`${file} is not a list of images`);
   return images;
 }
 

@@ -1,5 +1,5 @@
-// One stand-in engine that answers for every simulated pod, because all their addresses are local to this network namespace: queries,
-// health and the metrics by which the operator decides that an engine is drained or idle.
+// One stand-in engine serves every simulated pod, because all pod addresses are local to this network namespace: queries, health, and the
+// metrics by which the operator decides that an engine is drained or idle.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { startProcess, type Workspace } from "@firebolt-operator/kube/testing";
@@ -11,7 +11,7 @@ const READY_URL = `http://127.0.0.1:${ENGINE_CONTRACT.ports.health}${ENGINE_CONT
 const POD = "simulated-g0-0";
 const READY_MS = 60_000;
 
-/** It ends with the workspace. */
+/** Exits with the workspace. */
 export async function startEngine(workspace: Workspace): Promise<void> {
   const data = join(workspace.folder, "engine");
   mkdirSync(data);
@@ -25,7 +25,7 @@ export async function startEngine(workspace: Workspace): Promise<void> {
   await engine.waitUntilReady(async (signal) => (await fetch(READY_URL, { signal })).ok, READY_MS);
 }
 
-/** It stands for every engine, so it has a name of its own. */
+/** One process stands for all engines, so it has a name of its own. */
 function renderEngineConfig(): object {
   return {
     schema_version: "1.0",

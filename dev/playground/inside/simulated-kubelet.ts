@@ -1,5 +1,5 @@
 // What `kubectl logs` and `kubectl port-forward` find behind simulated pods: the logs and the ports of the processes that stand for them. One
-// stand-in engine answers for all engines, so all of them have its log.
+// stand-in engine serves all engines, so all of them have its log.
 import { appendFileSync, closeSync, mkdirSync, openSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
@@ -21,7 +21,7 @@ const PROCESSES: Readonly<Record<string, string>> = {
   envoy: "envoy",
   manager: "operator",
 };
-/** Nothing does theirs: engines do without. */
+/** No process runs for these: stand-in engines do not need them. */
 const IDLE = ["metadata", "postgresql"];
 
 export interface SimulatedKubeletOptions {
@@ -32,7 +32,7 @@ export interface SimulatedKubeletOptions {
   readonly gatewayPort: number;
 }
 
-/** The server ends with the workspace; disposing ends the copying of logs. */
+/** The server exits with the workspace; disposing stops copying logs. */
 export async function startKubelet(options: SimulatedKubeletOptions): Promise<Disposable> {
   const { workspace, plane, nodes, gatewayPort } = options;
   const folder = join(workspace.folder, "containers");

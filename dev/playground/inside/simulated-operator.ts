@@ -1,5 +1,5 @@
 // The operator as a process beside a control plane that has no real pods: with the service account, the rules and the command line that
-// its chart has made, so that only where it runs is different.
+// its chart created: only the place where it runs differs.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -23,7 +23,7 @@ export interface SimulatedOperatorOptions {
   readonly progress: (line: string) => void;
 }
 
-/** It ends with the workspace. */
+/** Exits with the workspace. */
 export async function startOperator({
   workspace,
   plane,
@@ -32,7 +32,7 @@ export async function startOperator({
 }: SimulatedOperatorOptions): Promise<void> {
   progress("starting the operator as a process");
   const args = await chartArguments(plane.adminKubeconfig, namespace);
-  // A copy in the workspace: what mentions its folder ends with it.
+  // A copy in the workspace: processes that name its folder are terminated with it.
   const account = await plane.serviceAccountKubeconfig(namespace, OPERATOR_NAME);
   const kubeconfig = workspace.write("operator.kubeconfig", readFileSync(account, "utf8"));
   const [probes = 0] = await findFreePorts(1);

@@ -1,13 +1,13 @@
-// The inside of `npm start -- --simulated`, in a network namespace of its own: a real control plane whose nodes and pods are simulated, the
-// operator as a process, and real processes behind the simulated gateway and engines. `simulated.ts FOLDER`
+// The sandboxed process of `npm start -- --simulated`: a real control plane with simulated nodes and pods, the operator as a process, and
+// real processes behind the simulated gateway and engines. `simulated.ts FOLDER`
 import { execFileSync } from "node:child_process";
 import { findFreePorts, openWorkspace, type Workspace } from "@firebolt-operator/kube/testing";
 import { type ControlPlane, startControlPlane } from "../../control-plane/control-plane.ts";
 import { addNodes } from "../../control-plane/nodes.ts";
 import { NODE_ADDRESS } from "../../local-cluster/addresses.ts";
 import { publish } from "../../local-cluster/doors.ts";
-import { textOf } from "../calls.ts";
-import { answerCalls, tellProgress } from "./answer-calls.ts";
+import { stringOf } from "../calls.ts";
+import { sendProgress, serveCalls } from "./answer-calls.ts";
 import { startEngine } from "./simulated-engine.ts";
 import { startGateway } from "./simulated-gateway.ts";
 import { startKubelet } from "./simulated-kubelet.ts";
@@ -24,42 +24,42 @@ async function main(folder: string): Promise<void> {
     if (up === undefined) throw new Error("the control plane is not up yet");
     return up;
   };
-  await answerCalls(
+  await serveCalls(
     {
       async up() {
-        // The name server's address, where CoreDNS of the real cluster answers too.
+        // The address of the name server, the same as that of CoreDNS in the real cluster.
         execFileSync("ip", ["address", "replace", `${NODE_ADDRESS}/32`, "dev", "lo"]);
         const plane = stack.use(
           await startControlPlane({
             components: ["kube-controller-manager", "kube-scheduler", "kwok"],
             parentFolder: folder,
-            progress: tellProgress,
+            progress: sendProgress,
           }),
         );
-        tellProgress(`adding ${NODES} simulated nodes`);
+        sendProgress(`adding ${NODES} simulated nodes`);
         const nodes = await addNodes(plane.adminKubeconfig, { count: NODES });
         await addStorage(plane.adminKubeconfig);
-        // Closed first: an API server does not end while somebody watches.
+        // Closed first: an API server does not exit while clients watch.
         const workspace = openWorkspace("firebolt-simulated-", { parent: folder });
         stack.defer(() => workspace.close());
         const [gatewayPort = 0] = await findFreePorts(1);
         stack.use(await startKubelet({ workspace, plane, nodes, gatewayPort }));
         up = { plane, workspace, gatewayPort };
-        const door = stack.use(await publish({ folder, name: "api", target: targetOf(plane.url) }));
-        return { kubeconfig: plane.adminKubeconfig, socket: door.socket };
+        const published = stack.use(await publish({ folder, name: "api", target: targetOf(plane.url) }));
+        return { kubeconfig: plane.adminKubeconfig, socket: published.socket };
       },
       async operator(input) {
-        const namespace = textOf(input, "namespace");
-        tellProgress("starting a stand-in engine as a process");
+        const namespace = stringOf(input, "namespace");
+        sendProgress("starting a stand-in engine as a process");
         await startEngine(running().workspace);
-        await startOperator({ ...running(), namespace, progress: tellProgress });
+        await startOperator({ ...running(), namespace, progress: sendProgress });
       },
       async gateway(input) {
-        const [namespace, instance] = [textOf(input, "namespace"), textOf(input, "instance")];
+        const [namespace, instance] = [stringOf(input, "namespace"), stringOf(input, "instance")];
         const port = running().gatewayPort;
-        await startGateway({ ...running(), port, namespace, instance, progress: tellProgress });
-        const door = stack.use(await publish({ folder, name: "gateway", target: { host: "127.0.0.1", port } }));
-        return { socket: door.socket };
+        await startGateway({ ...running(), port, namespace, instance, progress: sendProgress });
+        const published = stack.use(await publish({ folder, name: "gateway", target: { host: "127.0.0.1", port } }));
+        return { socket: published.socket };
       },
     },
     ending,

@@ -64,7 +64,7 @@ export function parseEngineConfig(text: string): EngineConfig {
   };
 }
 
-/** The list decides who is who: a pod that is not where its index says would answer for another node. */
+/** The list assigns nodes to pods: a pod at another index would serve as another node. */
 export function checkOwnNode(config: EngineConfig, nodeIndex: number, podName: string): void {
   const host = config.hosts[nodeIndex];
   if (host === undefined) throw new Error(`engine.nodes has no entry ${nodeIndex}`);

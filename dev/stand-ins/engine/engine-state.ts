@@ -89,7 +89,7 @@ export class EngineState {
     }
   }
 
-  /** Resolves at once unless answers are held. */
+  /** Resolves at once unless responses are held. */
   untilReleased(): Promise<void> {
     return this.#hold?.promise ?? Promise.resolve();
   }

@@ -13,7 +13,7 @@ export interface EngineSettings {
   readonly neverReady: boolean;
   /** Ends with an error after this time; undefined = never. */
   readonly exitAfterMs: number | undefined;
-  /** After SIGTERM, when all accepted queries are done: how long nobody must have asked before the process ends. */
+  /** After SIGTERM, when all accepted queries are done: how long no request must arrive before the process exits. */
   readonly exitQuietMs: number;
   readonly ignorePeers: boolean;
   readonly ignoreMetadata: boolean;

@@ -21,7 +21,7 @@ const ALLOWED: ReadonlySet<number> = new Set([
   constants.SQLITE_FUNCTION,
   constants.SQLITE_RECURSIVE,
 ]);
-/** What the database says of a refused action. */
+/** The database's message for a rejected action. */
 const REFUSED = "not authorized";
 
 /** Answers a function that runs one query to its end; queries that wait must not come here. */

@@ -14,7 +14,7 @@ const CLOSERS: Readonly<Record<string, string>> = {
 };
 const OPENER = /'|"|`|\[|--|\/\*|;|generate_series\s*\(\s*(-?\d+)\s*,\s*(-?\d+)\s*(?:,\s*(-?\d+)\s*)?\)/giu;
 
-/** The statement cannot be run; the message is for whoever wrote it. */
+/** The statement cannot be run; the message is for its author. */
 export class StatementError extends Error {
   override readonly name = "StatementError";
 }
@@ -28,7 +28,7 @@ export function prepareText(sql: string): string {
     const closer = CLOSERS[token];
     if (closer !== undefined) {
       const end = sql.indexOf(closer, opener.lastIndex);
-      // Not closed: the database says so better.
+      // Not closed: the database has the better error message.
       opener.lastIndex = end < 0 ? sql.length : end + closer.length;
     } else if (token === ";") {
       requireNothingAfter(sql, opener.lastIndex);

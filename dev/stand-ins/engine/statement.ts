@@ -8,7 +8,7 @@ export type Statement =
   | { readonly type: "whoami" }
   /** Leaves a trace, so that a query that ran twice is seen. */
   | { readonly type: "marker"; readonly id: string }
-  /** An answer of this size. */
+  /** A response of this size. */
   | { readonly type: "blob"; readonly sizeBytes: number }
   /** Fails after it began, as a query with side effects may. */
   | { readonly type: "fail" };

@@ -7,7 +7,7 @@ const WRITER_LOCK = 7_000;
 
 export interface Account {
   readonly id: string;
-  /** How many times a metadata service has started on this account: tells data that survived from data made anew. */
+  /** How many times a metadata service has started on this account: distinguishes data that survived from new data. */
   readonly starts: number;
 }
 

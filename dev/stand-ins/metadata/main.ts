@@ -1,5 +1,5 @@
 // A stand-in for the metadata image's program: reads its configuration and credentials, keeps its account in PostgreSQL, and
-// answers gRPC health checks as long as the database answers: `main.ts --config <file>`.
+// serves gRPC health checks as long as the database responds: `main.ts --config <file>`.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";

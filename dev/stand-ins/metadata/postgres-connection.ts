@@ -44,7 +44,7 @@ const AUTH_SASL_FINAL = 12;
 
 export async function openPostgres(address: PostgresAddress): Promise<PostgresConnection> {
   const socket = connect({ host: address.host, port: address.port, noDelay: true });
-  // A failed socket ends the stream of messages, and whoever reads it fails; without a reader the next query fails.
+  // A failed socket closes the stream of messages, and its reader fails; without a reader the next query fails.
   socket.on("error", () => socket.destroy());
   const messages = readMessages(socket);
   const next = async (): Promise<Message> => {
@@ -120,7 +120,7 @@ async function readRows(next: () => Promise<Message>, messages: AsyncGenerator<M
     for (let message = await next(); message.type !== "Z"; message = await next())
       if (message.type === "D") rows.push(readRow(message.body));
   } catch (error) {
-    // After a refused statement the server says that it is ready for the next one, or closes; either belongs to this query.
+    // After a rejected statement the server sends ReadyForQuery or closes the connection; either belongs to this query.
     if (error instanceof PostgresError) await skipToReady(messages);
     throw error;
   }

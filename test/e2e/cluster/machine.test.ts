@@ -8,7 +8,7 @@ import { basename, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { buildImages } from "../../../dev/image/catalog.ts";
-import { removeLeftovers } from "../../../dev/local-cluster/leftovers.ts";
+import { removeOrphans } from "../../../dev/local-cluster/leftovers.ts";
 import { eventually } from "../../support/cluster.ts";
 
 const MACHINE = join(import.meta.dirname, "../../../scripts/private-machine.sh");
@@ -27,7 +27,7 @@ afterEach(() => {
 });
 
 function start(...program: readonly string[]) {
-  const { FIREBOLT_PRIVATE_MACHINE: _, ...env } = process.env;
+  const { FIREBOLT_SANDBOX: _, ...env } = process.env;
   const child = spawn(MACHINE, program, { env, stdio: ["pipe", "pipe", "inherit"] });
   started.push(child);
   return child;
@@ -63,7 +63,7 @@ async function run(script: string, input = ""): Promise<{ readonly out: string; 
   return { out: out.trim(), code: (await exit)[0] };
 }
 
-test("a program has a machine of its own: input and exit code pass, processes, network and folders are new", async () => {
+test("a program in a sandbox: input and exit code pass through; processes, network and folders are isolated", async () => {
   const host = process.pid;
   const script = `cat; echo; readlink /proc/self/ns/net /proc/self/ns/pid /proc/self/ns/mnt
     ls /proc | grep -c '^[0-9]*$'; ip -br address | wc -l; ls /run; touch /var/lib/of-the-machine; exit 7`;
@@ -117,7 +117,7 @@ test("a cluster whose machine is killed leaves its folder alone, and the next st
   expect(cgroupsOf(cluster).length).toBeGreaterThan(0);
   expect(processesNaming(cluster).length).toBeGreaterThan(5);
   const lines: string[] = [];
-  await removeLeftovers(folder, (line) => lines.push(line));
+  await removeOrphans(folder, (line) => lines.push(line));
   expect([lines, existsSync(cluster)], "a living cluster is spared").toEqual([[], true]);
 
   child.kill("SIGKILL");
@@ -125,10 +125,10 @@ test("a cluster whose machine is killed leaves its folder alone, and the next st
   await eventually(() => processesNaming(cluster).length === 0);
   // Of a killed owner the socket is the last to go: until then it counts as living.
   await eventually(async () => {
-    await removeLeftovers(folder, (line) => lines.push(line));
+    await removeOrphans(folder, (line) => lines.push(line));
     return lines.length > 0;
   });
-  expect(lines).toEqual([`removed ${cluster}, which a dead cluster left behind`]);
+  expect(lines).toEqual([`removed ${cluster} of a cluster that was killed`]);
   expect([readdirSync(folder), cgroupsOf(cluster)]).toEqual([[], []]);
 });
 
