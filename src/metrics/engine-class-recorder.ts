@@ -1,4 +1,4 @@
-// Records what the class reconciler tells (docs/monitoring.md#series-about-instances-and-classes). Keeps, per class, its series and
+// Records what the class reconciler tells (docs/monitoring.md#instance-and-class-metrics). Keeps, per class, its series and
 // nothing else.
 import { keyText } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";

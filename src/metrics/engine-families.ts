@@ -1,4 +1,4 @@
-// The families of the engine series (docs/monitoring.md#series-about-engines): names, help and labels, and which rows an engine has
+// The families of the engine series (docs/monitoring.md#engine-metrics): names, help and labels, and which rows an engine has
 // in each. Pure apart from declaring them; what is known of the engines is in engine-recorder.ts.
 import type { Registry } from "prom-client";
 import { ENGINE_PHASES } from "../api/phases.ts";

@@ -1,4 +1,4 @@
-// Keeps what the engine's reconciler tells (docs/monitoring.md#series-about-engines): per engine its last pass, its counts and when
+// Keeps what the engine's reconciler tells (docs/monitoring.md#engine-metrics): per engine its last pass, its counts and when
 // its rollout began. Nothing of that outlives the process or the engine; the page is worked out from it when somebody reads it.
 import { type Clock, keyText } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";

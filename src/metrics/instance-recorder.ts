@@ -1,4 +1,4 @@
-// Records what the instance's reconciler tells (docs/monitoring.md#series-about-instances-and-classes). Keeps, per instance, its
+// Records what the instance's reconciler tells (docs/monitoring.md#instance-and-class-metrics). Keeps, per instance, its
 // series and nothing else.
 import { keyText } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";

@@ -1,4 +1,4 @@
-// Reads the page on which a gateway's wake agent shows demand (docs/monitoring.md#series-about-gateways). Pure and total for any
+// Reads the page on which a gateway's wake agent shows demand (docs/monitoring.md#gateway-metrics). Pure and total for any
 // text: the page comes from a pod that faces the outside, so only lines of exactly the known form count.
 
 export interface DemandRow {
