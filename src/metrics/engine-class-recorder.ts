@@ -1,4 +1,4 @@
-// Metrics of the class reconciler (docs/monitoring.md#series-about-instances-and-classes). Keeps the series of each
+// Metrics of the class reconciler (docs/monitoring.md#instance-and-class-metrics). Keeps the series of each
 // class and nothing else.
 import { formatKey } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";

@@ -1,4 +1,4 @@
-// The families of the engine series (docs/monitoring.md#series-about-engines): names, help and labels, and the rows of
+// The families of the engine series (docs/monitoring.md#engine-metrics): names, help and labels, and the rows of
 // an engine in each. Pure apart from the declaration; the state of the engines is in engine-recorder.ts.
 import type { Registry } from "prom-client";
 import { ENGINE_PHASES } from "../api/phases.ts";

@@ -1,4 +1,4 @@
-// Metrics of the engine reconciler (docs/monitoring.md#series-about-engines): per engine its last pass, its counts and
+// Metrics of the engine reconciler (docs/monitoring.md#engine-metrics): per engine its last pass, its counts and
 // the start of its rollout. Nothing outlives the process or the engine; series are computed at scrape time.
 import { type Clock, formatKey } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";

@@ -1,4 +1,4 @@
-// Metrics of the instance reconciler (docs/monitoring.md#series-about-instances-and-classes). Keeps the series of each
+// Metrics of the instance reconciler (docs/monitoring.md#instance-and-class-metrics). Keeps the series of each
 // instance and nothing else.
 import { formatKey } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";

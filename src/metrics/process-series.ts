@@ -1,5 +1,5 @@
 // Series about the program itself: its build, its serving certificates, and failed scrapes of gateway demand
-// (docs/monitoring.md#series-about-the-operator). The runtime's own series are in packages/kube/src/metrics/runtime.ts.
+// (docs/monitoring.md#operator-metrics). The runtime's own series are in packages/kube/src/metrics/runtime.ts.
 import type { CertificateObserver } from "@firebolt-operator/kube/certificates";
 import { Counter, Gauge, type Registry } from "prom-client";
 

@@ -193,7 +193,7 @@ describe("the budget of the manager", () => {
   ])("minAvailable=$minAvailable with $replicaCount replicas: warns $warns", async (one) => {
     const { replicaCount, minAvailable, warns } = one;
     const said = await helm.notes(release({ replicaCount, podDisruptionBudget: { enabled: true, minAvailable } }));
-    expect(said.includes("the budget keeps the only pod")).toBe(warns);
+    expect(said.includes("the budget does not allow")).toBe(warns);
   });
 });
 

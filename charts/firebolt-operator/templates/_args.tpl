@@ -1,4 +1,4 @@
-{{/* The manager's command line. Flags that the manager defaults to itself are left out, so that an older one can be run too. */}}
+{{/* The manager's command line. Flags with the manager's default value are omitted, so that older versions work too. */}}
 {{- define "firebolt-operator.args" -}}
 {{- $v := .Values -}}
 {{- with $v.watchNamespaces }}

@@ -1,4 +1,4 @@
-{{/* What the schema cannot say: values that contradict each other. */}}
+{{/* Rules that the schema cannot express: values that contradict each other. */}}
 {{- define "firebolt-operator.checks" -}}
 {{- $v := .Values -}}
 {{- if and (gt (int $v.replicaCount) 1) (not $v.leaderElection.enabled) -}}

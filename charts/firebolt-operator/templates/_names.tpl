@@ -71,7 +71,7 @@ annotations:
 {{- end -}}
 {{- end -}}
 
-{{/* The ClusterRole that gateways are bound to; empty when every instance has a Role of its own. */}}
+{{/* The ClusterRole that gateways are bound to; empty if every instance has its own Role. */}}
 {{- define "firebolt-operator.gatewayClusterRole" -}}
 {{- if .Values.gatewayWakeClusterRole.name -}}
 {{- .Values.gatewayWakeClusterRole.name -}}
@@ -80,7 +80,7 @@ annotations:
 {{- end -}}
 {{- end -}}
 
-{{/* A security context, without ids where OpenShift chooses them: (list . CONTEXT). */}}
+{{/* A security context, without user and group IDs on OpenShift: (list . CONTEXT). */}}
 {{- define "firebolt-operator.securityContext" -}}
 {{- $root := index . 0 -}}
 {{- $assigned := eq $root.Values.openshift "always" -}}

@@ -1,5 +1,5 @@
-{{/* What the manager may do, once for both shapes: a ClusterRole, or a Role in each watched namespace. Nothing is here that no code
-uses and nothing is missing: test/integration/rbac.test.ts compares it with what the API server was really asked. */}}
+{{/* The manager's permissions, for a ClusterRole or for a Role in each watched namespace. They are the minimum:
+test/integration/rbac.test.ts compares them with the requests that the API server received. */}}
 {{- define "firebolt-operator.managerRules" -}}
 # The three kinds: finalizers, the instance's id, the engine's replicas.
 - apiGroups: [compute.firebolt.io]
@@ -16,7 +16,7 @@ uses and nothing is missing: test/integration/rbac.test.ts compares it with what
 - apiGroups: [compute.firebolt.io]
   resources: [fireboltinstances/finalizers, fireboltengines/finalizers]
   verbs: [update]
-# What instances and engines are made of. A server-side apply of a new object needs create and patch.
+# Objects of instances and engines. A server-side apply of a new object needs create and patch.
 - apiGroups: [""]
   resources: [configmaps, services, serviceaccounts]
   verbs: [get, list, watch, create, patch, delete]
@@ -34,11 +34,11 @@ uses and nothing is missing: test/integration/rbac.test.ts compares it with what
 - apiGroups: [""]
   resources: [persistentvolumeclaims]
   verbs: [get, list, watch, patch, delete]
-# Pods are deleted only where a StatefulSet was deleted without them.
+# Pods are deleted only if their StatefulSet was deleted without them.
 - apiGroups: [""]
   resources: [pods]
   verbs: [list, watch, delete]
-# Why a StatefulSet makes no pods.
+# The cause why a StatefulSet creates no pods.
 - apiGroups: [""]
   resources: [events]
   verbs: [list]
@@ -50,14 +50,14 @@ uses and nothing is missing: test/integration/rbac.test.ts compares it with what
   resources: [{{ if not (include "firebolt-operator.gatewayClusterRole" .) }}roles, {{ end }}rolebindings]
   verbs: [get, list, watch, create, patch, delete]
 {{- if .Values.wakeAgent.enabled }}
-# Granted on to the gateways: nobody can grant what he does not have.
+# Granted to the gateways: the manager can only grant permissions that it has.
 - apiGroups: [discovery.k8s.io]
   resources: [endpointslices]
   verbs: [get, list, watch]
 {{- end }}
 {{- end -}}
 
-{{/* What gateways may do, where they share a ClusterRole: the same that the manager writes into Roles otherwise. */}}
+{{/* The gateways' permissions for a shared ClusterRole: the same rules that the manager writes into Roles otherwise. */}}
 {{- define "firebolt-operator.gatewayRules" -}}
 {{- if eq .Values.wakeAgent.mode "annotation" }}
 - apiGroups: [compute.firebolt.io]
