@@ -35,8 +35,8 @@ export default defineConfig({
           globalSetup: ["test/support/shared-control-plane.ts"],
           fileParallelism: false,
           // As above: several steps of Helm or of a control plane on a machine that does other things too.
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
         },
       },
       {

@@ -34,7 +34,7 @@ beforeAll(async () => {
   await post(`${RBAC}/clusterrolebindings`, { apiVersion, kind: "ClusterRoleBinding", metadata, roleRef, subjects });
   const { body } = await post(`${ACCOUNTS}/${READER}/token`, { spec: { expirationSeconds: 3_600 } });
   token = String(valueAt(body, ["status", "token"]));
-}, 120_000);
+}, 300_000);
 afterAll(() => cluster?.stop());
 
 async function start(...flags: readonly string[]): Promise<{ operator: OperatorProcess; port: number; url: string }> {

@@ -48,7 +48,7 @@ beforeAll(async () => {
     // Nobody queries these engines.
     "--drain-settle=0s",
   ]);
-}, 180_000);
+}, 300_000);
 
 afterAll(async () => {
   await operator?.[Symbol.asyncDispose]();

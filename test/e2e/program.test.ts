@@ -15,7 +15,7 @@ const LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/c662f7f5.f
 let cluster: ControlPlane;
 beforeAll(async () => {
   [cluster] = await Promise.all([startControlPlane({ crds: CRDS }), buildProgram()]);
-}, 120_000);
+}, 300_000);
 afterAll(() => cluster?.stop());
 
 async function probe(port: number, path: string): Promise<{ status: number; text: string }> {
@@ -178,7 +178,7 @@ test("without the CRDs the manager waits for them, says which are missing, and g
   });
   operator.signal("SIGTERM");
   expect(await operator.exit).toBe(0);
-}, 120_000);
+}, 300_000);
 
 test("render gateway-config prints Envoy's configuration without a cluster, and says what it could not read", async () => {
   await using printed = startOperator(["render", "gateway-config", "-f", "examples/instance-minimal.yaml"]);

@@ -33,7 +33,7 @@ beforeAll(async () => {
   const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: MANAGER };
   const body = { metadata: { name: MANAGER }, roleRef, subjects };
   await cluster.api.expect({ method: "POST", path: `${RBAC}/clusterrolebindings`, body });
-}, 120_000);
+}, 300_000);
 afterEach(async () => {
   await operator?.[Symbol.asyncDispose]();
   operator = undefined;
@@ -147,7 +147,7 @@ test("one instance through all modes and back, by an operator with the rights th
   await eventually(async () => expect(await roleRefOf(room)).toBe(`Role/${GATEWAY}`), PATIENCE);
   await willHave(room, [200, 200]);
   await instanceIsReady(room);
-}, 240_000);
+}, 300_000);
 
 test("an operator that may removes the Role with the switch; deleting the instance needs no right on Roles", async () => {
   const room = await cluster.namespace();
@@ -165,7 +165,7 @@ test("an operator that may removes the Role with the switch; deleting the instan
   await room.remove("FireboltInstance", "lakeside");
   await eventually(async () => expect(await room.find("FireboltInstance", "lakeside")).toBeUndefined(), PATIENCE);
   expect(log.filter((line) => /forbidden/i.test(line))).toEqual([]);
-}, 180_000);
+}, 300_000);
 
 test("a Role that was left behind goes with its instance", async () => {
   const room = await cluster.namespace();
@@ -177,7 +177,7 @@ test("a Role that was left behind goes with its instance", async () => {
   expect(await room.find("Role", GATEWAY)).toBeDefined();
   await room.remove("FireboltInstance", "lakeside");
   await eventually(async () => expect(await room.names("Role")).toEqual([]), PATIENCE);
-}, 180_000);
+}, 300_000);
 
 test.each([
   { name: "is not there", role: "nowhere", want: /RoleBinding lakeside-gateway: .*"nowhere" not found/ },
@@ -209,7 +209,7 @@ test.each([
     await eventually(async () => expect(await roleRefOf(room)).toBe(`ClusterRole/${role}`), PATIENCE);
     await instanceIsReady(room);
   },
-  180_000,
+  300_000,
 );
 
 test("WakeOnZeroDisabled: told once of a gateway under the user's account, and no more when its account is ours again", async () => {
@@ -239,4 +239,4 @@ test("WakeOnZeroDisabled: told once of a gateway under the user's account, and n
     return found;
   }, PATIENCE);
   expect(ready?.message).not.toContain("mine");
-}, 120_000);
+}, 300_000);

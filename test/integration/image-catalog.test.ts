@@ -247,7 +247,7 @@ describe("PostgreSQL and metadata", () => {
     await probe.ended;
     expect(probe.said()).toContain("accepting connections");
     await stop(server);
-  }, 120_000);
+  }, 300_000);
 
   test("metadata keeps its account there across a restart on a volume that was opened to its group", async () => {
     // What the kubelet does at every mount of a volume with an fsGroup.
@@ -270,5 +270,5 @@ describe("PostgreSQL and metadata", () => {
     metadata.child.kill("SIGTERM");
     await metadata.ended;
     await stop(server);
-  }, 120_000);
+  }, 300_000);
 });

@@ -35,7 +35,7 @@ beforeAll(async () => {
   copyFileSync(PROGRAM, join(folder, "program.mjs"));
   printed = build(join(folder, "first.tar"));
   image = openImageRoot(join(folder, "first.tar"));
-}, 180_000);
+}, 300_000);
 afterAll(() => {
   image?.[Symbol.dispose]();
   rmSync(folder, { recursive: true, force: true });
@@ -70,7 +70,7 @@ describe("what it is", () => {
   test("a second build gives the same bytes", () => {
     build(join(folder, "second.tar"));
     expect(readFileSync(join(folder, "second.tar")).equals(readFileSync(join(folder, "first.tar")))).toBe(true);
-  }, 120_000);
+  }, 300_000);
 
   test("user, entry point, environment and labels", () => {
     const config = valueAt(image.config, ["config"]);
@@ -165,7 +165,7 @@ describe("running from it", () => {
       `start to ready: ${readyMs.join(", ")} ms (${loaded}); resident when ready: ${Math.round(rssKiB / 1024)} MiB`,
     );
     expect(Math.min(...readyMs)).toBeLessThan(READY_LIMIT_MS);
-  }, 120_000);
+  }, 300_000);
 
   test("nothing can be written on its root, and it needs not to", async () => {
     expect(await outputOf(["sleep", "0.01"])).toEqual({ code: 0, text: "" });

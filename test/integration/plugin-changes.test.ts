@@ -14,7 +14,7 @@ import { openPluginWorld, type PluginWorld } from "../support/plugin-world.ts";
 let world: PluginWorld;
 beforeAll(async () => {
   world = await openPluginWorld();
-}, 240_000);
+}, 300_000);
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 describe("create", () => {

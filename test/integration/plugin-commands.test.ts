@@ -19,7 +19,7 @@ beforeAll(async () => {
   await world.cluster.plugin([...create, "adhoc"]);
   await world.cluster.plugin([...create, "parked", "--replicas", "0"]);
   await Promise.all([world.cluster.rested("adhoc"), world.cluster.rested("parked")]);
-}, 240_000);
+}, 300_000);
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 describe("lists", () => {

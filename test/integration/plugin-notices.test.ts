@@ -61,7 +61,7 @@ beforeAll(async () => {
       },
     },
   });
-}, 240_000);
+}, 300_000);
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 describe("the operator's Deployment", () => {

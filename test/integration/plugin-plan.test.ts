@@ -33,7 +33,7 @@ beforeAll(async () => {
     object("FireboltEngine", "classy", { ...ENGINE, engineClassRef: "base" }),
   );
   await Promise.all([cluster.rested("plain"), cluster.rested("classy")]);
-}, 240_000);
+}, 300_000);
 afterAll(() => cluster?.[Symbol.asyncDispose]());
 
 const ENGINE = { instanceRef: "lakeside", replicas: 1 };

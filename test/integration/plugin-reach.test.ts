@@ -10,7 +10,7 @@ beforeAll(async () => {
   await world.cluster.plugin([...create, "adhoc", "--replicas", "2"]);
   await world.cluster.plugin([...create, "parked", "--replicas", "0"]);
   await world.cluster.rested("adhoc");
-}, 240_000);
+}, 300_000);
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 describe("logs, queries and ports", () => {

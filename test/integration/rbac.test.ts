@@ -46,7 +46,7 @@ beforeAll(async () => {
   [cluster, helm, metrics] = await Promise.all([control, openHelm(), startMetricsServer(), buildProgram()]);
   api = openApiFromKubeconfig(cluster.adminKubeconfig);
   await addNodes(cluster.adminKubeconfig, { count: 2 });
-}, 240_000);
+}, 300_000);
 
 afterAll(async () => {
   api?.close();

@@ -206,7 +206,7 @@ test("an account that has lost its rights: the query waits, says why when its ti
   await eventually(async () => (await gateway.demand("pending_holds", "e")) === 1);
   await grant(wakeAgentRules("annotation"));
   await late;
-}, 90_000);
+}, 300_000);
 
 test("an account that is deleted and created again: the query waits until the agent's token is a new one", async () => {
   world = await openWakeWorld(plane, "account");
@@ -229,7 +229,7 @@ test("an account that is deleted and created again: the query waits until the ag
   // What the kubelet does for a new pod.
   world.workspace.write("agent.token", tokenOf(await plane.accountKubeconfig(world.lab.namespace)));
   await held;
-}, 180_000);
+}, 300_000);
 
 test("a forgotten dashboard floods an engine that cannot start: another engine still wakes by a query", async () => {
   world = await openWakeWorld(plane, "dashboard");

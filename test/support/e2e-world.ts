@@ -71,7 +71,7 @@ export async function edit<T extends KubeObject>(
   { name, ...body }: { readonly name: string; readonly [part: string]: unknown },
 ): Promise<T> {
   return eventually(() => client.patch(type, { namespace: NAMESPACE, name }, { type: "merge", body }, call), {
-    timeoutMs: 60_000,
+    timeoutMs: 120_000,
     describe: `an edit of ${type.kind} ${name}`,
   });
 }

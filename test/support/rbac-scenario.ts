@@ -7,7 +7,7 @@ import { eventually } from "./cluster.ts";
 import { engine, engineClass, instance } from "./manifests.ts";
 import { type Need, ownerNeeds, passedOn } from "./rbac-grants.ts";
 
-const PATIENCE = { timeoutMs: 90_000 };
+const PATIENCE = { timeoutMs: 150_000 };
 const MERGE = "application/merge-patch+json";
 const CHILDREN = [
   "api/v1/configmaps",

@@ -182,4 +182,4 @@ test("a leader without an API server for longer than the renew deadline ends wit
   await controlPlane.startApiServer();
   await b.said("first-write");
   expect(await own.turns()).toEqual(["a", "b"]);
-}, 120_000);
+}, 300_000);
