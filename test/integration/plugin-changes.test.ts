@@ -122,7 +122,7 @@ describe("changes", () => {
       "fireboltengine/adhoc stopped (it had 2 replicas)\nfireboltengine/adhoc stopped\n",
     );
     expect((await world.engineOf("adhoc")).status?.phase).toBe("stopped");
-    const stopped = await world.engineOf("adhoc");
+    const stopped = await world.cluster.rested("adhoc");
     expect(await world.cluster.plugin(["engine", "restart", "adhoc"])).toEqual({
       code: 5,
       stdout: "",

@@ -36,8 +36,10 @@ describe("lists", () => {
     expect((await world.cluster.plugin(["engine", "list", "-o", "wide"])).stdout).toBe(
       "NAME     INSTANCE   CLASS   REPLICAS   PHASE     READY\nadhoc    lakeside   -       1          stable    true\nparked   lakeside   -       0          stopped   false\n",
     );
-    expect((await world.cluster.plugin(["class", "list", "-A"])).stdout).toBe(
-      "NAMESPACE   NAME          BOUND   READY\nanalytics   accel-large   0       true\n",
+    await eventually(async () =>
+      expect((await world.cluster.plugin(["class", "list", "-A"])).stdout).toBe(
+        "NAMESPACE   NAME          BOUND   READY\nanalytics   accel-large   0       true\n",
+      ),
     );
     expect((await world.cluster.plugin(["engine", "list", "-o", "name"])).stdout).toBe(
       "fireboltengine/adhoc\nfireboltengine/parked\n",

@@ -213,7 +213,7 @@ describe("looks: plugin and script say the same, and need no right to write", ()
         const plugin = await runPlugin([...args, ...format, `--kubeconfig=${reader}`, "-n", NAMESPACE]);
         same(plugin, await world.shell(script));
       },
-      { timeoutMs: 90_000 },
+      { timeoutMs: 200_000 },
     );
   });
 });
