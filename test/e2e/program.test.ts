@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => cluster?.stop());
 
 async function probe(port: number, path: string): Promise<{ status: number; text: string }> {
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(5_000) });
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(60_000) });
   return { status: answer.status, text: await answer.text() };
 }
 
@@ -171,10 +171,10 @@ test("without the CRDs the manager waits for them, says which are missing, and g
   );
   const kubectl = (await resolveAssets(["kubectl"])).get("kubectl");
   const apply = `"${process.execPath}" "${PROGRAM}" crds | "${kubectl}" --kubeconfig="${bare.adminKubeconfig}" apply --server-side -f -`;
-  const { stdout, stderr } = spawnSync("sh", ["-c", apply], { encoding: "utf8", timeout: 60_000 });
+  const { stdout, stderr } = spawnSync("sh", ["-c", apply], { encoding: "utf8", timeout: 150_000 });
   expect(stdout.match(/serverside-applied/g), stderr).toHaveLength(3);
   await eventually(async () => expect(await probe(port, "/readyz")).toEqual({ status: 200, text: "ok" }), {
-    timeoutMs: 60_000,
+    timeoutMs: 150_000,
   });
   operator.signal("SIGTERM");
   expect(await operator.exit).toBe(0);
