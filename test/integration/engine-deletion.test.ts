@@ -146,7 +146,7 @@ describe.concurrent("deletion", () => {
     expect(lab.engine("e").metadata?.finalizers).toEqual(["compute.firebolt.io/engine-cleanup"]);
     expect(lab.statefulSet("e", 0)?.metadata?.deletionTimestamp).toBeUndefined();
     // It backs off: no storm while nothing can be done. A slow machine only makes it take longer.
-    const failedMs = () => operator.passes.filter(({ succeeded }) => !succeeded).map(({ nowMs }) => nowMs);
+    const failedMs = () => operator.log.filter(({ message }) => message === "pass failed").map(({ atMs }) => atMs);
     await eventually(() => failedMs().length > BACK_OFFS);
     const [first = 0] = failedMs();
     // The deletions of the rest start passes of their own, which cut the first, short delays.
