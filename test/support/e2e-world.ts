@@ -89,7 +89,7 @@ export interface SettledOptions {
 export function settled(
   { cluster: { client, call } }: World,
   name: string,
-  { generation = 0, timeoutMs = 120_000 }: SettledOptions = {},
+  { generation = 0, timeoutMs = 240_000 }: SettledOptions = {},
 ): Promise<FireboltEngine> {
   return eventually(
     async () => {
