@@ -35,8 +35,8 @@ export default defineConfig({
           globalSetup: ["test/support/shared-control-plane.ts"],
           fileParallelism: false,
           // As above: several steps of Helm or of a control plane on a machine that does other things too.
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
         },
       },
       {
@@ -45,7 +45,7 @@ export default defineConfig({
           include: ["test/e2e/**/*.test.ts"],
           exclude: ["test/e2e/cluster/**"],
           fileParallelism: false,
-          testTimeout: 300_000,
+          testTimeout: 600_000,
           hookTimeout: 600_000,
         },
       },
@@ -56,8 +56,8 @@ export default defineConfig({
           exclude: ["test/e2e/cluster/faults/**"],
           globalSetup: ["test/support/e2e-cluster.ts"],
           fileParallelism: false,
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
       },
       {

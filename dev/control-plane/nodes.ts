@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openApiFromKubeconfig, valueAt } from "@firebolt-operator/kube/testing";
 
 const POLL_MS = 50;
-const READY_DEADLINE_MS = 60_000;
+const READY_DEADLINE_MS = 120_000;
 
 export interface NodeOptions {
   readonly count: number;

@@ -34,7 +34,7 @@ beforeAll(async () => {
   await post(`${RBAC}/clusterrolebindings`, { apiVersion, kind: "ClusterRoleBinding", metadata, roleRef, subjects });
   const { body } = await post(`${ACCOUNTS}/${READER}/token`, { spec: { expirationSeconds: 3_600 } });
   token = String(valueAt(body, ["status", "token"]));
-}, 120_000);
+}, 300_000);
 afterAll(() => cluster?.stop());
 
 async function start(...flags: readonly string[]): Promise<{ operator: OperatorProcess; port: number; url: string }> {
@@ -93,7 +93,7 @@ function shownBy(port: number): Promise<string> {
   });
 }
 
-test("a pair that is replaced on disk is shown within 15 s, and no connection is refused meanwhile", async () => {
+test("a pair that is replaced on disk is shown within 30 s, and no connection is refused meanwhile", async () => {
   const folder = await mkdtemp(join(tmpdir(), "metrics-pair-"));
   const write = async (commonName: string) => {
     const pair = createRoot({ commonName, fromMs: Date.now() - 60_000, toMs: Date.now() + 3_600_000 });
@@ -110,7 +110,7 @@ test("a pair that is replaced on disk is shown within 15 s, and no connection is
   await write("second");
   const startedMs = performance.now();
   for (let shown = ""; shown !== "second"; shown = await shownBy(port))
-    if (performance.now() - startedMs > 15_000) throw new Error("the first pair is still shown");
+    if (performance.now() - startedMs > 30_000) throw new Error("the first pair is still shown");
   console.log(`new pair shown after ${Math.round(performance.now() - startedMs)} ms`);
   await eventually(async () => expect((await scrape(url, { token })).status).toBe(200));
   const page = parsePage((await scrape(url, { token })).text);

@@ -51,7 +51,7 @@ beforeAll(async () => {
     // Nobody queries these engines.
     "--drain-settle=0s",
   ]);
-}, 180_000);
+}, 300_000);
 
 afterAll(async () => {
   await operator?.[Symbol.asyncDispose]();
@@ -80,7 +80,7 @@ test("instance, class and engine of the examples come up", async () => {
         reason: "Admissible",
       });
     },
-    { timeoutMs: 60_000 },
+    { timeoutMs: 150_000 },
   );
 });
 
@@ -102,7 +102,7 @@ test("a change of image rolls to the next generation and leaves nothing of the o
       });
       expect(await get("/apis/apps/v1/namespaces/analytics/statefulsets/adhoc-g0")).toMatchObject({ code: 404 });
     },
-    { timeoutMs: 60_000 },
+    { timeoutMs: 150_000 },
   );
 });
 
@@ -125,7 +125,7 @@ test("deleting engine, class and instance leaves nothing behind", async () => {
     async () => {
       for (const path of kinds) expect(await get(path), path).toMatchObject({ items: [] });
     },
-    { timeoutMs: 90_000 },
+    { timeoutMs: 150_000 },
   );
   expect(operator.log().filter(({ level }) => level === "error")).toEqual([]);
 });

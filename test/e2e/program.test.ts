@@ -15,11 +15,11 @@ const LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/c662f7f5.f
 let cluster: ControlPlane;
 beforeAll(async () => {
   [cluster] = await Promise.all([startControlPlane({ crds: CRDS }), buildProgram()]);
-}, 120_000);
+}, 300_000);
 afterAll(() => cluster?.stop());
 
 async function probe(port: number, path: string): Promise<{ status: number; text: string }> {
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(5_000) });
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(60_000) });
   return { status: answer.status, text: await answer.text() };
 }
 
@@ -171,14 +171,14 @@ test("without the CRDs the manager waits for them, logs which are missing, and c
   );
   const kubectl = (await resolveAssets(["kubectl"])).get("kubectl");
   const apply = `"${process.execPath}" "${PROGRAM}" crds | "${kubectl}" --kubeconfig="${bare.adminKubeconfig}" apply --server-side -f -`;
-  const { stdout, stderr } = spawnSync("sh", ["-c", apply], { encoding: "utf8", timeout: 60_000 });
+  const { stdout, stderr } = spawnSync("sh", ["-c", apply], { encoding: "utf8", timeout: 150_000 });
   expect(stdout.match(/serverside-applied/g), stderr).toHaveLength(3);
   await eventually(async () => expect(await probe(port, "/readyz")).toEqual({ status: 200, text: "ok" }), {
-    timeoutMs: 60_000,
+    timeoutMs: 150_000,
   });
   operator.signal("SIGTERM");
   expect(await operator.exit).toBe(0);
-}, 120_000);
+}, 300_000);
 
 test("render gateway-config prints Envoy's configuration without a cluster, and names a file that it cannot read", async () => {
   await using printed = startOperator(["render", "gateway-config", "-f", "examples/instance-minimal.yaml"]);

@@ -41,7 +41,7 @@ beforeAll(async () => {
   const release = { name: "fo", namespace: SYSTEM, values: VALUES, args: ["--skip-crds", "--create-namespace"] };
   await helm.install(release, cluster.adminKubeconfig);
   await untilUnreachable();
-}, 240_000);
+}, 300_000);
 
 afterAll(async () => {
   admin?.close();
@@ -109,7 +109,7 @@ test("an instance gets its id, a query wakes an engine, and a user's edit is ref
   expect(status).toBe(500);
   expect(message).toContain('failed calling webhook "vfireboltengine.compute.firebolt.io"');
   expect(message).toContain("fo-firebolt-operator-webhook");
-}, 240_000);
+}, 300_000);
 
 test("the exception is for one field and for one account", async () => {
   const operator = await openAs(SYSTEM, ACCOUNT);

@@ -26,7 +26,7 @@ let helm: Helm;
 beforeAll(async () => {
   [cluster, helm] = await Promise.all([startControlPlane(), openHelm()]);
   api = openApiFromKubeconfig(cluster.adminKubeconfig);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   api?.close();
   await helm?.[Symbol.asyncDispose]();

@@ -8,7 +8,7 @@ import { FireboltEngine } from "../../src/api/engine.ts";
 import { FireboltEngineClass } from "../../src/api/engine-class.ts";
 import type { V1Deployment, V1Lease, V1Pod, V1StatefulSet } from "../../src/api/generated/kubernetes.ts";
 import { FireboltInstance } from "../../src/api/instance.ts";
-import { createNamespace } from "../support/cluster.ts";
+import { createNamespace, eventually } from "../support/cluster.ts";
 import { type CustomResourceApi, openCustomResourceApi, type StoredObject } from "../support/custom-resource-api.ts";
 import { type KindName, manifest, SMALLEST } from "../support/manifests.ts";
 
@@ -259,7 +259,8 @@ describe("clients", () => {
   });
 
   test("can explain every field: the served document has our descriptions and the whole pod", async () => {
-    const { body } = await resources.api.expect({ path: `/openapi/v3${GROUP_PATH}` });
+    // Made from the definitions a moment after they are served.
+    const { body } = await eventually(() => resources.api.expect({ path: `/openapi/v3${GROUP_PATH}` }));
     const root = [
       "components",
       "schemas",

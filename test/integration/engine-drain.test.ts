@@ -1,6 +1,5 @@
 // Drains on a real control plane: the old generation goes when every Running pod has said that it runs no query, and not before. Pods
 // are simulated; their metrics pages are served by the test and reached as in production, through the API server's pods/proxy.
-import { type Clock, systemClock } from "@firebolt-operator/kube";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 import { FireboltInstance } from "../../src/api/instance.ts";
@@ -10,6 +9,7 @@ import { type EngineControlPlane, startEngineControlPlane } from "../support/eng
 import { type EngineLab, image, openEngineLab, readyOf } from "../support/engine-lab.ts";
 import type { MetricsAnswer } from "../support/engine-metrics-server.ts";
 import { generationsOf } from "../support/engine-views.ts";
+import { recordingClock } from "../support/recording-clock.ts";
 
 const GAUGE = ENGINE_CONTRACT.gauges;
 
@@ -47,16 +47,6 @@ async function openDraining(
 const idle = (lab: EngineLab): void => {
   for (const pod of lab.pods("e", 0)) lab.queries(pod, {});
 };
-
-/** The system's clock, and every delay that was asked of it. */
-function recordingClock(): { readonly clock: Clock; readonly delaysMs: readonly number[] } {
-  const delaysMs: number[] = [];
-  const after: Clock["after"] = (delayMs, callback) => {
-    delaysMs.push(Math.round(delayMs));
-    return systemClock.after(delayMs, callback);
-  };
-  return { clock: { ...systemClock, after }, delaysMs };
-}
 
 describe.concurrent("a drain", () => {
   test("edited-while-draining, drain-with-busy-pod, draining-kept-until-cleaning, one-rollout-at-a-time: one busy pod of two holds it; edits wait, and cost one bump afterwards", async () => {
@@ -178,7 +168,7 @@ describe.concurrent("a drain", () => {
     const askedBefore = plane.metrics.asked(address);
     await lab.edit("e", image("two"));
     await eventually(() => plane.metrics.asked(address) >= askedBefore + 2);
-    expect(lab.engine("e").status?.phase).toBe("draining");
+    await lab.until("e", ({ status }) => status?.phase === "draining", "drains");
     idle(lab);
     await lab.settled("e", 1);
     expect(operator.requests.filter(({ resource }) => resource === "pods/proxy")).toEqual([]);

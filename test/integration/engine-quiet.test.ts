@@ -27,20 +27,29 @@ const IDLE_MS = 60_000;
 const WINDOW_MS = 30_000;
 const TIMEOUT_MS = 300_000;
 
+interface Cost {
+  readonly requests: readonly string[];
+  readonly passes: number;
+  /** How long the window was in the end: the machine may have stood still. */
+  readonly tookMs: number;
+}
+
 /** What a window of that time costs. */
-async function window(
-  operator: EngineOperator,
-): Promise<{ readonly requests: readonly string[]; readonly passes: number }> {
-  const [requests, passes] = [operator.requests.length, operator.passes.length];
+async function window(operator: EngineOperator): Promise<Cost> {
+  const [requests, passes, startedMs] = [operator.requests.length, operator.passes.length, performance.now()];
   await sleep(WINDOW_MS);
   return {
     requests: operator.requests.slice(requests).map(({ verb, resource }) => `${verb} ${resource}`),
     passes: operator.passes.length - passes,
+    tookMs: performance.now() - startedMs,
   };
 }
 
 /** A closed gate looks again every 10 s and writes nothing. */
-const GATED_PASSES = WINDOW_MS / 10_000 + 1;
+function expectGated({ requests, passes, tookMs }: Cost): void {
+  expect(requests).toEqual([]);
+  expect(passes).toBeLessThanOrEqual(Math.ceil(tookMs / 10_000) + 1);
+}
 
 describe.concurrent("requests", () => {
   test(
@@ -75,9 +84,7 @@ describe.concurrent("requests", () => {
       const refused = await lab.until("e", (e) => readyOf(e)?.reason === "FireboltEngineClassUnready", "says so");
       expect(readyOf(refused)?.message).toContain(`FireboltEngineClass "lost" not found in namespace ${lab.namespace}`);
       await settledLog(operator);
-      const cost = await window(operator);
-      expect(cost.requests).toEqual([]);
-      expect(cost.passes).toBeLessThanOrEqual(GATED_PASSES);
+      expectGated(await window(operator));
     },
     TIMEOUT_MS,
   );
@@ -94,9 +101,7 @@ describe.concurrent("requests", () => {
       const refused = await lab.until("e", (e) => readyOf(e)?.reason === "InstanceNotReady", "says so");
       expect(readyOf(refused)?.message).toContain(`FireboltInstance "main" not found in namespace ${lab.namespace}`);
       await settledLog(operator);
-      const cost = await window(operator);
-      expect(cost.requests).toEqual([]);
-      expect(cost.passes).toBeLessThanOrEqual(GATED_PASSES);
+      expectGated(await window(operator));
       expect(lab.history.present("StatefulSet")).toEqual([]);
     },
     TIMEOUT_MS,
@@ -113,9 +118,7 @@ describe.concurrent("requests", () => {
       const refused = await lab.until(name, (e) => readyOf(e)?.reason === "NameRejected", "says so");
       expect(readyOf(refused)?.message).toContain("metadata.name");
       await settledLog(operator);
-      const cost = await window(operator);
-      expect(cost.requests).toEqual([]);
-      expect(cost.passes).toBeLessThanOrEqual(GATED_PASSES);
+      expectGated(await window(operator));
       expect(lab.history.present("StatefulSet")).toEqual([]);
     },
     TIMEOUT_MS,
@@ -132,9 +135,7 @@ describe.concurrent("requests", () => {
       const refused = await lab.until("e", (e) => readyOf(e)?.reason === "InstanceNotReady", "says so");
       expect(readyOf(refused)?.message).toContain("spec.instanceRef");
       await settledLog(operator);
-      const cost = await window(operator);
-      expect(cost.requests).toEqual([]);
-      expect(cost.passes).toBeLessThanOrEqual(GATED_PASSES);
+      expectGated(await window(operator));
     },
     TIMEOUT_MS,
   );
@@ -167,8 +168,10 @@ describe.concurrent("requests", () => {
       const cost = await window(operator);
       // One question per interval of 5 s, and nothing else: no write, no event, no storm.
       expect(new Set(cost.requests)).toEqual(new Set(["get pods/proxy"]));
-      expect(cost.requests.length).toBeGreaterThanOrEqual(WINDOW_MS / 5_000 - 2);
-      expect(cost.requests.length).toBeLessThanOrEqual(WINDOW_MS / 5_000 + 1);
+      expect(cost.requests.length).toBeLessThanOrEqual(Math.ceil(cost.tookMs / 5_000) + 1);
+      // It goes on asking, as fast as the machine lets it.
+      const { length } = operator.requests;
+      await eventually(() => operator.requests.length >= length + 3);
       expect(lab.engine("e").status).toMatchObject({ phase: "draining", drainingGeneration: 0 });
       expect(lab.broken()).toEqual([]);
     },

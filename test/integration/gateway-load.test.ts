@@ -55,7 +55,7 @@ test(`${STREAMS} queries at once on as many connections`, async () => {
 async function streamQuery(session: ClientHttp2Session, sql: string): Promise<number> {
   const stream = session.request({ ":method": "POST", ":path": "/", "x-firebolt-engine": "e1" });
   stream.end(sql);
-  const [headers] = await once(stream, "response", { signal: AbortSignal.timeout(30_000) });
+  const [headers] = await once(stream, "response", { signal: AbortSignal.timeout(150_000) });
   stream.resume();
   await once(stream, "end");
   return Number(headers[":status"]);

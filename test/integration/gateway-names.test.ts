@@ -72,7 +72,7 @@ describe("names that somebody makes up, at a gateway without a wake agent", () =
     await world.client.query({ engine: "e1" });
     // Two clusters that are always there, and at most that of the engine.
     const clusters = (): Promise<number> => world.envoy.statistic("cluster_manager.active_clusters");
-    await eventually(async () => (await clusters()) <= 3, { timeoutMs: 50_000 });
+    await eventually(async () => (await clusters()) <= 3, { timeoutMs: 120_000 });
     await world.client.query({ engine: "e1" });
   });
 });

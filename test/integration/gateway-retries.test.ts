@@ -121,7 +121,7 @@ async function deafAddress(): Promise<string> {
     }
     return !socket.connecting;
   };
-  await sleeper.waitUntilReady(open, 10_000);
+  await sleeper.waitUntilReady(open, 90_000);
   sleepers.push(sleeper.pid);
   process.kill(sleeper.pid, "SIGSTOP");
   while (await open());

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type GatewayWorld, NAMESPACE, openGatewayWorld, serviceHost } from "../support/gateway-world.ts";
+import { type GatewayWorld, NAMESPACE, openGatewayWorld, RETRIES, serviceHost } from "../support/gateway-world.ts";
 import { type RecordingEngine, startRecordingEngine } from "../support/recording-engine.ts";
 import type { StandInEngine } from "../support/stand-in-engine.ts";
 
@@ -35,7 +35,7 @@ async function raw(port: number, lines: readonly string[]): Promise<string> {
   socket.on("data", (chunk) => {
     answer += chunk.toString();
   });
-  await once(socket, "close", { signal: AbortSignal.timeout(10_000) });
+  await once(socket, "close", { signal: AbortSignal.timeout(60_000) });
   return answer;
 }
 
@@ -200,18 +200,19 @@ describe("an engine without pods", () => {
     { name: "that is stopped", label: "stopped", pods: [] },
   ])("$name is an immediate 503 of the gateway itself", async ({ pods, label }) => {
     world.publish("absent", pods);
+    const retries = await world.envoy.statistic(RETRIES);
     const { status, text, headers } = await world.client.send({ engine: "absent", path: `/?query_label=${label}` });
     expect({ status, text }).toEqual({ status: 503, text: "engine is not available; retry shortly" });
     expect(headers["retry-after"]).toBe("10");
-    const line = await world.envoy.logged(new RegExp(` 503 flags=UH .* query_label=${label} engine=absent$`));
-    // By Envoy's own clock: no retry was waited for.
-    expect(Number(/ duration=(\d+)ms /.exec(line)?.[1])).toBeLessThan(2_000);
+    await world.envoy.logged(new RegExp(` 503 flags=UH .* query_label=${label} engine=absent$`));
+    // By Envoy's own count: there was no retry to wait for.
+    expect(await world.envoy.statistic(RETRIES)).toBe(retries);
   });
 });
 
 describe("the other pages", () => {
   const page = async (port: number, path: string): Promise<{ status: number; text: string }> => {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(5_000) });
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(60_000) });
     return { status: response.status, text: await response.text() };
   };
 

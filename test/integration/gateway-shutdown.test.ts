@@ -12,7 +12,8 @@ import { startQueryLoad } from "../support/query-load.ts";
 
 const PROBE_PERIOD_MS = 2_000;
 const FAILURE_THRESHOLD = 2;
-const DEADLINE_MS = 40_000;
+/** Ends what hangs. */
+const DEADLINE_MS = 150_000;
 /** Longer than it takes to leave the Service, and than most queries. */
 const LONG_QUERY_MS = 14_000;
 
@@ -50,13 +51,11 @@ test("a gateway goes away without cutting a query", async () => {
     clients: 8,
     port: () => ports[turn++ % ports.length] ?? world.clientPort,
   });
-  let longEndedMs = Number.POSITIVE_INFINITY;
   const sql = `SELECT sleep(${LONG_QUERY_MS})`;
-  const long = client.query({ engine: "e1", sql, port: leaving.clientPort }).finally(() => {
-    longEndedMs = performance.now();
-  });
+  const long = client.query({ engine: "e1", sql, port: leaving.clientPort });
   await eventually(() => load.answered.length > 100);
-  await eventually(async () => (await leaving.envoy.statistic("http.gateway.downstream_rq_active")) > 0);
+  const active = (): Promise<number> => leaving.envoy.statistic("http.gateway.downstream_rq_active");
+  await eventually(async () => (await active()) > 0);
 
   const [shell = "", ...args] = renderPreStopCommand(leaving.envoy.adminPort);
   const hook = promisify(execFile)(shell, args, { timeout: DEADLINE_MS });
@@ -67,10 +66,10 @@ test("a gateway goes away without cutting a query", async () => {
   await untilNotReady(leaving);
   ports = [world.clientPort];
   await hook;
-  const hookEndedMs = performance.now();
+  // By Envoy's own count: nothing was left to be cut.
+  expect(await active()).toBe(0);
   await leaving.envoy.process.stop("SIGTERM");
   expect((await long).value).toBe(LONG_QUERY_MS);
-  expect(hookEndedMs).toBeGreaterThan(longEndedMs);
 
   const { length } = load.answered;
   await eventually(() => load.answered.length > length + 100);

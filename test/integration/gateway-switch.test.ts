@@ -167,6 +167,6 @@ describe("the name server", () => {
     world.publish(engine, []);
     expect((await world.client.send({ engine })).status).toBe(503);
     world.publish(engine, pods);
-    await eventually(async () => (await world.client.send({ engine })).status === 200, { timeoutMs: 5_000 });
+    await eventually(async () => (await world.client.send({ engine })).status === 200, { timeoutMs: 30_000 });
   });
 });

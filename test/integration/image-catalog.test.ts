@@ -33,7 +33,7 @@ const GAUGE = ENGINE_CONTRACT.gauges;
 
 const LOGIN = { user: "firebolt", password: "0123456789abcdef01234567", database: "firebolt_metadata" };
 const ACCOUNT = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
-const START_MS = 60_000;
+const START_MS = 120_000;
 
 let folder: string;
 let archives: readonly ImageArchive[];
@@ -191,7 +191,7 @@ test("the engine starts by the operator's own script, computes, and ends in orde
     environment: { HOSTNAME: "e1-g0-0", FAKE_IGNORE_METADATA: "1" },
   });
   const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
-    fetch(`http://127.0.0.1:${path}`, { ...init, signal: AbortSignal.timeout(10_000) });
+    fetch(`http://127.0.0.1:${path}`, { ...init, signal: AbortSignal.timeout(60_000) });
   await eventually(async () => (await ask("8122/health/ready")).ok, { timeoutMs: START_MS });
   const answer = await ask("3473/", { method: "POST", body: "SELECT sum(value) FROM generate_series(1, 100)" });
   expect(await answer.json()).toMatchObject({ data: [[5050]] });
@@ -217,7 +217,7 @@ describe("PostgreSQL and metadata", () => {
         PGDATA: "/var/lib/postgresql/data/pgdata",
       },
     });
-  const connect = (login = LOGIN) => openPostgres({ host: "127.0.0.1", port: 5432, ...login, deadlineMs: 10_000 });
+  const connect = (login = LOGIN) => openPostgres({ host: "127.0.0.1", port: 5432, ...login, deadlineMs: 60_000 });
   const untilServing = (server: Run): Promise<unknown> =>
     eventually(
       async () => {
@@ -250,7 +250,7 @@ describe("PostgreSQL and metadata", () => {
     await probe.ended;
     expect(probe.said()).toContain("accepting connections");
     await stop(server);
-  }, 120_000);
+  }, 300_000);
 
   test("metadata keeps its account there across a restart on a volume that was opened to its group", async () => {
     // What the kubelet does at every mount of a volume with an fsGroup.
@@ -273,5 +273,5 @@ describe("PostgreSQL and metadata", () => {
     metadata.child.kill("SIGTERM");
     await metadata.ended;
     await stop(server);
-  }, 120_000);
+  }, 300_000);
 });

@@ -25,7 +25,7 @@ async function live(writes: number, done: () => Promise<boolean>): Promise<boole
     ended = true;
     return signal === "SIGKILL";
   });
-  const deadline = performance.now() + 20_000;
+  const deadline = performance.now() + 120_000;
   while (!ended && performance.now() < deadline) {
     await Promise.race([exit, new Promise((resolve) => setTimeout(resolve, 100))]);
     if (!ended && (await done())) break;

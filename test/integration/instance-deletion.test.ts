@@ -40,7 +40,7 @@ const deleteWith = (room: Room, propagationPolicy: "Orphan" | "Foreground") =>
 const isGone = (room: Room, name = "lakeside") =>
   eventually(async () => expect(await room.find("FireboltInstance", name)).toBeUndefined(), {
     // The garbage collector looks for new kinds every 30 s.
-    timeoutMs: 60_000,
+    timeoutMs: 150_000,
     describe: `the end of ${name}`,
   });
 
@@ -105,6 +105,7 @@ describe("propagation policies", () => {
   test("Orphan: every object stays as it is, and the next instance of the name says whose they are", async () => {
     const room = await lab.provisioned();
     await eventually(async () => expect(await room.names("PersistentVolumeClaim")).toHaveLength(1));
+    await lab.atRest();
     const before = await stateOf(room);
     await deleteWith(room, "Orphan");
     await isGone(room);

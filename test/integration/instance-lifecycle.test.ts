@@ -129,10 +129,13 @@ describe("degraded and recovered", () => {
 
 describe("database-secret-missing: external PostgreSQL", () => {
   const postgres = { host: "db.example.com", database: "meta", credentialsSecretRef: { name: "login" } };
+  const passesOf = (room: Room): number =>
+    lab.operator.passes.filter(({ instance }) => instance.namespace === room.name).length;
   const passesIn = async (room: Room, count: number): Promise<void> => {
-    const made = () => lab.operator.passes.filter(({ instance }) => instance.namespace === room.name).length;
-    const wanted = made() + count;
-    await eventually(() => made() >= wanted, { describe: `${count} more passes over the instance in ${room.name}` });
+    const wanted = passesOf(room) + count;
+    await eventually(() => passesOf(room) >= wanted, {
+      describe: `${count} more passes over the instance in ${room.name}`,
+    });
   };
   const refused = (room: Room, message: RegExp) =>
     eventually(async () => {
@@ -142,6 +145,8 @@ describe("database-secret-missing: external PostgreSQL", () => {
     });
 
   test("a missing and then a malformed Secret are told, calmly, and the right one is enough", async () => {
+    // Nobody can tell whose request it is: the instances of the tests before have to be quiet.
+    await lab.atRest();
     const room = await lab.cluster.namespace();
     await room.createInstance({ metadata: { postgres } });
     await refused(room, /Secret login does not exist/);
@@ -149,10 +154,13 @@ describe("database-secret-missing: external PostgreSQL", () => {
     // The pass that has told it has ended.
     await passesIn(room, 1);
     // Ten seconds between looks, at thirty times the speed: one read and no write per pass.
+    const before = passesOf(room);
     const sent = await lab.requestsDuring(() => passesIn(room, 5));
+    const passes = passesOf(room) - before;
     expect(new Set(sent)).toEqual(new Set(["get secrets"]));
-    expect(sent.length).toBeGreaterThanOrEqual(5);
-    expect(sent.length).toBeLessThanOrEqual(8);
+    expect(sent.length).toBeGreaterThanOrEqual(passes - 1);
+    // One pass may be under way.
+    expect(sent.length).toBeLessThanOrEqual(passes + 1);
 
     await room.create("Secret", {
       apiVersion: "v1",
@@ -218,7 +226,7 @@ describe("instance-deleted-under-engines: deletion", () => {
         expect(await room.names("ServiceAccount")).toEqual(["default"]);
         expect(await room.names("ConfigMap")).toEqual(["kube-root-ca.crt"]);
       },
-      { timeoutMs: 30_000 },
+      { timeoutMs: 150_000 },
     );
     await room.createInstance();
     await reaches(room, "Ready");
@@ -258,7 +266,7 @@ describe("instance-deleted-under-engines: deletion", () => {
     const path = `/api/v1/namespaces/${room.name}`;
     await lab.cluster.api.expect({ method: "DELETE", path });
     await eventually(async () => expect((await lab.cluster.api.expect({ path }, [404])).status).toBe(404), {
-      timeoutMs: 60_000,
+      timeoutMs: 150_000,
     });
   });
 

@@ -34,7 +34,7 @@ interface StatefulSetView {
 async function inShell(command: string): Promise<void> {
   const kubectl = (await resolveAssets(["kubectl"])).get("kubectl") ?? "";
   const env = { PATH: `${dirname(kubectl)}:${process.env["PATH"]}`, KUBECONFIG: lab.cluster.adminKubeconfig };
-  await runProgram({ program: "/bin/sh", args: ["-euc", command], env, timeoutMs: 60_000 });
+  await runProgram({ program: "/bin/sh", args: ["-euc", command], env, timeoutMs: 150_000 });
 }
 
 /** What a provisioner would do for the claim. */
@@ -72,11 +72,11 @@ test("a claim that is deleted, and then its pod: no other database starts until 
   expect(await claimUid(room)).toBe(first);
 
   await room.remove("Pod", "lakeside-metadata-pg-0");
-  await eventually(async () => expect(await claimUid(room)).not.toBe(first), { timeoutMs: 60_000 });
+  await eventually(async () => expect(await claimUid(room)).not.toBe(first), { timeoutMs: 150_000 });
   await eventually(async () => expect(await replicas(room)).toBe(0));
   await eventually(async () => expect(await messageOf(room)).toMatch(/was (deleted|replaced)/));
   await eventually(async () => expect(await room.find("Pod", "lakeside-metadata-pg-0")).toBeUndefined());
-  expect(eventsIn(room, "CatalogueLost").length).toBeGreaterThanOrEqual(2);
+  await eventually(() => expect(eventsIn(room, "CatalogueLost").length).toBeGreaterThanOrEqual(2));
 
   const consent = (value: string) =>
     room.patch("FireboltInstance", "lakeside", {
@@ -133,7 +133,7 @@ test("a spec that the API server rejects keeps no empty database running, and no
   await shows(room, "CatalogueLost");
   await eventually(async () => expect(await scheduler()).toBe("firebolt.io/no-empty-catalogue"));
   await room.remove("Pod", "lakeside-metadata-pg-0");
-  await eventually(async () => expect(await claimUid(room)).not.toBe(first), { timeoutMs: 60_000 });
+  await eventually(async () => expect(await claimUid(room)).not.toBe(first), { timeoutMs: 150_000 });
   await eventually(async () => expect(await replicas(room)).toBe(0));
   await eventually(async () => expect(await room.find("Pod", "lakeside-metadata-pg-0")).toBeUndefined());
   await eventually(async () => expect(await messageOf(room)).not.toContain("still running"));
@@ -201,8 +201,10 @@ test("an account of the gateway that is deleted is made anew, and the pods whose
     expect(valueAt(deployment, at)).toBe(now);
   });
   await eventually(async () => expect(eventsIn(room, "GatewayRestarted")).toHaveLength(1));
-  expect(eventsIn(room, "ChildRestored").map(({ note }) => note)).toContain(
-    "ServiceAccount lakeside-gateway was deleted and has been created again",
+  await eventually(() =>
+    expect(eventsIn(room, "ChildRestored").map(({ note }) => note)).toContain(
+      "ServiceAccount lakeside-gateway was deleted and has been created again",
+    ),
   );
 });
 

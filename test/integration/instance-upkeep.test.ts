@@ -70,6 +70,7 @@ const versionsOf = (room: Room, objects: readonly string[]) =>
 describe("what rolls what", () => {
   test("a template change rolls its own component, and taking it back rolls it again", async () => {
     const room = await lab.provisioned();
+    await lab.atRest();
     const others = ["Deployment/lakeside-gateway", "StatefulSet/lakeside-metadata-pg"];
     const before = await versionsOf(room, others);
     const template = (labels: object | null) => ({
@@ -166,7 +167,7 @@ describe("instance-objects-edited: drift", () => {
       const gateway = conditions?.find(({ type }) => type === "GatewayReady");
       expect(gateway?.message).toBe("Deployment lakeside-gateway has a ready replica");
     });
-    await lab.passes(2);
+    await lab.atRest();
     const sent = await lab.requestsDuring(() => lab.passes(3));
     expect(sent).toEqual([]);
     const found = await room.get("Deployment", "lakeside-gateway");
@@ -215,6 +216,7 @@ describe("failed-has-a-way-out: Failed", () => {
       /^PodDisruptionBudget lakeside-gateway: .*no budgets here/,
     );
     await passEnded(room, "Failed");
+    await lab.atRest();
     const sent = await lab.requestsDuring(() => lab.passes(3));
     expect(sent).toEqual([]);
     await lift();

@@ -35,7 +35,7 @@ async function claimVolume(room: Room, labels: Readonly<Record<string, string>> 
     resources: { requests: { storage: "10Gi" } },
   };
   await room.create("PersistentVolumeClaim", { metadata: { name: CLAIM, labels }, spec });
-  await eventually(async () => expect(await claimAt(room, "status", "phase")).toBe("Bound"), { timeoutMs: 60_000 });
+  await eventually(async () => expect(await claimAt(room, "status", "phase")).toBe("Bound"), { timeoutMs: 150_000 });
 }
 
 /** Just enough of a StatefulSet to see what a policy makes of it. */
@@ -64,7 +64,7 @@ async function provide(room: Room, storage: string): Promise<void> {
 
 async function bound(room: Room, storage: string): Promise<void> {
   await provide(room, storage);
-  await eventually(async () => expect(await claimAt(room, "status", "phase")).toBe("Bound"), { timeoutMs: 60_000 });
+  await eventually(async () => expect(await claimAt(room, "status", "phase")).toBe("Bound"), { timeoutMs: 150_000 });
   await eventually(async () =>
     expect((await room.instance()).status?.builtInPostgres?.claimUID).toBe(await claimAt(room, "metadata", "uid")),
   );
@@ -107,7 +107,7 @@ test("a class that does not exist is named, and a corrected one takes one deleti
   expect(await claimAt(room, "spec", "storageClassName")).toBe("typo");
   await room.remove("PersistentVolumeClaim", CLAIM);
   await eventually(async () => expect(await claimAt(room, "spec", "storageClassName")).toBe("fast"), {
-    timeoutMs: 60_000,
+    timeoutMs: 150_000,
   });
   await room.setReady("metadata", true);
   await reaches(room, "Ready");
@@ -119,7 +119,7 @@ test("a size that the API server rounds is provided, and nothing is refused", as
   expect(await claimAt(room, "spec", "resources", "requests", "storage")).toBe("1073849198183m");
   await lab.passes(3);
   await reaches(room, "Ready");
-  expect(await messageOf(room)).toBe("Deployment lakeside-metadata has a ready replica");
+  await eventually(async () => expect(await messageOf(room)).toBe("Deployment lakeside-metadata has a ready replica"));
 });
 
 test("an admission policy that sets the class of claim templates: the StatefulSet stays, and another wish makes it anew once", async () => {
@@ -159,12 +159,12 @@ test("a claim without labels that was there before the instance is the catalogue
   await room.createInstance();
   await reaches(room, "Ready");
   const uid = await claimAt(room, "metadata", "uid");
-  expect((await room.instance()).status?.builtInPostgres?.claimUID).toBe(uid);
+  await eventually(async () => expect((await room.instance()).status?.builtInPostgres?.claimUID).toBe(uid));
   await room.remove("PersistentVolumeClaim", CLAIM);
   await eventually(
     async () => expect(conditionOf(await room.instance(), "MetadataReady")).toBe("False/CatalogueLost"),
     {
-      timeoutMs: 60_000,
+      timeoutMs: 150_000,
     },
   );
 });
@@ -177,7 +177,7 @@ test("a volume that outlived its claim is taken back by a claim of its own, as t
   await room.remove("PersistentVolumeClaim", CLAIM);
   await eventually(async () => expect(conditionOf(await room.instance(), "MetadataReady")).toBe("False/CatalogueLost"));
   await room.remove("Pod", "lakeside-metadata-pg-0");
-  await eventually(async () => expect(await claimAt(room, "metadata", "uid")).not.toBe(first), { timeoutMs: 60_000 });
+  await eventually(async () => expect(await claimAt(room, "metadata", "uid")).not.toBe(first), { timeoutMs: 150_000 });
   await eventually(async () => expect(valueAt(await room.get("StatefulSet", POSTGRES), ["spec", "replicas"])).toBe(0));
   await eventually(async () => expect(await room.find("Pod", "lakeside-metadata-pg-0")).toBeUndefined());
   await room.remove("PersistentVolumeClaim", CLAIM);
@@ -195,7 +195,7 @@ test("a volume that outlived its claim is taken back by a claim of its own, as t
   await room.patch("FireboltInstance", "lakeside", { metadata: { annotations } });
   await reaches(room, "Ready");
   expect(valueAt(await room.get("StatefulSet", POSTGRES), ["spec", "replicas"])).toBe(1);
-  expect((await room.instance()).status?.builtInPostgres?.claimUID).toBe(uid);
+  await eventually(async () => expect((await room.instance()).status?.builtInPostgres?.claimUID).toBe(uid));
 });
 
 test.each(["from the start", "switched on later"])(
@@ -212,7 +212,7 @@ test.each(["from the start", "switched on later"])(
     const path = `/apis/compute.firebolt.io/v1alpha1/namespaces/${room.name}/fireboltinstances/lakeside?propagationPolicy=Foreground`;
     await lab.cluster.api.expect({ method: "DELETE", path });
     await eventually(async () => expect(await room.find("FireboltInstance", "lakeside")).toBeUndefined(), {
-      timeoutMs: 60_000,
+      timeoutMs: 150_000,
     });
     await eventually(async () => expect(await room.names("StatefulSet")).toEqual([]));
     expect([await claimUid(room), await secretUid(room)]).toEqual([claim, secret]);

@@ -176,7 +176,7 @@ describe("against what is really exposed", () => {
       return page;
     });
     everything = [ownPage, ...others, await apiServerPage(cluster.kubeconfig)].flatMap(parsePage);
-  }, 240_000);
+  }, 300_000);
   afterAll(async () => {
     await operator[Symbol.asyncDispose]();
     await lab[Symbol.asyncDispose]();

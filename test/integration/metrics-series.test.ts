@@ -177,7 +177,7 @@ test("the page follows engines, instances and classes from the first object to t
     expect(left).toEqual([]);
   }, PATIENCE);
   expect((await operator.series({ controller: "fireboltengine" })).length).toBeGreaterThan(0);
-}, 240_000);
+}, 300_000);
 
 test("an object that leaves the selector takes its series with it", async () => {
   await using lab = await openEngineLab(cluster, "shard");

@@ -98,7 +98,7 @@ beforeAll(async () => {
       type: "Warning",
     },
   });
-}, 240_000);
+}, 300_000);
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 test("a support bundle holds what helps and none of the planted secrets", async () => {

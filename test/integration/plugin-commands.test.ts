@@ -19,7 +19,7 @@ beforeAll(async () => {
   await world.cluster.plugin([...create, "adhoc"]);
   await world.cluster.plugin([...create, "parked", "--replicas", "0"]);
   await Promise.all([world.cluster.rested("adhoc"), world.cluster.rested("parked")]);
-}, 240_000);
+}, 300_000);
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 describe("lists", () => {
@@ -36,8 +36,10 @@ describe("lists", () => {
     expect((await world.cluster.plugin(["engine", "list", "-o", "wide"])).stdout).toBe(
       "NAME     INSTANCE   CLASS   REPLICAS   PHASE     READY\nadhoc    lakeside   -       1          stable    true\nparked   lakeside   -       0          stopped   false\n",
     );
-    expect((await world.cluster.plugin(["class", "list", "-A"])).stdout).toBe(
-      "NAMESPACE   NAME          BOUND   READY\nanalytics   accel-large   0       true\n",
+    await eventually(async () =>
+      expect((await world.cluster.plugin(["class", "list", "-A"])).stdout).toBe(
+        "NAMESPACE   NAME          BOUND   READY\nanalytics   accel-large   0       true\n",
+      ),
     );
     expect((await world.cluster.plugin(["engine", "list", "-o", "name"])).stdout).toBe(
       "fireboltengine/adhoc\nfireboltengine/parked\n",

@@ -126,7 +126,7 @@ beforeAll(async () => {
       /lakeside +Ready .*metadata 1\/1, gateway 2\/2, postgres 1\/1/,
     ),
   );
-}, 240_000);
+}, 300_000);
 
 afterAll(async () => {
   await kubelet?.[Symbol.asyncDispose]();
@@ -172,4 +172,4 @@ test("the manual shows what the plugin prints", async () => {
   expect(outputs.length).toBeGreaterThan(15);
   if (process.env["UPDATE_DOCS"] === "1") writeFileSync(MANUAL, writeManual(manual, outputs));
   else expect(outputs.map(comparable)).toEqual(shown.map(comparable));
-}, 180_000);
+}, 300_000);

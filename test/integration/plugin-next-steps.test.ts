@@ -20,7 +20,7 @@ beforeAll(async () => {
   const binaries = await resolveAssets(["kubectl"]);
   kubectl = binaries.get("kubectl") ?? "";
   controlPlane = await startControlPlane({ components: [], crds: join(import.meta.dirname, "../../config/crd") });
-}, 240_000);
+}, 300_000);
 afterAll(() => controlPlane?.stop());
 
 test("commands of both kinds are found", () => {

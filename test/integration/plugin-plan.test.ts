@@ -33,7 +33,7 @@ beforeAll(async () => {
     object("FireboltEngine", "classy", { ...ENGINE, engineClassRef: "base" }),
   );
   await Promise.all([cluster.rested("plain"), cluster.rested("classy")]);
-}, 240_000);
+}, 300_000);
 afterAll(() => cluster?.[Symbol.asyncDispose]());
 
 const ENGINE = { instanceRef: "lakeside", replicas: 1 };
@@ -221,6 +221,7 @@ describe("what rolls and what does not", () => {
       (await cluster.client.list(pods, { namespace: NAMESPACE, labelSelector: "firebolt.io/component" })).items
         .map(({ metadata }) => metadata?.labels?.["pod-template-hash"] ?? "")
         .sort();
+    await eventually(async () => expect(await hashes()).toHaveLength(4));
     const before = [...new Set(await hashes())];
     apply(manifest);
     await eventually(async () => expect(await hashes()).toHaveLength(5));
@@ -424,7 +425,12 @@ test("a rollout with running queries: status, rollout status and the plan meanwh
     ...container({ image: "example.com/engine:9" }),
   });
   apply(changed);
-  await eventually(async () => expect((await engineOf("plain")).status?.phase).toBe("draining"));
+  await eventually(async () => {
+    const { status } = await engineOf("plain");
+    expect(status?.phase).toBe("draining");
+    // The first check of the drain has been made, and told.
+    expect(JSON.stringify(status?.conditions)).toContain("still runs queries");
+  });
   const shown = await cluster.plugin(["status"]);
   expect(shown.stdout).toContain(`waits: 3 queries run on 1 of 2 pods of generation ${old}`);
   expect(shown.stdout).toMatch(new RegExp(`g${old} +draining +2/2 .*3 queries run`));

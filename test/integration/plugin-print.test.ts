@@ -38,7 +38,7 @@ beforeAll(async () => {
   await world.cluster.rested("adhoc");
   world.kubelet.say("engine", "2026-01-01T00:00:00Z", ["starting", "ready"]);
   world.kubelet.say("metadata", "2026-01-01T00:00:00Z", ["catalog open"]);
-}, 240_000);
+}, 300_000);
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 /** Whatever the command would change, printing it must be possible without the right to. */
@@ -205,7 +205,7 @@ const LOOKS: readonly (readonly [string, Look])[] = [
 ];
 
 describe("looks: plugin and script say the same, and need no right to write", () => {
-  test.each(LOOKS)("%s %#", { timeout: 120_000 }, async (_, { args, format = [], same }) => {
+  test.each(LOOKS)("%s %#", { timeout: 300_000 }, async (_, { args, format = [], same }) => {
     const script = await print(args);
     // What is looked at must have come to rest.
     await eventually(
@@ -213,7 +213,7 @@ describe("looks: plugin and script say the same, and need no right to write", ()
         const plugin = await runPlugin([...args, ...format, `--kubeconfig=${reader}`, "-n", NAMESPACE]);
         same(plugin, await world.shell(script));
       },
-      { timeoutMs: 90_000 },
+      { timeoutMs: 200_000 },
     );
   });
 });
@@ -241,7 +241,7 @@ describe("ports: the plugin starts kubectl exactly as it is printed", () => {
   test.each([
     ["instance port-forward", ["instance", "port-forward", "lakeside"]],
     ["engine port-forward", ["engine", "port-forward", "adhoc", "--local-port", "18473"]],
-  ])("%s", { timeout: 120_000 }, async (_, args) => {
+  ])("%s", { timeout: 300_000 }, async (_, args) => {
     const wanted = await announced(await print(args));
     const env = { KUBECTL: kubectl.file };
     // Forwarding is a right of its own, which somebody who may only read lacks: what matters is how it was asked for.
@@ -250,7 +250,7 @@ describe("ports: the plugin starts kubectl exactly as it is printed", () => {
     expect(kubectl.calls()).toEqual(wanted);
   });
 
-  test("engine query: the script alone asks the engine and prints its answer", { timeout: 120_000 }, async () => {
+  test("engine query: the script alone asks the engine and prints its answer", { timeout: 300_000 }, async () => {
     const args = ["engine", "query", "adhoc", "SELECT 'it''s' || $1", "--local-port", "18474"];
     const script = asAdministrator(await print(args));
     const [forward] = await announced(script);

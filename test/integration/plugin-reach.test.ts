@@ -10,7 +10,7 @@ beforeAll(async () => {
   await world.cluster.plugin([...create, "adhoc", "--replicas", "2"]);
   await world.cluster.plugin([...create, "parked", "--replicas", "0"]);
   await world.cluster.rested("adhoc");
-}, 240_000);
+}, 300_000);
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 describe("logs, queries and ports", () => {
@@ -64,7 +64,7 @@ describe("logs, queries and ports", () => {
     const answer = await fetch(url.replace("localhost", "127.0.0.1"), {
       method: "POST",
       body: "x",
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(60_000),
     });
     expect(await answer.text()).toBe("undefined: x\n");
     forwarding.interrupt();

@@ -22,7 +22,7 @@ import { runScript } from "../support/plugin-world.ts";
 import { clusterConfig } from "../support/test-client.ts";
 
 const NAMESPACE = "analytics";
-const LIMIT = { timeout: 120_000 };
+const LIMIT = { timeout: 300_000 };
 const folder = mkdtempSync(join(tmpdir(), "plugin-wrong-"));
 const MANIFEST = join(folder, "engine.yaml");
 const DEAD = join(folder, "dead.yaml");
@@ -67,7 +67,7 @@ beforeAll(async () => {
       contexts: [{ name: "dead", context: { cluster: "dead", user: "dead" } }],
     }),
   );
-}, 240_000);
+}, 300_000);
 afterAll(async () => {
   await controlPlane?.stop();
   rmSync(folder, { recursive: true, force: true });

@@ -46,7 +46,7 @@ beforeAll(async () => {
   [cluster, helm, metrics] = await Promise.all([control, openHelm(), startMetricsServer(), buildProgram()]);
   api = openApiFromKubeconfig(cluster.adminKubeconfig);
   await addNodes(cluster.adminKubeconfig, { count: 2 });
-}, 240_000);
+}, 300_000);
 
 afterAll(async () => {
   api?.close();
@@ -68,6 +68,9 @@ async function install(namespace: string, values: Values): Promise<Installed> {
   await helm.install(release, cluster.adminKubeconfig);
   const objects: readonly RenderedObject[] = await helm.render(release);
   const kubeconfig = await cluster.serviceAccountKubeconfig(namespace, RELEASE);
+  const grants = grantsOf(objects, RELEASE);
+  const account = `system:serviceaccount:${namespace}:${RELEASE}`;
+  await inForce(account, grants);
   const operator = startOperator([
     ...managerArgs(objects),
     // What a pod knows from its service account's files.
@@ -77,8 +80,8 @@ async function install(namespace: string, values: Values): Promise<Installed> {
     "--drain-settle=0s",
   ]);
   return {
-    grants: grantsOf(objects, RELEASE),
-    account: `system:serviceaccount:${namespace}:${RELEASE}`,
+    grants,
+    account,
     operator,
     async [Symbol.asyncDispose]() {
       await operator[Symbol.asyncDispose]();
@@ -87,13 +90,32 @@ async function install(namespace: string, values: Values): Promise<Installed> {
   };
 }
 
+/** The API server learns of roles by watches of its own: a grant of each role, in each of its namespaces. */
+async function inForce(user: string, grants: readonly Grant[]): Promise<void> {
+  const path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+  const ofRoles = new Map(grants.map((grant) => [grant.role, grant])).values();
+  for (const { verb, group, resource, names, namespaces } of ofRoles)
+    for (const namespace of namespaces.length === 0 ? [undefined] : namespaces) {
+      const [name] = names;
+      const [plain, subresource] = resource.split("/");
+      const resourceAttributes = { verb, group, resource: plain, subresource, name, namespace };
+      await eventually(
+        async () => {
+          const { body } = await api.expect({ method: "POST", path, body: { spec: { user, resourceAttributes } } });
+          expect(valueAt(body, ["status", "allowed"]), JSON.stringify(resourceAttributes)).toBe(true);
+        },
+        { describe: "rights in force" },
+      );
+    }
+}
+
 async function untilReady(operator: OperatorProcess): Promise<void> {
   await eventually(
     async () => {
-      const answer = await fetch("http://127.0.0.1:8081/readyz", { signal: AbortSignal.timeout(5_000) });
+      const answer = await fetch("http://127.0.0.1:8081/readyz", { signal: AbortSignal.timeout(60_000) });
       expect(answer.status, operator.stderr()).toBe(200);
     },
-    { timeoutMs: 60_000 },
+    { timeoutMs: 150_000 },
   );
 }
 
@@ -133,7 +155,7 @@ async function admissionWorks(system: string, namespace: string): Promise<void> 
         const answer = await api.send({ method: "POST", path, body });
         expect([answer.status, JSON.stringify(answer.body)]).toEqual([403, expect.stringContaining("nowhere")]);
       },
-      { timeoutMs: 60_000 },
+      { timeoutMs: 150_000 },
     );
   await refused();
   const secret = `/api/v1/namespaces/${system}/secrets/${RELEASE}-webhook-cert`;

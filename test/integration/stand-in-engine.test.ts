@@ -27,7 +27,7 @@ const start = (engine: string, options: Partial<StandInEngineOptions> = {}): Pro
   startStandInEngine(workspace, { engine, namespace: "ns1", address: `${network}.${++lastHost}`, ...options });
 
 const query = (engine: StandInEngine, sql: string, path = "/"): Promise<Response> =>
-  fetch(`http://${engine.address}:3473${path}`, { method: "POST", body: sql, signal: AbortSignal.timeout(20_000) });
+  fetch(`http://${engine.address}:3473${path}`, { method: "POST", body: sql, signal: AbortSignal.timeout(150_000) });
 
 const metrics = async (engine: StandInEngine): Promise<string> => (await engine.get(9090, "/metrics")).text();
 

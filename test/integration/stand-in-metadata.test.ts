@@ -38,7 +38,7 @@ const start = (name: string, options: Partial<StandInMetadataOptions> = {}): Pro
   });
 
 const untilServing = (metadata: StandInMetadata): Promise<unknown> =>
-  metadata.process.waitUntilReady(async () => (await metadata.health()) === "SERVING", 20_000);
+  metadata.process.waitUntilReady(async () => (await metadata.health()) === "SERVING", 90_000);
 
 const ended = (metadata: StandInMetadata): Promise<string> =>
   eventually(() => metadata.process.ending() ?? false, { describe: "the end of the process" });
@@ -104,6 +104,6 @@ test.each([
 
 test("it can be up without serving", async () => {
   const metadata = await start("idle", { env: { FAKE_NOT_SERVING: "1" } });
-  await metadata.process.waitUntilReady(async () => (await metadata.health()) === "NOT_SERVING", 20_000);
+  await metadata.process.waitUntilReady(async () => (await metadata.health()) === "NOT_SERVING", 90_000);
   await metadata.process.stop();
 });

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { openApiFromKubeconfig, startTcpProxy, type TcpProxy } from "@firebolt-operator/kube/testing";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { wakeAgentRules } from "../../src/gateway/wake-container.ts";
+import { REPEAT_MS } from "../../src/wake-agent/stamper.ts";
 import { eventually, requestAs } from "../support/cluster.ts";
 import type { GatewayClient } from "../support/gateway-client.ts";
 import { startQueryLoad } from "../support/query-load.ts";
@@ -19,6 +20,8 @@ afterEach(() => world?.[Symbol.asyncDispose]());
 afterAll(() => plane?.[Symbol.asyncDispose]());
 
 const RETRY = { "retry-after": "10" };
+/** Far less than the 120 s for which an agent holds a query: whoever is answered within this time was not held. */
+const AT_ONCE_MS = 30_000;
 
 async function createRunning(name: string): Promise<void> {
   await world.lab.createEngine(name, { replicas: 1 });
@@ -59,7 +62,7 @@ test("agent-killed, running-engines-need-no-agent: queries for a running engine 
   await eventually(() => load.answered.length > pausedAt + 100);
   process.kill(gateway.agent().pid, "SIGCONT");
   await load.stop();
-  expect(await gateway.tookMs("paused")).toBeLessThan(3_000);
+  expect(await gateway.tookMs("paused")).toBeLessThan(AT_ONCE_MS);
   console.log(`agent killed, restarted, paused: ${client.sent} requests sent, ${client.failed} failed`);
   expect(client.failed).toBe(0);
 });
@@ -74,7 +77,7 @@ test("requests held by an agent that is killed end at once; the next agent holds
   await gateway.agent().stop("SIGKILL");
   const [ms, answers] = await timed(Promise.all(held));
   expect(answers.map(({ status }) => status)).toEqual([503, 503]);
-  expect(ms).toBeLessThan(3_000);
+  expect(ms).toBeLessThan(AT_ONCE_MS);
   await gateway.startAgent();
   await eventually(async () => (await client.send({ engine: "nobody" })).status === 404);
   const again = client.query({ engine: "e" });
@@ -94,9 +97,9 @@ test("an agent that never reached the API server lets everything pass, at once",
   await client.query({ engine: "up" });
   const [ms, answer] = await timed(client.send({ engine: "down" }));
   expect(answer).toMatchObject({ status: 503, headers: RETRY });
-  expect(ms).toBeLessThan(6_000);
+  expect(ms).toBeLessThan(AT_ONCE_MS);
   proxy.refuse(false);
-  await eventually(async () => (await client.send({ engine: "nobody" })).status === 404, { timeoutMs: 40_000 });
+  await eventually(async () => (await client.send({ engine: "nobody" })).status === 404, { timeoutMs: 120_000 });
   await client.query({ engine: "down" });
   await proxy[Symbol.asyncDispose]();
 });
@@ -107,7 +110,7 @@ test("cut off from the API server: running engines pass, a stopped one waits, an
   await world.createStopped("e");
   await world.createStopped("other");
   const { proxy, kubeconfig } = await proxied();
-  const gateway = await world.gateway({ kubeconfig, agentFlags: ["--hold-timeout=15s"] });
+  const gateway = await world.gateway({ kubeconfig, agentFlags: ["--hold-timeout=30s"] });
   const client = world.client(gateway);
   await eventually(async () => (await client.send({ engine: "nobody" })).status === 404);
   proxy.refuse(true);
@@ -120,8 +123,8 @@ test("cut off from the API server: running engines pass, a stopped one waits, an
   await waiting;
   const [ms, answer] = await timedOut;
   expect(answer).toMatchObject({ status: 503, headers: RETRY, text: "engine is not available; retry shortly" });
-  expect(ms).toBeGreaterThan(14_000);
-  expect(ms).toBeLessThan(17_000);
+  expect(ms).toBeGreaterThan(29_000);
+  expect(ms).toBeLessThan(30_000 + AT_ONCE_MS);
   // What could not be stamped while cut off is stamped afterwards.
   const late = client.query({ engine: "other" });
   await eventually(async () => (await gateway.demand("pending_holds", "other")) === 1);
@@ -196,17 +199,17 @@ const DENIED =
 test("an account that has lost its rights: the query waits, says why when its time is over, and is answered when the rights are back", async () => {
   world = await openWakeWorld(plane, "rights");
   await world.createStopped("e");
-  const gateway = await world.gateway({ agentFlags: ["--hold-timeout=20s"] });
+  const gateway = await world.gateway({ agentFlags: ["--hold-timeout=40s"] });
   const client = world.client(gateway);
   await grant([]);
   const [ms, answer] = await timed(client.send({ engine: "e" }));
   expect(answer).toMatchObject({ status: 503, headers: RETRY, text: DENIED });
-  expect(ms).toBeGreaterThan(19_000);
+  expect(ms).toBeGreaterThan(39_000);
   const late = client.query({ engine: "e" });
   await eventually(async () => (await gateway.demand("pending_holds", "e")) === 1);
   await grant(wakeAgentRules("annotation"));
   await late;
-}, 90_000);
+}, 300_000);
 
 test("an account that is deleted and created again: the query waits until the agent's token is a new one", async () => {
   world = await openWakeWorld(plane, "account");
@@ -221,7 +224,7 @@ test("an account that is deleted and created again: the query waits until the ag
   await requestAs(plane.kubeconfig, { method: "DELETE", path });
   const slices = `/apis/discovery.k8s.io/v1/namespaces/${world.lab.namespace}/endpointslices`;
   const former = openApiFromKubeconfig(world.kubeconfig);
-  await eventually(async () => (await former.send({ path: slices })).status === 401, { timeoutMs: 60_000 });
+  await eventually(async () => (await former.send({ path: slices })).status === 401, { timeoutMs: 120_000 });
   former.close();
   const held = client.query({ engine: "e", deadlineMs: 120_000 });
   await eventually(async () => (await gateway.demand("pending_holds", "e")) === 1);
@@ -229,7 +232,7 @@ test("an account that is deleted and created again: the query waits until the ag
   // What the kubelet does for a new pod.
   world.workspace.write("agent.token", tokenOf(await plane.accountKubeconfig(world.lab.namespace)));
   await held;
-}, 180_000);
+}, 300_000);
 
 test("a forgotten dashboard floods an engine that cannot start: another engine still wakes by a query", async () => {
   world = await openWakeWorld(plane, "dashboard");
@@ -274,7 +277,7 @@ test("more-queries-than-room, shed-demand-still-wakes: with room for one, the se
   await eventually(async () => (await gateway.demand("pending_holds", "e")) === 1);
   const second = await client.send({ engine: "e", path: "/?query_label=second" });
   expect(second).toMatchObject({ status: 503, headers: RETRY });
-  expect(await gateway.tookMs("second")).toBeLessThan(1_000);
+  expect(await gateway.tookMs("second")).toBeLessThan(AT_ONCE_MS);
   expect(await gateway.demand("shed_total", "e")).toBe(1);
   await world.lab.release();
   await first;
@@ -312,7 +315,7 @@ test("held-engine-cannot-start: an engine that cannot start: 503 with Retry-Afte
   const [ms, answer] = await timed(world.client(gateway).send({ engine: "e" }));
   expect(answer).toMatchObject({ status: 503, headers: RETRY, text: "engine is not available; retry shortly" });
   expect(ms).toBeGreaterThan(2_900);
-  expect(ms).toBeLessThan(5_000);
+  expect(ms).toBeLessThan(3_000 + AT_ONCE_MS);
 });
 
 test("an engine that is deleted while a query waits: 404 at once", async () => {
@@ -337,7 +340,7 @@ test("health-probes-wake-nobody: probes wake nobody, and names that are no engin
     expect((await client.send({ path: "/healthz", method: "GET" })).status).toBe(200);
   const answer = await client.send({ engine: "no-such-engine", path: "/?query_label=unknown" });
   expect(answer).toMatchObject({ status: 404, text: 'there is no engine "no-such-engine" in this namespace' });
-  expect(await gateway.tookMs("unknown")).toBeLessThan(1_000);
+  expect(await gateway.tookMs("unknown")).toBeLessThan(AT_ONCE_MS);
   const began = performance.now();
   for (let batch = 0; batch < 40; batch++) {
     const names = Array.from({ length: 50 }, (_, index) => `x${batch}-${index}`);
@@ -350,10 +353,14 @@ test("health-probes-wake-nobody: probes wake nobody, and names that are no engin
   expect(world.stamps("e")).toBe(0);
   expect(world.lab.engine("e").spec?.replicas).toBe(0);
   // That a name is no engine is confirmed for ten names in two seconds, however many are made up.
-  const confirmed = plane.agentRequests(world.lab.namespace).slice(before.length);
-  expect(confirmed.every((request) => /^get fireboltengines\/(x\d|no-such-engine|nobody)/.test(request))).toBe(true);
-  expect(confirmed.length).toBeLessThanOrEqual(2 + 10 * (1 + Math.ceil(seconds / 2)));
-  const until = before.length + confirmed.length;
+  const askedMs = performance.now();
   await client.query({ engine: "e" });
-  expect(plane.agentRequests(world.lab.namespace).slice(until)).toEqual(["patch fireboltengines/e"]);
+  const stamps = 1 + Math.floor((performance.now() - askedMs) / REPEAT_MS);
+  // Last, because the log of the API server tells of a request a moment after its answer.
+  const asked = plane.agentRequests(world.lab.namespace).slice(before.length);
+  const confirmed = asked.filter((request) => /^get fireboltengines\/(x\d|no-such-engine|nobody)/.test(request));
+  expect(confirmed.length).toBeLessThanOrEqual(2 + 10 * (1 + Math.ceil(seconds / 2)));
+  const others = asked.filter((request) => !confirmed.includes(request));
+  expect([...new Set(others)]).toEqual(["patch fireboltengines/e"]);
+  expect(others.length).toBeLessThanOrEqual(stamps);
 });

@@ -44,7 +44,7 @@ beforeAll(async () => {
       .present("Pod")
       .some(({ status, metadata }) => status?.podIP === address && metadata?.deletionTimestamp === undefined),
   );
-}, 180_000);
+}, 300_000);
 afterAll(async () => {
   await workspace?.close();
   await dns?.[Symbol.asyncDispose]();

@@ -114,7 +114,12 @@ export async function register(api: Api, { namespace, base, caBundle }: Registra
 function onlyIn(namespace: string, configuration: object): object {
   const webhooks = Reflect.get(configuration, "webhooks") as readonly object[];
   const namespaceSelector = { matchLabels: { "kubernetes.io/metadata.name": namespace } };
-  return { ...configuration, webhooks: webhooks.map((webhook) => ({ ...webhook, namespaceSelector })) };
+  // The most that the API server takes: the server is in this process, which may stand still for seconds.
+  const timeoutSeconds = 30;
+  return {
+    ...configuration,
+    webhooks: webhooks.map((webhook) => ({ ...webhook, namespaceSelector, timeoutSeconds })),
+  };
 }
 
 export async function unregister(api: Api, namespace: string): Promise<void> {

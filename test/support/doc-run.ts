@@ -7,9 +7,9 @@ import { type DocStep, printsAsShown } from "./doc-commands.ts";
 import type { DocShell } from "./doc-shell.ts";
 
 /** The longest that one command may take. */
-const COMMAND_MS = 180_000;
+const COMMAND_MS = 300_000;
 /** How long a command is repeated until it prints what the page shows, and how often. */
-const UNTIL_MS = 90_000;
+const UNTIL_MS = 180_000;
 const AGAIN_MS = 500;
 
 export interface DocPlace {

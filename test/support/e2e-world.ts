@@ -71,7 +71,7 @@ export async function edit<T extends KubeObject>(
   { name, ...body }: { readonly name: string; readonly [part: string]: unknown },
 ): Promise<T> {
   return eventually(() => client.patch(type, { namespace: NAMESPACE, name }, { type: "merge", body }, call), {
-    timeoutMs: 60_000,
+    timeoutMs: 120_000,
     describe: `an edit of ${type.kind} ${name}`,
   });
 }
@@ -89,7 +89,7 @@ export interface SettledOptions {
 export function settled(
   { cluster: { client, call } }: World,
   name: string,
-  { generation = 0, timeoutMs = 120_000 }: SettledOptions = {},
+  { generation = 0, timeoutMs = 240_000 }: SettledOptions = {},
 ): Promise<FireboltEngine> {
   return eventually(
     async () => {

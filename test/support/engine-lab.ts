@@ -21,6 +21,8 @@ type ClassSpec = Partial<NonNullable<FireboltEngineClassManifest["spec"]>>;
 
 const Node = defineResource({ group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false });
 export const METADATA_ENDPOINT = "main-metadata.example.svc.cluster.local:7000";
+/** Ends what hangs. */
+const PATIENCE_MS = 90_000;
 const INSTANCE_ID = "01JD0000000000000000000000";
 
 export interface EngineLab extends AsyncDisposable {
@@ -44,6 +46,8 @@ export interface EngineLab extends AsyncDisposable {
     describe: string,
     timeoutMs?: number,
   ): Promise<FireboltEngine>;
+  /** Waits until the history shows that the engine was so once, and returns the first such version: for what may have passed again. */
+  once(name: string, check: (engine: FireboltEngine) => boolean, describe: string): Promise<FireboltEngine>;
   /** At rest on this generation, the spec confirmed, Ready or stopped, and nothing left of any other generation. */
   settled(name: string, generation: number, timeoutMs?: number): Promise<FireboltEngine>;
   pods(name: string, generation: number): readonly V1Pod[];
@@ -73,7 +77,7 @@ export async function openEngineLab(cluster: EngineControlPlane, prefix: string)
   /** Whoever waits for the engine next must not be shown it as it was before the edit. */
   const seen = (name: string, generation: number) =>
     eventually(() => (history.latest("FireboltEngine", name)?.metadata?.generation ?? 0) >= generation, {
-      timeoutMs: 60_000,
+      timeoutMs: PATIENCE_MS,
     });
   const setEndpoint = async (metadataEndpoint: string): Promise<void> => {
     const patch = { type: "merge", body: { status: { metadataEndpoint } } } as const;
@@ -112,7 +116,7 @@ export async function openEngineLab(cluster: EngineControlPlane, prefix: string)
       await client.patch(FireboltEngineClass, key(name), { type: "merge", body: { spec } });
     },
     engine: engineOf,
-    until: (name, check, describe, timeoutMs = 30_000) =>
+    until: (name, check, describe, timeoutMs = PATIENCE_MS) =>
       eventually(
         () => {
           const found = engineOf(name);
@@ -121,7 +125,18 @@ export async function openEngineLab(cluster: EngineControlPlane, prefix: string)
         },
         { timeoutMs, describe: `${namespace}/${name}: ${describe}` },
       ),
-    settled: (name, generation, timeoutMs = 30_000) =>
+    once: (name, check, describe) =>
+      eventually(
+        () => {
+          const found = history
+            .of("FireboltEngine", name)
+            .find(({ change, object }) => change === "stored" && check(object));
+          if (found === undefined) throw new Error(`the engine is ${JSON.stringify(engineOf(name).status)}`);
+          return found.object;
+        },
+        { timeoutMs: PATIENCE_MS, describe: `${namespace}/${name}: ${describe}` },
+      ),
+    settled: (name, generation, timeoutMs = PATIENCE_MS) =>
       eventually(
         () => {
           const found = engineOf(name);
@@ -129,9 +144,10 @@ export async function openEngineLab(cluster: EngineControlPlane, prefix: string)
           const left = leftovers(history, name, generation);
           if (left.length > 0) throw new Error(`still there: ${left.join(", ")}`);
           // Kinds are watched one by one: what the status tells may not have been shown yet.
-          const [target, count] = [lab.target(name), lab.pods(name, generation).length];
+          const addresses = lab.pods(name, generation).flatMap(({ status }) => status?.podIP ?? []);
+          const [target, count] = [lab.target(name), addresses.length];
           if (target !== generation || count !== found.spec?.replicas)
-            throw new Error(`the Service selects ${target}, and there are ${count} pods`);
+            throw new Error(`the Service selects ${target}, and there are ${count} pods with an address`);
           return found;
         },
         { timeoutMs, describe: `${namespace}/${name} settled on generation ${generation}` },

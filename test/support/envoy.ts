@@ -7,8 +7,8 @@ import { type ManagedProcess, openWorkspace, startProcess, type Workspace } from
 import { resolveAssets } from "../../dev/assets/resolver.ts";
 import { eventually } from "./cluster.ts";
 
-const READY_MS = 20_000;
-const VALIDATE_MS = 20_000;
+const READY_MS = 90_000;
+const VALIDATE_MS = 90_000;
 
 /** ENVOY_BINARY wins; otherwise the pinned release, fetched when it is not there. A missing Envoy is an error, never a skip. */
 export async function envoyBinary(): Promise<string> {
@@ -73,7 +73,7 @@ export async function startEnvoy(workspace: Workspace, options: EnvoyOptions): P
   const managed = startProcess(workspace, { name, binary, args });
   const admin = async (path: string, method: "GET" | "POST" = "GET"): Promise<string> => {
     const url = `http://127.0.0.1:${adminPort}${path}`;
-    const response = await fetch(url, { method, signal: AbortSignal.timeout(5_000) });
+    const response = await fetch(url, { method, signal: AbortSignal.timeout(60_000) });
     return response.text();
   };
   await managed.waitUntilReady(async () => (await admin("/ready")).startsWith("LIVE"), READY_MS);

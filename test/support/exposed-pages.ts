@@ -58,7 +58,7 @@ export async function envoyAndEnginePages(): Promise<string> {
   await using world = await openGatewayWorld();
   const standIn = await world.startEngine({ engine: "e" });
   world.publish("e", [standIn]);
-  const query = { method: "POST", body: "select 1", signal: AbortSignal.timeout(20_000) };
+  const query = { method: "POST", body: "select 1", signal: AbortSignal.timeout(60_000) };
   expect((await fetch(`http://127.0.0.1:${world.clientPort}/?engine=e`, query)).status).toBe(200);
   const stats = `http://127.0.0.1:${world.metricsPort}/stats/prometheus`;
   const answered = /envoy_http_downstream_rq_time_count\{envoy_http_conn_manager_prefix="gateway"\} [1-9]/;

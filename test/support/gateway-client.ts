@@ -2,6 +2,9 @@
 import { once } from "node:events";
 import { type IncomingHttpHeaders, request } from "node:http";
 
+/** Ends what hangs: longer than any agent holds a query. */
+const DEADLINE_MS = 150_000;
+
 export interface QueryOptions {
   /** Sent as the X-Firebolt-Engine header. */
   readonly engine?: string | undefined;
@@ -36,7 +39,7 @@ export class GatewayClient {
 
   /** Any answer is an answer; only a broken connection or a missed deadline fails. */
   async send(options: QueryOptions): Promise<QueryAnswer> {
-    const { engine, sql = "SELECT 42", path = "/", method = "POST", deadlineMs = 30_000 } = options;
+    const { engine, sql = "SELECT 42", path = "/", method = "POST", deadlineMs = DEADLINE_MS } = options;
     const deadline = AbortSignal.timeout(deadlineMs);
     const outgoing = request({
       host: "127.0.0.1",

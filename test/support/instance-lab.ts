@@ -16,7 +16,7 @@ export interface InstanceLab extends AsyncDisposable {
   provisioned(spec?: Parameters<Room["createInstance"]>[0], security?: "restricted"): Promise<Room>;
   /** Requests that the operator sends while `during` runs, as `verb resource`. */
   requestsDuring(during: () => Promise<void>): Promise<readonly string[]>;
-  /** All instances have come to rest: three passes without a request. */
+  /** All instances have come to rest: their pods are up, and three passes over each of them ask for nothing. */
   atRest(): Promise<unknown>;
   /** Lets the operator make this many more passes over the instances it has. */
   passes(count: number): Promise<void>;
@@ -44,10 +44,17 @@ export async function openInstanceLab(): Promise<InstanceLab> {
       return operator.requests.slice(before).map(({ verb, resource }) => `${verb} ${resource}`);
     },
     atRest: () =>
-      eventually(async () => (await lab.requestsDuring(() => lab.passes(3))).length === 0, {
-        timeoutMs: 120_000,
-        describe: "three passes without a request",
-      }),
+      eventually(
+        async () => {
+          await expectWorkloadsAtRest(cluster);
+          const { items } = (await cluster.api.expect({ path: INSTANCES })).body as {
+            readonly items: readonly unknown[];
+          };
+          expect(await lab.requestsDuring(() => lab.passes(3 * items.length))).toEqual([]);
+          await expectWorkloadsAtRest(cluster);
+        },
+        { timeoutMs: 200_000, describe: "instances at rest" },
+      ),
     async passes(count) {
       const before = operator.passes.length;
       await eventually(() => operator.passes.length >= before + count, { describe: `${count} more passes` });
@@ -55,6 +62,40 @@ export async function openInstanceLab(): Promise<InstanceLab> {
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
   return lab;
+}
+
+const INSTANCES = "/apis/compute.firebolt.io/v1alpha1/fireboltinstances";
+
+interface Workload {
+  readonly metadata: { readonly name: string; readonly generation: number };
+  readonly spec: { readonly replicas: number };
+  readonly status: {
+    readonly observedGeneration?: number;
+    readonly replicas?: number;
+    readonly readyReplicas?: number;
+    readonly updatedReplicas?: number;
+  };
+}
+
+/** Pods that are still on their way are looked at, and what they show is written down. */
+async function expectWorkloadsAtRest({ api }: InstanceCluster): Promise<void> {
+  for (const kind of ["deployments", "statefulsets"]) {
+    const { items } = (await api.expect({ path: `/apis/apps/v1/${kind}` })).body as {
+      readonly items: readonly Workload[];
+    };
+    for (const { metadata, spec, status } of items) {
+      const seen = [
+        status.observedGeneration,
+        status.replicas ?? 0,
+        status.readyReplicas ?? 0,
+        status.updatedReplicas ?? 0,
+      ];
+      expect([metadata.name, ...seen]).toEqual([
+        ...[metadata.name, metadata.generation],
+        ...[spec.replicas, spec.replicas, spec.replicas],
+      ]);
+    }
+  }
 }
 
 /** Its status and reason, as `True/AllComponentsReady`. */

@@ -27,7 +27,7 @@ export async function runHealthChecks(cases: readonly LuaCase[]): Promise<readon
 }
 
 async function healthOf(port: number, number: number): Promise<Health> {
-  const response = await fetch(`http://127.0.0.1:${port}/${number}`, { signal: AbortSignal.timeout(20_000) });
+  const response = await fetch(`http://127.0.0.1:${port}/${number}`, { signal: AbortSignal.timeout(60_000) });
   const text = await response.text();
   if (response.status !== 200) throw new Error(`case ${number}: the script failed: ${text}`);
   const [status = "", message = ""] = text.split("\n");

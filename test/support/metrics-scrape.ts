@@ -13,7 +13,7 @@ export interface ScrapeOptions {
   readonly accept?: string;
 }
 
-const TIMEOUT_MS = 15_000;
+const TIMEOUT_MS = 60_000;
 
 export function scrape(url: string, { token, accept }: ScrapeOptions = {}): Promise<ScrapeResponse> {
   const headers = {

@@ -9,6 +9,8 @@ import { clusterConfig } from "./test-client.ts";
 export interface LogLine {
   readonly level: "debug" | "info" | "error";
   readonly message: string;
+  /** On the monotonic clock. */
+  readonly atMs: number;
   readonly error?: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -70,6 +72,7 @@ function recordingLogger(lines: LogLine[], context: Readonly<Record<string, unkn
     lines.push({
       level,
       message,
+      atMs: performance.now(),
       fields: { ...context, ...fields },
       ...(error === undefined ? {} : { error: String(error) }),
     });

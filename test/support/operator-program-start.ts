@@ -59,7 +59,7 @@ function startProgram(program: string, settings: OperatorProgramSettings): Progr
   const lines: ProgramLine[] = [];
   if (child.stdout !== null) createInterface({ input: child.stdout }).on("line", (line) => lines.push(parseLine(line)));
   const ended = once(child, "close").then(() => child.signalCode ?? child.exitCode ?? -1);
-  const said = (event: string, timeoutMs = 20_000): Promise<ProgramLine> =>
+  const said = (event: string, timeoutMs = 90_000): Promise<ProgramLine> =>
     eventually(() => lines.find((line) => line.event === event) ?? false, {
       timeoutMs,
       describe: `"${event}" from ${settings.identity} in ${settings.namespace}, which said ${JSON.stringify(lines.slice(-3))}`,

@@ -8,7 +8,7 @@ import { stateFile } from "../../dev/playground/state-file.ts";
 import { eventually } from "./cluster.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const GONE_MS = 30_000;
+const GONE_MS = 90_000;
 
 export interface PlaygroundRun {
   readonly child: ChildProcess;

@@ -72,7 +72,7 @@ export async function startPluginCluster(): Promise<PluginCluster> {
           if (!rests || status.observedGeneration !== metadata?.generation) throw new Error(JSON.stringify(status));
           return engine;
         },
-        { timeoutMs: 60_000, describe: `engine ${name} at rest` },
+        { timeoutMs: 120_000, describe: `engine ${name} at rest` },
       ),
     async [Symbol.asyncDispose]() {
       client.close();

@@ -10,9 +10,9 @@ import { openPostgres, type PostgresConnection } from "../../dev/stand-ins/metad
 import { SYSTEM_PROGRAMS } from "../../dev/system/programs.ts";
 
 const SUPERUSER = "postgres";
-const INITDB_MS = 60_000;
-const READY_MS = 30_000;
-const QUERY_MS = 10_000;
+const INITDB_MS = 120_000;
+const READY_MS = 90_000;
+const QUERY_MS = 60_000;
 
 export interface Login {
   readonly user: string;

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { stringify } from "yaml";
 import { SYSTEM_PROGRAMS } from "../../dev/system/programs.ts";
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 
 export interface RuleGroup {
   readonly name: string;

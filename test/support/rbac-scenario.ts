@@ -9,7 +9,7 @@ import { eventually } from "./cluster.ts";
 import { engine, engineClass, instance } from "./manifests.ts";
 import { type Need, ownerNeeds, passedOn } from "./rbac-grants.ts";
 
-const PATIENCE = { timeoutMs: 90_000 };
+const PATIENCE = { timeoutMs: 150_000 };
 const MERGE = "application/merge-patch+json";
 /** Every kind of object that instances and engines own; engines own no other kind than instances do. */
 const CHILDREN = Object.values(KINDS).map((type) => collectionPath(type).slice(1));

@@ -22,7 +22,7 @@ export async function scrapersAreChecked(cluster: ControlPlane, api: Api, namesp
   const subjects = [{ kind: "ServiceAccount", name: "scraper", namespace }];
   await api.expect({ method: "POST", path: `${RBAC}/clusterroles`, body: { metadata, rules } });
   await api.expect({ method: "POST", path: `${RBAC}/clusterrolebindings`, body: { metadata, roleRef, subjects } });
-  await eventually(async () => expect(await scrape(token)).toBe(200), { timeoutMs: 60_000 });
+  await eventually(async () => expect(await scrape(token)).toBe(200), { timeoutMs: 120_000 });
 }
 
 function tokenOf(kubeconfig: string): string {
@@ -34,7 +34,7 @@ function tokenOf(kubeconfig: string): string {
 /** The status of one scrape. The certificate is the manager's own: nobody knows it. */
 function scrape(token: string | undefined): Promise<number> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const options = { rejectUnauthorized: false, headers, agent: false, signal: AbortSignal.timeout(10_000) };
+  const options = { rejectUnauthorized: false, headers, agent: false, signal: AbortSignal.timeout(60_000) };
   return new Promise((resolve, reject) => {
     request(`https://127.0.0.1:${PORT}/metrics`, options, (answer) => {
       answer.resume().once("end", () => resolve(answer.statusCode ?? 0));

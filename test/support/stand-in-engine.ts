@@ -8,7 +8,10 @@ import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 const MAIN = join(import.meta.dirname, "../../dev/stand-ins/engine/main.ts");
 const PORT = ENGINE_CONTRACT.ports;
 type EnginePort = (typeof PORT)[keyof typeof PORT];
-const READY_MS = 30_000;
+const READY_MS = 90_000;
+/** Ends what hangs: longer than any query of a test may go on after SIGTERM. */
+const GRACE_MS = 90_000;
+const PAGE_MS = 60_000;
 
 export interface StandInEngineOptions {
   readonly engine: string;
@@ -73,10 +76,11 @@ export async function startStandInEngine(workspace: Workspace, options: StandInE
   const managed = startProcess(workspace, {
     name: pod,
     binary: "/usr/bin/env",
+    graceMs: GRACE_MS,
     args: [...Object.entries(env).map(([key, value]) => `${key}=${value}`), ...program],
   });
   const get = (port: EnginePort, path: string): Promise<Response> =>
-    fetch(`http://${address}:${port}${path}`, { signal: AbortSignal.timeout(5_000) });
+    fetch(`http://${address}:${port}${path}`, { signal: AbortSignal.timeout(PAGE_MS) });
   if (options.waitUntilReady ?? true)
     await managed.waitUntilReady(
       async () => (await get(PORT.health, ENGINE_CONTRACT.endpoints.ready)).status === 200,
@@ -88,7 +92,7 @@ export async function startStandInEngine(workspace: Workspace, options: StandInE
     process: managed,
     async control(pathAndQuery) {
       const url = `http://${address}:${PORT.health}${pathAndQuery}`;
-      const response = await fetch(url, { method: "POST", signal: AbortSignal.timeout(5_000) });
+      const response = await fetch(url, { method: "POST", signal: AbortSignal.timeout(PAGE_MS) });
       if (!response.ok) throw new Error(`${pathAndQuery} of ${pod}: ${response.status} ${await response.text()}`);
     },
     get,

@@ -90,7 +90,7 @@ export async function startStandInMetadata(
 /** Asks whoever listens there, as the kubelet does. */
 export async function checkHealth(port: number): Promise<"SERVING" | "NOT_SERVING"> {
   const session = connect(`http://127.0.0.1:${port}`);
-  const signal = AbortSignal.timeout(3_000);
+  const signal = AbortSignal.timeout(30_000);
   try {
     await once(session, "connect", { signal });
     const stream = session.request({

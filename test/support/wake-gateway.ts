@@ -7,7 +7,7 @@ import { serialiseGatewayConfig } from "../../src/gateway/serialise.ts";
 import { type RunningEnvoy, startEnvoy } from "./envoy.ts";
 
 const AGENT_MAIN = new URL("wake-agent-start.ts", import.meta.url).pathname;
-const READY_MS = 30_000;
+const READY_MS = 90_000;
 const GIBIBYTE = 1024 ** 3;
 
 export interface WakeGatewayOptions {

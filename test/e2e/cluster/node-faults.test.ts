@@ -53,8 +53,8 @@ beforeAll(async () => {
 afterEach(async () => {
   faults += 1;
   const { succeeded } = load.tally;
-  await eventually(() => load.tally.succeeded > succeeded + QUERIES_AFTER, { timeoutMs: 60_000 });
-  await waitUntilReady(world.cluster, { instances: [INSTANCE], engines: [ENGINE], timeoutMs: 120_000 });
+  await eventually(() => load.tally.succeeded > succeeded + QUERIES_AFTER, { timeoutMs: 150_000 });
+  await waitUntilReady(world.cluster, { instances: [INSTANCE], engines: [ENGINE], timeoutMs: 240_000 });
   const engine = await settled(world, ENGINE);
   expect(engine.status?.currentGeneration).toBe(generation);
   expect(await serving()).toEqual(servingPods);
@@ -84,7 +84,7 @@ async function expectRepair(name: string): Promise<void> {
       expect(found?.metadata?.uid).not.toBe(metadata?.uid);
       expect(found).toBeDefined();
     },
-    { timeoutMs: 60_000, describe: `${name}, made again` },
+    { timeoutMs: 150_000, describe: `${name}, made again` },
   );
 }
 
@@ -120,7 +120,7 @@ async function readAccounts(): Promise<unknown> {
     database: text("database"),
     user: text("username"),
     password: text("password"),
-    deadlineMs: 5_000,
+    deadlineMs: 30_000,
   });
   try {
     return await connection.query("SELECT id, created_at FROM accounts ORDER BY id");
@@ -135,7 +135,7 @@ test("the pod of the database is deleted, and nothing of its data is lost", asyn
   const accounts = await readAccounts();
   expect(accounts).toHaveLength(1);
   await client.delete(pods, { namespace: NAMESPACE, name: DATABASE_POD }, call);
-  await eventually(async () => expect(await readAccounts()).toEqual(accounts), { timeoutMs: 90_000 });
+  await eventually(async () => expect(await readAccounts()).toEqual(accounts), { timeoutMs: 150_000 });
 });
 
 test("the operator is uninstalled and installed again, and takes over what it finds", async () => {

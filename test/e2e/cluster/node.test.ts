@@ -10,8 +10,8 @@ import { causeFault } from "../../support/e2e-node-control.ts";
 import { WEB_PORT, webDeployment, webStatefulSet } from "../../support/e2e-web-pods.ts";
 
 const SLOW = { timeoutMs: 120_000 };
-const KUBECTL_MS = 30_000;
-const REQUEST_MS = 10_000;
+const KUBECTL_MS = 120_000;
+const REQUEST_MS = 60_000;
 const PATHS: Readonly<Record<string, string>> = { Deployment: "apis/apps/v1", StatefulSet: "apis/apps/v1" };
 
 const { kubeconfig, controlSocket, images } = inject("e2e");

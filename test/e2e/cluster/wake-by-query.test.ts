@@ -39,7 +39,7 @@ async function untilAsleep(): Promise<FireboltEngine> {
       expect(await podsOf(world, `${LABEL.engine}=${NAME}`)).toEqual([]);
       return engine;
     },
-    { timeoutMs: 90_000, describe: "an engine that is stopped" },
+    { timeoutMs: 200_000, describe: "an engine that is stopped" },
   );
 }
 

@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 const POLL_MS = 50;
-const TIMEOUT_MS = 20_000;
+/** Ends what hangs: a machine may stand still for many seconds while nothing is wrong. */
+const TIMEOUT_MS = 60_000;
 
 /** Timeout, interval and description of a poll. */
 export interface EventuallyOptions {

@@ -10,6 +10,7 @@ import { eventResource } from "../../src/events/object.ts";
 import { ConfigMap } from "../../src/kinds/index.ts";
 import { createNamespace, eventually } from "../support/cluster.ts";
 import { startControlPlane } from "../support/control-plane.ts";
+import { watchLateness } from "../support/lateness.ts";
 import { type ManagerProcess, machineMs, QUICK_TIMING, startManager } from "../support/start-manager.ts";
 
 interface Harness extends AsyncDisposable {
@@ -87,7 +88,7 @@ afterEach(() => harness[Symbol.asyncDispose]());
 const { leaseMs, renewDeadlineMs, retryMs } = QUICK_TIMING;
 const stretchedRetryMs = 1.2 * retryMs;
 /** For a busy machine: starting work, requests in flight. */
-const SLACK_MS = 2_000;
+const SLACK_MS = 6_000;
 
 /** A monotonic time as wall time; never too early by more than the fraction of a millisecond. */
 const asWallMs = (atMs: number): number => atMs - machineMs() + Date.now();
@@ -97,6 +98,7 @@ const renewedMs = async (harness: Harness): Promise<number> =>
 
 test("a leader killed by SIGKILL is succeeded only when its lease has expired", async () => {
   const { a, b } = await startPair(harness);
+  using lateness = watchLateness();
   a.signal("SIGKILL");
   const killedMs = machineMs();
   expect(await a.exit).toBeNull();
@@ -104,7 +106,7 @@ test("a leader killed by SIGKILL is succeeded only when its lease has expired", 
   const leading = await b.said("leading");
   expect(asWallMs(leading.atMs) - lastMs).toBeGreaterThanOrEqual(leaseMs - 1);
   const first = await b.said("first-write");
-  expect(first.atMs - killedMs).toBeLessThan(leaseMs + 2 * stretchedRetryMs + SLACK_MS);
+  expect(first.atMs - killedMs).toBeLessThan(leaseMs + 2 * stretchedRetryMs + SLACK_MS + lateness.lostMs());
   expect((await harness.lease()).spec).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
   expect(await harness.turns()).toEqual(["a", "b"]);
 });
@@ -140,11 +142,13 @@ test("a leader whose event loop stalled past its lease writes nothing afterwards
 
 test("a leader that is stopped releases the lease, and the standby takes over within a retry period", async () => {
   const { a, b } = await startPair(harness);
+  using lateness = watchLateness();
   a.signal("SIGTERM");
   expect(await a.exit).toBe(0);
   const released = a.lines.find((line) => line["message"] === "lease released");
   const leading = await b.said("leading");
-  expect(leading.atMs - (released?.atMs ?? 0)).toBeLessThan(stretchedRetryMs + 1_000);
+  // Not when the lease would have run out.
+  expect(leading.atMs - (released?.atMs ?? 0)).toBeLessThan(stretchedRetryMs + SLACK_MS + lateness.lostMs());
   await b.said("first-write");
   expect((await harness.lease()).spec).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
   expect(await harness.turns()).toEqual(["a", "b"]);
@@ -180,13 +184,14 @@ test("a leader without an API server for longer than the renew deadline exits wi
   const { a, b } = await startPair(own);
   // It may have renewed once more before the server stopped, which only prolongs its lease.
   const lastMs = await renewedMs(own);
+  using lateness = watchLateness();
   await controlPlane.stopApiServer();
   const goneMs = machineMs();
   expect(await a.exit).toBe(1);
   const ended = await a.said("ended");
   expect(asWallMs(ended.atMs) - lastMs).toBeGreaterThanOrEqual(renewDeadlineMs - 1);
-  expect(ended.atMs - goneMs).toBeLessThan(leaseMs);
+  expect(ended.atMs - goneMs).toBeLessThan(leaseMs + lateness.lostMs());
   await controlPlane.startApiServer();
   await b.said("first-write");
   expect(await own.turns()).toEqual(["a", "b"]);
-}, 120_000);
+}, 300_000);

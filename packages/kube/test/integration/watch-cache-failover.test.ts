@@ -95,7 +95,7 @@ async function startReplica(identity: string, { proxied = false } = {}): Promise
     return stopped;
   };
   stops.push(stop);
-  await Promise.all([states, triggers].map((cache) => cache.whenSynced(AbortSignal.timeout(20_000))));
+  await Promise.all([states, triggers].map((cache) => cache.whenSynced(AbortSignal.timeout(90_000))));
   return {
     states,
     saw,
@@ -114,6 +114,8 @@ async function stalledStandby(): Promise<{ readonly leader: Replica; readonly st
   const leader = await startReplica("leader");
   const labels = { failover: "yes" };
   await leader.client.create(ConfigMap, { metadata: { name: "state", namespace, labels }, data: { phase: "stable" } });
+  // Two watches: nothing but this tells that the state comes before what is triggered.
+  await eventually(() => expect(phaseIn(leader)).toBe("stable"));
   await leader.client.create(Secret, { metadata: { name: "trigger", namespace, labels } });
   await eventually(() => expect(leader.saw).toEqual(["stable"]));
   const standby = await startReplica("standby", { proxied: true });

@@ -67,7 +67,8 @@ describe("a connection", () => {
     await Promise.all(Array.from({ length: 20 }, (_, i) => other.create(CONFIG_MAPS, map(namespace, `m${i}`, 4_000))));
     const { proxy, server } = await proxied();
     await using _proxy = proxy;
-    proxy.throttle(40_000);
+    // It must not be over before somebody has looked.
+    proxy.throttle(8_000);
     await using running = await runCache({
       kubeconfig,
       server,
@@ -79,7 +80,7 @@ describe("a connection", () => {
     expect([running.cache.synced, running.cache.size]).toEqual([false, 0]);
     proxy.throttle(Number.POSITIVE_INFINITY);
     proxy.cut();
-    await running.cache.whenSynced(AbortSignal.timeout(10_000));
+    await running.cache.whenSynced(AbortSignal.timeout(90_000));
     expect(running.cache.size).toBe(20);
     expect(running.emitted).toHaveLength(20);
   });
@@ -107,7 +108,7 @@ test("a watch accepted by a silent peer is reopened long before the idle timeout
   await other.create(CONFIG_MAPS, map(namespace, "goes"));
   const { proxy, server } = await proxied();
   await using _proxy = proxy;
-  const timings = { ...fast, openTimeoutMs: 300 };
+  const timings = { ...fast, openTimeoutMs: 2_000 };
   await using running = await runCache({ kubeconfig, server, namespaces: [namespace], timings });
   // The watch is reopened on a connection that is accepted and then stays silent; later ones work.
   proxy.blackhole(true);

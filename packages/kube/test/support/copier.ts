@@ -44,7 +44,7 @@ export async function expectCopies(copier: Copier, client: KubeClient, namespace
   await client.create(ConfigMap, { metadata: at("other"), data: { a: "1" } });
   const dataOf = async (name: string) => (await client.find(ConfigMap, at(name)))?.data;
 
-  await eventually(async () => expect(await dataOf("one-copy")).toEqual({ a: "1" }), { timeoutMs: 60_000 });
+  await eventually(async () => expect(await dataOf("one-copy")).toEqual({ a: "1" }), { timeoutMs: 120_000 });
   const copy = await client.get(ConfigMap, at("one-copy"));
   expect(copy.metadata?.ownerReferences).toMatchObject([
     { name: "one", uid: original.metadata?.uid, controller: true },

@@ -67,7 +67,7 @@ export async function runCache(options: RunningCacheOptions): Promise<RunningCac
     await running;
     client.close();
   };
-  if (unsynced !== true) await cache.whenSynced(AbortSignal.timeout(30_000));
+  if (unsynced !== true) await cache.whenSynced(AbortSignal.timeout(120_000));
   return {
     cache,
     client,

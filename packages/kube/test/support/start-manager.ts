@@ -57,7 +57,7 @@ export function startManager(
     exit,
     signal: (name) => child.kill(name),
     has: (event) => find(event) !== undefined,
-    said(event, timeoutMs = 30_000) {
+    said(event, timeoutMs = 90_000) {
       return eventually(() => find(event) ?? false, {
         timeoutMs,
         describe: `"${event}" from ${whole.identity}`,

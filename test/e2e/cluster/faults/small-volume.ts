@@ -10,7 +10,7 @@ import type { E2eContext } from "../../../support/e2e-platform.ts";
 const NAME = "faults-small-volume";
 /** Enough for a new database, whose pages count as memory of its pod. */
 const MEBIBYTES = 112;
-const MOUNT_MS = 10_000;
+const MOUNT_MS = 60_000;
 const SIZE = `${MEBIBYTES}Mi`;
 
 /** Of an instance whose built-in PostgreSQL uses the volume: no other has its class. */

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { parse } from "yaml";
 
-const DEADLINE_MS = 15_000;
+const DEADLINE_MS = 60_000;
 
 export interface Credentials {
   readonly url: string;

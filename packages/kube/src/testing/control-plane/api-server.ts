@@ -5,7 +5,7 @@ import { withFreePorts } from "./ports.ts";
 import { type ManagedProcess, startProcess } from "./process.ts";
 import type { Workspace } from "./workspace.ts";
 
-const READY_DEADLINE_MS = 60_000;
+const READY_DEADLINE_MS = 120_000;
 const SERVICE_RANGE = "10.96.0.0/16";
 const FIRST_SERVICE_ADDRESS = "10.96.0.1";
 

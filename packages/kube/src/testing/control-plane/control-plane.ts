@@ -11,7 +11,7 @@ import { startEtcd } from "./etcd.ts";
 import { type ManagedProcess, startProcess } from "./process.ts";
 import { openWorkspace, type Workspace } from "./workspace.ts";
 
-const COMPONENT_DEADLINE_MS = 60_000;
+const COMPONENT_DEADLINE_MS = 120_000;
 
 /**
  * Where the programs are: a folder that contains them by name (`etcd`, `kube-apiserver`, …), or a path for each name.

@@ -8,7 +8,7 @@ import { type Api, valueAt } from "./api-request.ts";
 const PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const FIELD_MANAGER = "control-plane";
 const POLL_MS = 50;
-const ESTABLISHED_DEADLINE_MS = 30_000;
+const ESTABLISHED_DEADLINE_MS = 90_000;
 
 /** Applies every CRD of a file or folder; returns their names. Other manifests in the files are an error. */
 export async function installCrds(api: Api, fileOrFolder: string): Promise<readonly string[]> {

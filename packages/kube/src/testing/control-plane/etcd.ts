@@ -7,7 +7,7 @@ import { withFreePorts } from "./ports.ts";
 import { type ManagedProcess, startProcess } from "./process.ts";
 import type { Workspace } from "./workspace.ts";
 
-const READY_DEADLINE_MS = 30_000;
+const READY_DEADLINE_MS = 120_000;
 
 export interface Etcd {
   readonly url: string;

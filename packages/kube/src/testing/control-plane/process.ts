@@ -9,7 +9,7 @@ import type { Workspace } from "./workspace.ts";
 
 const POLL_MS = 50;
 const GRACE_MS = 10_000;
-const KILL_DEADLINE_MS = 5_000;
+const KILL_DEADLINE_MS = 30_000;
 const TAIL_LINES = 20;
 
 /** A program to start. */
