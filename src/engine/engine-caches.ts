@@ -19,7 +19,6 @@ export interface EngineCaches {
 
 /** What a cache of this feature holds; the caller adds the client, the logger and the namespaces. */
 export type CacheSpec<T extends KubeObject> = Pick<CacheOptions<T>, "type" | "labelSelector" | "indexes" | "trim">;
-export type CacheWish<T extends KubeObject> = CacheSpec<T>;
 export type CreateCache = <T extends KubeObject>(spec: CacheSpec<T>) => ObjectCache<T>;
 
 export const INDEX = {

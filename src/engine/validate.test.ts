@@ -18,7 +18,7 @@ function bounds(ofEngine: object, ofClass?: object, limits = BOUNDS): string {
 }
 
 describe("resource bounds", () => {
-  test("#40: more than the maximum is rejected", () => {
+  test("more than the maximum is rejected", () => {
     expect(bounds({ requests: { cpu: "64" } })).toBe(
       `${AT}.requests[cpu]: Invalid value: "64": exceeds the maximum 32`,
     );
@@ -29,7 +29,7 @@ describe("resource bounds", () => {
     expect(bounds({ limits: { cpu: "32001m" } })).toContain("exceeds the maximum 32");
   });
 
-  test("#41: what is inherited names the class and the way out", () => {
+  test("what is inherited names the class and the way out", () => {
     expect(bounds({}, { limits: { memory: "300Gi" } })).toBe(
       `${AT}.limits[memory]: Invalid value: "300Gi": exceeds the maximum 256Gi; inherited from FireboltEngineClass "big", which resources of the engine's own would override`,
     );

@@ -6,7 +6,7 @@ import type { RuntimeMetrics, WatchMetrics } from "@firebolt-operator/kube/metri
 import { GROUP } from "../api/group.ts";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
 import { engineController } from "../engine/controller.ts";
-import { type CacheWish, createEngineCaches, type EngineCaches, INDEX } from "../engine/engine-caches.ts";
+import { type CacheSpec, createEngineCaches, type EngineCaches, INDEX } from "../engine/engine-caches.ts";
 import { engineClassController } from "../engineclass/controller.ts";
 import { instanceController } from "../instance/controller.ts";
 import { createInstanceCaches } from "../instance/instance-caches.ts";
@@ -33,7 +33,7 @@ export interface AddedControllers {
   whenSynced(signal: AbortSignal): Promise<void>;
 }
 
-type CreateFor = (reader: string) => <T extends KubeObject>(spec: CacheWish<T>) => ObjectCache<T>;
+type CreateFor = (reader: string) => <T extends KubeObject>(spec: CacheSpec<T>) => ObjectCache<T>;
 
 export function addControllers(manager: Manager, options: OperatorOptions, parts: ControllerParts): AddedControllers {
   const { logger, overrides = {} } = options;
@@ -130,7 +130,7 @@ function limitOf({ concurrency = {} }: OperatorOptions, name: ControllerName): {
 }
 
 function cacheScope<T extends KubeObject>(
-  { type }: CacheWish<T>,
+  { type }: CacheSpec<T>,
   { logger, namespaces, selector, overrides }: OperatorOptions,
   { clients, watches }: ControllerParts,
 ) {

@@ -11,7 +11,7 @@ import { DemandPoll } from "../engine/auto-stop/demand-poll.ts";
 import type { DemandSource } from "../engine/auto-stop/demand-source.ts";
 import { DEMAND_AT_ONCE } from "../engine/auto-stop/demand-turns.ts";
 import { demandReader, GATEWAY_PODS } from "../engine/auto-stop/gateway-pods.ts";
-import type { CacheWish } from "../engine/engine-caches.ts";
+import type { CacheSpec } from "../engine/engine-caches.ts";
 import { GATEWAY_PORTS } from "../gateway/ports.ts";
 import { WAKE_AGENT_CONTAINER } from "../gateway/wake-container.ts";
 import type { DemandMetrics } from "../metrics/process-series.ts";
@@ -21,7 +21,7 @@ export interface DemandPollParts {
   readonly rendering: Rendering;
   readonly engines: ObjectCache<FireboltEngine>;
   readonly instances: ObjectCache<FireboltInstance>;
-  readonly createCache: (wish: CacheWish<V1Pod>) => ObjectCache<V1Pod>;
+  readonly createCache: (spec: CacheSpec<V1Pod>) => ObjectCache<V1Pod>;
   readonly client: Pick<KubeClient, "podProxyGet">;
   readonly metrics: DemandMetrics;
   readonly logger: Logger;

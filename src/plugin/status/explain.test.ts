@@ -263,6 +263,7 @@ describe("instances that are ready", () => {
     spec: { metadata: { engineRegistration: false }, gateway: { metricsPort: 9090 }, metadataNG: false },
     status: {
       phase: "Ready",
+      ...(text === message ? { reported: { gateway: "hash of the cause" } } : {}),
       conditions: [condition("Ready", "True", "AllComponentsReady"), condition("GatewayReady", "True", "Ready", text)],
     },
   });
@@ -330,7 +331,11 @@ test.each([
     const instance: FireboltInstance = {
       metadata: { name: "i", namespace: "ns" },
       spec: { metadata: { engineRegistration: false }, gateway: { metricsPort: 9090 }, metadataNG: false },
-      status: { phase, conditions: [condition("MetadataReady", status, reason, why)] },
+      status: {
+        phase,
+        conditions: [condition("MetadataReady", status, reason, why)],
+        reported: { metadata: "hash of the cause" },
+      },
     };
     expect(explainOf(instance, [])).toMatchObject({ why, next: expect.stringMatching(next) });
     expect(explainInstance({ instance, pods: [], nowMs: NOW_MS, clusterArgs: ["--context", "c"] })?.why).toBe(

@@ -106,12 +106,12 @@ type Failing = ReturnType<typeof findCondition>;
  * One ready replica makes a component ready: a rollout that is stuck, or a missing replica, is reported all the same.
  */
 function troubleWhileReady({ instance, pods, nowMs }: InstanceFacts): Explanation | undefined {
-  const conditions = ["MetadataReady", "GatewayReady"].flatMap(
-    (type) => findCondition(instance.status?.conditions, type) ?? [],
-  );
-  const troubled = conditions.find(({ message }) =>
-    /, but (?:its rollout is stuck|something is wrong): /.test(message),
-  );
+  const { conditions, reported } = instance.status ?? {};
+  // The operator stores the hash of the cause that a condition shows.
+  const shown = { MetadataReady: reported?.metadata, GatewayReady: reported?.gateway };
+  const troubled = Object.entries(shown)
+    .flatMap(([type, cause]) => (cause === undefined ? [] : (findCondition(conditions, type) ?? [])))
+    .at(0);
   const problem = firstProblem(pods, nowMs);
   if (troubled === undefined && problem?.type !== "trouble") return undefined;
   const [namespace, name] = [namespaceOf(instance), nameOf(instance)];
