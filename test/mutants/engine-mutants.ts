@@ -24,7 +24,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "pods that fail their readiness probe are not probed",
-      file: "pod-state.ts",
+      file: "src/engine/pod-state.ts",
       find: 'return status?.phase !== "Pending" &&',
       replace:
         'if (status?.conditions?.some(({ type, status: value }) => type === "Ready" && value !== "True")) return false;\n' +
@@ -36,7 +36,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "pods of an unknown phase are not probed",
-      file: "pod-state.ts",
+      file: "src/engine/pod-state.ts",
       find: 'return status?.phase !== "Pending" && status?.phase !== "Succeeded" && status?.phase !== "Failed";',
       replace: 'return status?.phase === "Running";',
     },
@@ -45,7 +45,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "the drain trusts the cached list of pods",
-      file: "observe-drain.ts",
+      file: "src/engine/observe-drain.ts",
       find: "const pods = isSure ? cached : await world.listPods(identity, generation);",
       replace: "const pods = isSure || cached.length >= 0 ? cached : await world.listPods(identity, generation);",
     },
@@ -55,7 +55,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "the settle time is ignored",
-      file: "observe-drain.ts",
+      file: "src/engine/observe-drain.ts",
       find: "return drain.settleMs === 0 ? Math.min(knownMs, nowMs)",
       replace: "return drain.settleMs >= 0 ? Math.min(knownMs, nowMs)",
     },
@@ -65,7 +65,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "a probe from before the settle time counts",
-      file: "observe-drain.ts",
+      file: "src/engine/observe-drain.ts",
       find: "sinceMs: settledMs,",
       replace: "sinceMs: 0,",
     },
@@ -75,7 +75,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "a stray Service does not start the settle time again",
-      file: "compute/draining.ts",
+      file: "src/engine/compute/draining.ts",
       find: 'const step = isStray(s) ? ({ phase: "draining", switched: true } as const)',
       replace: 'const step = s.nowMs < 0 ? ({ phase: "draining", switched: true } as const)',
     },
@@ -85,7 +85,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "cleaning goes by the cached routing Service",
-      file: "observe.ts",
+      file: "src/engine/observe.ts",
       find: 'const mustRead = phase === "cleaning" || (cached === undefined && !isFirst);',
       replace: "const mustRead = cached === undefined && !isFirst;",
     },
@@ -95,7 +95,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "cleaning takes the absence of a StatefulSet from the cache",
-      file: "observe.ts",
+      file: "src/engine/observe.ts",
       find: '() => phase === "draining" || phase === "cleaning");',
       replace: '() => phase === "draining");',
     },
@@ -105,7 +105,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "pods without a StatefulSet are left",
-      file: "compute/repair.ts",
+      file: "src/engine/compute/repair.ts",
       find: '[{ kind: "Pod" as const, name, uid }],',
       replace: "[],",
     },
@@ -115,7 +115,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "pods without a StatefulSet are left where another owner has one of its name",
-      file: "observe-drain.ts",
+      file: "src/engine/observe-drain.ts",
       find: 'if (statefulSet.type === "live" || statefulSet.type === "terminating") return [];',
       replace: 'if (statefulSet.type !== "absent") return [];',
     },
@@ -124,7 +124,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "a pod that does not respond counts as idle",
-      file: "probe/judge-scrape.ts",
+      file: "src/engine/probe/judge-scrape.ts",
       find: 'return { queries: { type: "failing", cause: causeOf(error) }, responded: hasResponded(error) };',
       replace: 'return { queries: { type: "idle" }, responded: hasResponded(error) };',
     },
@@ -138,7 +138,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "a missing gauge counts as zero",
-      file: "probe/judge-scrape.ts",
+      file: "src/engine/probe/judge-scrape.ts",
       find: 'if (metrics.type === "missing")\n    return',
       replace:
         'if (metrics.type === "missing") return { type: "idle" };\n  if (metrics.type === "missing")\n    return',
@@ -152,7 +152,7 @@ const TAKEN_BACK: readonly Mutant[] = [
   noticed(
     {
       name: "a generation is taken back with pods that are not ready",
-      file: "compute/draining.ts",
+      file: "src/engine/compute/draining.ts",
       find: "s.draining === undefined || !s.drainingPods.allReady || s.drainingPods.wanted === 0)",
       replace: "s.draining === undefined || s.drainingPods.wanted === 0)",
     },
@@ -162,7 +162,7 @@ const TAKEN_BACK: readonly Mutant[] = [
   noticed(
     {
       name: "a generation is taken back from one that the spec asks for",
-      file: "compute/draining.ts",
+      file: "src/engine/compute/draining.ts",
       find: "if (differs(s.draining) || !differs(s.current)) return undefined;",
       replace: "if (differs(s.draining)) return undefined;",
     },
@@ -171,7 +171,7 @@ const TAKEN_BACK: readonly Mutant[] = [
   noticed(
     {
       name: "a generation is taken back that the spec does not ask for",
-      file: "compute/draining.ts",
+      file: "src/engine/compute/draining.ts",
       find: "if (differs(s.draining) || !differs(s.current)) return undefined;",
       replace: "if (!differs(s.current)) return undefined;",
     },
@@ -181,7 +181,7 @@ const TAKEN_BACK: readonly Mutant[] = [
   noticed(
     {
       name: "the number of a generation that was taken back from is used again",
-      file: "compute/next-status.ts",
+      file: "src/engine/compute/next-status.ts",
       find: "...(highest > current ? { highestGeneration: highest } : {}),",
       replace: "...(highest > current && drains ? { highestGeneration: highest } : {}),",
     },
@@ -194,7 +194,7 @@ const CONFIRMED: readonly Mutant[] = [
   noticed(
     {
       name: "the routing Service is moved by a status that is no longer stored",
-      file: "apply.ts",
+      file: "src/engine/apply.ts",
       find: "const isSure = generations.active < 0 ||",
       replace: "const isSure = generations.active >= -1 ||",
     },
@@ -204,7 +204,7 @@ const CONFIRMED: readonly Mutant[] = [
   noticed(
     {
       name: "the switch is made by a status that another process stored",
-      file: "apply.ts",
+      file: "src/engine/apply.ts",
       find: "(isForward && world.wroteLast(snapshot.engine))",
       replace: "isForward",
     },
@@ -214,7 +214,7 @@ const CONFIRMED: readonly Mutant[] = [
   noticed(
     {
       name: "a generation is deleted by a status that is no longer stored",
-      file: "apply.ts",
+      file: "src/engine/apply.ts",
       find: "(world.wroteLast(snapshot.engine) ? undefined : await movedOn(snapshot, world))",
       replace: "undefined",
     },
@@ -224,7 +224,7 @@ const CONFIRMED: readonly Mutant[] = [
   noticed(
     {
       name: "a generation is given up for an edit that was taken back",
-      file: "apply.ts",
+      file: "src/engine/apply.ts",
       find: "view.specGeneration === engine.metadata?.generation &&",
       replace: "engine.metadata !== undefined &&",
     },
@@ -234,7 +234,7 @@ const CONFIRMED: readonly Mutant[] = [
   noticed(
     {
       name: "the sweep acts on the cached view",
-      file: "sweep.ts",
+      file: "src/engine/sweep.ts",
       find: "view = await confirmView(world, identity);",
       replace: "view = cached;",
     },
@@ -244,7 +244,7 @@ const CONFIRMED: readonly Mutant[] = [
   noticed(
     {
       name: "a StatefulSet that only the cache misses is replaced",
-      file: "observe.ts",
+      file: "src/engine/observe.ts",
       find: 'return isAtRest(phase) || phase === "switching" ||',
       replace: 'return phase === "switching" ||',
     },
@@ -254,7 +254,7 @@ const CONFIRMED: readonly Mutant[] = [
   noticed(
     {
       name: "the sweep takes the draining generation",
-      file: "compute/sweep.ts",
+      file: "src/engine/compute/sweep.ts",
       find: "new Set([current, active, draining, view.routingTarget])",
       replace: "new Set([current, active, view.routingTarget])",
     },
@@ -264,7 +264,7 @@ const CONFIRMED: readonly Mutant[] = [
   noticed(
     {
       name: "cleaning leaves the draining generation in the status",
-      file: "compute/next-status.ts",
+      file: "src/engine/compute/next-status.ts",
       find: 'const drains = (phase === "draining" || phase === "cleaning") && draining !== undefined;',
       replace: "const drains = draining !== undefined;",
     },
@@ -281,7 +281,7 @@ const BUILT: readonly Mutant[] = [
   noticed(
     {
       name: "creating goes on with pods that are not ready",
-      file: "compute/creating.ts",
+      file: "src/engine/compute/creating.ts",
       find: "if (isThere && s.pods.allReady)",
       replace: "if (isThere)",
     },
@@ -290,7 +290,7 @@ const BUILT: readonly Mutant[] = [
   noticed(
     {
       name: "creating goes on without a StatefulSet",
-      file: "compute/creating.ts",
+      file: "src/engine/compute/creating.ts",
       find: "if (isThere && s.pods.allReady)",
       replace:
         "if (!isThere && s.engine.spec?.replicas === 0)\n" +
@@ -303,7 +303,7 @@ const BUILT: readonly Mutant[] = [
   noticed(
     {
       name: "objects are applied where none was seen",
-      file: "apply.ts",
+      file: "src/engine/apply.ts",
       find: "if (!exists) return created(kind",
       replace: 'if (!exists && (kind !== "ConfigMap" || object.metadata === undefined)) return created(kind',
     },
@@ -313,7 +313,7 @@ const BUILT: readonly Mutant[] = [
   noticed(
     {
       name: "an own object without its label is created again for ever",
-      file: "apply.ts",
+      file: "src/engine/apply.ts",
       find: "const isHidden = found !== undefined &&",
       replace: "const isHidden = found === undefined && object !== undefined &&",
     },
@@ -323,7 +323,7 @@ const BUILT: readonly Mutant[] = [
   noticed(
     {
       name: "an object without its label outlives a generation that is given up",
-      file: "observe.ts",
+      file: "src/engine/observe.ts",
       find: 'const mayBeGivenUp = phase === "creating" && isThere;',
       replace: 'const mayBeGivenUp = phase === "unknown" && isThere;',
     },
@@ -333,7 +333,7 @@ const BUILT: readonly Mutant[] = [
   noticed(
     {
       name: "the routing Service is repaired after the new generation is built",
-      file: "apply.ts",
+      file: "src/engine/apply.ts",
       find: "const serves = snapshot.generations.active >= 0;",
       replace: "const serves = snapshot.generations.active >= 1_000;",
     },
@@ -343,7 +343,7 @@ const BUILT: readonly Mutant[] = [
   noticed(
     {
       name: "a status that could not be written is written again",
-      file: "pass.ts",
+      file: "src/engine/pass.ts",
       find: "await applyStatus(last.decision, last.snapshot, world);\n",
       replace:
         'await (last.decision.type === "hold" ? orShowFailure(io, engine, last.decision.status.conditions, () => applyStatus(last.decision, last.snapshot, world)) : applyStatus(last.decision, last.snapshot, world));\n',
@@ -357,7 +357,7 @@ const DAMPED: readonly Mutant[] = [
   noticed(
     {
       name: "generations that nothing explains wait equally long",
-      file: "compute/damping.ts",
+      file: "src/engine/compute/damping.ts",
       find: "FIRST_WAIT_MS * 2 ** attempts",
       replace: "FIRST_WAIT_MS",
     },
@@ -367,7 +367,7 @@ const DAMPED: readonly Mutant[] = [
   noticed(
     {
       name: "generations that nothing explains do not wait",
-      file: "compute/damping.ts",
+      file: "src/engine/compute/damping.ts",
       find: "if (s.nowMs >= dueMs)",
       replace: "if (s.nowMs >= 0)",
     },
@@ -377,7 +377,7 @@ const DAMPED: readonly Mutant[] = [
   noticed(
     {
       name: "foreign edits are never forgotten",
-      file: "compute/damping.ts",
+      file: "src/engine/compute/damping.ts",
       find: "s.nowMs - createdMs >= FORGET_MS",
       replace: "s.nowMs - createdMs >= 1_000 * FORGET_MS",
     },
@@ -387,7 +387,7 @@ const DAMPED: readonly Mutant[] = [
   noticed(
     {
       name: "changes of the spec wait too",
-      file: "compute/damping.ts",
+      file: "src/engine/compute/damping.ts",
       find: "if (isExplained(s, rolloutHash, wanted))",
       replace: "if (s.nowMs < 0 && isExplained(s, rolloutHash, wanted))",
     },
@@ -397,7 +397,7 @@ const DAMPED: readonly Mutant[] = [
   noticed(
     {
       name: "after a crash the hash of the rollout is that of an older spec",
-      file: "compute/creating.ts",
+      file: "src/engine/compute/creating.ts",
       find: "const rollout = { rolloutHash, heldRollout: isThere",
       replace: "const rollout = { ...(isThere ? {} : { rolloutHash }), heldRollout: isThere",
     },
@@ -406,7 +406,7 @@ const DAMPED: readonly Mutant[] = [
   noticed(
     {
       name: "a query that meets a stop is ignored while the old generation drains",
-      file: "auto-stop/step.ts",
+      file: "src/engine/auto-stop/step.ts",
       find: 'decision.step === "drain-wait")',
       replace: 'decision.step === "drain-wait" && snapshot.nowMs < 0)',
     },
@@ -418,7 +418,7 @@ const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
       name: "the deletion of an object of the current generation triggers no reconcile",
-      file: "triggers.ts",
+      file: "src/engine/triggers.ts",
       find: "generation <= highest && generation !== current && generation !== active && generation !== draining;",
       replace: "generation <= highest && generation !== active && generation !== draining;",
     },
@@ -427,7 +427,7 @@ const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
       name: "the deletion of an object of the serving generation triggers no reconcile",
-      file: "triggers.ts",
+      file: "src/engine/triggers.ts",
       find: "generation <= highest && generation !== current && generation !== active && generation !== draining;",
       replace: "generation <= highest && generation !== draining;",
     },
@@ -436,7 +436,7 @@ const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
       name: "a pod that becomes ready triggers no reconcile",
-      file: "child-triggers.ts",
+      file: "src/engine/child-triggers.ts",
       find: 'status.conditions?.find(({ type }) => type === "Ready")?.status,',
       replace: "",
     },
@@ -445,7 +445,7 @@ const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
       name: "foreign changes of Services and ConfigMaps trigger no reconcile",
-      file: "child-triggers.ts",
+      file: "src/engine/child-triggers.ts",
       find: 'return event.origin !== "write";',
       replace: 'return event.origin !== "watch";',
     },
@@ -454,7 +454,7 @@ const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
       name: "a new StatefulSet without replicas triggers no reconcile",
-      file: "child-triggers.ts",
+      file: "src/engine/child-triggers.ts",
       find: 'event.origin === "write" && event.object.spec?.replicas !== 0) return false;',
       replace: 'event.origin === "write") return false;',
     },
@@ -463,7 +463,7 @@ const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
       name: "an edited StatefulSet triggers no reconcile",
-      file: "child-triggers.ts",
+      file: "src/engine/child-triggers.ts",
       find: "metadata?.uid,\n    metadata?.generation,",
       replace: "metadata?.uid,",
     },
@@ -472,7 +472,7 @@ const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
       name: "an instance that loses its endpoint triggers no reconcile",
-      file: "triggers.ts",
+      file: "src/engine/triggers.ts",
       find: "instance.status?.metadataEndpoint,",
       replace: "",
     },
@@ -481,7 +481,7 @@ const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
       name: "an edited class triggers no reconcile",
-      file: "triggers.ts",
+      file: "src/engine/triggers.ts",
       find: "[metadata?.uid, metadata?.generation, ready?.status, ready?.reason, ready?.message]",
       replace: "[metadata?.uid, ready?.status, ready?.reason, ready?.message]",
     },
@@ -490,7 +490,7 @@ const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
       name: "a wake request triggers no reconcile",
-      file: "triggers.ts",
+      file: "src/engine/triggers.ts",
       find: "    metadata?.annotations,\n    metadata?.labels,\n    metadata?.finalizers,",
       replace: "    metadata?.labels,\n    metadata?.finalizers,",
     },

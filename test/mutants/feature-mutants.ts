@@ -10,7 +10,7 @@ const CLASS = "src/engineclass/engineclass.test.ts";
 export const FEATURE_MUTANTS: readonly Mutant[] = [
   {
     name: "auto-stop takes a failed scrape for a quiet engine",
-    file: "auto-stop/decide.ts",
+    file: "src/engine/auto-stop/decide.ts",
     find: 'if (activity.type !== "read") return',
     replace: 'if (activity.type === "notProbed") return',
     killedBy: unit(
@@ -21,7 +21,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "auto-stop stops before the idle time is over",
-    file: "auto-stop/decide.ts",
+    file: "src/engine/auto-stop/decide.ts",
     find: "nowMs - lastActivityMs >= idleTimeoutMs &&",
     replace: "nowMs - lastActivityMs >= 0 &&",
     killedBy: unit(
@@ -32,7 +32,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a wake request changes a number of replicas that somebody chose",
-    file: "auto-stop/decide.ts",
+    file: "src/engine/auto-stop/decide.ts",
     find: " && (replicas === 0 || replicas === activeReplicas))",
     replace: ")",
     killedBy: unit(
@@ -43,7 +43,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "auto-stop raises an engine to its idle number",
-    file: "auto-stop/decide.ts",
+    file: "src/engine/auto-stop/decide.ts",
     find: " && replicas > idleReplicas)",
     replace: ")",
     killedBy: unit(
@@ -54,7 +54,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a wake stamp far in the future keeps an engine up",
-    file: "auto-stop/wake-stamp.ts",
+    file: "src/engine/auto-stop/wake-stamp.ts",
     find: "return ageMs < WAKE_FRESH_MS && ageMs >= -WAKE_AHEAD_MS;",
     replace: "return ageMs < WAKE_FRESH_MS;",
     killedBy: unit(
@@ -65,7 +65,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "demand wakes an engine that was already woken for it",
-    file: "auto-stop/wake-request.ts",
+    file: "src/engine/auto-stop/wake-request.ts",
     find: "return isServed(stampMs, sources) ? undefined :",
     replace: "return stampMs < 0 ? undefined :",
     killedBy: unit(
@@ -76,7 +76,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a wake stamp undoes the stop that followed it",
-    file: "auto-stop/step.ts",
+    file: "src/engine/auto-stop/step.ts",
     find: "return engine.spec?.replicas === 0 && isOn && !isKnown",
     replace: "return engine.spec?.replicas === 0 && !isOn && !isKnown",
     killedBy: unit(
@@ -87,7 +87,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a window past midnight belongs to the next day",
-    file: "auto-stop/schedule.ts",
+    file: "src/engine/auto-stop/schedule.ts",
     find: "isOn(days, modulo(day - 1, DAYS_PER_WEEK))",
     replace: "isOn(days, day)",
     killedBy: unit(
@@ -98,7 +98,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the policies of engine and class are merged",
-    file: "auto-stop/policy.ts",
+    file: "src/engine/auto-stop/policy.ts",
     find: "const block = ofEngine ?? ofClass;",
     replace: "const block = ofEngine?.enabled === true ? ofEngine : ofClass;",
     killedBy: unit(
@@ -109,7 +109,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the fingerprint hides edited annotations",
-    file: "drift/find-drift.ts",
+    file: "src/engine/drift/find-drift.ts",
     find: "if (annotations === undefined && isUntouchedRendering(live, wanted)) return undefined;",
     replace: "if (isUntouchedRendering(live, wanted)) return undefined;",
     killedBy: unit(
@@ -120,7 +120,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the fingerprint hides edits of the live StatefulSet",
-    file: "drift/rendered-hash.ts",
+    file: "src/engine/drift/rendered-hash.ts",
     find: "live.metadata?.generation === NEVER_EDITED",
     replace: "live.metadata?.generation !== 0",
     killedBy: unit(
@@ -131,7 +131,7 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "any DNS policy that is set counts as the default",
-    file: "drift/find-drift.ts",
+    file: "src/engine/drift/find-drift.ts",
     find: "&& dnsPolicy === undefined && DEFAULT_DNS_POLICIES",
     replace: "&& DEFAULT_DNS_POLICIES",
     killedBy: unit(
@@ -142,35 +142,35 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "labels of the StatefulSet are not compared",
-    file: "drift/find-drift.ts",
+    file: "src/engine/drift/find-drift.ts",
     find: "if (labels !== undefined) return labels;",
     replace: "",
     killedBy: unit(DRIFT, "labels of the set itself", ".toMatch() expects to receive a string, but got undefined"),
   },
   {
     name: "values of variables end up in events",
-    file: "drift/shown-values.ts",
+    file: "src/engine/drift/shown-values.ts",
     find: "return SHOWN.test(path) ? difference",
     replace: 'return path !== "" ? difference',
     killedBy: unit(DRIFT, "values of variables are hidden, long ones are cut", '-   "live": "(hidden)"'),
   },
   {
     name: "a pod that becomes ready triggers no reconcile",
-    file: "child-triggers.ts",
+    file: "src/engine/child-triggers.ts",
     find: 'status.conditions?.find(({ type }) => type === "Ready")?.status,',
     replace: "",
     killedBy: unit(TRIGGERS, "a pod event by readiness", "expected [] to have a length of 1 but got +0"),
   },
   {
     name: "an edit of a live StatefulSet triggers no reconcile",
-    file: "child-triggers.ts",
+    file: "src/engine/child-triggers.ts",
     find: "metadata?.uid,\n    metadata?.generation,\n    metadata?.labels,",
     replace: "metadata?.uid,\n    metadata?.labels,",
     killedBy: unit(TRIGGERS, "a StatefulSet event by its spec", "expected [] to have a length of 1 but got +0"),
   },
   {
     name: "an endpoint of the metadata service that changes triggers no reconcile",
-    file: "triggers.ts",
+    file: "src/engine/triggers.ts",
     find: "instance.status?.metadataEndpoint,\n",
     replace: "",
     killedBy: unit(
@@ -181,14 +181,14 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the deletion of the serving generation triggers no reconcile",
-    file: "triggers.ts",
+    file: "src/engine/triggers.ts",
     find: "generation !== current && generation !== active && generation !== draining",
     replace: "generation !== current && generation !== draining",
     killedBy: unit(TRIGGERS, "a deleted child: … that still serves", "expected [] to have a length of 1 but got +0"),
   },
   {
     name: "a child that loses its label triggers no reconcile",
-    file: "triggers.ts",
+    file: "src/engine/triggers.ts",
     find: "[event.object, event.previous].flatMap(",
     replace: "[event.object].flatMap(",
     killedBy: unit(

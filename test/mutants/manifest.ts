@@ -8,35 +8,35 @@ export const MUTANTS: readonly Mutant[] = [
   ...ENGINE_MUTANTS,
   {
     name: "the selector moves although pods became unready",
-    file: "compute/switching.ts",
+    file: "src/engine/compute/switching.ts",
     find: "if (!s.pods.allReady) {",
     replace: "if (s.pods.total < 0) {",
     killedBy: explored("rollout", "ready-before-switch"),
   },
   {
     name: "one ready pod counts as all",
-    file: "pod-state.ts",
+    file: "src/engine/pod-state.ts",
     find: "(total === wanted && ready === total)",
     replace: "ready > 0",
     killedBy: explored("rollout", "ready-only-when-serving"),
   },
   {
     name: "the switch is recorded without reading the selector back",
-    file: "compute/switching.ts",
+    file: "src/engine/compute/switching.ts",
     find: 'if (s.routing.type !== "live" || s.routing.target !== current) return flip(s);',
     replace: 'if (s.routing.type !== "live") return flip(s);',
     killedBy: explored("rollout", "routed-to-active-or-current"),
   },
   {
     name: "the old generation goes before it is drained",
-    file: "compute/draining.ts",
+    file: "src/engine/compute/draining.ts",
     find: '(s.drainProbe.type !== "drained" || isStray(s))',
     replace: '(s.drainProbe.type === "notProbed" || isStray(s))',
     killedBy: explored("rollout", "drained-before-deleted"),
   },
   {
     name: "a required drain is skipped",
-    file: "compute/switching.ts",
+    file: "src/engine/compute/switching.ts",
     find: 's.drain.required ? "draining" : "cleaning"',
     replace: '!s.drain.required ? "draining" : "cleaning"',
     killedBy: explored("rollout", "drained-before-deleted"),
@@ -44,7 +44,7 @@ export const MUTANTS: readonly Mutant[] = [
 
   {
     name: "objects are created before the intent is stored",
-    file: "compute/at-rest.ts",
+    file: "src/engine/compute/at-rest.ts",
     find: "function bump(s: EngineSnapshot, { instanceReady }: OpenGate, cause: Cause, { rollout }: Damping): EngineDecision {",
     replace:
       "function bump(s: EngineSnapshot, { instanceReady, effective, instance }: OpenGate, cause: Cause, { rollout }: Damping): EngineDecision {\n" +
@@ -56,7 +56,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a new generation starts while the old one drains",
-    file: "compute/compute-step.ts",
+    file: "src/engine/compute/compute-step.ts",
     find: 'case "draining":\n      return computeDraining(s);',
     replace:
       'case "draining": {\n      const gate = computeGates(s, s.phase);\n' +
@@ -66,14 +66,14 @@ export const MUTANTS: readonly Mutant[] = [
 
   {
     name: "readiness is looked at before the spec in creating",
-    file: "compute/creating.ts",
+    file: "src/engine/compute/creating.ts",
     find: "const cause = isThere ? mismatch",
     replace: "const cause = isThere && s.pods.allReady ? mismatch",
     killedBy: explored("rollout", "configuration-of-own-generation"),
   },
   {
     name: "switching waits for the instance",
-    file: "compute/compute-step.ts",
+    file: "src/engine/compute/compute-step.ts",
     find: 'case "switching":\n      return computeSwitching(s);',
     replace:
       'case "switching": {\n      const gate = computeGates(s, s.phase);\n' +
@@ -82,28 +82,28 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a missing routing Service is created for the generation that is not ready",
-    file: "compute/creating.ts",
+    file: "src/engine/compute/creating.ts",
     find: "return astray ? routingRepair(s, active) : routingIfMissing(s, active);",
     replace: "return astray ? routingRepair(s, active) : routingIfMissing(s, current);",
     killedBy: explored("meddling", "never-routed-to-unready"),
   },
   {
     name: "a doomed generation is deleted while queries go to it",
-    file: "compute/creating.ts",
+    file: "src/engine/compute/creating.ts",
     find: "...(active >= 0 && active !== current && selectsDoomed ? routingRepair(s, active) : {}),",
     replace: "",
     killedBy: explored("meddling", "serving-never-deleted"),
   },
   {
     name: "the routing Service is not repaired at rest",
-    file: "compute/at-rest.ts",
+    file: "src/engine/compute/at-rest.ts",
     find: ", ...routingRepair(s, active) };",
     replace: " };",
     killedBy: explored("meddling", "routing-repaired-at-once"),
   },
   {
     name: "the routing Service is written whatever its version",
-    file: "compute/repair.ts",
+    file: "src/engine/compute/repair.ts",
     find: 'if (routing.type === "live") return { routing: routingTo(s, generation, { type: "live", service: routing.service }) };',
     replace:
       'if (routing.type === "live") {\n    const { resourceVersion: _, ...metadata } = routing.service.metadata ?? {};\n' +
@@ -112,70 +112,70 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a status is written over one that the pass did not start from",
-    file: "status-write.ts",
+    file: "src/engine/status-write.ts",
     find: 'if (!isBase) return { type: "discarded" };',
     replace: "",
     killedBy: explored("formerLeader", "no-blind-overwrite"),
   },
   {
     name: "a generation is given up on the word of an old status",
-    file: "apply.ts",
+    file: "src/engine/apply.ts",
     find: "view === undefined || !isUnmoved(",
     replace: "view === undefined && !isUnmoved(",
     killedBy: explored("crashes", "sweep-takes-only-leftovers"),
   },
   {
     name: "a terminating StatefulSet counts as there",
-    file: "compute/mismatch.ts",
+    file: "src/engine/compute/mismatch.ts",
     find: 'case "terminating":\n      return {',
     replace: 'case "terminating":\n      if (child.object.metadata !== undefined) return undefined;\n      return {',
     killedBy: explored("editing", "observed-only-when-verified"),
   },
   {
     name: "the sweep forgets the serving generation",
-    file: "compute/sweep.ts",
+    file: "src/engine/compute/sweep.ts",
     find: "new Set([current, active, draining, view.routingTarget])",
     replace: "new Set([current, draining, view.routingTarget])",
     killedBy: explored("rollout", "serving-never-deleted"),
   },
   {
     name: "the sweep forgets the generation that queries go to",
-    file: "compute/sweep.ts",
+    file: "src/engine/compute/sweep.ts",
     find: "new Set([current, active, draining, view.routingTarget])",
     replace: "new Set([current, active, draining])",
     killedBy: guarded("keeps what is named, what queries go to and what is newer", "the sweep would delete"),
   },
   {
     name: "the sweep forgets its floor",
-    file: "compute/sweep.ts",
+    file: "src/engine/compute/sweep.ts",
     find: "generation < floor &&",
     replace: "generation >= 0 &&",
     killedBy: guarded("keeps what is named, what queries go to and what is newer", "the sweep would delete"),
   },
   {
     name: "the sweep takes what belongs to others",
-    file: "compute/sweep.ts",
+    file: "src/engine/compute/sweep.ts",
     find: "isOwnedBy(metadata, view.uid)",
     replace: 'view.uid !== ""',
     killedBy: guarded("leaves alone what is not the engine's", "the sweep would delete"),
   },
   {
     name: "nothing is swept",
-    file: "compute/sweep.ts",
+    file: "src/engine/compute/sweep.ts",
     find: "const orphans = children.filter(isOrphan);",
     replace: "const orphans = children.filter((child) => isOrphan(child) && floor < 0);",
     killedBy: explored("crashes", "leftovers-swept"),
   },
   {
     name: "the finalizer goes after a failed delete",
-    file: "deletion.ts",
+    file: "src/engine/deletion.ts",
     find: "if (errors.length > 0)",
     replace: "if (errors.length > 99)",
     killedBy: explored("deletion", "finalizer-goes-last"),
   },
   {
     name: "deletion trusts the cache about StatefulSets",
-    file: "deletion.ts",
+    file: "src/engine/deletion.ts",
     find: "found.push(...(CHILDREN[kind].listedOnDeletion ? await world.listChildren(kind, identity) : seen));",
     replace:
       "if (CHILDREN[kind].listedOnDeletion) await world.listChildren(kind, identity);\n      found.push(...seen);",
@@ -183,21 +183,21 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "deletion takes what belongs to others",
-    file: "deletion.ts",
+    file: "src/engine/deletion.ts",
     find: ".filter(({ metadata }) => isOwnedBy(metadata, uid));",
     replace: '.filter(({ metadata }) => isOwnedBy(metadata, uid) || uid !== "");',
     killedBy: explored("deletion", "foreign-objects-untouched"),
   },
   {
     name: "a stopped engine counts as stable",
-    file: "phase.ts",
+    file: "src/engine/phase.ts",
     find: 'return spec?.replicas === 0 ? "stopped" : "stable";',
     replace: 'return spec?.replicas === -1 ? "stopped" : "stable";',
     killedBy: explored("rollout", "stopped-means-zero"),
   },
   {
     name: "the status says before the verification that the spec runs",
-    file: "compute/draining.ts",
+    file: "src/engine/compute/draining.ts",
     find: "const status = advance(s, { phase: restPhase(s.engine.spec) });\n  const problem",
     replace:
       "const observedGeneration = s.engine.metadata?.generation ?? 0;\n" +
@@ -206,7 +206,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the end of a rollout confirms a spec that has moved on",
-    file: "compute/verified.ts",
+    file: "src/engine/compute/verified.ts",
     find: 'return next.type === "hold" && next.step === "verify" && Object.keys(next.ensure).length === 0 ? next.status : status;',
     replace:
       'return next.type === "broken" ? status : { ...status, observedGeneration: s.engine.metadata?.generation ?? 0 };',
@@ -214,7 +214,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the end of a rollout confirms the spec without instance and class",
-    file: "compute/verified.ts",
+    file: "src/engine/compute/verified.ts",
     find: 'if (gate.type === "closed") return status;',
     replace:
       'if (gate.type === "closed") return { ...status, observedGeneration: s.engine.metadata?.generation ?? 0 };',
@@ -222,14 +222,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "Ready is promised before queries arrive",
-    file: "compute/ready.ts",
+    file: "src/engine/compute/ready.ts",
     find: 'if (routing.type !== "live" || routing.target !== active)',
     replace: 'if (routing.type === "foreign")',
     killedBy: explored("meddling", "ready-only-when-serving"),
   },
   {
     name: "a closed gate lets objects through",
-    file: "compute/gates.ts",
+    file: "src/engine/compute/gates.ts",
     find: 'if (metadataEndpoint === undefined || metadataEndpoint === "") return',
     replace: 'if (metadataEndpoint === "") return',
     killedBy: explored("rollout", "closed-gate-changes-conditions-only"),

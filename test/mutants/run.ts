@@ -16,8 +16,7 @@ const COPIED = [
   "src",
   "packages",
   "dev/control-plane",
-  "test/model",
-  "test/support",
+  "test",
   "package.json",
   "tsconfig.json",
   "vitest.config.ts",
@@ -34,7 +33,7 @@ type Verdict =
 const wanted = process.argv.slice(2);
 const chosen = [...MUTANTS, ...KUBE_MUTANTS, ...FEATURE_MUTANTS].filter(
   (mutant) =>
-    wanted.length === 0 || wanted.some((part) => mutant.name.includes(part) || sourceOf(mutant).includes(part)),
+    wanted.length === 0 || wanted.some((part) => mutant.name.includes(part) || mutant.file.includes(part)),
 );
 const waiting = [...chosen];
 const startedMs = performance.now();
@@ -74,10 +73,6 @@ async function linkPackages(folder: string): Promise<void> {
     await symlink(join(folder, "packages", name), join(to, WORKSPACE, name));
 }
 
-function sourceOf({ file }: Mutant): string {
-  return /^(src|packages)\//.test(file) ? file : `src/engine/${file}`;
-}
-
 function tell(mutant: Mutant, verdict: Verdict): void {
   const { name } = mutant;
   if (verdict.type === "killed") {
@@ -85,11 +80,11 @@ function tell(mutant: Mutant, verdict: Verdict): void {
     return;
   }
   failures += 1;
-  console.error(`${verdict.type.toUpperCase().padEnd(9)} ${name} [${sourceOf(mutant)}]\n${verdict.detail}`);
+  console.error(`${verdict.type.toUpperCase().padEnd(9)} ${name} [${mutant.file}]\n${verdict.detail}`);
 }
 
 async function judge(mutant: Mutant, folder: string): Promise<Verdict> {
-  const path = join(folder, sourceOf(mutant));
+  const path = join(folder, mutant.file);
   const original = await readFile(path, "utf8");
   const occurrences = original.split(mutant.find).length - 1;
   if (occurrences !== 1) return { type: "broken", detail: `the text to replace occurs ${occurrences} times` };

@@ -6,7 +6,7 @@ import { renderGatewayConfig } from "../../src/gateway/gateway-config.ts";
 import { serialiseGatewayConfig } from "../../src/gateway/serialise.ts";
 import { type RunningEnvoy, startEnvoy } from "./envoy.ts";
 
-const AGENT_MAIN = new URL("wake-agent-start.ts", import.meta.url).pathname;
+const AGENT_MAIN = new URL("./wake-agent-start.ts", import.meta.url).pathname;
 const READY_MS = 90_000;
 const GIBIBYTE = 1024 ** 3;
 
