@@ -1,5 +1,5 @@
-# The operator's image: one bundled file on a Node without a shell or a package manager. `node dev/image/build.ts` makes the same image
-# without a container engine; `node dev/image/build-dockerfile.ts` builds this one with buildah and looks at the result.
+# The operator's image: one bundled file on a Node without a shell or a package manager. `node dev/images/build.ts` makes the same image
+# without a container engine; `node dev/images/build-dockerfile.ts` builds this one with buildah and looks at the result.
 #
 # The bases are tags that move: for a build that can be repeated pass both by digest (NODE_IMAGE=…@sha256:…), and VERSION, REVISION and
 # CREATED. Where there is no internet, name mirrors of the bases: NODE_IMAGE needs Node 24 with npm, BASE_IMAGE needs Node 24 at /nodejs/bin/node. A registry of your own goes into the secret npmrc, its
@@ -20,7 +20,7 @@ COPY . .
 COPY --from=base /nodejs/bin/node /base/node
 ARG REVISION=unknown
 ARG CREATED=1970-01-01T00:00:00Z
-RUN node dev/image/build.ts --files /image --node /base/node --revision "${REVISION}" --created "${CREATED}"
+RUN node dev/images/build.ts --files /image --node /base/node --revision "${REVISION}" --created "${CREATED}"
 
 FROM base
 ARG VERSION=0.0.0

@@ -1,12 +1,12 @@
-// Four kinds of test, told apart by where they live: beside the code (unit), against a real control plane (integration), of the whole
-// program with simulated pods (e2e), and of the whole platform on a real node (cluster; inside scripts/private-machine.sh).
+// The ending of a file's name says in which project it runs: beside the code and below test/ *.test.ts (unit), against a real control plane
+// (integration), of the whole program with simulated pods (e2e), on a real node inside dev/sandbox/sandbox.sh (cluster, faults).
 import { defineConfig } from "vitest/config";
-import { LaneSequencer } from "./test/support/lane-sequencer.ts";
+import { LaneSequencer } from "./test/harness/vitest/lane-sequencer.ts";
 
 export default defineConfig({
   test: {
     sequence: { sequencer: LaneSequencer },
-    setupFiles: ["test/support/end-with-vitest.ts"],
+    setupFiles: ["test/harness/vitest/exit-with-vitest.ts"],
     projects: [
       {
         test: {
@@ -17,10 +17,10 @@ export default defineConfig({
             "packages/*/test/model/**/*.test.ts",
             "packages/*/scripts/**/*.test.ts",
             "dev/**/*.test.ts",
-            "test/model/**/*.test.ts",
-            "test/support/**/*.test.ts",
+            "test/**/*.test.ts",
             "scripts/**/*.test.ts",
           ],
+          exclude: ["test/**/*.{integration,e2e,cluster,faults}.test.ts", "**/node_modules/**"],
           // No bound of the product: these end what hangs, on a machine that may itself stand still for seconds. A poll gives up before
           // its test does, so that a failure says what was waited for.
           testTimeout: 60_000,
@@ -31,8 +31,8 @@ export default defineConfig({
       {
         test: {
           name: "integration",
-          include: ["test/integration/**/*.test.ts", "packages/*/test/integration/**/*.test.ts"],
-          globalSetup: ["test/support/shared-control-plane.ts"],
+          include: ["test/**/*.integration.test.ts", "packages/*/test/integration/**/*.test.ts"],
+          globalSetup: ["test/harness/control-plane/shared-control-plane.ts"],
           fileParallelism: false,
           // As above: several steps of Helm or of a control plane on a machine that does other things too.
           testTimeout: 300_000,
@@ -42,8 +42,7 @@ export default defineConfig({
       {
         test: {
           name: "e2e",
-          include: ["test/e2e/**/*.test.ts"],
-          exclude: ["test/e2e/cluster/**"],
+          include: ["test/**/*.e2e.test.ts"],
           fileParallelism: false,
           testTimeout: 600_000,
           hookTimeout: 600_000,
@@ -52,9 +51,8 @@ export default defineConfig({
       {
         test: {
           name: "cluster",
-          include: ["test/e2e/cluster/**/*.test.ts"],
-          exclude: ["test/e2e/cluster/faults/**"],
-          globalSetup: ["test/support/e2e-cluster.ts"],
+          include: ["test/**/*.cluster.test.ts"],
+          globalSetup: ["test/cluster/support/set-up.ts"],
           fileParallelism: false,
           testTimeout: 600_000,
           hookTimeout: 600_000,
@@ -66,8 +64,8 @@ export default defineConfig({
           name: "faults",
           // Faults wait for most of their time, and wait side by side.
           maxConcurrency: 64,
-          include: ["test/e2e/cluster/faults/**/*.test.ts"],
-          globalSetup: ["test/support/e2e-cluster.ts"],
+          include: ["test/**/*.faults.test.ts"],
+          globalSetup: ["test/cluster/support/set-up.ts"],
           fileParallelism: false,
           // Only ends what hangs: most of it is waiting for a turn, and for a node that may be busy with other things.
           testTimeout: 2_400_000,

@@ -1,10 +1,10 @@
 // What engines cost the API server, on a real control plane with simulated nodes: requests per engine from creation to
 // Ready and for one graceful roll, and requests at rest. Options: --engines N --idle SECONDS. Runs below
-// scripts/private-network.sh.
+// dev/sandbox/network.sh.
 import { parseArgs } from "node:util";
-import { startEngineControlPlane } from "../test/support/engine-control-plane.ts";
-import { openEngineLab } from "../test/support/engine-lab.ts";
-import { countEngineRequests, REQUEST_BUDGET } from "../test/support/engine-requests.ts";
+import { startEngineControlPlane } from "../test/engine/support/engine-control-plane.ts";
+import { openEngineLab } from "../test/engine/support/engine-harness.ts";
+import { countEngineRequests, REQUEST_BUDGET } from "../test/engine/support/request-counts.ts";
 
 export async function run(args: readonly string[]): Promise<object> {
   const { values } = parseArgs({

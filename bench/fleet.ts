@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, totalmem } from "node:os";
 import { dirname, join } from "node:path";
-import { measureFailOver } from "./fleet/fail-over.ts";
+import { measureFailOver } from "./fleet/failover.ts";
 import { type Candidate, runFleet } from "./fleet/fleet-run.ts";
 import { measureGateway } from "./fleet/gateway.ts";
 import { measureLargeCluster } from "./fleet/large-cluster.ts";

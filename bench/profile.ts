@@ -5,8 +5,8 @@
 // profiled.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { mapProgram, OPERATOR_BUNDLE, versionDefinitions } from "../dev/image/bundle.ts";
-import { readSourceVersion } from "../dev/image/source-version.ts";
+import { mapProgram, OPERATOR_BUNDLE, versionDefinitions } from "../dev/images/bundle.ts";
+import { readSourceVersion } from "../dev/images/source-version.ts";
 import { type CpuProfile, summarizeCpu } from "./profile/cpu-profile.ts";
 import { type HeapSnapshot, summarizeHeap } from "./profile/heap-snapshot.ts";
 import type { Share } from "./profile/shares.ts";

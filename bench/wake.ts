@@ -8,10 +8,10 @@ import { text } from "node:stream/consumers";
 
 const ROOT = join(import.meta.dirname, "..");
 
-/** Below scripts/private-network.sh, because simulated pods have addresses only there. */
+/** Below dev/sandbox/network.sh, because simulated pods have addresses only there. */
 export async function run(args: readonly string[]): Promise<object> {
   const program = [process.execPath, join(import.meta.dirname, "processes/wake.ts"), ...args];
-  const child = spawn(join(ROOT, "scripts/private-network.sh"), program, {
+  const child = spawn(join(ROOT, "dev/sandbox/network.sh"), program, {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "inherit"],
   });

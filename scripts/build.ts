@@ -3,8 +3,8 @@
 // project is published there is none, and no link is made up. $FIREBOLT_RELEASE_URL is the address that the archives will be downloaded from.
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { bundleProgram, OPERATOR_BUNDLE, versionDefinitions } from "../dev/image/bundle.ts";
-import { readSourceVersion } from "../dev/image/source-version.ts";
+import { bundleProgram, OPERATOR_BUNDLE, versionDefinitions } from "../dev/images/bundle.ts";
+import { readSourceVersion } from "../dev/images/source-version.ts";
 import { packPlugin } from "./plugin-archives.ts";
 
 const PLUGIN = { entry: "src/plugin/main.ts", outFile: "dist/kubectl-firebolt.mjs" };

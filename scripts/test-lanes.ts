@@ -9,7 +9,7 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import { LANES } from "../test/support/lane-sequencer.ts";
+import { LANES } from "../test/harness/vitest/lane-sequencer.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

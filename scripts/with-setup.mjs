@@ -17,9 +17,9 @@ const INSTALLED = join(ROOT, "node_modules", ".package-lock.json");
 
 const VITEST = join("node_modules", "vitest", "vitest.mjs");
 /** Tests and benchmarks run in a network namespace: nothing they send leaves the machine. */
-const SANDBOX_NETWORK = ["sh", "scripts/private-network.sh"];
+const SANDBOX_NETWORK = ["sh", "dev/sandbox/network.sh"];
 /** Cluster tests run a whole cluster in a sandbox. */
-const SANDBOX = ["sh", "scripts/private-machine.sh"];
+const SANDBOX = ["sh", "dev/sandbox/sandbox.sh"];
 const CLUSTER = {
   with: ["kubelet", "kube-proxy", "coredns", "envoy", "helm"],
   system: ["containerd", "runc", "cni", "nft", "postgres"],
@@ -180,7 +180,7 @@ async function main([name, ...args]) {
     if (ready !== 0) return ready;
   }
   if (command.system !== undefined) {
-    const ready = await run(NODE, ["dev/system/main.ts", ...command.system], ["ignore", "inherit", "inherit"]);
+    const ready = await run(NODE, ["dev/assets/system/main.ts", ...command.system], ["ignore", "inherit", "inherit"]);
     if (ready !== 0) return ready;
   }
   const [program, ...rest] = command.run(args);

@@ -19,7 +19,7 @@ setTimeout(() => writeFileSync("node_modules/.package-lock.json", "{}"), 300);
 
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), "with-setup-test-"));
-  for (const folder of ["scripts", "dev/assets", "dev/playground", "dev/system"])
+  for (const folder of ["scripts", "dev/assets", "dev/playground", "dev/assets/system"])
     mkdirSync(join(project, folder), { recursive: true });
   cpSync(join(import.meta.dirname, "with-setup.mjs"), join(project, "scripts/with-setup.mjs"));
   write("package.json", '{ "type": "module" }');
@@ -81,7 +81,7 @@ test("the exit code is passed on", async () => {
 
 test("programs that cannot be had end the run before it starts", async () => {
   write("dev/assets/main.ts", "process.exitCode = 1;");
-  write("dev/system/main.ts", 'console.log("started");');
+  write("dev/assets/system/main.ts", 'console.log("started");');
   expect(await start("bench").ended).toMatchObject({ code: 1, stdout: "" });
 });
 

@@ -2,9 +2,9 @@
 // Reads the status of engines, whichever operator writes it.
 import { type DeepReadonly, silentLogger } from "@firebolt-operator/kube";
 import { createObjectCache, type ObjectCache } from "@firebolt-operator/kube/cache";
-import { FireboltEngine } from "../../src/api/engine.ts";
-import { FireboltInstance } from "../../src/api/instance.ts";
-import { engine as engineManifest, instance as instanceManifest } from "../../test/support/manifests.ts";
+import { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
+import { FireboltInstance } from "../../src/api/firebolt-instance/instance.ts";
+import { engine as engineManifest, instance as instanceManifest } from "../../test/harness/fixtures/manifests.ts";
 import { FLEET_NAMESPACE, type Harness } from "./harness.ts";
 
 const SENDERS = 16;

@@ -1,14 +1,14 @@
 // The measurement of the budget: one fleet through its five phases, with this operator and any other program in turn,
 // each on a fresh control plane, with the floor measured right before.
 import { loadavg } from "node:os";
-import type { Values } from "../../test/support/helm.ts";
+import type { Values } from "../../test/harness/helm/helm.ts";
 import { createInstance, engineNames, isReadyOn, openFleet } from "./engine-fleet.ts";
 import { type Floor, type FloorTemplate, measureFloor, readTemplate } from "./floor.ts";
 import { FLEET_NAMESPACE, type Harness, openHarness, type Progress } from "./harness.ts";
 import { type Operator, type OwnOptions, startOtherOperator, startOwnOperator } from "./operator.ts";
 import { measurePhases, type Phase, type PhaseResult } from "./phases.ts";
 import type { Memory } from "./process-meter.ts";
-import { untilQuiet } from "./quiet.ts";
+import { untilQuiet } from "./until-quiet.ts";
 
 /** The measured program: this operator as the chart runs it, or any other as a shell command. */
 export type Candidate =

@@ -4,7 +4,7 @@ import { type KubeObject, type ObjectMeta, type ResourceType, silentLogger } fro
 import { createObjectCache } from "@firebolt-operator/kube/cache";
 import type { V1Pod } from "../../src/api/generated/kubernetes.ts";
 import { LABEL } from "../../src/api/labels.ts";
-import { configMaps, pods, services, statefulSets } from "../../src/engine/kinds.ts";
+import { configMaps, pods, services, statefulSets } from "../../src/engine/cluster/kinds.ts";
 import { inParallel } from "./engine-fleet.ts";
 import type { Harness } from "./harness.ts";
 

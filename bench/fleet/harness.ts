@@ -8,10 +8,10 @@ import { defineResource, type KubeObject } from "@firebolt-operator/kube";
 import { createKubeClient, type KubeClient, loadKubeconfig } from "@firebolt-operator/kube/client";
 import { type ControlPlane, startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { addNodes } from "../../dev/control-plane/nodes.ts";
-import { namespaces } from "../../dev/platform/namespace.ts";
-import { startMetricsServer } from "../../test/support/engine-metrics-server.ts";
-import { type Helm, openHelm, type RenderedObject, type Values } from "../../test/support/helm.ts";
-import { buildProgram, PROGRAM } from "../../test/support/operator-process.ts";
+import { namespaces } from "../../dev/deploy/namespace.ts";
+import { type Helm, openHelm, type RenderedObject, type Values } from "../../test/harness/helm/helm.ts";
+import { startMetricsServer } from "../../test/harness/pods/engine-metrics-server.ts";
+import { buildProgram, PROGRAM } from "../../test/harness/programs/operator-process.ts";
 import { type AuditCounter, openAuditCounter } from "./audit-counter.ts";
 
 const ROOT = join(import.meta.dirname, "../..");

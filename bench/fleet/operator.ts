@@ -6,8 +6,8 @@ import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ENVIRONMENT, V8_FLAGS } from "../../dev/image/operator-image.ts";
-import { managerArgs } from "../../test/support/chart-flags.ts";
+import { ENVIRONMENT, V8_FLAGS } from "../../dev/images/operator-image.ts";
+import { managerArgs } from "../../test/harness/helm/chart-flags.ts";
 import { type Harness, SYSTEM_NAMESPACE } from "./harness.ts";
 import { meterProcess, type ProcessMeter } from "./process-meter.ts";
 

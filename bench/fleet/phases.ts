@@ -2,13 +2,13 @@
 // CPU, memory and requests of the operator.
 import { loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
+import { countEverybody, since } from "./all-requests.ts";
 import type { Counts, RequestCount } from "./audit-counter.ts";
 import { type EngineFleet, engineNames, image, isReadyOn, isStopped } from "./engine-fleet.ts";
-import { countEverybody, since } from "./everybody.ts";
 import type { Harness } from "./harness.ts";
 import type { Operator } from "./operator.ts";
 import { meterProcess } from "./process-meter.ts";
-import { untilQuiet } from "./quiet.ts";
+import { untilQuiet } from "./until-quiet.ts";
 
 export const PHASES = ["create", "roll", "idle", "stop", "delete"] as const;
 export type Phase = (typeof PHASES)[number];

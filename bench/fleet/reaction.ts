@@ -3,9 +3,9 @@
 // until all are stable.
 import { silentLogger } from "@firebolt-operator/kube";
 import { createObjectCache } from "@firebolt-operator/kube/cache";
-import { FireboltEngineClass } from "../../src/api/engine-class.ts";
-import { FireboltInstance } from "../../src/api/instance.ts";
-import { engineClass as classManifest, instance as instanceManifest } from "../../test/support/manifests.ts";
+import { FireboltEngineClass } from "../../src/api/firebolt-engine/engine-class.ts";
+import { FireboltInstance } from "../../src/api/firebolt-instance/instance.ts";
+import { engineClass as classManifest, instance as instanceManifest } from "../../test/harness/fixtures/manifests.ts";
 import {
   type EngineCheck,
   type EngineFleet,
@@ -15,11 +15,11 @@ import {
   isReadyOn,
   openFleet,
 } from "./engine-fleet.ts";
+import { openSightings } from "./first-events.ts";
 import { FLEET_NAMESPACE, type Harness, openHarness, type Progress } from "./harness.ts";
 import { startOwnOperator } from "./operator.ts";
 import { type Percentiles, percentiles } from "./percentiles.ts";
 import { measure, type PhaseResult } from "./phases.ts";
-import { openSightings } from "./sightings.ts";
 
 export interface Reaction {
   readonly engines: number;

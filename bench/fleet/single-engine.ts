@@ -2,10 +2,10 @@
 // next generation, without the start of its pod (from the first event of the StatefulSet until the pod is ready).
 import { setTimeout as sleep } from "node:timers/promises";
 import { createInstance, type EngineFleet, image, isReadyOn, openFleet } from "./engine-fleet.ts";
+import { openSightings, type Sightings } from "./first-events.ts";
 import { openHarness, type Progress } from "./harness.ts";
 import { startOwnOperator } from "./operator.ts";
 import { type Percentiles, percentiles } from "./percentiles.ts";
-import { openSightings, type Sightings } from "./sightings.ts";
 
 export interface SingleEngine {
   /** Milliseconds, without the start of the pods. */

@@ -4,10 +4,13 @@ import { silentLogger, systemClock } from "@firebolt-operator/kube";
 import { inspectPair, PairHolder } from "@firebolt-operator/kube/certificates";
 import { createKubeClient, loadKubeconfig } from "@firebolt-operator/kube/client";
 import { createAuthority } from "@firebolt-operator/kube/testing";
-import { createAdmissionServer } from "../../src/admission/admission-server.ts";
-import { createJudges } from "../../src/admission/judges.ts";
-import { kubeLookups } from "../../src/admission/lookups.ts";
-import { renderWebhookConfigurations, type WebhookConfigurations } from "../../src/admission/webhook-configurations.ts";
+import { createJudges } from "../../src/admission/judges/create-judges.ts";
+import { kubeLookups } from "../../src/admission/judges/lookups.ts";
+import {
+  renderWebhookConfigurations,
+  type WebhookConfigurations,
+} from "../../src/admission/registration/webhook-configurations.ts";
+import { createAdmissionServer } from "../../src/admission/server/admission-server.ts";
 
 export interface Ready {
   /** `https://127.0.0.1:port`, and the CA of its certificate. */

@@ -10,17 +10,17 @@ import { createKubeClient, type KubeClient, loadKubeconfig } from "@firebolt-ope
 import { openWorkspace } from "@firebolt-operator/kube/testing";
 import { startControlPlane } from "../../dev/control-plane/control-plane.ts";
 import { addNodes } from "../../dev/control-plane/nodes.ts";
-import { FireboltEngine } from "../../src/api/engine.ts";
-import { FireboltInstance } from "../../src/api/instance.ts";
+import { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
+import { FireboltInstance } from "../../src/api/firebolt-instance/instance.ts";
 import { ANNOTATION } from "../../src/api/labels.ts";
 import { wakeAgentRules } from "../../src/gateway/wake-container.ts";
-import { eventually } from "../../test/support/cluster.ts";
-import { startMetricsServer } from "../../test/support/engine-metrics-server.ts";
-import { GatewayClient } from "../../test/support/gateway-client.ts";
-import { buildEngineOperator } from "../../test/support/operator-engine.ts";
-import { openAuditLog } from "../../test/support/wake-audit.ts";
-import { startNamespaceDns } from "../../test/support/wake-dns.ts";
-import { startWakeGateway } from "../../test/support/wake-gateway.ts";
+import { eventually } from "../../test/harness/control-plane/requests.ts";
+import { GatewayClient } from "../../test/harness/envoy/gateway-client.ts";
+import { buildEngineOperator } from "../../test/harness/operator/engine-operator.ts";
+import { startMetricsServer } from "../../test/harness/pods/engine-metrics-server.ts";
+import { openAuditLog } from "../../test/wake/support/audit.ts";
+import { startNamespaceDns } from "../../test/wake/support/dns.ts";
+import { startWakeGateway } from "../../test/wake/support/gateway.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const NAMESPACE = "wake-bench";

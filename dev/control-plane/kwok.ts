@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ComponentProgram } from "@firebolt-operator/kube/testing";
 
-/** Simulated pods get their addresses from here: local to the private network of scripts/private-network.sh. */
+/** Simulated pods get their addresses from here: local to the private network of dev/sandbox/network.sh. */
 const POD_RANGE = "10.64.0.0/16";
 
 const STAGES = join(import.meta.dirname, "kwok");

@@ -1,7 +1,7 @@
 // The command line of `npm start`. Pure.
 import { parseArgs } from "node:util";
-import type { NamedImage } from "../platform/image-values.ts";
-import { SAMPLE } from "../platform/sample.ts";
+import type { NamedImage } from "../deploy/image-values.ts";
+import { SAMPLE } from "../deploy/sample.ts";
 
 /** Where the platform runs. `automatic` takes a real cluster where that is possible, else simulated nodes. */
 export type TargetChoice =

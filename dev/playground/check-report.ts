@@ -1,5 +1,5 @@
 // The figures of `npm start -- --check` as one line of JSON, and whether they are good. Pure.
-import type { Mode } from "./place.ts";
+import type { Mode } from "./target.ts";
 
 export interface CheckTimes {
   /** Seconds from the start until the API server listed a node. */

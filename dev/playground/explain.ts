@@ -1,9 +1,9 @@
 // The text that `npm start` prints once the platform is up: the first query and its result, how to use the platform from another terminal,
 // and what to try. Pure.
 import type { Style } from "../../src/plugin/terminal/style.ts";
-import { ENGINE_HEADER } from "../platform/query.ts";
-import { SAMPLE } from "../platform/sample.ts";
-import type { Mode } from "./place.ts";
+import { ENGINE_HEADER } from "../deploy/query.ts";
+import { SAMPLE } from "../deploy/sample.ts";
+import type { Mode } from "./target.ts";
 
 export interface Explanation {
   readonly mode: Mode;

@@ -1,16 +1,16 @@
 // One run of the playground from the first step to the last: opens a target, installs the operator, brings the sample platform up, shows it
 // and waits for Ctrl-C, or checks it. Everything it has started is stopped when it returns, also when it fails.
-import { connect } from "../platform/connection.ts";
-import { query } from "../platform/query.ts";
-import { applySample, SAMPLE } from "../platform/sample.ts";
+import { connect } from "../deploy/connection.ts";
+import { query } from "../deploy/query.ts";
+import { applySample, SAMPLE } from "../deploy/sample.ts";
 import type { CheckFacts, CheckTimes, SentQuery } from "./check-report.ts";
 import { explainText, simulatedText } from "./explain.ts";
 import { type Interrupt, untilAborted } from "./interrupt.ts";
-import type { ProgressOutput } from "./narrator.ts";
-import { type Decision, type OpenedTarget, type OpenTargetOptions, openTarget } from "./open-place.ts";
-import type { Target } from "./place.ts";
+import { type Decision, type OpenedTarget, type OpenTargetOptions, openTarget } from "./open-target.ts";
+import type { ProgressOutput } from "./progress-output.ts";
 import { CHECK_QUERIES, FIRST_QUERY, sendQueries, wrongAnswer } from "./queries.ts";
 import { showUntilReady } from "./status-view.ts";
+import type { Target } from "./target.ts";
 import { provideTools } from "./tools.ts";
 
 export interface PlayOptions {

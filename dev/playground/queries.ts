@@ -1,6 +1,6 @@
 // The queries that the playground sends: each is computed by an engine and its answer is known, so that a wrong answer is seen as well as
 // a missing one.
-import { parseRows, query } from "../platform/query.ts";
+import { parseRows, query } from "../deploy/query.ts";
 import type { SentQuery } from "./check-report.ts";
 
 /** The one that is shown, and what it comes to. Every engine understands it, stand-in or real. */

@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Arguments, HELP, parseArguments } from "./arguments.ts";
 import { renderReport } from "./check-report.ts";
+import { cleanUpFolder } from "./clean-up.ts";
 import { type Interrupt, listenForInterrupt } from "./interrupt.ts";
-import { createProgressOutput, type ProgressOutput, surviveClosedTerminal } from "./narrator.ts";
-import { type Decision, decide } from "./open-place.ts";
+import { type Decision, decide } from "./open-target.ts";
 import { play } from "./play.ts";
+import { createProgressOutput, type ProgressOutput, surviveClosedTerminal } from "./progress-output.ts";
 import { CHECK_QUERIES } from "./queries.ts";
 import { claimState, FOLDER_PREFIX, ownState, releaseState, stateFile } from "./state-file.ts";
-import { cleanUpFolder } from "./sweep.ts";
 
 const EXIT = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 

@@ -5,7 +5,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import { link, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { cacheFolder } from "../assets/cache.ts";
-import { cleanUpFolder } from "./sweep.ts";
+import { cleanUpFolder } from "./clean-up.ts";
 
 /** Of the folder of every playground. */
 export const FOLDER_PREFIX = "firebolt-playground-";

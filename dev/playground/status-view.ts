@@ -4,10 +4,10 @@ import type { PlatformView } from "../../src/plugin/status/platform-view.ts";
 import { renderTree } from "../../src/plugin/status/render-tree.ts";
 import { createLiveScreen } from "../../src/plugin/terminal/live-screen.ts";
 import type { Terminal } from "../../src/plugin/terminal/terminal.ts";
-import type { Connection } from "../platform/connection.ts";
-import { waitUntilReady } from "../platform/ready.ts";
-import { SAMPLE } from "../platform/sample.ts";
-import type { ProgressOutput } from "./narrator.ts";
+import type { Connection } from "../deploy/connection.ts";
+import { waitUntilReady } from "../deploy/ready.ts";
+import { SAMPLE } from "../deploy/sample.ts";
+import type { ProgressOutput } from "./progress-output.ts";
 
 const WANTED = { instances: [SAMPLE.instance], engines: SAMPLE.engines };
 

@@ -1,9 +1,9 @@
 // The chart that holds nothing but the CRDs, so that they can be upgraded apart from the operator. Made from the same
 // manifests as config/crd.
 
-import { buildCrd, crdFileName, toYaml } from "../../src/api/crd.ts";
-import type { KindDefinition } from "../../src/api/kind-definition.ts";
-import type { StructuralSchema } from "../../src/api/schema.ts";
+import { buildCrd, crdFileName, toYaml } from "../../src/api/schema/crd.ts";
+import type { KindDefinition } from "../../src/api/schema/kind-definition.ts";
+import type { StructuralSchema } from "../../src/api/schema/schema.ts";
 import { HEADER } from "./crd.ts";
 
 export const KUBE_VERSION = ">=1.29.0-0";

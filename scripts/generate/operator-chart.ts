@@ -1,7 +1,7 @@
 // Chart.yaml of the operator's chart: its version is the package's, and the images it can lead to are the built-in ones. The rest of
 // that chart is written by hand.
 
-import { toYaml } from "../../src/api/crd.ts";
+import { toYaml } from "../../src/api/schema/crd.ts";
 import { KUBE_VERSION } from "./chart.ts";
 import { HEADER } from "./crd.ts";
 import { listImages } from "./image-list.ts";

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { buildCrd, crdFileName } from "../../src/api/crd.ts";
-import type { StructuralSchema } from "../../src/api/schema.ts";
+import { buildCrd, crdFileName } from "../../src/api/schema/crd.ts";
+import type { StructuralSchema } from "../../src/api/schema/schema.ts";
 import { CRD_METADATA } from "./chart.ts";
 import { DEFINITIONS, POD_TEMPLATE_FILE, parsePodTemplateFile, renderFromDefinitions } from "./outputs.ts";
 

@@ -1,10 +1,11 @@
 // Every generated file as text, by its path from the root of the repository. Reads only what it is given: running it twice
 // gives the same texts.
-import { crdFileName } from "../../src/api/crd.ts";
-import { engineDefinition } from "../../src/api/engine.ts";
-import { engineClassDefinition } from "../../src/api/engine-class.ts";
-import { instanceDefinition } from "../../src/api/instance.ts";
-import type { StructuralSchema } from "../../src/api/schema.ts";
+
+import { engineDefinition } from "../../src/api/firebolt-engine/engine.ts";
+import { engineClassDefinition } from "../../src/api/firebolt-engine/engine-class.ts";
+import { instanceDefinition } from "../../src/api/firebolt-instance/instance.ts";
+import { crdFileName } from "../../src/api/schema/crd.ts";
+import type { StructuralSchema } from "../../src/api/schema/schema.ts";
 import { renderCrdChart } from "./chart.ts";
 import { renderCrd } from "./crd.ts";
 import { IMAGE_LIST_FILE, renderImageList } from "./image-list.ts";

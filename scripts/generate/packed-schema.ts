@@ -1,7 +1,7 @@
 // The reduced pod template schema as a module that the program can carry: deflated to a few kilobytes, because the manager holds the
 // whole program in memory and only the subcommand `crds` reads it.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import type { StructuralSchema } from "../../src/api/schema.ts";
+import type { StructuralSchema } from "../../src/api/schema/schema.ts";
 
 export const PACKED_SCHEMA_FILE = "src/api/generated/packed-pod-template.ts";
 

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { StructuralSchema } from "../../src/api/schema.ts";
+import type { StructuralSchema } from "../../src/api/schema/schema.ts";
 import type { OpenApi, OpenApiSchema } from "./openapi.ts";
 import { POD_TEMPLATE_FILE, parsePodTemplateFile } from "./outputs.ts";
 import { buildPodTemplateSchema } from "./pod-template.ts";

@@ -1,8 +1,9 @@
 // Turns Kubernetes' PodTemplateSpec into the structural schema that the CRDs embed: references resolved, descriptions
 // dropped, and of the published defaults only those that belong in a stored fragment. Throws on anything unforeseen, so
 // that a new Kubernetes version cannot change the CRDs unnoticed.
-import type { JsonValue, StructuralSchema } from "../../src/api/schema.ts";
-import { QUANTITY_PATTERN } from "../../src/api/schema-builders.ts";
+
+import { QUANTITY_PATTERN } from "../../src/api/schema/builders.ts";
+import type { JsonValue, StructuralSchema } from "../../src/api/schema/schema.ts";
 import { type OpenApi, type OpenApiSchema, refOf, schemaNamed } from "./openapi.ts";
 
 const CORE = "io.k8s.api.core.v1.";

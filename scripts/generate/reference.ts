@@ -1,8 +1,9 @@
 // Writes the reference page of a kind: one table row per field, from the same schema as the CRD. Pod templates are named,
 // not spelled out.
-import { DAY_DURATION_PATTERN, GO_DURATION_PATTERN } from "../../src/api/go-duration.ts";
-import type { KindDefinition } from "../../src/api/kind-definition.ts";
-import type { StructuralSchema } from "../../src/api/schema.ts";
+
+import type { KindDefinition } from "../../src/api/schema/kind-definition.ts";
+import type { StructuralSchema } from "../../src/api/schema/schema.ts";
+import { DAY_DURATION_PATTERN, GO_DURATION_PATTERN } from "../../src/api/values/go-duration.ts";
 
 interface Field {
   readonly path: string;

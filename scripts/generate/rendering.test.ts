@@ -1,7 +1,7 @@
 // Small inputs through the writers of the chart, the reference page and the Kubernetes types: what comes out, literally.
 import { describe, expect, test } from "vitest";
-import type { KindDefinition } from "../../src/api/kind-definition.ts";
-import { int32, object, required, string } from "../../src/api/schema-builders.ts";
+import { int32, object, required, string } from "../../src/api/schema/builders.ts";
+import type { KindDefinition } from "../../src/api/schema/kind-definition.ts";
 import { CRD_METADATA, renderCrdChart } from "./chart.ts";
 import { renderKubernetesTypes } from "./kubernetes-types.ts";
 import type { OpenApi, OpenApiSchema } from "./openapi.ts";

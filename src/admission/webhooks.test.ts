@@ -10,9 +10,9 @@ import { createProbes } from "@firebolt-operator/kube/serving";
 import { createAuthority } from "@firebolt-operator/kube/testing";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { post, serverPair } from "../../test/support/admission-loopback.ts";
-import { hookOf, parseResponse, review } from "../../test/support/admission-review.ts";
-import { engineClass } from "../../test/support/manifests.ts";
+import { post, serverPair } from "../../test/admission/support/loopback.ts";
+import { hookOf, parseResponse, review } from "../../test/admission/support/review-fixtures.ts";
+import { engineClass } from "../../test/harness/fixtures/manifests.ts";
 import { createProductMetrics } from "../metrics/product-metrics.ts";
 import { createWebhooks } from "./webhooks.ts";
 

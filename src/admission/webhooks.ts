@@ -13,13 +13,13 @@ import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "@f
 import type { Registry } from "prom-client";
 import { FIELD_MANAGER } from "../api/group.ts";
 import type { OperatorIdentity } from "../api/operator-defaults.ts";
-import type { ResourceBounds } from "../engine/validate.ts";
-import { createAdmissionMetrics } from "./admission-metrics.ts";
-import { type AdmissionServer, createAdmissionServer } from "./admission-server.ts";
-import { HOOKS } from "./hooks.ts";
-import { createJudges } from "./judges.ts";
-import { kubeLookups } from "./lookups.ts";
-import { serviceHosts } from "./webhook-configurations.ts";
+import type { ResourceBounds } from "../engine/model/validate.ts";
+import { createJudges } from "./judges/create-judges.ts";
+import { kubeLookups } from "./judges/lookups.ts";
+import { HOOKS } from "./registration/hooks.ts";
+import { serviceHosts } from "./registration/webhook-configurations.ts";
+import { createAdmissionMetrics } from "./server/admission-metrics.ts";
+import { type AdmissionServer, createAdmissionServer } from "./server/admission-server.ts";
 
 /** Where the serving certificate comes from: `--webhook-cert-mode`. */
 export type CertificateMode =

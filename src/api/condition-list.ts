@@ -1,8 +1,9 @@
 // The conditions of a status as a list: one entry per type; the transition time changes only with the status. Pure:
 // verdicts and the time are arguments.
-import { CONDITION_MESSAGE_MAX_LENGTH, type Condition } from "./conditions.ts";
-import { plainText } from "./plain-text.ts";
+
 import type { ConditionReason } from "./reasons.ts";
+import { CONDITION_MESSAGE_MAX_LENGTH, type Condition } from "./schema/condition.ts";
+import { plainText } from "./values/plain-text.ts";
 
 export interface Verdict<Type extends string = string, Reason extends string = ConditionReason> {
   readonly type: Type;

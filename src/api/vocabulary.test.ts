@@ -204,7 +204,7 @@ describe("engine contract", () => {
     endpoints.live,
     endpoints.ready,
   ])("%s is spelled once", (word) => {
-    const files = [...PRODUCT, ...sources(["dev/stand-ins/**/*.ts", "dev/image/**/*.ts", "dev/playground/**/*.ts"])];
+    const files = [...PRODUCT, ...sources(["dev/stand-ins/**/*.ts", "dev/images/**/*.ts", "dev/playground/**/*.ts"])];
     expect(filesWith(files, new RegExp(`["'\`][^"'\`\\n]*${spelled(word).source}`))).toEqual([]);
   });
 
@@ -213,7 +213,7 @@ describe("engine contract", () => {
   });
 
   test.each([ports.query, ports.health])("port %i is spelled once", (port) => {
-    const files = [...PRODUCT, ...sources(["dev/stand-ins/**/*.ts", "dev/image/**/*.ts", "dev/playground/**/*.ts"])];
+    const files = [...PRODUCT, ...sources(["dev/stand-ins/**/*.ts", "dev/images/**/*.ts", "dev/playground/**/*.ts"])];
     expect(filesWith(files, spelled(String(port)))).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 // The entry point: selects the subcommand, runs it, and sets the exit code. A subcommand is loaded on demand: the wake
 // agent runs in every gateway pod and must not hold the manager in memory.
-import { SettingError, UsageError } from "./flags.ts";
+import { SettingError, UsageError } from "./flags/flag-table.ts";
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -8,11 +8,11 @@ const EXIT_USAGE = 2;
 type Subcommand = (args: readonly string[]) => Promise<number>;
 
 const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
-  manager: async (args) => (await import("./manager.ts")).runManager(args),
-  crds: async (args) => (await import("./crds.ts")).runCrds(args),
-  render: async (args) => (await import("./render.ts")).runRender(args),
-  sleep: async (args) => (await import("./sleep.ts")).runSleep(args),
-  "wake-agent": async (args) => (await import("./wake-agent.ts")).runWakeAgent(args),
+  manager: async (args) => (await import("./commands/manager.ts")).runManager(args),
+  crds: async (args) => (await import("./commands/crds.ts")).runCrds(args),
+  render: async (args) => (await import("./commands/render.ts")).runRender(args),
+  sleep: async (args) => (await import("./commands/sleep.ts")).runSleep(args),
+  "wake-agent": async (args) => (await import("./commands/wake-agent.ts")).runWakeAgent(args),
 };
 const DEFAULT_SUBCOMMAND = "manager";
 
@@ -30,11 +30,11 @@ async function main(argv: readonly string[]): Promise<number> {
 }
 
 async function usageOf(subcommand: string | undefined): Promise<string> {
-  if (subcommand === "wake-agent") return (await import("./wake-agent.ts")).WAKE_AGENT_USAGE;
-  if (subcommand === "crds") return (await import("./crds.ts")).CRDS_USAGE;
-  if (subcommand === "render") return (await import("./render.ts")).RENDER_USAGE;
-  if (subcommand === "sleep") return (await import("./sleep.ts")).SLEEP_USAGE;
-  return (await import("./manager.ts")).MANAGER_USAGE;
+  if (subcommand === "wake-agent") return (await import("./commands/wake-agent.ts")).WAKE_AGENT_USAGE;
+  if (subcommand === "crds") return (await import("./commands/crds.ts")).CRDS_USAGE;
+  if (subcommand === "render") return (await import("./commands/render.ts")).RENDER_USAGE;
+  if (subcommand === "sleep") return (await import("./commands/sleep.ts")).SLEEP_USAGE;
+  return (await import("./commands/manager.ts")).MANAGER_USAGE;
 }
 
 /** A stack trace does not help with a wrong setting. */

@@ -1,6 +1,6 @@
 // Parses the value of one flag, for the operator and the kubectl plugin. Values have Go's syntax, as those of kubectl
 // do.
-import { goDurationMs } from "../api/go-duration.ts";
+import { goDurationMs } from "../api/values/go-duration.ts";
 
 export type FlagValueType = "string" | "boolean" | "integer" | "number" | "duration";
 

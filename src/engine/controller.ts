@@ -4,16 +4,21 @@ import type { KubeClient } from "@firebolt-operator/kube/client";
 import { type Controller, type WatchSource, watch } from "@firebolt-operator/kube/controller";
 import type { EventSink } from "@firebolt-operator/kube/events";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
-import type { DemandSource } from "./auto-stop/demand-source.ts";
+import type { DemandSource } from "./auto-stop/demand/demand-source.ts";
 import { Evaluations } from "./auto-stop/evaluations.ts";
-import { CHILD_KINDS, CHILDREN, type ChildKind, PODS } from "./child-kinds.ts";
-import type { EngineCaches } from "./engine-caches.ts";
-import { kubeWorld, type StoredVersions } from "./kube-world.ts";
+import type { EngineCaches } from "./cluster/caches.ts";
+import { kubeWorld, type StoredVersions } from "./cluster/kube-world.ts";
+import {
+  engineOfDeclared,
+  engineOfEngineEvent,
+  enginesOfClassEvent,
+  enginesOfInstanceEvent,
+} from "./cluster/triggers.ts";
 import { type EngineMetrics, noEngineMetrics } from "./metrics-hooks.ts";
-import { runEnginePass } from "./pass.ts";
+import { CHILD_KINDS, CHILDREN, type ChildKind, PODS } from "./model/child-kinds.ts";
+import type { ResourceBounds } from "./model/validate.ts";
+import { runEnginePass } from "./pass/pass.ts";
 import type { QueryProber } from "./probe/query-probe.ts";
-import { engineOfDeclared, engineOfEngineEvent, enginesOfClassEvent, enginesOfInstanceEvent } from "./triggers.ts";
-import type { ResourceBounds } from "./validate.ts";
 
 export interface EngineControllerDeps {
   readonly client: KubeClient;

@@ -1,9 +1,9 @@
 // Metrics hooks of the engine reconciler. No series and no names here; src/metrics turns these calls into them.
 
-import type { DeepReadonly } from "../api/deep-readonly.ts";
-import type { EngineStatus } from "../api/engine-status.ts";
-import type { Removal } from "./decision.ts";
-import type { EngineKey } from "./world.ts";
+import type { EngineStatus } from "../api/firebolt-engine/status.ts";
+import type { DeepReadonly } from "../api/values/deep-readonly.ts";
+import type { EngineKey } from "./cluster/world.ts";
+import type { Removal } from "./model/decision.ts";
 
 /** How one pass past initialisation ended. */
 export interface EnginePassRecord {

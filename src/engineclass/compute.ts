@@ -1,11 +1,11 @@
 // The decision about a class (docs/design/instance.md#classes): judge its template, count its engines, and hold it
 // while one of them names it. Pure: no I/O, and the clock is an argument.
 import { type Verdict, withVerdict } from "../api/condition-list.ts";
-import type { DeepReadonly } from "../api/deep-readonly.ts";
-import { type EngineClassStatus, FireboltEngineClass } from "../api/engine-class.ts";
+import { type EngineClassStatus, FireboltEngineClass } from "../api/firebolt-engine/engine-class.ts";
 import type { EngineClassReadyReason } from "../api/reasons.ts";
-import { validateTemplate } from "../podtemplate/validate-template.ts";
-import { violationsText } from "../podtemplate/violation.ts";
+import type { DeepReadonly } from "../api/values/deep-readonly.ts";
+import { validateTemplate } from "../podtemplate/rules/validate-template.ts";
+import { violationsText } from "../podtemplate/rules/violation.ts";
 import type { EngineClassDecision } from "./decision.ts";
 
 export type EngineClass = DeepReadonly<FireboltEngineClass>;

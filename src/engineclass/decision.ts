@@ -1,5 +1,5 @@
 // The outcomes of a pass over a class. Pure data.
-import type { EngineClassStatus } from "../api/engine-class.ts";
+import type { EngineClassStatus } from "../api/firebolt-engine/engine-class.ts";
 
 export type EngineClassDecision =
   /** The first pass: hold the object back from deletion. */

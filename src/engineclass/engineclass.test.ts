@@ -1,8 +1,8 @@
 import { silentLogger } from "@firebolt-operator/kube";
 import type { EventNote } from "@firebolt-operator/kube/events";
 import { expect, test } from "vitest";
-import { EARLIER, engine, engineClass, NOW, NOW_MS } from "../../test/support/engine-fixtures.ts";
-import type { EngineClassStatus, FireboltEngineClass } from "../api/engine-class.ts";
+import { EARLIER, engine, engineClass, NOW, NOW_MS } from "../../test/engine/support/fixtures.ts";
+import type { EngineClassStatus, FireboltEngineClass } from "../api/firebolt-engine/engine-class.ts";
 import { ENGINE_CLASS_NAMES } from "../api/group.ts";
 import { computeEngineClass } from "./compute.ts";
 import { classesOfEngineEvent, classOfEvent } from "./controller.ts";

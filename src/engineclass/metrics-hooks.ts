@@ -1,6 +1,7 @@
 // Metrics hooks of the class reconciler. No series and no names here; src/metrics turns these calls into them.
-import type { DeepReadonly } from "../api/deep-readonly.ts";
-import type { EngineClassStatus } from "../api/engine-class.ts";
+
+import type { EngineClassStatus } from "../api/firebolt-engine/engine-class.ts";
+import type { DeepReadonly } from "../api/values/deep-readonly.ts";
 import type { ClassKey } from "./world.ts";
 
 /** How a pass ended that reached a verdict about the class. */

@@ -1,8 +1,8 @@
 // A class whose template uses what the operator made says itself that it cannot be used.
 import { expect, test } from "vitest";
-import { engineClass } from "../../test/support/engine-fixtures.ts";
-import { OPERATOR_OWNED } from "../../test/support/operator-owned-templates.ts";
-import { FireboltEngineClass } from "../api/engine-class.ts";
+import { engineClass } from "../../test/engine/support/fixtures.ts";
+import { OPERATOR_OWNED } from "../../test/harness/fixtures/operator-owned-templates.ts";
+import { FireboltEngineClass } from "../api/firebolt-engine/engine-class.ts";
 import { computeEngineClass } from "./compute.ts";
 
 test.each(OPERATOR_OWNED.filter(({ path }) => /claimName|serviceAccountName/.test(path)))("$what", (row) => {

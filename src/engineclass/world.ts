@@ -2,8 +2,8 @@
 import { formatKey, isConflict, isNotFound } from "@firebolt-operator/kube";
 import type { ObjectCache } from "@firebolt-operator/kube/cache";
 import type { KubeClient } from "@firebolt-operator/kube/client";
-import { FireboltEngine } from "../api/engine.ts";
-import { type EngineClassStatus, FireboltEngineClass } from "../api/engine-class.ts";
+import { FireboltEngine } from "../api/firebolt-engine/engine.ts";
+import { type EngineClassStatus, FireboltEngineClass } from "../api/firebolt-engine/engine-class.ts";
 import { FIELD_MANAGER } from "../api/group.ts";
 import type { EngineClass } from "./compute.ts";
 

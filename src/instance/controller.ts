@@ -5,13 +5,13 @@ import type { KubeClient } from "@firebolt-operator/kube/client";
 import { type Controller, watch } from "@firebolt-operator/kube/controller";
 import type { EventSink } from "@firebolt-operator/kube/events";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
-import type { InstanceCaches } from "./instance-caches.ts";
-import { kubeInstanceWorld } from "./kube-world.ts";
-import { InstanceMemories } from "./memory.ts";
+import type { InstanceCaches } from "./cluster/instance-caches.ts";
+import { kubeInstanceWorld } from "./cluster/kube-world.ts";
+import { childWatches, instanceOfInstanceEvent, instanceReleasedBy } from "./cluster/triggers.ts";
 import { type InstanceMetrics, noInstanceMetrics } from "./metrics-hooks.ts";
-import { runInstancePass } from "./pass.ts";
+import { InstanceMemories } from "./model/memory.ts";
+import { runInstancePass } from "./pass/pass.ts";
 import type { RenderSettings } from "./render/instance-objects.ts";
-import { childWatches, instanceOfInstanceEvent, instanceReleasedBy } from "./triggers.ts";
 
 export interface InstanceControllerDeps {
   readonly client: KubeClient;

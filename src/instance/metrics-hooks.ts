@@ -1,8 +1,9 @@
 // Metrics hooks of the instance reconciler. No series and no names here; src/metrics maps these calls to them.
-import type { DeepReadonly } from "../api/deep-readonly.ts";
-import type { InstanceStatus } from "../api/instance-status.ts";
-import type { Troubles } from "./snapshot.ts";
-import type { InstanceKey } from "./world.ts";
+
+import type { InstanceStatus } from "../api/firebolt-instance/status.ts";
+import type { DeepReadonly } from "../api/values/deep-readonly.ts";
+import type { InstanceKey } from "./cluster/world.ts";
+import type { Troubles } from "./model/snapshot.ts";
 
 /** The result of one pass after initialisation. */
 export interface InstancePassRecord {

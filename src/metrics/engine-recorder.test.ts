@@ -1,7 +1,7 @@
 import { ManualClock } from "@firebolt-operator/kube/testing";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
-import type { EngineStatus } from "../api/engine-status.ts";
+import type { EngineStatus } from "../api/firebolt-engine/status.ts";
 import { type EnginePassRecord, noEngineMetrics } from "../engine/metrics-hooks.ts";
 import { createEngineRecorder } from "./engine-recorder.ts";
 

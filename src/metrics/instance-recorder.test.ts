@@ -1,6 +1,6 @@
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
-import type { InstanceStatus } from "../api/instance-status.ts";
+import type { InstanceStatus } from "../api/firebolt-instance/status.ts";
 import { type InstancePassRecord, noInstanceMetrics } from "../instance/metrics-hooks.ts";
 import { createInstanceRecorder } from "./instance-recorder.ts";
 

@@ -2,9 +2,9 @@
 // instance and nothing else.
 import { formatKey } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";
-import type { DeepReadonly } from "../api/deep-readonly.ts";
-import type { InstanceStatus } from "../api/instance-status.ts";
+import type { InstanceStatus } from "../api/firebolt-instance/status.ts";
 import { INSTANCE_PHASES, ROTATION_STEPS, SIGNING_KEY_PHASES } from "../api/phases.ts";
+import type { DeepReadonly } from "../api/values/deep-readonly.ts";
 import { type InstanceMetrics, type InstancePassRecord, noInstanceMetrics } from "../instance/metrics-hooks.ts";
 import { familiesOf } from "./families.ts";
 import { type Labels, ObjectSeries } from "./object-series.ts";

@@ -1,6 +1,6 @@
 // Turns a status into rows of gauges: one row per value of an enumeration, always all of them. Pure.
 import { findCondition } from "../api/condition-list.ts";
-import type { Condition } from "../api/conditions.ts";
+import type { Condition } from "../api/schema/condition.ts";
 import type { Labels, Row } from "./object-series.ts";
 
 type Conditions = readonly Readonly<Condition>[] | undefined;

@@ -6,7 +6,7 @@ import { createKubeClient, type KubeClient, type KubeClientOptions } from "@fire
 import { createLeaderElector, type LeaderElector, leaseStore } from "@firebolt-operator/kube/election";
 import { createEventRecorder, type EventRecorder, type EventSink, eventWriter } from "@firebolt-operator/kube/events";
 import type { RuntimeMetrics } from "@firebolt-operator/kube/metrics";
-import { plainText } from "../api/plain-text.ts";
+import { plainText } from "../api/values/plain-text.ts";
 import type { ClientUse, ElectionOptions, OperatorOptions } from "./options.ts";
 import { createDemandClient } from "./wake-demand.ts";
 

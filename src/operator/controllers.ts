@@ -5,11 +5,11 @@ import { type Controller, cacheRunnable, controllerRunnable, type Manager } from
 import type { RuntimeMetrics, WatchMetrics } from "@firebolt-operator/kube/metrics";
 import { GROUP } from "../api/group.ts";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
+import { type CacheSpec, createEngineCaches, type EngineCaches, INDEX } from "../engine/cluster/caches.ts";
 import { engineController } from "../engine/controller.ts";
-import { type CacheSpec, createEngineCaches, type EngineCaches, INDEX } from "../engine/engine-caches.ts";
 import { engineClassController } from "../engineclass/controller.ts";
+import { createInstanceCaches } from "../instance/cluster/instance-caches.ts";
 import { instanceController } from "../instance/controller.ts";
-import { createInstanceCaches } from "../instance/instance-caches.ts";
 import type { ProductMetrics } from "../metrics/product-metrics.ts";
 import type { Clients } from "./clients.ts";
 import { CONTROLLERS, type ControllerName, type OperatorOptions, type Rendering } from "./options.ts";

@@ -8,7 +8,7 @@ import type { EventRecorder } from "@firebolt-operator/kube/events";
 import { createRuntimeMetrics, createWatchMetrics, type MetricsServer } from "@firebolt-operator/kube/metrics";
 import { createProbes } from "@firebolt-operator/kube/serving";
 import { createWebhooks } from "../admission/webhooks.ts";
-import type { EngineCaches } from "../engine/engine-caches.ts";
+import type { EngineCaches } from "../engine/cluster/caches.ts";
 import { createProductMetrics, type ProductMetrics } from "../metrics/product-metrics.ts";
 import { type Clients, createClients } from "./clients.ts";
 import { addControllers } from "./controllers.ts";

@@ -7,7 +7,7 @@ import type { RuntimeMetrics } from "@firebolt-operator/kube/metrics";
 import type { Registry } from "prom-client";
 import type { CertificateMode } from "../admission/webhooks.ts";
 import type { OperatorDefaults, OperatorIdentity } from "../api/operator-defaults.ts";
-import type { ResourceBounds } from "../engine/validate.ts";
+import type { ResourceBounds } from "../engine/model/validate.ts";
 import type { RenderSettings } from "../instance/render/instance-objects.ts";
 import type { Build } from "../metrics/process-series.ts";
 import type { ProductMetrics } from "../metrics/product-metrics.ts";

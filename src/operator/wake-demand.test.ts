@@ -2,12 +2,12 @@
 import { type ObjectKey, silentLogger, systemClock } from "@firebolt-operator/kube";
 import { MemoryCache, startLoopback } from "@firebolt-operator/kube/testing";
 import { expect, test } from "vitest";
-import { FireboltEngine } from "../api/engine.ts";
+import { FireboltEngine } from "../api/firebolt-engine/engine.ts";
+import { FireboltInstance } from "../api/firebolt-instance/instance.ts";
 import type { V1Pod } from "../api/generated/kubernetes.ts";
-import { FireboltInstance } from "../api/instance.ts";
-import { DemandPoll } from "../engine/auto-stop/demand-poll.ts";
-import { demandReader } from "../engine/auto-stop/gateway-pods.ts";
-import { pods } from "../engine/kinds.ts";
+import { DemandPoll } from "../engine/auto-stop/demand/demand-poll.ts";
+import { demandReader } from "../engine/auto-stop/demand/gateway-pods.ts";
+import { pods } from "../engine/cluster/kinds.ts";
 import { renderDemandPage } from "../wake-agent/demand.ts";
 import { createDemandClient } from "./wake-demand.ts";
 

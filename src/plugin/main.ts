@@ -1,12 +1,12 @@
 // The entry point of `kubectl firebolt`: parses the command line, runs one command and sets the exit code.
 import { systemClock } from "@firebolt-operator/kube";
 import { VERSION } from "../command-line/version.ts";
-import { connect } from "./cluster.ts";
-import { parseCommandLine } from "./command-line.ts";
-import { COMMANDS, GROUPS } from "./command-table.ts";
-import { describeError } from "./describe-error.ts";
-import { CommandError, EXIT, type ExitCode } from "./exit-codes.ts";
-import { helpText } from "./help.ts";
+import { connect } from "./cluster/cluster.ts";
+import { parseCommandLine } from "./command-line/command-line.ts";
+import { describeError } from "./command-line/describe-error.ts";
+import { CommandError, EXIT, type ExitCode } from "./command-line/exit-codes.ts";
+import { COMMANDS, GROUPS } from "./commands/command-table.ts";
+import { helpText } from "./commands/help.ts";
 import { createTerminal, type Terminal } from "./terminal/terminal.ts";
 
 async function run(argv: readonly string[], terminal: Terminal, signal: AbortSignal): Promise<ExitCode> {

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parseCommandLine } from "./command-line.ts";
-import { COMMANDS, GROUPS } from "./command-table.ts";
+import { parseCommandLine } from "./command-line/command-line.ts";
+import { COMMANDS, GROUPS } from "./commands/command-table.ts";
 import { ownCommand, withClusterArgs } from "./own-command.ts";
 
 test("a command has the namespace and the cluster of the user", () => {

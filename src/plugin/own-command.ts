@@ -1,7 +1,8 @@
 // Commands that a message names, complete: with the namespace that the message is about and the cluster that the user
 // chose. Without them a command would act on something else, or on nothing. Pure.
-import type { FlagValues } from "./flags.ts";
-import { globalArgs, quoted } from "./kubectl.ts";
+
+import { globalArgs, quoted } from "./cluster/kubectl.ts";
+import type { FlagValues } from "./command-line/flags.ts";
 
 /** Where a command acts. A Cluster is one. */
 export interface Where {

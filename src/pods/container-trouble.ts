@@ -1,6 +1,7 @@
 // What keeps a container of a pod from running or from being ready. Pure; see pod-trouble.ts for what a cause must not contain.
-import type { DeepReadonly } from "../api/deep-readonly.ts";
+
 import type { V1ContainerStateTerminated, V1ContainerStatus, V1Pod } from "../api/generated/kubernetes.ts";
+import type { DeepReadonly } from "../api/values/deep-readonly.ts";
 import { type Lasting, ms, transitionMs } from "./lasting.ts";
 import { lastWords, stableText } from "./stable-text.ts";
 

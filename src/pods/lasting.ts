@@ -1,6 +1,7 @@
 // A trouble with the moment from which it counts: what a healthy pod passes through as well is reported only once it has lasted.
-import type { DeepReadonly } from "../api/deep-readonly.ts";
+
 import type { V1Pod } from "../api/generated/kubernetes.ts";
+import type { DeepReadonly } from "../api/values/deep-readonly.ts";
 
 export interface Lasting {
   readonly cause: string;

@@ -2,9 +2,10 @@
 // the plugin say the same. Pure. A cause is stable: it contains no counter and no time, and reads the same through all the states
 // that one fault passes through (a crash loop is waiting, then running, then terminated), because every change of it is a status
 // write. What healthy pods pass through as well is a cause only once it has lasted.
-import type { DeepReadonly } from "../api/deep-readonly.ts";
+
 import type { V1Pod } from "../api/generated/kubernetes.ts";
-import { plainText } from "../api/plain-text.ts";
+import type { DeepReadonly } from "../api/values/deep-readonly.ts";
+import { plainText } from "../api/values/plain-text.ts";
 import { containerTrouble } from "./container-trouble.ts";
 import { type Lasting, ms, transitionMs } from "./lasting.ts";
 import { lastWords } from "./stable-text.ts";

@@ -1,6 +1,6 @@
 // The same fault twice: a container's last words and API errors with other times, ids, addresses and counters read the same.
 import { describe, expect, test } from "vitest";
-import { splitNextStep } from "../../test/support/next-step.ts";
+import { splitNextStep } from "../../test/harness/fixtures/next-step.ts";
 import { lastWords, stableText } from "./stable-text.ts";
 
 describe("last words that differ only in what changes by itself are one cause", () => {

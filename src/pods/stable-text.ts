@@ -2,7 +2,7 @@
 // text without credentials, and short enough for a condition: every change of it is a status write, and most are an event. It cannot pass for
 // a next step of the operator's own, which people run. Pure.
 import { MARK } from "../api/next-step.ts";
-import { cutText, plainText } from "../api/plain-text.ts";
+import { cutText, plainText } from "../api/values/plain-text.ts";
 import { COUNTED, type Replacement, VOLATILE } from "./volatile-parts.ts";
 import { withoutCredentials } from "./without-credentials.ts";
 

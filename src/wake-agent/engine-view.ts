@@ -3,8 +3,8 @@
 // so that a gateway knows whether an earlier response is still valid.
 import type { DeepReadonly, KubeObject } from "@firebolt-operator/kube";
 import type { CacheEvent, CacheObserver, ObjectCache } from "@firebolt-operator/kube/cache";
+import { type Availability, availabilityOf } from "./availability.ts";
 import { type EndpointSlice, engineOfSlice, type WatchedEngine } from "./kinds.ts";
-import { type Availability, availabilityOf } from "./standing.ts";
 
 export const SLICES_BY_ENGINE = "engine";
 

@@ -1,7 +1,7 @@
 // The two kinds that the wake agent watches, reduced to the fields that it uses: a namespace may hold thousands of
 // both, and the agent has little memory.
 import { defineResource, type KubeObject, type ObjectMeta } from "@firebolt-operator/kube";
-import type { FireboltEngine } from "../api/engine.ts";
+import type { FireboltEngine } from "../api/firebolt-engine/engine.ts";
 import { ENGINE_NAMES } from "../api/group.ts";
 import { ANNOTATION } from "../api/labels.ts";
 

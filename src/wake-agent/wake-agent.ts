@@ -4,18 +4,18 @@ import type { Clock, Logger } from "@firebolt-operator/kube";
 import { createObjectCache } from "@firebolt-operator/kube/cache";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { ANNOTATION } from "../api/labels.ts";
-import { AbsenceCheck } from "./absence.ts";
+import { AbsenceCheck } from "./absence-check.ts";
 import { Demand, renderDemandPage } from "./demand.ts";
-import { createDemandServer, createHoldServer } from "./doors.ts";
 import { EngineView, indexSlices, WatchHealth } from "./engine-view.ts";
-import { probeThroughEnvoy } from "./envoy.ts";
-import { HoldAdmission } from "./gatekeeper.ts";
-import { GatewayMonitor } from "./gateway-watch.ts";
+import { probeThroughEnvoy } from "./envoy-client.ts";
+import { GatewayMonitor } from "./gateway-monitor.ts";
+import { HoldAdmission } from "./hold-admission.ts";
 import { holdCapacity } from "./hold-capacity.ts";
+import { HoldQueue } from "./hold-queue.ts";
 import { EndpointSlice, serviceSelector, trimEngine, trimSlice, WatchedEngine } from "./kinds.ts";
-import { ReachabilityProbe } from "./reach.ts";
-import { WakeRequester } from "./stamper.ts";
-import { HoldQueue } from "./waiting-room.ts";
+import { ReachabilityProbe } from "./reachability-probe.ts";
+import { createDemandServer, createHoldServer } from "./servers.ts";
+import { WakeRequester } from "./wake-requester.ts";
 
 export interface WakeAgentOptions {
   readonly client: KubeClient;

@@ -2,7 +2,7 @@
 // real pass: each is safe (docs/design/engine.md#invariants) and from each a fair run comes to rest. `npm run explore`
 // goes deeper.
 import { expect, test } from "vitest";
-import type { EngineStep } from "../support/design/step-names.ts";
+import type { EngineStep } from "../design/step-names.ts";
 import { explore } from "./engine/explorer.ts";
 import { DISTURBANCES_IN_TESTS, explorationOf, PROFILE_NAMES } from "./engine/profiles.ts";
 import { STEPS_TO_TAKE } from "./engine/steps.ts";

@@ -2,8 +2,8 @@
 // when its view is older than the objects, or when foreign objects carry the engine's labels.
 import { describe, expect, test } from "vitest";
 import { LABEL } from "../../src/api/labels.ts";
-import type { ChildObject } from "../../src/engine/children.ts";
 import { selectOrphans } from "../../src/engine/compute/sweep.ts";
+import type { ChildObject } from "../../src/engine/model/children.ts";
 
 const child = (generation: number | string | undefined, owner = "u1"): ChildObject => ({
   kind: "StatefulSet",

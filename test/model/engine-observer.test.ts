@@ -1,11 +1,11 @@
 // The observer of the integration tests can fail: for each invariant it watches, a history that breaks it and nothing
 // else.
 import { expect, test } from "vitest";
-import type { FireboltEngine } from "../../src/api/engine.ts";
-import type { EngineStatus } from "../../src/api/engine-status.ts";
+import type { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
+import type { EngineStatus } from "../../src/api/firebolt-engine/status.ts";
 import type { V1Pod, V1Service, V1StatefulSet } from "../../src/api/generated/kubernetes.ts";
-import type { Seen } from "../support/engine-history.ts";
-import { brokenInvariants } from "../support/engine-invariants.ts";
+import type { Seen } from "../engine/support/history.ts";
+import { brokenInvariants } from "../engine/support/invariants.ts";
 
 type Entry = Omit<Seen, "version" | "atMs">;
 

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { NextCheck } from "@firebolt-operator/kube/controller";
 import { expect, test } from "vitest";
-import type { Engine } from "../../src/engine/children.ts";
+import type { Engine } from "../../src/engine/model/children.ts";
 import { isWrite } from "./engine/calls.ts";
 import { canonicalKey } from "./engine/canonical.ts";
 import { Violation } from "./engine/checks.ts";

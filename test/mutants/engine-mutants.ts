@@ -9,11 +9,11 @@ type Change = Omit<Mutant, "killedBy">;
 const noticed = (change: Change, ...tests: readonly Mutant["killedBy"][]): readonly Mutant[] =>
   tests.map((killedBy) => ({ ...change, killedBy }));
 
-const DRAIN = "src/engine/observe-drain.test.ts";
-const LEADER = "src/engine/new-leader.test.ts";
+const DRAIN = "src/engine/pass/observe-drain.test.ts";
+const LEADER = "src/engine/pass/new-leader.test.ts";
 const DAMPING = "src/engine/compute/damping.test.ts";
-const LABELS = "src/engine/lost-label.test.ts";
-const FAULTS = "src/engine/pass-faults.test.ts";
+const LABELS = "src/engine/pass/lost-label.test.ts";
+const FAULTS = "src/engine/pass/pass-faults.test.ts";
 const triggered = (profile: string): Mutant["killedBy"] => ({
   file: "test/model/engine-triggers.test.ts",
   test: `${profile}:`,
@@ -24,7 +24,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "pods that fail their readiness probe are not probed",
-      file: "src/engine/pod-state.ts",
+      file: "src/engine/model/pod-state.ts",
       find: 'return status?.phase !== "Pending" &&',
       replace:
         'if (status?.conditions?.some(({ type, status: value }) => type === "Ready" && value !== "True")) return false;\n' +
@@ -36,7 +36,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "pods of an unknown phase are not probed",
-      file: "src/engine/pod-state.ts",
+      file: "src/engine/model/pod-state.ts",
       find: 'return status?.phase !== "Pending" && status?.phase !== "Succeeded" && status?.phase !== "Failed";',
       replace: 'return status?.phase === "Running";',
     },
@@ -45,7 +45,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "the drain trusts the cached list of pods",
-      file: "src/engine/observe-drain.ts",
+      file: "src/engine/pass/observe-drain.ts",
       find: "const pods = isSure ? cached : await world.listPods(identity, generation);",
       replace: "const pods = isSure || cached.length >= 0 ? cached : await world.listPods(identity, generation);",
     },
@@ -55,7 +55,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "the settle time is ignored",
-      file: "src/engine/observe-drain.ts",
+      file: "src/engine/pass/observe-drain.ts",
       find: "return drain.settleMs === 0 ? Math.min(knownMs, nowMs)",
       replace: "return drain.settleMs >= 0 ? Math.min(knownMs, nowMs)",
     },
@@ -65,7 +65,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "a probe from before the settle time counts",
-      file: "src/engine/observe-drain.ts",
+      file: "src/engine/pass/observe-drain.ts",
       find: "sinceMs: settledMs,",
       replace: "sinceMs: 0,",
     },
@@ -75,7 +75,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "a stray Service does not start the settle time again",
-      file: "src/engine/compute/draining.ts",
+      file: "src/engine/compute/steps/draining.ts",
       find: 'const step = isStray(s) ? ({ phase: "draining", switched: true } as const)',
       replace: 'const step = s.nowMs < 0 ? ({ phase: "draining", switched: true } as const)',
     },
@@ -85,7 +85,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "cleaning goes by the cached routing Service",
-      file: "src/engine/observe.ts",
+      file: "src/engine/pass/observe.ts",
       find: 'const mustRead = phase === "cleaning" || (cached === undefined && !isFirst);',
       replace: "const mustRead = cached === undefined && !isFirst;",
     },
@@ -95,7 +95,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "cleaning takes the absence of a StatefulSet from the cache",
-      file: "src/engine/observe.ts",
+      file: "src/engine/pass/observe.ts",
       find: '() => phase === "draining" || phase === "cleaning");',
       replace: '() => phase === "draining");',
     },
@@ -115,7 +115,7 @@ const DRAINED: readonly Mutant[] = [
   noticed(
     {
       name: "pods without a StatefulSet are left where another owner has one of its name",
-      file: "src/engine/observe-drain.ts",
+      file: "src/engine/pass/observe-drain.ts",
       find: 'if (statefulSet.type === "live" || statefulSet.type === "terminating") return [];',
       replace: 'if (statefulSet.type !== "absent") return [];',
     },
@@ -152,31 +152,35 @@ const TAKEN_BACK: readonly Mutant[] = [
   noticed(
     {
       name: "a generation is taken back with pods that are not ready",
-      file: "src/engine/compute/draining.ts",
+      file: "src/engine/compute/steps/draining.ts",
       find: "s.draining === undefined || !s.drainingPods.allReady || s.drainingPods.wanted === 0)",
       replace: "s.draining === undefined || s.drainingPods.wanted === 0)",
     },
     explored("rollout", "routed-to-active-or-current"),
-    unit("src/engine/compute/draining.test.ts", "not when one of its pods is not ready", "take-back"),
+    unit("src/engine/compute/steps/draining.test.ts", "not when one of its pods is not ready", "take-back"),
   ),
   noticed(
     {
       name: "a generation is taken back from one that the spec asks for",
-      file: "src/engine/compute/draining.ts",
+      file: "src/engine/compute/steps/draining.ts",
       find: "if (differs(s.draining) || !differs(s.current)) return undefined;",
       replace: "if (differs(s.draining)) return undefined;",
     },
-    unit("src/engine/compute/draining.test.ts", "not when the serving one is what the spec asks for", "take-back"),
+    unit(
+      "src/engine/compute/steps/draining.test.ts",
+      "not when the serving one is what the spec asks for",
+      "take-back",
+    ),
   ),
   noticed(
     {
       name: "a generation is taken back that the spec does not ask for",
-      file: "src/engine/compute/draining.ts",
+      file: "src/engine/compute/steps/draining.ts",
       find: "if (differs(s.draining) || !differs(s.current)) return undefined;",
       replace: "if (!differs(s.current)) return undefined;",
     },
     explored("rollout", "routed-to-active-or-current"),
-    unit("src/engine/compute/draining.test.ts", "not when the spec asks for something else", "take-back"),
+    unit("src/engine/compute/steps/draining.test.ts", "not when the spec asks for something else", "take-back"),
   ),
   noticed(
     {
@@ -186,7 +190,7 @@ const TAKEN_BACK: readonly Mutant[] = [
       replace: "...(highest > current && drains ? { highestGeneration: highest } : {}),",
     },
     explored("rollout", "numbers-never-reused"),
-    unit("src/engine/pass.test.ts", "the number of a generation that was taken back from", "AssertionError"),
+    unit("src/engine/pass/pass.test.ts", "the number of a generation that was taken back from", "AssertionError"),
   ),
 ].flat();
 
@@ -194,7 +198,7 @@ const CONFIRMED: readonly Mutant[] = [
   noticed(
     {
       name: "the routing Service is moved by a status that is no longer stored",
-      file: "src/engine/apply.ts",
+      file: "src/engine/pass/apply.ts",
       find: "const isSure = generations.active < 0 ||",
       replace: "const isSure = generations.active >= -1 ||",
     },
@@ -204,7 +208,7 @@ const CONFIRMED: readonly Mutant[] = [
   noticed(
     {
       name: "the switch is made by a status that another process stored",
-      file: "src/engine/apply.ts",
+      file: "src/engine/pass/apply.ts",
       find: "(isForward && world.wroteLast(snapshot.engine))",
       replace: "isForward",
     },
@@ -214,7 +218,7 @@ const CONFIRMED: readonly Mutant[] = [
   noticed(
     {
       name: "a generation is deleted by a status that is no longer stored",
-      file: "src/engine/apply.ts",
+      file: "src/engine/pass/apply.ts",
       find: "(world.wroteLast(snapshot.engine) ? undefined : await movedOn(snapshot, world))",
       replace: "undefined",
     },
@@ -224,7 +228,7 @@ const CONFIRMED: readonly Mutant[] = [
   noticed(
     {
       name: "a generation is given up for an edit that was taken back",
-      file: "src/engine/apply.ts",
+      file: "src/engine/pass/apply.ts",
       find: "view.specGeneration === engine.metadata?.generation &&",
       replace: "engine.metadata !== undefined &&",
     },
@@ -234,17 +238,17 @@ const CONFIRMED: readonly Mutant[] = [
   noticed(
     {
       name: "the sweep acts on the cached view",
-      file: "src/engine/sweep.ts",
+      file: "src/engine/pass/sweep.ts",
       find: "view = await confirmView(world, identity);",
       replace: "view = cached;",
     },
     explored("routing", "serving-never-deleted"),
-    unit("src/engine/sweep.test.ts", "the confirmed view decides", "AssertionError"),
+    unit("src/engine/pass/sweep.test.ts", "the confirmed view decides", "AssertionError"),
   ),
   noticed(
     {
       name: "a StatefulSet that only the cache misses is replaced",
-      file: "src/engine/observe.ts",
+      file: "src/engine/pass/observe.ts",
       find: 'return isAtRest(phase) || phase === "switching" ||',
       replace: 'return phase === "switching" ||',
     },
@@ -270,7 +274,7 @@ const CONFIRMED: readonly Mutant[] = [
     },
     explored("rollout", "one-generation-at-rest"),
     unit(
-      "src/engine/compute/draining.test.ts",
+      "src/engine/compute/steps/draining.test.ts",
       "cleaning comes to rest without a draining generation",
       "drainingGeneration",
     ),
@@ -281,16 +285,16 @@ const BUILT: readonly Mutant[] = [
   noticed(
     {
       name: "creating goes on with pods that are not ready",
-      file: "src/engine/compute/creating.ts",
+      file: "src/engine/compute/steps/creating.ts",
       find: "if (isThere && s.pods.allReady)",
       replace: "if (isThere)",
     },
-    unit("src/engine/compute/creating.test.ts", "await-pods: waits for pods", "pods-ready"),
+    unit("src/engine/compute/steps/creating.test.ts", "await-pods: waits for pods", "pods-ready"),
   ),
   noticed(
     {
       name: "creating goes on without a StatefulSet",
-      file: "src/engine/compute/creating.ts",
+      file: "src/engine/compute/steps/creating.ts",
       find: "if (isThere && s.pods.allReady)",
       replace:
         "if (!isThere && s.engine.spec?.replicas === 0)\n" +
@@ -298,12 +302,12 @@ const BUILT: readonly Mutant[] = [
         "  if (isThere && s.pods.allReady)",
     },
     explored("rollout", "bumps-are-finite"),
-    unit("src/engine/pass.test.ts", "created-with-zero-replicas", "not at rest"),
+    unit("src/engine/pass/pass.test.ts", "created-with-zero-replicas", "not at rest"),
   ),
   noticed(
     {
       name: "objects are applied where none was seen",
-      file: "src/engine/apply.ts",
+      file: "src/engine/pass/apply.ts",
       find: "if (!exists) return created(kind",
       replace: 'if (!exists && (kind !== "ConfigMap" || object.metadata === undefined)) return created(kind',
     },
@@ -313,7 +317,7 @@ const BUILT: readonly Mutant[] = [
   noticed(
     {
       name: "an own object without its label is created again for ever",
-      file: "src/engine/apply.ts",
+      file: "src/engine/pass/apply.ts",
       find: "const isHidden = found !== undefined &&",
       replace: "const isHidden = found === undefined && object !== undefined &&",
     },
@@ -323,7 +327,7 @@ const BUILT: readonly Mutant[] = [
   noticed(
     {
       name: "an object without its label outlives a generation that is given up",
-      file: "src/engine/observe.ts",
+      file: "src/engine/pass/observe.ts",
       find: 'const mayBeGivenUp = phase === "creating" && isThere;',
       replace: 'const mayBeGivenUp = phase === "unknown" && isThere;',
     },
@@ -333,17 +337,21 @@ const BUILT: readonly Mutant[] = [
   noticed(
     {
       name: "the routing Service is repaired after the new generation is built",
-      file: "src/engine/apply.ts",
+      file: "src/engine/pass/apply.ts",
       find: "const serves = snapshot.generations.active >= 0;",
       replace: "const serves = snapshot.generations.active >= 1_000;",
     },
     explored("strangers", "routing-repaired-at-once"),
-    unit("src/engine/rejected-child.test.ts", "restored while a new generation cannot be written", "AssertionError"),
+    unit(
+      "src/engine/pass/rejected-child.test.ts",
+      "restored while a new generation cannot be written",
+      "AssertionError",
+    ),
   ),
   noticed(
     {
       name: "a status that could not be written is written again",
-      file: "src/engine/pass.ts",
+      file: "src/engine/pass/pass.ts",
       find: "await applyStatus(last.decision, last.snapshot, world);\n",
       replace:
         'await (last.decision.type === "hold" ? orShowFailure(io, engine, last.decision.status.conditions, () => applyStatus(last.decision, last.snapshot, world)) : applyStatus(last.decision, last.snapshot, world));\n',
@@ -397,7 +405,7 @@ const DAMPED: readonly Mutant[] = [
   noticed(
     {
       name: "after a crash the hash of the rollout is that of an older spec",
-      file: "src/engine/compute/creating.ts",
+      file: "src/engine/compute/steps/creating.ts",
       find: "const rollout = { rolloutHash, heldRollout: isThere",
       replace: "const rollout = { ...(isThere ? {} : { rolloutHash }), heldRollout: isThere",
     },
@@ -406,11 +414,11 @@ const DAMPED: readonly Mutant[] = [
   noticed(
     {
       name: "a query that meets a stop is ignored while the old generation drains",
-      file: "src/engine/auto-stop/step.ts",
+      file: "src/engine/auto-stop/auto-stop.ts",
       find: 'decision.step === "drain-wait")',
       replace: 'decision.step === "drain-wait" && snapshot.nowMs < 0)',
     },
-    unit("src/engine/hand-over.test.ts", "takes the draining generation back", "expected +0 to be 2"),
+    unit("src/engine/pass/hand-over.test.ts", "takes the draining generation back", "expected +0 to be 2"),
   ),
 ].flat();
 
@@ -418,7 +426,7 @@ const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
       name: "the deletion of an object of the current generation triggers no reconcile",
-      file: "src/engine/triggers.ts",
+      file: "src/engine/cluster/triggers.ts",
       find: "generation <= highest && generation !== current && generation !== active && generation !== draining;",
       replace: "generation <= highest && generation !== active && generation !== draining;",
     },
@@ -427,7 +435,7 @@ const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
       name: "the deletion of an object of the serving generation triggers no reconcile",
-      file: "src/engine/triggers.ts",
+      file: "src/engine/cluster/triggers.ts",
       find: "generation <= highest && generation !== current && generation !== active && generation !== draining;",
       replace: "generation <= highest && generation !== draining;",
     },
@@ -436,7 +444,7 @@ const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
       name: "a pod that becomes ready triggers no reconcile",
-      file: "src/engine/child-triggers.ts",
+      file: "src/engine/model/child-triggers.ts",
       find: 'status.conditions?.find(({ type }) => type === "Ready")?.status,',
       replace: "",
     },
@@ -445,7 +453,7 @@ const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
       name: "foreign changes of Services and ConfigMaps trigger no reconcile",
-      file: "src/engine/child-triggers.ts",
+      file: "src/engine/model/child-triggers.ts",
       find: 'return event.origin !== "write";',
       replace: 'return event.origin !== "watch";',
     },
@@ -454,16 +462,16 @@ const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
       name: "a new StatefulSet without replicas triggers no reconcile",
-      file: "src/engine/child-triggers.ts",
+      file: "src/engine/model/child-triggers.ts",
       find: 'event.origin === "write" && event.object.spec?.replicas !== 0) return false;',
       replace: 'event.origin === "write") return false;',
     },
-    unit("src/engine/triggers.test.ts", "a write of a pass triggers no other", "AssertionError"),
+    unit("src/engine/cluster/triggers.test.ts", "a write of a pass triggers no other", "AssertionError"),
   ),
   noticed(
     {
       name: "an edited StatefulSet triggers no reconcile",
-      file: "src/engine/child-triggers.ts",
+      file: "src/engine/model/child-triggers.ts",
       find: "metadata?.uid,\n    metadata?.generation,",
       replace: "metadata?.uid,",
     },
@@ -472,7 +480,7 @@ const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
       name: "an instance that loses its endpoint triggers no reconcile",
-      file: "src/engine/triggers.ts",
+      file: "src/engine/cluster/triggers.ts",
       find: "instance.status?.metadataEndpoint,",
       replace: "",
     },
@@ -481,7 +489,7 @@ const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
       name: "an edited class triggers no reconcile",
-      file: "src/engine/triggers.ts",
+      file: "src/engine/cluster/triggers.ts",
       find: "[metadata?.uid, metadata?.generation, ready?.status, ready?.reason, ready?.message]",
       replace: "[metadata?.uid, ready?.status, ready?.reason, ready?.message]",
     },
@@ -490,7 +498,7 @@ const TRIGGERED: readonly Mutant[] = [
   noticed(
     {
       name: "a wake request triggers no reconcile",
-      file: "src/engine/triggers.ts",
+      file: "src/engine/cluster/triggers.ts",
       find: "    metadata?.annotations,\n    metadata?.labels,\n    metadata?.finalizers,",
       replace: "    metadata?.labels,\n    metadata?.finalizers,",
     },

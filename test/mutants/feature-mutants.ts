@@ -4,7 +4,7 @@ import { type Mutant, unit } from "./mutant.ts";
 
 const DECIDE = "src/engine/auto-stop/decide.test.ts";
 const DRIFT = "src/engine/drift/find-drift.test.ts";
-const TRIGGERS = "src/engine/triggers.test.ts";
+const TRIGGERS = "src/engine/cluster/triggers.test.ts";
 const CLASS = "src/engineclass/engineclass.test.ts";
 
 export const FEATURE_MUTANTS: readonly Mutant[] = [
@@ -69,18 +69,18 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
     find: "return isServed(stampMs, sources) ? undefined :",
     replace: "return stampMs < 0 ? undefined :",
     killedBy: unit(
-      "src/engine/auto-stop/step.test.ts",
+      "src/engine/auto-stop/auto-stop.test.ts",
       "demand that an engine was woken for does not wake it again",
       "expected [ 2, 'ActivityObserved' ] to deeply equal [ +0, 'Stopped' ]",
     ),
   },
   {
     name: "a wake stamp undoes the stop that followed it",
-    file: "src/engine/auto-stop/step.ts",
+    file: "src/engine/auto-stop/auto-stop.ts",
     find: "return engine.spec?.replicas === 0 && isOn && !isKnown",
     replace: "return engine.spec?.replicas === 0 && !isOn && !isKnown",
     killedBy: unit(
-      "src/engine/auto-stop/step.test.ts",
+      "src/engine/auto-stop/auto-stop.test.ts",
       "a stop by a person stands",
       "expected [ 2, 'ActivityObserved' ] to deeply equal [ +0, 'Stopped' ]",
     ),
@@ -156,21 +156,21 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a pod that becomes ready triggers no reconcile",
-    file: "src/engine/child-triggers.ts",
+    file: "src/engine/model/child-triggers.ts",
     find: 'status.conditions?.find(({ type }) => type === "Ready")?.status,',
     replace: "",
     killedBy: unit(TRIGGERS, "a pod event by readiness", "expected [] to have a length of 1 but got +0"),
   },
   {
     name: "an edit of a live StatefulSet triggers no reconcile",
-    file: "src/engine/child-triggers.ts",
+    file: "src/engine/model/child-triggers.ts",
     find: "metadata?.uid,\n    metadata?.generation,\n    metadata?.labels,",
     replace: "metadata?.uid,\n    metadata?.labels,",
     killedBy: unit(TRIGGERS, "a StatefulSet event by its spec", "expected [] to have a length of 1 but got +0"),
   },
   {
     name: "an endpoint of the metadata service that changes triggers no reconcile",
-    file: "src/engine/triggers.ts",
+    file: "src/engine/cluster/triggers.ts",
     find: "instance.status?.metadataEndpoint,\n",
     replace: "",
     killedBy: unit(
@@ -181,14 +181,14 @@ export const FEATURE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the deletion of the serving generation triggers no reconcile",
-    file: "src/engine/triggers.ts",
+    file: "src/engine/cluster/triggers.ts",
     find: "generation !== current && generation !== active && generation !== draining",
     replace: "generation !== current && generation !== draining",
     killedBy: unit(TRIGGERS, "a deleted child: … that still serves", "expected [] to have a length of 1 but got +0"),
   },
   {
     name: "a child that loses its label triggers no reconcile",
-    file: "src/engine/triggers.ts",
+    file: "src/engine/cluster/triggers.ts",
     find: "[event.object, event.previous].flatMap(",
     replace: "[event.object].flatMap(",
     killedBy: unit(

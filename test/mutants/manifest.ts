@@ -8,35 +8,35 @@ export const MUTANTS: readonly Mutant[] = [
   ...ENGINE_MUTANTS,
   {
     name: "the selector moves although pods became unready",
-    file: "src/engine/compute/switching.ts",
+    file: "src/engine/compute/steps/switching.ts",
     find: "if (!s.pods.allReady) {",
     replace: "if (s.pods.total < 0) {",
     killedBy: explored("rollout", "ready-before-switch"),
   },
   {
     name: "one ready pod counts as all",
-    file: "src/engine/pod-state.ts",
+    file: "src/engine/model/pod-state.ts",
     find: "(total === wanted && ready === total)",
     replace: "ready > 0",
     killedBy: explored("rollout", "ready-only-when-serving"),
   },
   {
     name: "the switch is recorded without reading the selector back",
-    file: "src/engine/compute/switching.ts",
+    file: "src/engine/compute/steps/switching.ts",
     find: 'if (s.routing.type !== "live" || s.routing.target !== current) return flip(s);',
     replace: 'if (s.routing.type !== "live") return flip(s);',
     killedBy: explored("rollout", "routed-to-active-or-current"),
   },
   {
     name: "the old generation goes before it is drained",
-    file: "src/engine/compute/draining.ts",
+    file: "src/engine/compute/steps/draining.ts",
     find: '(s.drainProbe.type !== "drained" || isStray(s))',
     replace: '(s.drainProbe.type === "notProbed" || isStray(s))',
     killedBy: explored("rollout", "drained-before-deleted"),
   },
   {
     name: "a required drain is skipped",
-    file: "src/engine/compute/switching.ts",
+    file: "src/engine/compute/steps/switching.ts",
     find: 's.drain.required ? "draining" : "cleaning"',
     replace: '!s.drain.required ? "draining" : "cleaning"',
     killedBy: explored("rollout", "drained-before-deleted"),
@@ -44,7 +44,7 @@ export const MUTANTS: readonly Mutant[] = [
 
   {
     name: "objects are created before the intent is stored",
-    file: "src/engine/compute/at-rest.ts",
+    file: "src/engine/compute/steps/at-rest.ts",
     find: "function bump(s: EngineSnapshot, { instanceReady }: OpenGate, cause: Cause, { rollout }: Damping): EngineDecision {",
     replace:
       "function bump(s: EngineSnapshot, { instanceReady, effective, instance }: OpenGate, cause: Cause, { rollout }: Damping): EngineDecision {\n" +
@@ -56,7 +56,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a new generation starts while the old one drains",
-    file: "src/engine/compute/compute-step.ts",
+    file: "src/engine/compute/steps/compute-step.ts",
     find: 'case "draining":\n      return computeDraining(s);',
     replace:
       'case "draining": {\n      const gate = computeGates(s, s.phase);\n' +
@@ -66,14 +66,14 @@ export const MUTANTS: readonly Mutant[] = [
 
   {
     name: "readiness is looked at before the spec in creating",
-    file: "src/engine/compute/creating.ts",
+    file: "src/engine/compute/steps/creating.ts",
     find: "const cause = isThere ? mismatch",
     replace: "const cause = isThere && s.pods.allReady ? mismatch",
     killedBy: explored("rollout", "configuration-of-own-generation"),
   },
   {
     name: "switching waits for the instance",
-    file: "src/engine/compute/compute-step.ts",
+    file: "src/engine/compute/steps/compute-step.ts",
     find: 'case "switching":\n      return computeSwitching(s);',
     replace:
       'case "switching": {\n      const gate = computeGates(s, s.phase);\n' +
@@ -82,21 +82,21 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a missing routing Service is created for the generation that is not ready",
-    file: "src/engine/compute/creating.ts",
+    file: "src/engine/compute/steps/creating.ts",
     find: "return astray ? routingRepair(s, active) : routingIfMissing(s, active);",
     replace: "return astray ? routingRepair(s, active) : routingIfMissing(s, current);",
     killedBy: explored("meddling", "never-routed-to-unready"),
   },
   {
     name: "a doomed generation is deleted while queries go to it",
-    file: "src/engine/compute/creating.ts",
+    file: "src/engine/compute/steps/creating.ts",
     find: "...(active >= 0 && active !== current && selectsDoomed ? routingRepair(s, active) : {}),",
     replace: "",
     killedBy: explored("meddling", "serving-never-deleted"),
   },
   {
     name: "the routing Service is not repaired at rest",
-    file: "src/engine/compute/at-rest.ts",
+    file: "src/engine/compute/steps/at-rest.ts",
     find: ", ...routingRepair(s, active) };",
     replace: " };",
     killedBy: explored("meddling", "routing-repaired-at-once"),
@@ -112,14 +112,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a status is written over one that the pass did not start from",
-    file: "src/engine/status-write.ts",
+    file: "src/engine/pass/status-write.ts",
     find: 'if (!isBase) return { type: "discarded" };',
     replace: "",
     killedBy: explored("formerLeader", "no-blind-overwrite"),
   },
   {
     name: "a generation is given up on the word of an old status",
-    file: "src/engine/apply.ts",
+    file: "src/engine/pass/apply.ts",
     find: "view === undefined || !isUnmoved(",
     replace: "view === undefined && !isUnmoved(",
     killedBy: explored("crashes", "sweep-takes-only-leftovers"),
@@ -168,14 +168,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the finalizer goes after a failed delete",
-    file: "src/engine/deletion.ts",
+    file: "src/engine/pass/deletion.ts",
     find: "if (errors.length > 0)",
     replace: "if (errors.length > 99)",
     killedBy: explored("deletion", "finalizer-goes-last"),
   },
   {
     name: "deletion trusts the cache about StatefulSets",
-    file: "src/engine/deletion.ts",
+    file: "src/engine/pass/deletion.ts",
     find: "found.push(...(CHILDREN[kind].listedOnDeletion ? await world.listChildren(kind, identity) : seen));",
     replace:
       "if (CHILDREN[kind].listedOnDeletion) await world.listChildren(kind, identity);\n      found.push(...seen);",
@@ -183,21 +183,21 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "deletion takes what belongs to others",
-    file: "src/engine/deletion.ts",
+    file: "src/engine/pass/deletion.ts",
     find: ".filter(({ metadata }) => isOwnedBy(metadata, uid));",
     replace: '.filter(({ metadata }) => isOwnedBy(metadata, uid) || uid !== "");',
     killedBy: explored("deletion", "foreign-objects-untouched"),
   },
   {
     name: "a stopped engine counts as stable",
-    file: "src/engine/phase.ts",
+    file: "src/engine/model/phase.ts",
     find: 'return spec?.replicas === 0 ? "stopped" : "stable";',
     replace: 'return spec?.replicas === -1 ? "stopped" : "stable";',
     killedBy: explored("rollout", "stopped-means-zero"),
   },
   {
     name: "the status says before the verification that the spec runs",
-    file: "src/engine/compute/draining.ts",
+    file: "src/engine/compute/steps/draining.ts",
     find: "const status = advance(s, { phase: restPhase(s.engine.spec) });\n  const problem",
     replace:
       "const observedGeneration = s.engine.metadata?.generation ?? 0;\n" +
@@ -206,7 +206,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the end of a rollout confirms a spec that has moved on",
-    file: "src/engine/compute/verified.ts",
+    file: "src/engine/compute/steps/verified.ts",
     find: 'return next.type === "hold" && next.step === "verify" && Object.keys(next.ensure).length === 0 ? next.status : status;',
     replace:
       'return next.type === "broken" ? status : { ...status, observedGeneration: s.engine.metadata?.generation ?? 0 };',
@@ -214,7 +214,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the end of a rollout confirms the spec without instance and class",
-    file: "src/engine/compute/verified.ts",
+    file: "src/engine/compute/steps/verified.ts",
     find: 'if (gate.type === "closed") return status;',
     replace:
       'if (gate.type === "closed") return { ...status, observedGeneration: s.engine.metadata?.generation ?? 0 };',

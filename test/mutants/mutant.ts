@@ -1,6 +1,6 @@
 // What a mutant is, and the kinds of test that kill one: an exploration that meets a broken invariant, a test of one
 // guard, and a unit test beside the code.
-import type { InvariantName } from "../support/design/invariant-names.ts";
+import type { InvariantName } from "../design/invariant-names.ts";
 
 export interface Mutant {
   readonly name: string;

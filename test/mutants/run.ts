@@ -12,15 +12,7 @@ import { MUTANTS } from "./manifest.ts";
 import type { Mutant } from "./mutant.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
-const COPIED = [
-  "src",
-  "packages",
-  "dev/control-plane",
-  "test",
-  "package.json",
-  "tsconfig.json",
-  "vitest.config.ts",
-];
+const COPIED = ["src", "packages", "dev/control-plane", "test", "package.json", "tsconfig.json", "vitest.config.ts"];
 /** Ends what hangs; the longest exploration takes a minute and a half on a busy machine. */
 const TIME_LIMIT_MS = 240_000;
 const WORKERS = 2;
@@ -32,8 +24,7 @@ type Verdict =
 
 const wanted = process.argv.slice(2);
 const chosen = [...MUTANTS, ...KUBE_MUTANTS, ...FEATURE_MUTANTS].filter(
-  (mutant) =>
-    wanted.length === 0 || wanted.some((part) => mutant.name.includes(part) || mutant.file.includes(part)),
+  (mutant) => wanted.length === 0 || wanted.some((part) => mutant.name.includes(part) || mutant.file.includes(part)),
 );
 const waiting = [...chosen];
 const startedMs = performance.now();

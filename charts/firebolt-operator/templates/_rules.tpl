@@ -1,5 +1,5 @@
 {{/* The manager's permissions, for a ClusterRole or for a Role in each watched namespace. They are the minimum:
-test/integration/rbac.test.ts compares them with the requests that the API server received. */}}
+test/chart/rbac.integration.test.ts compares them with the requests that the API server received. */}}
 {{- define "firebolt-operator.managerRules" -}}
 # The three kinds: finalizers, the instance's id, the engine's replicas.
 - apiGroups: [compute.firebolt.io]

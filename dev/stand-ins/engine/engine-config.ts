@@ -2,7 +2,7 @@
 // needs. A rendering mistake must end the process, not pass unseen.
 import { createHash } from "node:crypto";
 import { parse } from "yaml";
-import { goDurationMs } from "../../../src/api/go-duration.ts";
+import { goDurationMs } from "../../../src/api/values/go-duration.ts";
 
 export interface EngineConfig {
   /** The whole document, as loaded. */

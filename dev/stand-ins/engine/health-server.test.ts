@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { eventually } from "../../../test/support/cluster.ts";
+import { eventually } from "../../../test/harness/control-plane/requests.ts";
 import { EngineState } from "./engine-state.ts";
 import { createHealthServer } from "./health-server.ts";
 import { createQueryServer } from "./query-server.ts";

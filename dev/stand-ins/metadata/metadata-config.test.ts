@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { metadataDocument, toXml } from "../../../test/support/stand-in-metadata.ts";
+import { metadataDocument, toXml } from "../../../test/dev/support/stand-in-metadata.ts";
 import { parseMetadataConfig } from "./metadata-config.ts";
 
 const DATABASE = { host: "inst-metadata-pg.ns.svc.cluster.local", port: 5432, database: "firebolt_metadata" };

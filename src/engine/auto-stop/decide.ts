@@ -1,8 +1,8 @@
 // The auto-stop decision (docs/design/auto-stop.md#ranks): nine ranks, the first that applies wins, and the activity
 // clock kept beside it. A pure function: what the pods reported and the time are arguments.
-import type { MetricScrapeMode } from "../../api/instance.ts";
+import type { MetricScrapeMode } from "../../api/firebolt-instance/instance.ts";
 import type { AutoStopReason } from "../../api/phases.ts";
-import type { EngineIdentity } from "../names.ts";
+import type { EngineIdentity } from "../model/names.ts";
 import type { AutoStopPolicy } from "./policy.ts";
 import { isScheduleOpen } from "./schedule.ts";
 import { isWakeFresh } from "./wake-stamp.ts";

@@ -2,9 +2,9 @@
 import type { EventNote } from "@firebolt-operator/kube/events";
 import type { EngineEventReason } from "../../api/events.ts";
 import { ANNOTATION } from "../../api/labels.ts";
-import type { Scale } from "../decision.ts";
-import { regarding } from "../events.ts";
-import type { EngineSnapshot } from "../snapshot.ts";
+import type { Scale } from "../model/decision.ts";
+import type { EngineSnapshot } from "../model/snapshot.ts";
+import { regarding } from "../report/events.ts";
 import type { WakeRequest } from "./wake-request.ts";
 
 /** To be recorded once the replicas are stored. */

@@ -1,8 +1,9 @@
 // When another client than auto-stop set the replicas to zero, as far as the API server knows. Pure; the clock is an
 // argument.
-import type { DeepReadonly } from "../../api/deep-readonly.ts";
+
 import type { V1ObjectMeta } from "../../api/generated/kubernetes.ts";
-import { isObject } from "../../podtemplate/shape.ts";
+import type { DeepReadonly } from "../../api/values/deep-readonly.ts";
+import { isObject } from "../../podtemplate/shapes/shape.ts";
 import { parseRfc3339 } from "./wake-stamp.ts";
 
 /** A stop happened before it is seen; a request that follows it at once must not count as older. */

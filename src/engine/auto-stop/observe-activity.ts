@@ -1,9 +1,10 @@
 // What the pods of the active generation were last found to run (docs/design/auto-stop.md#activity). Whatever goes
 // wrong on the way is a result ("failed"), never an exception and never zero; waits for no pod.
-import type { Pod } from "../children.ts";
-import { mayRunQueries } from "../pod-state.ts";
+
+import type { EngineWorld } from "../cluster/world.ts";
+import type { Pod } from "../model/children.ts";
+import { mayRunQueries } from "../model/pod-state.ts";
 import { causeOf } from "../probe/probe-cause.ts";
-import type { EngineWorld } from "../world.ts";
 import type { Activity, ActivityRequest } from "./decide.ts";
 
 type World = Pick<EngineWorld, "pods" | "listPods" | "queries" | "signal">;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { AutoStop } from "../../api/auto-stop.ts";
+import type { AutoStop } from "../../api/firebolt-engine/auto-stop.ts";
 import { resolvePolicy } from "./policy.ts";
 
 const block = (changes: Partial<AutoStop> = {}): AutoStop => ({

@@ -1,9 +1,10 @@
 // The auto-stop policy that counts for an engine: its own block or its class's, always as a whole, with usable numbers
 // in it.
-import type { AutoStop, ScheduleWindow } from "../../api/auto-stop.ts";
-import type { DeepReadonly } from "../../api/deep-readonly.ts";
+
 import { SCHEMA_DEFAULTS } from "../../api/defaults.ts";
-import { goDurationMs } from "../../api/go-duration.ts";
+import type { AutoStop, ScheduleWindow } from "../../api/firebolt-engine/auto-stop.ts";
+import type { DeepReadonly } from "../../api/values/deep-readonly.ts";
+import { goDurationMs } from "../../api/values/go-duration.ts";
 
 type Block = DeepReadonly<AutoStop> | undefined;
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import { type ScheduleWindow, WEEKDAYS } from "../../api/auto-stop.ts";
+import { type ScheduleWindow, WEEKDAYS } from "../../api/firebolt-engine/auto-stop.ts";
 import { isScheduleOpen, isWindowOpen } from "./schedule.ts";
 
 const at = (text: string): number => Date.parse(`${text}Z`);

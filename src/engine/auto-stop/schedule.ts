@@ -1,8 +1,8 @@
 // Whether a schedule window is open at a moment (docs/design/auto-stop.md#schedules). Everything is UTC at the
 // resolution of minutes: the zone of the host, its changes to summer time and the length of months do not matter.
 
-import { type ScheduleWindow, WEEKDAYS } from "../../api/auto-stop.ts";
-import type { DeepReadonly } from "../../api/deep-readonly.ts";
+import { type ScheduleWindow, WEEKDAYS } from "../../api/firebolt-engine/auto-stop.ts";
+import type { DeepReadonly } from "../../api/values/deep-readonly.ts";
 
 type Window = DeepReadonly<ScheduleWindow>;
 

@@ -1,9 +1,9 @@
 // What auto-stop cannot see, behind Ready's message: an engine whose pods cannot be probed for their queries never
 // counts as idle, and costs money unnoticed. Pure.
 import { findCondition } from "../../api/condition-list.ts";
-import type { Condition } from "../../api/conditions.ts";
+import type { Condition } from "../../api/schema/condition.ts";
 import { withoutFailure } from "../compute/failure-suffix.ts";
-import type { NextStatus } from "../decision.ts";
+import type { NextStatus } from "../model/decision.ts";
 
 const MARK = "; auto-stop cannot see whether queries run, so the engine stays up: ";
 

@@ -1,7 +1,8 @@
 // Which wake request counts: the newest that is fresh, of the stamp on the engine and of what gateways show
 // (docs/design/auto-stop.md#wake-requests). Pure; the clock is an argument.
-import type { DeepReadonly } from "../../api/deep-readonly.ts";
+
 import type { V1ObjectMeta } from "../../api/generated/kubernetes.ts";
+import type { DeepReadonly } from "../../api/values/deep-readonly.ts";
 import { isWakeFresh, wakeStampOf } from "./wake-stamp.ts";
 
 /** What a gateway's agent shows of a stopped engine. */
@@ -60,7 +61,7 @@ function shown(sources: WakeSources): WakeRequest | undefined {
 /**
  * Both requests and scalings are stored in whole seconds, and a request is usually served within its own. A request
  * that comes in the very second of a stop is repeated while its client still waits: agents stamp a time after the last
- * scaling (src/wake-agent/stamper.ts).
+ * scaling (src/wake-agent/wake-requester.ts).
  */
 function isServed(stampMs: number, { lastScaledMs, usedMs }: WakeSources): boolean {
   const second = Math.floor(stampMs / 1_000) * 1_000;

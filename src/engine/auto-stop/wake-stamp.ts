@@ -1,8 +1,9 @@
 // The time of the last wake request, as the gateway writes it on the engine. Reads no clock; a stamp is never cleared,
 // it lapses.
-import type { DeepReadonly } from "../../api/deep-readonly.ts";
+
 import type { V1ObjectMeta } from "../../api/generated/kubernetes.ts";
 import { ANNOTATION } from "../../api/labels.ts";
+import type { DeepReadonly } from "../../api/values/deep-readonly.ts";
 
 /** A request older than this has been given up by its client. */
 export const WAKE_FRESH_MS = 5 * 60_000;

@@ -1,8 +1,8 @@
 // Auto-stop under whatever happens, in whatever order: random walks over one engine, and where they lead.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MINUTE, POLICY, pageOf, resting, type TimedCluster } from "../../../test/support/timed-cluster.ts";
-import type { AutoStop } from "../../api/auto-stop.ts";
+import { MINUTE, POLICY, pageOf, resting, type TimedCluster } from "../../../test/engine/support/fake-timed-cluster.ts";
+import type { AutoStop } from "../../api/firebolt-engine/auto-stop.ts";
 
 type Event =
   | { readonly type: "time"; readonly minutes: number }

@@ -8,7 +8,7 @@ import {
   liveSet,
   snapshot,
   status,
-} from "../../../test/support/engine-fixtures.ts";
+} from "../../../test/engine/support/fixtures.ts";
 import { computeEngine } from "./compute-engine.ts";
 
 test("initialise: a new engine is written down before anything else", () => {

@@ -1,7 +1,7 @@
 // New generations that nothing of ours explains wait, twice as long each time; a change of the spec never does.
 import { expect, test } from "vitest";
-import { image } from "../../../test/support/engine-cluster.ts";
-import { type TimedCluster, timed } from "../../../test/support/timed-cluster.ts";
+import { image } from "../../../test/engine/support/fake-cluster.ts";
+import { type TimedCluster, timed } from "../../../test/engine/support/fake-timed-cluster.ts";
 
 const SECOND = 1_000;
 

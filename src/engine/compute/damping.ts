@@ -2,14 +2,14 @@
 // StatefulSet. Each one in a row waits twice as long, so that a policy which edits every new StatefulSet cannot start
 // and stop pods without end. Pure; what it remembers is in the status.
 import { timeText } from "../../api/condition-list.ts";
-import type { HeldRollout } from "../../api/engine-status.ts";
+import type { HeldRollout } from "../../api/firebolt-engine/status.ts";
 import type { V1StatefulSet } from "../../api/generated/kubernetes.ts";
 import { jsonHash } from "../../podtemplate/content-hash.ts";
-import type { StatefulSet } from "../children.ts";
-import type { Cause } from "../decision.ts";
 import { RENDERED_HASH } from "../drift/rendered-hash.ts";
+import type { StatefulSet } from "../model/children.ts";
+import type { Cause } from "../model/decision.ts";
+import type { EngineSnapshot } from "../model/snapshot.ts";
 import { renderGeneration } from "../render/generation.ts";
-import type { EngineSnapshot } from "../snapshot.ts";
 import type { OpenGate } from "./gates.ts";
 import type { RolloutRecord } from "./next-status.ts";
 

@@ -2,9 +2,9 @@
 // manager of the newest change that is not the operator's. Pure: observe reads the objects, because caches do not keep
 // managed fields.
 import { FIELD_MANAGER } from "../../api/group.ts";
-import type { Service, StatefulSet } from "../children.ts";
-import type { EngineDecision } from "../decision.ts";
-import type { EngineSnapshot } from "../snapshot.ts";
+import type { Service, StatefulSet } from "../model/children.ts";
+import type { EngineDecision } from "../model/decision.ts";
+import type { EngineSnapshot } from "../model/snapshot.ts";
 
 /** The name of the StatefulSet whose editor is unknown and holds the next generation. */
 export function editedStatefulSet(decision: EngineDecision, { current }: EngineSnapshot): string | undefined {

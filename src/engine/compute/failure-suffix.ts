@@ -1,5 +1,5 @@
 // The failure of the last pass behind Ready's message. What stands before it is what the engine was last found to be.
-import type { Condition } from "../../api/conditions.ts";
+import type { Condition } from "../../api/schema/condition.ts";
 
 const MARK = "; the last reconcile failed: ";
 

@@ -1,15 +1,15 @@
 // What the operator made is out of reach of templates without admission too: the controller refuses it, or leaves the
 // volume out.
 import { describe, expect, test } from "vitest";
-import { absentSet, engine, engineClass, instanceReady, snapshot } from "../../../test/support/engine-fixtures.ts";
+import { absentSet, engine, engineClass, instanceReady, snapshot } from "../../../test/engine/support/fixtures.ts";
 import {
   LOOKS_OWNED,
   OPERATOR_OWNED,
   type OperatorOwned,
   OWN_OF_OPERATOR,
-} from "../../../test/support/operator-owned-templates.ts";
+} from "../../../test/harness/fixtures/operator-owned-templates.ts";
 import { OPERATOR_DEFAULTS } from "../../api/operator-defaults.ts";
-import type { PodTemplateFragment } from "../../api/pod-template.ts";
+import type { PodTemplateFragment } from "../../api/schema/pod-template.ts";
 import { computeEngine } from "./compute-engine.ts";
 
 const NAMESPACE = engine().metadata?.namespace ?? "";

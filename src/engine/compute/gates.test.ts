@@ -8,8 +8,8 @@ import {
   liveSet,
   NOW,
   snapshot,
-} from "../../../test/support/engine-fixtures.ts";
-import type { EngineSnapshot } from "../snapshot.ts";
+} from "../../../test/engine/support/fixtures.ts";
+import type { EngineSnapshot } from "../model/snapshot.ts";
 import { computeEngine } from "./compute-engine.ts";
 
 const GATED = ["stable", "stopped", "creating"];

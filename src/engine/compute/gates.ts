@@ -2,23 +2,23 @@
 // gate changes conditions and nothing else, and names what it waits for.
 
 import { findCondition, type Verdict } from "../../api/condition-list.ts";
-import type { Condition } from "../../api/conditions.ts";
-import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import type { EngineEventReason } from "../../api/events.ts";
-import { isEnding } from "../../api/held-deletion.ts";
-import type { FireboltInstance } from "../../api/instance.ts";
+import { isEnding } from "../../api/firebolt-instance/held-deletion.ts";
+import type { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import type { EngineInstanceReadyReason, EngineReadyReason } from "../../api/reasons.ts";
-import { type IsProtected, protectedSecrets } from "../../podtemplate/protected-secrets.ts";
-import { validateTemplate } from "../../podtemplate/validate-template.ts";
-import { type Violation, violationsText } from "../../podtemplate/violation.ts";
-import type { EngineClass } from "../children.ts";
-import { type EngineDecision, RECHECK_MS, type Refusal, type SecretAlias } from "../decision.ts";
-import type { EnginePhase } from "../phase.ts";
+import type { Condition } from "../../api/schema/condition.ts";
+import type { DeepReadonly } from "../../api/values/deep-readonly.ts";
+import { validateTemplate } from "../../podtemplate/rules/validate-template.ts";
+import { type Violation, violationsText } from "../../podtemplate/rules/violation.ts";
+import { type IsProtected, protectedSecrets } from "../../podtemplate/secrets/protected-secrets.ts";
+import type { EngineClass } from "../model/children.ts";
+import { type EngineDecision, RECHECK_MS, type Refusal, type SecretAlias } from "../model/decision.ts";
+import type { EnginePhase } from "../model/phase.ts";
+import type { EngineSnapshot } from "../model/snapshot.ts";
+import { validateEngine } from "../model/validate.ts";
 import type { InstanceInfo } from "../render/generation.ts";
 import { type EffectiveEngine, resolveEngine } from "../resolve/effective-engine.ts";
 import { findSecretAliases, validateAccounts, validateEnvironment } from "../resolve/secret-alias.ts";
-import type { EngineSnapshot } from "../snapshot.ts";
-import { validateEngine } from "../validate.ts";
 import { judge } from "./next-status.ts";
 
 export interface OpenGate {

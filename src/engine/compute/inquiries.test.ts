@@ -9,9 +9,9 @@ import {
   liveSet,
   routingTo,
   snapshot,
-} from "../../../test/support/engine-fixtures.ts";
-import type { FireboltEngine } from "../../api/engine.ts";
-import type { EngineSnapshot } from "../snapshot.ts";
+} from "../../../test/engine/support/fixtures.ts";
+import type { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import type { EngineSnapshot } from "../model/snapshot.ts";
 import { computeEngine } from "./compute-engine.ts";
 import { inquiriesOf } from "./inquiries.ts";
 

@@ -1,10 +1,11 @@
 // Which further reads the step of a pass depends on: each costs a request, so observe makes them only where they are
 // listed here. Pure.
+
+import { activityRequest, needsStopTime } from "../auto-stop/auto-stop.ts";
 import type { ActivityRequest } from "../auto-stop/decide.ts";
-import { activityRequest, needsStopTime } from "../auto-stop/step.ts";
-import type { EngineSnapshot } from "../snapshot.ts";
-import { computeStep } from "./compute-step.ts";
+import type { EngineSnapshot } from "../model/snapshot.ts";
 import { editedService, editedStatefulSet } from "./editors.ts";
+import { computeStep } from "./steps/compute-step.ts";
 import { type StuckStatefulSet, warnedStatefulSet } from "./warning.ts";
 
 /** Undefined: not needed. */

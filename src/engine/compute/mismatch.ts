@@ -1,9 +1,9 @@
 // Whether a generation's StatefulSet is the one that the spec requests, and if not, the first reason why.
 import type { V1StatefulSet } from "../../api/generated/kubernetes.ts";
 import { ANNOTATION } from "../../api/labels.ts";
-import type { Child, StatefulSet } from "../children.ts";
-import type { Cause } from "../decision.ts";
 import { findDrift } from "../drift/find-drift.ts";
+import type { Child, StatefulSet } from "../model/children.ts";
+import type { Cause } from "../model/decision.ts";
 
 export function mismatch(child: Child<StatefulSet>, wanted: V1StatefulSet): Cause | undefined {
   switch (child.type) {

@@ -3,11 +3,11 @@
 // ladder.
 
 import { findCondition, timeText, type Verdict, withVerdict } from "../../api/condition-list.ts";
-import type { Condition } from "../../api/conditions.ts";
-import type { HeldRollout } from "../../api/engine-status.ts";
-import type { EngineDecision, NextStatus } from "../decision.ts";
-import { type EnginePhase, isAtRest } from "../phase.ts";
-import type { EngineSnapshot, Generations } from "../snapshot.ts";
+import type { HeldRollout } from "../../api/firebolt-engine/status.ts";
+import type { Condition } from "../../api/schema/condition.ts";
+import type { EngineDecision, NextStatus } from "../model/decision.ts";
+import { type EnginePhase, isAtRest } from "../model/phase.ts";
+import type { EngineSnapshot, Generations } from "../model/snapshot.ts";
 import { readyVerdict } from "./ready.ts";
 
 export interface Advance {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { instanceReady, NOT_READY, READY, routingTo } from "../../../test/support/engine-fixtures.ts";
+import { instanceReady, NOT_READY, READY, routingTo } from "../../../test/engine/support/fixtures.ts";
 import { type ReadyInput, readyVerdict } from "./ready.ts";
 
 const failing = { type: "failing", pod: "e-g0-1", cause: "status 503" } as const;

@@ -2,11 +2,11 @@
 // the phase after the decision and at what was observed before its writes.
 
 import type { Verdict } from "../../api/condition-list.ts";
-import type { Condition } from "../../api/conditions.ts";
 import type { EngineReadyReason } from "../../api/reasons.ts";
+import type { Condition } from "../../api/schema/condition.ts";
 import { troubleText } from "../../pods/pod-trouble.ts";
-import type { EnginePhase } from "../phase.ts";
-import type { DrainProbe, Generations, PodCount, Routing } from "../snapshot.ts";
+import type { EnginePhase } from "../model/phase.ts";
+import type { DrainProbe, Generations, PodCount, Routing } from "../model/snapshot.ts";
 import { withoutFailure } from "./failure-suffix.ts";
 
 export interface ReadyInput {

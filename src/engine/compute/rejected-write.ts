@@ -5,8 +5,8 @@ import { findCondition, type Verdict } from "../../api/condition-list.ts";
 import type { EngineEventReason } from "../../api/events.ts";
 import type { EngineReadyReason } from "../../api/reasons.ts";
 import { stableText } from "../../pods/stable-text.ts";
-import { type EngineDecision, RECHECK_MS } from "../decision.ts";
-import type { EngineSnapshot, RejectedWrite } from "../snapshot.ts";
+import { type EngineDecision, RECHECK_MS } from "../model/decision.ts";
+import type { EngineSnapshot, RejectedWrite } from "../model/snapshot.ts";
 import { judge } from "./next-status.ts";
 
 /** A policy that rejects an object may explain at length what to change. */

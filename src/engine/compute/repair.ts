@@ -10,12 +10,12 @@ import {
   PARTS,
   type Part,
   type PartObject,
-} from "../child-kinds.ts";
-import type { Child, Pod } from "../children.ts";
-import type { Apply, Ensure, Obstacle, PartWrites, Removal, RoutingWrite } from "../decision.ts";
+} from "../model/child-kinds.ts";
+import type { Child, Pod } from "../model/children.ts";
+import type { Apply, Ensure, Obstacle, PartWrites, Removal, RoutingWrite } from "../model/decision.ts";
+import type { EngineSnapshot, GenerationSet } from "../model/snapshot.ts";
 import type { RenderedGeneration } from "../render/generation.ts";
 import { renderRoutingService } from "../render/routing-service.ts";
-import type { EngineSnapshot, GenerationSet } from "../snapshot.ts";
 import { covers } from "./covers.ts";
 
 type Named = { readonly metadata?: { readonly name?: string; readonly uid?: string } };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { LABEL } from "../../api/labels.ts";
-import type { ChildKind, ChildObject } from "../children.ts";
+import type { ChildKind, ChildObject } from "../model/children.ts";
 import { selectOrphans } from "./sweep.ts";
 
 const view = { uid: "u", generations: { current: 5, active: 3, draining: 2, highest: 5 }, routingTarget: 1 };

@@ -1,8 +1,8 @@
 // Which objects of an engine nothing refers to any more (docs/design/engine.md#sweep). Pure: the caller confirms the
 // view before it deletes anything.
-import { CHILD_KINDS, type ChildObject, generationLabel, isOwnedBy } from "../children.ts";
-import type { Removal } from "../decision.ts";
-import type { Generations } from "../snapshot.ts";
+import { CHILD_KINDS, type ChildObject, generationLabel, isOwnedBy } from "../model/children.ts";
+import type { Removal } from "../model/decision.ts";
+import type { Generations } from "../model/snapshot.ts";
 
 export interface SweepView {
   readonly uid: string;

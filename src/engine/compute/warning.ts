@@ -1,10 +1,10 @@
 // Puts the StatefulSet's own warning (quota, missing ServiceAccount, admission) in place of a generic Ready reason
 // (docs/design/engine.md#ready). Pure: observe lists the warnings.
 import { findCondition } from "../../api/condition-list.ts";
-import { CONDITION_REASON_MAX_LENGTH, CONDITION_REASON_PATTERN, type Condition } from "../../api/conditions.ts";
+import { CONDITION_REASON_MAX_LENGTH, CONDITION_REASON_PATTERN, type Condition } from "../../api/schema/condition.ts";
 import { stableText } from "../../pods/stable-text.ts";
-import type { EngineDecision } from "../decision.ts";
-import type { EngineSnapshot, StatefulSetWarning } from "../snapshot.ts";
+import type { EngineDecision } from "../model/decision.ts";
+import type { EngineSnapshot, StatefulSetWarning } from "../model/snapshot.ts";
 import { withoutFailure } from "./failure-suffix.ts";
 
 /**

@@ -1,13 +1,14 @@
 // What makes one generation differ from another: the compared fields of a StatefulSet in the order in which differences
 // are reported, each with its normal form. Command, ports, probes, the operator's own volumes and the like are left out
 // on purpose: comparing them would roll every engine when the operator is upgraded.
-import type { DeepReadonly } from "../../api/deep-readonly.ts";
+
 import type { V1PersistentVolumeClaim, V1PodSpec, V1StatefulSet } from "../../api/generated/kubernetes.ts";
-import { CONTAINER, containers } from "../../podtemplate/container-shape.ts";
-import { POD_SPEC, stringMap } from "../../podtemplate/server-defaults.ts";
-import { pointer, resourceList, type Shape, scalar, scalars } from "../../podtemplate/shape.ts";
-import { volumes } from "../../podtemplate/volume-shape.ts";
-import { OPERATOR_VOLUMES, VOLUME } from "../pod-contract.ts";
+import type { DeepReadonly } from "../../api/values/deep-readonly.ts";
+import { CONTAINER, containers } from "../../podtemplate/shapes/container.ts";
+import { POD_SPEC, stringMap } from "../../podtemplate/shapes/server-defaults.ts";
+import { pointer, resourceList, type Shape, scalar, scalars } from "../../podtemplate/shapes/shape.ts";
+import { volumes } from "../../podtemplate/shapes/volume.ts";
+import { OPERATOR_VOLUMES, VOLUME } from "../model/pod-contract.ts";
 
 export type StatefulSet = DeepReadonly<V1StatefulSet>;
 

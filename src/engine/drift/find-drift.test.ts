@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type Layers, render } from "../../../test/support/rendering.ts";
+import { type Layers, render } from "../../../test/engine/support/rendered-fixtures.ts";
 import type { V1StatefulSet } from "../../api/generated/kubernetes.ts";
-import type { PodTemplateFragment } from "../../api/pod-template.ts";
+import type { PodTemplateFragment } from "../../api/schema/pod-template.ts";
 import { findDrift } from "./find-drift.ts";
 
 const set = (layers: Layers = {}) => render(layers).statefulSet;

@@ -1,5 +1,5 @@
 // The first place where two normal forms differ, as a path and two short texts. For people: logs, events, conditions.
-import { isObject } from "../../podtemplate/shape.ts";
+import { isObject } from "../../podtemplate/shapes/shape.ts";
 
 export interface FieldDifference {
   /** JSON names, list items by index, named entries by name. */

@@ -1,9 +1,9 @@
 // From the response of a pod, or the lack of one, to what is known about its queries. Pure and total: whatever is not
 // plainly a number of queries is "failing".
 import { KubeApiError, ResponseTooLargeError } from "@firebolt-operator/kube";
-import type { ScrapeResponse } from "../pod-scrape.ts";
-import { parseQueryMetrics } from "../query-metrics.ts";
+import type { ScrapeResponse } from "../cluster/pod-scrape.ts";
 import { causeOf } from "./probe-cause.ts";
+import { parseQueryMetrics } from "./query-metrics.ts";
 import type { PodQueries } from "./query-probe.ts";
 
 /** What one probe found, and whether the pod responded at all. */

@@ -2,8 +2,8 @@
 // s to the response headers, 10 s in total. Judges nothing of what it reads.
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { ENGINE_CONTRACT } from "../../api/engine-contract.ts";
-import { METRICS_PORT } from "../pod-contract.ts";
-import { SCRAPE_LIMITS, scrapePod } from "../pod-scrape.ts";
+import { SCRAPE_LIMITS, scrapePod } from "../cluster/pod-scrape.ts";
+import { METRICS_PORT } from "../model/pod-contract.ts";
 import type { ScrapePod } from "./query-probe.ts";
 
 const [port, path] = [METRICS_PORT, ENGINE_CONTRACT.endpoints.metrics];

@@ -1,6 +1,6 @@
 // Why a probe failed, as one short line that stays the same while the reason does. It ends up in a condition: a port
 // that changes with every connection would make every probe a status write. Pure.
-import { cutText, plainText } from "../../api/plain-text.ts";
+import { cutText, plainText } from "../../api/values/plain-text.ts";
 
 const CAUSE_LIMIT = 300;
 

@@ -1,9 +1,9 @@
 // What a pass may learn about running queries, and how it requests it: the contract between the reconcile passes and
 // the prober that stands beside them. Types only.
-import type { MetricScrapeMode } from "../../api/instance.ts";
-import type { Pod } from "../children.ts";
-import type { ScrapeResponse } from "../pod-scrape.ts";
-import type { EngineKey } from "../world.ts";
+import type { MetricScrapeMode } from "../../api/firebolt-instance/instance.ts";
+import type { ScrapeResponse } from "../cluster/pod-scrape.ts";
+import type { EngineKey } from "../cluster/world.ts";
+import type { Pod } from "../model/children.ts";
 
 /** What the last probe of one pod found. Not knowing is "failing", never "idle". */
 export type PodQueries =

@@ -3,9 +3,9 @@
 import { KubeTimeoutError } from "@firebolt-operator/kube";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { metricsOf, podOf, probeHarness, type RunningScrape } from "../../../test/support/probe-harness.ts";
-import type { MetricScrapeMode } from "../../api/instance.ts";
-import type { Pod } from "../children.ts";
+import { metricsOf, podOf, probeHarness, type RunningScrape } from "../../../test/engine/support/probe-harness.ts";
+import type { MetricScrapeMode } from "../../api/firebolt-instance/instance.ts";
+import type { Pod } from "../model/children.ts";
 import type { ProbeRequest, QueryProbe } from "./query-probe.ts";
 
 const ENGINES = ["e0", "e1", "e2", "e3"] as const;

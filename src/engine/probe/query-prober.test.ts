@@ -2,9 +2,9 @@
 import { KubeApiError, KubeTimeoutError, silentLogger } from "@firebolt-operator/kube";
 import { ManualClock } from "@firebolt-operator/kube/testing";
 import { expect, test } from "vitest";
-import { metricsOf, podOf, probeHarness } from "../../../test/support/probe-harness.ts";
+import { metricsOf, podOf, probeHarness } from "../../../test/engine/support/probe-harness.ts";
 import { ENGINE_CONTRACT } from "../../api/engine-contract.ts";
-import type { Pod } from "../children.ts";
+import type { Pod } from "../model/children.ts";
 import { createQueryProber } from "./query-prober.ts";
 
 const GAUGE = ENGINE_CONTRACT.gauges;

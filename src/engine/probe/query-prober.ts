@@ -2,10 +2,10 @@
 // worker. A pass reads what is known and requests what is not; the prober enqueues the engine when it is known. Decides
 // nothing about engines.
 import { type Clock, formatKey, type Logger, untilAborted } from "@firebolt-operator/kube";
-import type { MetricScrapeMode } from "../../api/instance.ts";
-import type { Pod } from "../children.ts";
-import { SCRAPE_LIMITS } from "../pod-scrape.ts";
-import type { EngineKey } from "../world.ts";
+import type { MetricScrapeMode } from "../../api/firebolt-instance/instance.ts";
+import { SCRAPE_LIMITS } from "../cluster/pod-scrape.ts";
+import type { EngineKey } from "../cluster/world.ts";
+import type { Pod } from "../model/children.ts";
 import { judgeFailure, judgeResponse, type ProbeOutcome } from "./judge-scrape.ts";
 import { type Lane, ProbeLanes } from "./probe-lanes.ts";
 import { ProbeRounds } from "./probe-rounds.ts";

@@ -1,9 +1,9 @@
 // The ConfigMap of one generation: the engine's configuration file. Frozen with the generation, because the node list
 // is in it.
 import type { V1ConfigMap } from "../../api/generated/kubernetes.ts";
-import type { JsonObject } from "../../podtemplate/shape.ts";
-import { configMapName, nodeHost } from "../names.ts";
-import { CONFIG_FILE, TERMINATION_GRACE_SECONDS } from "../pod-contract.ts";
+import type { JsonObject } from "../../podtemplate/shapes/shape.ts";
+import { configMapName, nodeHost } from "../model/names.ts";
+import { CONFIG_FILE, TERMINATION_GRACE_SECONDS } from "../model/pod-contract.ts";
 import { deepMerge } from "../resolve/custom-config.ts";
 import { configText } from "./config-text.ts";
 import type { RenderInput } from "./generation.ts";

@@ -1,6 +1,6 @@
 // The engine's configuration file as a string: JSON, which every YAML reader takes, in the form that the pickiest of
 // them agree on.
-import { isObject, type JsonObject } from "../../podtemplate/shape.ts";
+import { isObject, type JsonObject } from "../../podtemplate/shapes/shape.ts";
 
 /** Deterministic: keys in the order of the document, two spaces, a newline at the end. */
 export function configText(document: JsonObject): string {

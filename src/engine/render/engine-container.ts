@@ -3,7 +3,15 @@
 import { ENGINE_CONTRACT } from "../../api/engine-contract.ts";
 import type { V1Container, V1EnvVar, V1Probe, V1VolumeMount } from "../../api/generated/kubernetes.ts";
 import { present } from "../../podtemplate/present.ts";
-import { CONFIG_FILE, ENGINE_CONTAINER, ENGINE_PORTS, ENV, HEALTH_PORT, MOUNT_PATH, VOLUME } from "../pod-contract.ts";
+import {
+  CONFIG_FILE,
+  ENGINE_CONTAINER,
+  ENGINE_PORTS,
+  ENV,
+  HEALTH_PORT,
+  MOUNT_PATH,
+  VOLUME,
+} from "../model/pod-contract.ts";
 import type { EffectiveContainer } from "../resolve/engine-container.ts";
 import { START_SCRIPT } from "./start-script.ts";
 

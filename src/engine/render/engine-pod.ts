@@ -1,8 +1,8 @@
 // The pod template of one generation and the volume behind its data directory.
 import type { V1PersistentVolumeClaim, V1PodTemplateSpec, V1Volume } from "../../api/generated/kubernetes.ts";
 import { nonEmptyMap, present } from "../../podtemplate/present.ts";
-import { configMapName, type EngineIdentity } from "../names.ts";
-import { TERMINATION_GRACE_SECONDS, VOLUME } from "../pod-contract.ts";
+import { configMapName, type EngineIdentity } from "../model/names.ts";
+import { TERMINATION_GRACE_SECONDS, VOLUME } from "../model/pod-contract.ts";
 import type { EffectiveEngine } from "../resolve/effective-engine.ts";
 import type { EffectiveStorage } from "../resolve/storage.ts";
 import { renderEngineContainer } from "./engine-container.ts";

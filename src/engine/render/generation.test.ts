@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Layers, render } from "../../../test/support/rendering.ts";
+import { type Layers, render } from "../../../test/engine/support/rendered-fixtures.ts";
 import { renderRoutingService } from "./routing-service.ts";
 
 const golden = (name: string) => `./golden/${name}.golden.json`;

@@ -1,8 +1,8 @@
 // The objects of one generation: ConfigMap, headless Service and StatefulSet. Plain objects; nothing is read or written
 // here.
 import type { V1StatefulSet } from "../../api/generated/kubernetes.ts";
-import type { Part, PartObject } from "../child-kinds.ts";
-import type { EngineIdentity } from "../names.ts";
+import type { Part, PartObject } from "../model/child-kinds.ts";
+import type { EngineIdentity } from "../model/names.ts";
 import type { EffectiveEngine } from "../resolve/effective-engine.ts";
 import { renderConfigMap } from "./config-map.ts";
 import { renderHeadlessService } from "./headless-service.ts";

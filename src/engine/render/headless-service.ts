@@ -1,7 +1,7 @@
 // The headless Service of one generation: the names under which its nodes find each other.
 import type { V1Service, V1ServicePort } from "../../api/generated/kubernetes.ts";
-import { type EngineIdentity, headlessServiceName } from "../names.ts";
-import { ENGINE_PORTS } from "../pod-contract.ts";
+import { type EngineIdentity, headlessServiceName } from "../model/names.ts";
+import { ENGINE_PORTS } from "../model/pod-contract.ts";
 import { generationLabels, generationMetadata } from "./metadata.ts";
 
 export const servicePorts = (): V1ServicePort[] =>

@@ -3,7 +3,7 @@
 import type { V1ObjectMeta, V1OwnerReference } from "../../api/generated/kubernetes.ts";
 import { API_VERSION, ENGINE_NAMES } from "../../api/group.ts";
 import { LABEL } from "../../api/labels.ts";
-import type { EngineIdentity } from "../names.ts";
+import type { EngineIdentity } from "../model/names.ts";
 
 /** The two labels of a generation: on its objects, on its pods and in every selector. */
 export function generationLabels(engine: string, generation: number): Record<string, string> {

@@ -1,7 +1,7 @@
 // The routing Service: the one name of an engine, whose selector names the generation that serves.
 import type { V1Service } from "../../api/generated/kubernetes.ts";
 import { LABEL } from "../../api/labels.ts";
-import { type EngineIdentity, routingServiceName } from "../names.ts";
+import { type EngineIdentity, routingServiceName } from "../model/names.ts";
 import { servicePorts } from "./headless-service.ts";
 import { generationLabels, metadataOf } from "./metadata.ts";
 

@@ -3,7 +3,7 @@ import type { V1StatefulSet } from "../../api/generated/kubernetes.ts";
 import { ANNOTATION } from "../../api/labels.ts";
 import { nonEmptyMap, present } from "../../podtemplate/present.ts";
 import { RENDERED_HASH, renderedHash } from "../drift/rendered-hash.ts";
-import { headlessServiceName, statefulSetName } from "../names.ts";
+import { headlessServiceName, statefulSetName } from "../model/names.ts";
 import type { EffectiveEngine } from "../resolve/effective-engine.ts";
 import { renderClaimTemplates, renderPodTemplate } from "./engine-pod.ts";
 import type { RenderInput } from "./generation.ts";

@@ -1,7 +1,7 @@
 // The user's part of the engine configuration: what the operator owns is taken out, the class lies below the engine.
 // Free-form JSON throughout; the operator does not judge the user's keys.
 import { jsonHash } from "../../podtemplate/content-hash.ts";
-import { isObject, type JsonObject } from "../../podtemplate/shape.ts";
+import { isObject, type JsonObject } from "../../podtemplate/shapes/shape.ts";
 
 const OWNED_ROOT_KEYS: ReadonlySet<string> = new Set(["schema_version", "endpoints"]);
 const OWNED_SECTION_KEYS: Readonly<Record<string, ReadonlySet<string>>> = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { resolve, storedClass } from "../../../test/support/rendering.ts";
+import { resolve, storedClass } from "../../../test/engine/support/rendered-fixtures.ts";
 import { OPERATOR_DEFAULTS } from "../../api/operator-defaults.ts";
-import type { PodTemplateFragment } from "../../api/pod-template.ts";
+import type { PodTemplateFragment } from "../../api/schema/pod-template.ts";
 import { hashClassTemplate, resolveEngine } from "./effective-engine.ts";
 
 type Spec = NonNullable<PodTemplateFragment["spec"]>;

@@ -1,12 +1,13 @@
 // The effective engine: everything that three layers (operator default < class < engine) come to, before any object is
 // rendered. Pure: no reads, no clock; the same input always gives the same result.
-import { copyOf, type DeepReadonly } from "../../api/deep-readonly.ts";
-import type { FireboltEngine } from "../../api/engine.ts";
-import type { FireboltEngineClass } from "../../api/engine-class.ts";
+
+import type { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import type { FireboltEngineClass } from "../../api/firebolt-engine/engine-class.ts";
 import type { OperatorDefaults } from "../../api/operator-defaults.ts";
-import type { PodTemplateFragment } from "../../api/pod-template.ts";
+import type { PodTemplateFragment } from "../../api/schema/pod-template.ts";
+import { copyOf, type DeepReadonly } from "../../api/values/deep-readonly.ts";
 import { jsonHash } from "../../podtemplate/content-hash.ts";
-import { normalPodTemplate } from "../../podtemplate/server-defaults.ts";
+import { normalPodTemplate } from "../../podtemplate/shapes/server-defaults.ts";
 import { type CustomConfig, resolveCustomConfig } from "./custom-config.ts";
 import { type EffectiveContainer, resolveEngineContainer } from "./engine-container.ts";
 import { type EffectivePod, engineContainerOf, resolveEnginePod } from "./engine-pod.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Layers, resolve } from "../../../test/support/rendering.ts";
+import { type Layers, resolve } from "../../../test/engine/support/rendered-fixtures.ts";
 import type { V1Container } from "../../api/generated/kubernetes.ts";
 import { OPERATOR_DEFAULTS } from "../../api/operator-defaults.ts";
 

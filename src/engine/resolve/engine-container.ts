@@ -1,11 +1,12 @@
 // The user's part of the engine container: operator default < class < engine. The operator's own entries (variables,
 // mounts, ports, probes, command) are added when the pod is rendered.
-import type { DeepReadonly } from "../../api/deep-readonly.ts";
+
 import type { V1Container, V1ResourceRequirements, V1SecurityContext } from "../../api/generated/kubernetes.ts";
 import type { EngineSeccomp, OperatorDefaults } from "../../api/operator-defaults.ts";
+import type { DeepReadonly } from "../../api/values/deep-readonly.ts";
 import { firstPartyPullPolicy } from "../../podtemplate/image-reference.ts";
 import { nonEmpty, present } from "../../podtemplate/present.ts";
-import { ENGINE_USER, ENV, MOUNT_PATH, VOLUME } from "../pod-contract.ts";
+import { ENGINE_USER, ENV, MOUNT_PATH, VOLUME } from "../model/pod-contract.ts";
 import { byName, concat, concatKeyed } from "./merge-lists.ts";
 
 const OWNED_ENV: ReadonlySet<string> = new Set(Object.values(ENV));

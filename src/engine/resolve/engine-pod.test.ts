@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { resolve } from "../../../test/support/rendering.ts";
-import type { PodTemplateFragment } from "../../api/pod-template.ts";
+import { resolve } from "../../../test/engine/support/rendered-fixtures.ts";
+import type { PodTemplateFragment } from "../../api/schema/pod-template.ts";
 
 type Spec = NonNullable<PodTemplateFragment["spec"]>;
 

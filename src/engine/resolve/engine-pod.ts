@@ -1,10 +1,10 @@
 // The user's part of the engine pod: operator default < class < engine, field by field
 // (docs/design/objects.md#merging). Fields that are not listed here are never rendered.
 import type { V1Container, V1PodSecurityContext, V1PodSpec, V1Volume } from "../../api/generated/kubernetes.ts";
-import type { PodTemplateFragment } from "../../api/pod-template.ts";
+import type { PodTemplateFragment } from "../../api/schema/pod-template.ts";
 import { nonEmpty, nonEmptyMap, present } from "../../podtemplate/present.ts";
-import { isObject } from "../../podtemplate/shape.ts";
-import { ENGINE_CONTAINER, ENGINE_USER, OPERATOR_VOLUMES } from "../pod-contract.ts";
+import { isObject } from "../../podtemplate/shapes/shape.ts";
+import { ENGINE_CONTAINER, ENGINE_USER, OPERATOR_VOLUMES } from "../model/pod-contract.ts";
 import { byName, concat, concatKeyed } from "./merge-lists.ts";
 
 /** Pod fields that pass from the template to the pod, in the order in which they are rendered. */

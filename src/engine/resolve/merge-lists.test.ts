@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { randomTemplate } from "../../../test/support/random-template.ts";
-import { render } from "../../../test/support/rendering.ts";
+import { render } from "../../../test/engine/support/rendered-fixtures.ts";
+import { randomTemplate } from "../../../test/harness/fixtures/random-template.ts";
 import { byName, concat, concatKeyed } from "./merge-lists.ts";
 
 test("plain lists are concatenated", () => {

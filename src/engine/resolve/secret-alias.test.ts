@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { absentSet, engine, engineClass, instanceReady, snapshot } from "../../../test/support/engine-fixtures.ts";
-import { storedClass, storedEngine } from "../../../test/support/rendering.ts";
-import type { PodTemplateFragment } from "../../api/pod-template.ts";
+import { absentSet, engine, engineClass, instanceReady, snapshot } from "../../../test/engine/support/fixtures.ts";
+import { storedClass, storedEngine } from "../../../test/engine/support/rendered-fixtures.ts";
+import type { PodTemplateFragment } from "../../api/schema/pod-template.ts";
 import { computeEngine } from "../compute/compute-engine.ts";
 import { findSecretAliases, withoutVolumes } from "./secret-alias.ts";
 

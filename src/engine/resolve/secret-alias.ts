@@ -1,17 +1,18 @@
 // Volumes of the templates that would show an operator's Secret to user containers
 // (docs/design/admission.md#protected-secrets): which they are, and a template without them. The rollout goes on
 // without such a volume; its mounts are dropped too, or the API server would reject the pods.
-import type { DeepReadonly } from "../../api/deep-readonly.ts";
-import type { FireboltEngine } from "../../api/engine.ts";
-import type { FireboltEngineClass } from "../../api/engine-class.ts";
+
+import type { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import type { FireboltEngineClass } from "../../api/firebolt-engine/engine-class.ts";
 import type { V1Container } from "../../api/generated/kubernetes.ts";
-import type { PodTemplateFragment } from "../../api/pod-template.ts";
-import { type OwnAccountRule, validateOwnAccount } from "../../podtemplate/own-account.ts";
-import type { IsProtected } from "../../podtemplate/protected-secrets.ts";
-import { secretsOfVolume, validateEnvironmentReach } from "../../podtemplate/secret-reach.ts";
-import type { Violation } from "../../podtemplate/violation.ts";
-import type { SecretAlias } from "../decision.ts";
-import { OPERATOR_VOLUMES } from "../pod-contract.ts";
+import type { PodTemplateFragment } from "../../api/schema/pod-template.ts";
+import type { DeepReadonly } from "../../api/values/deep-readonly.ts";
+import type { Violation } from "../../podtemplate/rules/violation.ts";
+import { type OwnAccountRule, validateOwnAccount } from "../../podtemplate/secrets/own-account.ts";
+import type { IsProtected } from "../../podtemplate/secrets/protected-secrets.ts";
+import { secretsOfVolume, validateEnvironmentReach } from "../../podtemplate/secrets/secret-reach.ts";
+import type { SecretAlias } from "../model/decision.ts";
+import { OPERATOR_VOLUMES } from "../model/pod-contract.ts";
 
 interface Layers {
   readonly engine: DeepReadonly<FireboltEngine>;

@@ -1,12 +1,12 @@
 // Settings that are read live and never reshape the pod: the engine's value, else the class's, else the operator's
 // default.
 
-import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import { ENGINE_DEFAULTS } from "../../api/defaults.ts";
-import type { EngineSpec } from "../../api/engine.ts";
-import type { EngineClassSpec } from "../../api/engine-class.ts";
-import type { Rollout } from "../../api/engine-settings.ts";
-import { goDurationMs } from "../../api/go-duration.ts";
+import type { EngineSpec } from "../../api/firebolt-engine/engine.ts";
+import type { EngineClassSpec } from "../../api/firebolt-engine/engine-class.ts";
+import type { Rollout } from "../../api/firebolt-engine/settings.ts";
+import type { DeepReadonly } from "../../api/values/deep-readonly.ts";
+import { goDurationMs } from "../../api/values/go-duration.ts";
 
 export interface RolloutSettings {
   readonly rollout: Rollout;

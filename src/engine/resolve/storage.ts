@@ -1,11 +1,11 @@
 // Which data volume an engine gets: its own backend, else the class's, else an emptyDir. Taken whole, never field by
 // field.
 
-import type { DeepReadonly } from "../../api/deep-readonly.ts";
 import { SCHEMA_DEFAULTS } from "../../api/defaults.ts";
-import type { EngineStorage } from "../../api/engine-storage.ts";
+import type { EngineStorage } from "../../api/firebolt-engine/storage.ts";
 import type { Quantity } from "../../api/generated/kubernetes.ts";
-import { parseQuantity } from "../../api/quantity.ts";
+import type { DeepReadonly } from "../../api/values/deep-readonly.ts";
+import { parseQuantity } from "../../api/values/quantity.ts";
 
 export type EffectiveStorage =
   | { readonly type: "emptyDir"; readonly medium: string | undefined; readonly sizeLimit: Quantity | undefined }

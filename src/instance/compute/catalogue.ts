@@ -3,11 +3,11 @@
 // without consent. Pure.
 import { ANNOTATION } from "../../api/labels.ts";
 import { stableText } from "../../pods/stable-text.ts";
-import type { Finding } from "../decision.ts";
-import { claimName, type InstanceIdentity, postgresName } from "../names.ts";
+import type { Finding } from "../model/decision.ts";
+import { claimName, type InstanceIdentity, postgresName } from "../model/names.ts";
+import { type ClaimView, childOf, type InstanceSnapshot } from "../model/snapshot.ts";
 import { POSTGRES_DATABASE, POSTGRES_USER } from "../render/credentials-secret.ts";
 import { hasPostgresGuard } from "../render/postgres.ts";
-import { type ClaimView, childOf, type InstanceSnapshot } from "../snapshot.ts";
 
 export type Catalogue =
   /** An external database, or no claim was ever observed. */

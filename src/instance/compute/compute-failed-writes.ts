@@ -1,8 +1,8 @@
 // What follows from writes that failed: the status shows them beside what was observed, a write that stays invalid ends
 // in Failed, and the next attempt comes at a fixed pace. Pure.
-import type { InstanceStatus } from "../../api/instance-status.ts";
-import { type FailedWrite, type Finding, RECHECK_MS, type WritingDecision } from "../decision.ts";
-import type { InstanceSnapshot } from "../snapshot.ts";
+import type { InstanceStatus } from "../../api/firebolt-instance/status.ts";
+import { type FailedWrite, type Finding, RECHECK_MS, type WritingDecision } from "../model/decision.ts";
+import type { InstanceSnapshot } from "../model/snapshot.ts";
 import { nextStatus } from "./next-status.ts";
 
 /** After this many passes in a row, a permanent rejection counts as final. */

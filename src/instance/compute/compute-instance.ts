@@ -1,16 +1,17 @@
 // One decision about an instance (docs/design/instance.md#steps-of-a-pass). Pure: no I/O, no clock, and no state of
 // earlier passes but that in the snapshot.
-import { copyOf } from "../../api/deep-readonly.ts";
-import type { InstanceStatus } from "../../api/instance-status.ts";
-import { violationsText } from "../../podtemplate/violation.ts";
+
+import type { InstanceStatus } from "../../api/firebolt-instance/status.ts";
+import { copyOf } from "../../api/values/deep-readonly.ts";
+import { violationsText } from "../../podtemplate/rules/violation.ts";
 import { validateVolume } from "../database/storage.ts";
-import { validateNames } from "../database/validate-built-in.ts";
-import { type Finding, type InstanceDecision, RECHECK_MS } from "../decision.ts";
-import { gatewayName, metadataName } from "../names.ts";
-import { childOf, type InstanceSnapshot } from "../snapshot.ts";
-import { validateId, validateName, validateTemplates } from "../validate.ts";
+import { type Finding, type InstanceDecision, RECHECK_MS } from "../model/decision.ts";
+import { gatewayName, metadataName } from "../model/names.ts";
+import { childOf, type InstanceSnapshot } from "../model/snapshot.ts";
+import { validateNames } from "../validate/validate-built-in.ts";
+import { validateId, validateName, validateTemplates } from "../validate/validate-instance.ts";
 import { catalogueFinding, catalogueOf, formerClaimFinding, postgresRun, rememberedClaim } from "./catalogue.ts";
-import { isForeground } from "./held.ts";
+import { isForeground } from "./held-deletion.ts";
 import { heldStatus, initialStatus, nextStatus } from "./next-status.ts";
 import { isAtRest, showsLoss } from "./phase.ts";
 import { isComplete, isServing } from "./readiness.ts";

@@ -1,9 +1,9 @@
 // The status after a pass that failed before it observed the components: Ready=False with the error, and everything
 // else as stored. Pure.
 import { withVerdict } from "../../api/condition-list.ts";
-import { copyOf } from "../../api/deep-readonly.ts";
-import type { InstanceStatus } from "../../api/instance-status.ts";
-import type { Instance } from "../children.ts";
+import type { InstanceStatus } from "../../api/firebolt-instance/status.ts";
+import { copyOf } from "../../api/values/deep-readonly.ts";
+import type { Instance } from "../model/children.ts";
 import { nextPhase } from "./phase.ts";
 
 /** Undefined where the stored status stays: before the first one, and in Failed, whose message has the next step. */

@@ -1,10 +1,10 @@
 // Whether the gateway's ServiceAccount is still the one that issued the tokens of its pods. Tokens are bound to the uid
 // of the account: an account that was deleted and created again has the same name and rights, but rejects the tokens of
 // running pods. Pure.
-import type { InstanceStatus } from "../../api/instance-status.ts";
-import { gatewayName } from "../names.ts";
+import type { InstanceStatus } from "../../api/firebolt-instance/status.ts";
+import { gatewayName } from "../model/names.ts";
+import { childOf, type InstanceSnapshot } from "../model/snapshot.ts";
 import { ownsGatewayIdentity } from "../render/gateway-identity.ts";
-import { childOf, type InstanceSnapshot } from "../snapshot.ts";
 
 export type GatewayAccount = NonNullable<InstanceStatus["gatewayAccount"]>;
 

@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { findCondition } from "../../api/condition-list.ts";
 import { OPERATOR_DEFAULTS } from "../../api/operator-defaults.ts";
 import type { InstancePhase } from "../../api/phases.ts";
-import type { Child, Instance, LiveObject } from "../children.ts";
-import type { Finding } from "../decision.ts";
-import { type ChildKey, childKey, type InstanceSnapshot } from "../snapshot.ts";
+import type { Child, Instance, LiveObject } from "../model/children.ts";
+import type { Finding } from "../model/decision.ts";
+import { type ChildKey, childKey, type InstanceSnapshot } from "../model/snapshot.ts";
 import { initialStatus, nextStatus } from "./next-status.ts";
 import { isRolledOut, isServing } from "./readiness.ts";
 

@@ -1,17 +1,17 @@
 // The status that a pass stores: endpoints and flags from what was observed, one condition per component, Ready as
 // their summary, and the phase that follows from it. Phase Ready, Ready=True and all components True always coincide.
 import { findCondition, type Verdict, withVerdict } from "../../api/condition-list.ts";
-import type { Condition } from "../../api/conditions.ts";
-import { copyOf } from "../../api/deep-readonly.ts";
-import type { InstanceStatus } from "../../api/instance-status.ts";
+import type { InstanceStatus } from "../../api/firebolt-instance/status.ts";
 import { ANNOTATION } from "../../api/labels.ts";
 import type { InstanceConditionType } from "../../api/reasons.ts";
-import type { Finding } from "../decision.ts";
-import { gatewayEndpoint, gatewayName, metadataEndpoint, metadataName } from "../names.ts";
-import { childOf, type InstanceSnapshot } from "../snapshot.ts";
+import type { Condition } from "../../api/schema/condition.ts";
+import { copyOf } from "../../api/values/deep-readonly.ts";
+import type { Finding } from "../model/decision.ts";
+import { gatewayEndpoint, gatewayName, metadataEndpoint, metadataName } from "../model/names.ts";
+import { childOf, type InstanceSnapshot } from "../model/snapshot.ts";
 import { catalogueFinding, catalogueOf, postgresRun, rememberedClaim } from "./catalogue.ts";
 import { gatewayAccountOf } from "./gateway-account.ts";
-import { heldMessage } from "./held.ts";
+import { heldMessage } from "./held-deletion.ts";
 import { isAtRest, nextPhase, resetFailedValue, resetHint } from "./phase.ts";
 import { isRolledOut, isServing } from "./readiness.ts";
 import { causeHash, causeText, findingHash, shownCause } from "./shown-cause.ts";

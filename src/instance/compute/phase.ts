@@ -3,7 +3,7 @@ import { findCondition } from "../../api/condition-list.ts";
 import { ANNOTATION } from "../../api/labels.ts";
 import type { InstancePhase } from "../../api/phases.ts";
 import { contentHash } from "../../podtemplate/content-hash.ts";
-import type { Instance } from "../children.ts";
+import type { Instance } from "../model/children.ts";
 
 /**
  * Provisioning is never entered again: an instance that was ready, or failed, once is degraded when it is not ready.

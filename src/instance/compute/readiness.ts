@@ -1,5 +1,5 @@
 // Readiness of a Deployment from its status: whether a replica serves, and whether a change has reached every pod.
-import type { Child, Deployment, LiveObject } from "../children.ts";
+import type { Child, Deployment, LiveObject } from "../model/children.ts";
 
 /** At least one ready replica. An object of another owner, or one that is being deleted, does not count. */
 export function isServing(child: Child<LiveObject>): boolean {

@@ -4,9 +4,9 @@ import { withNextStep } from "../../api/next-step.ts";
 import { type TroubledPod, troubleText } from "../../pods/pod-trouble.ts";
 import { contentHash } from "../../podtemplate/content-hash.ts";
 import { growthTrouble } from "../database/storage.ts";
-import type { Finding } from "../decision.ts";
-import { metadataName } from "../names.ts";
-import { childOf, type InstanceSnapshot, type VolumeTrouble } from "../snapshot.ts";
+import type { Finding } from "../model/decision.ts";
+import { metadataName } from "../model/names.ts";
+import { childOf, type InstanceSnapshot, type VolumeTrouble } from "../model/snapshot.ts";
 import { isServing } from "./readiness.ts";
 
 type Component = Finding["component"];

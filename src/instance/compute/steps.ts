@@ -3,13 +3,14 @@
 // once no pod uses them.
 
 import { ANNOTATION } from "../../api/labels.ts";
-import { type Child, isOwnedBy, type LiveObject, type Rendered, type RenderedKind } from "../children.ts";
 import { retainedFor } from "../database/retention.ts";
 import { claimTemplateOf, growth, isOutdated, isRefused, isReplaceable, validateVolume } from "../database/storage.ts";
-import type { Removal, Step, Write } from "../decision.ts";
 import { hasRenderedHashOf, isAsRendered, outcomeOf, withRenderedHash } from "../drift/as-rendered.ts";
-import { claimName, gatewayName, metadataName, postgresName } from "../names.ts";
-import { takenProblem } from "../refusal.ts";
+import { type Child, isOwnedBy, type LiveObject, type Rendered, type RenderedKind } from "../model/children.ts";
+import type { Removal, Step, Write } from "../model/decision.ts";
+import { claimName, gatewayName, metadataName, postgresName } from "../model/names.ts";
+import { takenProblem } from "../model/rejection.ts";
+import { childKey, childOf, type InstanceSnapshot } from "../model/snapshot.ts";
 import { gatewayAccountName, ownsGatewayIdentity } from "../render/gateway-identity.ts";
 import {
   type InstanceObjects,
@@ -18,7 +19,6 @@ import {
   renderPostgresObjects,
 } from "../render/instance-objects.ts";
 import { hasPostgresGuard, volumeWish } from "../render/postgres.ts";
-import { childKey, childOf, type InstanceSnapshot } from "../snapshot.ts";
 import { type Catalogue, catalogueOf, postgresRun, rememberedClaim } from "./catalogue.ts";
 import { replacedAccountUid } from "./gateway-account.ts";
 import { isRolledOut, isServing } from "./readiness.ts";

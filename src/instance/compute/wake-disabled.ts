@@ -1,7 +1,8 @@
 // Whether queries to the gateway do not wake stopped engines: a gateway that runs under the user's ServiceAccount has
 // no wake agent, because the operator does not grant rights to that account. Pure.
+
+import type { InstanceSnapshot } from "../model/snapshot.ts";
 import { gatewayAccountName, ownsGatewayIdentity } from "../render/gateway-identity.ts";
-import type { InstanceSnapshot } from "../snapshot.ts";
 
 /**
  * The user's ServiceAccount that disables waking; undefined when queries wake engines, or when waking is off for every

@@ -3,15 +3,16 @@
 // the API server: a claim that merely lost its label still holds the catalogue, and a cache may lag behind. A claim
 // that never had the label is found before a StatefulSet is created, and while one exists. An idle instance costs no
 // request, or one per minute if its claim has no label.
-import type { DeepReadonly } from "../../api/deep-readonly.ts";
+
 import type { V1PersistentVolumeClaim } from "../../api/generated/kubernetes.ts";
 import { LABEL } from "../../api/labels.ts";
-import { compareStored } from "../../api/quantity.ts";
-import type { Instance } from "../children.ts";
-import type { InstanceMemory } from "../memory.ts";
-import { claimName, type InstanceIdentity, postgresName } from "../names.ts";
-import { type ClaimView, childOf, type InstanceSnapshot } from "../snapshot.ts";
-import type { InstanceWorld } from "../world.ts";
+import type { DeepReadonly } from "../../api/values/deep-readonly.ts";
+import { compareStored } from "../../api/values/quantity.ts";
+import type { InstanceWorld } from "../cluster/world.ts";
+import type { Instance } from "../model/children.ts";
+import type { InstanceMemory } from "../model/memory.ts";
+import { claimName, type InstanceIdentity, postgresName } from "../model/names.ts";
+import { type ClaimView, childOf, type InstanceSnapshot } from "../model/snapshot.ts";
 import { isOutdated } from "./storage.ts";
 
 /** Changes of a claim without the label trigger no event. */

@@ -3,10 +3,10 @@
 // read storage classes.
 import type { Logger } from "@firebolt-operator/kube";
 import { stableText } from "../../pods/stable-text.ts";
-import type { InstanceMemory } from "../memory.ts";
-import { claimName, type InstanceIdentity } from "../names.ts";
-import type { ClaimView, VolumeTrouble } from "../snapshot.ts";
-import type { InstanceWorld } from "../world.ts";
+import type { InstanceWorld } from "../cluster/world.ts";
+import type { InstanceMemory } from "../model/memory.ts";
+import { claimName, type InstanceIdentity } from "../model/names.ts";
+import type { ClaimView, VolumeTrouble } from "../model/snapshot.ts";
 
 const FIELD = "spec.metadata.builtInPostgres.storage.storageClassName";
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { splitNextStep } from "../../../test/harness/fixtures/next-step.ts";
 import {
   CLAIM,
   CONSENT,
@@ -11,10 +12,9 @@ import {
   uidOf,
   unlabel,
   warnings,
-} from "../../../test/support/instance-claim.ts";
-import { InstanceRun } from "../../../test/support/instance-passes.ts";
-import { Crash } from "../../../test/support/memory-instance-world.ts";
-import { splitNextStep } from "../../../test/support/next-step.ts";
+} from "../../../test/instance/support/claim-fixture.ts";
+import { Crash } from "../../../test/instance/support/fake-instance-world.ts";
+import { InstanceRun } from "../../../test/instance/support/fake-passes.ts";
 
 async function ready(): Promise<InstanceRun> {
   const run = new InstanceRun();

@@ -11,8 +11,8 @@ import {
   uidOf,
   unlabel,
   warnings,
-} from "../../../test/support/instance-claim.ts";
-import { InstanceRun } from "../../../test/support/instance-passes.ts";
+} from "../../../test/instance/support/claim-fixture.ts";
+import { InstanceRun } from "../../../test/instance/support/fake-passes.ts";
 
 async function ready(): Promise<InstanceRun> {
   const run = new InstanceRun();

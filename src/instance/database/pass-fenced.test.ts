@@ -2,8 +2,8 @@
 // does not start its database on a volume that is not its own.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
-import { deleteClaim, passes, postgres, stopPod } from "../../../test/support/instance-claim.ts";
-import { InstanceRun } from "../../../test/support/instance-passes.ts";
+import { deleteClaim, passes, postgres, stopPod } from "../../../test/instance/support/claim-fixture.ts";
+import { InstanceRun } from "../../../test/instance/support/fake-passes.ts";
 
 async function failed(): Promise<InstanceRun> {
   const run = new InstanceRun();

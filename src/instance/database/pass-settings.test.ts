@@ -2,8 +2,8 @@
 // volume grows and is never swapped; what is retained survives the instance, and one of the same name takes it up with
 // the same password, catalogue and id.
 import { describe, expect, test } from "vitest";
-import { InstanceRun } from "../../../test/support/instance-passes.ts";
-import type { FireboltInstance } from "../../api/instance.ts";
+import { InstanceRun } from "../../../test/instance/support/fake-passes.ts";
+import type { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 
 type Settings = NonNullable<FireboltInstance["spec"]["metadata"]["builtInPostgres"]>;
 

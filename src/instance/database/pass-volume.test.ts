@@ -2,11 +2,11 @@
 // gets no volume names its class, and one that never had one is replaced as the spec requires after one deletion.
 import { KubeApiError, KubeTimeoutError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
-import { CLAIM, claimOf, POSTGRES } from "../../../test/support/instance-claim.ts";
-import { InstanceRun } from "../../../test/support/instance-passes.ts";
-import { splitNextStep } from "../../../test/support/next-step.ts";
-import type { FireboltInstance } from "../../api/instance.ts";
-import type { Rendered } from "../children.ts";
+import { splitNextStep } from "../../../test/harness/fixtures/next-step.ts";
+import { CLAIM, claimOf, POSTGRES } from "../../../test/instance/support/claim-fixture.ts";
+import { InstanceRun } from "../../../test/instance/support/fake-passes.ts";
+import type { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
+import type { Rendered } from "../model/children.ts";
 
 type Settings = NonNullable<FireboltInstance["spec"]["metadata"]["builtInPostgres"]>;
 

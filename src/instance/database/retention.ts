@@ -1,5 +1,5 @@
 // Whether the volume and the credentials of the built-in PostgreSQL survive the instance, and for which account. Pure.
-import type { Instance } from "../children.ts";
+import type { Instance } from "../model/children.ts";
 
 /** The account id to annotate on retained objects; undefined when they are deleted with the instance. */
 export function retainedFor({ metadata, id }: Instance["spec"]): string | undefined {

@@ -1,15 +1,16 @@
 // Compares the volume of the built-in PostgreSQL with the spec: what cannot be changed, and whether it has to grow. A
 // claim that never had a volume holds no data, so it may still be replaced. Pure.
-import type { DeepReadonly } from "../../api/deep-readonly.ts";
-import type { BuiltInPostgres } from "../../api/instance-postgres.ts";
+
+import type { BuiltInPostgres } from "../../api/firebolt-instance/postgres.ts";
 import { ANNOTATION } from "../../api/labels.ts";
 import { withNextStep } from "../../api/next-step.ts";
-import { compareStored, equalQuantities } from "../../api/quantity.ts";
-import type { Violation } from "../../podtemplate/violation.ts";
-import type { LiveObject } from "../children.ts";
-import { claimName, postgresName } from "../names.ts";
+import type { DeepReadonly } from "../../api/values/deep-readonly.ts";
+import { compareStored, equalQuantities } from "../../api/values/quantity.ts";
+import type { Violation } from "../../podtemplate/rules/violation.ts";
+import type { LiveObject } from "../model/children.ts";
+import { claimName, postgresName } from "../model/names.ts";
+import { type ClaimView, childOf, type InstanceSnapshot, type VolumeTrouble } from "../model/snapshot.ts";
 import { type PostgresInput, volumeWish, wantedVolume } from "../render/postgres.ts";
-import { type ClaimView, childOf, type InstanceSnapshot, type VolumeTrouble } from "../snapshot.ts";
 
 type Settings = DeepReadonly<BuiltInPostgres> | undefined;
 

@@ -4,11 +4,11 @@ import { type Logger, NotLeaderError } from "@firebolt-operator/kube";
 import type { NextCheck } from "@firebolt-operator/kube/controller";
 import { INSTANCE_NAMES } from "../../api/group.ts";
 import { ANNOTATION } from "../../api/labels.ts";
-import { CHILD_KINDS, CHILDREN } from "../child-kinds.ts";
-import { type ChildKind, type ChildReference, type Instance, identityOf, isOwnedBy } from "../children.ts";
+import type { InstanceWorld } from "../cluster/world.ts";
 import { retainedFor } from "../database/retention.ts";
-import { canHaveChildren, credentialsSecretName, postgresName } from "../names.ts";
-import type { InstanceWorld } from "../world.ts";
+import { CHILD_KINDS, CHILDREN } from "../model/child-kinds.ts";
+import { type ChildKind, type ChildReference, type Instance, identityOf, isOwnedBy } from "../model/children.ts";
+import { canHaveChildren, credentialsSecretName, postgresName } from "../model/names.ts";
 import { isForAnother, retainCredentials } from "./retain-credentials.ts";
 
 export interface DeletionDeps {

@@ -1,7 +1,7 @@
 // Passes over a fake cluster in memory: an instance that engines use is not deleted until they are.
 import { KubeApiError, KubeTimeoutError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
-import { InstanceRun, KEY } from "../../../test/support/instance-passes.ts";
+import { InstanceRun, KEY } from "../../../test/instance/support/fake-passes.ts";
 
 async function dying(engines: readonly string[], metadata: object = {}): Promise<InstanceRun> {
   const run = new InstanceRun();

@@ -3,8 +3,8 @@
 // another account is never deleted.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
-import { InstanceRun } from "../../../test/support/instance-passes.ts";
-import { Crash } from "../../../test/support/memory-instance-world.ts";
+import { Crash } from "../../../test/instance/support/fake-instance-world.ts";
+import { InstanceRun } from "../../../test/instance/support/fake-passes.ts";
 
 const CLAIM = "data-lakeside-metadata-pg-0";
 const SECRET = "lakeside-metadata-postgres-creds";

@@ -3,11 +3,11 @@
 // retained volume could not be opened.
 import type { Logger } from "@firebolt-operator/kube";
 import { ANNOTATION } from "../../api/labels.ts";
-import { resolveAccountId } from "../account-id.ts";
-import { type Instance, identityOf, isOwnedBy, type Secret } from "../children.ts";
+import type { InstanceWorld } from "../cluster/world.ts";
 import { retainedFor } from "../database/retention.ts";
-import { credentialsSecretName } from "../names.ts";
-import type { InstanceWorld } from "../world.ts";
+import { type Instance, identityOf, isOwnedBy, type Secret } from "../model/children.ts";
+import { credentialsSecretName } from "../model/names.ts";
+import { resolveAccountId } from "../pass/account-id.ts";
 
 /** Whether they, and the volume that they open, were retained for another account than the instance's. */
 export function isForAnother(secret: Secret | undefined, { metadata, spec }: Instance): boolean {

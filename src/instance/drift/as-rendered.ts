@@ -1,12 +1,13 @@
 // Whether a live object needs to be written. A hash of the rendering, stored on the object, shows that the rendering
 // has changed (a removed field leaves no other trace); the comparison shows that another writer changed the object.
-import type { DeepReadonly } from "../../api/deep-readonly.ts";
+
 import type { V1ObjectMeta } from "../../api/generated/kubernetes.ts";
+import type { DeepReadonly } from "../../api/values/deep-readonly.ts";
 import { jsonHash } from "../../podtemplate/content-hash.ts";
-import { normalPodTemplate } from "../../podtemplate/server-defaults.ts";
-import { isObject } from "../../podtemplate/shape.ts";
-import type { LiveObject, Rendered } from "../children.ts";
-import { digestData } from "./config-map-digest.ts";
+import { normalPodTemplate } from "../../podtemplate/shapes/server-defaults.ts";
+import { isObject } from "../../podtemplate/shapes/shape.ts";
+import type { LiveObject, Rendered } from "../model/children.ts";
+import { digestData } from "../model/config-map-digest.ts";
 import { covers } from "./covers.ts";
 
 export const RENDERED_HASH = "firebolt.io/rendered-hash";

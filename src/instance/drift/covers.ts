@@ -1,6 +1,6 @@
 // Whether a live object contains everything that was rendered. Fields of others and defaults of the API server are
 // ignored, so neither can make the operator write the same object again and again.
-import { isObject } from "../../podtemplate/shape.ts";
+import { isObject } from "../../podtemplate/shapes/shape.ts";
 
 /**
  * Lists that server-side apply merges entry by entry, with their keys. All other lists belong to one writer.

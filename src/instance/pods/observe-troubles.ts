@@ -3,12 +3,12 @@
 import type { Logger } from "@firebolt-operator/kube";
 import { LABEL } from "../../api/labels.ts";
 import { firstTrouble, type Pod, type TroubledPod } from "../../pods/pod-trouble.ts";
+import type { InstanceWorld } from "../cluster/world.ts";
 import { isComplete } from "../compute/readiness.ts";
 import { observeVolume } from "../database/observe-volume.ts";
-import type { InstanceMemory } from "../memory.ts";
-import { gatewayName, type InstanceIdentity, metadataName, postgresName } from "../names.ts";
-import { childOf, type InstanceSnapshot, type Troubles } from "../snapshot.ts";
-import type { InstanceWorld } from "../world.ts";
+import type { InstanceMemory } from "../model/memory.ts";
+import { gatewayName, type InstanceIdentity, metadataName, postgresName } from "../model/names.ts";
+import { childOf, type InstanceSnapshot, type Troubles } from "../model/snapshot.ts";
 
 /** Deployments change often while they roll. */
 const TRUSTED_MS = 4_000;

@@ -1,7 +1,7 @@
 // Passes over a fake cluster in memory: conditions and events name why a pod is not ready, and recover with it; an
 // idle instance lists no pods.
 import { describe, expect, test } from "vitest";
-import { InstanceRun } from "../../../test/support/instance-passes.ts";
+import { InstanceRun } from "../../../test/instance/support/fake-passes.ts";
 import type { Pod } from "../../pods/pod-trouble.ts";
 
 const pod = (name: string, component: string, waiting: string): Pod => ({

@@ -1,7 +1,7 @@
 // What gateway and metadata pods have in common: the user's template, overlaid with the operator's fields
 // (docs/design/objects.md#component-pods). Forbidden parts of a template have been rejected before; here they are just
 // never copied.
-import { copyOf, type DeepReadonly } from "../../api/deep-readonly.ts";
+
 import type {
   V1Container,
   V1PodSecurityContext,
@@ -11,11 +11,12 @@ import type {
   V1Volume,
 } from "../../api/generated/kubernetes.ts";
 import { ANNOTATION, RESERVED_KEY_PREFIX } from "../../api/labels.ts";
-import type { PodTemplateFragment } from "../../api/pod-template.ts";
+import type { PodTemplateFragment } from "../../api/schema/pod-template.ts";
+import { copyOf, type DeepReadonly } from "../../api/values/deep-readonly.ts";
 import { contentHash } from "../../podtemplate/content-hash.ts";
 import { nonEmpty, present } from "../../podtemplate/present.ts";
-import { COMPONENT_RULES } from "../../podtemplate/template-rules.ts";
-import { componentLabels } from "../names.ts";
+import { COMPONENT_RULES } from "../../podtemplate/rules/template-rules.ts";
+import { componentLabels } from "../model/names.ts";
 
 export type Template = DeepReadonly<PodTemplateFragment> | undefined;
 type UserPodSpec = NonNullable<PodTemplateFragment["spec"]>;

@@ -2,8 +2,8 @@
 // in messages or written again.
 import type { V1Secret } from "../../api/generated/kubernetes.ts";
 import { ANNOTATION } from "../../api/labels.ts";
-import type { Secret } from "../children.ts";
-import { credentialsSecretName, type InstanceIdentity } from "../names.ts";
+import type { Secret } from "../model/children.ts";
+import { credentialsSecretName, type InstanceIdentity } from "../model/names.ts";
 import { objectMetadata } from "./object-metadata.ts";
 
 export const POSTGRES_USER = "firebolt";

@@ -5,8 +5,8 @@
 import type { V1PolicyRule } from "../../api/generated/kubernetes.ts";
 import { GROUP } from "../../api/group.ts";
 import { type WakeMode, wakeAgentRules } from "../../gateway/wake-container.ts";
-import type { Instance, Rendered } from "../children.ts";
-import { gatewayName, type InstanceIdentity } from "../names.ts";
+import type { Instance, Rendered } from "../model/children.ts";
+import { gatewayName, type InstanceIdentity } from "../model/names.ts";
 import { userAnnotations } from "./component-pod.ts";
 import { objectMetadata } from "./object-metadata.ts";
 

@@ -3,7 +3,7 @@
 import { INSTANCE_DEFAULTS } from "../../api/defaults.ts";
 import type { V1Container, V1SeccompProfile } from "../../api/generated/kubernetes.ts";
 import { ANNOTATION } from "../../api/labels.ts";
-import { ONE, parseQuantity } from "../../api/quantity.ts";
+import { ONE, parseQuantity } from "../../api/values/quantity.ts";
 import { renderGatewayConfig } from "../../gateway/gateway-config.ts";
 import { GATEWAY_PORTS, resolveMetricsPort } from "../../gateway/ports.ts";
 import { GATEWAY_GRACE_SECONDS, renderPreStopCommand } from "../../gateway/pre-stop.ts";
@@ -11,8 +11,8 @@ import { GATEWAY_CONFIG_FILE, serialiseGatewayConfig } from "../../gateway/seria
 import { renderWakeAgentContainer, renderWakeAgentTokenVolume, type WakeMode } from "../../gateway/wake-container.ts";
 import { defaultPullPolicy } from "../../podtemplate/image-reference.ts";
 import { present } from "../../podtemplate/present.ts";
-import type { Instance, Rendered } from "../children.ts";
-import { componentLabels, gatewayConfigName, gatewayName, type InstanceIdentity } from "../names.ts";
+import type { Instance, Rendered } from "../model/children.ts";
+import { componentLabels, gatewayConfigName, gatewayName, type InstanceIdentity } from "../model/names.ts";
 import { podSecurity, primaryOf, renderComponentPod } from "./component-pod.ts";
 import { gatewayAccountName, ownsGatewayIdentity } from "./gateway-identity.ts";
 import { hardened } from "./hardening.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { ANNOTATION, LABEL } from "../../api/labels.ts";
 import { OPERATOR_DEFAULTS } from "../../api/operator-defaults.ts";
-import type { Instance } from "../children.ts";
+import type { Instance } from "../model/children.ts";
 import { type InstanceObjects, renderInstanceObjects } from "./instance-objects.ts";
 
 const settings = { images: OPERATOR_DEFAULTS.images, metadataConfigFormat: "xml" } as const;

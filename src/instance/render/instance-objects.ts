@@ -3,7 +3,7 @@
 // cluster.
 import type { DefaultImages } from "../../api/operator-defaults.ts";
 import type { WakeMode } from "../../gateway/wake-container.ts";
-import { type Instance, identityOf, type Rendered } from "../children.ts";
+import { type Instance, identityOf, type Rendered } from "../model/children.ts";
 import {
   renderGatewayBudget,
   renderGatewayConfigMap,

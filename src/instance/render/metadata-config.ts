@@ -2,7 +2,7 @@
 // reverse: the account id of an earlier rendering. Credentials never appear in it.
 import { parse, stringify } from "yaml";
 import { SCHEMA_DEFAULTS } from "../../api/defaults.ts";
-import type { Instance, Rendered } from "../children.ts";
+import type { Instance, Rendered } from "../model/children.ts";
 import {
   type InstanceIdentity,
   METADATA_PORT,
@@ -10,7 +10,7 @@ import {
   POSTGRES_PORT,
   postgresName,
   serviceHost,
-} from "../names.ts";
+} from "../model/names.ts";
 import { POSTGRES_DATABASE } from "./credentials-secret.ts";
 import { objectMetadata } from "./object-metadata.ts";
 import { serialiseXml, xmlText } from "./xml.ts";

@@ -3,7 +3,7 @@
 import type { V1Container } from "../../api/generated/kubernetes.ts";
 import { firstPartyPullPolicy } from "../../podtemplate/image-reference.ts";
 import { present } from "../../podtemplate/present.ts";
-import type { Instance, Rendered } from "../children.ts";
+import type { Instance, Rendered } from "../model/children.ts";
 import {
   componentLabels,
   credentialsSecretName,
@@ -11,7 +11,7 @@ import {
   METADATA_PORT,
   metadataConfigName,
   metadataName,
-} from "../names.ts";
+} from "../model/names.ts";
 import { podSecurity, primaryOf, renderComponentPod } from "./component-pod.ts";
 import { hardened, RUNTIME_DEFAULT } from "./hardening.ts";
 import { METADATA_CONFIG_FILE, type MetadataConfigFormat } from "./metadata-config.ts";

@@ -3,8 +3,8 @@
 import type { V1OwnerReference } from "../../api/generated/kubernetes.ts";
 import { API_VERSION, INSTANCE_NAMES } from "../../api/group.ts";
 import type { Component } from "../../api/labels.ts";
-import type { RenderedMetadata } from "../children.ts";
-import { componentLabels, type InstanceIdentity } from "../names.ts";
+import type { RenderedMetadata } from "../model/children.ts";
+import { componentLabels, type InstanceIdentity } from "../model/names.ts";
 
 export function objectMetadata(instance: InstanceIdentity, component: Component, name: string): RenderedMetadata {
   return {

@@ -1,26 +1,27 @@
 // The internal PostgreSQL: a StatefulSet of one pod with a claim, and the headless Service by which metadata connects.
 // Users can set its resources and its volume; for anything else they use an external database.
-import { copyOf, type DeepReadonly } from "../../api/deep-readonly.ts";
+
 import { BUILT_IN_POSTGRES } from "../../api/defaults.ts";
+import type { BuiltInPostgres } from "../../api/firebolt-instance/postgres.ts";
 import type {
   V1LocalObjectReference,
   V1PodTemplateSpec,
   V1ResourceRequirements,
 } from "../../api/generated/kubernetes.ts";
-import type { BuiltInPostgres } from "../../api/instance-postgres.ts";
 import { ANNOTATION } from "../../api/labels.ts";
-import { formatQuantity, parseQuantity, roundedToMilli } from "../../api/quantity.ts";
+import { copyOf, type DeepReadonly } from "../../api/values/deep-readonly.ts";
+import { formatQuantity, parseQuantity, roundedToMilli } from "../../api/values/quantity.ts";
 import { defaultPullPolicy } from "../../podtemplate/image-reference.ts";
 import { nonEmpty, nonEmptyMap, present } from "../../podtemplate/present.ts";
-import type { LiveObject, Rendered } from "../children.ts";
-import type { PostgresGuard } from "../decision.ts";
+import type { LiveObject, Rendered } from "../model/children.ts";
+import type { PostgresGuard } from "../model/decision.ts";
 import {
   componentLabels,
   credentialsSecretName,
   type InstanceIdentity,
   POSTGRES_PORT,
   postgresName,
-} from "../names.ts";
+} from "../model/names.ts";
 import { POSTGRES_USER } from "./credentials-secret.ts";
 import { hardened, RUNTIME_DEFAULT } from "./hardening.ts";
 import { objectMetadata } from "./object-metadata.ts";

@@ -1,7 +1,7 @@
 // Pods without fixed users and groups: some clusters (OpenShift with restricted-v2) assign them per namespace and
 // reject any others. All other restrictions are kept.
 import type { V1PodTemplateSpec } from "../../api/generated/kubernetes.ts";
-import type { Rendered } from "../children.ts";
+import type { Rendered } from "../model/children.ts";
 import type { InstanceObjects } from "./instance-objects.ts";
 
 export function withoutUserIds({ postgres, metadata, gateway }: InstanceObjects): InstanceObjects {

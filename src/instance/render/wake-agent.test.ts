@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { OPERATOR_DEFAULTS } from "../../api/operator-defaults.ts";
-import type { PodTemplateFragment } from "../../api/pod-template.ts";
+import type { PodTemplateFragment } from "../../api/schema/pod-template.ts";
 import { GATEWAY_CONFIG_FILE } from "../../gateway/serialise.ts";
-import type { Instance, Rendered } from "../children.ts";
+import type { Instance, Rendered } from "../model/children.ts";
 import { renderInstanceObjects } from "./instance-objects.ts";
 
 const WAKE_AGENT = { image: "example.com/operator:1.2.3", pullPolicy: "" };

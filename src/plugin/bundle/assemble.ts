@@ -1,8 +1,8 @@
 // The files of a support bundle, built from what was collected. Everything is redacted here: strings are scrubbed one
 // by one, inside the objects, before they are serialised. Pure.
 import type { KubeObject } from "@firebolt-operator/kube";
-import { nameOf } from "../find-object.ts";
-import { dataText } from "../output.ts";
+import { nameOf } from "../cluster/find-object.ts";
+import { dataText } from "../terminal/output.ts";
 import { type Gap, gapText } from "./gaps.ts";
 import { redactFields, redactObject } from "./redact.ts";
 import type { Scrubber } from "./scrub.ts";

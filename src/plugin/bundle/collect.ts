@@ -7,16 +7,16 @@ import {
   type KubeObject,
   type ResourceType,
 } from "@firebolt-operator/kube";
-import { FireboltEngine } from "../../api/engine.ts";
-import { FireboltEngineClass } from "../../api/engine-class.ts";
+import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import { FireboltEngineClass } from "../../api/firebolt-engine/engine-class.ts";
+import { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
-import { FireboltInstance } from "../../api/instance.ts";
 import { LABEL } from "../../api/labels.ts";
-import { coreEvents, pods } from "../../engine/kinds.ts";
-import { KINDS } from "../../instance/kinds.ts";
-import { isObject } from "../../podtemplate/shape.ts";
-import type { Cluster } from "../cluster.ts";
-import { listObjects, nameOf, type Scope } from "../find-object.ts";
+import { coreEvents, pods } from "../../engine/cluster/kinds.ts";
+import { KINDS } from "../../instance/cluster/kinds.ts";
+import { isObject } from "../../podtemplate/shapes/shape.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import { listObjects, nameOf, type Scope } from "../cluster/find-object.ts";
 import { viewEvent } from "../status/events.ts";
 import { type Gaps, listRight } from "./gaps.ts";
 

@@ -1,7 +1,7 @@
 // What a support bundle lacks, why, and the permission that was missing. A read that fails is recorded here, and the
 // collection continues.
 import { groupResourceOf, isForbidden, isNotFound, KubeApiError, type ResourceType } from "@firebolt-operator/kube";
-import { describeError } from "../describe-error.ts";
+import { describeError } from "../command-line/describe-error.ts";
 import type { Scrubber } from "./scrub.ts";
 
 export interface Gap {

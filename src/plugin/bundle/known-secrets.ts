@@ -1,6 +1,6 @@
 // The secret values of objects: data of Secrets, variables, engine configuration. They are removed from everything
 // else in a bundle, in the forms in which programs print them. Pure.
-import { isObject } from "../../podtemplate/shape.ts";
+import { isObject } from "../../podtemplate/shapes/shape.ts";
 
 /** The secret values of one object. */
 export function secretsOf(object: unknown): readonly string[] {

@@ -1,6 +1,6 @@
 // Removes what may be secret from Kubernetes objects before they leave the machine: data of Secrets and ConfigMaps,
 // values of variables and headers, engine configuration, and copies of these in annotations. Keys and names are kept.
-import { isObject, type JsonObject } from "../../podtemplate/shape.ts";
+import { isObject, type JsonObject } from "../../podtemplate/shapes/shape.ts";
 import { REDACTED } from "./redacted.ts";
 import type { Scrubber } from "./scrub.ts";
 import { isSecretName } from "./secret-names.ts";

@@ -5,7 +5,7 @@ import { CREDENTIAL_SHAPES, type TextRule } from "./credential-shapes.ts";
 import { formsOf } from "./known-secrets.ts";
 import { scrubPairs } from "./name-value-pairs.ts";
 import { scrubNamedValues } from "./named-values.ts";
-import { plainText } from "./plain-text.ts";
+import { plainText } from "./normalise.ts";
 import { REDACTED } from "./redacted.ts";
 import { scrubStatements } from "./sql-text.ts";
 

@@ -1,14 +1,14 @@
 // The commands that change one engine with one patch: scale, stop, start, restart, wake. decide-change.ts decides the
 // patch; --print-commands prints the one that would be sent.
 import { isForbidden } from "@firebolt-operator/kube";
-import { FireboltEngine } from "../../api/engine.ts";
-import { FireboltEngineClass } from "../../api/engine-class.ts";
+import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import { FireboltEngineClass } from "../../api/firebolt-engine/engine-class.ts";
 import { resolvePolicy } from "../../engine/auto-stop/policy.ts";
-import type { Cluster } from "../cluster.ts";
-import type { CommandContext, Run } from "../command.ts";
-import { CommandError, EXIT, type ExitCode, UsageError } from "../exit-codes.ts";
-import { requireObject } from "../find-object.ts";
-import { commandsText, FIELD_MANAGER, type KubectlCommand, kubectlArgs, secondsText } from "../kubectl.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import { requireObject } from "../cluster/find-object.ts";
+import { commandsText, FIELD_MANAGER, type KubectlCommand, kubectlArgs, secondsText } from "../cluster/kubectl.ts";
+import { CommandError, EXIT, type ExitCode, UsageError } from "../command-line/exit-codes.ts";
+import type { CommandContext, Run } from "../commands/command.ts";
 import { waitForRest } from "../rollout/follow.ts";
 import { rolloutProgress } from "../rollout/progress.ts";
 import {

@@ -1,19 +1,19 @@
 // `class show <class>`: the engines that use a class, and the configuration that results for one of them.
-import { FireboltEngine } from "../../api/engine.ts";
-import { FireboltEngineClass } from "../../api/engine-class.ts";
-import { FireboltInstance } from "../../api/instance.ts";
+import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import { FireboltEngineClass } from "../../api/firebolt-engine/engine-class.ts";
+import { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import { OPERATOR_DEFAULTS } from "../../api/operator-defaults.ts";
 import { resolveEngine } from "../../engine/resolve/effective-engine.ts";
 import { findSecretAliases } from "../../engine/resolve/secret-alias.ts";
-import { protectedSecrets } from "../../podtemplate/protected-secrets.ts";
+import { protectedSecrets } from "../../podtemplate/secrets/protected-secrets.ts";
 import { redactEngineTemplate } from "../bundle/redact.ts";
-import type { Cluster } from "../cluster.ts";
-import type { Run } from "../command.ts";
-import { CommandError, EXIT } from "../exit-codes.ts";
-import { listObjects, nameOf, requireObject } from "../find-object.ts";
-import { commandsText, kubectlArgs } from "../kubectl.ts";
-import { readyText } from "../lists.ts";
-import { dataText, isDataFormat } from "../output.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import { listObjects, nameOf, requireObject } from "../cluster/find-object.ts";
+import { commandsText, kubectlArgs } from "../cluster/kubectl.ts";
+import { CommandError, EXIT } from "../command-line/exit-codes.ts";
+import type { Run } from "../commands/command.ts";
+import { readyText } from "../status/lists.ts";
+import { dataText, isDataFormat } from "../terminal/output.ts";
 
 export const showClass: Run = async (context) => {
   const { args, flags, terminal } = context;

@@ -1,19 +1,19 @@
 // `engine create`: creates an engine from a few flags and waits until it serves. An existing engine is changed only
 // with --overwrite.
 import { isAlreadyExists, isForbidden, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
-import { FireboltEngine } from "../../api/engine.ts";
-import { FireboltEngineClass } from "../../api/engine-class.ts";
-import { FireboltInstance } from "../../api/instance.ts";
-import { applyManifest } from "../apply-manifest.ts";
-import type { Cluster } from "../cluster.ts";
-import type { CommandContext, Run } from "../command.ts";
-import { describeError } from "../describe-error.ts";
-import { CommandError, EXIT, UsageError } from "../exit-codes.ts";
-import { requireObject } from "../find-object.ts";
-import { commandsText, FIELD_MANAGER, kubectlArgs, quoted, secondsText } from "../kubectl.ts";
-import { dataText } from "../output.ts";
+import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import { FireboltEngineClass } from "../../api/firebolt-engine/engine-class.ts";
+import { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
+import { applyManifest } from "../cluster/apply-manifest.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import { requireObject } from "../cluster/find-object.ts";
+import { commandsText, FIELD_MANAGER, kubectlArgs, quoted, secondsText } from "../cluster/kubectl.ts";
+import { describeError } from "../command-line/describe-error.ts";
+import { CommandError, EXIT, UsageError } from "../command-line/exit-codes.ts";
+import type { CommandContext, Run } from "../commands/command.ts";
 import { ownCommand } from "../own-command.ts";
 import { waitForRest } from "../rollout/follow.ts";
+import { dataText } from "../terminal/output.ts";
 import { differencesFrom } from "./existing-engine.ts";
 import { engineManifest, namesBucket } from "./manifest.ts";
 

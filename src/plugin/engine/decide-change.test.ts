@@ -1,6 +1,6 @@
 // What each command does to an engine, as a patch.
 import { expect, test } from "vitest";
-import type { FireboltEngine } from "../../api/engine.ts";
+import type { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
 import { resolvePolicy } from "../../engine/auto-stop/policy.ts";
 import {
   type ChangeFacts,

@@ -1,7 +1,7 @@
 // Decides what scale, stop, start, restart and wake do to an engine: one patch, nothing, or an error. Pure; change.ts
 // sends the patch.
 import { timeText } from "../../api/condition-list.ts";
-import type { FireboltEngine } from "../../api/engine.ts";
+import type { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
 import { ANNOTATION } from "../../api/labels.ts";
 import type { AutoStopPolicy } from "../../engine/auto-stop/policy.ts";
 import { isWakeFresh, wakeStampOf } from "../../engine/auto-stop/wake-stamp.ts";

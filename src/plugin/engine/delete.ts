@@ -1,13 +1,13 @@
 // `engine delete`: deletes an engine and waits until it is deleted. Succeeds if it does not exist.
 import { isNotFound } from "@firebolt-operator/kube";
-import { FireboltEngine } from "../../api/engine.ts";
-import { changes } from "../changes.ts";
-import type { Cluster } from "../cluster.ts";
-import type { Run } from "../command.ts";
-import { startDeadline } from "../deadline.ts";
-import { CommandError, EXIT } from "../exit-codes.ts";
-import { whereElse } from "../find-object.ts";
-import { commandsText, kubectlArgs, secondsText } from "../kubectl.ts";
+import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import { changes } from "../cluster/changes.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import { startDeadline } from "../cluster/deadline.ts";
+import { whereElse } from "../cluster/find-object.ts";
+import { commandsText, kubectlArgs, secondsText } from "../cluster/kubectl.ts";
+import { CommandError, EXIT } from "../command-line/exit-codes.ts";
+import type { Run } from "../commands/command.ts";
 import { ownCommand } from "../own-command.ts";
 import { spanText } from "../terminal/age.ts";
 

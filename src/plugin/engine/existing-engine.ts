@@ -1,5 +1,5 @@
 // Compares an existing engine with what `engine create` requests. Pure.
-import { isObject } from "../../podtemplate/shape.ts";
+import { isObject } from "../../podtemplate/shapes/shape.ts";
 import { sameJson } from "../plan/three-way.ts";
 
 /** Values that may be shown, because flags set them. Engine configuration may hold secrets: only its path is named. */

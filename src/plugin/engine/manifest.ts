@@ -1,6 +1,6 @@
 // The manifest that `engine create` applies: exactly what the flags set. Pure.
 import { API_VERSION, ENGINE_NAMES } from "../../api/group.ts";
-import { ENGINE_CONTAINER } from "../../engine/pod-contract.ts";
+import { ENGINE_CONTAINER } from "../../engine/model/pod-contract.ts";
 import { present } from "../../podtemplate/present.ts";
 
 export interface EngineOptions {

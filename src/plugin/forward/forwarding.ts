@@ -2,8 +2,8 @@
 // its owner.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { startDeadline } from "../deadline.ts";
-import { CommandError } from "../exit-codes.ts";
+import { startDeadline } from "../cluster/deadline.ts";
+import { CommandError } from "../command-line/exit-codes.ts";
 
 export interface Forwarding extends AsyncDisposable {
   readonly port: number;

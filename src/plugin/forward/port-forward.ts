@@ -1,14 +1,14 @@
 // `instance port-forward` and `engine port-forward`: a local address until Ctrl+C.
 import { untilAborted } from "@firebolt-operator/kube";
-import { FireboltEngine } from "../../api/engine.ts";
-import { FireboltInstance } from "../../api/instance.ts";
-import { routingServiceName } from "../../engine/names.ts";
-import { QUERY_PORT } from "../../engine/pod-contract.ts";
-import { gatewayName } from "../../instance/names.ts";
-import type { CommandContext, Run } from "../command.ts";
-import { CommandError, EXIT, type ExitCode, UsageError } from "../exit-codes.ts";
-import { nameOf, requireObject, requireOne } from "../find-object.ts";
-import { commandsText, kubectlArgs } from "../kubectl.ts";
+import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
+import { routingServiceName } from "../../engine/model/names.ts";
+import { QUERY_PORT } from "../../engine/model/pod-contract.ts";
+import { gatewayName } from "../../instance/model/names.ts";
+import { nameOf, requireObject, requireOne } from "../cluster/find-object.ts";
+import { commandsText, kubectlArgs } from "../cluster/kubectl.ts";
+import { CommandError, EXIT, type ExitCode, UsageError } from "../command-line/exit-codes.ts";
+import type { CommandContext, Run } from "../commands/command.ts";
 import { ownCommand } from "../own-command.ts";
 import { openForwarding } from "./forwarding.ts";
 import { addressText, engineScheme, gatewayScheme, type Scheme } from "./scheme.ts";

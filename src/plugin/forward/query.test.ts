@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { EXIT } from "../exit-codes.ts";
+import { EXIT } from "../command-line/exit-codes.ts";
 import { failureOf } from "./query.ts";
 
 const ERRORS = '{"errors":[{"description":"no such table"}]}';

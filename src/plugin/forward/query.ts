@@ -1,15 +1,15 @@
 // `engine query <engine> "SELECT 42"`: sends one statement to the gateway through a temporary port forward.
 import { request } from "node:http";
-import { FireboltEngine } from "../../api/engine.ts";
-import { FireboltInstance } from "../../api/instance.ts";
+import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import { ENGINE_HEADER } from "../../api/wake-protocol.ts";
-import { gatewayName } from "../../instance/names.ts";
-import { isObject } from "../../podtemplate/shape.ts";
-import type { CommandContext, Run } from "../command.ts";
-import { limitMs, startDeadline } from "../deadline.ts";
-import { CommandError, EXIT, type ExitCode } from "../exit-codes.ts";
-import { requireObject } from "../find-object.ts";
-import { commandsText, kubectlArgs } from "../kubectl.ts";
+import { gatewayName } from "../../instance/model/names.ts";
+import { isObject } from "../../podtemplate/shapes/shape.ts";
+import { limitMs, startDeadline } from "../cluster/deadline.ts";
+import { requireObject } from "../cluster/find-object.ts";
+import { commandsText, kubectlArgs } from "../cluster/kubectl.ts";
+import { CommandError, EXIT, type ExitCode } from "../command-line/exit-codes.ts";
+import type { CommandContext, Run } from "../commands/command.ts";
 import { ownCommand } from "../own-command.ts";
 import { openForwarding } from "./forwarding.ts";
 import { forwardArgs, GATEWAY_SERVICE_PORT } from "./port-forward.ts";

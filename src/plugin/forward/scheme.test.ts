@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { FireboltInstance } from "../../api/instance.ts";
+import type { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import { addressText, engineScheme, gatewayScheme } from "./scheme.ts";
 
 const instance = (tls: object | undefined, status: object | undefined): FireboltInstance =>

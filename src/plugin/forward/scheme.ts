@@ -1,5 +1,5 @@
 // The scheme of a forwarded port: `https`, `http`, or unknown while TLS is being switched. Pure.
-import type { FireboltInstance } from "../../api/instance.ts";
+import type { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 
 export type Scheme = "https" | "http" | undefined;
 

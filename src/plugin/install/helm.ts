@@ -1,9 +1,9 @@
 // Runs Helm as a child process, with the cluster of the command line. Its output is shown when it fails.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import type { CommandContext } from "../command.ts";
-import { CommandError, UsageError } from "../exit-codes.ts";
-import type { FlagValues } from "../flags.ts";
+import { CommandError, UsageError } from "../command-line/exit-codes.ts";
+import type { FlagValues } from "../command-line/flags.ts";
+import type { CommandContext } from "../commands/command.ts";
 
 export const RELEASES = { crds: "firebolt-crds", operator: "firebolt-operator" } as const;
 

@@ -1,7 +1,8 @@
 // `install`: the custom resource definitions, then the operator, each as a Helm release. Running it again upgrades.
-import type { CommandContext, Run } from "../command.ts";
-import { EXIT, UsageError } from "../exit-codes.ts";
-import { commandsText } from "../kubectl.ts";
+
+import { commandsText } from "../cluster/kubectl.ts";
+import { EXIT, UsageError } from "../command-line/exit-codes.ts";
+import type { CommandContext, Run } from "../commands/command.ts";
 import { clusterArgsOf, ownCommand } from "../own-command.ts";
 import { chartReference, type HelmCommand, helmCommand, RELEASES, runHelm } from "./helm.ts";
 

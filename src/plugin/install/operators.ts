@@ -2,10 +2,10 @@
 // chart's Deployments. An object that no installed operator watches is never cleaned up.
 import { isForbidden, type KubeObject, matchesLabels, parseLabelSelector } from "@firebolt-operator/kube";
 import type { V1Deployment } from "../../api/generated/kubernetes.ts";
-import { KINDS } from "../../instance/kinds.ts";
-import type { Cluster } from "../cluster.ts";
-import { describeError } from "../describe-error.ts";
-import { listObjects, namespaceOf } from "../find-object.ts";
+import { KINDS } from "../../instance/cluster/kinds.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import { listObjects, namespaceOf } from "../cluster/find-object.ts";
+import { describeError } from "../command-line/describe-error.ts";
 
 export interface Watch {
   /** Empty: all of them. */

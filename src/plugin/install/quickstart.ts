@@ -1,21 +1,21 @@
 // `quickstart`: from an empty cluster to an engine that serves, in steps that are skipped if they are done already.
 import { defineResource, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
-import { FireboltEngine } from "../../api/engine.ts";
+import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import { API_VERSION } from "../../api/group.ts";
-import { FireboltInstance } from "../../api/instance.ts";
-import { applyManifest } from "../apply-manifest.ts";
-import { changes } from "../changes.ts";
-import type { Cluster } from "../cluster.ts";
-import type { CommandContext, Run } from "../command.ts";
-import { startDeadline } from "../deadline.ts";
+import { applyManifest } from "../cluster/apply-manifest.ts";
+import { changes } from "../cluster/changes.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import { startDeadline } from "../cluster/deadline.ts";
+import { commandsText, FIELD_MANAGER, globalArgs, type KubectlCommand, secondsText } from "../cluster/kubectl.ts";
+import { CommandError, EXIT, UsageError } from "../command-line/exit-codes.ts";
+import type { CommandContext, Run } from "../commands/command.ts";
 import { engineManifest } from "../engine/manifest.ts";
-import { CommandError, EXIT, UsageError } from "../exit-codes.ts";
-import { commandsText, FIELD_MANAGER, globalArgs, type KubectlCommand, secondsText } from "../kubectl.ts";
-import { dataText } from "../output.ts";
 import { ownCommand } from "../own-command.ts";
 import { waitForRest } from "../rollout/follow.ts";
 import { explainInstance } from "../status/explain.ts";
 import { spanText } from "../terminal/age.ts";
+import { dataText } from "../terminal/output.ts";
 import { install, installCommands } from "./install.ts";
 
 const POLL_MS = 2_000;

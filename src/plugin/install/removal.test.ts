@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { FireboltEngine } from "../../api/engine.ts";
-import { FireboltInstance } from "../../api/instance.ts";
+import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import { type Operator, watchOf } from "./operators.ts";
 import { type Found, planRemoval, type RemovalOptions, removalText } from "./removal.ts";
 

@@ -1,7 +1,7 @@
 // What `uninstall` deletes and what it keeps, as data, decided before anything is changed. An object is deleted only
 // if the removed release watches it, no other operator does, and the command line covers its namespace. Pure.
 import type { KubeObject, ResourceType } from "@firebolt-operator/kube";
-import { nameOf, namespaceOf } from "../find-object.ts";
+import { nameOf, namespaceOf } from "../cluster/find-object.ts";
 import { type Operator, operatorText, watches } from "./operators.ts";
 
 export interface Found {

@@ -3,14 +3,14 @@
 // unless --delete-resources is set.
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineResource, isConflict, isNotFound, type ResourceType } from "@firebolt-operator/kube";
-import { FireboltEngine } from "../../api/engine.ts";
-import { FireboltEngineClass } from "../../api/engine-class.ts";
-import { FireboltInstance } from "../../api/instance.ts";
-import type { Cluster } from "../cluster.ts";
-import type { CommandContext, Run } from "../command.ts";
-import { CommandError, EXIT, UsageError } from "../exit-codes.ts";
-import { nameOf, namespaceOf } from "../find-object.ts";
-import { commandsText, globalArgs, secondsText } from "../kubectl.ts";
+import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import { FireboltEngineClass } from "../../api/firebolt-engine/engine-class.ts";
+import { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import { nameOf, namespaceOf } from "../cluster/find-object.ts";
+import { commandsText, globalArgs, secondsText } from "../cluster/kubectl.ts";
+import { CommandError, EXIT, UsageError } from "../command-line/exit-codes.ts";
+import type { CommandContext, Run } from "../commands/command.ts";
 import { spanText } from "../terminal/age.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { helmCommand, RELEASES, runHelm } from "./helm.ts";

@@ -1,6 +1,6 @@
 // Streams the log of one container, line by line with timestamps.
 import { type ClusterConfig, createKubeClient, type LogRequest } from "@firebolt-operator/kube/client";
-import { USER_AGENT } from "../cluster.ts";
+import { USER_AGENT } from "../cluster/cluster.ts";
 
 export interface LogLine {
   /** RFC 3339 with nanoseconds; empty if the line has none. */

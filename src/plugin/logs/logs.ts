@@ -1,17 +1,17 @@
 // `engine logs` and `instance logs`: the logs of several pods as one, in the order in which the lines were written.
 import type { LogRequest } from "@firebolt-operator/kube/client";
-import { FireboltEngine } from "../../api/engine.ts";
+import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
-import { FireboltInstance } from "../../api/instance.ts";
 import { LABEL } from "../../api/labels.ts";
-import { pods } from "../../engine/kinds.ts";
-import { ENGINE_CONTAINER } from "../../engine/pod-contract.ts";
-import type { Cluster } from "../cluster.ts";
-import type { CommandContext, Run } from "../command.ts";
-import { describeError } from "../describe-error.ts";
-import { CommandError, EXIT, type ExitCode, UsageError } from "../exit-codes.ts";
-import { listObjects, nameOf, namespaceOf, requireObject, requireOne } from "../find-object.ts";
-import { commandsText, kubectlArgs, secondsText } from "../kubectl.ts";
+import { pods } from "../../engine/cluster/kinds.ts";
+import { ENGINE_CONTAINER } from "../../engine/model/pod-contract.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import { listObjects, nameOf, namespaceOf, requireObject, requireOne } from "../cluster/find-object.ts";
+import { commandsText, kubectlArgs, secondsText } from "../cluster/kubectl.ts";
+import { describeError } from "../command-line/describe-error.ts";
+import { CommandError, EXIT, type ExitCode, UsageError } from "../command-line/exit-codes.ts";
+import type { CommandContext, Run } from "../commands/command.ts";
 import { createLogReader, type LogLine, type LogReader } from "./log-reader.ts";
 
 interface Source extends LogRequest {

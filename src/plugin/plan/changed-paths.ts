@@ -1,5 +1,5 @@
 // The paths of leaves that differ between two documents. Values are never shown. Pure.
-import { isObject } from "../../podtemplate/shape.ts";
+import { isObject } from "../../podtemplate/shapes/shape.ts";
 import { sameJson } from "./three-way.ts";
 
 export function changedPaths(before: unknown, after: unknown, path: string): readonly string[] {

@@ -1,8 +1,8 @@
 // A dry run of `kubectl apply` by the API server.
 import { KubeApiError, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
-import { isObject } from "../../podtemplate/shape.ts";
-import type { Cluster } from "../cluster.ts";
-import { CommandError } from "../exit-codes.ts";
+import { isObject } from "../../podtemplate/shapes/shape.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import { CommandError } from "../command-line/exit-codes.ts";
 import type { Manifest } from "./manifest-file.ts";
 import { threeWayPatch } from "./three-way.ts";
 import { isSchemaMismatch, rejectionLines } from "./without-values.ts";

@@ -1,11 +1,11 @@
 // The defaults of this cluster's operator, as far as running objects show them: values that no manifest sets came from
 // its flags. Pure.
-import type { FireboltEngine } from "../../api/engine.ts";
-import type { FireboltEngineClass } from "../../api/engine-class.ts";
+import type { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import type { FireboltEngineClass } from "../../api/firebolt-engine/engine-class.ts";
 import type { V1StatefulSet } from "../../api/generated/kubernetes.ts";
 import { type EngineSeccomp, OPERATOR_DEFAULTS, type OperatorDefaults } from "../../api/operator-defaults.ts";
-import type { PodTemplateFragment } from "../../api/pod-template.ts";
-import { ENGINE_CONTAINER } from "../../engine/pod-contract.ts";
+import type { PodTemplateFragment } from "../../api/schema/pod-template.ts";
+import { ENGINE_CONTAINER } from "../../engine/model/pod-contract.ts";
 
 export interface Running {
   readonly engine: FireboltEngine | undefined;

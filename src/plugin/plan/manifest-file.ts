@@ -1,8 +1,8 @@
 // The objects of a manifest file: several documents, lists, standard input. Reads and checks their shape, nothing more.
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
-import { isObject, type JsonObject } from "../../podtemplate/shape.ts";
-import { CommandError } from "../exit-codes.ts";
+import { isObject, type JsonObject } from "../../podtemplate/shapes/shape.ts";
+import { CommandError } from "../command-line/exit-codes.ts";
 
 export interface Manifest extends JsonObject {
   readonly apiVersion: string;

@@ -1,7 +1,8 @@
 // Containers whose names are almost that of the operator's own container: they would silently become sidecars. Pure.
-import { isObject } from "../../podtemplate/shape.ts";
-import { COMPONENT_RULES, type TemplateComponent } from "../../podtemplate/template-rules.ts";
-import { nearest } from "../suggest.ts";
+
+import { COMPONENT_RULES, type TemplateComponent } from "../../podtemplate/rules/template-rules.ts";
+import { isObject } from "../../podtemplate/shapes/shape.ts";
+import { nearest } from "../command-line/suggest.ts";
 
 /** One warning per such container. `path` is where the template is. */
 export function misnamedContainers(component: TemplateComponent, template: unknown, path: string): readonly string[] {

@@ -1,15 +1,15 @@
 // What the operator would do with a changed instance, by its own validation and by the objects rendered before and
 // after. Pure.
-import type { FireboltInstance } from "../../api/instance.ts";
+import type { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import { OPERATOR_DEFAULTS } from "../../api/operator-defaults.ts";
 import type { FieldDifference } from "../../engine/drift/find-drift.ts";
-import type { Rendered } from "../../instance/children.ts";
+import type { Rendered } from "../../instance/model/children.ts";
 import {
   type InstanceObjects,
   type RenderSettings,
   renderInstanceObjects,
 } from "../../instance/render/instance-objects.ts";
-import { validateInstanceSpec } from "../../instance/validate-spec.ts";
+import { validateInstanceSpec } from "../../instance/validate/validate-spec.ts";
 import { changedPaths } from "./changed-paths.ts";
 import type { Effect } from "./effect.ts";
 import { sameJson } from "./three-way.ts";

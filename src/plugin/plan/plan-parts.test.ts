@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../podtemplate/shape.ts";
-import { isObject } from "../../podtemplate/shape.ts";
+import type { JsonObject } from "../../podtemplate/shapes/shape.ts";
+import { isObject } from "../../podtemplate/shapes/shape.ts";
 import { changedPaths } from "./changed-paths.ts";
 import { parseManifests } from "./manifest-file.ts";
 import { sameJson, threeWayPatch } from "./three-way.ts";

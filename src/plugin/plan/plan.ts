@@ -2,27 +2,27 @@
 // Writes nothing.
 
 import type { KubeObject, ResourceType } from "@firebolt-operator/kube";
-import { ignoredFields } from "../../admission/ignored-fields.ts";
-import { FireboltEngine } from "../../api/engine.ts";
-import { FireboltEngineClass } from "../../api/engine-class.ts";
+import { ignoredFields } from "../../admission/judges/ignored-fields.ts";
+import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import { FireboltEngineClass } from "../../api/firebolt-engine/engine-class.ts";
+import { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import { API_VERSION } from "../../api/group.ts";
-import { FireboltInstance } from "../../api/instance.ts";
-import { parseResourceBounds } from "../../engine/validate.ts";
-import { validateTemplate } from "../../podtemplate/validate-template.ts";
-import type { Cluster } from "../cluster.ts";
-import type { CommandContext, Run } from "../command.ts";
-import { CommandError, EXIT, type ExitCode, UsageError } from "../exit-codes.ts";
-import { commandsText, kubectlArgs } from "../kubectl.ts";
-import { dataText, isDataFormat } from "../output.ts";
+import { parseResourceBounds } from "../../engine/model/validate.ts";
+import { validateTemplate } from "../../podtemplate/rules/validate-template.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import { commandsText, kubectlArgs } from "../cluster/kubectl.ts";
+import { CommandError, EXIT, type ExitCode, UsageError } from "../command-line/exit-codes.ts";
+import type { CommandContext, Run } from "../commands/command.ts";
+import { dataText, isDataFormat } from "../terminal/output.ts";
 import { type DryRun, dryRun } from "./dry-run.ts";
 import { affectedBy, type PlannedEffect } from "./effect.ts";
 import { type Manifest, readManifests } from "./manifest-file.ts";
 import { misnamedContainers } from "./misnamed-containers.ts";
 import { planInstance } from "./plan-instance.ts";
+import { createWorld, type PlanWorld } from "./planned-cluster.ts";
 import { planClassEngines, planInstanceEngines, planOneEngine } from "./planned-engines.ts";
 import { planText } from "./render-plan.ts";
 import { safeViolationText } from "./without-values.ts";
-import { createWorld, type PlanWorld } from "./world.ts";
 
 export const runPlan: Run = async (context) => {
   const { flags, terminal } = context;

@@ -1,12 +1,12 @@
 // The input for planning an engine: its class and instance after the plan, and what runs now.
-import type { FireboltEngine } from "../../api/engine.ts";
-import type { FireboltEngineClass } from "../../api/engine-class.ts";
-import type { FireboltInstance } from "../../api/instance.ts";
-import { nameOf, namespaceOf } from "../find-object.ts";
+import type { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import type { FireboltEngineClass } from "../../api/firebolt-engine/engine-class.ts";
+import type { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
+import { nameOf, namespaceOf } from "../cluster/find-object.ts";
 import type { Effect, PlannedEffect } from "./effect.ts";
 import { planEngine } from "./plan-engine.ts";
+import type { PlanWorld } from "./planned-cluster.ts";
 import { sameJson } from "./three-way.ts";
-import type { PlanWorld } from "./world.ts";
 
 export async function planOneEngine(
   world: PlanWorld,

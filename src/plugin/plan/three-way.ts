@@ -1,6 +1,6 @@
 // The merge patch that `kubectl apply` sends for a custom resource: fields that the file changes, and the removal of
 // fields that only the last applied file had. Pure.
-import { isObject, type JsonObject } from "../../podtemplate/shape.ts";
+import { isObject, type JsonObject } from "../../podtemplate/shapes/shape.ts";
 
 export interface ThreeWay {
   /** The last applied manifest; undefined when unknown. */

@@ -2,8 +2,8 @@
 // and for a misspelled field the API server quotes the whole live object. A plan ends up in logs of pipelines, so
 // paths and reasons are kept and values are removed. Pure.
 import type { KubeApiError } from "@firebolt-operator/kube";
-import { isObject } from "../../podtemplate/shape.ts";
-import type { Violation } from "../../podtemplate/violation.ts";
+import type { Violation } from "../../podtemplate/rules/violation.ts";
+import { isObject } from "../../podtemplate/shapes/shape.ts";
 import { formsOf } from "../bundle/known-secrets.ts";
 
 const HIDDEN = "(hidden)";

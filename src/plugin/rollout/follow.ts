@@ -1,11 +1,11 @@
 // The view of an engine after every change.
-import { FireboltEngine } from "../../api/engine.ts";
+import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
 import { LABEL } from "../../api/labels.ts";
-import { pods, statefulSets } from "../../engine/kinds.ts";
-import { changes } from "../changes.ts";
-import type { Cluster } from "../cluster.ts";
-import { startDeadline } from "../deadline.ts";
-import { CommandError, EXIT } from "../exit-codes.ts";
+import { pods, statefulSets } from "../../engine/cluster/kinds.ts";
+import { changes } from "../cluster/changes.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import { startDeadline } from "../cluster/deadline.ts";
+import { CommandError, EXIT } from "../command-line/exit-codes.ts";
 import { ownCommand } from "../own-command.ts";
 import { type EngineView, viewEngine } from "../status/engine-view.ts";
 import { noticesOf } from "../status/notices.ts";

@@ -1,15 +1,15 @@
 // `rollout status <engine>`: the progress of a rollout; with --watch a progress bar until it is complete.
 
-import { FireboltEngine } from "../../api/engine.ts";
-import type { CommandContext, Run } from "../command.ts";
-import { limitMs, startDeadline } from "../deadline.ts";
-import { CommandError, EXIT } from "../exit-codes.ts";
-import { requireObject } from "../find-object.ts";
-import { commandsText, kubectlArgs, secondsText } from "../kubectl.ts";
-import { dataText, isDataFormat } from "../output.ts";
+import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import { limitMs, startDeadline } from "../cluster/deadline.ts";
+import { requireObject } from "../cluster/find-object.ts";
+import { commandsText, kubectlArgs, secondsText } from "../cluster/kubectl.ts";
+import { CommandError, EXIT } from "../command-line/exit-codes.ts";
+import type { CommandContext, Run } from "../commands/command.ts";
 import type { EngineView } from "../status/engine-view.ts";
 import { spanText } from "../terminal/age.ts";
 import { createLiveScreen } from "../terminal/live-screen.ts";
+import { dataText, isDataFormat } from "../terminal/output.ts";
 import { renderBar } from "../terminal/progress-bar.ts";
 import { followEngine, readEngine } from "./follow.ts";
 import { type RolloutProgress, rolloutProgress } from "./progress.ts";

@@ -1,18 +1,19 @@
 // `engine status` and `instance status`: one object with its conditions, last events and next step.
-import type { Condition } from "../../api/conditions.ts";
-import { FireboltEngine } from "../../api/engine.ts";
-import { FireboltInstance } from "../../api/instance.ts";
-import type { Cluster } from "../cluster.ts";
-import type { CommandContext, Run } from "../command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { nameOf, requireObject, requireOne } from "../find-object.ts";
-import { commandsText, kubectlArgs } from "../kubectl.ts";
-import { dataText, isDataFormat } from "../output.ts";
+
+import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
+import type { Condition } from "../../api/schema/condition.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import { nameOf, requireObject, requireOne } from "../cluster/find-object.ts";
+import { commandsText, kubectlArgs } from "../cluster/kubectl.ts";
+import { EXIT } from "../command-line/exit-codes.ts";
+import type { CommandContext, Run } from "../commands/command.ts";
 import { ageText } from "../terminal/age.ts";
+import { dataText, isDataFormat } from "../terminal/output.ts";
 import { oneLine } from "../terminal/printable.ts";
 import type { Style } from "../terminal/style.ts";
 import { renderTable } from "../terminal/table.ts";
-import { autoStopText } from "./auto-stop-text.ts";
+import { autoStopText } from "./auto-stop-phrase.ts";
 import { viewEngine } from "./engine-view.ts";
 import { type EventView, lastEvents } from "./events.ts";
 import type { Explanation } from "./explain.ts";

@@ -1,15 +1,15 @@
 // One engine with its generations and pods, as data. Pure: built from what observe-platform.ts has read.
 import { findCondition } from "../../api/condition-list.ts";
-import type { Condition } from "../../api/conditions.ts";
-import type { FireboltEngine } from "../../api/engine.ts";
+import type { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
-import { FireboltInstance } from "../../api/instance.ts";
 import { LABEL } from "../../api/labels.ts";
-import { generationLabel } from "../../engine/children.ts";
-import { routingServiceName } from "../../engine/names.ts";
-import { routingTarget } from "../../engine/routing.ts";
+import type { Condition } from "../../api/schema/condition.ts";
+import { generationLabel } from "../../engine/model/children.ts";
+import { routingServiceName } from "../../engine/model/names.ts";
+import { routingTarget } from "../../engine/model/routing.ts";
 import { isPodReady } from "../../pods/pod-trouble.ts";
-import { nameOf, namespaceOf } from "../find-object.ts";
+import { nameOf, namespaceOf } from "../cluster/find-object.ts";
 import { type EngineFacts, type Explanation, explainEngine } from "./explain.ts";
 import type { GenerationRole, GenerationView, PodView } from "./generation-view.ts";
 import type { ObservedPlatform } from "./observe-platform.ts";

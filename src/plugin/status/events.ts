@@ -1,9 +1,9 @@
 // The last events of an object and of its children, newest last. Reads them; the caller renders them.
 import { isForbidden } from "@firebolt-operator/kube";
 import type { CoreV1Event } from "../../api/generated/kubernetes.ts";
-import { coreEvents } from "../../engine/kinds.ts";
-import type { Cluster } from "../cluster.ts";
-import { listObjects } from "../find-object.ts";
+import { coreEvents } from "../../engine/cluster/kinds.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import { listObjects } from "../cluster/find-object.ts";
 
 export interface EventView {
   readonly lastSeen: string;

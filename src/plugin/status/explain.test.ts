@@ -1,8 +1,8 @@
 // How the plugin explains engines and instances that are not in their desired state, and the progress of a rollout.
 import { describe, expect, test } from "vitest";
-import type { FireboltEngine } from "../../api/engine.ts";
+import type { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import type { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
-import type { FireboltInstance } from "../../api/instance.ts";
 import { rolloutProgress } from "../rollout/progress.ts";
 import { viewEngine } from "./engine-view.ts";
 import { type EngineFacts, explainEngine, explainInstance } from "./explain.ts";

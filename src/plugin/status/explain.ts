@@ -1,15 +1,15 @@
 // Why an instance or an engine is not (yet) in its desired state, and the next step. Pure. Next steps come from the
 // reason table (src/api/reasons.ts) and from what is wrong with pods; the messages of conditions are shown whole.
 import { findCondition } from "../../api/condition-list.ts";
-import type { FireboltEngine } from "../../api/engine.ts";
-import type { HeldRollout } from "../../api/engine-status.ts";
+import type { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import type { HeldRollout } from "../../api/firebolt-engine/status.ts";
+import type { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
-import type { FireboltInstance } from "../../api/instance.ts";
 import { ANNOTATION } from "../../api/labels.ts";
 import { engineReadyRow, INSTANCE_REASONS, instanceRow, type ReasonRow, remedyFor } from "../../api/reasons.ts";
-import { generationLabel } from "../../engine/children.ts";
-import { isAtRest, parsePhase } from "../../engine/phase.ts";
-import { nameOf, namespaceOf } from "../find-object.ts";
+import { generationLabel } from "../../engine/model/children.ts";
+import { isAtRest, parsePhase } from "../../engine/model/phase.ts";
+import { nameOf, namespaceOf } from "../cluster/find-object.ts";
 import { ownCommand, type Where, withClusterArgs } from "../own-command.ts";
 import { drainText, type GenerationView, isQuiet } from "./generation-view.ts";
 import { type PodProblem, podProblem } from "./pod-problem.ts";

@@ -3,7 +3,7 @@
 import type { Lease } from "@firebolt-operator/kube/election";
 import type { V1Deployment, V1Pod } from "../../api/generated/kubernetes.ts";
 import { firstTrouble, troubleText } from "../../pods/pod-trouble.ts";
-import { nameOf, namespaceOf } from "../find-object.ts";
+import { nameOf, namespaceOf } from "../cluster/find-object.ts";
 import { ownCommand, withClusterArgs } from "../own-command.ts";
 import { spanText } from "../terminal/age.ts";
 

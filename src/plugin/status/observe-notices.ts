@@ -3,9 +3,9 @@
 import { defineResource, isForbidden, type KubeObject } from "@firebolt-operator/kube";
 import { type Lease, leaseResource } from "@firebolt-operator/kube/election";
 import type { V1Deployment, V1Pod } from "../../api/generated/kubernetes.ts";
-import { pods } from "../../engine/kinds.ts";
-import type { Cluster } from "../cluster.ts";
-import { listObjects, nameOf, namespaceOf } from "../find-object.ts";
+import { pods } from "../../engine/cluster/kinds.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import { listObjects, nameOf, namespaceOf } from "../cluster/find-object.ts";
 import { argumentOf, managerArgs, operatorDeployments, watchOf } from "../install/operators.ts";
 import type { ObservedCluster, ObservedOperator, TerminatingNamespace } from "./notices.ts";
 

@@ -1,17 +1,17 @@
 // Reads everything that the status tree shows, in a handful of lists, and the query gauges of draining pods. Judges
 // nothing.
 import { isForbidden, KubeApiError, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
-import { FireboltEngine } from "../../api/engine.ts";
 import { ENGINE_CONTRACT } from "../../api/engine-contract.ts";
+import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import type { V1Deployment, V1Pod, V1Service, V1StatefulSet } from "../../api/generated/kubernetes.ts";
-import { FireboltInstance } from "../../api/instance.ts";
 import { LABEL } from "../../api/labels.ts";
-import { pods, services, statefulSets } from "../../engine/kinds.ts";
-import { METRICS_PORT } from "../../engine/pod-contract.ts";
-import { parseQueryMetrics } from "../../engine/query-metrics.ts";
-import { KINDS } from "../../instance/kinds.ts";
-import type { Cluster } from "../cluster.ts";
-import { listObjects, nameOf, namespaceOf, type Scope } from "../find-object.ts";
+import { pods, services, statefulSets } from "../../engine/cluster/kinds.ts";
+import { METRICS_PORT } from "../../engine/model/pod-contract.ts";
+import { parseQueryMetrics } from "../../engine/probe/query-metrics.ts";
+import { KINDS } from "../../instance/cluster/kinds.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import { listObjects, nameOf, namespaceOf, type Scope } from "../cluster/find-object.ts";
 
 /** What a draining pod reported. */
 export type PodQueries =

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import type { V1Deployment, V1Pod, V1StatefulSet } from "../../api/generated/kubernetes.ts";
-import type { FireboltInstance } from "../../api/instance.ts";
 import { LABEL } from "../../api/labels.ts";
 import { PLAIN } from "../terminal/style.ts";
 import { viewPlatform } from "./platform-view.ts";

@@ -1,10 +1,11 @@
 // The status tree as data: instances with their engines, generations and pods, and why each one waits. render-tree.ts
 // prints it; -o json prints it as it is.
+
+import type { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import type { V1Pod, V1StatefulSet } from "../../api/generated/kubernetes.ts";
-import type { FireboltInstance } from "../../api/instance.ts";
 import { COMPONENTS, LABEL } from "../../api/labels.ts";
 import { isPodReady } from "../../pods/pod-trouble.ts";
-import { nameOf, namespaceOf } from "../find-object.ts";
+import { nameOf, namespaceOf } from "../cluster/find-object.ts";
 import { type EngineView, viewEngine } from "./engine-view.ts";
 import { type Explanation, explainInstance } from "./explain.ts";
 import type { ObservedPlatform } from "./observe-platform.ts";

@@ -2,7 +2,7 @@
 // conditions.
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
 import { isPodReady, podTrouble, troubleText } from "../../pods/pod-trouble.ts";
-import { nameOf } from "../find-object.ts";
+import { nameOf } from "../cluster/find-object.ts";
 
 export interface PodProblem {
   /** `notReady`: no cause is known. */

@@ -4,7 +4,7 @@ import { ageText } from "../terminal/age.ts";
 import { oneLine } from "../terminal/printable.ts";
 import { padVisible, type Style, visibleLength } from "../terminal/style.ts";
 import { wrapBehind } from "../terminal/wrap.ts";
-import { autoStopText } from "./auto-stop-text.ts";
+import { autoStopText } from "./auto-stop-phrase.ts";
 import type { EngineView } from "./engine-view.ts";
 import type { Explanation } from "./explain.ts";
 import { drainText, type GenerationView, type PodView } from "./generation-view.ts";

@@ -1,16 +1,16 @@
 // `status [instance]`: the whole tree, once or live.
-import { FireboltEngine } from "../../api/engine.ts";
-import { FireboltInstance } from "../../api/instance.ts";
+import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
+import { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import { LABEL } from "../../api/labels.ts";
-import { pods, statefulSets } from "../../engine/kinds.ts";
-import { changes } from "../changes.ts";
-import type { Cluster } from "../cluster.ts";
-import type { CommandContext, Run } from "../command.ts";
-import { CommandError, EXIT, UsageError } from "../exit-codes.ts";
-import { requireObject } from "../find-object.ts";
-import { commandsText, kubectlArgs } from "../kubectl.ts";
-import { dataText, isDataFormat } from "../output.ts";
+import { pods, statefulSets } from "../../engine/cluster/kinds.ts";
+import { changes } from "../cluster/changes.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import { requireObject } from "../cluster/find-object.ts";
+import { commandsText, kubectlArgs } from "../cluster/kubectl.ts";
+import { CommandError, EXIT, UsageError } from "../command-line/exit-codes.ts";
+import type { CommandContext, Run } from "../commands/command.ts";
 import { createLiveScreen } from "../terminal/live-screen.ts";
+import { dataText, isDataFormat } from "../terminal/output.ts";
 import { type Notice, noticesOf, unreadableNotices } from "./notices.ts";
 import { observeNotices } from "./observe-notices.ts";
 import { observePlatform } from "./observe-platform.ts";

@@ -1,6 +1,7 @@
 // Confirmation before a deletion. Without a terminal --yes is required: a script that forgets it changes nothing.
-import type { CommandContext } from "../command.ts";
-import { CommandError, EXIT } from "../exit-codes.ts";
+
+import { CommandError, EXIT } from "../command-line/exit-codes.ts";
+import type { CommandContext } from "../commands/command.ts";
 
 export async function confirm({ flags, terminal, signal }: CommandContext): Promise<void> {
   if (flags.on("yes")) return;

@@ -1,8 +1,8 @@
 // Strings of the cluster on a terminal: shown, never obeyed.
 import { expect, test } from "vitest";
-import { dataText } from "../output.ts";
 import { explainEngine } from "../status/explain.ts";
 import { waitLines } from "../status/render-tree.ts";
+import { dataText } from "./output.ts";
 import { printable } from "./printable.ts";
 import { COLOURED, visibleLength } from "./style.ts";
 import { renderTable } from "./table.ts";

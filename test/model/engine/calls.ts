@@ -1,9 +1,9 @@
 // One call of the operator to the API server of the model, as it was requested and as it ended, and what may be
 // arranged to go wrong.
-import type { EngineStatus } from "../../../src/api/engine-status.ts";
-import type { ChildKind, ChildTypes } from "../../../src/engine/child-kinds.ts";
-import type { Engine } from "../../../src/engine/children.ts";
-import type { Removal, RoutingWrite } from "../../../src/engine/decision.ts";
+import type { EngineStatus } from "../../../src/api/firebolt-engine/status.ts";
+import type { ChildKind, ChildTypes } from "../../../src/engine/model/child-kinds.ts";
+import type { Engine } from "../../../src/engine/model/children.ts";
+import type { Removal, RoutingWrite } from "../../../src/engine/model/decision.ts";
 import type { ChildMap, Cluster } from "./cluster.ts";
 import type { Lag } from "./system.ts";
 

@@ -2,7 +2,7 @@
 // lowest one in use, versions and uids only matter as "the same as in the cluster or not", and times as their age, up
 // to where age stops to matter.
 import { ANNOTATION, LABEL } from "../../../src/api/labels.ts";
-import type { Engine, Service } from "../../../src/engine/children.ts";
+import type { Engine, Service } from "../../../src/engine/model/children.ts";
 import {
   type Cluster,
   generationInName,

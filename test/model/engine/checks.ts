@@ -1,5 +1,5 @@
 // Applies every named invariant to a state or to a pass. The first that does not hold is thrown.
-import { type InvariantName, isInvariantName } from "../../support/design/invariant-names.ts";
+import { type InvariantName, isInvariantName } from "../../design/invariant-names.ts";
 import { PASS_INVARIANTS } from "./pass-invariants.ts";
 import { describePass, type PassRecord } from "./run-pass.ts";
 import { STATE_INVARIANTS } from "./state-invariants.ts";

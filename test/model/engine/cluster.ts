@@ -1,9 +1,9 @@
 // What the API server of the model holds: plain values that are replaced, never changed, so that thousands of states
 // share what they have in common. Knows what an API server does by itself; nothing of what the operator wants.
 
-import type { DeepReadonly } from "../../../src/api/deep-readonly.ts";
 import type { V1ConfigMap, V1ObjectMeta, V1Service, V1StatefulSet } from "../../../src/api/generated/kubernetes.ts";
 import { LABEL } from "../../../src/api/labels.ts";
+import type { DeepReadonly } from "../../../src/api/values/deep-readonly.ts";
 import type {
   ConfigMap,
   Engine,
@@ -12,8 +12,8 @@ import type {
   Pod,
   Service,
   StatefulSet,
-} from "../../../src/engine/children.ts";
-import { routingServiceName } from "../../../src/engine/names.ts";
+} from "../../../src/engine/model/children.ts";
+import { routingServiceName } from "../../../src/engine/model/names.ts";
 import { NAME, NAMESPACE } from "./fixtures.ts";
 
 /**

@@ -2,8 +2,13 @@
 // run, the instance goes away, writes are forbidden, watches stand still. Each is one step of cost one.
 import { timeText } from "../../../src/api/condition-list.ts";
 import { ANNOTATION, LABEL } from "../../../src/api/labels.ts";
-import { isOwnedBy } from "../../../src/engine/children.ts";
-import { configMapName, headlessServiceName, routingServiceName, statefulSetName } from "../../../src/engine/names.ts";
+import { isOwnedBy } from "../../../src/engine/model/children.ts";
+import {
+  configMapName,
+  headlessServiceName,
+  routingServiceName,
+  statefulSetName,
+} from "../../../src/engine/model/names.ts";
 import {
   type ChildMap,
   type Cluster,

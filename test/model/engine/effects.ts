@@ -2,11 +2,11 @@
 // identities are checked, names that are taken are rejected, what is marked for deletion stays while something holds
 // it.
 import { KubeApiError } from "@firebolt-operator/kube";
-import type { EngineStatus } from "../../../src/api/engine-status.ts";
+import type { EngineStatus } from "../../../src/api/firebolt-engine/status.ts";
 import type { V1ConfigMap, V1Service, V1StatefulSet } from "../../../src/api/generated/kubernetes.ts";
-import type { Engine } from "../../../src/engine/children.ts";
-import type { Removal, RoutingWrite } from "../../../src/engine/decision.ts";
-import type { CreateResult, ReplicasResult, StatusWriteResult } from "../../../src/engine/world.ts";
+import type { CreateResult, ReplicasResult, StatusWriteResult } from "../../../src/engine/cluster/world.ts";
+import type { Engine } from "../../../src/engine/model/children.ts";
+import type { Removal, RoutingWrite } from "../../../src/engine/model/decision.ts";
 import type { Request } from "./calls.ts";
 import { type ChildMap, type Cluster, created, deleted, touched, withMap, withoutPod, written } from "./cluster.ts";
 import { axesOf, FINALIZER, SIZES, specOf } from "./fixtures.ts";

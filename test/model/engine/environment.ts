@@ -1,6 +1,6 @@
 // What Kubernetes and patient people do by themselves: pods start, queries end, deleted things vanish, instance and
 // class come back. A fair run takes every such step sooner or later.
-import { controllerUid } from "../../../src/engine/children.ts";
+import { controllerUid } from "../../../src/engine/model/children.ts";
 import {
   type ChildMap,
   type Cluster,

@@ -1,6 +1,6 @@
 // Breadth-first over all states that a number of disturbances can lead to. States are distinguished by their key and
 // visited with the fewest disturbances and steps that reach them, so the first violation found has the shortest story.
-import type { EngineStep } from "../../support/design/step-names.ts";
+import type { EngineStep } from "../../design/step-names.ts";
 import { canonicalKey } from "./canonical.ts";
 import { checkState, withPrologue } from "./checks.ts";
 import { FairRuns } from "./fair-run.ts";

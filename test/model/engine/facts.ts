@@ -1,8 +1,8 @@
 // What the invariants talk about, read from a cluster: phase and counters of the engine, where queries go, which pods
 // are ready.
 import { LABEL } from "../../../src/api/labels.ts";
-import { type Engine, isOwnedBy, type StatefulSet } from "../../../src/engine/children.ts";
-import { routingServiceName, statefulSetName } from "../../../src/engine/names.ts";
+import { type Engine, isOwnedBy, type StatefulSet } from "../../../src/engine/model/children.ts";
+import { routingServiceName, statefulSetName } from "../../../src/engine/model/names.ts";
 import { type Cluster, generationInName, isBusyMood, isReadyMood } from "./cluster.ts";
 import { axesOf, NAME, OPEN_INSTANCE } from "./fixtures.ts";
 

@@ -1,7 +1,7 @@
 // Liveness: from a state on, with nothing going wrong any more, a bounded number of passes leads to rest, and rest is
 // what the spec requests. Every state on the way is remembered, so a run ends where an earlier one has been.
 import { LABEL } from "../../../src/api/labels.ts";
-import { configMapName, headlessServiceName, statefulSetName } from "../../../src/engine/names.ts";
+import { configMapName, headlessServiceName, statefulSetName } from "../../../src/engine/model/names.ts";
 import { isWrite } from "./calls.ts";
 import { canonicalKey } from "./canonical.ts";
 import { checkPass, Violation, withPrologue } from "./checks.ts";

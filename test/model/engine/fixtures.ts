@@ -1,7 +1,7 @@
 // The few objects that the model varies: two pod templates, three sizes, two rollouts, auto-stop or none, two classes,
 // one instance. Each is made once, so that equal specs are the same object.
 import { ENGINE_NAMES } from "../../../src/api/group.ts";
-import type { Engine, EngineClass, Instance } from "../../../src/engine/children.ts";
+import type { Engine, EngineClass, Instance } from "../../../src/engine/model/children.ts";
 
 export const NAMESPACE = "ns";
 export const NAME = "e1";

@@ -1,13 +1,13 @@
 // The engine's world over the model's cluster: cached reads show what the process has seen, everything else is a call.
 // Every call completes at once, is written down, and may be made to go wrong.
 import { KubeTimeoutError } from "@firebolt-operator/kube";
-import type { EngineStatus } from "../../../src/api/engine-status.ts";
-import { CHILD_KINDS, type ChildKind, type ChildOf, type ChildTypes } from "../../../src/engine/child-kinds.ts";
-import type { ChildObject, Engine, Pod } from "../../../src/engine/children.ts";
-import type { Removal, RoutingWrite } from "../../../src/engine/decision.ts";
-import { statefulSetName } from "../../../src/engine/names.ts";
+import type { EngineStatus } from "../../../src/api/firebolt-engine/status.ts";
+import type { EngineKey, EngineWorld } from "../../../src/engine/cluster/world.ts";
+import { CHILD_KINDS, type ChildKind, type ChildOf, type ChildTypes } from "../../../src/engine/model/child-kinds.ts";
+import type { ChildObject, Engine, Pod } from "../../../src/engine/model/children.ts";
+import type { Removal, RoutingWrite } from "../../../src/engine/model/decision.ts";
+import { statefulSetName } from "../../../src/engine/model/names.ts";
 import type { ProbeRequest, QueryProbe } from "../../../src/engine/probe/query-probe.ts";
-import type { EngineKey, EngineWorld } from "../../../src/engine/world.ts";
 import { type Call, CrashError, type Plan, type Request } from "./calls.ts";
 import { type Cluster, KINDS, type Kind, placeOf, withMap } from "./cluster.ts";
 import {

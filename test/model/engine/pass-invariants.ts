@@ -2,9 +2,9 @@
 // be put right by a pass that saw everything and was not disturbed.
 import { isDeepStrictEqual } from "node:util";
 import { ANNOTATION } from "../../../src/api/labels.ts";
-import { isOwnedBy } from "../../../src/engine/children.ts";
-import { routingServiceName, statefulSetName } from "../../../src/engine/names.ts";
-import type { InvariantName } from "../../support/design/invariant-names.ts";
+import { isOwnedBy } from "../../../src/engine/model/children.ts";
+import { routingServiceName, statefulSetName } from "../../../src/engine/model/names.ts";
+import type { InvariantName } from "../../design/invariant-names.ts";
 import { type Call, isWrite } from "./calls.ts";
 import type { Cluster } from "./cluster.ts";
 import {

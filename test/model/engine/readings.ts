@@ -2,10 +2,10 @@
 // metrics.
 import { ENGINE_CONTRACT } from "../../../src/api/engine-contract.ts";
 import { LABEL } from "../../../src/api/labels.ts";
-import type { ChildKind, ChildObject, Pod } from "../../../src/engine/children.ts";
-import type { ScrapeResponse } from "../../../src/engine/pod-scrape.ts";
+import type { ScrapeResponse } from "../../../src/engine/cluster/pod-scrape.ts";
+import type { ChildKind, ChildObject, Pod } from "../../../src/engine/model/children.ts";
 import type { ProbeRequest, QueryProbe } from "../../../src/engine/probe/query-probe.ts";
-import { probeInOrder } from "../../support/probe-in-order.ts";
+import { probeInOrder } from "../../engine/support/fake-prober.ts";
 import {
   type ChildMap,
   type Cluster,

@@ -4,7 +4,7 @@ import { silentLogger } from "@firebolt-operator/kube";
 import type { NextCheck } from "@firebolt-operator/kube/controller";
 import { OPERATOR_DEFAULTS } from "../../../src/api/operator-defaults.ts";
 import { noEngineMetrics } from "../../../src/engine/metrics-hooks.ts";
-import { type PassDeps, runEnginePass } from "../../../src/engine/pass.ts";
+import { type PassDeps, runEnginePass } from "../../../src/engine/pass/pass.ts";
 import { type Call, isWrite, type Plan } from "./calls.ts";
 import { type Cluster, withMap } from "./cluster.ts";
 import { countersOf } from "./facts.ts";

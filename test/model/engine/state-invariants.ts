@@ -3,9 +3,9 @@
 import { LABEL } from "../../../src/api/labels.ts";
 import { ENGINE_PHASES } from "../../../src/api/phases.ts";
 import { isReadyReasonOf } from "../../../src/api/reasons.ts";
-import { isOwnedBy } from "../../../src/engine/children.ts";
-import { configMapName, statefulSetName } from "../../../src/engine/names.ts";
-import type { InvariantName } from "../../support/design/invariant-names.ts";
+import { isOwnedBy } from "../../../src/engine/model/children.ts";
+import { configMapName, statefulSetName } from "../../../src/engine/model/names.ts";
+import type { InvariantName } from "../../design/invariant-names.ts";
 import { generationInName } from "./cluster.ts";
 import { countersOf, isBeingDeleted, isRest, targetOf } from "./facts.ts";
 import { NAME } from "./fixtures.ts";

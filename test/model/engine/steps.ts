@@ -1,6 +1,6 @@
 // Names the step (docs/design/engine.md#steps) that a pass took, from what it saw and did. Only for counting: an
 // exploration that never takes a step proves nothing about it.
-import type { EngineStep } from "../../support/design/step-names.ts";
+import type { EngineStep } from "../../design/step-names.ts";
 import { countersOf, isBeingDeleted, isGatedPhase, isGateOpen, isRest } from "./facts.ts";
 import type { PassRecord } from "./run-pass.ts";
 

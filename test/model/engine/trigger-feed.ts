@@ -6,9 +6,9 @@ import type { CacheEvent, CacheListener, ObjectCache } from "@firebolt-operator/
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { LABEL } from "../../../src/api/labels.ts";
 import { OPERATOR_DEFAULTS } from "../../../src/api/operator-defaults.ts";
-import type { Engine } from "../../../src/engine/children.ts";
+import { type CacheSpec, createEngineCaches, type EngineCaches } from "../../../src/engine/cluster/caches.ts";
 import { engineController } from "../../../src/engine/controller.ts";
-import { type CacheSpec, createEngineCaches, type EngineCaches } from "../../../src/engine/engine-caches.ts";
+import type { Engine } from "../../../src/engine/model/children.ts";
 import { type Cluster, KINDS, type Kind } from "./cluster.ts";
 import { KEY } from "./fixtures.ts";
 import { podsIn } from "./readings.ts";

@@ -2,9 +2,9 @@
 // that moment, given what the pass had seen. Each returns what is wrong, or undefined.
 import { isDeepStrictEqual } from "node:util";
 import { LABEL } from "../../../src/api/labels.ts";
-import { isOwnedBy } from "../../../src/engine/children.ts";
-import { statefulSetName } from "../../../src/engine/names.ts";
-import type { InvariantName } from "../../support/design/invariant-names.ts";
+import { isOwnedBy } from "../../../src/engine/model/children.ts";
+import { statefulSetName } from "../../../src/engine/model/names.ts";
+import type { InvariantName } from "../../design/invariant-names.ts";
 import type { Call, Request } from "./calls.ts";
 import { type Cluster, generationInName, isBusyMood, placeOf } from "./cluster.ts";
 import {

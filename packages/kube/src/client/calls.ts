@@ -5,7 +5,7 @@ import type { Impersonation } from "../config/cluster-config.ts";
 import type { Credentials, Identity } from "../config/credentials.ts";
 import type { Clock } from "../core/clock.ts";
 import { KubeConnectionError } from "../core/errors.ts";
-import { type ApiResponse, parseStatus } from "./api-answer.ts";
+import { type ApiResponse, parseStatus } from "./api-response.ts";
 import { CallDeadline } from "./call-deadline.ts";
 import type { CallOptions } from "./client.ts";
 import { retryDelayMs } from "./retry-after.ts";

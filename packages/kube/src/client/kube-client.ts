@@ -7,7 +7,7 @@ import { isNotFound, KubeConnectionError, KubeTimeoutError } from "../core/error
 import { type Logger, silentLogger } from "../core/logger.ts";
 import { type KubeList, type KubeObject, keyOf, type ObjectKey } from "../core/object.ts";
 import { groupResourceOf, type ResourceType } from "../core/resource.ts";
-import { type ApiResponse, apiError, decodeJson, decodeList, decodeObject, parseStatus } from "./api-answer.ts";
+import { type ApiResponse, apiError, decodeJson, decodeList, decodeObject, parseStatus } from "./api-response.ts";
 import { type Call, ClientCalls, describeCall, type RequestInfo } from "./calls.ts";
 import type {
   AcceptedWrite,

@@ -6,7 +6,7 @@ import { DecodeError, KubeConnectionError, KubeTimeoutError, ResponseTooLargeErr
 import { isFields } from "../core/fields.ts";
 import type { KubeObject } from "../core/object.ts";
 import type { ResourceType } from "../core/resource.ts";
-import { decodeJson, decodeObject } from "./api-answer.ts";
+import { decodeJson, decodeObject } from "./api-response.ts";
 import type { WatchEvent, WatchOptions } from "./client.ts";
 import { LineSplitter } from "./line-splitter.ts";
 

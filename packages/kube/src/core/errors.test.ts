@@ -1,7 +1,7 @@
 // Classifies errors, on bodies as a kube-apiserver 1.36 sends them
-// (packages/kube/test/integration/client-refusals.test.ts produces the same ones on a running server).
+// (packages/kube/test/integration/client-rejections.test.ts produces the same ones on a running server).
 import { describe, expect, test } from "vitest";
-import { apiError } from "../client/api-answer.ts";
+import { apiError } from "../client/api-response.ts";
 import { isConflict, isFieldConflict, isRejection, KubeConnectionError, KubeTimeoutError } from "./errors.ts";
 
 interface Body {

@@ -6,10 +6,10 @@ import type { CertificateSource } from "../certificates/serving-certificate.ts";
 import type { Runnable } from "../controller/runnable.ts";
 import type { Logger } from "../core/logger.ts";
 import type { AccessReview } from "../serving/access-review.ts";
-import type { HttpResponse } from "../serving/http-answer.ts";
 import { createHttpListener, type HttpListener } from "../serving/http-listener.ts";
+import type { HttpResponse } from "../serving/http-response.ts";
 import { createHttpsListener } from "../serving/https-listener.ts";
-import { renderMetrics } from "./page.ts";
+import { renderMetrics } from "./exposition.ts";
 
 /** The path of the metrics endpoint. */
 export const METRICS_PATH = "/metrics";

@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Logger } from "../core/logger.ts";
 import { untilAborted } from "../core/until-aborted.ts";
-import { type GetHandler, handleGet } from "./http-answer.ts";
+import { type GetHandler, handleGet } from "./http-response.ts";
 import { keepIdleConnections } from "./idle-connections.ts";
 
 export interface HttpListenerOptions {

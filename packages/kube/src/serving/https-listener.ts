@@ -2,8 +2,8 @@
 // authenticates no client; the function does.
 import type { CertificateSource } from "../certificates/serving-certificate.ts";
 import { untilAborted } from "../core/until-aborted.ts";
-import { handleGet } from "./http-answer.ts";
 import type { HttpListener, HttpListenerOptions } from "./http-listener.ts";
+import { handleGet } from "./http-response.ts";
 import { runTlsListener } from "./run-tls-listener.ts";
 import { TlsListener } from "./tls-listener.ts";
 

@@ -3,8 +3,8 @@
 import type { Runnable } from "../controller/runnable.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/logger.ts";
-import type { HttpResponse } from "./http-answer.ts";
 import { createHttpListener } from "./http-listener.ts";
+import type { HttpResponse } from "./http-response.ts";
 
 /** Returns the problem; undefined if there is none. */
 export type Check = () => string | undefined;

@@ -2,7 +2,7 @@
 // gaps, shows own writes at once, and converges to the state of the server.
 import fc from "fast-check";
 import { test } from "vitest";
-import { type Move, WatchCacheModel } from "./watch-cache-world.ts";
+import { type Move, WatchCacheModel } from "./watch-cache-model.ts";
 
 const name = fc.constantFrom("a", "b");
 const move: fc.Arbitrary<Move> = fc.oneof(

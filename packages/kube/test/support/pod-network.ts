@@ -8,6 +8,6 @@ const POD_CIDR = "10.64.0.0/10";
 export function podAddress(n: number): string {
   const routes = execFileSync("ip", ["route", "show", "table", "local"], { encoding: "utf8" });
   if (!routes.includes(POD_CIDR))
-    throw new Error(`${POD_CIDR} is not local: run the tests by npm test, or below scripts/private-network.sh`);
+    throw new Error(`${POD_CIDR} is not local: run the tests by npm test, or below dev/sandbox/network.sh`);
   return `10.65.${(n >> 8) & 255}.${n & 255}`;
 }

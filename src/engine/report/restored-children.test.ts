@@ -1,0 +1,54 @@
+// Repairs of what somebody deleted or edited: each leaves one event, and nothing else does.
+import { expect, test } from "vitest";
+import { image } from "../../../test/engine/support/fake-cluster.ts";
+import { type TimedCluster, text, timed } from "../../../test/engine/support/fake-timed-cluster.ts";
+
+function watched(world: TimedCluster): string[] {
+  const told: string[] = [];
+  world.note = (reason, note) => {
+    if (reason === "ChildRestored") told.push(note);
+  };
+  return told;
+}
+
+test.each([
+  ["ConfigMap", "e-g0-config"],
+  ["Service", "e-g0-hl"],
+  ["Service", "e-service"],
+] as const)("%s %s deleted", async (kind, name) => {
+  const world = await timed();
+  const told = watched(world);
+  world.drop(kind, name);
+  await world.run();
+  expect(world.get(kind, name)).toBeDefined();
+  expect(told).toEqual([`${kind} ${name} was deleted and has been created again`]);
+});
+
+test("the routing Service edited: the event names who did it", async () => {
+  const world = await timed();
+  const told = watched(world);
+  const service = world.get("Service", "e-service");
+  const managedFields = [{ manager: "kubectl-edit", operation: "Update", time: text(world.nowMs) }];
+  const spec = { ...service?.spec, selector: { nobody: "here" } };
+  world.put("Service", { ...service, metadata: { ...service?.metadata, managedFields }, spec });
+  await world.run();
+  expect(told).toEqual(["Service e-service was edited by kubectl-edit and has been restored"]);
+});
+
+test("the StatefulSet deleted: the next generation takes its place", async () => {
+  const world = await timed();
+  const told = watched(world);
+  world.drop("StatefulSet", "e-g0");
+  await world.run();
+  expect(told).toEqual(["StatefulSet e-g0 was deleted; generation 1 takes its place"]);
+});
+
+test("neither a first build nor a rollout restores anything", async () => {
+  const world = await timed();
+  expect(world.events).not.toContain("ChildRestored");
+  world.edit(image("new:1"));
+  await world.run();
+  world.edit({ replicas: 0 });
+  await world.run();
+  expect(world.events).not.toContain("ChildRestored");
+});

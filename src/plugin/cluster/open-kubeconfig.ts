@@ -1,0 +1,85 @@
+// Reads the kubeconfig. One that cannot be used is an error that names the file, the problem and the next step. Shows
+// nothing of the file's content, which holds credentials.
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { KubeConfigError } from "@firebolt-operator/kube";
+import { type ClusterConfig, loadKubeconfig, type ReadFile } from "@firebolt-operator/kube/client";
+import { isObject } from "../../podtemplate/shapes/shape.ts";
+import { CommandError } from "../command-line/exit-codes.ts";
+
+export interface KubeconfigSource {
+  /** Of `--kubeconfig`; empty without. */
+  readonly path: string;
+  /** Of `--context`; empty without. */
+  readonly context: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly readFile?: ReadFile;
+}
+
+export async function openKubeconfig(source: KubeconfigSource): Promise<ClusterConfig> {
+  const { path, context, env, readFile = (file) => readFileSync(file, "utf8") } = source;
+  try {
+    return await loadKubeconfig({
+      path: path || undefined,
+      context: context || undefined,
+      env,
+      homeDir: homedir(),
+      readFile: (file) => readPlainly(file, readFile),
+    });
+  } catch (error) {
+    if (!(error instanceof KubeConfigError)) throw error;
+    throw new CommandError([shown(error), ...wayOut(error, path, env)].join("; "));
+  }
+}
+
+/** Keeps the error code: a file that is listed in KUBECONFIG may be missing. */
+function readPlainly(path: string, readFile: ReadFile): string {
+  try {
+    return readFile(path);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+    const cause = CAUSES[code ?? ""];
+    if (cause === undefined) throw error;
+    throw Object.assign(new Error(cause, { cause: error }), { code });
+  }
+}
+
+const CAUSES: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  ENOTDIR: "there is no such file: a part of its path is no folder",
+  EISDIR: "it is a folder",
+  EACCES: "you have no permission to read it (see its mode and that of its folders)",
+  EPERM: "you have no permission to read it",
+  ELOOP: "it is a symbolic link to itself",
+};
+
+/**
+ * A parser quotes the value and the lines around a mistake, and a value that is no mapping may be a token: neither is
+ * shown.
+ */
+function shown({ message, cause }: KubeConfigError): string {
+  const [line = ""] = message.split("\n");
+  const at = line.indexOf(NOT_YAML);
+  if (at >= 0) return `${line.slice(0, at)}${NOT_YAML}${placeOf(cause)}`;
+  return line.replace(/(must be (?:a |an )?[a-z]+), not (?:"|\d).*$/, "$1").replace(/[:\s]+$/, "");
+}
+
+const NOT_YAML = " is not YAML: ";
+
+/** An unresolved alias is reported after parsing, without a position. */
+function placeOf(cause: unknown): string {
+  if (!(cause instanceof Error && "linePos" in cause && Array.isArray(cause.linePos))) return "it cannot be parsed";
+  const [start]: readonly unknown[] = cause.linePos;
+  return isObject(start) ? `line ${start["line"]}, column ${start["col"]} cannot be parsed` : "it cannot be parsed";
+}
+
+/** For a file that cannot be read, is not YAML or has no cluster. Other messages name what to change in it. */
+function wayOut({ message, cause }: KubeConfigError, path: string, env: KubeconfigSource["env"]): readonly string[] {
+  const isUnread = cause instanceof Error && "code" in cause && cause.name !== "YAMLParseError";
+  const isUnusable = cause instanceof Error || /there are no contexts$|: must be a mapping/.test(message);
+  if (isUnread && path !== "") return ["correct --kubeconfig, or leave it out to use KUBECONFIG or ~/.kube/config"];
+  if (isUnread && (env["KUBECONFIG"] ?? "") !== "")
+    return ["correct or unset KUBECONFIG, or name another file with --kubeconfig"];
+  if (isUnread) return ["make it readable, or name another file with --kubeconfig"];
+  return isUnusable ? ["correct the file, or name another one with --kubeconfig"] : [];
+}

@@ -1,0 +1,12 @@
+// The operator itself is in trouble: what it cannot say, the plugin says, and everything goes on where it stopped.
+import { afterAll, inject, test } from "vitest";
+import { OPERATOR_FAULTS } from "./operator-faults.ts";
+import { recordTimes, takeTurn } from "./run-target.ts";
+import { removePlaces } from "./targets.ts";
+
+afterAll(async () => {
+  recordTimes("operator-faults");
+  await removePlaces(inject("e2e"));
+});
+
+test.each(OPERATOR_FAULTS)("$name", (fault) => takeTurn(fault));

@@ -1,0 +1,15 @@
+// What goes wrong with engines and instances, side by side: each shows its cause where people look within two minutes, and
+// heals when it is mended.
+import { afterAll, describe, inject, test } from "vitest";
+import { SEPARATE_FAULTS } from "./all-faults.ts";
+import { recordTimes, takeTurn } from "./run-target.ts";
+import { removePlaces } from "./targets.ts";
+
+afterAll(async () => {
+  recordTimes("faults");
+  await removePlaces(inject("e2e"));
+});
+
+describe.concurrent("faults", () => {
+  test.each(SEPARATE_FAULTS)("$name", (fault) => takeTurn(fault));
+});

@@ -1,0 +1,73 @@
+// `npm start` on a real node, as a process: the whole platform comes up, queries are answered through the doors of the host, and nothing is
+// left of it. Runs on the host's side; the node is on a private machine of its own.
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { queryRows } from "../../dev/deploy/query.ts";
+import { eventually } from "../harness/control-plane/requests.ts";
+import { openPlaygroundLab, type PlaygroundLab } from "./support/playground-harness.ts";
+
+const isRoot = process.getuid?.() === 0;
+const UP_MS = 280_000;
+
+let lab: PlaygroundLab;
+beforeEach(() => {
+  lab = openPlaygroundLab();
+});
+afterEach(() => lab[Symbol.asyncDispose]());
+
+test("--check brings a real cluster up, sends 50 queries and leaves nothing behind", async () => {
+  const run = lab.npm(["start", "--", "--check"]);
+  expect(await run.exit, run.stderr()).toBe(0);
+  const report = run.report();
+  console.log(JSON.stringify(report));
+  expect(report).toMatchObject({
+    ok: true,
+    // Without root there is no real node, and it must say so.
+    ...(isRoot ? { mode: "cluster" } : { mode: "simulated", fallback: expect.stringContaining("root") }),
+    readySeconds: expect.any(Number),
+    queriesSent: 50,
+    queriesFailed: 0,
+    failures: [],
+  });
+  expect(lab.clusters.size).toBe(isRoot ? 1 : 0);
+  await lab.untilNothingIsLeft();
+});
+
+test("the printed address goes on working when the gateway's Service gets another address", {
+  timeout: 900_000,
+}, async () => {
+  const run = lab.npm(["start"]);
+  const text = await run.said("Ctrl-C here", UP_MS);
+  const exported = (name: string): string => new RegExp(`export ${name}=(\\S+)`).exec(text)?.[1] ?? "";
+  const env = { ...process.env, KUBECONFIG: exported("KUBECONFIG") };
+  const program = join(exported("PATH").replace(":$PATH", ""), "kubectl");
+  const kubectl = (...args: readonly string[]): string =>
+    execFileSync(program, ["-n", "analytics", ...args], { env, encoding: "utf8" });
+  const address = (): string =>
+    kubectl("get", "service", "lakeside-gateway", "--ignore-not-found", "-o", "jsonpath={.spec.clusterIP}");
+  const gateway = /the gateway is at (\S+)/.exec(text)?.[1] ?? "";
+  const sql = "SELECT 6 * 7";
+  expect(await queryRows({ gateway, engine: "adhoc", sql })).toEqual([[42]]);
+  const before = address();
+  // As when the instance is deleted and created again. The operator puts it back, with an address of its own.
+  kubectl("delete", "service", "lakeside-gateway");
+  const patience = { timeoutMs: 240_000 };
+  await eventually(() => !["", before].includes(address()), { ...patience, describe: "another Service" });
+  await eventually(async () => expect(await queryRows({ gateway, engine: "adhoc", sql })).toEqual([[42]]), {
+    ...patience,
+    describe: "an answer at the printed address",
+  });
+  expect(text).toContain("No image of Firebolt is used");
+  expect(await lab.npm(["run", "stop"]).exit).toBe(0);
+  await lab.untilNothingIsLeft();
+});
+
+test("a terminal that is closed in the middle of the start ends everything", async () => {
+  const run = lab.npm(["start"]);
+  await run.said("starting the", UP_MS);
+  // As the kernel does when the terminal goes away: to the whole process group.
+  process.kill(-(run.child.pid ?? 0), "SIGHUP");
+  await run.exit;
+  await lab.untilNothingIsLeft();
+});

@@ -1,0 +1,190 @@
+// How much the operator asks: within its budget when something happens, nothing when nothing does, and next to nothing when it is
+// given what it cannot use. Every bad input ends in a condition that names the cause.
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
+import { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
+import { FireboltEngineClass } from "../../src/api/firebolt-engine/engine-class.ts";
+import { FireboltInstance } from "../../src/api/firebolt-instance/instance.ts";
+import { createNamespace, eventually } from "../harness/control-plane/requests.ts";
+import { instance } from "../harness/fixtures/manifests.ts";
+import type { EngineOperator } from "../harness/operator/engine-operator-in-process.ts";
+import type { MetricsAnswer } from "../harness/pods/engine-metrics-server.ts";
+import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
+import { image, openEngineLab, readyOf } from "./support/engine-harness.ts";
+import { countEngineRequests, REQUEST_BUDGET, untilIdle } from "./support/request-counts.ts";
+
+const GAUGE = ENGINE_CONTRACT.gauges;
+
+let plane: EngineControlPlane;
+beforeAll(async () => {
+  plane = await startEngineControlPlane();
+});
+afterAll(() => plane?.[Symbol.asyncDispose]());
+
+const ENGINES = 50;
+const IDLE_MS = 60_000;
+const WINDOW_MS = 30_000;
+const TIMEOUT_MS = 300_000;
+
+interface Cost {
+  readonly requests: readonly string[];
+  readonly passes: number;
+  /** How long the window was in the end: the machine may have stood still. */
+  readonly tookMs: number;
+}
+
+/** What a window of that time costs. */
+async function window(operator: EngineOperator): Promise<Cost> {
+  const [requests, passes, startedMs] = [operator.requests.length, operator.passes.length, performance.now()];
+  await sleep(WINDOW_MS);
+  return {
+    requests: operator.requests.slice(requests).map(({ verb, resource }) => `${verb} ${resource}`),
+    passes: operator.passes.length - passes,
+    tookMs: performance.now() - startedMs,
+  };
+}
+
+/** A closed gate looks again every 10 s and writes nothing. */
+function expectGated({ requests, passes, tookMs }: Cost): void {
+  expect(requests).toEqual([]);
+  expect(passes).toBeLessThanOrEqual(Math.ceil(tookMs / 10_000) + 1);
+}
+
+describe.concurrent("requests", () => {
+  test(
+    `no-needless-write, idle-engines-start-no-pass: ${ENGINES} engines at once stay within ten to create, sixteen to roll or stop, six to delete, none at rest`,
+    async () => {
+      await using lab = await openEngineLab(plane, "budget");
+      await lab.createInstance();
+      const counts = await countEngineRequests(lab, { engines: ENGINES, idleMs: IDLE_MS });
+      console.log(JSON.stringify(counts));
+      expect(counts.createPerEngine).toBeLessThanOrEqual(REQUEST_BUDGET.create);
+      expect(counts.rollPerEngine).toBeLessThanOrEqual(REQUEST_BUDGET.roll);
+      expect(counts.idleRequests).toBe(REQUEST_BUDGET.idle);
+      expect(counts.stopPerEngine).toBeLessThanOrEqual(REQUEST_BUDGET.stop);
+      expect(counts.deletePerEngine).toBeLessThanOrEqual(REQUEST_BUDGET.delete);
+      expect(lab.broken()).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "a class that vanished",
+    async () => {
+      await using lab = await openEngineLab(plane, "bad-class");
+      await lab.createInstance();
+      const operator = await lab.operator();
+      await lab.createClass("lost");
+      await lab.createEngine("e", { engineClassRef: "lost" });
+      await lab.settled("e", 0);
+      const key = { namespace: lab.namespace, name: "lost" };
+      await lab.client.delete(FireboltEngineClass, key);
+      await lab.client.patch(FireboltEngineClass, key, { type: "merge", body: { metadata: { finalizers: null } } });
+      const refused = await lab.until("e", (e) => readyOf(e)?.reason === "FireboltEngineClassUnready", "says so");
+      expect(readyOf(refused)?.message).toContain(`FireboltEngineClass "lost" not found in namespace ${lab.namespace}`);
+      await settledLog(operator);
+      expectGated(await window(operator));
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "created-before-instance: an instance of another namespace",
+    async () => {
+      await using lab = await openEngineLab(plane, "bad-instance");
+      const elsewhere = await createNamespace("elsewhere", plane.kubeconfig);
+      const manifest = instance({ name: "main", namespace: elsewhere, id: "01JD0000000000000000000000" });
+      await lab.client.create(FireboltInstance, manifest as FireboltInstance);
+      const operator = await lab.operator();
+      await lab.createEngine("e");
+      const refused = await lab.until("e", (e) => readyOf(e)?.reason === "InstanceNotReady", "says so");
+      expect(readyOf(refused)?.message).toContain(`FireboltInstance "main" not found in namespace ${lab.namespace}`);
+      await settledLog(operator);
+      expectGated(await window(operator));
+      expect(lab.history.present("StatefulSet")).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "an engine name that makes the names of its children too long",
+    async () => {
+      await using lab = await openEngineLab(plane, "bad-name");
+      await lab.createInstance();
+      const operator = await lab.operator();
+      const name = `e${"x".repeat(60)}`;
+      await lab.createEngine(name);
+      const refused = await lab.until(name, (e) => readyOf(e)?.reason === "NameRejected", "says so");
+      expect(readyOf(refused)?.message).toContain("metadata.name");
+      await settledLog(operator);
+      expectGated(await window(operator));
+      expect(lab.history.present("StatefulSet")).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "an engine without a spec",
+    async () => {
+      await using lab = await openEngineLab(plane, "bad-spec");
+      await lab.createInstance();
+      const operator = await lab.operator();
+      await lab.client.create(FireboltEngine, { metadata: { namespace: lab.namespace, name: "e" } });
+      await eventually(() => lab.history.latest("FireboltEngine", "e") !== undefined);
+      const refused = await lab.until("e", (e) => readyOf(e)?.reason === "InstanceNotReady", "says so");
+      expect(readyOf(refused)?.message).toContain("spec.instanceRef");
+      await settledLog(operator);
+      expectGated(await window(operator));
+    },
+    TIMEOUT_MS,
+  );
+
+  test.each([
+    {
+      name: "silence-is-not-idle: metrics that are not numbers",
+      answer: { body: `${GAUGE.running} many\n${GAUGE.suspended} -1\n` },
+      cause: `no usable value for ${GAUGE.running}`,
+    },
+    {
+      name: "silence-is-not-idle: metrics of ten megabytes",
+      answer: { bytes: 10_000_000 },
+      cause: "larger than 1048576 bytes",
+    },
+  ] satisfies readonly { name: string; answer: MetricsAnswer; cause: string }[])(
+    "$name",
+    async ({ answer, cause }) => {
+      await using lab = await openEngineLab(plane, "bad-metrics");
+      await lab.createInstance();
+      const operator = await lab.operator();
+      await lab.createEngine("e", { replicas: 1 });
+      await lab.settled("e", 0);
+      lab.queries(lab.pods("e", 0)[0], answer);
+      await lab.edit("e", image("two"));
+      const failing = await lab.until("e", (e) => readyOf(e)?.reason === "DrainCheckFailing", "says so");
+      expect(readyOf(failing)?.message).toContain("e-g0-0");
+      expect(readyOf(failing)?.message).toContain(cause);
+      await settledLog(operator);
+      const cost = await window(operator);
+      // One question per interval of 5 s, and nothing else: no write, no event, no storm.
+      expect(new Set(cost.requests)).toEqual(new Set(["get pods/proxy"]));
+      expect(cost.requests.length).toBeLessThanOrEqual(Math.ceil(cost.tookMs / 5_000) + 1);
+      // It goes on asking, as fast as the machine lets it.
+      const { length } = operator.requests;
+      await eventually(() => operator.requests.length >= length + 3);
+      expect(lab.engine("e").status).toMatchObject({ phase: "draining", drainingGeneration: 0 });
+      expect(lab.broken()).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+/** Events, and passes for what has just changed, are still on their way: waits until it is idle and asked nothing for two seconds. */
+async function settledLog(operator: EngineOperator): Promise<void> {
+  let [seen, since] = [operator.requests.length, performance.now()];
+  await eventually(async () => {
+    await untilIdle(operator);
+    if (operator.requests.length !== seen) [seen, since] = [operator.requests.length, performance.now()];
+    return performance.now() - since > 2_000;
+  });
+}

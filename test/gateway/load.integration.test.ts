@@ -1,0 +1,120 @@
+// Size and number: bodies beyond the buffers, hundreds of queries at once, queries that say nothing for long, and the limits
+// that protect one engine from another.
+import { once } from "node:events";
+import { type ClientHttp2Session, connect } from "node:http2";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../harness/control-plane/requests.ts";
+import type { StandInEngine } from "../harness/pods/stand-in-engine.ts";
+import { shrinkEngines } from "./support/adjusted-config.ts";
+import { type GatewayWorld, openGatewayWorld } from "./support/gateway-harness.ts";
+
+const MEBIBYTE = 1024 * 1024;
+const STREAMS = 300;
+
+let world: GatewayWorld;
+/** What `e1` runs on. While it is held, its queries wait for as long as the test likes. */
+let pod: StandInEngine;
+
+beforeAll(async () => {
+  world = await openGatewayWorld();
+  pod = await world.startEngine({ engine: "e1" });
+  world.publish("e1", [pod]);
+  world.publish("e2", [await world.startEngine({ engine: "e2" })]);
+});
+afterAll(async () => {
+  console.log(`gateway-load: ${world.client.sent} requests sent, ${world.client.failed} failed`);
+  expect(world.client.failed).toBe(0);
+  await world[Symbol.asyncDispose]();
+});
+
+test.each([1, 2, 3, 16, 64])("a query of %i MiB arrives whole", async (mebibytes) => {
+  const sql = `SELECT 42 /*${"x".repeat(mebibytes * MEBIBYTE)}*/`;
+  const { text } = await world.client.query({ engine: "e1", sql });
+  expect(JSON.parse(text)).toMatchObject({ data: [[42]], bodyBytes: sql.length });
+});
+
+test.each([1, 3, 32])("an answer of %i MiB arrives whole", async (mebibytes) => {
+  const { value } = await world.client.query({ engine: "e1", sql: `SELECT blob(${mebibytes * MEBIBYTE})` });
+  expect(String(value)).toHaveLength(mebibytes * MEBIBYTE);
+});
+
+test("the first queries of a new engine, all at once", async () => {
+  world.publish("fresh", [await world.startEngine({ engine: "fresh" })]);
+  const answers = Array.from({ length: 50 }, () => world.client.query({ engine: "fresh" }));
+  expect((await Promise.all(answers)).map((answer) => answer.value)).toEqual(answers.map(() => 42));
+});
+
+test(`${STREAMS} queries at once on as many connections`, async () => {
+  await pod.control("/test/hold?v=1");
+  const answers = Array.from({ length: STREAMS }, () => world.client.query({ engine: "e1", sql: "SELECT sleep(15)" }));
+  await eventually(async () => (await world.envoy.statistic("http.gateway.downstream_rq_active")) === STREAMS);
+  await pod.control("/test/hold?v=0");
+  expect((await Promise.all(answers)).map((answer) => answer.value)).toEqual(answers.map(() => 15));
+});
+
+async function streamQuery(session: ClientHttp2Session, sql: string): Promise<number> {
+  const stream = session.request({ ":method": "POST", ":path": "/", "x-firebolt-engine": "e1" });
+  stream.end(sql);
+  const [headers] = await once(stream, "response", { signal: AbortSignal.timeout(150_000) });
+  stream.resume();
+  await once(stream, "end");
+  return Number(headers[":status"]);
+}
+
+test(`${STREAMS} streams at once on one HTTP/2 connection`, async () => {
+  const session = connect(`http://127.0.0.1:${world.clientPort}`);
+  try {
+    await pod.control("/test/hold?v=1");
+    const streams = Array.from({ length: STREAMS }, () => streamQuery(session, "SELECT sleep(15)"));
+    await eventually(async () => (await world.envoy.statistic("http.gateway.downstream_rq_active")) === STREAMS);
+    await pod.control("/test/hold?v=0");
+    const statuses = await Promise.all(streams);
+    world.client.sent += STREAMS;
+    world.client.failed += statuses.filter((status) => status !== 200).length;
+    expect(statuses).toEqual(statuses.map(() => 200));
+  } finally {
+    session.close();
+  }
+});
+
+test("an engine with too many queries refuses the rest at once, and no other engine notices", async () => {
+  const limit = 16;
+  await using small = await openGatewayWorld({ adjust: (config) => shrinkEngines(config, 1_024 / limit) });
+  const crowded = await small.startEngine({ engine: "e2" });
+  small.publish("e2", [crowded]);
+  small.publish("e1", [await small.startEngine({ engine: "e1" })]);
+  for (const engine of ["e1", "e2"]) await small.client.query({ engine });
+  await crowded.control("/test/hold?v=1");
+  const answered: number[] = [];
+  const flood = Array.from({ length: 10 * limit }, async () => {
+    answered.push((await small.client.send({ engine: "e2", sql: "SELECT sleep(15)" })).status);
+  });
+  // Envoy's threads count together but not in step: a few may slip through. All others are refused while those run.
+  await eventually(() => answered.length >= flood.length - 4 * limit);
+  expect(new Set(answered)).toEqual(new Set([503]));
+  await small.envoy.logged(/ 503 flags=UO .*engine=e2$/);
+  await small.client.query({ engine: "e1" });
+  await crowded.control("/test/hold?v=0");
+  await Promise.all(flood);
+  const accepted = answered.filter((status) => status === 200).length;
+  expect(answered.filter((status) => status === 503)).toHaveLength(answered.length - accepted);
+  expect(accepted).toBeGreaterThanOrEqual(limit);
+  expect(accepted).toBeLessThanOrEqual(4 * limit);
+});
+
+test("a query that says nothing for longer than every idle time is not cut", async () => {
+  // The listener's own idle time, minutes by default, is set to a second, and so is the life of an unused engine's cluster.
+  await using impatient = await openGatewayWorld({
+    adjust: (config) => {
+      for (const { typed_config: manager } of config.static_resources.listeners.flatMap((listener) =>
+        listener.filter_chains.flatMap((chain) => chain.filters),
+      ))
+        if ("route_config" in manager) Object.assign(manager, { stream_idle_timeout: "1s" });
+      for (const cluster of config.static_resources.clusters)
+        if ("cluster_type" in cluster) cluster.cluster_type.typed_config.sub_clusters_config.sub_cluster_ttl = "1s";
+    },
+  });
+  impatient.publish("e1", [await impatient.startEngine({ engine: "e1" })]);
+  const { value } = await impatient.client.query({ engine: "e1", sql: "SELECT sleep(5000)" });
+  expect(value).toBe(5_000);
+});

@@ -1,0 +1,219 @@
+// When a running gateway sends a query again, and when it must not: a query that may have reached an engine runs at most once.
+import { once } from "node:events";
+import { connect } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { startProcess } from "@firebolt-operator/kube/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../harness/control-plane/requests.ts";
+import type { StandInEngine } from "../harness/pods/stand-in-engine.ts";
+import { type GatewayWorld, openGatewayWorld, RETRIES } from "./support/gateway-harness.ts";
+
+const CONCURRENT = 20;
+/** More than two seconds of a busy engine. */
+const MANY = 500;
+const MEBIBYTE = 1024 * 1024;
+
+let world: GatewayWorld;
+let pods: readonly [StandInEngine, StandInEngine];
+let lastMarker = 0;
+
+beforeAll(async () => {
+  world = await openGatewayWorld();
+  pods = [await world.startEngine({ engine: "e1" }), await world.startEngine({ engine: "e1", index: 1, replicas: 2 })];
+  world.publish("e1", pods);
+  await world.client.query({ engine: "e1" });
+});
+afterAll(async () => {
+  console.log(
+    `gateway retries: ${world.client.sent} requests sent, ${world.client.failed} failed, ${lastMarker} markers`,
+  );
+  expect(world.client.failed).toBe(0);
+  await world[Symbol.asyncDispose]();
+});
+
+const retries = (): Promise<number> => world.envoy.statistic(RETRIES);
+const nextMarker = (): string => `m${++lastMarker}`;
+
+/** How often each of these markers ran, over all pods. */
+function runs(markers: readonly string[]): readonly number[] {
+  const seen = pods.flatMap((pod) => pod.markers());
+  return markers.map((marker) => seen.filter((other) => other === marker).length);
+}
+
+const onceEach = (markers: readonly string[]): readonly number[] => markers.map(() => 1);
+
+async function sendMarkers(count: number): Promise<readonly string[]> {
+  const markers = Array.from({ length: count }, nextMarker);
+  await Promise.all(markers.map((id) => world.client.query({ engine: "e1", sql: `INSERT marker('${id}')` })));
+  return markers;
+}
+
+test("a drained answer is sent to another pod", async () => {
+  const [first] = pods;
+  await first.control("/test/fence?v=1");
+  try {
+    const markers = await sendMarkers(CONCURRENT);
+    expect(runs(markers)).toEqual(onceEach(markers));
+    expect(first.markers()).not.toEqual(expect.arrayContaining(markers.slice(0, 1)));
+  } finally {
+    await first.control("/test/fence?v=0");
+  }
+});
+
+test(`${MANY} queries can wait for a retry at the same moment`, async () => {
+  const before = await retries();
+  for (const pod of pods) await pod.control("/test/fence?v=1");
+  const sent = sendMarkers(MANY);
+  // Each of them has been refused at least once.
+  await eventually(async () => (await retries()) - before > MANY);
+  for (const pod of pods) await pod.control("/test/fence?v=0");
+  const markers = await sent;
+  expect(runs(markers)).toEqual(onceEach(markers));
+});
+
+test("a drained answer of the only pods is retried until one of them takes queries again", async () => {
+  for (const pod of pods) await pod.control("/test/fence?v=1");
+  const before = await retries();
+  const sent = sendMarkers(CONCURRENT);
+  await eventually(async () => (await retries()) >= before + CONCURRENT);
+  for (const pod of pods) await pod.control("/test/fence?v=0");
+  const markers = await sent;
+  expect(runs(markers)).toEqual(onceEach(markers));
+});
+
+test("a drained answer that never ends reaches the client after about six seconds", async () => {
+  for (const pod of pods) await pod.control("/test/fence?v=1");
+  const startedMs = performance.now();
+  try {
+    const answer = await world.client.send({ engine: "e1" });
+    expect(answer.status).toBe(503);
+    expect(answer.headers["x-firebolt-drained"]).toBeDefined();
+    expect(performance.now() - startedMs).toBeGreaterThan(3_000);
+    await world.envoy.logged(/ 503 flags=URX /);
+  } finally {
+    for (const pod of pods) await pod.control("/test/fence?v=0");
+  }
+});
+
+/** Asleep, they hear nothing but this. */
+const sleepers: number[] = [];
+afterAll(() => {
+  for (const pid of sleepers) process.kill(pid, "SIGKILL");
+});
+
+/** An address where a listener sleeps and its queue is full: connection attempts get no answer at all. */
+async function deafAddress(): Promise<string> {
+  const address = world.nextAddress();
+  const listen = `require("node:net").createServer().listen({ port: 3473, host: "${address}", backlog: 1 })`;
+  const sleeper = startProcess(world.workspace, { name: "deaf", binary: process.execPath, args: ["-e", listen] });
+  /** False when there is no answer. */
+  const open = async (): Promise<boolean> => {
+    const socket = connect({ port: 3473, host: address });
+    socket.on("error", () => socket.destroy());
+    const patience = AbortSignal.timeout(1_000);
+    try {
+      await once(socket, "connect", { signal: patience });
+    } catch (error) {
+      if (!patience.aborted) throw error;
+      // A loop that stood still comes to its timers first: the answer may be there, not yet read.
+      await nextTurn();
+      if (socket.errored !== null) throw socket.errored;
+    }
+    return !socket.connecting;
+  };
+  await sleeper.waitUntilReady(open, 90_000);
+  sleepers.push(sleeper.pid);
+  process.kill(sleeper.pid, "SIGSTOP");
+  while (await open());
+  return address; // The queue is full: from now on nobody gets through.
+}
+
+test.each([
+  { name: "on which nobody listens", engine: "refused", makeAddress: async () => world.nextAddress() },
+  { name: "that does not answer", engine: "deaf", makeAddress: deafAddress },
+])("an address $name costs a retry, not a query", async ({ engine, makeAddress }) => {
+  world.publish(engine, [{ address: await makeAddress() }]);
+  const before = await retries();
+  const markers = Array.from({ length: CONCURRENT }, nextMarker);
+  const sent = Promise.all(markers.map((id) => world.client.query({ engine, sql: `INSERT marker('${id}')` })));
+  await eventually(async () => (await retries()) >= before + CONCURRENT);
+  world.publish(engine, pods);
+  await sent;
+  expect(runs(markers)).toEqual(onceEach(markers));
+});
+
+test("a query whose connection broke before an answer is never repeated", async () => {
+  for (const pod of pods) await pod.control("/test/drop-answers?v=1");
+  try {
+    const markers = Array.from({ length: CONCURRENT }, nextMarker);
+    const answers = await Promise.all(
+      markers.map((id) => world.client.send({ engine: "e1", sql: `INSERT marker('${id}')` })),
+    );
+    expect(answers.map((answer) => answer.status)).toEqual(markers.map(() => 503));
+    await world.envoy.logged(/ 503 flags=UC /);
+    expect(runs(markers)).toEqual(onceEach(markers));
+  } finally {
+    for (const pod of pods) await pod.control("/test/drop-answers?v=0");
+  }
+});
+
+test.each([
+  { "x-envoy-retry-on": "5xx,reset,gateway-error", "x-envoy-max-retries": "5" },
+  { "x-envoy-retry-on": "5xx,reset", "x-envoy-max-retries": "5", "x-forwarded-for": "10.0.0.1" },
+  { "x-envoy-retry-on": "5xx,reset", "x-envoy-max-retries": "5", "x-envoy-internal": "true" },
+])("not even when the caller asks for it: %o", async (headers) => {
+  for (const pod of pods) await pod.control("/test/drop-answers?v=1");
+  try {
+    const id = nextMarker();
+    const { status } = await world.client.send({ engine: "e1", sql: `INSERT marker('${id}')`, headers });
+    expect(status).toBe(503);
+    expect(runs([id])).toEqual([1]);
+  } finally {
+    for (const pod of pods) await pod.control("/test/drop-answers?v=0");
+  }
+});
+
+test("an error of the engine reaches the client as it is, at once", async () => {
+  const retriesBefore = await retries();
+  const { status, text } = await world.client.send({ engine: "e1", sql: "SELECT fail()" });
+  expect(status).toBe(500);
+  expect(text).toContain("failed after it began");
+  expect(await retries()).toBe(retriesBefore);
+});
+
+test("a pod that is killed in the middle of queries loses them, and none of them runs twice", async () => {
+  const victim = await world.startEngine({ engine: "e3" });
+  world.publish("e3", [victim]);
+  const answers = Array.from({ length: CONCURRENT }, () =>
+    world.client.send({ engine: "e3", sql: "SELECT sleep(30000)" }),
+  );
+  await eventually(async () => (await (await victim.get(9090, "/metrics")).text()).includes("running_queries 20"));
+  const before = await retries();
+  await victim.process.stop("SIGKILL");
+  const statuses = (await Promise.all(answers)).map((answer) => answer.status);
+  expect(statuses).toEqual(statuses.map(() => 503));
+  expect(await retries()).toBe(before);
+});
+
+const padded = (sizeBytes: number): string => `SELECT 42 /*${"x".repeat(sizeBytes)}*/`;
+
+test("a body that fits the buffer is sent again after a drained answer", async () => {
+  for (const pod of pods) await pod.control("/test/fence?v=1");
+  const before = await retries();
+  const sent = world.client.query({ engine: "e1", sql: padded(2 * MEBIBYTE - 1024) });
+  await eventually(async () => (await retries()) > before);
+  for (const pod of pods) await pod.control("/test/fence?v=0");
+  expect((await sent).value).toBe(42);
+});
+
+test("a larger body is not: the client gets the drained answer", async () => {
+  for (const pod of pods) await pod.control("/test/fence?v=1");
+  const before = await retries();
+  try {
+    const { status, headers } = await world.client.send({ engine: "e1", sql: padded(3 * MEBIBYTE) });
+    expect({ status, drained: headers["x-firebolt-drained"] }).toEqual({ status: 503, drained: "true" });
+    expect(await retries()).toBe(before);
+  } finally {
+    for (const pod of pods) await pod.control("/test/fence?v=0");
+  }
+});

@@ -1,0 +1,254 @@
+// How a running gateway picks the engine of a request, what it refuses and with which words, and what its other ports show.
+import { once } from "node:events";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { StandInEngine } from "../harness/pods/stand-in-engine.ts";
+import { type RecordingEngine, startRecordingEngine } from "./support/fake-recording-engine.ts";
+import { type GatewayWorld, NAMESPACE, openGatewayWorld, RETRIES, serviceHost } from "./support/gateway-harness.ts";
+
+let world: GatewayWorld;
+let first: StandInEngine;
+let recorder: RecordingEngine;
+
+beforeAll(async () => {
+  world = await openGatewayWorld();
+  first = await world.startEngine({ engine: "e1" });
+  world.publish("e1", [first]);
+  world.publish("e2", [await world.startEngine({ engine: "e2" })]);
+  const longest = await world.startEngine({ engine: "a".repeat(54) });
+  world.publish("a".repeat(54), [longest]);
+  recorder = await startRecordingEngine(world.nextAddress());
+  world.publish("rec", [recorder]);
+});
+afterAll(async () => {
+  console.log(`gateway-routing: ${world.client.sent} requests sent, ${world.client.failed} failed`);
+  expect(world.client.failed).toBe(0);
+  await recorder[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
+});
+
+/** Bytes as they come, for requests that no HTTP client would send. */
+async function raw(port: number, lines: readonly string[]): Promise<string> {
+  const socket = connect({ port, host: "127.0.0.1" });
+  socket.write(`${[...lines, "Connection: close", "", ""].join("\r\n")}`);
+  let answer = "";
+  socket.on("data", (chunk) => {
+    answer += chunk.toString();
+  });
+  await once(socket, "close", { signal: AbortSignal.timeout(60_000) });
+  return answer;
+}
+
+describe("an accepted request", () => {
+  test.each([
+    { name: "by header", engine: "e1", path: "/", pod: "e1-g0-0" },
+    { name: "by parameter", engine: undefined, path: "/?engine=e2", pod: "e2-g0-0" },
+    { name: "by both, when they agree", engine: "e1", path: "/?engine=e1", pod: "e1-g0-0" },
+    { name: "parameter first of several", path: "/?engine=e2&database=d", pod: "e2-g0-0" },
+    { name: "parameter between others", path: "/?database=d&engine=e2&query_label=l", pod: "e2-g0-0" },
+    { name: "encoded key and value", path: "/?%65ngine=%65%32", pod: "e2-g0-0" },
+    { name: "upper-case encoding", path: "/?engin%65=e%32&database=%C3%A4", pod: "e2-g0-0" },
+    { name: "a very long name", engine: "a".repeat(54), path: "/", pod: `${"a".repeat(54)}-g0-0` },
+  ])("$name", async ({ engine, path, pod }) => {
+    const { value } = await world.client.query({ engine, path, sql: "SELECT whoami()" });
+    expect(value).toBe(pod);
+  });
+
+  test("reaches the engine with its name, its authority and the settings of the caller", async () => {
+    // The engine refuses unknown settings, so a 200 shows that `engine` was taken out.
+    const { text } = await world.client.query({ path: "/?engine=e1&output_format=JSON_Compact" });
+    expect(JSON.parse(text)).toMatchObject({
+      data: [[42]],
+      engine: "e1",
+      host: `e1-service.${NAMESPACE}.svc.cluster.local:3473`,
+    });
+  });
+
+  test.each([
+    { sent: "/a?engine=rec", want: "/a" },
+    { sent: "/a2?x=%2F+1&&engine=rec&y", want: "/a2?x=%2F+1&&y" },
+    { sent: "/a3?engine=rec&", want: "/a3" },
+    { sent: "/a4?Engine=b&engines=c&engine=rec&engine%zz=d", want: "/a4?Engine=b&engines=c&engine%zz=d" },
+  ])("$sent becomes $want", async ({ sent, want }) => {
+    await world.client.query({ path: sent });
+    expect(recorder.requests.at(-1)?.path).toBe(want);
+  });
+
+  test("by header leaves the path as it came", async () => {
+    await world.client.query({ engine: "rec", path: "/b?x=%2F+1&&y=%zz" });
+    expect(recorder.requests.at(-1)?.path).toBe("/b?x=%2F+1&&y=%zz");
+  });
+});
+
+describe("what a caller claims about itself", () => {
+  test("is replaced: the address by that of its connection, the request id by one of the gateway", async () => {
+    await world.client.query({
+      engine: "rec",
+      path: "/claims",
+      headers: {
+        "X-Forwarded-For": "203.0.113.7",
+        "X-Request-Id": "00000000-0000-4000-8000-000000000000",
+        "X-Envoy-External-Address": "203.0.113.7",
+        "X-Envoy-Original-Path": "/forged",
+      },
+    });
+    const headers = recorder.requests.at(-1)?.headers ?? {};
+    // What the caller wrote stays in front, as with every proxy: the last entry is the one that the gateway vouches for.
+    expect(headers["x-forwarded-for"]).toBe("203.0.113.7,127.0.0.1");
+    expect(headers["x-envoy-external-address"]).toBe("127.0.0.1");
+    expect(headers["x-request-id"]).toMatch(/^[-0-9a-f]{36}$/);
+    expect(headers["x-request-id"]).not.toBe("00000000-0000-4000-8000-000000000000");
+    const line = await world.envoy.logged('"POST /claims HTTP/1.1"');
+    expect(line).toContain(` client=127.0.0.1 request_id=${String(headers["x-request-id"])} `);
+    expect(line).not.toContain("forged");
+    expect(line).not.toContain("203.0.113.7");
+  });
+
+  test("cannot make the access log long, nor put a query's parameters into it", async () => {
+    const long = "x".repeat(5_000);
+    await world.client.query({ engine: "rec", path: `/long${long}?aws_secret_key=${long}&query_label=mine` });
+    const line = await world.envoy.logged("query_label=mine ");
+    expect(line).toMatch(/"POST \/longx+ HTTP\/1.1" 200 /);
+    expect(line).not.toContain("aws_secret_key");
+    await world.client.send({ engine: long, headers: { Host: long } });
+    await world.envoy.logged(/ 400 flags=- details=lua_response .*engine=x+$/);
+    expect(Math.max(...world.envoy.accessLog().map((one) => one.length))).toBeLessThan(1_200);
+  });
+});
+
+describe("the label of a query", () => {
+  test.each([
+    {
+      name: "a line break and a whole line",
+      sent: '%0A[x] "POST / HTTP/1.1" 200 flags=- forged',
+      logged: "__x___POST___HTTP_1.1__200_flags_-_forged",
+    },
+    { name: "spaces and a field", sent: "a engine=other+x", logged: "a_engine_other_x" },
+    { name: "what labels have", sent: "dashboard-1:Part.2_b", logged: "dashboard-1:Part.2_b" },
+  ])("is one word of one line of the access log: $name", async ({ sent, logged }) => {
+    const label = sent.replaceAll(" ", "%20").replaceAll('"', "%22");
+    await world.client.query({ engine: "e1", path: `/?query_label=${label}` });
+    const line = await world.envoy.logged(`query_label=${logged} engine=e1`);
+    expect(line).toMatch(/^\[[-0-9T:.]+Z\] "POST \/ HTTP\/1.1" 200 /);
+    expect(world.envoy.accessLog().filter((one) => one.startsWith("[x]"))).toEqual([]);
+  });
+});
+
+describe("a refused request", () => {
+  const E1 = "multiple engine query parameters";
+  const E2 = "invalid engine query parameter encoding";
+  const E3 = "invalid X-Firebolt-Engine header";
+  const E4 = "conflicting engine selectors";
+  const E5 = "invalid or missing engine selector";
+
+  test.each<{ readonly path?: string; readonly engine?: string; readonly want: string }>([
+    { path: "/?engine=e1&engine=e1", want: E1 },
+    { path: "/?engine=e1&%65ngine=e2", want: E1 },
+    { path: "/?engine=e1&engine=%zz", want: E1 },
+    { path: "/?engine=e1&engine=e1", engine: "e1", want: E1 },
+    { path: "/?engine=%zz", want: E2 },
+    { path: "/?engine=e1%", want: E2 },
+    { path: "/?engine=%4", want: E2 },
+    { path: "/?engine=%zz&engine=e1", want: E2 },
+    { path: "/?engine=%zz", engine: "e1", want: E2 },
+    { engine: "E1", want: E3 },
+    { engine: "-e1", want: E3 },
+    { engine: "e1-", want: E3 },
+    { engine: "e_1", want: E3 },
+    { engine: "", want: E3 },
+    { engine: "a".repeat(64), want: E3 },
+    { engine: "e1.other", want: E3 },
+    { engine: "e1,e2", want: E3 },
+    { engine: "127.0.0.1:80/", want: E3 },
+    { path: "/?engine=e2", engine: "E1", want: E3 },
+    { path: "/?engine=e2", engine: "e1", want: E4 },
+    { path: "/?engine=", engine: "e1", want: E4 },
+    { path: "/?engine", engine: "e1", want: E4 },
+    { want: E5 },
+    { path: "/?", want: E5 },
+    { path: "/?engines=e1", want: E5 },
+    { path: "/?engine", want: E5 },
+    { path: "/?engine=", want: E5 },
+    { path: "/?engine=e1+", want: E5 },
+    { path: "/?engine=e1%00", want: E5 },
+    { path: "/?engine=e1%2Eother", want: E5 },
+    { path: "/?engine=evil.example%3A80%2F", want: E5 },
+    { path: `/?engine=${"a".repeat(64)}`, want: E5 },
+  ])("$path with header $engine: $want", async ({ path = "/", engine, want }) => {
+    const { status, text, headers } = await world.client.send({ path, engine });
+    expect({ status, text, type: headers["content-type"] }).toEqual({ status: 400, text: want, type: "text/plain" });
+  });
+
+  test("two headers are not one", async () => {
+    const { status, text } = await world.client.send({ headers: { "X-Firebolt-Engine": ["e1", "e2"] } });
+    expect({ status, text }).toEqual({ status: 400, text: E3 });
+  });
+
+  test.each([
+    { name: "a foreign host", lines: ["GET http://127.0.0.1:9901/server_info HTTP/1.1", "Host: 127.0.0.1:9901"] },
+    { name: "a tunnel", lines: ["CONNECT 127.0.0.1:9901 HTTP/1.1", "Host: 127.0.0.1:9901"] },
+    { name: "a tunnel with an engine", lines: ["CONNECT 127.0.0.1:9901 HTTP/1.1", "Host: x", "X-Firebolt-Engine: e1"] },
+  ])("the caller's own authority leads nowhere: $name", async ({ lines }) => {
+    const answer = await raw(world.clientPort, lines);
+    expect(answer).toMatch(/^HTTP\/1.1 (400|404|500) /);
+  });
+});
+
+describe("an engine without pods", () => {
+  test.each([
+    { name: "that does not exist", label: "unknown", pods: undefined },
+    { name: "that is stopped", label: "stopped", pods: [] },
+  ])("$name is an immediate 503 of the gateway itself", async ({ pods, label }) => {
+    world.publish("absent", pods);
+    const retries = await world.envoy.statistic(RETRIES);
+    const { status, text, headers } = await world.client.send({ engine: "absent", path: `/?query_label=${label}` });
+    expect({ status, text }).toEqual({ status: 503, text: "engine is not available; retry shortly" });
+    expect(headers["retry-after"]).toBe("10");
+    await world.envoy.logged(new RegExp(` 503 flags=UH .* query_label=${label} engine=absent$`));
+    // By Envoy's own count: there was no retry to wait for.
+    expect(await world.envoy.statistic(RETRIES)).toBe(retries);
+  });
+});
+
+describe("the other pages", () => {
+  const page = async (port: number, path: string): Promise<{ status: number; text: string }> => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(60_000) });
+    return { status: response.status, text: await response.text() };
+  };
+
+  test("/healthz answers on both ports, without an engine", async () => {
+    expect((await page(world.clientPort, "/healthz")).status).toBe(200);
+    expect((await page(world.metricsPort, "/healthz")).status).toBe(200);
+  });
+
+  test("the metrics port shows the statistics of the gateway", async () => {
+    await world.client.query({ engine: "e1" });
+    const { status, text } = await page(world.metricsPort, "/stats/prometheus");
+    expect(status).toBe(200);
+    expect(text).toMatch(/^envoy_http_downstream_rq_total\{envoy_http_conn_manager_prefix="gateway"\} [1-9]/m);
+  });
+
+  test.each([
+    "/",
+    "/stats",
+    "/server_info",
+    "/quitquitquit",
+    "/stats/prometheus/../../server_info",
+    "/stats/prometheus/%2e%2e/%2e%2e/server_info",
+    "/stats/prometheus%2f..%2f..%2fserver_info",
+  ])("the metrics port shows nothing else of the administration: %s", async (path) => {
+    for (const method of ["GET", "POST"])
+      expect(await raw(world.metricsPort, [`${method} ${path} HTTP/1.1`, "Host: x"])).toMatch(/^HTTP\/1.1 404 /);
+    expect(world.envoy.process.ending()).toBeUndefined();
+  });
+
+  test("the access log tells who answered", async () => {
+    await world.client.query({ engine: "e1", path: "/?query_label=logged" });
+    const line = await world.envoy.logged(/query_label=logged/);
+    expect(line).toMatch(
+      /^\[[-0-9T:.]+Z\] "POST \/ HTTP\/1.1" 200 flags=- details=via_upstream tx_fail=- upstream=\S+ cluster=\S+ duration=\d+ms rx=9 tx=\d+ authority=\S+ client=127.0.0.1 request_id=[-0-9a-f]{36} query_label=logged engine=e1$/,
+    );
+    expect(line).toContain(`upstream=${first.address}:3473 `);
+    expect(line).toContain(`authority=${serviceHost("e1")}:3473 `);
+  });
+});

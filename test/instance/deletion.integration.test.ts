@@ -1,0 +1,229 @@
+// Deletions of instances on a real control plane with its garbage collector: names that no label can carry, dependents that are to
+// stay, and objects of other owners under the instance's names.
+import { valueAt } from "@firebolt-operator/kube/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { FireboltInstance } from "../../src/api/firebolt-instance/instance.ts";
+import { eventually } from "../harness/control-plane/requests.ts";
+import { instance } from "../harness/fixtures/manifests.ts";
+import type { Kind, Room } from "./support/instance-cluster.ts";
+import { conditionOf, type InstanceLab, openInstanceLab, reaches } from "./support/instance-harness.ts";
+
+let lab: InstanceLab;
+beforeAll(async () => {
+  lab = await openInstanceLab();
+});
+afterAll(() => lab?.[Symbol.asyncDispose]());
+
+const CHILDREN: readonly (readonly [Kind, string])[] = [
+  ["StatefulSet", "lakeside-metadata-pg"],
+  ["Service", "lakeside-metadata-pg"],
+  ["ConfigMap", "lakeside-metadata-config"],
+  ["Deployment", "lakeside-metadata"],
+  ["Service", "lakeside-metadata"],
+  ["ServiceAccount", "lakeside-gateway"],
+  ["Role", "lakeside-gateway"],
+  ["RoleBinding", "lakeside-gateway"],
+  ["ConfigMap", "lakeside-gateway-config"],
+  ["Deployment", "lakeside-gateway"],
+  ["Service", "lakeside-gateway"],
+  ["PodDisruptionBudget", "lakeside-gateway"],
+  ["Secret", "lakeside-metadata-postgres-creds"],
+];
+const CLAIM = ["PersistentVolumeClaim", "data-lakeside-metadata-pg-0"] as const;
+
+const deleteWith = (room: Room, propagationPolicy: "Orphan" | "Foreground") =>
+  lab.cluster.api.expect({
+    method: "DELETE",
+    path: `/apis/compute.firebolt.io/v1alpha1/namespaces/${room.name}/fireboltinstances/lakeside?propagationPolicy=${propagationPolicy}`,
+  });
+
+const isGone = (room: Room, name = "lakeside") =>
+  eventually(async () => expect(await room.find("FireboltInstance", name)).toBeUndefined(), {
+    // The garbage collector looks for new kinds every 30 s.
+    timeoutMs: 150_000,
+    describe: `the end of ${name}`,
+  });
+
+describe("a name that is longer than a label value", () => {
+  test.each([64, 100, 253])("%i characters: refused with the limit, edited, deleted", async (length) => {
+    const room = await lab.cluster.namespace();
+    const name = "n".repeat(length);
+    await room.create("FireboltInstance", instance({ name, namespace: room.name }));
+    const read = async () => (await room.get("FireboltInstance", name)) as FireboltInstance;
+    const refused = (generation: number) =>
+      eventually(async () => {
+        const found = await read();
+        expect(conditionOf(found, "Ready")).toBe("False/NameRejected");
+        const ready = found.status?.conditions?.find(({ type }) => type === "Ready");
+        expect(ready?.message).toMatch(new RegExp(`must have at most 63 characters and has ${length}:`));
+        expect(ready?.observedGeneration).toBeGreaterThanOrEqual(generation);
+        return found;
+      });
+    const { metadata } = await refused(1);
+    await room.patch("FireboltInstance", name, {
+      metadata: { labels: { a: "b" } },
+      spec: { gateway: { replicas: 3 } },
+    });
+    await refused((metadata?.generation ?? 0) + 1);
+    expect(await room.names("Deployment")).toEqual([]);
+    await room.remove("FireboltInstance", name);
+    await isGone(room, name);
+  });
+
+  test("one whose label fits and whose objects do not shows the API server's message", async () => {
+    const room = await lab.cluster.namespace();
+    const name = "n".repeat(63);
+    await room.create("FireboltInstance", instance({ name, namespace: room.name }));
+    await eventually(async () => {
+      const found = (await room.get("FireboltInstance", name)) as FireboltInstance;
+      expect(found.status?.conditions?.find(({ type }) => type === "Ready")?.message).toMatch(
+        /StatefulSet n+-metadata-pg: metadata.name: .*no more than 63/,
+      );
+    });
+    await room.remove("FireboltInstance", name);
+    await isGone(room, name);
+    await eventually(async () => expect(await room.names("StatefulSet")).toEqual([]));
+  });
+});
+
+describe("propagation policies", () => {
+  const stateOf = (room: Room) =>
+    Promise.all(
+      [...CHILDREN, CLAIM].map(async ([kind, name]) => {
+        const found = await room.find(kind, name);
+        const content = ["spec", "data", "rules", "roleRef"].map((field) => valueAt(found, [field]));
+        return [
+          kind,
+          name,
+          valueAt(found, ["metadata", "uid"]),
+          valueAt(found, ["metadata", "deletionTimestamp"]),
+          content,
+        ];
+      }),
+    );
+
+  test("Orphan: every object stays as it is, and the next instance of the name says whose they are", async () => {
+    const room = await lab.provisioned();
+    await eventually(async () => expect(await room.names("PersistentVolumeClaim")).toHaveLength(1));
+    await lab.atRest();
+    const before = await stateOf(room);
+    await deleteWith(room, "Orphan");
+    await isGone(room);
+    expect(await stateOf(room)).toEqual(before);
+    for (const [kind, name] of CHILDREN)
+      expect([kind, valueAt(await room.get(kind, name), ["metadata", "ownerReferences"])]).toEqual([kind, undefined]);
+    await room.createInstance();
+    await eventually(async () => {
+      const found = await room.instance();
+      expect(conditionOf(found, "Ready")).toBe("False/PostgresEnsureFailed");
+      expect(found.status?.conditions?.find(({ type }) => type === "Ready")?.message).toMatch(
+        /StatefulSet lakeside-metadata-pg: exists and has no owner/,
+      );
+    });
+    expect(await stateOf(room)).toEqual(before);
+    await room.remove("FireboltInstance", "lakeside");
+    await isGone(room);
+  });
+
+  test("Foreground: the instance goes after its objects", async () => {
+    const room = await lab.provisioned();
+    await deleteWith(room, "Foreground");
+    await isGone(room);
+    for (const [kind, name] of [...CHILDREN, CLAIM])
+      await eventually(async () => expect(await room.find(kind, name)).toBeUndefined(), {
+        describe: `${kind} ${name}`,
+      });
+  });
+});
+
+describe("an object of another owner under a name of the instance", () => {
+  const GVK: Readonly<Partial<Record<Kind, string>>> = {
+    StatefulSet: "apps/v1",
+    Deployment: "apps/v1",
+    PodDisruptionBudget: "policy/v1",
+    Role: "rbac.authorization.k8s.io/v1",
+    RoleBinding: "rbac.authorization.k8s.io/v1",
+  };
+  const workload = {
+    selector: { matchLabels: { app: "theirs" } },
+    replicas: 0,
+    template: { metadata: { labels: { app: "theirs" } }, spec: { containers: [{ name: "c", image: "theirs" }] } },
+  };
+  const content = (kind: Kind): object => {
+    switch (kind) {
+      case "StatefulSet":
+        return { spec: { ...workload, serviceName: "theirs" } };
+      case "Deployment":
+        return { spec: workload };
+      case "Service":
+        return { spec: { selector: { app: "theirs" }, ports: [{ port: 1 }] } };
+      case "PodDisruptionBudget":
+        return { spec: { minAvailable: 1, selector: { matchLabels: { app: "theirs" } } } };
+      case "Role":
+        return { rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }] };
+      case "RoleBinding":
+        return { roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "theirs" } };
+      default:
+        return kind === "ServiceAccount" ? { automountServiceAccountToken: false } : { data: { theirs: "dGhlaXJz" } };
+    }
+  };
+  /** Without what its own controllers report. */
+  const kept = (object: unknown): unknown => {
+    const { status: _, metadata, ...rest } = object as { status?: unknown; metadata: Record<string, unknown> };
+    const { resourceVersion: __, managedFields: ___, ...identity } = metadata;
+    const annotations = { ...(identity["annotations"] as object | undefined) } as Record<string, unknown>;
+    delete annotations["deployment.kubernetes.io/revision"];
+    return { ...rest, metadata: { ...identity, annotations } };
+  };
+  /** Labels come along when a manifest is copied. */
+  const LABELS = { none: {}, copied: { "firebolt.io/instance": "lakeside", "firebolt.io/component": "gateway" } };
+
+  async function inTheWay(kind: Kind, name: string, labels: Readonly<Record<string, string>>): Promise<void> {
+    const room = await lab.cluster.namespace();
+    const body = { apiVersion: GVK[kind] ?? "v1", kind, metadata: { name, labels }, ...content(kind) };
+    const theirs = kept(await room.create(kind, body));
+    await room.createInstance();
+    const whose = kind === "Secret" ? "has no value for username" : "exists and has no owner, .*: delete or rename it";
+    await eventually(async () => {
+      const found = await room.instance();
+      expect(conditionOf(found, "Ready")).toMatch(/^False\/(PostgresEnsureFailed|EnsureFailed)$/);
+      expect(found.status?.conditions?.find(({ type }) => type === "Ready")?.message).toMatch(
+        new RegExp(`(Metadata|Gateway)Ready: ${kind} ${name}:? ${whose}`),
+      );
+      expect(found.status?.phase).toBe("Provisioning");
+    });
+    expect(kept(await room.get(kind, name))).toEqual(theirs);
+    await room.remove("FireboltInstance", "lakeside");
+    await isGone(room);
+    expect(kept(await room.get(kind, name))).toEqual(theirs);
+  }
+
+  test.each(CHILDREN)("%s %s: named in the condition, never changed, not deleted", async (kind, name) => {
+    await Promise.all(Object.values(LABELS).map((labels) => inTheWay(kind, name, labels)));
+  });
+
+  test("the object of an instance that was deleted and created again meanwhile is not adopted either", async () => {
+    const room = await lab.cluster.namespace();
+    const ownerReferences = [
+      {
+        apiVersion: "compute.firebolt.io/v1alpha1",
+        kind: "FireboltInstance",
+        name: "lakeside",
+        uid: "00000000-0000-4000-8000-000000000000",
+        controller: true,
+      },
+    ];
+    const metadata = { name: "lakeside-metadata", ownerReferences, finalizers: ["example.com/held"] };
+    await room.create("Service", { apiVersion: "v1", kind: "Service", metadata, ...content("Service") });
+    await room.createInstance();
+    await eventually(async () => {
+      const found = (await room.instance()).status?.conditions?.find(({ type }) => type === "MetadataReady");
+      expect(found?.message).toMatch(
+        /Service lakeside-metadata: exists and belongs to an earlier FireboltInstance lakeside/,
+      );
+    });
+    await room.patch("Service", "lakeside-metadata", { metadata: { finalizers: null } });
+    await room.remove("Service", "lakeside-metadata");
+    await reaches(room, "Ready");
+  });
+});

@@ -1,0 +1,289 @@
+// Instances on a real control plane: real Deployment and StatefulSet controllers, a scheduler and simulated pods, from the first
+// object to the last.
+import type { RequestInfo } from "@firebolt-operator/kube/client";
+import { valueAt } from "@firebolt-operator/kube/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../harness/control-plane/requests.ts";
+import { engine } from "../harness/fixtures/manifests.ts";
+import type { Room } from "./support/instance-cluster.ts";
+import { conditionOf, type InstanceLab, openInstanceLab, reaches, SPEED } from "./support/instance-harness.ts";
+
+const SECRET = "lakeside-metadata-postgres-creds";
+
+let lab: InstanceLab;
+beforeAll(async () => {
+  lab = await openInstanceLab();
+});
+afterAll(() => lab?.[Symbol.asyncDispose]());
+
+test("instance-created: a new instance in a namespace that admits only restricted pods", async () => {
+  const room = await lab.cluster.namespace("restricted");
+  const before = lab.operator.requests.length;
+  const beganMs = performance.now();
+  await room.createInstance();
+  const ready = await reaches(room, "Ready");
+  expect(ready.status).toMatchObject({
+    metadataReady: true,
+    gatewayReady: true,
+    metadataEndpoint: `lakeside-metadata.${room.name}.svc.cluster.local:7000`,
+    gatewayEndpoint: `lakeside-gateway.${room.name}.svc.cluster.local`,
+  });
+  expect(conditionOf(ready, "Ready")).toBe("True/AllComponentsReady");
+  expect(ready.spec.id).toMatch(/^[0-9A-Z]{26}$/);
+  // Pod Security refuses pods, not Deployments: only pods that are there have passed it.
+  const pods = await eventually(async () => {
+    const names = await room.names("Pod");
+    expect(names).toHaveLength(4);
+    return names;
+  });
+  for (const component of [/^lakeside-metadata-pg-0$/, /^lakeside-metadata-[0-9a-f]+-/, /^lakeside-gateway-/])
+    expect(pods.some((pod) => component.test(pod))).toBe(true);
+  const sent = lab.operator.requests.slice(before);
+  expect(sent.every(({ code }) => code === "200" || code === "201" || code === "404" || code === "409")).toBe(true);
+  const elapsedMs = performance.now() - beganMs;
+  const of = (verb: string, resource: string) =>
+    sent.filter((request) => request.verb === verb && request.resource.split(".")[0] === resource);
+  const isBinding = ({ resource }: RequestInfo) => resource.startsWith("rolebindings.");
+  const created = sent.filter((request) => request.verb === "create" && !isBinding(request));
+  expect(created.map(({ resource, code }) => `${resource.split(".")[0]} ${code}`).sort()).toEqual([
+    "configmaps 201",
+    "configmaps 201",
+    "deployments 201",
+    "deployments 201",
+    "poddisruptionbudgets 201",
+    "roles 201",
+    "secrets 201",
+    "serviceaccounts 201",
+    "services 201",
+    "services 201",
+    "services 201",
+    "statefulsets 201",
+  ]);
+  // Before and after it is made, and again for every ten seconds of the operator's clock in which metadata is not up.
+  expect(of("get", "secrets").length).toBeLessThanOrEqual(2 + (elapsedMs * SPEED) / 10_000);
+  // Only of components that take longer than their grace, and then every four seconds of the operator's clock at most.
+  const looksAtPods = of("list", "pods").length;
+  expect(looksAtPods).toBeLessThanOrEqual((elapsedMs * SPEED) / 4_000);
+  // The id, what is remembered (claim and account), and a step of a component; what a look at the pods shows comes and goes.
+  expect(of("patch", "fireboltinstances").length).toBeLessThanOrEqual(8 + 2 * looksAtPods);
+  // A claim that no cache shows is looked for before its StatefulSet is made.
+  const looks = new Set(["get configmaps", "get persistentvolumeclaims", "get secrets", "list events", "list pods"]);
+  const reads = sent.filter(({ verb }) => verb === "get" || verb === "list");
+  expect(reads.filter(({ verb, resource }) => !looks.has(`${verb} ${resource}`))).toEqual([]);
+  expect(of("get", "configmaps").length).toBeLessThanOrEqual(1);
+  expect(of("get", "persistentvolumeclaims").length).toBeLessThanOrEqual(1 + (elapsedMs * SPEED) / 10_000);
+  // Pods are listed only where they take their time.
+  const verbs = new Set(["list", ...sent.map(({ verb }) => verb)]);
+  expect(verbs).toEqual(new Set(["create", "get", "list", "patch"]));
+  // The API server may not have heard of the Role that it has just stored.
+  const bindings = sent.filter(isBinding).map(({ verb, code }) => `${verb} ${code}`);
+  const early = Array.from({ length: bindings.length - 1 }, () => "create 404");
+  expect(bindings).toEqual([...early, "create 201"]);
+  process.stderr.write(`first provisioning: ${sent.length} requests\n`);
+});
+
+test("an idle instance costs no request, although passes go on", async () => {
+  await lab.provisioned();
+  await lab.atRest();
+  const sent = await lab.requestsDuring(() => lab.passes(6));
+  expect(sent).toEqual([]);
+});
+
+test("the generated password is in no log line and no event", async () => {
+  const room = await lab.provisioned();
+  const encoded = String(valueAt(await room.get("Secret", SECRET), ["data", "password"]));
+  const password = Buffer.from(encoded, "base64").toString();
+  expect(password).toMatch(/^[0-9a-f]{24}$/);
+  const told = [...lab.operator.log, ...lab.operator.events.map(({ note }) => note)].join("\n");
+  expect(told).toContain(`credentials created {"secret":"${SECRET}"}`);
+  expect(told).not.toContain(password);
+  expect(told).not.toContain(encoded);
+});
+
+describe("degraded and recovered", () => {
+  test("metadata-pod-lost: metadata", async () => {
+    const room = await lab.provisioned();
+    await room.setReady("metadata", false);
+    const degraded = await reaches(room, "Degraded");
+    expect(degraded.status).not.toHaveProperty("metadataEndpoint");
+    expect(degraded.status?.gatewayEndpoint).toBeDefined();
+    expect(conditionOf(degraded, "MetadataReady")).toBe("False/Provisioning");
+    await room.setReady("metadata", true);
+    expect((await reaches(room, "Ready")).status?.metadataEndpoint).toBeDefined();
+    const phases = lab.operator.passes
+      .filter(({ instance }) => instance.namespace === room.name)
+      .map(({ status }) => status?.phase);
+    expect(phases.lastIndexOf("Provisioning")).toBeLessThan(phases.indexOf("Ready"));
+  });
+
+  test("gateway-not-ready: the gateway", async () => {
+    const room = await lab.provisioned();
+    await room.setReady("gateway", false);
+    const degraded = await reaches(room, "Degraded");
+    expect(degraded.status).not.toHaveProperty("gatewayEndpoint");
+    expect(degraded.status?.metadataEndpoint).toBeDefined();
+    await room.setReady("gateway", true);
+    await reaches(room, "Ready");
+  });
+});
+
+describe("database-secret-missing: external PostgreSQL", () => {
+  const postgres = { host: "db.example.com", database: "meta", credentialsSecretRef: { name: "login" } };
+  const passesOf = (room: Room): number =>
+    lab.operator.passes.filter(({ instance }) => instance.namespace === room.name).length;
+  const passesIn = async (room: Room, count: number): Promise<void> => {
+    const wanted = passesOf(room) + count;
+    await eventually(() => passesOf(room) >= wanted, {
+      describe: `${count} more passes over the instance in ${room.name}`,
+    });
+  };
+  const refused = (room: Room, message: RegExp) =>
+    eventually(async () => {
+      const found = await room.instance();
+      expect(conditionOf(found, "MetadataReady")).toBe("False/PostgresSecretPreflightFailed");
+      expect(found.status?.conditions?.find(({ type }) => type === "MetadataReady")?.message).toMatch(message);
+    });
+
+  test("a missing and then a malformed Secret are told, calmly, and the right one is enough", async () => {
+    // Nobody can tell whose request it is: the instances of the tests before have to be quiet.
+    await lab.atRest();
+    const room = await lab.cluster.namespace();
+    await room.createInstance({ metadata: { postgres } });
+    await refused(room, /Secret login does not exist/);
+    expect(await room.names("Deployment")).toEqual([]);
+    // The pass that has told it has ended.
+    await passesIn(room, 1);
+    // Ten seconds between looks, at thirty times the speed: one read and no write per pass.
+    const before = passesOf(room);
+    const sent = await lab.requestsDuring(() => passesIn(room, 5));
+    const passes = passesOf(room) - before;
+    expect(new Set(sent)).toEqual(new Set(["get secrets"]));
+    expect(sent.length).toBeGreaterThanOrEqual(passes - 1);
+    // One pass may be under way.
+    expect(sent.length).toBeLessThanOrEqual(passes + 1);
+
+    await room.create("Secret", {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "login" },
+      stringData: { user: "u" },
+    });
+    await refused(room, /Secret login has no value for username and password/);
+    await room.patch("Secret", "login", { stringData: { username: "u", password: "p" } });
+    await reaches(room, "Ready");
+    expect(await room.names("StatefulSet")).toEqual([]);
+    const volumes = valueAt(await room.get("Deployment", "lakeside-metadata"), [
+      "spec",
+      "template",
+      "spec",
+      "volumes",
+      1,
+    ]);
+    expect(volumes).toMatchObject({ name: "postgres-creds", secret: { secretName: "login" } });
+  });
+
+  test("a change from internal to external removes the workload and keeps the data", async () => {
+    const room = await lab.provisioned();
+    await room.create("Secret", {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "login" },
+      stringData: { username: "u", password: "p" },
+    });
+    const secret = await room.get("Secret", SECRET);
+    await room.patch("FireboltInstance", "lakeside", { spec: { metadata: { postgres } } });
+    await eventually(async () => expect(await room.names("StatefulSet")).toEqual([]));
+    await eventually(async () =>
+      expect(await room.names("Service")).toEqual(["lakeside-gateway", "lakeside-metadata"]),
+    );
+    expect(await room.names("PersistentVolumeClaim")).toEqual(["data-lakeside-metadata-pg-0"]);
+    expect(await room.get("Secret", SECRET)).toEqual(secret);
+    await reaches(room, "Ready");
+  });
+});
+
+describe("instance-deleted-under-engines: deletion", () => {
+  test("leaves nothing behind, and the name can be used again", async () => {
+    const room = await lab.provisioned(undefined, "restricted");
+    const secret = await room.get("Secret", SECRET);
+    await room.remove("FireboltInstance", "lakeside");
+    await eventually(
+      async () => {
+        for (const kind of [
+          "FireboltInstance",
+          "StatefulSet",
+          "Deployment",
+          "ReplicaSet",
+          "Pod",
+          "Service",
+          "Secret",
+          "PersistentVolumeClaim",
+          "PodDisruptionBudget",
+          "Role",
+          "RoleBinding",
+        ] as const)
+          expect([kind, await room.names(kind)]).toEqual([kind, []]);
+        expect(await room.names("ServiceAccount")).toEqual(["default"]);
+        expect(await room.names("ConfigMap")).toEqual(["kube-root-ca.crt"]);
+      },
+      { timeoutMs: 150_000 },
+    );
+    await room.createInstance();
+    await reaches(room, "Ready");
+    const data = (object: unknown) => valueAt(object, ["data", "password"]);
+    expect(data(await room.get("Secret", SECRET))).not.toBe(data(secret));
+  });
+
+  test("engines hold it, and their end, or a word, releases it", async () => {
+    const room = await lab.provisioned();
+    for (const name of ["e1", "e2"]) await room.create("FireboltEngine", engine({ name, namespace: room.name }));
+    const before = await room.get("Secret", SECRET);
+    await room.remove("FireboltInstance", "lakeside");
+    await eventually(async () => expect(conditionOf(await room.instance(), "Ready")).toBe("False/DeletionBlocked"));
+    await room.remove("Service", "lakeside-gateway");
+    await eventually(async () => expect(await room.find("Service", "lakeside-gateway")).toBeDefined());
+    expect(await room.get("Secret", SECRET)).toEqual(before);
+    expect(lab.operator.events.filter(({ reason }) => reason === "DeletionBlocked")).toMatchObject([
+      { type: "Warning", note: expect.stringContaining("2 engines use it: e1, e2") },
+    ]);
+    for (const name of ["e1", "e2"]) await room.remove("FireboltEngine", name);
+    await eventually(async () => expect(await room.find("FireboltInstance", "lakeside")).toBeUndefined());
+
+    await room.createInstance();
+    await reaches(room, "Ready");
+    await room.create("FireboltEngine", engine({ name: "e3", namespace: room.name }));
+    await room.remove("FireboltInstance", "lakeside");
+    await eventually(async () => expect(conditionOf(await room.instance(), "Ready")).toBe("False/DeletionBlocked"));
+    const annotations = { "firebolt.io/delete-despite-engines": "true" };
+    await room.patch("FireboltInstance", "lakeside", { metadata: { annotations } });
+    await eventually(async () => expect(await room.find("FireboltInstance", "lakeside")).toBeUndefined());
+    expect(await room.names("FireboltEngine")).toEqual(["e3"]);
+  });
+
+  test("a namespace with an instance and its engines comes to an end", async () => {
+    const room = await lab.provisioned();
+    await room.create("FireboltEngine", engine({ name: "e1", namespace: room.name }));
+    const path = `/api/v1/namespaces/${room.name}`;
+    await lab.cluster.api.expect({ method: "DELETE", path });
+    await eventually(async () => expect((await lab.cluster.api.expect({ path }, [404])).status).toBe(404), {
+      timeoutMs: 150_000,
+    });
+  });
+
+  test("the Secret of an external database survives", async () => {
+    const room = await lab.cluster.namespace();
+    const login = await room.create("Secret", {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "login" },
+      stringData: { username: "u", password: "p" },
+    });
+    await room.createInstance({
+      metadata: { postgres: { host: "db", database: "meta", credentialsSecretRef: { name: "login" } } },
+    });
+    await reaches(room, "Ready");
+    await room.remove("FireboltInstance", "lakeside");
+    await eventually(async () => expect(await room.names("Deployment")).toEqual([]));
+    expect(await room.get("Secret", "login")).toEqual(login);
+  });
+});

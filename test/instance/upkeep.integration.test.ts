@@ -1,0 +1,227 @@
+// Instances that are there, on a real control plane: what a change rolls, what comes back after somebody's hand, and what is refused for good.
+import { valueAt } from "@firebolt-operator/kube/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../harness/control-plane/requests.ts";
+import { engine } from "../harness/fixtures/manifests.ts";
+import type { InstanceCluster, Room } from "./support/instance-cluster.ts";
+import { conditionOf, type InstanceLab, openInstanceLab, reaches } from "./support/instance-harness.ts";
+
+const GATEWAY = ["ConfigMap/lakeside-gateway-config", "Deployment/lakeside-gateway"] as const;
+
+let lab: InstanceLab;
+beforeAll(async () => {
+  lab = await openInstanceLab();
+});
+afterAll(() => lab?.[Symbol.asyncDispose]());
+
+/** An admission policy against disruption budgets in one namespace; answers the way to lift it. */
+async function refuseBudgets({ api }: InstanceCluster, namespace: string): Promise<() => Promise<void>> {
+  const root = "/apis/admissionregistration.k8s.io/v1";
+  const head = (kind: string) => ({
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind,
+    metadata: { name: namespace },
+  });
+  const rules = [
+    { apiGroups: ["policy"], apiVersions: ["v1"], operations: ["CREATE"], resources: ["poddisruptionbudgets"] },
+  ];
+  const policy = {
+    matchConstraints: {
+      namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
+      resourceRules: rules,
+    },
+    validations: [{ expression: "false", message: "no budgets here" }],
+  };
+  const policies = `${root}/validatingadmissionpolicies`;
+  await api.expect({ method: "POST", path: policies, body: { ...head("ValidatingAdmissionPolicy"), spec: policy } });
+  const binding = {
+    ...head("ValidatingAdmissionPolicyBinding"),
+    spec: { policyName: namespace, validationActions: ["Deny"] },
+  };
+  const bindings = `${root}/validatingadmissionpolicybindings`;
+  await api.expect({ method: "POST", path: bindings, body: binding });
+  const path = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets?dryRun=All`;
+  const body = { apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata: { name: "probe" }, spec: {} };
+  const answers = (status: number) =>
+    eventually(async () => expect((await api.send({ method: "POST", path, body })).status).toBe(status));
+  await answers(422);
+  return async () => {
+    await api.expect({ method: "DELETE", path: `${bindings}/${namespace}` });
+    await api.expect({ method: "DELETE", path: `${policies}/${namespace}` });
+    await answers(201);
+  };
+}
+
+/** A status can be read before its writer has heard so: whoever counts requests waits for the end of the pass. */
+const passEnded = (room: Room, phase: string) =>
+  eventually(() =>
+    lab.operator.passes.some(({ instance, status }) => instance.namespace === room.name && status?.phase === phase),
+  );
+
+const versionsOf = (room: Room, objects: readonly string[]) =>
+  Promise.all(
+    objects.map(async (object) => {
+      const [kind = "", name = ""] = object.split("/");
+      const found = await room.get(kind as "Deployment", name);
+      return `${object} ${valueAt(found, ["metadata", "uid"])} ${valueAt(found, ["metadata", "generation"])}`;
+    }),
+  );
+
+describe("what rolls what", () => {
+  test("a template change rolls its own component, and taking it back rolls it again", async () => {
+    const room = await lab.provisioned();
+    await lab.atRest();
+    const others = ["Deployment/lakeside-gateway", "StatefulSet/lakeside-metadata-pg"];
+    const before = await versionsOf(room, others);
+    const template = (labels: object | null) => ({
+      spec: { metadata: { template: labels === null ? null : { metadata: { labels } } } },
+    });
+    await room.patch("FireboltInstance", "lakeside", template({ team: "a" }));
+    const labelOf = async () =>
+      valueAt(await room.get("Deployment", "lakeside-metadata"), ["spec", "template", "metadata", "labels", "team"]);
+    await eventually(async () => expect(await labelOf()).toBe("a"));
+    await room.patch("FireboltInstance", "lakeside", template(null));
+    await eventually(async () => expect(await labelOf()).toBeUndefined());
+    await reaches(room, "Ready");
+    expect(await versionsOf(room, others)).toEqual(before);
+  });
+
+  test("a field that the Deployment was created with disappears with the template", async () => {
+    const tolerations = [{ key: "spot", operator: "Exists" }];
+    const room = await lab.provisioned({
+      metadata: { template: { metadata: { labels: { team: "a" } }, spec: { tolerations } } },
+    });
+    const pod = async (at: readonly string[]) =>
+      valueAt(await room.get("Deployment", "lakeside-metadata"), ["spec", "template", ...at]);
+    expect(await pod(["metadata", "labels", "team"])).toBe("a");
+    expect(await pod(["spec", "tolerations"])).toEqual(tolerations);
+    await room.patch("FireboltInstance", "lakeside", { spec: { metadata: { template: null } } });
+    await eventually(async () => {
+      expect(await pod(["metadata", "labels", "team"])).toBeUndefined();
+      expect(await pod(["spec", "tolerations"])).toBeUndefined();
+    });
+    await reaches(room, "Ready");
+  });
+
+  test("engines-never-touch-gateway: no engine event changes the gateway", async () => {
+    const room = await lab.provisioned();
+    // Instances of the tests before may still be coming to rest, and nobody can tell whose request it is.
+    await lab.atRest();
+    const before = await versionsOf(room, GATEWAY);
+    const sent = await lab.requestsDuring(async () => {
+      await room.create("FireboltEngine", engine({ name: "e1", namespace: room.name, replicas: 2 }));
+      await room.patch("FireboltEngine", "e1", { spec: { replicas: 4 } });
+      await room.patch("FireboltEngine", "e1", { spec: { template: { metadata: { labels: { a: "b" } } } } });
+      await lab.passes(3);
+      await room.remove("FireboltEngine", "e1");
+      await lab.passes(3);
+    });
+    expect(sent).toEqual([]);
+    expect(await versionsOf(room, GATEWAY)).toEqual(before);
+  });
+});
+
+describe("instance-objects-edited: drift", () => {
+  const restored = (check: () => Promise<void>) => eventually(check, { describe: "the restoration" });
+
+  test("an edited ConfigMap, a deleted Service and a deleted Role come back", async () => {
+    const room = await lab.provisioned();
+    const config = valueAt(await room.get("ConfigMap", "lakeside-gateway-config"), ["data"]);
+    await room.patch("ConfigMap", "lakeside-gateway-config", { data: { "envoy.yaml": "broken" } });
+    await room.remove("Service", "lakeside-gateway");
+    await room.remove("Role", "lakeside-gateway");
+    await restored(async () => {
+      expect(valueAt(await room.get("ConfigMap", "lakeside-gateway-config"), ["data"])).toEqual(config);
+      expect(await room.names("Service")).toContain("lakeside-gateway");
+      expect(await room.names("Role")).toEqual(["lakeside-gateway"]);
+    });
+  });
+
+  test("a renumbered port, whose name would then be there twice, comes back", async () => {
+    const room = await lab.provisioned();
+    const ports = [{ name: "http", port: 81, targetPort: 8080, protocol: "TCP" }];
+    await room.patch("Service", "lakeside-gateway", { spec: { ports } });
+    await restored(async () => {
+      const found = valueAt(await room.get("Service", "lakeside-gateway"), ["spec", "ports"]);
+      expect(found).toMatchObject([{ name: "http", port: 80 }]);
+    });
+    expect((await room.instance()).status?.phase).toBe("Ready");
+  });
+
+  test("what others add is left alone, and is not written about", async () => {
+    const room = await lab.provisioned();
+    await room.patch("Deployment", "lakeside-gateway", {
+      metadata: { annotations: { "example.com/owner": "x" } },
+      spec: {
+        template: { metadata: { annotations: { "kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z" } } },
+      },
+    });
+    // While pods roll they are looked at, and what they say is written about.
+    await eventually(async () => {
+      const deployment = await room.get("Deployment", "lakeside-gateway");
+      expect(deployment).toMatchObject({
+        metadata: { generation: valueAt(deployment, ["status", "observedGeneration"]) },
+        status: { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 },
+      });
+      const { conditions } = (await room.instance()).status ?? {};
+      const gateway = conditions?.find(({ type }) => type === "GatewayReady");
+      expect(gateway?.message).toBe("Deployment lakeside-gateway has a ready replica");
+    });
+    await lab.atRest();
+    const sent = await lab.requestsDuring(() => lab.passes(3));
+    expect(sent).toEqual([]);
+    const found = await room.get("Deployment", "lakeside-gateway");
+    expect(valueAt(found, ["metadata", "annotations", "example.com/owner"])).toBe("x");
+  });
+
+  test("a stranger's Service of the same name is not adopted", async () => {
+    const room = await lab.cluster.namespace();
+    const spec = { selector: { app: "theirs" }, ports: [{ port: 1 }] };
+    const theirs = await room.create("Service", {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name: "lakeside-metadata" },
+      spec,
+    });
+    await room.createInstance();
+    await eventually(async () => {
+      const found = await room.instance();
+      expect(conditionOf(found, "MetadataReady")).toBe("False/EnsureFailed");
+    });
+    expect(await room.get("Service", "lakeside-metadata")).toEqual(theirs);
+    await room.remove("FireboltInstance", "lakeside");
+    await eventually(async () => expect(await room.names("FireboltInstance")).toEqual([]));
+    expect(await room.names("Service")).toEqual(["lakeside-metadata"]);
+  });
+});
+
+describe("failed-has-a-way-out: Failed", () => {
+  test("a refused field is shown, and a spec edit leaves it", async () => {
+    const room = await lab.provisioned();
+    await room.patch("FireboltInstance", "lakeside", { spec: { gateway: { replicas: -1 } } });
+    const failed = await reaches(room, "Failed");
+    const ready = failed.status?.conditions?.find(({ type }) => type === "Ready");
+    expect(ready?.message).toMatch(/^GatewayReady: Deployment lakeside-gateway: spec.replicas: Invalid value: -1/);
+    expect(failed.status?.gatewayEndpoint).toBeDefined();
+    await room.patch("FireboltInstance", "lakeside", { spec: { gateway: { replicas: 1 } } });
+    await reaches(room, "Ready");
+  });
+
+  test("the annotation leaves it when the cause was outside the spec and is gone", async () => {
+    const room = await lab.cluster.namespace();
+    const lift = await refuseBudgets(lab.cluster, room.name);
+    await room.createInstance();
+    const failed = await reaches(room, "Failed");
+    expect(failed.status?.conditions?.find(({ type }) => type === "GatewayReady")?.message).toMatch(
+      /^PodDisruptionBudget lakeside-gateway: .*no budgets here/,
+    );
+    await passEnded(room, "Failed");
+    await lab.atRest();
+    const sent = await lab.requestsDuring(() => lab.passes(3));
+    expect(sent).toEqual([]);
+    await lift();
+    const annotations = { "firebolt.io/reset-failed": "the policy is gone" };
+    await room.patch("FireboltInstance", "lakeside", { metadata: { annotations } });
+    await reaches(room, "Ready");
+  });
+});

@@ -1,4 +1,0 @@
-// The wake agent as a process of its own, from the sources: what `firebolt-operator wake-agent` runs.
-import { runWakeAgent } from "../../src/cli/wake-agent.ts";
-
-process.exitCode = await runWakeAgent(process.argv.slice(2));

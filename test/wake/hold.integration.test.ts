@@ -1,0 +1,103 @@
+// Queries for stopped engines, through a real Envoy with a real wake agent beside it: held, the engine woken by the real operator on a
+// real control plane, and answered. No request may fail.
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { REPEAT_MS } from "../../src/wake-agent/wake-requester.ts";
+import { eventually } from "../harness/control-plane/requests.ts";
+import { GatewayClient } from "../harness/envoy/gateway-client.ts";
+import { openWakeWorld, startWakePlane, type WakePlane, type WakeWorld } from "./support/wake-harness.ts";
+
+/** Ends what hangs: as long as an agent holds a query. */
+const HOLD_MS = 120_000;
+
+let plane: WakePlane;
+let world: WakeWorld;
+let sent = 0;
+let failed = 0;
+
+beforeAll(async () => {
+  plane = await startWakePlane();
+});
+afterEach(() => world?.[Symbol.asyncDispose]());
+afterAll(async () => {
+  console.log(`wake-hold: ${sent} requests sent that had to succeed, ${failed} failed`);
+  await plane?.[Symbol.asyncDispose]();
+});
+
+/** Sends so many queries at once; all of them have to be answered. */
+async function burst(port: number, engine: string, count: number, path = "/"): Promise<readonly number[]> {
+  const client = new GatewayClient(port);
+  const began = performance.now();
+  const results = await Promise.allSettled(
+    Array.from({ length: count }, async () => {
+      await client.query({ engine, path, deadlineMs: HOLD_MS });
+      return performance.now() - began;
+    }),
+  );
+  sent += client.sent;
+  failed += client.failed;
+  const failures = results.flatMap((result) => (result.status === "rejected" ? [String(result.reason)] : []));
+  expect(failures).toEqual([]);
+  return results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+}
+
+test("query-held-and-answered: one query for a stopped engine is held, the engine starts, the query is answered", async () => {
+  world = await openWakeWorld(plane, "one");
+  await world.createStopped("e");
+  const gateway = await world.gateway();
+  const [heldMs = 0] = await burst(gateway.clientPort, "e", 1);
+  console.log(`one query: held for ${Math.round(heldMs)} ms`);
+  await world.lab.until("e", ({ status, spec }) => status?.phase === "stable" && spec?.replicas === 1, "woken");
+  // Its decision stands until the engine is looked at again, which may be at once.
+  const reasons = world.lab.history.of("FireboltEngine", "e").map(({ object }) => object.status?.autoStopReason);
+  expect(reasons).toContain("WakeRequested");
+  expect(world.stamps("e")).toBeGreaterThan(0);
+  expect(world.stamps("e")).toBeLessThanOrEqual(1 + Math.floor(heldMs / REPEAT_MS));
+  expect(world.lab.broken()).toEqual([]);
+  // The engine is known now: a second query goes straight through.
+  const demand = await gateway.demand("last_demand_timestamp_seconds", "e");
+  await burst(gateway.clientPort, "e", 1, "/?query_label=direct");
+  expect(await gateway.demand("last_demand_timestamp_seconds", "e")).toBe(demand);
+});
+
+test("500 queries at once for one stopped engine: all answered, one stamp per interval", async () => {
+  world = await openWakeWorld(plane, "burst");
+  await world.createStopped("e");
+  const gateway = await world.gateway();
+  const began = performance.now();
+  const held = await burst(gateway.clientPort, "e", 500);
+  const seconds = (performance.now() - began) / 1_000;
+  console.log(`500 queries: held for ${Math.round(Math.min(...held))} to ${Math.round(Math.max(...held))} ms`);
+  const intervals = 1 + Math.floor((1_000 * seconds) / REPEAT_MS);
+  expect(world.stamps("e")).toBeLessThanOrEqual(intervals);
+  const asked = plane.agentRequests(world.lab.namespace).filter((request) => !/^(list|get) /.test(request));
+  expect(asked).toEqual(Array.from({ length: Math.min(asked.length, intervals) }, () => "patch fireboltengines/e"));
+  expect(asked.length).toBeGreaterThan(0);
+  await eventually(async () => (await gateway.demand("pending_holds", "e")) === 0);
+});
+
+test("queries keep coming while the gateway has looked the stopped engine up already, and DNS is slow", async () => {
+  world = await openWakeWorld(plane, "slow");
+  await world.createStopped("e");
+  world.dns.lag(3_000);
+  const gateway = await world.gateway();
+  // Without its agent the gateway passes the query on: now Envoy knows the name, and that it has no address.
+  await gateway.agent().stop("SIGKILL");
+  expect((await world.client(gateway).send({ engine: "e" })).status).toBe(503);
+  await gateway.startAgent();
+  await eventually(async () => (await world.client(gateway).send({ engine: "nobody" })).status === 404);
+  const all = [burst(gateway.clientPort, "e", 5)];
+  for (let round = 0; round < 10; round++) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    all.push(burst(gateway.clientPort, "e", 5));
+  }
+  await Promise.all(all);
+});
+
+test("50 stopped engines asked for at once: all of them wake", async () => {
+  world = await openWakeWorld(plane, "many");
+  const names = Array.from({ length: 50 }, (_, index) => `e${index}`);
+  await Promise.all(names.map((name) => world.createStopped(name)));
+  const gateway = await world.gateway();
+  const held = await Promise.all(names.map((name) => burst(gateway.clientPort, name, 2)));
+  console.log(`50 engines: the last query was held for ${Math.round(Math.max(...held.flat()))} ms`);
+}, 300_000);

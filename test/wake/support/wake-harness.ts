@@ -1,0 +1,169 @@
+// Everything between a client and an engine that sleeps: control plane, operator, name server, simulated engines, and gateways with
+// their wake agents. What the wake tests share within one file; each test has a namespace and gateways of its own.
+import { join } from "node:path";
+import { createKubeClient } from "@firebolt-operator/kube/client";
+import { openWorkspace, type Workspace } from "@firebolt-operator/kube/testing";
+import { startControlPlane } from "../../../dev/control-plane/control-plane.ts";
+import { addNodes } from "../../../dev/control-plane/nodes.ts";
+import { LABEL } from "../../../src/api/labels.ts";
+import { pods } from "../../../src/engine/cluster/kinds.ts";
+import { GATEWAY_PORTS } from "../../../src/gateway/ports.ts";
+import { type WakeMode, wakeAgentRules } from "../../../src/gateway/wake-container.ts";
+import type { EngineControlPlane } from "../../engine/support/engine-control-plane.ts";
+import { type EngineLab, openEngineLab } from "../../engine/support/engine-harness.ts";
+import { eventually, requestAs } from "../../harness/control-plane/requests.ts";
+import { clusterConfig } from "../../harness/control-plane/test-client.ts";
+import { GatewayClient } from "../../harness/envoy/gateway-client.ts";
+import type { InProcessOptions } from "../../harness/operator/engine-operator-in-process.ts";
+import { startMetricsServer } from "../../harness/pods/engine-metrics-server.ts";
+import { openAuditLog } from "./audit.ts";
+import { type NamespaceDns, startNamespaceDns } from "./dns.ts";
+import { type SimulatedEngines, startSimulatedEngines } from "./engines.ts";
+import { startWakeGateway, type WakeGateway, type WakeGatewayOptions } from "./gateway.ts";
+
+const CRDS = join(import.meta.dirname, "../../../config/crd");
+const ACCOUNT = "main-gateway";
+
+export interface WakePlane extends EngineControlPlane {
+  readonly url: string;
+  /** What the gateway's account has asked in this namespace's name, watches aside: `verb resource/name`. */
+  agentRequests(namespace: string): readonly string[];
+  /** A kubeconfig of the gateway's service account, with whatever rights it has. */
+  accountKubeconfig(namespace: string): Promise<string>;
+  /** The same, with the rights that the operator gives it. */
+  gatewayKubeconfig(namespace: string, mode?: WakeMode): Promise<string>;
+}
+
+export async function startWakePlane(): Promise<WakePlane> {
+  const metrics = await startMetricsServer();
+  const audit = openAuditLog();
+  const plane = await startControlPlane({
+    components: ["kube-controller-manager", "kube-scheduler", "kwok"],
+    crds: CRDS,
+    apiServerArgs: audit.apiServerArgs,
+  });
+  const kubeconfig = plane.adminKubeconfig;
+  const nodes = await addNodes(kubeconfig, { count: 2 });
+  const client = createKubeClient({ config: await clusterConfig(kubeconfig), maxSockets: 64 });
+  return {
+    kubeconfig,
+    client,
+    metrics,
+    nodes,
+    url: plane.url,
+    agentRequests: (namespace) => audit.requests(`system:serviceaccount:${namespace}:${ACCOUNT}`),
+    accountKubeconfig: (namespace) => plane.serviceAccountKubeconfig(namespace, ACCOUNT),
+    async gatewayKubeconfig(namespace, mode = "annotation") {
+      const path = await plane.serviceAccountKubeconfig(namespace, ACCOUNT);
+      const group = "rbac.authorization.k8s.io";
+      const rbac = `/apis/${group}/v1/namespaces/${namespace}`;
+      const metadata = { name: ACCOUNT };
+      const subjects = [{ kind: "ServiceAccount", name: ACCOUNT, namespace }];
+      const roleRef = { apiGroup: group, kind: "Role", name: ACCOUNT };
+      const role = { apiVersion: `${group}/v1`, kind: "Role", metadata, rules: wakeAgentRules(mode) };
+      const binding = { apiVersion: `${group}/v1`, kind: "RoleBinding", metadata, subjects, roleRef };
+      await requestAs(kubeconfig, { method: "POST", path: `${rbac}/roles`, body: role });
+      await requestAs(kubeconfig, { method: "POST", path: `${rbac}/rolebindings`, body: binding });
+      return path;
+    },
+    async [Symbol.asyncDispose]() {
+      client.close();
+      await plane.stop();
+      audit[Symbol.dispose]();
+      await metrics[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export interface WakeWorld extends AsyncDisposable {
+  readonly lab: EngineLab;
+  readonly workspace: Workspace;
+  readonly dns: NamespaceDns;
+  readonly engines: SimulatedEngines;
+  readonly kubeconfig: string;
+  /** A gateway with an agent; it ends with the world. */
+  gateway(options?: Partial<WakeGatewayOptions>): Promise<WakeGateway>;
+  client(gateway: WakeGateway): GatewayClient;
+  /** An engine with auto-stop that is stopped and has settled. */
+  createStopped(name: string, spec?: object): Promise<void>;
+  /** The pod of a gateway, simulated: whoever dials it reaches the agent that runs here. Returns its address. */
+  gatewayPod(name: string): Promise<string>;
+  /** How often the engine was stamped: versions of its annotation. */
+  stamps(name: string): number;
+}
+
+export const AUTO_STOP = { enabled: true, activeReplicas: 1, idleTimeout: "30m" };
+
+export interface WakeWorldOptions {
+  /** In demand mode there is one gateway at most: its agent answers for every gateway pod. Default annotation. */
+  readonly mode?: WakeMode;
+  readonly operator?: Partial<InProcessOptions>;
+}
+
+export async function openWakeWorld(
+  plane: WakePlane,
+  prefix: string,
+  { mode = "annotation", operator }: WakeWorldOptions = {},
+): Promise<WakeWorld> {
+  const lab = await openEngineLab(plane, prefix);
+  await lab.createInstance();
+  await lab.operator({ demand: mode === "demand", ...operator });
+  const workspace = openWorkspace("wake-");
+  const dns = await startNamespaceDns(plane.client, lab.namespace);
+  const engines = await startSimulatedEngines((address) =>
+    lab.history
+      .present("Pod")
+      .some(({ status, metadata }) => status?.podIP === address && metadata?.deletionTimestamp === undefined),
+  );
+  const kubeconfig = await plane.gatewayKubeconfig(lab.namespace, mode);
+  const showing = { demandPort: GATEWAY_PORTS.wakeDemand, agentFlags: ["--stamp-annotation=false"] };
+  let gateways = 0;
+  return {
+    lab,
+    workspace,
+    dns,
+    engines,
+    kubeconfig,
+    gateway: (options = {}) =>
+      startWakeGateway({
+        workspace,
+        namespace: lab.namespace,
+        kubeconfig,
+        dns: dns.server,
+        name: `gateway-${++gateways}`,
+        ...(mode === "demand" ? showing : {}),
+        ...options,
+      }),
+    client: (gateway) => new GatewayClient(gateway.clientPort),
+    async createStopped(name, spec = {}) {
+      await lab.createEngine(name, { replicas: 0, autoStop: AUTO_STOP, ...spec });
+      await lab.until(
+        name,
+        ({ status }) => status?.phase === "stopped" && status.autoStopReason !== undefined,
+        "stopped",
+      );
+    },
+    async gatewayPod(name) {
+      const labels = { [LABEL.instance]: "main", [LABEL.component]: "gateway" };
+      const containers = ["envoy", "wake-agent"].map((container) => ({ name: container, image: "example.com/i:1" }));
+      const key = { namespace: lab.namespace, name };
+      await plane.client.create(pods, { metadata: { ...key, labels }, spec: { containers } });
+      return eventually(async () => {
+        const { phase, podIP = "" } = (await plane.client.get(pods, key)).status ?? {};
+        return phase === "Running" && podIP !== "" && podIP;
+      });
+    },
+    stamps: (name) =>
+      new Set(
+        lab.history
+          .of("FireboltEngine", name)
+          .flatMap(({ object }) => object.metadata?.annotations?.["firebolt.io/wake-requested"] ?? []),
+      ).size,
+    async [Symbol.asyncDispose]() {
+      await workspace.close();
+      await dns[Symbol.asyncDispose]();
+      await engines[Symbol.asyncDispose]();
+      await lab[Symbol.asyncDispose]();
+    },
+  };
+}
