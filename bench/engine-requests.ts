@@ -3,7 +3,7 @@
 // dev/sandbox/network.sh.
 import { parseArgs } from "node:util";
 import { startEngineControlPlane } from "../test/engine/support/engine-control-plane.ts";
-import { openEngineLab } from "../test/engine/support/engine-harness.ts";
+import { openEngineHarness } from "../test/engine/support/engine-harness.ts";
 import { countEngineRequests, REQUEST_BUDGET } from "../test/engine/support/request-counts.ts";
 
 export async function run(args: readonly string[]): Promise<object> {
@@ -12,9 +12,9 @@ export async function run(args: readonly string[]): Promise<object> {
     options: { engines: { type: "string", default: "20" }, idle: { type: "string", default: "60" } },
   });
   await using plane = await startEngineControlPlane();
-  await using lab = await openEngineLab(plane, "requests");
-  await lab.createInstance();
-  const counts = await countEngineRequests(lab, {
+  await using harness = await openEngineHarness(plane, "requests");
+  await harness.createInstance();
+  const counts = await countEngineRequests(harness, {
     engines: Number(values.engines),
     idleMs: Number(values.idle) * 1_000,
     progress: (line) => console.error(`engine-requests: ${line}`),

@@ -10,19 +10,19 @@ import { violationsText } from "../../src/podtemplate/rules/violation.ts";
 import { render } from "../engine/support/rendered-fixtures.ts";
 import { engine } from "../harness/fixtures/manifests.ts";
 import { spoiledTemplate } from "./support/arbitraries.ts";
-import { openWebhookWorld, type WebhookWorld } from "./support/webhook-harness.ts";
+import { openWebhookHarness, type WebhookHarness } from "./support/webhook-harness.ts";
 
-let world: WebhookWorld;
+let harness: WebhookHarness;
 beforeAll(async () => {
-  world = await openWebhookWorld("admission-fuzz");
+  harness = await openWebhookHarness("admission-fuzz");
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => harness[Symbol.asyncDispose]());
 
-const dryRun = (path: string, body: object) => world.api.send({ method: "POST", path: `${path}?dryRun=All`, body });
+const dryRun = (path: string, body: object) => harness.api.send({ method: "POST", path: `${path}?dryRun=All`, body });
 
 test("templates: webhook, validators and API server agree", async () => {
   const counts = { accepted: 0, refused: 0 };
-  const engines = `/apis/compute.firebolt.io/v1alpha1/namespaces/${world.namespace}/fireboltengines`;
+  const engines = `/apis/compute.firebolt.io/v1alpha1/namespaces/${harness.namespace}/fireboltengines`;
   await fc.assert(
     fc.asyncProperty(spoiledTemplate, async ({ template }) => {
       const violations = validateTemplate("engine", template, "spec.template");
@@ -37,8 +37,8 @@ test("templates: webhook, validators and API server agree", async () => {
       }
       counts.accepted += 1;
       expect([answer.status, valueAt(answer.body, ["message"])]).toEqual([201, undefined]);
-      const { statefulSet } = render({ engine: { template } }, { namespace: world.namespace });
-      const stored = await dryRun(`/apis/apps/v1/namespaces/${world.namespace}/statefulsets`, statefulSet);
+      const { statefulSet } = render({ engine: { template } }, { namespace: harness.namespace });
+      const stored = await dryRun(`/apis/apps/v1/namespaces/${harness.namespace}/statefulsets`, statefulSet);
       expect([stored.status, valueAt(stored.body, ["message"])]).toEqual([201, undefined]);
     }),
     { numRuns: 250 },
@@ -74,7 +74,7 @@ test("bounds: a quantity exceeds another exactly when the API server says so", a
           containers: [{ name: "c", image: "i", resources: { requests: { cpu: value }, limits: { cpu: bound } } }],
         },
       };
-      const answer = await dryRun(`/api/v1/namespaces/${world.namespace}/pods`, pod);
+      const answer = await dryRun(`/api/v1/namespaces/${harness.namespace}/pods`, pod);
       expect([value, bound, answer.status === 201]).toEqual([value, bound, bounds.length === 0]);
     }),
     { numRuns: 400 },

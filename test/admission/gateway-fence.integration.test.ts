@@ -8,12 +8,12 @@ import { parse } from "yaml";
 import { wakeAgentRules } from "../../src/gateway/wake-container.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { engine } from "../harness/fixtures/manifests.ts";
-import { openWebhookWorld, type WebhookWorld } from "./support/webhook-harness.ts";
+import { openWebhookHarness, type WebhookHarness } from "./support/webhook-harness.ts";
 
 const contentType = "application/merge-patch+json";
 const STAMP = "firebolt.io/wake-requested";
 
-let world: WebhookWorld;
+let harness: WebhookHarness;
 let admin: Api;
 let gateway: Api;
 let other: Api;
@@ -21,7 +21,7 @@ let engines: string;
 
 /** An account with the rights that the operator gives to gateways, and its token. */
 async function openAs(account: string): Promise<Api> {
-  const { namespace } = world;
+  const { namespace } = harness;
   const metadata = { name: account, namespace };
   const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
   const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: account };
@@ -44,15 +44,15 @@ async function openAs(account: string): Promise<Api> {
 }
 
 beforeAll(async () => {
-  world = await openWebhookWorld("admission-fence");
+  harness = await openWebhookHarness("admission-fence");
   admin = openApiFromKubeconfig(inject("adminKubeconfig"));
-  engines = `/apis/compute.firebolt.io/v1alpha1/namespaces/${world.namespace}/fireboltengines`;
+  engines = `/apis/compute.firebolt.io/v1alpha1/namespaces/${harness.namespace}/fireboltengines`;
   gateway = await openAs("lakeside-gateway");
   other = await openAs("pipeline");
 });
 afterAll(async () => {
   for (const api of [gateway, other, admin]) api?.close();
-  await world?.[Symbol.asyncDispose]();
+  await harness?.[Symbol.asyncDispose]();
 });
 
 async function created(name: string, metadata: object = {}, changes: object = {}): Promise<string> {
@@ -130,7 +130,7 @@ describe("webhooks on", () => {
 
 test("while no webhook can be reached it still stamps, and still changes nothing else", async () => {
   const path = await created("outage", { annotations: { mine: "1" } });
-  await world.stopServer();
+  await harness.stopServer();
   expect(await patchBy(gateway, path, stamp("2026-01-01T00:00:00Z"))).toMatchObject({ status: 200 });
   for (const body of [{ spec: { replicas: 5 } }, { metadata: { labels: { a: "b" } } }])
     expect((await patchBy(gateway, path, body)).status).toBe(500);

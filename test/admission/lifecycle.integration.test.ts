@@ -12,7 +12,7 @@ import { parse } from "yaml";
 import { createNamespace, eventually } from "../harness/control-plane/requests.ts";
 import { engine, engineClass, instance } from "../harness/fixtures/manifests.ts";
 import { serverPair } from "./support/loopback.ts";
-import { openWebhookWorld } from "./support/webhook-harness.ts";
+import { openWebhookHarness } from "./support/webhook-harness.ts";
 
 const ROOT = "/apis/compute.firebolt.io/v1alpha1/namespaces";
 const PLURALS = {
@@ -28,40 +28,43 @@ function create<T extends { readonly kind?: string }>(api: Api, namespace: strin
 
 describe("instances", () => {
   test("an id is made, and apart from it the object is stored as without webhooks", async () => {
-    await using world = await openWebhookWorld("admission-id");
+    await using harness = await openWebhookHarness("admission-id");
     const bare = await createNamespace("admission-bare");
     const written = instance({
       name: "i",
       // A fragment without containers, which must not gain any.
       gateway: { template: { metadata: { labels: { a: "b" } }, spec: { nodeSelector: { c: "d" } } } },
     });
-    const [hooked, plain] = [await create(world.api, world.namespace, written), await create(world.api, bare, written)];
+    const [hooked, plain] = [
+      await create(harness.api, harness.namespace, written),
+      await create(harness.api, bare, written),
+    ];
     expect([hooked.status, plain.status]).toEqual([201, 201]);
     const { id, ...rest } = valueAt(hooked.body, ["spec"]) as { id: string };
     expect(id).toMatch(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
     expect(rest).toEqual(valueAt(plain.body, ["spec"]));
-    const own = await create(world.api, world.namespace, instance({ name: "own", id: "mine" }));
+    const own = await create(harness.api, harness.namespace, instance({ name: "own", id: "mine" }));
     expect(valueAt(own.body, ["spec", "id"])).toBe("mine");
-    const blank = await create(world.api, world.namespace, instance({ name: "blank", id: "" }));
+    const blank = await create(harness.api, harness.namespace, instance({ name: "blank", id: "" }));
     expect(valueAt(blank.body, ["spec", "id"])).toMatch(/^.{26}$/);
   });
 
   test("required fields stay required", async () => {
-    await using world = await openWebhookWorld("admission-required");
+    await using harness = await openWebhookHarness("admission-required");
     const head = { apiVersion: "compute.firebolt.io/v1alpha1", kind: "FireboltInstance", metadata: { name: "i" } };
     for (const body of [head, { ...head, spec: {} }, { ...head, spec: { gateway: {} } }])
-      expect((await create(world.api, world.namespace, body)).status).toBe(422);
+      expect((await create(harness.api, harness.namespace, body)).status).toBe(422);
   });
 
   test("a dry run is answered like a real one, and leaves nothing behind", async () => {
-    await using world = await openWebhookWorld("admission-dry");
-    const answer = await create(world.api, world.namespace, instance({ name: "i" }), "?dryRun=All");
+    await using harness = await openWebhookHarness("admission-dry");
+    const answer = await create(harness.api, harness.namespace, instance({ name: "i" }), "?dryRun=All");
     expect(answer.status).toBe(201);
     expect(valueAt(answer.body, ["spec", "id"])).toMatch(/^.{26}$/);
     const refused = engineClass({ name: "c", template: { spec: { hostPID: true } } });
-    expect((await create(world.api, world.namespace, refused, "?dryRun=All")).status).toBe(403);
+    expect((await create(harness.api, harness.namespace, refused, "?dryRun=All")).status).toBe(403);
     for (const plural of Object.values(PLURALS)) {
-      const { body } = await world.api.expect({ path: `${ROOT}/${world.namespace}/${plural}` });
+      const { body } = await harness.api.expect({ path: `${ROOT}/${harness.namespace}/${plural}` });
       expect(valueAt(body, ["items"])).toEqual([]);
     }
   });
@@ -69,29 +72,31 @@ describe("instances", () => {
 
 describe("engines and classes", () => {
   test("a class and the engine that names it may be applied in one go", async () => {
-    await using world = await openWebhookWorld("admission-together");
+    await using harness = await openWebhookHarness("admission-together");
     for (let index = 0; index < 20; index++) {
       const [name, engineClassRef] = [`e${index}`, `c${index}`];
-      expect((await create(world.api, world.namespace, engineClass({ name: engineClassRef }))).status).toBe(201);
-      expect((await create(world.api, world.namespace, engine({ name, engineClassRef }))).status).toBe(201);
+      expect((await create(harness.api, harness.namespace, engineClass({ name: engineClassRef }))).status).toBe(201);
+      expect((await create(harness.api, harness.namespace, engine({ name, engineClassRef }))).status).toBe(201);
     }
   });
 
   test("a name that the API server makes up is fine, and its engine is judged all the same", async () => {
-    await using world = await openWebhookWorld("admission-generated");
+    await using harness = await openWebhookHarness("admission-generated");
     const { metadata: _metadata, ...rest } = engine({ name: "x" });
     const metadata = { generateName: "made-up-" };
-    expect((await create(world.api, world.namespace, { ...rest, metadata })).status).toBe(201);
+    expect((await create(harness.api, harness.namespace, { ...rest, metadata })).status).toBe(201);
     const spec = { ...rest.spec, template: { spec: { hostPID: true } } };
-    expect((await create(world.api, world.namespace, { ...rest, metadata, spec })).status).toBe(403);
-    expect((await create(world.api, world.namespace, { ...rest, metadata: { generateName: "9-" } })).status).toBe(403);
+    expect((await create(harness.api, harness.namespace, { ...rest, metadata, spec })).status).toBe(403);
+    expect((await create(harness.api, harness.namespace, { ...rest, metadata: { generateName: "9-" } })).status).toBe(
+      403,
+    );
   });
 
   test("a class in another namespace is as good as none", async () => {
-    await using world = await openWebhookWorld("admission-elsewhere");
+    await using harness = await openWebhookHarness("admission-elsewhere");
     const other = await createNamespace("admission-other");
-    expect((await create(world.api, other, engineClass({ name: "c" }))).status).toBe(201);
-    expect((await create(world.api, world.namespace, engine({ name: "e", engineClassRef: "c" }))).status).toBe(403);
+    expect((await create(harness.api, other, engineClass({ name: "c" }))).status).toBe(201);
+    expect((await create(harness.api, harness.namespace, engine({ name: "e", engineClassRef: "c" }))).status).toBe(403);
   });
 
   test("metadata can be changed whatever is wrong with the spec, which is judged when it changes", async () => {
@@ -100,7 +105,7 @@ describe("engines and classes", () => {
       ...object,
       metadata: { ...object.metadata, finalizers: ["example.com/hold"] },
     });
-    await using world = await openWebhookWorld("admission-leaving", {
+    await using harness = await openWebhookHarness("admission-leaving", {
       async prepare(api, namespace) {
         await create(api, namespace, held(engine({ name: "x", engineClassRef: "vanished", ...broken })));
         await create(api, namespace, held(engineClass({ name: "x", ...broken })));
@@ -116,51 +121,52 @@ describe("engines and classes", () => {
     const release = { metadata: { finalizers: null } };
     const contentType = "application/merge-patch+json";
     for (const [plural, edit] of Object.entries(edits)) {
-      const path = `${ROOT}/${world.namespace}/${plural}/x`;
-      const patch = async (body: object) => (await world.api.send({ method: "PATCH", path, body, contentType })).status;
+      const path = `${ROOT}/${harness.namespace}/${plural}/x`;
+      const patch = async (body: object) =>
+        (await harness.api.send({ method: "PATCH", path, body, contentType })).status;
       expect([await patch(label), await patch(edit)], plural).toEqual([200, 403]);
-      expect((await world.api.send({ method: "DELETE", path })).status).toBe(200);
+      expect((await harness.api.send({ method: "DELETE", path })).status).toBe(200);
       expect(await patch(release)).toBe(200);
-      expect((await world.api.send({ path })).status).toBe(404);
+      expect((await harness.api.send({ path })).status).toBe(404);
     }
   });
 
   test("status writes are not asked about", async () => {
-    await using world = await openWebhookWorld("admission-status", {
+    await using harness = await openWebhookHarness("admission-status", {
       async prepare(api, namespace) {
         await create(api, namespace, engineClass({ name: "c", template: { spec: { hostNetwork: true } } }));
       },
     });
-    const path = `${ROOT}/${world.namespace}/fireboltengineclasses/c/status`;
+    const path = `${ROOT}/${harness.namespace}/fireboltengineclasses/c/status`;
     const body = { status: { boundEngines: 1 } };
     const contentType = "application/merge-patch+json";
-    expect((await world.api.send({ method: "PATCH", path, body, contentType })).status).toBe(200);
+    expect((await harness.api.send({ method: "PATCH", path, body, contentType })).status).toBe(200);
   });
 
   test("fields without effect come back as warnings", async () => {
-    await using world = await openWebhookWorld("admission-warnings");
-    const warnings = await warningsOf(world.namespace, engine({ name: "e", template: { spec: { nodeName: "n" } } }));
+    await using harness = await openWebhookHarness("admission-warnings");
+    const warnings = await warningsOf(harness.namespace, engine({ name: "e", template: { spec: { nodeName: "n" } } }));
     expect(warnings).toContain("spec.template.spec.nodeName is ignored");
   });
 });
 
 test("an outage of the webhook blocks the deletion of a class and what else it would have judged, but no change of metadata", async () => {
-  await using world = await openWebhookWorld("admission-outage");
-  await create(world.api, world.namespace, engineClass({ name: "c" }));
-  await world.stopServer();
-  const path = `${ROOT}/${world.namespace}/fireboltengineclasses/c`;
-  const answer = await world.api.send({ method: "DELETE", path });
+  await using harness = await openWebhookHarness("admission-outage");
+  await create(harness.api, harness.namespace, engineClass({ name: "c" }));
+  await harness.stopServer();
+  const path = `${ROOT}/${harness.namespace}/fireboltengineclasses/c`;
+  const answer = await harness.api.send({ method: "DELETE", path });
   expect(answer).toMatchObject({
     status: 500,
     body: { message: expect.stringContaining('failed calling webhook "vfireboltengineclass.compute.firebolt.io"') },
   });
-  expect((await world.api.send({ path })).body).not.toHaveProperty("metadata.deletionTimestamp");
-  expect((await create(world.api, world.namespace, engine({ name: "e" }))).status).toBe(500);
+  expect((await harness.api.send({ path })).body).not.toHaveProperty("metadata.deletionTimestamp");
+  expect((await create(harness.api, harness.namespace, engine({ name: "e" }))).status).toBe(500);
   const annotate = { metadata: { annotations: { "example.com/team": "data" } } };
   const contentType = "application/merge-patch+json";
-  expect((await world.api.send({ method: "PATCH", path, body: annotate, contentType })).status).toBe(200);
+  expect((await harness.api.send({ method: "PATCH", path, body: annotate, contentType })).status).toBe(200);
   // The mutating webhook is skipped; the validating one behind it is not.
-  const refused = await create(world.api, world.namespace, instance({ name: "i" }));
+  const refused = await create(harness.api, harness.namespace, instance({ name: "i" }));
   expect(valueAt(refused.body, ["message"])).toContain("vfireboltinstance.compute.firebolt.io");
 });
 
@@ -193,7 +199,7 @@ test("a certificate in files is replaced under load, bad ones in between: no req
   });
   await using stack = new AsyncDisposableStack();
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const world = stack.use(await openWebhookWorld("admission-files", { certificate, ca: authority.certificate }));
+  const harness = stack.use(await openWebhookHarness("admission-files", { certificate, ca: authority.certificate }));
   const failures: unknown[] = [];
   let asked = 0;
   const stop = new AbortController();
@@ -201,7 +207,7 @@ test("a certificate in files is replaced under load, bad ones in between: no req
     Array.from({ length: 8 }, async () => {
       while (!stop.signal.aborted) {
         const refused = engine({ name: "e", template: { spec: { hostIPC: true } } });
-        const answer = await create(world.api, world.namespace, refused, "?dryRun=All");
+        const answer = await create(harness.api, harness.namespace, refused, "?dryRun=All");
         asked += 1;
         if (answer.status !== 403) failures.push(answer);
       }

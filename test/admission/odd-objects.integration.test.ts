@@ -4,7 +4,7 @@ import { type Api, openApiFromKubeconfig, valueAt } from "@firebolt-operator/kub
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { createNamespace } from "../harness/control-plane/requests.ts";
 import { KINDS, type KindName, manifest, SMALLEST } from "../harness/fixtures/manifests.ts";
-import { openWebhookWorld, type WebhookWorld } from "./support/webhook-harness.ts";
+import { openWebhookHarness, type WebhookHarness } from "./support/webhook-harness.ts";
 
 const HOLD = ["example.com/hold"];
 /** A change of the spec that nothing is wrong with. */
@@ -15,18 +15,18 @@ const EDIT: Readonly<Record<KindName, object>> = {
 };
 const contentType = "application/merge-patch+json";
 
-let world: WebhookWorld;
+let harness: WebhookHarness;
 let api: Api;
 const namespaces = { on: "", off: "" };
 beforeAll(async () => {
   api = openApiFromKubeconfig(inject("adminKubeconfig"));
-  world = await openWebhookWorld("odd-on");
-  namespaces.on = world.namespace;
+  harness = await openWebhookHarness("odd-on");
+  namespaces.on = harness.namespace;
   namespaces.off = await createNamespace("odd-off");
 });
 afterAll(async () => {
   api?.close();
-  await world?.[Symbol.asyncDispose]();
+  await harness?.[Symbol.asyncDispose]();
 });
 
 const collection = (kind: KindName, namespace: string): string => {
@@ -112,7 +112,7 @@ describe("names that do not fit what is made from them", () => {
       expect(answer.status).toBe(says === undefined ? 201 : 403);
       if (says !== undefined) expect(valueAt(answer.body, ["message"])).toMatch(says);
       let stored = "";
-      await using _later = await openWebhookWorld("odd-long", {
+      await using _later = await openWebhookHarness("odd-long", {
         async prepare(_api, namespace) {
           namespaces.off = namespace;
           stored = await create(kind, "off", name, SMALLEST[kind]);
@@ -126,7 +126,7 @@ describe("names that do not fit what is made from them", () => {
 
 test("what was stored without a spec while webhooks were off is judged and deleted after they are on", async () => {
   const paths: string[] = [];
-  await using later = await openWebhookWorld("odd-later", {
+  await using later = await openWebhookHarness("odd-later", {
     async prepare(_api, namespace) {
       namespaces.off = namespace;
       paths.push(await create("FireboltEngine", "off", "bare", undefined));

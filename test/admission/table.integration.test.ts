@@ -11,17 +11,17 @@ import { LOOKS_OWNED, OPERATOR_OWNED } from "../harness/fixtures/operator-owned-
 import { post } from "./support/loopback.ts";
 import { REFUSED_BY_WEBHOOK } from "./support/rejected-manifests.ts";
 import { parseResponse, review } from "./support/review-fixtures.ts";
-import { openWebhookWorld, type WebhookWorld } from "./support/webhook-harness.ts";
+import { openWebhookHarness, type WebhookHarness } from "./support/webhook-harness.ts";
 
-let world: WebhookWorld;
+let harness: WebhookHarness;
 let resources: CustomResourceApi;
 beforeAll(async () => {
-  world = await openWebhookWorld("admission-table", { bounds: { cpu: "32", memory: "256Gi" } });
+  harness = await openWebhookHarness("admission-table", { bounds: { cpu: "32", memory: "256Gi" } });
   resources = openCustomResourceApi();
 });
 afterAll(async () => {
   resources?.[Symbol.dispose]();
-  await world?.[Symbol.asyncDispose]();
+  await harness?.[Symbol.asyncDispose]();
 });
 
 const validatorOf = (kind: KindName) => {
@@ -29,7 +29,8 @@ const validatorOf = (kind: KindName) => {
   if (hook === undefined) throw new Error(`no webhook for ${kind}`);
   return hook;
 };
-const make = (kind: KindName, spec: unknown, name = "x") => manifest(kind, { name, namespace: world.namespace }, spec);
+const make = (kind: KindName, spec: unknown, name = "x") =>
+  manifest(kind, { name, namespace: harness.namespace }, spec);
 const merged = (kind: KindName, spec: object | undefined) => ({ ...SMALLEST[kind], ...spec });
 
 test.each(REFUSED_BY_WEBHOOK)("$kind with $what", async ({ kind, spec, says, code = 403, unavailable }) => {
@@ -43,8 +44,8 @@ test.each(REFUSED_BY_WEBHOOK)("$kind with $what", async ({ kind, spec, says, cod
     return;
   }
   expect(verdict).toMatchObject({ type: "refused", status: 422, message: expect.stringContaining(NOT_AVAILABLE) });
-  const body = JSON.stringify(review(hook.id, { object, namespace: world.namespace }));
-  const answer = parseResponse((await post({ path: hook.path, body }, world.port, world.ca)).body);
+  const body = JSON.stringify(review(hook.id, { object, namespace: harness.namespace }));
+  const answer = parseResponse((await post({ path: hook.path, body }, harness.port, harness.ca)).body);
   expect(answer).toMatchObject({ allowed: false, status: { code } });
   expect(answer.status?.message).toMatch(says);
 });
@@ -89,7 +90,7 @@ describe("what needs other objects", () => {
     };
     const object = {
       ...make("FireboltInstance", created.object.spec, "secretive"),
-      metadata: { ...created.object.metadata, name: "secretive", namespace: world.namespace },
+      metadata: { ...created.object.metadata, name: "secretive", namespace: harness.namespace },
       status,
     };
     expect(await resources.replace(object, { status: true })).toMatchObject({ type: "accepted" });
@@ -109,17 +110,17 @@ describe("what needs other objects", () => {
   });
 
   test("class-bound-since-last-count: a class that two engines name stays; without them it goes", async () => {
-    const path = `/apis/compute.firebolt.io/v1alpha1/namespaces/${world.namespace}`;
+    const path = `/apis/compute.firebolt.io/v1alpha1/namespaces/${harness.namespace}`;
     await resources.create(make("FireboltEngineClass", { template: {} }, "bound"));
     for (const name of ["one", "two"])
       await resources.create(make("FireboltEngine", merged("FireboltEngine", { engineClassRef: "bound" }), name));
     const remove = (query = "") =>
-      world.api.send({ method: "DELETE", path: `${path}/fireboltengineclasses/bound${query}` });
+      harness.api.send({ method: "DELETE", path: `${path}/fireboltengineclasses/bound${query}` });
     const refused = await remove();
     expect(refused).toMatchObject({
       status: 403,
       body: {
-        message: `admission webhook "vfireboltengineclass.compute.firebolt.io" denied the request: metadata.name: Forbidden: FireboltEngineClass "bound" in namespace "${world.namespace}" is still referenced by 2 engines (one, two): clear spec.engineClassRef there first, or delete them`,
+        message: `admission webhook "vfireboltengineclass.compute.firebolt.io" denied the request: metadata.name: Forbidden: FireboltEngineClass "bound" in namespace "${harness.namespace}" is still referenced by 2 engines (one, two): clear spec.engineClassRef there first, or delete them`,
         details: { causes: [{ field: "metadata.name" }] },
       },
     });
@@ -127,14 +128,14 @@ describe("what needs other objects", () => {
     // Deleting all classes of the namespace at once asks about each of them.
     expect(
       (
-        await world.api.send({
+        await harness.api.send({
           method: "DELETE",
           path: `${path}/fireboltengineclasses?fieldSelector=metadata.name%3Dbound`,
         })
       ).status,
     ).toBe(403);
     for (const name of ["one", "two"])
-      await world.api.expect({ method: "DELETE", path: `${path}/fireboltengines/${name}` });
+      await harness.api.expect({ method: "DELETE", path: `${path}/fireboltengines/${name}` });
     expect((await remove()).status).toBe(200);
   });
 
@@ -153,7 +154,7 @@ describe("what needs other objects", () => {
     const change = (kind: KindName, stored: { metadata: object }, spec: object) =>
       resources.replace({
         ...make(kind, spec, "fixed"),
-        metadata: { ...stored.metadata, name: "fixed", namespace: world.namespace },
+        metadata: { ...stored.metadata, name: "fixed", namespace: harness.namespace },
       });
     const base = merged("FireboltEngine", { metadataEndpointOverride: "a:1" });
     for (const spec of [
@@ -257,17 +258,17 @@ describe("accepted with the webhooks on", () => {
     const held = { ...odd, metadata: { ...odd.metadata, finalizers: ["example.com/hold"] } };
     expect(await resources.create(held)).toMatchObject({ type: "accepted" });
     const { group, version, plural } = KINDS[kind];
-    const path = `/apis/${group}/${version}/namespaces/${world.namespace}/${plural}/odd`;
+    const path = `/apis/${group}/${version}/namespaces/${harness.namespace}/${plural}/odd`;
     const contentType = "application/merge-patch+json";
-    const patch = (body: object) => world.api.expect({ method: "PATCH", path, body, contentType });
+    const patch = (body: object) => harness.api.expect({ method: "PATCH", path, body, contentType });
     await patch({ metadata: { labels: { team: "data" } } });
     // The same spec as a change: from none, where there is one, and back.
     if (kind !== "FireboltInstance") {
       await patch({ spec: spec === undefined ? SMALLEST[kind] : null });
       await patch({ spec: spec ?? null });
     }
-    await world.api.expect({ method: "DELETE", path });
+    await harness.api.expect({ method: "DELETE", path });
     await patch({ metadata: { finalizers: null } });
-    expect((await world.api.send({ path })).status).toBe(404);
+    expect((await harness.api.send({ path })).status).toBe(404);
   });
 });

@@ -8,7 +8,13 @@ import { type EngineHistory, watchEngineHistory } from "../engine/support/histor
 import { brokenInvariants } from "../engine/support/invariants.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { withAccessLog } from "./support/access-log.ts";
-import { createEngine, editEngine, openWorld, settled, type World } from "./support/cluster-harness.ts";
+import {
+  type ClusterHarness,
+  createEngine,
+  editEngine,
+  openClusterHarness,
+  settled,
+} from "./support/cluster-harness.ts";
 import { recordFigures } from "./support/figures.ts";
 import { firstValue, startLoad } from "./support/load.ts";
 import { describeFailures } from "./support/load-tally.ts";
@@ -19,18 +25,18 @@ const LONG_MS = 45_000;
 /** What it takes to look at what is there while the query runs. */
 const LOOK_MS = 5_000;
 
-let world: World;
+let harness: ClusterHarness;
 let history: EngineHistory;
 
 beforeAll(async () => {
-  world = await openWorld();
-  history = await watchEngineHistory(world.cluster.client, NAMESPACE);
+  harness = await openClusterHarness();
+  history = await watchEngineHistory(harness.cluster.client, NAMESPACE);
 });
 afterAll(async () => {
-  const { client, call } = world.cluster;
+  const { client, call } = harness.cluster;
   for (const { name } of CASES) await client.delete(FireboltEngine, { namespace: NAMESPACE, name }, call);
   await history[Symbol.asyncDispose]();
-  world[Symbol.dispose]();
+  harness[Symbol.dispose]();
 });
 
 const CASES = [
@@ -44,39 +50,39 @@ const phasesOf = (name: string): readonly (string | undefined)[] =>
 test.concurrent.each(CASES)(
   "drain-check-off: $spec rolls without waiting, and cuts nothing",
   async ({ name, spec }) => {
-    await createEngine(world, name, { replicas: 1, ...spec });
-    const load = startLoad({ gateway: world.gateway, engine: name, perSecond: 30, longEveryMs: 0 });
+    await createEngine(harness, name, { replicas: 1, ...spec });
+    const load = startLoad({ gateway: harness.gateway, engine: name, perSecond: 30, longEveryMs: 0 });
     let answered = false;
     const queriedMs = performance.now();
-    const long = query({ gateway: world.gateway, engine: name, sql: `SELECT sleep(${LONG_MS})` }).finally(() => {
+    const long = query({ gateway: harness.gateway, engine: name, sql: `SELECT sleep(${LONG_MS})` }).finally(() => {
       answered = true;
     });
     // Sent before the roll begins, on the generation that it replaces.
     await eventually(() => load.tally.succeeded > 30);
     const startedMs = performance.now();
     load.phase("rolling");
-    const image = world.context.nextEngineImage;
-    await editEngine(world, name, { template: { spec: { containers: [{ name: "engine", image }] } } });
-    await settled(world, name, { generation: 1 });
+    const image = harness.context.nextEngineImage;
+    await editEngine(harness, name, { template: { spec: { containers: [{ name: "engine", image }] } } });
+    await settled(harness, name, { generation: 1 });
     const rollMs = performance.now() - startedMs;
     load.phase("rolled");
     // The roll is over while the query is still running: nobody waited for it. That can be seen unless the machine took longer than the query.
     if (performance.now() - queriedMs < LONG_MS - LOOK_MS) {
       expect(answered).toBe(false);
-      const old = await world.cluster.client.find(statefulSets, { namespace: NAMESPACE, name: `${name}-g0` });
+      const old = await harness.cluster.client.find(statefulSets, { namespace: NAMESPACE, name: `${name}-g0` });
       expect(old?.metadata?.deletionTimestamp, "the old StatefulSet ends").toBeDefined();
     }
     // As soon as the node's Services have heard of the switch: until then the old pod answers, which is still there.
     await eventually(async () => {
-      const [row = []] = await queryRows({ gateway: world.gateway, engine: name, sql: "SELECT whoami()" });
+      const [row = []] = await queryRows({ gateway: harness.gateway, engine: name, sql: "SELECT whoami()" });
       expect(row[1]).toBe("1");
     });
 
     const answer = await long;
     expect(firstValue(answer.body), answer.body).toBe(LONG_MS);
     const figures = await load.stop();
-    recordFigures(world.context.figures, name, { ...figures, rolls: 1, rollSeconds: Math.round(rollMs / 1000) });
-    const source = { api: world.api, namespace: NAMESPACE, instance: INSTANCE };
+    recordFigures(harness.context.figures, name, { ...figures, rolls: 1, rollSeconds: Math.round(rollMs / 1000) });
+    const source = { api: harness.api, namespace: NAMESPACE, instance: INSTANCE };
     const failures = await withAccessLog(source, load.tally.failures);
     expect(failures.length, describeFailures(failures)).toBe(0);
     const phases = phasesOf(name);
@@ -84,7 +90,7 @@ test.concurrent.each(CASES)(
     expect(phases).not.toContain("draining");
     await eventually(async () => {
       expect(
-        await world.cluster.client.find(statefulSets, { namespace: NAMESPACE, name: `${name}-g0` }),
+        await harness.cluster.client.find(statefulSets, { namespace: NAMESPACE, name: `${name}-g0` }),
       ).toBeUndefined();
     });
     expect(brokenInvariants(history)).toEqual([]);

@@ -11,7 +11,7 @@ import { configMaps, pods } from "../../src/engine/cluster/kinds.ts";
 import { KINDS } from "../../src/instance/cluster/kinds.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { withAccessLog } from "./support/access-log.ts";
-import { openWorld, podsOf, settled, type World } from "./support/cluster-harness.ts";
+import { type ClusterHarness, openClusterHarness, podsOf, settled } from "./support/cluster-harness.ts";
 import { recordFigures } from "./support/figures.ts";
 import { type Load, startLoad } from "./support/load.ts";
 import { describeFailures } from "./support/load-tally.ts";
@@ -24,7 +24,7 @@ const OUTAGE_MS = 6_000;
 const QUERIES_AFTER = 300;
 const DATABASE_POD = `${INSTANCE}-metadata-pg-0`;
 
-let world: World;
+let harness: ClusterHarness;
 let load: Load;
 let generation: number | undefined;
 /** Of engines and gateways: no fault may cost one of them its place. */
@@ -33,8 +33,8 @@ let faults = 0;
 
 const serving = async (): Promise<readonly string[]> => {
   const found = [
-    ...(await podsOf(world, `${LABEL.engine}=${ENGINE}`)),
-    ...(await podsOf(world, `${LABEL.instance}=${INSTANCE},${LABEL.component}=gateway`)),
+    ...(await podsOf(harness, `${LABEL.engine}=${ENGINE}`)),
+    ...(await podsOf(harness, `${LABEL.instance}=${INSTANCE},${LABEL.component}=gateway`)),
   ];
   return found.map(({ metadata, status }) => {
     const restarts = status?.containerStatuses?.map(({ restartCount }) => restartCount).join("+");
@@ -43,10 +43,10 @@ const serving = async (): Promise<readonly string[]> => {
 };
 
 beforeAll(async () => {
-  world = await openWorld();
-  generation = (await settled(world, ENGINE)).status?.currentGeneration;
+  harness = await openClusterHarness();
+  generation = (await settled(harness, ENGINE)).status?.currentGeneration;
   servingPods = await serving();
-  load = startLoad({ gateway: world.gateway, engine: ENGINE, perSecond: 60, longEveryMs: 2_000 });
+  load = startLoad({ gateway: harness.gateway, engine: ENGINE, perSecond: 60, longEveryMs: 2_000 });
 });
 
 /** Whatever the fault was: the platform is whole, on the same pods and the same generation, and the operator repairs things. */
@@ -54,8 +54,8 @@ afterEach(async () => {
   faults += 1;
   const { succeeded } = load.tally;
   await eventually(() => load.tally.succeeded > succeeded + QUERIES_AFTER, { timeoutMs: 150_000 });
-  await waitUntilReady(world.cluster, { instances: [INSTANCE], engines: [ENGINE], timeoutMs: 240_000 });
-  const engine = await settled(world, ENGINE);
+  await waitUntilReady(harness.cluster, { instances: [INSTANCE], engines: [ENGINE], timeoutMs: 240_000 });
+  const engine = await settled(harness, ENGINE);
   expect(engine.status?.currentGeneration).toBe(generation);
   expect(await serving()).toEqual(servingPods);
   await expectRepair(`${ENGINE}-g${generation}-config`);
@@ -64,17 +64,17 @@ afterEach(async () => {
 
 afterAll(async () => {
   const figures = await load.stop();
-  recordFigures(world.context.figures, "node-faults", { ...figures, faults });
-  const source = { api: world.api, namespace: NAMESPACE, instance: INSTANCE };
+  recordFigures(harness.context.figures, "node-faults", { ...figures, faults });
+  const source = { api: harness.api, namespace: NAMESPACE, instance: INSTANCE };
   const failures = await withAccessLog(source, load.tally.failures);
-  world[Symbol.dispose]();
+  harness[Symbol.dispose]();
   expect(failures.length, describeFailures(failures)).toBe(0);
   expect(figures.sent).toBe(figures.succeeded);
 });
 
 /** The operator sees the loss of an object and makes it again. */
 async function expectRepair(name: string): Promise<void> {
-  const { client, call } = world.cluster;
+  const { client, call } = harness.cluster;
   const key = { namespace: NAMESPACE, name };
   const { metadata } = await client.get(configMaps, key, call);
   await client.delete(configMaps, key, call);
@@ -90,7 +90,7 @@ async function expectRepair(name: string): Promise<void> {
 
 const cause = (fault: Fault): Promise<void> => {
   load.phase(fault);
-  return causeFault(world.context.controlSocket, fault);
+  return causeFault(harness.context.controlSocket, fault);
 };
 
 test("the kubelet is started again", async () => {
@@ -109,7 +109,7 @@ test("etcd is started again", async () => {
 
 /** What the metadata service keeps, without the count of its own starts. */
 async function readAccounts(): Promise<unknown> {
-  const { client, call } = world.cluster;
+  const { client, call } = harness.cluster;
   const key = { namespace: NAMESPACE, name: credentialsSecretName(INSTANCE) };
   const { data = {} } = await client.get(KINDS.Secret, key, call);
   const text = (name: string): string => Buffer.from(data[name] ?? "", "base64").toString();
@@ -131,7 +131,7 @@ async function readAccounts(): Promise<unknown> {
 
 test("the pod of the database is deleted, and nothing of its data is lost", async () => {
   load.phase("PostgreSQL deleted");
-  const { client, call } = world.cluster;
+  const { client, call } = harness.cluster;
   const accounts = await readAccounts();
   expect(accounts).toHaveLength(1);
   await client.delete(pods, { namespace: NAMESPACE, name: DATABASE_POD }, call);
@@ -140,7 +140,7 @@ test("the pod of the database is deleted, and nothing of its data is lost", asyn
 
 test("the operator is uninstalled and installed again, and takes over what it finds", async () => {
   load.phase("operator uninstalled");
-  const { kubeconfig, images } = world.context;
+  const { kubeconfig, images } = harness.context;
   await uninstallOperator({ kubeconfig });
   load.phase("no operator");
   await sleep(OUTAGE_MS);

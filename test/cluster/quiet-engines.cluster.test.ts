@@ -15,7 +15,14 @@ import { type EngineHistory, watchEngineHistory } from "../engine/support/histor
 import { brokenInvariants } from "../engine/support/invariants.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { withAccessLog } from "./support/access-log.ts";
-import { createEngine, editEngine, gatewayOf, openWorld, settled, type World } from "./support/cluster-harness.ts";
+import {
+  type ClusterHarness,
+  createEngine,
+  editEngine,
+  gatewayOf,
+  openClusterHarness,
+  settled,
+} from "./support/cluster-harness.ts";
 import { judgeDrains } from "./support/drain-invariants.ts";
 import { type EngineReports, followEngineReports } from "./support/engine-reports.ts";
 import { recordFigures } from "./support/figures.ts";
@@ -87,7 +94,7 @@ const isWoken = ({ spec }: Scenario): boolean => "autoStop" in spec;
 
 const resolver = new Resolver({ timeout: 1_000, tries: 1 });
 resolver.setServers([NODE_ADDRESS]);
-let world: World;
+let harness: ClusterHarness;
 let history: EngineHistory;
 let reports: EngineReports;
 let gateways: ReadonlyMap<string, string>;
@@ -99,35 +106,35 @@ const tell = (line: string): void => {
 };
 
 const upgradeOperator = (values: object): Promise<void> => {
-  const { kubeconfig, images } = world.context;
+  const { kubeconfig, images } = harness.context;
   return installCharts({ kubeconfig, images, values: { ...values } });
 };
 
 beforeAll(async () => {
-  world = await openWorld();
-  history = await watchEngineHistory(world.cluster.client, NAMESPACE);
-  reports = followEngineReports(world.context.folder, NAMESPACE);
-  await causeFault(world.context.controlSocket, "cache-names");
+  harness = await openClusterHarness();
+  history = await watchEngineHistory(harness.cluster.client, NAMESPACE);
+  reports = followEngineReports(harness.context.folder, NAMESPACE);
+  await causeFault(harness.context.controlSocket, "cache-names");
   const { controllers: _, ...defaults } = OPERATOR_VALUES;
   await upgradeOperator(defaults);
-  await applyManifests(world.cluster, [instanceManifest(PLAIN, { gateway: { template: OWN_IDENTITY } })]);
-  await waitUntilReady(world.cluster, { instances: [PLAIN], engines: [] });
-  const plain = await gatewayOf(world.cluster, { namespace: NAMESPACE, instance: PLAIN });
+  await applyManifests(harness.cluster, [instanceManifest(PLAIN, { gateway: { template: OWN_IDENTITY } })]);
+  await waitUntilReady(harness.cluster, { instances: [PLAIN], engines: [] });
+  const plain = await gatewayOf(harness.cluster, { namespace: NAMESPACE, instance: PLAIN });
   gateways = new Map([
-    [INSTANCE, world.gateway],
+    [INSTANCE, harness.gateway],
     [PLAIN, plain],
   ]);
 }, 600_000);
 afterAll(async () => {
   // First what other files rely on.
-  await causeFault(world.context.controlSocket, "cache-no-names");
+  await causeFault(harness.context.controlSocket, "cache-no-names");
   await upgradeOperator(OPERATOR_VALUES);
   await reports[Symbol.asyncDispose]();
   await history[Symbol.asyncDispose]();
-  const { client, call } = world.cluster;
+  const { client, call } = harness.cluster;
   for (const { name } of SCENARIOS) await client.delete(FireboltEngine, { namespace: NAMESPACE, name }, call);
   await client.delete(FireboltInstance, { namespace: NAMESPACE, name: PLAIN }, call);
-  world[Symbol.dispose]();
+  harness[Symbol.dispose]();
 });
 
 /** Resolves when the name server has just cached the addresses of the engine's Service. */
@@ -182,7 +189,7 @@ async function runRound(scenario: Scenario, plan: readonly PlannedQuery[], round
   await untilCached(name, FRESH_SECONDS);
   const replaced = selected(name) ?? "";
   const annotations = { "e2e.firebolt.io/round": String(round) };
-  await editEngine(world, name, change === "stop" ? { replicas: 0 } : { template: { metadata: { annotations } } });
+  await editEngine(harness, name, change === "stop" ? { replicas: 0 } : { template: { metadata: { annotations } } });
   const switchedMs = await untilSwitched(name, replaced);
   const phase = `${change}-${round}`;
   const answers = await sendPlanned(plan, { gateway: gatewayFor(scenario), engine: name, phase, switchedMs });
@@ -190,13 +197,13 @@ async function runRound(scenario: Scenario, plan: readonly PlannedQuery[], round
   tell(`${name} ${phase}: ${answers.length} sent, ${lost.length} lost`);
   if (change === "stop") await restart(scenario);
   const generation = Number(replaced) + (isWoken(scenario) ? 0 : 1);
-  await settled(world, name, { generation, timeoutMs: 240_000 });
+  await settled(harness, name, { generation, timeoutMs: 240_000 });
   return answers.map((answer): Answered => ({ ...answer, replaced, scenario }));
 }
 
 /** As soon as it has stopped; one that was woken meanwhile runs again. */
 async function restart(scenario: Scenario): Promise<void> {
-  const { client, call } = world.cluster;
+  const { client, call } = harness.cluster;
   const { name } = scenario;
   await eventually(
     async () => {
@@ -205,11 +212,11 @@ async function restart(scenario: Scenario): Promise<void> {
     },
     { timeoutMs: 240_000, describe: `the end of the stop of ${name}` },
   );
-  await editEngine(world, name, { replicas: 1 });
+  await editEngine(harness, name, { replicas: 1 });
 }
 
 async function run(scenario: Scenario): Promise<readonly Answered[]> {
-  await createEngine(world, scenario.name, { replicas: 1, instanceRef: scenario.instance, ...scenario.spec });
+  await createEngine(harness, scenario.name, { replicas: 1, instanceRef: scenario.instance, ...scenario.spec });
   const answers: Answered[] = [];
   for (const [round, plan] of scenario.rounds.entries()) answers.push(...(await runRound(scenario, plan, round)));
   return answers;
@@ -223,7 +230,7 @@ test("no-query-lost, drained-before-deleted: idle engines roll and stop while na
   const stale = answers.filter((one) => !isWoken(one.scenario) && generationOf(one, all) === one.replaced);
   const late = stale.filter(({ sentAfterMs }) => sentAfterMs > GATEWAY_REFRESH_MS);
   const rounds = SCENARIOS.flatMap((scenario) => scenario.rounds).length;
-  recordFigures(world.context.figures, "quiet-engines", {
+  recordFigures(harness.context.figures, "quiet-engines", {
     sent: answers.length,
     failed: failed.length,
     rolls: rounds,
@@ -233,7 +240,7 @@ test("no-query-lost, drained-before-deleted: idle engines roll and stop while na
   });
   let failures: readonly Failure[] = failed;
   for (const instance of gateways.keys())
-    failures = await withAccessLog({ api: world.api, namespace: NAMESPACE, instance }, failures);
+    failures = await withAccessLog({ api: harness.api, namespace: NAMESPACE, instance }, failures);
   expect(failures.length, describeFailures(failures)).toBe(0);
   // Otherwise nothing was proved: no gateway used an old address, or none for longer than it would without a cache.
   for (const change of ["roll", "stop"]) {

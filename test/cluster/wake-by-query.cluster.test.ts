@@ -7,7 +7,14 @@ import { watchEngineHistory } from "../engine/support/history.ts";
 import { brokenInvariants } from "../engine/support/invariants.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { withAccessLog } from "./support/access-log.ts";
-import { createEngine, editEngine, openWorld, podsOf, settled, type World } from "./support/cluster-harness.ts";
+import {
+  type ClusterHarness,
+  createEngine,
+  editEngine,
+  openClusterHarness,
+  podsOf,
+  settled,
+} from "./support/cluster-harness.ts";
 import { recordFigures } from "./support/figures.ts";
 import { startLoad } from "./support/load.ts";
 import { describeFailures } from "./support/load-tally.ts";
@@ -17,17 +24,18 @@ const NAME = "sleepy";
 const IDLE_SECONDS = 6;
 const CLIENTS = 100;
 
-let world: World;
+let harness: ClusterHarness;
 
 beforeAll(async () => {
-  world = await openWorld();
+  harness = await openClusterHarness();
 });
 afterAll(async () => {
-  await world.cluster.client.delete(FireboltEngine, { namespace: NAMESPACE, name: NAME }, world.cluster.call);
-  world[Symbol.dispose]();
+  await harness.cluster.client.delete(FireboltEngine, { namespace: NAMESPACE, name: NAME }, harness.cluster.call);
+  harness[Symbol.dispose]();
 });
 
-const read = () => world.cluster.client.get(FireboltEngine, { namespace: NAMESPACE, name: NAME }, world.cluster.call);
+const read = () =>
+  harness.cluster.client.get(FireboltEngine, { namespace: NAMESPACE, name: NAME }, harness.cluster.call);
 
 /** Stopped by the operator, with no pod left. The reason follows the phase: the write that ends the stop still says why it began. */
 async function untilAsleep(): Promise<FireboltEngine> {
@@ -36,7 +44,7 @@ async function untilAsleep(): Promise<FireboltEngine> {
       const engine = await read();
       const status = { phase: "stopped", autoStopReason: "Stopped" };
       expect(engine).toMatchObject({ spec: { replicas: 0 }, status });
-      expect(await podsOf(world, `${LABEL.engine}=${NAME}`)).toEqual([]);
+      expect(await podsOf(harness, `${LABEL.engine}=${NAME}`)).toEqual([]);
       return engine;
     },
     { timeoutMs: 200_000, describe: "an engine that is stopped" },
@@ -44,28 +52,28 @@ async function untilAsleep(): Promise<FireboltEngine> {
 }
 
 test(`idle-for-its-time, query-held-and-answered: an idle engine stops, and ${CLIENTS} first queries at once wake it and are answered`, async () => {
-  await using history = await watchEngineHistory(world.cluster.client, NAMESPACE);
+  await using history = await watchEngineHistory(harness.cluster.client, NAMESPACE);
   const autoStop = { enabled: true, activeReplicas: 1, idleTimeout: `${IDLE_SECONDS}s`, pollInterval: "1s" };
-  await createEngine(world, NAME, { replicas: 1, autoStop });
+  await createEngine(harness, NAME, { replicas: 1, autoStop });
   const idleMs = performance.now();
   const stopped = await untilAsleep();
   const asleepSeconds = Math.round((performance.now() - idleMs) / 1000);
   // Once woken it must not go to sleep again before it has been looked at.
-  await editEngine(world, NAME, { autoStop: { idleTimeout: "10m" } });
+  await editEngine(harness, NAME, { autoStop: { idleTimeout: "10m" } });
 
   // All within a moment, then nothing more.
   const burst = { perSecond: 10_000, longEveryMs: 0, limit: CLIENTS };
-  const load = startLoad({ gateway: world.gateway, engine: NAME, ...burst });
+  const load = startLoad({ gateway: harness.gateway, engine: NAME, ...burst });
   load.phase("first queries");
   await eventually(() => load.tally.sent === CLIENTS);
   const figures = await load.stop();
-  recordFigures(world.context.figures, "wake-by-query", { ...figures, clients: CLIENTS, asleepSeconds });
-  const source = { api: world.api, namespace: NAMESPACE, instance: INSTANCE };
+  recordFigures(harness.context.figures, "wake-by-query", { ...figures, clients: CLIENTS, asleepSeconds });
+  const source = { api: harness.api, namespace: NAMESPACE, instance: INSTANCE };
   const failures = await withAccessLog(source, load.tally.failures);
   expect(failures.length, describeFailures(failures)).toBe(0);
   // They waited for the engine to start: nobody was answered by something that was still there.
   expect(figures.mostAtOnce).toBe(CLIENTS);
-  const woken = await settled(world, NAME);
+  const woken = await settled(harness, NAME);
   expect(woken.spec?.replicas).toBe(1);
   expect(woken.status?.currentGeneration).toBe((stopped.status?.currentGeneration ?? 0) + 1);
   expect(brokenInvariants(history)).toEqual([]);

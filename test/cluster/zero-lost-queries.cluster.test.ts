@@ -9,7 +9,7 @@ import { watchEngineHistory } from "../engine/support/history.ts";
 import { brokenInvariants } from "../engine/support/invariants.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { withAccessLog } from "./support/access-log.ts";
-import { edit, editEngine, openWorld, settled, type World } from "./support/cluster-harness.ts";
+import { type ClusterHarness, edit, editEngine, openClusterHarness, settled } from "./support/cluster-harness.ts";
 import { judgeDrains } from "./support/drain-invariants.ts";
 import { type EngineReports, followEngineReports } from "./support/engine-reports.ts";
 import { recordFigures } from "./support/figures.ts";
@@ -24,12 +24,12 @@ const GATEWAY_ROLLS_AT = 4;
 const OUTLASTED_AT: readonly number[] = [1, 3, 7];
 const OUTLASTING_MS = 80_000;
 
-let world: World;
+let harness: ClusterHarness;
 
 beforeAll(async () => {
-  world = await openWorld();
+  harness = await openClusterHarness();
 });
-afterAll(() => world?.[Symbol.dispose]());
+afterAll(() => harness?.[Symbol.dispose]());
 
 interface Roll {
   readonly name: string;
@@ -41,21 +41,21 @@ const tell = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
-const engine = (name: string, spec: object): Roll => ({ name, edit: () => editEngine(world, ENGINE, spec) });
+const engine = (name: string, spec: object): Roll => ({ name, edit: () => editEngine(harness, ENGINE, spec) });
 const image = (reference: string): object => ({
   template: { spec: { containers: [{ name: "engine", image: reference }] } },
 });
 const classEdit = (round: string): Roll => ({
   name: `class edit ${round}`,
   edit: () =>
-    edit(world, FireboltEngineClass, {
+    edit(harness, FireboltEngineClass, {
       name: CLASS,
       spec: { template: { metadata: { annotations: { "e2e.firebolt.io/round": round } } } },
     }),
 });
 
 const rolls = (): readonly Roll[] => {
-  const { images, nextEngineImage } = world.context;
+  const { images, nextEngineImage } = harness.context;
   const engineImage = images.find(({ name }) => name === "engine")?.reference ?? "";
   return [
     engine("image", image(nextEngineImage)),
@@ -79,7 +79,7 @@ async function answeredBy(generation: number): Promise<void> {
   const answer = await eventually(
     async () => {
       const sql = "SELECT whoami()";
-      const [outcome] = await Promise.allSettled([queryRows({ gateway: world.gateway, engine: ENGINE, sql })]);
+      const [outcome] = await Promise.allSettled([queryRows({ gateway: harness.gateway, engine: ENGINE, sql })]);
       const isOlder = outcome.status === "fulfilled" && outcome.value[0]?.[1] !== String(generation);
       return isOlder ? false : outcome;
     },
@@ -98,9 +98,9 @@ async function sendOutlasting(load: Load, reports: EngineReports): Promise<void>
 
 /** A new pod for every pod of the gateway; resolves when no pod of the old kind serves any more. */
 async function rollGateway(): Promise<void> {
-  const { client, call } = world.cluster;
+  const { client, call } = harness.cluster;
   const template = { metadata: { annotations: { "e2e.firebolt.io/rolled": String(Date.now()) } } };
-  await edit(world, FireboltInstance, { name: INSTANCE, spec: { gateway: { template } } });
+  await edit(harness, FireboltInstance, { name: INSTANCE, spec: { gateway: { template } } });
   await eventually(
     async () => {
       const name = `${INSTANCE}-gateway`;
@@ -114,12 +114,12 @@ async function rollGateway(): Promise<void> {
 }
 
 test("no-query-lost, drained-before-deleted, image-changed, scaled-up, scaled-down, class-template-edited: ten rolls, a new gateway and an operator killed every ten seconds lose no query", async () => {
-  await using history = await watchEngineHistory(world.cluster.client, NAMESPACE);
-  await using reports = followEngineReports(world.context.folder, NAMESPACE);
-  const before = await settled(world, ENGINE);
+  await using history = await watchEngineHistory(harness.cluster.client, NAMESPACE);
+  await using reports = followEngineReports(harness.context.folder, NAMESPACE);
+  const before = await settled(harness, ENGINE);
   const first = before.status?.activeGeneration ?? 0;
-  const load = startLoad({ gateway: world.gateway, engine: ENGINE, perSecond: 205, longEveryMs: 2_000 });
-  const killer = startOperatorKiller(world.api, KILL_EVERY_MS);
+  const load = startLoad({ gateway: harness.gateway, engine: ENGINE, perSecond: 205, longEveryMs: 2_000 });
+  const killer = startOperatorKiller(harness.api, KILL_EVERY_MS);
   const rollSeconds: number[] = [];
   let gatewayRoll = Promise.resolve();
   let figures: LoadFigures;
@@ -131,7 +131,7 @@ test("no-query-lost, drained-before-deleted, image-changed, scaled-up, scaled-do
       if (OUTLASTED_AT.includes(index)) await sendOutlasting(load, reports);
       const generation = first + index + 1;
       await roll.edit();
-      await settled(world, ENGINE, { generation, timeoutMs: 480_000 });
+      await settled(harness, ENGINE, { generation, timeoutMs: 480_000 });
       rollSeconds.push(Math.round((performance.now() - startedMs) / 1000));
       tell(
         `roll ${index + 1}, ${roll.name}: ${rollSeconds.at(-1)} s; ${load.tally.sent} sent, ${killer.kills()} kills`,
@@ -143,7 +143,7 @@ test("no-query-lost, drained-before-deleted, image-changed, scaled-up, scaled-do
   } finally {
     await killer.stop();
     figures = await load.stop();
-    recordFigures(world.context.figures, "zero-lost-queries", {
+    recordFigures(harness.context.figures, "zero-lost-queries", {
       ...figures,
       rolls: rollSeconds.length,
       rollSeconds: rollSeconds.join(" "),
@@ -151,13 +151,13 @@ test("no-query-lost, drained-before-deleted, image-changed, scaled-up, scaled-do
       kills: killer.kills(),
     });
   }
-  const source = { api: world.api, namespace: NAMESPACE, instance: INSTANCE };
+  const source = { api: harness.api, namespace: NAMESPACE, instance: INSTANCE };
   const failures = await withAccessLog(source, load.tally.failures);
   expect(failures.length, describeFailures(failures)).toBe(0);
   expect(figures.sent).toBe(figures.succeeded + figures.failed);
   expect(figures.perSecond).toBeGreaterThanOrEqual(200);
   expect(killer.kills()).toBeGreaterThanOrEqual(Math.floor(figures.durationMs / KILL_EVERY_MS / 2));
-  const after = await settled(world, ENGINE);
+  const after = await settled(harness, ENGINE);
   // Not one generation more than there were edits, however often the operator began anew.
   expect(after.status?.currentGeneration).toBe(first + rolls().length);
   expect(brokenInvariants(history)).toEqual([]);

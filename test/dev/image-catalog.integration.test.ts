@@ -26,7 +26,7 @@ import { START_SCRIPT } from "../../src/engine/render/start-script.ts";
 import { renderPreStopCommand } from "../../src/gateway/pre-stop.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { renderEngineConfig } from "../harness/pods/stand-in-engine.ts";
-import { type ImageRoot, openImageRoot, type Surroundings } from "./support/image-root.ts";
+import { type ImageRoot, openImageRoot, type RunContext } from "./support/image-root.ts";
 import { checkHealth, metadataDocument, toXml } from "./support/stand-in-metadata.ts";
 
 const GAUGE = ENGINE_CONTRACT.gauges;
@@ -64,8 +64,8 @@ interface Run {
   readonly ended: Promise<unknown>;
 }
 
-function start(name: ImageName, command: readonly string[] | undefined, surroundings: Surroundings = {}): Run {
-  const child = root(name).run([], command, surroundings);
+function start(name: ImageName, command: readonly string[] | undefined, context: RunContext = {}): Run {
+  const child = root(name).run([], command, context);
   let said = "";
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding("utf8").on("data", (chunk: string) => (said += chunk));

@@ -9,7 +9,7 @@ import { withServer } from "../../dev/playground/sandbox-target.ts";
 import { stringOf } from "../../dev/sandbox/calls.ts";
 import { openPortForward } from "../../dev/sandbox/port-forwards.ts";
 import { startSandboxedProcess } from "../../dev/sandbox/sandboxed-process.ts";
-import { openPlaygroundLab } from "./support/playground-harness.ts";
+import { openPlaygroundHarness } from "./support/playground-harness.ts";
 
 const UP_MS = 300_000;
 const IMAGES: readonly string[] = ["operator", "engine", "metadata", "envoy", "postgres"];
@@ -66,28 +66,28 @@ describe.runIf(process.getuid?.() === 0 || process.env["CI"] !== undefined)("on 
   afterAll(() => stack.disposeAsync());
 
   test("--context --check: 50 queries by port-forward, and the cluster is as it was", async () => {
-    await using lab = openPlaygroundLab();
+    await using harness = openPlaygroundHarness();
     const before = await Promise.all(PLACES.map(names));
     const references = images
       .filter(({ name }) => IMAGES.includes(name))
       .map(({ name, reference }) => `--image-${name}=${reference}`);
     const env = { KUBECONFIG: kubeconfig };
-    const run = lab.npm(["start", "--", "--check", "--context", "local", "--namespace", "trial", ...references], {
+    const run = harness.npm(["start", "--", "--check", "--context", "local", "--namespace", "trial", ...references], {
       env,
     });
     expect(await run.exit, run.stderr()).toBe(0);
     expect(run.report()).toMatchObject({ ok: true, mode: "existing", queriesSent: 50, queriesFailed: 0, failures: [] });
     expect(await Promise.all(PLACES.map(names))).toEqual(before);
-    await lab.untilNothingIsLeft();
+    await harness.untilNothingIsLeft();
   });
 
   test("a namespace that is somebody's is not touched", async () => {
-    await using lab = openPlaygroundLab();
+    await using harness = openPlaygroundHarness();
     const args = ["start", "--", "--check", "--context", "local", "--namespace", "default"];
-    const run = lab.npm(args, { env: { KUBECONFIG: kubeconfig } });
+    const run = harness.npm(args, { env: { KUBECONFIG: kubeconfig } });
     expect(await run.exit).toBe(1);
     expect(run.stderr()).toContain("namespace default exists already in that cluster");
     expect(await names(NAMESPACES)).toContain("default");
-    await lab.untilNothingIsLeft();
+    await harness.untilNothingIsLeft();
   });
 });

@@ -4,34 +4,34 @@ import { execFileSync } from "node:child_process";
 import { renderKubeconfig } from "@firebolt-operator/kube/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { queryRows } from "../../dev/deploy/query.ts";
-import { openPlaygroundLab, type PlaygroundLab } from "./support/playground-harness.ts";
+import { openPlaygroundHarness, type PlaygroundHarness } from "./support/playground-harness.ts";
 
 const UP_MS = 200_000;
 const UP = "Ctrl-C here";
 
-let lab: PlaygroundLab;
+let harness: PlaygroundHarness;
 beforeEach(() => {
-  lab = openPlaygroundLab();
+  harness = openPlaygroundHarness();
 });
-afterEach(() => lab[Symbol.asyncDispose]());
+afterEach(() => harness[Symbol.asyncDispose]());
 
 function gatewayOf(text: string): string {
   return /the gateway is at (\S+)/.exec(text)?.[1] ?? "";
 }
 
 test("--simulated --check: 50 queries, one line of JSON, nothing left", async () => {
-  const run = lab.npm(["start", "--", "--simulated", "--check"]);
+  const run = harness.npm(["start", "--", "--simulated", "--check"]);
   expect(await run.exit, run.stderr()).toBe(0);
   expect(run.report()).toMatchObject({ ok: true, mode: "simulated", queriesSent: 50, queriesFailed: 0, failures: [] });
   expect(run.report()).not.toHaveProperty("fallback");
   expect(run.stderr()).toContain("PODS ARE SIMULATED");
-  await lab.untilNothingIsLeft();
+  await harness.untilNothingIsLeft();
 });
 
 test("without root it falls back to simulated pods and says why", async () => {
   // Another user in a user namespace of its own: no rights over the machine, the same files.
   const launcher = ["unshare", "--user", "--map-user=1000", "--map-group=1000", "--"];
-  const run = lab.npm(["start", "--", "--check"], { launcher });
+  const run = harness.npm(["start", "--", "--check"], { launcher });
   expect(await run.exit, run.stderr()).toBe(0);
   expect(run.report()).toMatchObject({
     ok: true,
@@ -40,11 +40,11 @@ test("without root it falls back to simulated pods and says why", async () => {
     queriesFailed: 0,
   });
   expect(run.stderr()).toContain("PODS ARE SIMULATED: a local cluster needs root");
-  await lab.untilNothingIsLeft();
+  await harness.untilNothingIsLeft();
 });
 
 test("what is printed works in another terminal; a second start is refused; npm run stop ends the first", async () => {
-  const run = lab.npm(["start", "--", "--simulated"]);
+  const run = harness.npm(["start", "--", "--simulated"]);
   const text = await run.said(UP, UP_MS);
   const exported = (name: string): string => new RegExp(`export ${name}=(\\S+)`).exec(text)?.[1] ?? "";
   const path = exported("PATH").replace(":$PATH", "");
@@ -70,57 +70,57 @@ test("what is printed works in another terminal; a second start is refused; npm 
   expect(kubectl("-n", "analytics", "logs", "deploy/lakeside-gateway", "-c", "wake-agent")).toContain('"level":"info"');
   expect(kubectl("-n", "analytics", "logs", "deploy/lakeside-metadata")).toContain("nothing runs in this container");
 
-  const second = lab.npm(["start", "--", "--simulated"]);
+  const second = harness.npm(["start", "--", "--simulated"]);
   expect(await second.exit).toBe(1);
-  expect(second.stderr()).toContain(`a playground is running already (process ${lab.state()?.pid}`);
+  expect(second.stderr()).toContain(`a playground is running already (process ${harness.state()?.pid}`);
 
-  const stop = lab.npm(["run", "stop"]);
+  const stop = harness.npm(["run", "stop"]);
   expect(await stop.exit, stop.stderr()).toBe(0);
   expect(stop.stderr()).toContain("stopped after");
   expect(await run.exit, run.stderr()).toBe(0);
-  await lab.untilNothingIsLeft();
+  await harness.untilNothingIsLeft();
 });
 
 test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
   "%s in the middle of the start leaves nothing behind",
   async (signal) => {
-    const run = lab.npm(["start", "--", "--simulated"]);
+    const run = harness.npm(["start", "--", "--simulated"]);
     await run.said("starting kube-apiserver", UP_MS);
     process.kill(-(run.child.pid ?? 0), signal);
     await run.exit;
-    await lab.untilNothingIsLeft();
+    await harness.untilNothingIsLeft();
     expect(run.stderr()).toContain("stopping …");
   },
 );
 
 test("killed, it takes its processes with it, and npm run stop removes the rest", async () => {
-  const run = lab.npm(["start", "--", "--simulated"]);
+  const run = harness.npm(["start", "--", "--simulated"]);
   await run.said(UP, UP_MS);
-  const state = lab.state();
+  const state = harness.state();
   if (state === undefined) throw new Error("a running playground has no state file");
   process.kill(state.pid, "SIGKILL");
   await run.exit;
-  const stop = lab.npm(["run", "stop"]);
+  const stop = harness.npm(["run", "stop"]);
   expect(await stop.exit, stop.stderr()).toBe(0);
   expect(stop.stderr()).toContain(`cleaning up after a playground that was killed: ${state.folder}`);
-  await lab.untilNothingIsLeft();
+  await harness.untilNothingIsLeft();
 });
 
 test.each([
   { args: ["--fly"], want: "Unknown option '--fly'" },
   { args: ["--image-engine", "a:1"], want: "--image-engine can be used with --context only" },
 ])("$args is refused with 2 before anything is started", async ({ args, want }) => {
-  const run = lab.npm(["start", "--", ...args]);
+  const run = harness.npm(["start", "--", ...args]);
   expect(await run.exit).toBe(2);
   expect(run.stderr()).toContain(want);
-  await lab.untilNothingIsLeft();
+  await harness.untilNothingIsLeft();
 });
 
 test("--help explains and starts nothing; npm run stop without a playground is content", async () => {
-  const help = lab.npm(["start", "--", "--help"]);
+  const help = harness.npm(["start", "--", "--help"]);
   expect(await help.exit).toBe(0);
   expect(help.stdout()).toContain("npm start -- --check");
-  const stop = lab.npm(["run", "stop"]);
+  const stop = harness.npm(["run", "stop"]);
   expect(await stop.exit).toBe(0);
   expect(stop.stderr()).toContain("no playground is running");
 });
@@ -128,9 +128,9 @@ test("--help explains and starts nothing; npm run stop without a playground is c
 test("a context that does not exist is named", async () => {
   const credentials = { type: "token", token: "t" } as const;
   const text = renderKubeconfig({ url: "https://127.0.0.1:1", ca: "", user: "me", credentials });
-  const KUBECONFIG = lab.write("kubeconfig", text);
-  const run = lab.npm(["start", "--", "--context", "nowhere"], { env: { KUBECONFIG } });
+  const KUBECONFIG = harness.write("kubeconfig", text);
+  const run = harness.npm(["start", "--", "--context", "nowhere"], { env: { KUBECONFIG } });
   expect(await run.exit).toBe(1);
   expect(run.stderr()).toMatch(/context "?nowhere/);
-  await lab.untilNothingIsLeft();
+  await harness.untilNothingIsLeft();
 });

@@ -5,19 +5,19 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { queryRows } from "../../dev/deploy/query.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
-import { openPlaygroundLab, type PlaygroundLab } from "./support/playground-harness.ts";
+import { openPlaygroundHarness, type PlaygroundHarness } from "./support/playground-harness.ts";
 
 const isRoot = process.getuid?.() === 0;
 const UP_MS = 280_000;
 
-let lab: PlaygroundLab;
+let harness: PlaygroundHarness;
 beforeEach(() => {
-  lab = openPlaygroundLab();
+  harness = openPlaygroundHarness();
 });
-afterEach(() => lab[Symbol.asyncDispose]());
+afterEach(() => harness[Symbol.asyncDispose]());
 
 test("--check brings a real cluster up, sends 50 queries and leaves nothing behind", async () => {
-  const run = lab.npm(["start", "--", "--check"]);
+  const run = harness.npm(["start", "--", "--check"]);
   expect(await run.exit, run.stderr()).toBe(0);
   const report = run.report();
   console.log(JSON.stringify(report));
@@ -30,14 +30,14 @@ test("--check brings a real cluster up, sends 50 queries and leaves nothing behi
     queriesFailed: 0,
     failures: [],
   });
-  expect(lab.clusters.size).toBe(isRoot ? 1 : 0);
-  await lab.untilNothingIsLeft();
+  expect(harness.clusters.size).toBe(isRoot ? 1 : 0);
+  await harness.untilNothingIsLeft();
 });
 
 test("the printed address goes on working when the gateway's Service gets another address", {
   timeout: 900_000,
 }, async () => {
-  const run = lab.npm(["start"]);
+  const run = harness.npm(["start"]);
   const text = await run.said("Ctrl-C here", UP_MS);
   const exported = (name: string): string => new RegExp(`export ${name}=(\\S+)`).exec(text)?.[1] ?? "";
   const env = { ...process.env, KUBECONFIG: exported("KUBECONFIG") };
@@ -59,15 +59,15 @@ test("the printed address goes on working when the gateway's Service gets anothe
     describe: "an answer at the printed address",
   });
   expect(text).toContain("No image of Firebolt is used");
-  expect(await lab.npm(["run", "stop"]).exit).toBe(0);
-  await lab.untilNothingIsLeft();
+  expect(await harness.npm(["run", "stop"]).exit).toBe(0);
+  await harness.untilNothingIsLeft();
 });
 
 test("a terminal that is closed in the middle of the start ends everything", async () => {
-  const run = lab.npm(["start"]);
+  const run = harness.npm(["start"]);
   await run.said("starting the", UP_MS);
   // As the kernel does when the terminal goes away: to the whole process group.
   process.kill(-(run.child.pid ?? 0), "SIGHUP");
   await run.exit;
-  await lab.untilNothingIsLeft();
+  await harness.untilNothingIsLeft();
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { recordFigures } from "../cluster/support/figures.ts";
 import { parseDocPage } from "./support/commands.ts";
-import { type DocDesk, setDesk } from "./support/doc-harness.ts";
+import { type DocHarness, openDocHarness } from "./support/doc-harness.ts";
 import { ROOT, RUN_PAGES } from "./support/pages.ts";
 import { runStep } from "./support/run-step.ts";
 import { openDocShell } from "./support/shell.ts";
@@ -19,19 +19,19 @@ kubectl -n analytics wait pods --all --for=delete --timeout=120s &&
 kubectl delete namespace analytics --ignore-not-found --timeout=120s`;
 const OPERATOR = "kubectl -n firebolt-operator";
 
-let desk: DocDesk;
+let harness: DocHarness;
 let managers: string;
 const figures = { pages: 0, commands: 0, notTested: 0, seconds: 0 };
 
 async function quietly(script: string): Promise<string> {
-  await using shell = openDocShell(desk);
+  await using shell = openDocShell(harness);
   const { printed, code } = await shell.run(script, 300_000);
   if (code !== 0) throw new Error(`ended with ${code}: ${script}\n${printed}`);
   return printed.trim();
 }
 
 beforeAll(async () => {
-  desk = await setDesk(inject("e2e").kubeconfig);
+  harness = await openDocHarness(inject("e2e").kubeconfig);
   managers = await quietly(`${OPERATOR} get deployment firebolt-operator -o jsonpath='{.spec.replicas}'`);
   await quietly(CLEAN);
 }, 420_000);
@@ -42,7 +42,7 @@ afterAll(async () => {
   await quietly(CLEAN);
   await quietly(`${OPERATOR} scale deployment/firebolt-operator --replicas=${managers}`);
   await quietly(`${OPERATOR} rollout status deployment/firebolt-operator --timeout=120s`);
-  desk[Symbol.dispose]();
+  harness[Symbol.dispose]();
 }, 420_000);
 
 test.each(RUN_PAGES)(
@@ -51,8 +51,8 @@ test.each(RUN_PAGES)(
     const { steps, notTested, problems } = parseDocPage(readFileSync(join(ROOT, page), "utf8"));
     expect(problems).toEqual([]);
     const startedMs = performance.now();
-    await using shell = openDocShell(desk);
-    for (const step of steps) await runStep(step, { shell, folder: desk.folder });
+    await using shell = openDocShell(harness);
+    for (const step of steps) await runStep(step, { shell, folder: harness.folder });
     figures.pages += 1;
     figures.commands += steps.filter(({ type }) => type === "command").length;
     figures.notTested += notTested.length;

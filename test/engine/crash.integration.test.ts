@@ -6,7 +6,7 @@ import { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { bundleOperatorProgram, type OperatorProgram } from "../harness/operator/start-program.ts";
 import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
-import { type EngineLab, image, openEngineLab } from "./support/engine-harness.ts";
+import { type EngineHarness, image, openEngineHarness } from "./support/engine-harness.ts";
 import { targetsOf } from "./support/history-views.ts";
 
 let plane: EngineControlPlane;
@@ -66,112 +66,124 @@ const DELETION = [
 const boundaries = (writes: readonly string[]) =>
   Array.from({ length: writes.length + 1 }, (_, after) => ({ after, last: writes[after - 1] ?? "the start" }));
 
-async function openLab(prefix: string): Promise<EngineLab> {
-  const lab = await openEngineLab(plane, prefix);
-  await lab.createInstance();
-  return lab;
+async function openHarness(prefix: string): Promise<EngineHarness> {
+  const harness = await openEngineHarness(plane, prefix);
+  await harness.createInstance();
+  return harness;
 }
 
-const settingsOf = (lab: EngineLab) => ({
+const settingsOf = (harness: EngineHarness) => ({
   kubeconfig: plane.kubeconfig,
-  namespace: lab.namespace,
+  namespace: harness.namespace,
   fenced: true,
   countFrom: "start" as const,
 });
 
-const create = (lab: EngineLab) => lab.createEngine("e", { replicas: 1, drainCheckInterval: "1s" });
+const create = (harness: EngineHarness) => harness.createEngine("e", { replicas: 1, drainCheckInterval: "1s" });
 
 test("an undisturbed operator writes exactly what the boundaries below are made of", async () => {
-  await using lab = await openLab("crash-plain");
-  await using operator = program.start(settingsOf(lab));
+  await using harness = await openHarness("crash-plain");
+  await using operator = program.start(settingsOf(harness));
   await operator.said("synced");
-  await create(lab);
-  await lab.settled("e", 0);
-  // The lab may see the last write stored before the operator has its answer, and says it.
+  await create(harness);
+  await harness.settled("e", 0);
+  // The harness may see the last write stored before the operator has its answer, and says it.
   await eventually(() => {
     expect(operator.writes).toEqual(CREATION);
   });
-  await lab.edit("e", image("two"));
-  await lab.settled("e", 1);
+  await harness.edit("e", image("two"));
+  await harness.settled("e", 1);
   await eventually(() => {
     expect(operator.writes.slice(CREATION.length)).toEqual(ROLL);
   });
   expect(operator.lines.filter(({ event }) => event === "error")).toEqual([]);
-  expect(lab.broken()).toEqual([]);
+  expect(harness.broken()).toEqual([]);
 });
 
 describe.concurrent("killed-after-any-write: killed during a creation", () => {
   test.each(boundaries(CREATION))("after $after writes (last: $last)", async ({ after }) => {
-    await using lab = await openLab("crash-create");
-    await create(lab);
-    await using first = program.start({ ...settingsOf(lab), fault: { type: "kill", at: after } });
+    await using harness = await openHarness("crash-create");
+    await create(harness);
+    await using first = program.start({ ...settingsOf(harness), fault: { type: "kill", at: after } });
     expect(await first.ended).toBe("SIGKILL");
-    await using _second = program.start(settingsOf(lab));
-    await lab.settled("e", 0);
-    expect(targetsOf(lab, "e")).toEqual(["0"]);
-    expect(lab.history.of("StatefulSet").filter(({ name }) => name !== "e-g0")).toEqual([]);
-    expect(lab.broken()).toEqual([]);
+    await using _second = program.start(settingsOf(harness));
+    await harness.settled("e", 0);
+    expect(targetsOf(harness, "e")).toEqual(["0"]);
+    expect(harness.history.of("StatefulSet").filter(({ name }) => name !== "e-g0")).toEqual([]);
+    expect(harness.broken()).toEqual([]);
   });
 });
 
 describe.concurrent("killed-after-any-write, killed-after-switch, killed-while-cleaning: killed during a roll", () => {
   test.each(boundaries(ROLL))("after $after writes (last: $last)", async ({ after }) => {
-    await using lab = await openLab("crash-roll");
-    await using first = program.start({ ...settingsOf(lab), fault: { type: "kill", at: after }, countFrom: "signal" });
-    await create(lab);
-    await lab.settled("e", 0);
+    await using harness = await openHarness("crash-roll");
+    await using first = program.start({
+      ...settingsOf(harness),
+      fault: { type: "kill", at: after },
+      countFrom: "signal",
+    });
+    await create(harness);
+    await harness.settled("e", 0);
     await first.arm();
-    await lab.edit("e", image("two"));
+    await harness.edit("e", image("two"));
     expect(await first.ended).toBe("SIGKILL");
-    await using _second = program.start(settingsOf(lab));
-    await lab.settled("e", 1);
-    expect(targetsOf(lab, "e")).toEqual(["0", "1"]);
-    expect(lab.broken()).toEqual([]);
+    await using _second = program.start(settingsOf(harness));
+    await harness.settled("e", 1);
+    expect(targetsOf(harness, "e")).toEqual(["0", "1"]);
+    expect(harness.broken()).toEqual([]);
   });
 });
 
 describe.concurrent("killed-after-any-write, killed-while-abandoning: killed while abandoning a generation", () => {
   test.each(boundaries(ABANDONMENT))("after $after writes (last: $last)", async ({ after }) => {
-    await using lab = await openLab("crash-abandon");
-    await using first = program.start({ ...settingsOf(lab), fault: { type: "kill", at: after }, countFrom: "signal" });
-    await create(lab);
-    await lab.settled("e", 0);
-    await lab.edit("e", { template: { spec: { nodeSelector: lab.hold } } });
-    await eventually(() => lab.pods("e", 1).length === 1);
+    await using harness = await openHarness("crash-abandon");
+    await using first = program.start({
+      ...settingsOf(harness),
+      fault: { type: "kill", at: after },
+      countFrom: "signal",
+    });
+    await create(harness);
+    await harness.settled("e", 0);
+    await harness.edit("e", { template: { spec: { nodeSelector: harness.hold } } });
+    await eventually(() => harness.pods("e", 1).length === 1);
     await first.arm();
-    await lab.edit("e", { template: { spec: { nodeSelector: null, ...image("three").template.spec } } });
+    await harness.edit("e", { template: { spec: { nodeSelector: null, ...image("three").template.spec } } });
     expect(await first.ended).toBe("SIGKILL");
-    await using _second = program.start(settingsOf(lab));
+    await using _second = program.start(settingsOf(harness));
     // The number of the abandoned generation is used again only when its StatefulSet was gone before the new one was written.
-    const { status } = await lab.until(
+    const { status } = await harness.until(
       "e",
       (e) => e.status?.phase === "stable" && e.status.activeGeneration > 0,
       "rests",
     );
     const last = status?.activeGeneration ?? -1;
-    await lab.settled("e", last);
-    expect(lab.statefulSet("e", last)?.spec?.template.spec?.containers[0]?.image).toBe("example.com/engine:three");
-    expect(targetsOf(lab, "e")).toEqual(["0", String(last)]);
-    expect(lab.broken()).toEqual([]);
+    await harness.settled("e", last);
+    expect(harness.statefulSet("e", last)?.spec?.template.spec?.containers[0]?.image).toBe("example.com/engine:three");
+    expect(targetsOf(harness, "e")).toEqual(["0", String(last)]);
+    expect(harness.broken()).toEqual([]);
   });
 });
 
 describe.concurrent("killed-after-any-write, finalizer-goes-last: killed while deleting", () => {
   test.each(boundaries(DELETION))("after $after writes (last: $last)", async ({ after }) => {
-    await using lab = await openLab("crash-delete");
-    await using first = program.start({ ...settingsOf(lab), fault: { type: "kill", at: after }, countFrom: "signal" });
-    await create(lab);
-    await lab.settled("e", 0);
+    await using harness = await openHarness("crash-delete");
+    await using first = program.start({
+      ...settingsOf(harness),
+      fault: { type: "kill", at: after },
+      countFrom: "signal",
+    });
+    await create(harness);
+    await harness.settled("e", 0);
     await first.arm();
-    await lab.client.delete(FireboltEngine, { namespace: lab.namespace, name: "e" });
+    await harness.client.delete(FireboltEngine, { namespace: harness.namespace, name: "e" });
     expect(await first.ended).toBe("SIGKILL");
-    await using _second = program.start(settingsOf(lab));
+    await using _second = program.start(settingsOf(harness));
     await eventually(() => {
-      expect(lab.history.present("FireboltEngine")).toEqual([]);
-      expect(lab.history.present("StatefulSet")).toEqual([]);
-      expect(lab.history.present("Service")).toEqual([]);
-      expect(lab.history.present("Pod")).toEqual([]);
-      expect(lab.history.present("ConfigMap").map(({ metadata }) => metadata?.name)).toEqual(["kube-root-ca.crt"]);
+      expect(harness.history.present("FireboltEngine")).toEqual([]);
+      expect(harness.history.present("StatefulSet")).toEqual([]);
+      expect(harness.history.present("Service")).toEqual([]);
+      expect(harness.history.present("Pod")).toEqual([]);
+      expect(harness.history.present("ConfigMap").map(({ metadata }) => metadata?.name)).toEqual(["kube-root-ca.crt"]);
     });
   });
 });

@@ -8,7 +8,7 @@ import type { EngineCaches } from "../../src/engine/cluster/caches.ts";
 import { configMaps, statefulSets } from "../../src/engine/cluster/kinds.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
-import { type EngineLab, image, openEngineLab, readyOf } from "./support/engine-harness.ts";
+import { type EngineHarness, image, openEngineHarness, readyOf } from "./support/engine-harness.ts";
 import { untilIdle } from "./support/request-counts.ts";
 
 let plane: EngineControlPlane;
@@ -33,17 +33,17 @@ const Bindings = defineResource<Policy>({
 /** The first one is of 5 ms, and each next one twice as long. */
 const BACK_OFFS = 8;
 
-const inLab = (lab: EngineLab, name: string) => ({ namespace: lab.namespace, name });
+const inHarness = (harness: EngineHarness, name: string) => ({ namespace: harness.namespace, name });
 
-async function openLab(prefix: string): Promise<EngineLab> {
-  const lab = await openEngineLab(plane, prefix);
-  await lab.createInstance();
-  return lab;
+async function openHarness(prefix: string): Promise<EngineHarness> {
+  const harness = await openEngineHarness(plane, prefix);
+  await harness.createInstance();
+  return harness;
 }
 
 /** The API server refuses to delete StatefulSets of this namespace until the answer is called. */
-async function refuseDeletes(lab: EngineLab): Promise<() => Promise<void>> {
-  const { client, namespace } = lab;
+async function refuseDeletes(harness: EngineHarness): Promise<() => Promise<void>> {
+  const { client, namespace } = harness;
   const metadata = { name: namespace };
   const resourceRules = [
     { apiGroups: ["apps"], apiVersions: ["v1"], operations: ["DELETE"], resources: ["statefulsets"] },
@@ -61,7 +61,7 @@ async function refuseDeletes(lab: EngineLab): Promise<() => Promise<void>> {
     spec: { policyName: namespace, validationActions: ["Deny"], matchResources: { namespaceSelector } },
   });
   const refused = async (): Promise<boolean> =>
-    client.delete(statefulSets, inLab(lab, "e-g0"), { dryRun: true }).then(
+    client.delete(statefulSets, inHarness(harness, "e-g0"), { dryRun: true }).then(
       () => false,
       (error: unknown) => String(error).includes("no deletes today"),
     );
@@ -72,27 +72,27 @@ async function refuseDeletes(lab: EngineLab): Promise<() => Promise<void>> {
   };
 }
 
-const isGone = (lab: EngineLab): void => {
-  expect(lab.history.present("FireboltEngine")).toEqual([]);
-  expect(lab.history.present("StatefulSet")).toEqual([]);
-  expect(lab.history.present("Service")).toEqual([]);
-  expect(lab.history.present("ConfigMap").map(({ metadata }) => metadata?.name)).toEqual(["kube-root-ca.crt"]);
-  expect(lab.history.present("Pod")).toEqual([]);
+const isGone = (harness: EngineHarness): void => {
+  expect(harness.history.present("FireboltEngine")).toEqual([]);
+  expect(harness.history.present("StatefulSet")).toEqual([]);
+  expect(harness.history.present("Service")).toEqual([]);
+  expect(harness.history.present("ConfigMap").map(({ metadata }) => metadata?.name)).toEqual(["kube-root-ca.crt"]);
+  expect(harness.history.present("Pod")).toEqual([]);
 };
 
 describe.concurrent("deletion", () => {
   test("engine-deleted, delete-engine: at rest takes everything with it, without a drain, finalizer last", async () => {
-    await using lab = await openLab("engine-deleted");
-    const operator = await lab.operator();
-    await lab.createEngine("e");
-    await lab.settled("e", 0);
-    for (const pod of lab.pods("e", 0)) lab.queries(pod, { running: 1 });
+    await using harness = await openHarness("engine-deleted");
+    const operator = await harness.operator();
+    await harness.createEngine("e");
+    await harness.settled("e", 0);
+    for (const pod of harness.pods("e", 0)) harness.queries(pod, { running: 1 });
     // The event that tells of the creation's end is written a moment after it.
     await eventually(() => operator.requests.some(({ resource }) => resource.startsWith("events")));
     await untilIdle(operator);
     const before = operator.requests.length;
-    await lab.client.delete(FireboltEngine, inLab(lab, "e"));
-    await eventually(() => isGone(lab));
+    await harness.client.delete(FireboltEngine, inHarness(harness, "e"));
+    await eventually(() => isGone(harness));
     // The list of StatefulSets, four deletes, the finalizer.
     expect(operator.requests.slice(before).map(({ verb }) => verb)).toEqual([
       "list",
@@ -102,49 +102,49 @@ describe.concurrent("deletion", () => {
       "delete",
       "patch",
     ]);
-    const end = lab.history.of("FireboltEngine", "e").findLast(({ change }) => change === "removed");
-    const marks = lab.history.of("StatefulSet", "e-g0").filter(({ object }) => object.metadata?.deletionTimestamp);
+    const end = harness.history.of("FireboltEngine", "e").findLast(({ change }) => change === "removed");
+    const marks = harness.history.of("StatefulSet", "e-g0").filter(({ object }) => object.metadata?.deletionTimestamp);
     expect(marks[0]?.version).toBeLessThan(end?.version ?? 0n);
   });
 
   test.each([
     {
       phase: "creating",
-      prepare: (lab: EngineLab) => lab.edit("e", { template: { spec: { nodeSelector: lab.hold } } }),
+      prepare: (harness: EngineHarness) => harness.edit("e", { template: { spec: { nodeSelector: harness.hold } } }),
     },
     {
       phase: "draining",
-      prepare: (lab: EngineLab) => {
-        lab.queries(lab.pods("e", 0)[0], { running: 1 });
-        return lab.edit("e", image("two"));
+      prepare: (harness: EngineHarness) => {
+        harness.queries(harness.pods("e", 0)[0], { running: 1 });
+        return harness.edit("e", image("two"));
       },
     },
   ])("engine-deleted: in the middle of $phase takes both generations with it", async ({ phase, prepare }) => {
-    await using lab = await openLab("engine-deleted-again");
-    await lab.operator();
-    await lab.createEngine("e");
-    await lab.settled("e", 0);
-    await prepare(lab);
-    await eventually(() => lab.engine("e").status?.phase === phase && lab.pods("e", 1).length === 2);
-    await lab.client.delete(FireboltEngine, inLab(lab, "e"));
-    await eventually(() => isGone(lab));
+    await using harness = await openHarness("engine-deleted-again");
+    await harness.operator();
+    await harness.createEngine("e");
+    await harness.settled("e", 0);
+    await prepare(harness);
+    await eventually(() => harness.engine("e").status?.phase === phase && harness.pods("e", 1).length === 2);
+    await harness.client.delete(FireboltEngine, inHarness(harness, "e"));
+    await eventually(() => isGone(harness));
   });
 
   test("delete-refused, finalizer-goes-last: a refused delete keeps the finalizer, the rest goes anyway, and it ends when deletes are allowed", async () => {
-    await using lab = await openLab("delete-refused");
-    const operator = await lab.operator();
-    await lab.createEngine("e");
-    await lab.settled("e", 0);
-    const allow = await refuseDeletes(lab);
-    await lab.client.delete(FireboltEngine, inLab(lab, "e"));
+    await using harness = await openHarness("delete-refused");
+    const operator = await harness.operator();
+    await harness.createEngine("e");
+    await harness.settled("e", 0);
+    const allow = await refuseDeletes(harness);
+    await harness.client.delete(FireboltEngine, inHarness(harness, "e"));
     await eventually(() => {
-      expect(lab.history.present("Service")).toEqual([]);
-      expect(lab.history.latest("ConfigMap", "e-g0-config")).toBeUndefined();
+      expect(harness.history.present("Service")).toEqual([]);
+      expect(harness.history.latest("ConfigMap", "e-g0-config")).toBeUndefined();
     });
     const failure = await eventually(() => operator.log.find(({ message }) => message === "pass failed") ?? false);
     expect(failure.error).toContain("1 of the engine's objects could not be deleted");
-    expect(lab.engine("e").metadata?.finalizers).toEqual(["compute.firebolt.io/engine-cleanup"]);
-    expect(lab.statefulSet("e", 0)?.metadata?.deletionTimestamp).toBeUndefined();
+    expect(harness.engine("e").metadata?.finalizers).toEqual(["compute.firebolt.io/engine-cleanup"]);
+    expect(harness.statefulSet("e", 0)?.metadata?.deletionTimestamp).toBeUndefined();
     // It backs off: no storm while nothing can be done. A slow machine only makes it take longer.
     const failedMs = () => operator.log.filter(({ message }) => message === "pass failed").map(({ atMs }) => atMs);
     await eventually(() => failedMs().length > BACK_OFFS);
@@ -152,65 +152,68 @@ describe.concurrent("deletion", () => {
     // The deletions of the rest start passes of their own, which cut the first, short delays.
     expect((failedMs()[BACK_OFFS] ?? 0) - first).toBeGreaterThan((5 * 2 ** BACK_OFFS) / 2);
     await allow();
-    await eventually(() => isGone(lab));
+    await eventually(() => isGone(harness));
   });
 
   test("delete-rejected: a delete refused while cleaning keeps the phase, and cleaning goes on when it is allowed", async () => {
-    await using lab = await openLab("delete-rejected");
-    await lab.operator();
-    await lab.createEngine("e");
-    await lab.settled("e", 0);
-    const allow = await refuseDeletes(lab);
-    await lab.edit("e", image("two"));
-    await lab.until("e", ({ status }) => status?.phase === "cleaning", "cleans");
-    await eventually(() => lab.target("e") === 1);
-    expect(lab.history.latest("ConfigMap", "e-g0-config")).toBeDefined();
+    await using harness = await openHarness("delete-rejected");
+    await harness.operator();
+    await harness.createEngine("e");
+    await harness.settled("e", 0);
+    const allow = await refuseDeletes(harness);
+    await harness.edit("e", image("two"));
+    await harness.until("e", ({ status }) => status?.phase === "cleaning", "cleans");
+    await eventually(() => harness.target("e") === 1);
+    expect(harness.history.latest("ConfigMap", "e-g0-config")).toBeDefined();
     await allow();
-    await lab.settled("e", 1);
-    expect(lab.broken()).toEqual([]);
+    await harness.settled("e", 1);
+    expect(harness.broken()).toEqual([]);
   });
 
   test("foreign-finalizer: an object held by somebody else's finalizer does not hold the engine; an event names it", async () => {
-    await using lab = await openLab("foreign-finalizer");
+    await using harness = await openHarness("foreign-finalizer");
     let operatorCaches: EngineCaches | undefined;
-    await lab.operator({
+    await harness.operator({
       showCaches: (caches) => {
         operatorCaches = caches;
       },
     });
-    await lab.createEngine("e");
-    const { metadata } = await lab.settled("e", 0);
+    await harness.createEngine("e");
+    const { metadata } = await harness.settled("e", 0);
     const patch = { type: "merge", body: { metadata: { finalizers: ["example.com/hold"] } } } as const;
-    await lab.client.patch(configMaps, inLab(lab, "e-g0-config"), patch);
+    await harness.client.patch(configMaps, inHarness(harness, "e-g0-config"), patch);
     // The operator's own watch tells it, not the one of the history.
     await eventually(
-      () => operatorCaches?.children.ConfigMap.get(inLab(lab, "e-g0-config"))?.metadata?.finalizers !== undefined,
+      () =>
+        operatorCaches?.children.ConfigMap.get(inHarness(harness, "e-g0-config"))?.metadata?.finalizers !== undefined,
     );
-    await lab.client.delete(FireboltEngine, inLab(lab, "e"));
-    await eventually(() => lab.history.present("FireboltEngine").length === 0);
-    await eventually(() => lab.history.latest("ConfigMap", "e-g0-config")?.metadata?.deletionTimestamp !== undefined);
+    await harness.client.delete(FireboltEngine, inHarness(harness, "e"));
+    await eventually(() => harness.history.present("FireboltEngine").length === 0);
+    await eventually(
+      () => harness.history.latest("ConfigMap", "e-g0-config")?.metadata?.deletionTimestamp !== undefined,
+    );
     const warning = await eventually(async () => {
-      const { items } = await lab.client.list(eventResource, { namespace: lab.namespace });
+      const { items } = await harness.client.list(eventResource, { namespace: harness.namespace });
       return items.find(({ reason }) => reason === "ExternalFinalizerOnOwnedResource") ?? false;
     });
     expect(warning).toMatchObject({ type: "Warning", regarding: { uid: metadata?.uid } });
     expect(warning.note).toContain("ConfigMap/e-g0-config: example.com/hold");
-    const last = lab.history.of("FireboltEngine", "e").findLast(({ change }) => change === "stored");
+    const last = harness.history.of("FireboltEngine", "e").findLast(({ change }) => change === "stored");
     expect(last === undefined ? undefined : readyOf(last.object)?.reason).toBe("ExternalFinalizer");
   });
 
   test("same-name-again, foreign-objects-untouched: an engine of the same name waits for the old one's objects, adopts none, and then takes their names", async () => {
-    await using lab = await openLab("same-name-again");
-    await lab.operator();
-    await lab.createEngine("e");
-    const old = await lab.settled("e", 0);
+    await using harness = await openHarness("same-name-again");
+    await harness.operator();
+    await harness.createEngine("e");
+    const old = await harness.settled("e", 0);
     const hold = { type: "merge", body: { metadata: { finalizers: ["example.com/hold"] } } } as const;
-    await lab.client.patch(configMaps, inLab(lab, "e-g0-config"), hold);
-    await eventually(() => lab.history.latest("ConfigMap", "e-g0-config")?.metadata?.finalizers !== undefined);
-    await lab.client.delete(FireboltEngine, inLab(lab, "e"));
-    await eventually(() => lab.history.present("FireboltEngine").length === 0);
-    await lab.createEngine("e");
-    const waiting = await lab.until(
+    await harness.client.patch(configMaps, inHarness(harness, "e-g0-config"), hold);
+    await eventually(() => harness.history.latest("ConfigMap", "e-g0-config")?.metadata?.finalizers !== undefined);
+    await harness.client.delete(FireboltEngine, inHarness(harness, "e"));
+    await eventually(() => harness.history.present("FireboltEngine").length === 0);
+    await harness.createEngine("e");
+    const waiting = await harness.until(
       "e",
       ({ status }) => status?.conditions?.some(({ reason }) => reason === "NameInUse") === true,
       "waits for a name",
@@ -218,12 +221,14 @@ describe.concurrent("deletion", () => {
     const ready = waiting.status?.conditions?.find(({ type }) => type === "Ready");
     expect(ready).toMatchObject({ status: "False", message: expect.stringContaining("ConfigMap") });
     expect(ready?.message).toContain("e-g0-config");
-    expect(lab.history.latest("ConfigMap", "e-g0-config")?.metadata?.ownerReferences?.[0]?.uid).toBe(old.metadata?.uid);
+    expect(harness.history.latest("ConfigMap", "e-g0-config")?.metadata?.ownerReferences?.[0]?.uid).toBe(
+      old.metadata?.uid,
+    );
     const release = { type: "merge", body: { metadata: { finalizers: null } } } as const;
-    await lab.client.patch(configMaps, inLab(lab, "e-g0-config"), release);
-    const fresh = await lab.settled("e", 0);
+    await harness.client.patch(configMaps, inHarness(harness, "e-g0-config"), release);
+    const fresh = await harness.settled("e", 0);
     expect(fresh.metadata?.uid).not.toBe(old.metadata?.uid);
-    for (const object of [lab.history.latest("ConfigMap", "e-g0-config"), lab.statefulSet("e", 0)])
+    for (const object of [harness.history.latest("ConfigMap", "e-g0-config"), harness.statefulSet("e", 0)])
       expect(object?.metadata?.ownerReferences?.[0]?.uid).toBe(fresh.metadata?.uid);
   });
 });

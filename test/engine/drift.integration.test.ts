@@ -9,16 +9,16 @@ import { createNamespace } from "../harness/control-plane/requests.ts";
 import { EVERY_VOLUME, MAXIMAL_CLASS_TEMPLATE, MAXIMAL_ENGINE_TEMPLATE } from "../harness/fixtures/maximal-template.ts";
 import { randomTemplate } from "../harness/fixtures/random-template.ts";
 import { leavesOf, withChangedLeaf } from "./support/changed-leaves.ts";
-import { type DriftWorld, openDriftWorld } from "./support/drift-harness.ts";
+import { type DriftHarness, openDriftHarness } from "./support/drift-harness.ts";
 import { type Layers, render } from "./support/rendered-fixtures.ts";
 
-let world: DriftWorld;
+let harness: DriftHarness;
 let namespace: string;
 beforeAll(async () => {
   namespace = await createNamespace("drift");
-  world = openDriftWorld(namespace);
+  harness = openDriftHarness(namespace);
 });
-afterAll(() => world[Symbol.dispose]());
+afterAll(() => harness[Symbol.dispose]());
 
 /** Of an engine that is not stored: its StatefulSet is only ever tried out. */
 const rendered = (layers: Layers) => render(layers, { namespace, name: "unstored" });
@@ -31,22 +31,22 @@ function expectNoDrift(live: V1StatefulSet, wanted: V1StatefulSet): void {
 
 describe("the maximal pod template", () => {
   test("goes through both CRDs, is stored as a StatefulSet and read back without a difference", async () => {
-    const { statefulSet } = await world.renderThroughCrds({
+    const { statefulSet } = await harness.renderThroughCrds({
       engine: { template: MAXIMAL_ENGINE_TEMPLATE, customEngineConfig: { logging: { level: "debug" } } },
       engineClass: { template: MAXIMAL_CLASS_TEMPLATE },
     });
-    await world.create(statefulSet);
-    const live = await world.read("e-g0");
+    await harness.create(statefulSet);
+    const live = await harness.read("e-g0");
     expect(live.spec?.template.spec?.volumes).toHaveLength(EVERY_VOLUME.length + 4);
     expectNoDrift(live, statefulSet);
 
     // Somebody scales by hand: from then on the fields themselves decide.
-    const scaled = await world.edit("e-g0", { spec: { replicas: 5 } });
+    const scaled = await harness.edit("e-g0", { spec: { replicas: 5 } });
     expect(findDrift(scaled, statefulSet)).toEqual({ path: "spec.replicas", live: "5", wanted: "1" });
-    const restored = await world.edit("e-g0", { spec: { replicas: 1 } });
+    const restored = await harness.edit("e-g0", { spec: { replicas: 1 } });
     expect(restored.metadata?.generation).toBe(3);
     expectNoDrift(restored, statefulSet);
-    const restarted = await world.edit("e-g0", {
+    const restarted = await harness.edit("e-g0", {
       spec: { template: { metadata: { annotations: { "kubectl.kubernetes.io/restartedAt": "now" } } } },
     });
     expect(findDrift(restarted, statefulSet)?.path).toBe(
@@ -59,7 +59,7 @@ describe("the maximal pod template", () => {
       engine: { template: MAXIMAL_ENGINE_TEMPLATE },
       engineClass: { template: MAXIMAL_CLASS_TEMPLATE },
     });
-    const live = await world.dryRun(statefulSet);
+    const live = await harness.dryRun(statefulSet);
     let found = 0;
     for (const leaf of leavesOf(live.spec, "spec")) {
       const changed: V1StatefulSet = withChangedLeaf(live, leaf);
@@ -196,12 +196,12 @@ describe("each trap on its own", () => {
     ["no replicas", { replicas: 0 }],
   ])("%s", async (_, fields) => {
     const { statefulSet } = rendered({ engine: fields });
-    expectNoDrift(await world.dryRun(statefulSet), statefulSet);
+    expectNoDrift(await harness.dryRun(statefulSet), statefulSet);
   });
 
   test.each(EVERY_VOLUME.map((volume) => [volume.name, volume] as const))("the volume source %s", async (_, volume) => {
     const { statefulSet } = rendered({ engine: { template: { spec: { volumes: [volume] } } } });
-    expectNoDrift(await world.dryRun(statefulSet), statefulSet);
+    expectNoDrift(await harness.dryRun(statefulSet), statefulSet);
   });
 });
 
@@ -211,7 +211,7 @@ test("what the server does not keep never starts a new generation", async () => 
   const { statefulSet } = rendered({
     engine: { template: { spec: { volumes: [{ name: "v", projected: { sources } }] } } },
   });
-  const live = await world.dryRun(statefulSet);
+  const live = await harness.dryRun(statefulSet);
   expect(findFieldDrift(live, statefulSet)?.path).toMatch(
     /^spec\.template\.spec\.volumes\[v\]\.projected\.sources\[0\]/,
   );
@@ -228,7 +228,7 @@ test("random templates of a class and an engine come back without a difference",
       await Promise.all(
         pairs.map(async ({ ofEngine, ofClass }) => {
           const { statefulSet } = rendered({ engine: { template: ofEngine }, engineClass: { template: ofClass } });
-          expectNoDrift(await world.dryRun(statefulSet), statefulSet);
+          expectNoDrift(await harness.dryRun(statefulSet), statefulSet);
           checked++;
         }),
       );

@@ -8,7 +8,7 @@ import type { EngineCaches } from "../../src/engine/cluster/caches.ts";
 import { configMaps } from "../../src/engine/cluster/kinds.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
-import { type EngineLab, image, openEngineLab, readyOf } from "./support/engine-harness.ts";
+import { type EngineHarness, image, openEngineHarness, readyOf } from "./support/engine-harness.ts";
 
 /** Reason, type and action as the table has them. */
 const TABLE: Readonly<Record<string, readonly ["Normal" | "Warning", string]>> = {
@@ -36,15 +36,15 @@ beforeAll(async () => {
 });
 afterAll(() => plane?.[Symbol.asyncDispose]());
 
-async function openLab(prefix: string): Promise<EngineLab> {
-  const lab = await openEngineLab(plane, prefix);
-  await lab.createInstance();
-  return lab;
+async function openHarness(prefix: string): Promise<EngineHarness> {
+  const harness = await openEngineHarness(plane, prefix);
+  await harness.createInstance();
+  return harness;
 }
 
 /** In the order in which things happened; events of one moment in the order of their reasons. */
-async function eventsOf(lab: EngineLab, name: string): Promise<readonly KubeEvent[]> {
-  const { items } = await lab.client.list(eventResource, { namespace: lab.namespace });
+async function eventsOf(harness: EngineHarness, name: string): Promise<readonly KubeEvent[]> {
+  const { items } = await harness.client.list(eventResource, { namespace: harness.namespace });
   const found = items.filter(({ regarding }) => regarding?.kind === "FireboltEngine" && regarding.name === name);
   for (const { reason = "", type, action } of found) {
     produced.add(reason);
@@ -56,9 +56,9 @@ async function eventsOf(lab: EngineLab, name: string): Promise<readonly KubeEven
 }
 
 /** Events are written a moment after what they tell: waits until these, and no others, are there. */
-async function told(lab: EngineLab, name: string, reasons: readonly string[]): Promise<readonly KubeEvent[]> {
+async function told(harness: EngineHarness, name: string, reasons: readonly string[]): Promise<readonly KubeEvent[]> {
   return eventually(async () => {
-    const events = await eventsOf(lab, name);
+    const events = await eventsOf(harness, name);
     expect(events.map(({ reason }) => reason)).toEqual(reasons);
     return events;
   });
@@ -67,23 +67,23 @@ async function told(lab: EngineLab, name: string, reasons: readonly string[]): P
 const noteOf = (events: readonly KubeEvent[], reason: string): string =>
   events.findLast((event) => event.reason === reason)?.note ?? "";
 
-const key = (lab: EngineLab, name: string) => ({ namespace: lab.namespace, name });
+const key = (harness: EngineHarness, name: string) => ({ namespace: harness.namespace, name });
 
 describe.concurrent("rollouts", () => {
   test("created-from-nothing, image-changed, stopped-by-hand: a creation, an idle roll and a stop, each told once", async () => {
-    await using lab = await openLab("ev-life");
-    await lab.operator();
-    await lab.createEngine("e", { replicas: 1 });
-    const { metadata } = await lab.settled("e", 0);
+    await using harness = await openHarness("ev-life");
+    await harness.operator();
+    await harness.createEngine("e", { replicas: 1 });
+    const { metadata } = await harness.settled("e", 0);
     const creation = ["EngineReady"];
-    const [ready] = await told(lab, "e", creation);
+    const [ready] = await told(harness, "e", creation);
     expect(ready).toMatchObject({ regarding: { uid: metadata?.uid } });
     expect(ready?.note).toMatch(/^Generation 0 serves with 1 replica, \d+ s after its start$/);
 
-    await lab.edit("e", image("two"));
-    await lab.settled("e", 1);
+    await harness.edit("e", image("two"));
+    await harness.settled("e", 1);
     const roll = [...creation, "GenerationCreated", "TrafficSwitched", "EngineReady"];
-    const rolled = await told(lab, "e", roll);
+    const rolled = await told(harness, "e", roll);
     expect(noteOf(rolled, "GenerationCreated")).toBe(
       "Generation 1 replaces 0: spec.template.spec.containers[0].image differs",
     );
@@ -92,22 +92,22 @@ describe.concurrent("rollouts", () => {
       /^Generation 1 serves with 1 replica, \d+ s after its start\. Generation 0 is deleted$/,
     );
 
-    await lab.edit("e", { replicas: 0 });
-    await lab.settled("e", 2);
+    await harness.edit("e", { replicas: 0 });
+    await harness.settled("e", 2);
     const stop = [...roll, "GenerationCreated", "TrafficSwitched", "GenerationCleaned"];
-    expect(noteOf(await told(lab, "e", stop), "GenerationCleaned")).toBe("Generation 1 is deleted");
+    expect(noteOf(await told(harness, "e", stop), "GenerationCleaned")).toBe("Generation 1 is deleted");
   });
 
   test("edited-while-creating: an abandoned generation", async () => {
-    await using lab = await openLab("ev-abandon");
-    await lab.operator();
-    await lab.createEngine("e", { replicas: 1 });
-    await lab.settled("e", 0);
-    await lab.edit("e", { template: { spec: { nodeSelector: lab.hold } } });
-    await eventually(() => lab.pods("e", 1).length === 1);
-    await lab.edit("e", { template: { spec: { nodeSelector: null } }, replicas: 2 });
-    await lab.settled("e", 2);
-    const events = await told(lab, "e", [
+    await using harness = await openHarness("ev-abandon");
+    await harness.operator();
+    await harness.createEngine("e", { replicas: 1 });
+    await harness.settled("e", 0);
+    await harness.edit("e", { template: { spec: { nodeSelector: harness.hold } } });
+    await eventually(() => harness.pods("e", 1).length === 1);
+    await harness.edit("e", { template: { spec: { nodeSelector: null } }, replicas: 2 });
+    await harness.settled("e", 2);
+    const events = await told(harness, "e", [
       "EngineReady",
       "GenerationCreated",
       "GenerationAbandoned",
@@ -118,34 +118,34 @@ describe.concurrent("rollouts", () => {
   });
 
   test("drain-with-busy-pod, drain-with-silent-pod: a drain that takes time; the same failure again is a series, not another event", async () => {
-    await using lab = await openLab("ev-drain");
-    await lab.operator();
-    await lab.createEngine("e", { replicas: 1, drainCheckInterval: "1s" });
-    await lab.settled("e", 0);
-    const [pod] = lab.pods("e", 0);
+    await using harness = await openHarness("ev-drain");
+    await harness.operator();
+    await harness.createEngine("e", { replicas: 1, drainCheckInterval: "1s" });
+    await harness.settled("e", 0);
+    const [pod] = harness.pods("e", 0);
     const showsIn = (reason: string, text: string) =>
-      lab.until(
+      harness.until(
         "e",
         (e) => readyOf(e)?.reason === reason && (readyOf(e)?.message.includes(text) ?? false),
         `${reason}: ${text}`,
       );
     const busy = async () => {
-      lab.queries(pod, { running: 3 });
+      harness.queries(pod, { running: 3 });
       await showsIn("Rolling", "generation 0 still runs queries");
     };
     const silent = async () => {
-      lab.queries(pod, { status: 500 });
+      harness.queries(pod, { status: 500 });
       await showsIn("DrainCheckFailing", "e-g0-0");
     };
-    lab.queries(pod, { running: 3 });
-    await lab.edit("e", image("two"));
+    harness.queries(pod, { running: 3 });
+    await harness.edit("e", image("two"));
     await busy();
     await silent();
     await busy();
     await silent();
-    lab.queries(pod, {});
-    await lab.settled("e", 1);
-    const events = await told(lab, "e", [
+    harness.queries(pod, {});
+    await harness.settled("e", 1);
+    const events = await told(harness, "e", [
       "EngineReady",
       "GenerationCreated",
       "TrafficSwitched",
@@ -156,22 +156,25 @@ describe.concurrent("rollouts", () => {
     expect(noteOf(events, "DrainStarted")).toBe("Generation 0 is kept until its queries finish (3 on pod e-g0-0)");
     expect(noteOf(events, "DrainCheckFailing")).toContain("pod e-g0-0: the metrics endpoint responded with status 500");
     await eventually(async () => {
-      const failing = (await eventsOf(lab, "e")).find(({ reason }) => reason === "DrainCheckFailing");
+      const failing = (await eventsOf(harness, "e")).find(({ reason }) => reason === "DrainCheckFailing");
       expect(failing?.series?.count).toBe(2);
     });
   });
 
   test("woken-by-fresh-stamp: auto-stop and wake", async () => {
-    await using lab = await openLab("ev-wake");
-    await lab.operator();
+    await using harness = await openHarness("ev-wake");
+    await harness.operator();
     const autoStop = { enabled: true, activeReplicas: 1, idleReplicas: 0, idleTimeout: "30m", pollInterval: "1s" };
-    await lab.createEngine("e", { replicas: 0, autoStop });
-    await lab.until("e", ({ status }) => status?.autoStopReason === "Stopped", "stopped");
+    await harness.createEngine("e", { replicas: 0, autoStop });
+    await harness.until("e", ({ status }) => status?.autoStopReason === "Stopped", "stopped");
     const annotations = { [ANNOTATION.wakeRequested]: new Date().toISOString() };
-    await lab.client.patch(FireboltEngine, key(lab, "e"), { type: "merge", body: { metadata: { annotations } } });
-    await lab.settled("e", 1);
+    await harness.client.patch(FireboltEngine, key(harness, "e"), {
+      type: "merge",
+      body: { metadata: { annotations } },
+    });
+    await harness.settled("e", 1);
     const events = await eventually(async () => {
-      const found = await eventsOf(lab, "e");
+      const found = await eventsOf(harness, "e");
       expect(found.map(({ reason }) => reason)).toEqual(expect.arrayContaining(["AutoStopScaled", "WakeRequested"]));
       return found;
     });
@@ -180,55 +183,55 @@ describe.concurrent("rollouts", () => {
   });
 
   test("foreign-finalizer: somebody else's finalizer on an object of a deleted engine", async () => {
-    await using lab = await openLab("ev-finalizer");
+    await using harness = await openHarness("ev-finalizer");
     let operatorCaches: EngineCaches | undefined;
-    await lab.operator({
+    await harness.operator({
       showCaches: (caches) => {
         operatorCaches = caches;
       },
     });
-    await lab.createEngine("e", { replicas: 1 });
-    await lab.settled("e", 0);
+    await harness.createEngine("e", { replicas: 1 });
+    await harness.settled("e", 0);
     const patch = { type: "merge", body: { metadata: { finalizers: ["example.com/hold"] } } } as const;
-    await lab.client.patch(configMaps, key(lab, "e-g0-config"), patch);
+    await harness.client.patch(configMaps, key(harness, "e-g0-config"), patch);
     await eventually(
-      () => operatorCaches?.children.ConfigMap.get(key(lab, "e-g0-config"))?.metadata?.finalizers !== undefined,
+      () => operatorCaches?.children.ConfigMap.get(key(harness, "e-g0-config"))?.metadata?.finalizers !== undefined,
     );
-    await lab.client.delete(FireboltEngine, key(lab, "e"));
-    const events = await told(lab, "e", ["EngineReady", "ExternalFinalizerOnOwnedResource"]);
+    await harness.client.delete(FireboltEngine, key(harness, "e"));
+    const events = await told(harness, "e", ["EngineReady", "ExternalFinalizerOnOwnedResource"]);
     expect(noteOf(events, "ExternalFinalizerOnOwnedResource")).toContain("- ConfigMap/e-g0-config: example.com/hold");
   });
 });
 
 describe.concurrent("refusals", () => {
   test("a class that is not there, then one that is refused", async () => {
-    await using lab = await openLab("ev-class");
-    await lab.operator();
-    await lab.createEngine("e", { replicas: 1, engineClassRef: "c" });
-    const [missing] = await told(lab, "e", ["EngineClassNotFound"]);
+    await using harness = await openHarness("ev-class");
+    await harness.operator();
+    await harness.createEngine("e", { replicas: 1, engineClassRef: "c" });
+    const [missing] = await told(harness, "e", ["EngineClassNotFound"]);
     expect(missing?.note).toContain('FireboltEngineClass "c" not found');
-    await lab.createClass("c", { template: { spec: { hostNetwork: true } } });
-    const events = await told(lab, "e", ["EngineClassNotFound", "EngineClassUnready"]);
+    await harness.createClass("c", { template: { spec: { hostNetwork: true } } });
+    const events = await told(harness, "e", ["EngineClassNotFound", "EngineClassUnready"]);
     expect(noteOf(events, "EngineClassUnready")).toContain("spec.template.spec.hostNetwork");
-    await lab.editClass("c", { template: { spec: { hostNetwork: null } } });
-    await lab.settled("e", 0);
+    await harness.editClass("c", { template: { spec: { hostNetwork: null } } });
+    await harness.settled("e", 0);
   });
 
   test("a template and resources that may not be", async () => {
-    await using lab = await openLab("ev-template");
-    await lab.operator({ bounds: { cpu: "1" } });
-    await lab.createEngine("t", { replicas: 1, template: { spec: { hostNetwork: true } } });
-    const [rejected] = await told(lab, "t", ["TemplateRejected"]);
+    await using harness = await openHarness("ev-template");
+    await harness.operator({ bounds: { cpu: "1" } });
+    await harness.createEngine("t", { replicas: 1, template: { spec: { hostNetwork: true } } });
+    const [rejected] = await told(harness, "t", ["TemplateRejected"]);
     expect(rejected?.note).toContain("spec.template.spec.hostNetwork");
     const containers = [{ name: "engine", resources: { limits: { cpu: "2" } } }];
-    await lab.createEngine("b", { replicas: 1, template: { spec: { containers } } });
-    const [exceeded] = await told(lab, "b", ["ResourceBoundsExceeded"]);
+    await harness.createEngine("b", { replicas: 1, template: { spec: { containers } } });
+    const [exceeded] = await told(harness, "b", ["ResourceBoundsExceeded"]);
     expect(exceeded?.note).toContain("resources.limits[cpu]");
   });
 
   test("volumes that reach a Secret of the operator are left out with their mounts, once and for all", async () => {
-    await using lab = await openLab("ev-alias");
-    const first = await lab.operator();
+    await using harness = await openHarness("ev-alias");
+    const first = await harness.operator();
     const alias = (name: string, source: object) => ({
       spec: {
         volumes: [{ name, ...source }],
@@ -236,28 +239,28 @@ describe.concurrent("refusals", () => {
       },
     });
     const projected = { projected: { sources: [{ secret: { name: "any-auth-signing-1" } }] } };
-    await lab.createClass("c", { template: alias("b", projected) });
+    await harness.createClass("c", { template: alias("b", projected) });
     const credentials = { secret: { secretName: "main-metadata-postgres-creds" } };
-    await lab.createEngine("e", { replicas: 1, engineClassRef: "c", template: alias("a", credentials) });
-    await lab.settled("e", 0);
-    const [event] = await told(lab, "e", ["SecretAliasVolumeDropped", "EngineReady"]);
+    await harness.createEngine("e", { replicas: 1, engineClassRef: "c", template: alias("a", credentials) });
+    await harness.settled("e", 0);
+    const [event] = await told(harness, "e", ["SecretAliasVolumeDropped", "EngineReady"]);
     expect(event?.note).toContain('spec.template.spec.volumes[0] (Secret "main-metadata-postgres-creds")');
     expect(event?.note).toContain('spec.engineClassRef.template.spec.volumes[0] (Secret "any-auth-signing-1")');
-    const pod = JSON.stringify(lab.statefulSet("e", 0)?.spec?.template);
+    const pod = JSON.stringify(harness.statefulSet("e", 0)?.spec?.template);
     expect(pod).not.toContain("postgres-creds");
     expect(pod).not.toContain("auth-signing");
     expect(pod).not.toContain("/peek/");
 
     // Another process sees the same templates and the same StatefulSet: no difference, no new generation, no new event.
     await first.stop();
-    const second = await lab.operator();
+    const second = await harness.operator();
     await eventually(() => second.passes.length > 0);
-    expect(lab.engine("e").status?.currentGeneration).toBe(0);
+    expect(harness.engine("e").status?.currentGeneration).toBe(0);
     // A harmless volume instead of one of them is a change like any other.
-    await lab.edit("e", { template: { spec: { volumes: [{ name: "a", emptyDir: {} }] } } });
-    await lab.settled("e", 1);
-    expect(JSON.stringify(lab.statefulSet("e", 1)?.spec?.template)).toContain("/peek/a");
-    const events = await told(lab, "e", [
+    await harness.edit("e", { template: { spec: { volumes: [{ name: "a", emptyDir: {} }] } } });
+    await harness.settled("e", 1);
+    expect(JSON.stringify(harness.statefulSet("e", 1)?.spec?.template)).toContain("/peek/a");
+    const events = await told(harness, "e", [
       "SecretAliasVolumeDropped",
       "EngineReady",
       "GenerationCreated",
@@ -266,24 +269,24 @@ describe.concurrent("refusals", () => {
       "EngineReady",
     ]);
     expect(noteOf(events, "SecretAliasVolumeDropped")).not.toContain("main-metadata-postgres-creds");
-    expect(lab.broken()).toEqual([]);
+    expect(harness.broken()).toEqual([]);
   });
 
   test("variables that reach one are refused, of the engine and of its class", async () => {
-    await using lab = await openLab("ev-env");
-    await lab.operator();
+    await using harness = await openHarness("ev-env");
+    await harness.operator();
     const secretRef = { name: "main-metadata-postgres-creds" };
     const template = { spec: { containers: [{ name: "engine", envFrom: [{ secretRef }] }] } };
-    await lab.createClass("c", { template });
-    await lab.createEngine("own", { replicas: 1, template });
-    await lab.createEngine("heir", { replicas: 1, engineClassRef: "c" });
-    const [own] = await told(lab, "own", ["TemplateRejected"]);
+    await harness.createClass("c", { template });
+    await harness.createEngine("own", { replicas: 1, template });
+    await harness.createEngine("heir", { replicas: 1, engineClassRef: "c" });
+    const [own] = await told(harness, "own", ["TemplateRejected"]);
     expect(own?.note).toContain("spec.template.spec.containers[0]");
-    const [heir] = await told(lab, "heir", ["TemplateRejected"]);
+    const [heir] = await told(harness, "heir", ["TemplateRejected"]);
     expect(heir?.note).toContain("spec.engineClassRef.template.spec.containers[0]");
-    expect(lab.history.present("StatefulSet")).toEqual([]);
-    await lab.editClass("c", { template: { spec: { containers: [{ name: "engine" }] } } });
-    await lab.settled("heir", 0);
+    expect(harness.history.present("StatefulSet")).toEqual([]);
+    await harness.editClass("c", { template: { spec: { containers: [{ name: "engine" }] } } });
+    await harness.settled("heir", 0);
   });
 });
 

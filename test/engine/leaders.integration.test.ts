@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { bundleOperatorProgram, type OperatorProgram } from "../harness/operator/start-program.ts";
 import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
-import { type EngineLab, image, leftovers, openEngineLab } from "./support/engine-harness.ts";
+import { type EngineHarness, image, leftovers, openEngineHarness } from "./support/engine-harness.ts";
 import { targetsOf } from "./support/history-views.ts";
 
 let plane: EngineControlPlane;
@@ -23,9 +23,9 @@ const ROLL_WRITES = 12;
 /** Short, but long enough for ten processes on a small machine to renew in time, one that stands still for seconds included. */
 const TIMING = { leaseMs: 10_000, renewDeadlineMs: 8_000, retryMs: 500 };
 
-const settingsOf = (lab: EngineLab) => ({
+const settingsOf = (harness: EngineHarness) => ({
   kubeconfig: plane.kubeconfig,
-  namespace: lab.namespace,
+  namespace: harness.namespace,
   countFrom: "signal" as const,
   lease: { name: "the-lease", timing: TIMING },
 });
@@ -36,19 +36,19 @@ interface Pause {
 }
 
 /** A leader that stops right before one write of the roll to generation 1; a second one that then takes that roll to its end. */
-async function pausedLeader(lab: EngineLab, { before, fenced }: Pause) {
-  await lab.createInstance();
+async function pausedLeader(harness: EngineHarness, { before, fenced }: Pause) {
+  await harness.createInstance();
   const fault = { type: "pause", at: before } as const;
-  const former = program.start({ ...settingsOf(lab), identity: "former", fault, fenced });
+  const former = program.start({ ...settingsOf(harness), identity: "former", fault, fenced });
   await former.said("leading");
-  const next = program.start({ ...settingsOf(lab), identity: "next", fenced: true });
-  await lab.createEngine("e", { replicas: 1, drainCheckInterval: "1s" });
-  await lab.settled("e", 0);
+  const next = program.start({ ...settingsOf(harness), identity: "next", fenced: true });
+  await harness.createEngine("e", { replicas: 1, drainCheckInterval: "1s" });
+  await harness.settled("e", 0);
   await former.arm();
-  await lab.edit("e", image("two"));
+  await harness.edit("e", image("two"));
   const pausing = await former.said("pausing");
   await next.said("leading");
-  await lab.settled("e", 1);
+  await harness.settled("e", 1);
   return {
     former,
     next,
@@ -63,24 +63,24 @@ async function pausedLeader(lab: EngineLab, { before, fenced }: Pause) {
 describe.concurrent("selector-never-goes-back, no-blind-overwrite: a former leader that wakes up with its fence off", () => {
   const pauses = Array.from({ length: ROLL_WRITES }, (_, index) => ({ before: index + 1, fenced: false }));
   test.each(pauses)("at write $before of a roll changes nothing for good", async (pause) => {
-    await using lab = await openEngineLab(plane, "leaders");
-    await using leaders = await pausedLeader(lab, pause);
-    await lab.edit("e", image("three"));
-    await lab.settled("e", 2);
+    await using harness = await openEngineHarness(plane, "leaders");
+    await using leaders = await pausedLeader(harness, pause);
+    await harness.edit("e", image("three"));
+    await harness.settled("e", 2);
     leaders.former.signal("SIGCONT");
     await leaders.former.said("resumed");
     expect(await leaders.former.ended, `it wrote ${leaders.stale}`).toBe(1);
     await eventually(() => {
-      expect(leftovers(lab.history, "e", 2)).toEqual([]);
+      expect(leftovers(harness.history, "e", 2)).toEqual([]);
     });
-    await lab.settled("e", 2);
-    expect(targetsOf(lab, "e")).toEqual(["0", "1", "2"]);
-    expect(lab.broken()).toEqual([]);
+    await harness.settled("e", 2);
+    expect(targetsOf(harness, "e")).toEqual(["0", "1", "2"]);
+    expect(harness.broken()).toEqual([]);
   });
 });
 
 /** What operators write, version by version: pods, and the status of a StatefulSet, go on changing after an engine has settled. */
-function versionsOf({ history }: EngineLab): readonly string[] {
+function versionsOf({ history }: EngineHarness): readonly string[] {
   const written = history.all().filter(({ kind, name }) => kind !== "Pod" && name.startsWith("e"));
   return [
     ...new Set(
@@ -94,15 +94,15 @@ function versionsOf({ history }: EngineLab): readonly string[] {
 }
 
 test("a former leader that wakes up with its fence on sends nothing at all and ends", async () => {
-  await using lab = await openEngineLab(plane, "leaders-fenced");
-  await using leaders = await pausedLeader(lab, { before: 6, fenced: true });
+  await using harness = await openEngineHarness(plane, "leaders-fenced");
+  await using leaders = await pausedLeader(harness, { before: 6, fenced: true });
   expect(leaders.stale).toBe("patch Service e-service");
-  const before = versionsOf(lab);
+  const before = versionsOf(harness);
   const { length } = leaders.former.writes;
   leaders.former.signal("SIGCONT");
   expect(await leaders.former.ended).toBe(1);
   expect(leaders.former.writes.slice(length)).toEqual([]);
   expect(leaders.former.writes.filter((text) => text === leaders.stale)).toEqual([]);
-  expect(versionsOf(lab)).toEqual(before);
-  expect(lab.broken()).toEqual([]);
+  expect(versionsOf(harness)).toEqual(before);
+  expect(harness.broken()).toEqual([]);
 });

@@ -5,7 +5,7 @@ import type { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
 import { OPERATOR_DEFAULTS } from "../../src/api/operator-defaults.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
-import { type EngineLab, image, openEngineLab, readyOf } from "./support/engine-harness.ts";
+import { type EngineHarness, image, openEngineHarness, readyOf } from "./support/engine-harness.ts";
 import { phasesOf, readyReasonsOf } from "./support/history-views.ts";
 
 let plane: EngineControlPlane;
@@ -15,34 +15,34 @@ beforeAll(async () => {
 afterAll(() => plane?.[Symbol.asyncDispose]());
 
 /** A namespace with a usable instance and an operator. */
-async function openLab(prefix: string): Promise<EngineLab> {
-  const lab = await openEngineLab(plane, prefix);
-  await lab.createInstance();
-  await lab.operator();
-  return lab;
+async function openHarness(prefix: string): Promise<EngineHarness> {
+  const harness = await openEngineHarness(plane, prefix);
+  await harness.createInstance();
+  await harness.operator();
+  return harness;
 }
 
 describe.concurrent("create", () => {
   test("created-from-nothing, initialise, build, pods-ready, first-rest, verify: a new engine is created, switched to and Ready; it never drains", async () => {
-    await using lab = await openLab("created-from-nothing");
-    await lab.createEngine("e");
-    const settled = await lab.settled("e", 0);
+    await using harness = await openHarness("created-from-nothing");
+    await harness.createEngine("e");
+    const settled = await harness.settled("e", 0);
     expect(settled.status).toMatchObject({ phase: "stable", currentGeneration: 0, activeGeneration: 0 });
-    expect(phasesOf(lab, "e")).toEqual(["creating", "switching", "stable"]);
-    expect(readyReasonsOf(lab, "e")).toEqual(["Initializing", "Rolling", "EngineReady"]);
-    expect(lab.target("e")).toBe(0);
-    expect(lab.pods("e", 0)).toHaveLength(2);
-    expect(lab.broken()).toEqual([]);
+    expect(phasesOf(harness, "e")).toEqual(["creating", "switching", "stable"]);
+    expect(readyReasonsOf(harness, "e")).toEqual(["Initializing", "Rolling", "EngineReady"]);
+    expect(harness.target("e")).toBe(0);
+    expect(harness.pods("e", 0)).toHaveLength(2);
+    expect(harness.broken()).toEqual([]);
   });
 
   test("foreign-objects-untouched: every child has the engine as its controller, and its labels", async () => {
-    await using lab = await openLab("foreign-objects-untouched");
-    await lab.createEngine("e");
-    const { metadata } = await lab.settled("e", 0);
+    await using harness = await openHarness("foreign-objects-untouched");
+    await harness.createEngine("e");
+    const { metadata } = await harness.settled("e", 0);
     const children = [
-      ...lab.history.present("StatefulSet"),
-      ...lab.history.present("Service"),
-      ...lab.history.present("ConfigMap").filter(({ metadata: { name } = {} }) => name !== "kube-root-ca.crt"),
+      ...harness.history.present("StatefulSet"),
+      ...harness.history.present("Service"),
+      ...harness.history.present("ConfigMap").filter(({ metadata: { name } = {} }) => name !== "kube-root-ca.crt"),
     ];
     expect(children.map((child) => child.metadata?.name)).toEqual(["e-g0", "e-g0-hl", "e-service", "e-g0-config"]);
     for (const child of children) {
@@ -54,121 +54,136 @@ describe.concurrent("create", () => {
   });
 
   test("created-with-zero-replicas: created with zero replicas it ends stopped, with an empty StatefulSet", async () => {
-    await using lab = await openLab("created-with-zero-replicas");
-    await lab.createEngine("e", { replicas: 0 });
-    const settled = await lab.settled("e", 0);
+    await using harness = await openHarness("created-with-zero-replicas");
+    await harness.createEngine("e", { replicas: 0 });
+    const settled = await harness.settled("e", 0);
     expect(settled.status?.phase).toBe("stopped");
     expect(readyOf(settled)).toMatchObject({
       status: "False",
       reason: "Stopped",
       message: "Engine is stopped (spec.replicas is 0)",
     });
-    expect(lab.statefulSet("e", 0)?.spec?.replicas).toBe(0);
-    expect(lab.broken()).toEqual([]);
+    expect(harness.statefulSet("e", 0)?.spec?.replicas).toBe(0);
+    expect(harness.broken()).toEqual([]);
   });
 
   // Again, where the machine itself stood still for ten seconds: then nobody can tell the event from the timer.
   test("created-before-instance, instance-gate, no-config-without-instance: without an instance nothing is made; the moment it is usable, everything is", {
     retry: 2,
   }, async () => {
-    await using lab = await openEngineLab(plane, "created-before-instance");
-    await lab.operator();
-    await lab.createEngine("e");
-    const waiting = await lab.until("e", (e) => readyOf(e)?.reason === "InstanceNotReady", "waits for its instance");
+    await using harness = await openEngineHarness(plane, "created-before-instance");
+    await harness.operator();
+    await harness.createEngine("e");
+    const waiting = await harness.until(
+      "e",
+      (e) => readyOf(e)?.reason === "InstanceNotReady",
+      "waits for its instance",
+    );
     expect(waiting.status).toMatchObject({ phase: "creating", currentGeneration: 0, activeGeneration: -1 });
     expect(waiting.status?.conditions).toContainEqual(
       expect.objectContaining({ type: "InstanceReady", status: "False", reason: "InstanceNotReady" }),
     );
-    await lab.createInstance("");
+    await harness.createInstance("");
     const seesInstance = (e: FireboltEngine) => readyOf(e)?.message?.includes("no metadata endpoint") === true;
-    await lab.until("e", seesInstance, "sees the instance");
-    expect(lab.history.present("StatefulSet")).toEqual([]);
-    await lab.setEndpoint("metadata.example:7000");
-    await eventually(() => lab.statefulSet("e", 0) !== undefined);
+    await harness.until("e", seesInstance, "sees the instance");
+    expect(harness.history.present("StatefulSet")).toEqual([]);
+    await harness.setEndpoint("metadata.example:7000");
+    await eventually(() => harness.statefulSet("e", 0) !== undefined);
     // The gate's own timer, set after that status was written, is 10 s: it was the event that did it.
-    const gated = lab.history.of("FireboltEngine", "e").find(({ object }) => seesInstance(object));
-    const [made] = lab.history.of("StatefulSet", "e-g0");
+    const gated = harness.history.of("FireboltEngine", "e").find(({ object }) => seesInstance(object));
+    const [made] = harness.history.of("StatefulSet", "e-g0");
     expect((made?.atMs ?? Number.NaN) - (gated?.atMs ?? Number.NaN)).toBeLessThan(10_000);
-    await lab.settled("e", 0);
-    expect(lab.history.latest("ConfigMap", "e-g0-config")?.data?.["config.yaml"]).toContain("metadata.example:7000");
-    expect(lab.broken()).toEqual([]);
+    await harness.settled("e", 0);
+    expect(harness.history.latest("ConfigMap", "e-g0-config")?.data?.["config.yaml"]).toContain(
+      "metadata.example:7000",
+    );
+    expect(harness.broken()).toEqual([]);
   });
 
   test("edited-before-first-switch: an edit before the first generation served abandons it; the Service follows at the switch", async () => {
-    await using lab = await openLab("edited-before-first-switch");
-    await lab.createEngine("e", { template: { spec: { nodeSelector: lab.hold } } });
-    await eventually(() => lab.pods("e", 0).length === 2 && lab.target("e") === 0);
-    await lab.edit("e", { template: null });
-    const settled = await lab.settled("e", 1);
+    await using harness = await openHarness("edited-before-first-switch");
+    await harness.createEngine("e", { template: { spec: { nodeSelector: harness.hold } } });
+    await eventually(() => harness.pods("e", 0).length === 2 && harness.target("e") === 0);
+    await harness.edit("e", { template: null });
+    const settled = await harness.settled("e", 1);
     expect(settled.status).toMatchObject({ activeGeneration: 1 });
-    expect(phasesOf(lab, "e")).not.toContain("draining");
-    expect(phasesOf(lab, "e")).not.toContain("cleaning");
-    expect(lab.target("e")).toBe(1);
+    expect(phasesOf(harness, "e")).not.toContain("draining");
+    expect(phasesOf(harness, "e")).not.toContain("cleaning");
+    expect(harness.target("e")).toBe(1);
     const actives = new Set(
-      lab.history.of("FireboltEngine", "e").flatMap(({ object: { status } }) => status?.activeGeneration ?? []),
+      harness.history.of("FireboltEngine", "e").flatMap(({ object: { status } }) => status?.activeGeneration ?? []),
     );
     expect([...actives]).toEqual([-1, 1]);
-    expect(lab.broken()).toEqual([]);
+    expect(harness.broken()).toEqual([]);
   });
 });
 
 describe.concurrent("change", () => {
   test("image-changed, bump, switch-service, start-drain, drained, clean: an image change writes the number first, flips once and cleans up", async () => {
-    await using lab = await openLab("image-changed");
-    await lab.createEngine("e");
-    await lab.settled("e", 0);
-    await lab.edit("e", image("two"));
-    await lab.settled("e", 1);
-    expect(phasesOf(lab, "e").slice(2)).toEqual(["stable", "creating", "switching", "draining", "cleaning", "stable"]);
-    const intent = lab.history.of("FireboltEngine", "e").find(({ object }) => object.status?.currentGeneration === 1);
+    await using harness = await openHarness("image-changed");
+    await harness.createEngine("e");
+    await harness.settled("e", 0);
+    await harness.edit("e", image("two"));
+    await harness.settled("e", 1);
+    expect(phasesOf(harness, "e").slice(2)).toEqual([
+      "stable",
+      "creating",
+      "switching",
+      "draining",
+      "cleaning",
+      "stable",
+    ]);
+    const intent = harness.history
+      .of("FireboltEngine", "e")
+      .find(({ object }) => object.status?.currentGeneration === 1);
     expect(intent?.object.status).toMatchObject({ phase: "creating", activeGeneration: 0 });
-    const firstOfNew = lab.history
+    const firstOfNew = harness.history
       .all()
       .find(({ object }) => object.metadata?.labels?.["firebolt.io/generation"] === "1");
     expect(intent?.version).toBeLessThan(firstOfNew?.version ?? 0n);
-    const targets = lab.history
+    const targets = harness.history
       .of("Service", "e-service")
       .map(({ object }) => object.spec?.selector?.["firebolt.io/generation"]);
     expect(targets).toEqual(["0", "1"]);
-    expect(lab.statefulSet("e", 1)?.spec?.template.spec?.containers[0]?.image).toBe("example.com/engine:two");
-    expect(lab.broken()).toEqual([]);
+    expect(harness.statefulSet("e", 1)?.spec?.template.spec?.containers[0]?.image).toBe("example.com/engine:two");
+    expect(harness.broken()).toEqual([]);
   });
 
   test("scaled-up, scaled-down: scaling builds a new generation of the new size before the flip, up and down", async () => {
-    await using lab = await openLab("scaled-up");
-    await lab.createEngine("e");
-    await lab.settled("e", 0);
-    await lab.edit("e", { replicas: 4 });
-    await lab.settled("e", 1);
-    expect(lab.pods("e", 1)).toHaveLength(4);
-    await lab.edit("e", { replicas: 1 });
-    await lab.settled("e", 2);
-    expect(lab.pods("e", 2)).toHaveLength(1);
-    const built = lab.history.of("Pod", "e-g2-0").find(({ object }) => object.status?.podIP !== undefined);
-    const flip = lab.history
+    await using harness = await openHarness("scaled-up");
+    await harness.createEngine("e");
+    await harness.settled("e", 0);
+    await harness.edit("e", { replicas: 4 });
+    await harness.settled("e", 1);
+    expect(harness.pods("e", 1)).toHaveLength(4);
+    await harness.edit("e", { replicas: 1 });
+    await harness.settled("e", 2);
+    expect(harness.pods("e", 2)).toHaveLength(1);
+    const built = harness.history.of("Pod", "e-g2-0").find(({ object }) => object.status?.podIP !== undefined);
+    const flip = harness.history
       .of("Service", "e-service")
       .find(({ object }) => object.spec?.selector?.["firebolt.io/generation"] === "2");
     expect(built?.version).toBeLessThan(flip?.version ?? 0n);
-    expect(lab.broken()).toEqual([]);
+    expect(harness.broken()).toEqual([]);
   });
 
   test("stopped-by-hand, started-by-hand: stopping goes through an empty generation, starting through a full one, without waiting for a drain", async () => {
-    await using lab = await openEngineLab(plane, "stopped-by-hand");
-    await lab.createInstance();
-    const operator = await lab.operator();
-    await lab.createEngine("e");
-    await lab.settled("e", 0);
-    await lab.edit("e", { replicas: 0 });
-    const stopped = await lab.settled("e", 1);
+    await using harness = await openEngineHarness(plane, "stopped-by-hand");
+    await harness.createInstance();
+    const operator = await harness.operator();
+    await harness.createEngine("e");
+    await harness.settled("e", 0);
+    await harness.edit("e", { replicas: 0 });
+    const stopped = await harness.settled("e", 1);
     expect(stopped.status?.phase).toBe("stopped");
     expect(readyOf(stopped)).toMatchObject({ status: "False", reason: "Stopped" });
-    expect(lab.target("e")).toBe(1);
-    expect(lab.pods("e", 0)).toEqual([]);
-    await lab.edit("e", { replicas: 2 });
-    const started = await lab.settled("e", 2);
+    expect(harness.target("e")).toBe(1);
+    expect(harness.pods("e", 0)).toEqual([]);
+    await harness.edit("e", { replicas: 2 });
+    const started = await harness.settled("e", 2);
     expect(started.status?.phase).toBe("stable");
-    expect(lab.target("e")).toBe(2);
-    expect(lab.broken()).toEqual([]);
+    expect(harness.target("e")).toBe(2);
+    expect(harness.broken()).toEqual([]);
     expect(operator.log.filter(({ level }) => level === "error")).toEqual([]);
   });
 
@@ -185,83 +200,85 @@ describe.concurrent("change", () => {
     },
     { name: "rollout: recreate", engine: { rollout: "recreate" }, engineClass: undefined },
   ] as const)("$name goes from switching to cleaning", async ({ engine, engineClass }) => {
-    await using lab = await openLab("drain-check-off");
-    if (engineClass !== undefined) await lab.createClass("c", engineClass);
-    await lab.createEngine("e", engine);
-    await lab.settled("e", 0);
-    lab.queries(lab.pods("e", 0)[0], { running: 3 });
-    await lab.edit("e", image("two"));
-    await lab.settled("e", 1);
-    expect(phasesOf(lab, "e").slice(3)).toEqual(["creating", "switching", "cleaning", "stable"]);
-    expect(lab.broken()).toEqual([]);
+    await using harness = await openHarness("drain-check-off");
+    if (engineClass !== undefined) await harness.createClass("c", engineClass);
+    await harness.createEngine("e", engine);
+    await harness.settled("e", 0);
+    harness.queries(harness.pods("e", 0)[0], { running: 3 });
+    await harness.edit("e", image("two"));
+    await harness.settled("e", 1);
+    expect(phasesOf(harness, "e").slice(3)).toEqual(["creating", "switching", "cleaning", "stable"]);
+    expect(harness.broken()).toEqual([]);
   });
 
   test("recreate-from-class: the engine's graceful overrides the class's recreate", async () => {
-    await using lab = await openLab("recreate-from-class");
-    await lab.createClass("c", { rollout: "recreate" });
-    await lab.createEngine("e", { engineClassRef: "c", rollout: "graceful" });
-    await lab.settled("e", 0);
-    await lab.edit("e", image("two"));
-    await lab.settled("e", 1);
-    expect(phasesOf(lab, "e")).toContain("draining");
+    await using harness = await openHarness("recreate-from-class");
+    await harness.createClass("c", { rollout: "recreate" });
+    await harness.createEngine("e", { engineClassRef: "c", rollout: "graceful" });
+    await harness.settled("e", 0);
+    await harness.edit("e", image("two"));
+    await harness.settled("e", 1);
+    expect(phasesOf(harness, "e")).toContain("draining");
   });
 
   test("settings-only-edited, equal-configuration-rewritten: settings, key order and operator-owned keys roll nothing, and are confirmed", async () => {
-    await using lab = await openLab("settings-only-edited");
-    await lab.createEngine("e", { customEngineConfig: { a: { x: 1, y: 2 }, b: true } });
-    await lab.settled("e", 0);
+    await using harness = await openHarness("settings-only-edited");
+    await harness.createEngine("e", { customEngineConfig: { a: { x: 1, y: 2 }, b: true } });
+    await harness.settled("e", 0);
     const edits = [
       { drainCheckInterval: "7s" },
       { rollout: "recreate" },
       { customEngineConfig: { b: true, a: { y: 2, x: 1 }, engine: { id: "mine" } } },
     ];
     for (const spec of edits) {
-      await lab.edit("e", spec);
-      await lab.settled("e", 0);
+      await harness.edit("e", spec);
+      await harness.settled("e", 0);
     }
-    expect(lab.engine("e").status?.observedGeneration).toBe(4);
-    expect(lab.history.of("StatefulSet").filter(({ name }) => name !== "e-g0")).toEqual([]);
-    expect(lab.broken()).toEqual([]);
+    expect(harness.engine("e").status?.observedGeneration).toBe(4);
+    expect(harness.history.of("StatefulSet").filter(({ name }) => name !== "e-g0")).toEqual([]);
+    expect(harness.broken()).toEqual([]);
   });
 
   test("volumes-edited, whole-template-compared: volumes and pull secrets alone roll a generation, once", async () => {
-    await using lab = await openLab("volumes-edited");
-    await lab.createEngine("e");
-    await lab.settled("e", 0);
-    await lab.edit("e", { template: { spec: { volumes: [{ name: "scratch", emptyDir: {} }] } } });
-    await lab.settled("e", 1);
-    await lab.edit("e", { template: { spec: { imagePullSecrets: [{ name: "registry" }] } } });
-    await lab.settled("e", 2);
-    expect(lab.broken()).toEqual([]);
+    await using harness = await openHarness("volumes-edited");
+    await harness.createEngine("e");
+    await harness.settled("e", 0);
+    await harness.edit("e", { template: { spec: { volumes: [{ name: "scratch", emptyDir: {} }] } } });
+    await harness.settled("e", 1);
+    await harness.edit("e", { template: { spec: { imagePullSecrets: [{ name: "registry" }] } } });
+    await harness.settled("e", 2);
+    expect(harness.broken()).toEqual([]);
   });
 
   test("one-pod-not-ready: a pod that is not ready shows as PodsNotReady, the phase stays, and Ready comes back", async () => {
-    await using lab = await openLab("one-pod-not-ready");
-    await lab.createEngine("e");
-    await lab.settled("e", 0);
-    const [pod] = lab.pods("e", 0);
+    await using harness = await openHarness("one-pod-not-ready");
+    await harness.createEngine("e");
+    await harness.settled("e", 0);
+    const [pod] = harness.pods("e", 0);
     if (pod === undefined) throw new Error("no pod");
-    await lab.setPodReady(pod, false);
-    const lame = await lab.until("e", (e) => readyOf(e)?.reason === "PodsNotReady", "shows the pod");
+    await harness.setPodReady(pod, false);
+    const lame = await harness.until("e", (e) => readyOf(e)?.reason === "PodsNotReady", "shows the pod");
     expect(readyOf(lame)?.message).toContain("1 of 2");
     expect(lame.status).toMatchObject({ phase: "stable", currentGeneration: 0 });
-    await lab.setPodReady(pod, true);
-    await lab.settled("e", 0);
+    await harness.setPodReady(pod, true);
+    await harness.settled("e", 0);
   });
 
   test("default-image-changed: an operator with another default image rolls the engines that inherit it, and no pinned one", async () => {
-    await using lab = await openEngineLab(plane, "default-image-changed");
-    await lab.createInstance();
-    const before = await lab.operator();
-    await lab.createEngine("inherits");
-    await lab.createEngine("pinned", image("one"));
-    await Promise.all([lab.settled("inherits", 0), lab.settled("pinned", 0)]);
+    await using harness = await openEngineHarness(plane, "default-image-changed");
+    await harness.createInstance();
+    const before = await harness.operator();
+    await harness.createEngine("inherits");
+    await harness.createEngine("pinned", image("one"));
+    await Promise.all([harness.settled("inherits", 0), harness.settled("pinned", 0)]);
     await before.stop();
     const images = { ...OPERATOR_DEFAULTS.images, engine: "example.com/engine:next" };
-    await lab.operator({ defaults: { ...OPERATOR_DEFAULTS, images } });
-    await lab.settled("inherits", 1);
-    expect(lab.statefulSet("inherits", 1)?.spec?.template.spec?.containers[0]?.image).toBe("example.com/engine:next");
-    expect(lab.engine("pinned").status?.currentGeneration).toBe(0);
-    expect(lab.broken()).toEqual([]);
+    await harness.operator({ defaults: { ...OPERATOR_DEFAULTS, images } });
+    await harness.settled("inherits", 1);
+    expect(harness.statefulSet("inherits", 1)?.spec?.template.spec?.containers[0]?.image).toBe(
+      "example.com/engine:next",
+    );
+    expect(harness.engine("pinned").status?.currentGeneration).toBe(0);
+    expect(harness.broken()).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ import { instance } from "../harness/fixtures/manifests.ts";
 import type { EngineOperator } from "../harness/operator/engine-operator-in-process.ts";
 import type { MetricsAnswer } from "../harness/pods/engine-metrics-server.ts";
 import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
-import { image, openEngineLab, readyOf } from "./support/engine-harness.ts";
+import { image, openEngineHarness, readyOf } from "./support/engine-harness.ts";
 import { countEngineRequests, REQUEST_BUDGET, untilIdle } from "./support/request-counts.ts";
 
 const GAUGE = ENGINE_CONTRACT.gauges;
@@ -55,16 +55,16 @@ describe.concurrent("requests", () => {
   test(
     `no-needless-write, idle-engines-start-no-pass: ${ENGINES} engines at once stay within ten to create, sixteen to roll or stop, six to delete, none at rest`,
     async () => {
-      await using lab = await openEngineLab(plane, "budget");
-      await lab.createInstance();
-      const counts = await countEngineRequests(lab, { engines: ENGINES, idleMs: IDLE_MS });
+      await using harness = await openEngineHarness(plane, "budget");
+      await harness.createInstance();
+      const counts = await countEngineRequests(harness, { engines: ENGINES, idleMs: IDLE_MS });
       console.log(JSON.stringify(counts));
       expect(counts.createPerEngine).toBeLessThanOrEqual(REQUEST_BUDGET.create);
       expect(counts.rollPerEngine).toBeLessThanOrEqual(REQUEST_BUDGET.roll);
       expect(counts.idleRequests).toBe(REQUEST_BUDGET.idle);
       expect(counts.stopPerEngine).toBeLessThanOrEqual(REQUEST_BUDGET.stop);
       expect(counts.deletePerEngine).toBeLessThanOrEqual(REQUEST_BUDGET.delete);
-      expect(lab.broken()).toEqual([]);
+      expect(harness.broken()).toEqual([]);
     },
     TIMEOUT_MS,
   );
@@ -72,17 +72,19 @@ describe.concurrent("requests", () => {
   test(
     "a class that vanished",
     async () => {
-      await using lab = await openEngineLab(plane, "bad-class");
-      await lab.createInstance();
-      const operator = await lab.operator();
-      await lab.createClass("lost");
-      await lab.createEngine("e", { engineClassRef: "lost" });
-      await lab.settled("e", 0);
-      const key = { namespace: lab.namespace, name: "lost" };
-      await lab.client.delete(FireboltEngineClass, key);
-      await lab.client.patch(FireboltEngineClass, key, { type: "merge", body: { metadata: { finalizers: null } } });
-      const refused = await lab.until("e", (e) => readyOf(e)?.reason === "FireboltEngineClassUnready", "says so");
-      expect(readyOf(refused)?.message).toContain(`FireboltEngineClass "lost" not found in namespace ${lab.namespace}`);
+      await using harness = await openEngineHarness(plane, "bad-class");
+      await harness.createInstance();
+      const operator = await harness.operator();
+      await harness.createClass("lost");
+      await harness.createEngine("e", { engineClassRef: "lost" });
+      await harness.settled("e", 0);
+      const key = { namespace: harness.namespace, name: "lost" };
+      await harness.client.delete(FireboltEngineClass, key);
+      await harness.client.patch(FireboltEngineClass, key, { type: "merge", body: { metadata: { finalizers: null } } });
+      const refused = await harness.until("e", (e) => readyOf(e)?.reason === "FireboltEngineClassUnready", "says so");
+      expect(readyOf(refused)?.message).toContain(
+        `FireboltEngineClass "lost" not found in namespace ${harness.namespace}`,
+      );
       await settledLog(operator);
       expectGated(await window(operator));
     },
@@ -92,17 +94,19 @@ describe.concurrent("requests", () => {
   test(
     "created-before-instance: an instance of another namespace",
     async () => {
-      await using lab = await openEngineLab(plane, "bad-instance");
+      await using harness = await openEngineHarness(plane, "bad-instance");
       const elsewhere = await createNamespace("elsewhere", plane.kubeconfig);
       const manifest = instance({ name: "main", namespace: elsewhere, id: "01JD0000000000000000000000" });
-      await lab.client.create(FireboltInstance, manifest as FireboltInstance);
-      const operator = await lab.operator();
-      await lab.createEngine("e");
-      const refused = await lab.until("e", (e) => readyOf(e)?.reason === "InstanceNotReady", "says so");
-      expect(readyOf(refused)?.message).toContain(`FireboltInstance "main" not found in namespace ${lab.namespace}`);
+      await harness.client.create(FireboltInstance, manifest as FireboltInstance);
+      const operator = await harness.operator();
+      await harness.createEngine("e");
+      const refused = await harness.until("e", (e) => readyOf(e)?.reason === "InstanceNotReady", "says so");
+      expect(readyOf(refused)?.message).toContain(
+        `FireboltInstance "main" not found in namespace ${harness.namespace}`,
+      );
       await settledLog(operator);
       expectGated(await window(operator));
-      expect(lab.history.present("StatefulSet")).toEqual([]);
+      expect(harness.history.present("StatefulSet")).toEqual([]);
     },
     TIMEOUT_MS,
   );
@@ -110,16 +114,16 @@ describe.concurrent("requests", () => {
   test(
     "an engine name that makes the names of its children too long",
     async () => {
-      await using lab = await openEngineLab(plane, "bad-name");
-      await lab.createInstance();
-      const operator = await lab.operator();
+      await using harness = await openEngineHarness(plane, "bad-name");
+      await harness.createInstance();
+      const operator = await harness.operator();
       const name = `e${"x".repeat(60)}`;
-      await lab.createEngine(name);
-      const refused = await lab.until(name, (e) => readyOf(e)?.reason === "NameRejected", "says so");
+      await harness.createEngine(name);
+      const refused = await harness.until(name, (e) => readyOf(e)?.reason === "NameRejected", "says so");
       expect(readyOf(refused)?.message).toContain("metadata.name");
       await settledLog(operator);
       expectGated(await window(operator));
-      expect(lab.history.present("StatefulSet")).toEqual([]);
+      expect(harness.history.present("StatefulSet")).toEqual([]);
     },
     TIMEOUT_MS,
   );
@@ -127,12 +131,12 @@ describe.concurrent("requests", () => {
   test(
     "an engine without a spec",
     async () => {
-      await using lab = await openEngineLab(plane, "bad-spec");
-      await lab.createInstance();
-      const operator = await lab.operator();
-      await lab.client.create(FireboltEngine, { metadata: { namespace: lab.namespace, name: "e" } });
-      await eventually(() => lab.history.latest("FireboltEngine", "e") !== undefined);
-      const refused = await lab.until("e", (e) => readyOf(e)?.reason === "InstanceNotReady", "says so");
+      await using harness = await openEngineHarness(plane, "bad-spec");
+      await harness.createInstance();
+      const operator = await harness.operator();
+      await harness.client.create(FireboltEngine, { metadata: { namespace: harness.namespace, name: "e" } });
+      await eventually(() => harness.history.latest("FireboltEngine", "e") !== undefined);
+      const refused = await harness.until("e", (e) => readyOf(e)?.reason === "InstanceNotReady", "says so");
       expect(readyOf(refused)?.message).toContain("spec.instanceRef");
       await settledLog(operator);
       expectGated(await window(operator));
@@ -154,14 +158,14 @@ describe.concurrent("requests", () => {
   ] satisfies readonly { name: string; answer: MetricsAnswer; cause: string }[])(
     "$name",
     async ({ answer, cause }) => {
-      await using lab = await openEngineLab(plane, "bad-metrics");
-      await lab.createInstance();
-      const operator = await lab.operator();
-      await lab.createEngine("e", { replicas: 1 });
-      await lab.settled("e", 0);
-      lab.queries(lab.pods("e", 0)[0], answer);
-      await lab.edit("e", image("two"));
-      const failing = await lab.until("e", (e) => readyOf(e)?.reason === "DrainCheckFailing", "says so");
+      await using harness = await openEngineHarness(plane, "bad-metrics");
+      await harness.createInstance();
+      const operator = await harness.operator();
+      await harness.createEngine("e", { replicas: 1 });
+      await harness.settled("e", 0);
+      harness.queries(harness.pods("e", 0)[0], answer);
+      await harness.edit("e", image("two"));
+      const failing = await harness.until("e", (e) => readyOf(e)?.reason === "DrainCheckFailing", "says so");
       expect(readyOf(failing)?.message).toContain("e-g0-0");
       expect(readyOf(failing)?.message).toContain(cause);
       await settledLog(operator);
@@ -172,8 +176,8 @@ describe.concurrent("requests", () => {
       // It goes on asking, as fast as the machine lets it.
       const { length } = operator.requests;
       await eventually(() => operator.requests.length >= length + 3);
-      expect(lab.engine("e").status).toMatchObject({ phase: "draining", drainingGeneration: 0 });
-      expect(lab.broken()).toEqual([]);
+      expect(harness.engine("e").status).toMatchObject({ phase: "draining", drainingGeneration: 0 });
+      expect(harness.broken()).toEqual([]);
     },
     TIMEOUT_MS,
   );

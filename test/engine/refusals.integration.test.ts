@@ -6,7 +6,7 @@ import { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
 import { statefulSets } from "../../src/engine/cluster/kinds.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
-import { image, openEngineLab, readyOf } from "./support/engine-harness.ts";
+import { image, openEngineHarness, readyOf } from "./support/engine-harness.ts";
 import { generationsOf } from "./support/history-views.ts";
 
 const ADMISSION = { group: "admissionregistration.k8s.io", version: "v1", namespaced: false } as const;
@@ -40,12 +40,12 @@ afterAll(() => plane?.[Symbol.asyncDispose]());
 
 describe.concurrent("objects that others refuse or edit", () => {
   test("a policy's 403 is the engine's Ready message, what serves goes on, and its end is noticed within the pace of a gate", async () => {
-    await using lab = await openEngineLab(plane, "denied");
-    const { namespace, client } = lab;
-    await lab.createInstance();
-    await lab.operator();
-    await lab.createEngine("e");
-    await lab.settled("e", 0);
+    await using harness = await openEngineHarness(plane, "denied");
+    const { namespace, client } = harness;
+    await harness.createInstance();
+    await harness.operator();
+    await harness.createEngine("e");
+    await harness.settled("e", 0);
     const rule = { apiGroups: ["apps"], apiVersions: ["v1"], operations: ["CREATE"], resources: ["statefulsets"] };
     const message = "no more StatefulSets for this team";
     const spec = {
@@ -72,27 +72,27 @@ describe.concurrent("objects that others refuse or edit", () => {
     await eventually(async () => {
       await expect(client.create(statefulSets, probe, { dryRun: true })).rejects.toThrow(message);
     });
-    await lab.edit("e", image("two"));
-    const denied = await lab.until("e", (e) => readyOf(e)?.reason === "ObjectRejected", "shows the refusal");
+    await harness.edit("e", image("two"));
+    const denied = await harness.until("e", (e) => readyOf(e)?.reason === "ObjectRejected", "shows the refusal");
     expect(readyOf(denied)?.message).toContain(message);
-    expect(lab.target("e")).toBe(0);
+    expect(harness.target("e")).toBe(0);
     await client.delete(Binding, { name: namespace }, {});
     await client.delete(Policy, { name: namespace }, {});
     // As above: it goes on denying until it has learned of the end, and a denial then costs another pace of a gate (30 s).
     await eventually(() => client.create(statefulSets, probe, { dryRun: true }), { timeoutMs: 60_000 });
-    await lab.settled("e", 1, 150_000);
+    await harness.settled("e", 1, 150_000);
   });
 
   test("an agent that edits every new StatefulSet gets ever fewer generations, and an event that names it", async () => {
-    await using lab = await openEngineLab(plane, "edited");
-    const { namespace, client } = lab;
-    await lab.createInstance();
-    await lab.operator();
+    await using harness = await openEngineHarness(plane, "edited");
+    const { namespace, client } = harness;
+    await harness.createInstance();
+    await harness.operator();
     const stop = new AbortController();
     const edited = new Set<string>();
     const agent = (async () => {
       while (!stop.signal.aborted) {
-        for (const { metadata } of lab.history.present("StatefulSet")) {
+        for (const { metadata } of harness.history.present("StatefulSet")) {
           const { name = "", uid = "", deletionTimestamp } = metadata ?? {};
           if (edited.has(uid) || deletionTimestamp !== undefined) continue;
           edited.add(uid);
@@ -105,57 +105,57 @@ describe.concurrent("objects that others refuse or edit", () => {
       }
     })();
     try {
-      await lab.createEngine("e", { replicas: 0 });
+      await harness.createEngine("e", { replicas: 0 });
       const isHeld = ({ status }: FireboltEngine): boolean =>
         status?.heldRollout?.attempts === 3 && status.heldRollout.until !== undefined;
-      const held = await lab.once("e", isHeld, "waits for the fourth time in a row");
+      const held = await harness.once("e", isHeld, "waits for the fourth time in a row");
       // 1 s, 2 s, 4 s and now 8 s, each rounded up to a whole second.
-      const waits = lab.history.of("FireboltEngine", "e").flatMap(({ object }) => waitOf(object.status));
+      const waits = harness.history.of("FireboltEngine", "e").flatMap(({ object }) => waitOf(object.status));
       expect(waits.filter(({ seconds, attempts }) => seconds < 2 ** attempts - 1)).toEqual([]);
       expect(held.status?.heldRollout?.field).toContain("spec.template.metadata.annotations");
-      const versions = lab.history.of("FireboltEngine", "e");
+      const versions = harness.history.of("FireboltEngine", "e");
       const untilHeld = versions.slice(0, versions.findIndex(({ object }) => isHeld(object)) + 1);
       const generations = new Set(untilHeld.flatMap(({ object }) => object.status?.currentGeneration ?? []));
       expect(generations.size).toBeLessThanOrEqual(6);
-      await lab.once("e", (e) => e.status?.heldRollout?.manager === "stamping-agent", "names the agent");
+      await harness.once("e", (e) => e.status?.heldRollout?.manager === "stamping-agent", "names the agent");
     } finally {
       stop.abort();
       await agent;
     }
     // A change of the spec explains a generation: it does not wait.
-    await lab.edit("e", image("two"));
-    const last = generationsOf(lab, "e").length;
-    await lab.until("e", (e) => e.status?.heldRollout === undefined, "starts the generation of the edit at once");
-    expect(generationsOf(lab, "e").length).toBeGreaterThanOrEqual(last);
-    await eventually(() => lab.engine("e").status?.phase === "stopped");
+    await harness.edit("e", image("two"));
+    const last = generationsOf(harness, "e").length;
+    await harness.until("e", (e) => e.status?.heldRollout === undefined, "starts the generation of the edit at once");
+    expect(generationsOf(harness, "e").length).toBeGreaterThanOrEqual(last);
+    await eventually(() => harness.engine("e").status?.phase === "stopped");
   });
 
   test("an interval of a millisecond is a second", async () => {
-    await using lab = await openEngineLab(plane, "hot");
-    await lab.createInstance();
-    await lab.operator();
-    await lab.createEngine("e", { replicas: 1, drainCheckInterval: "1ms" });
-    await lab.settled("e", 0);
-    const [pod] = lab.pods("e", 0);
+    await using harness = await openEngineHarness(plane, "hot");
+    await harness.createInstance();
+    await harness.operator();
+    await harness.createEngine("e", { replicas: 1, drainCheckInterval: "1ms" });
+    await harness.settled("e", 0);
+    const [pod] = harness.pods("e", 0);
     const address = pod?.status?.podIP ?? "";
-    lab.queries(pod, "broken");
-    await lab.edit("e", image("two"));
-    await lab.until("e", (e) => readyOf(e)?.reason === "DrainCheckFailing", "cannot ask");
+    harness.queries(pod, "broken");
+    await harness.edit("e", image("two"));
+    await harness.until("e", (e) => readyOf(e)?.reason === "DrainCheckFailing", "cannot ask");
     const [before, startedMs] = [plane.metrics.asked(address), Date.now()];
     await eventually(() => plane.metrics.asked(address) >= before + 4);
     expect(Date.now() - startedMs).toBeGreaterThan(2_500);
   });
 
   test("an engine whose name is no label value can be updated and deleted", async () => {
-    await using lab = await openEngineLab(plane, "long-name");
-    await lab.createInstance();
-    await lab.operator();
+    await using harness = await openEngineHarness(plane, "long-name");
+    await harness.createInstance();
+    await harness.operator();
     const name = "e".repeat(64);
-    await lab.createEngine(name);
-    await lab.until(name, (e) => readyOf(e)?.reason === "NameRejected", "says that the name is too long");
-    await lab.edit(name, { replicas: 1 });
-    const key = { namespace: lab.namespace, name };
-    await lab.client.delete(FireboltEngine, key, {});
-    await eventually(async () => (await lab.client.find(FireboltEngine, key)) === undefined);
+    await harness.createEngine(name);
+    await harness.until(name, (e) => readyOf(e)?.reason === "NameRejected", "says that the name is too long");
+    await harness.edit(name, { replicas: 1 });
+    const key = { namespace: harness.namespace, name };
+    await harness.client.delete(FireboltEngine, key, {});
+    await eventually(async () => (await harness.client.find(FireboltEngine, key)) === undefined);
   });
 });

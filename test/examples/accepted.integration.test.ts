@@ -1,7 +1,7 @@
 // Every file of examples/ is accepted by a real API server with our CRDs and webhooks: each object strictly, as it would be applied,
 // after the files that it needs.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openWebhookWorld, type WebhookWorld } from "../admission/support/webhook-harness.ts";
+import { openWebhookHarness, type WebhookHarness } from "../admission/support/webhook-harness.ts";
 import { type ExampleObject, readExampleFiles } from "../harness/fixtures/example-files.ts";
 
 /** Where the API server serves a kind; `{ns}` stands for the namespace. */
@@ -17,19 +17,19 @@ const PATHS: Readonly<Record<string, string>> = {
   FireboltEngineClass: "/apis/compute.firebolt.io/v1alpha1/namespaces/{ns}/fireboltengineclasses",
 };
 
-let world: WebhookWorld;
+let harness: WebhookHarness;
 beforeAll(async () => {
-  world = await openWebhookWorld("examples");
+  harness = await openWebhookHarness("examples");
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => harness[Symbol.asyncDispose]());
 
 /** Into the one namespace that the webhooks look at. A namespace is only tried: other tests share the API server. */
 async function create(object: ExampleObject) {
   const path = PATHS[object.kind];
   if (path === undefined) throw new Error(`nobody knows where ${object.kind} is served: add it here`);
   const isNamespace = object.kind === "Namespace";
-  const namespace = world.namespace;
-  return world.api.send({
+  const namespace = harness.namespace;
+  return harness.api.send({
     method: "POST",
     path: `${path.replace("{ns}", namespace)}?fieldValidation=Strict${isNamespace ? "&dryRun=All" : ""}`,
     body: isNamespace ? object : { ...object, metadata: { ...object.metadata, namespace } },

@@ -9,7 +9,7 @@ import { connect } from "../../dev/deploy/connection.ts";
 import { queryRows } from "../../dev/deploy/query.ts";
 import { waitUntilReady } from "../../dev/deploy/ready.ts";
 import { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
-import { gatewayOf, openWorld, type World } from "../cluster/support/cluster-harness.ts";
+import { type ClusterHarness, gatewayOf, openClusterHarness } from "../cluster/support/cluster-harness.ts";
 import { recordFigures } from "../cluster/support/figures.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { EXAMPLES, readExampleFiles } from "../harness/fixtures/example-files.ts";
@@ -19,26 +19,26 @@ const APPLY_MS = 60_000;
 const READY_MS = 240_000;
 const FILES = readExampleFiles();
 
-let world: World;
+let harness: ClusterHarness;
 let kubectl: (...args: readonly string[]) => Promise<string>;
 
 const objectsOf = (kind: string) => FILES.flatMap(({ objects }) => objects).filter((object) => object.kind === kind);
 const NAMESPACES = objectsOf("Namespace").map(({ metadata }) => metadata.name);
 
 beforeAll(async () => {
-  world = await openWorld();
+  harness = await openClusterHarness();
   const program = (await resolveAssets(["kubectl"])).get("kubectl");
   if (program === undefined) throw new Error("no binary for kubectl");
   kubectl = (...args) =>
-    runProgram({ program, args: [...args, `--kubeconfig=${world.context.kubeconfig}`], timeoutMs: KUBECTL_MS });
+    runProgram({ program, args: [...args, `--kubeconfig=${harness.context.kubeconfig}`], timeoutMs: KUBECTL_MS });
   await nameImage("postgres", "docker.io/library/postgres:16-alpine");
   for (const [key, value] of FILES.flatMap(({ needs }) => Object.entries(needs.nodeLabels)))
-    await kubectl("label", "node", world.context.nodeName, `${key}=${value}`, "--overwrite");
+    await kubectl("label", "node", harness.context.nodeName, `${key}=${value}`, "--overwrite");
 });
 
 /** Gives a local image the name by which a manifest asks for it, as if the node had pulled it. */
 async function nameImage(name: string, wanted: string): Promise<void> {
-  const { images, folder } = world.context;
+  const { images, folder } = harness.context;
   const reference = images.find((image) => image.name === name)?.reference ?? "";
   const program = join(dirname(requireProgram("containerd")), "ctr");
   const socket = join(folder, "containerd/containerd.sock");
@@ -65,7 +65,7 @@ afterAll(async () => {
   };
   await Promise.all(NAMESPACES.map(remove));
   await kubectl("delete", "namespace", ...NAMESPACES, "--wait=false", "--ignore-not-found");
-  world[Symbol.dispose]();
+  harness[Symbol.dispose]();
 });
 
 test("every example reaches Ready, and every engine answers", async () => {
@@ -74,7 +74,7 @@ test("every example reaches Ready, and every engine answers", async () => {
   const withInstances = [...new Set(objectsOf("FireboltInstance").map(({ metadata }) => metadata.namespace ?? ""))];
   await Promise.all(
     withInstances.map(async (namespace) => {
-      using cluster = await connect({ kubeconfig: world.context.kubeconfig, namespace });
+      using cluster = await connect({ kubeconfig: harness.context.kubeconfig, namespace });
       const named = (kind: string) =>
         objectsOf(kind)
           .filter(({ metadata }) => metadata.namespace === namespace)
@@ -95,12 +95,12 @@ test("every example reaches Ready, and every engine answers", async () => {
 
   for (const { metadata } of objectsOf("FireboltEngine")) {
     const namespace = metadata.namespace ?? "";
-    const { client, call } = world.cluster;
+    const { client, call } = harness.cluster;
     const { spec } = await client.get(FireboltEngine, { namespace, name: metadata.name }, call);
-    const gateway = await gatewayOf(world.cluster, { namespace, instance: spec?.instanceRef ?? "" });
+    const gateway = await gatewayOf(harness.cluster, { namespace, instance: spec?.instanceRef ?? "" });
     expect(await queryRows({ gateway, engine: metadata.name, sql: "SELECT 40 + 2" }), metadata.name).toEqual([[42]]);
   }
-  recordFigures(world.context.figures, "examples", {
+  recordFigures(harness.context.figures, "examples", {
     files: FILES.length,
     instances: objectsOf("FireboltInstance").length,
     engines: objectsOf("FireboltEngine").length,

@@ -6,48 +6,50 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../harness/control-plane/requests.ts";
 import type { StandInEngine } from "../harness/pods/stand-in-engine.ts";
 import { shrinkEngines } from "./support/adjusted-config.ts";
-import { type GatewayWorld, openGatewayWorld } from "./support/gateway-harness.ts";
+import { type GatewayHarness, openGatewayHarness } from "./support/gateway-harness.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const STREAMS = 300;
 
-let world: GatewayWorld;
+let harness: GatewayHarness;
 /** What `e1` runs on. While it is held, its queries wait for as long as the test likes. */
 let pod: StandInEngine;
 
 beforeAll(async () => {
-  world = await openGatewayWorld();
-  pod = await world.startEngine({ engine: "e1" });
-  world.publish("e1", [pod]);
-  world.publish("e2", [await world.startEngine({ engine: "e2" })]);
+  harness = await openGatewayHarness();
+  pod = await harness.startEngine({ engine: "e1" });
+  harness.publish("e1", [pod]);
+  harness.publish("e2", [await harness.startEngine({ engine: "e2" })]);
 });
 afterAll(async () => {
-  console.log(`gateway-load: ${world.client.sent} requests sent, ${world.client.failed} failed`);
-  expect(world.client.failed).toBe(0);
-  await world[Symbol.asyncDispose]();
+  console.log(`gateway-load: ${harness.client.sent} requests sent, ${harness.client.failed} failed`);
+  expect(harness.client.failed).toBe(0);
+  await harness[Symbol.asyncDispose]();
 });
 
 test.each([1, 2, 3, 16, 64])("a query of %i MiB arrives whole", async (mebibytes) => {
   const sql = `SELECT 42 /*${"x".repeat(mebibytes * MEBIBYTE)}*/`;
-  const { text } = await world.client.query({ engine: "e1", sql });
+  const { text } = await harness.client.query({ engine: "e1", sql });
   expect(JSON.parse(text)).toMatchObject({ data: [[42]], bodyBytes: sql.length });
 });
 
 test.each([1, 3, 32])("an answer of %i MiB arrives whole", async (mebibytes) => {
-  const { value } = await world.client.query({ engine: "e1", sql: `SELECT blob(${mebibytes * MEBIBYTE})` });
+  const { value } = await harness.client.query({ engine: "e1", sql: `SELECT blob(${mebibytes * MEBIBYTE})` });
   expect(String(value)).toHaveLength(mebibytes * MEBIBYTE);
 });
 
 test("the first queries of a new engine, all at once", async () => {
-  world.publish("fresh", [await world.startEngine({ engine: "fresh" })]);
-  const answers = Array.from({ length: 50 }, () => world.client.query({ engine: "fresh" }));
+  harness.publish("fresh", [await harness.startEngine({ engine: "fresh" })]);
+  const answers = Array.from({ length: 50 }, () => harness.client.query({ engine: "fresh" }));
   expect((await Promise.all(answers)).map((answer) => answer.value)).toEqual(answers.map(() => 42));
 });
 
 test(`${STREAMS} queries at once on as many connections`, async () => {
   await pod.control("/test/hold?v=1");
-  const answers = Array.from({ length: STREAMS }, () => world.client.query({ engine: "e1", sql: "SELECT sleep(15)" }));
-  await eventually(async () => (await world.envoy.statistic("http.gateway.downstream_rq_active")) === STREAMS);
+  const answers = Array.from({ length: STREAMS }, () =>
+    harness.client.query({ engine: "e1", sql: "SELECT sleep(15)" }),
+  );
+  await eventually(async () => (await harness.envoy.statistic("http.gateway.downstream_rq_active")) === STREAMS);
   await pod.control("/test/hold?v=0");
   expect((await Promise.all(answers)).map((answer) => answer.value)).toEqual(answers.map(() => 15));
 });
@@ -62,15 +64,15 @@ async function streamQuery(session: ClientHttp2Session, sql: string): Promise<nu
 }
 
 test(`${STREAMS} streams at once on one HTTP/2 connection`, async () => {
-  const session = connect(`http://127.0.0.1:${world.clientPort}`);
+  const session = connect(`http://127.0.0.1:${harness.clientPort}`);
   try {
     await pod.control("/test/hold?v=1");
     const streams = Array.from({ length: STREAMS }, () => streamQuery(session, "SELECT sleep(15)"));
-    await eventually(async () => (await world.envoy.statistic("http.gateway.downstream_rq_active")) === STREAMS);
+    await eventually(async () => (await harness.envoy.statistic("http.gateway.downstream_rq_active")) === STREAMS);
     await pod.control("/test/hold?v=0");
     const statuses = await Promise.all(streams);
-    world.client.sent += STREAMS;
-    world.client.failed += statuses.filter((status) => status !== 200).length;
+    harness.client.sent += STREAMS;
+    harness.client.failed += statuses.filter((status) => status !== 200).length;
     expect(statuses).toEqual(statuses.map(() => 200));
   } finally {
     session.close();
@@ -79,7 +81,7 @@ test(`${STREAMS} streams at once on one HTTP/2 connection`, async () => {
 
 test("an engine with too many queries refuses the rest at once, and no other engine notices", async () => {
   const limit = 16;
-  await using small = await openGatewayWorld({ adjust: (config) => shrinkEngines(config, 1_024 / limit) });
+  await using small = await openGatewayHarness({ adjust: (config) => shrinkEngines(config, 1_024 / limit) });
   const crowded = await small.startEngine({ engine: "e2" });
   small.publish("e2", [crowded]);
   small.publish("e1", [await small.startEngine({ engine: "e1" })]);
@@ -104,7 +106,7 @@ test("an engine with too many queries refuses the rest at once, and no other eng
 
 test("a query that says nothing for longer than every idle time is not cut", async () => {
   // The listener's own idle time, minutes by default, is set to a second, and so is the life of an unused engine's cluster.
-  await using impatient = await openGatewayWorld({
+  await using impatient = await openGatewayHarness({
     adjust: (config) => {
       for (const { typed_config: manager } of config.static_resources.listeners.flatMap((listener) =>
         listener.filter_chains.flatMap((chain) => chain.filters),

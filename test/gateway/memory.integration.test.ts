@@ -7,7 +7,7 @@ import { connect, type Socket } from "node:net";
 import { expect, test } from "vitest";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { type RecordingEngine, startRecordingEngine } from "./support/fake-recording-engine.ts";
-import { type GatewayWorld, openGatewayWorld } from "./support/gateway-harness.ts";
+import { type GatewayHarness, openGatewayHarness } from "./support/gateway-harness.ts";
 
 const MEBIBYTE = 1024 ** 2;
 const LIMIT_BYTES = 256 * MEBIBYTE;
@@ -52,7 +52,7 @@ async function upload(port: number): Promise<Upload> {
 }
 
 /** The most that a gateway had, from now until it is asked. */
-function watchMemory({ envoy }: GatewayWorld): { mostBytes(): number; [Symbol.dispose](): void } {
+function watchMemory({ envoy }: GatewayHarness): { mostBytes(): number; [Symbol.dispose](): void } {
   let most = 0;
   const look = (): void => {
     most = Math.max(most, ownBytes(envoy.process.pid));
@@ -68,10 +68,10 @@ function watchMemory({ envoy }: GatewayWorld): { mostBytes(): number; [Symbol.di
 }
 
 /** Whether two looks one after the other found the same number of bytes: the gateway takes no more. */
-async function takesNoMore(world: GatewayWorld): Promise<void> {
+async function takesNoMore(harness: GatewayHarness): Promise<void> {
   let before = -1;
   await eventually(async () => {
-    const now = await world.envoy.statistic("http.gateway.downstream_cx_rx_bytes_total");
+    const now = await harness.envoy.statistic("http.gateway.downstream_cx_rx_bytes_total");
     const same = now === before;
     before = now;
     return same;
@@ -79,71 +79,75 @@ async function takesNoMore(world: GatewayWorld): Promise<void> {
 }
 
 test("a gateway with a memory limit stays below it, and serves again when the uploads have gone", async () => {
-  await using world = await openGatewayWorld({ memoryLimitBytes: LIMIT_BYTES });
-  await using deaf = await startRecordingEngine(world.nextAddress(), { answers: "never" });
-  world.publish("deaf", [deaf]);
-  world.publish("e1", [await world.startEngine({ engine: "e1" })]);
-  await world.client.query({ engine: "e1" });
-  const running = Promise.allSettled([world.client.query({ engine: "e1", sql: "SELECT sleep(15000)" })]);
-  using memory = watchMemory(world);
+  await using harness = await openGatewayHarness({ memoryLimitBytes: LIMIT_BYTES });
+  await using deaf = await startRecordingEngine(harness.nextAddress(), { answers: "never" });
+  harness.publish("deaf", [deaf]);
+  harness.publish("e1", [await harness.startEngine({ engine: "e1" })]);
+  await harness.client.query({ engine: "e1" });
+  const running = Promise.allSettled([harness.client.query({ engine: "e1", sql: "SELECT sleep(15000)" })]);
+  using memory = watchMemory(harness);
   const uploads: Upload[] = [];
   try {
     // One after the other, as loaders that hang pile up: each has sent what the gateway takes, or is refused, before the next comes.
-    const taken = (): Promise<number> => world.envoy.statistic("http.gateway.downstream_cx_rx_bytes_total");
+    const taken = (): Promise<number> => harness.envoy.statistic("http.gateway.downstream_cx_rx_bytes_total");
     for (let sent = 0; sent < UPLOADS; sent++) {
       const before = await taken();
-      const one = await upload(world.clientPort);
+      const one = await upload(harness.clientPort);
       uploads.push(one);
       await eventually(async () => isOver(one) || (await taken()) - before > 3 * MEBIBYTE);
     }
     expect(uploads.filter(({ received }) => received().startsWith("HTTP/1.1 503 "))).not.toEqual([]);
-    const { status, text } = await world.client.send({ engine: "e1" });
+    const { status, text } = await harness.client.send({ engine: "e1" });
     expect({ status, text }).toEqual({ status: 503, text: "envoy overloaded" });
-    await world.envoy.logged(/ 503 flags=- details=overload .*engine=e1$/);
-    expect((await fetch(`http://127.0.0.1:${world.metricsPort}/healthz`)).status).toBe(200);
+    await harness.envoy.logged(/ 503 flags=- details=overload .*engine=e1$/);
+    expect((await fetch(`http://127.0.0.1:${harness.metricsPort}/healthz`)).status).toBe(200);
   } finally {
     for (const { socket } of uploads) socket.destroy();
   }
   expect(memory.mostBytes()).toBeLessThan(LIMIT_BYTES);
   // A query that was running all the time was not touched.
   expect(await running).toMatchObject([{ status: "fulfilled", value: { value: 15_000 } }]);
-  await eventually(async () => (await world.client.send({ engine: "e1" })).status === 200);
-  expect(world.envoy.process.ending()).toBeUndefined();
+  await eventually(async () => (await harness.client.send({ engine: "e1" })).status === 200);
+  expect(harness.envoy.process.ending()).toBeUndefined();
   console.log(`gateway-memory: at most ${Math.round(memory.mostBytes() / MEBIBYTE)} MiB of ${LIMIT_BYTES / MEBIBYTE}`);
 });
 
 /** A gateway with an engine that reads nothing, one that serves, and a query that runs on it all the time. */
-async function openCrowdedWorld() {
-  const world = await openGatewayWorld({ memoryLimitBytes: LIMIT_BYTES });
-  const deaf = await startRecordingEngine(world.nextAddress(), { answers: "never" });
-  world.publish("deaf", [deaf]);
-  world.publish("e1", [await world.startEngine({ engine: "e1" })]);
-  await world.client.query({ engine: "e1" });
-  const running = Promise.allSettled([world.client.query({ engine: "e1", sql: "SELECT sleep(15000)" })]);
+async function openCrowdedGateway() {
+  const harness = await openGatewayHarness({ memoryLimitBytes: LIMIT_BYTES });
+  const deaf = await startRecordingEngine(harness.nextAddress(), { answers: "never" });
+  harness.publish("deaf", [deaf]);
+  harness.publish("e1", [await harness.startEngine({ engine: "e1" })]);
+  await harness.client.query({ engine: "e1" });
+  const running = Promise.allSettled([harness.client.query({ engine: "e1", sql: "SELECT sleep(15000)" })]);
   return {
-    world,
+    harness,
     deaf,
     running,
     async [Symbol.asyncDispose]() {
       await deaf[Symbol.asyncDispose]();
-      await world[Symbol.asyncDispose]();
+      await harness[Symbol.asyncDispose]();
     },
   };
 }
 
-const accepted = async ({ envoy }: GatewayWorld, requests: number): Promise<boolean> =>
+const accepted = async ({ envoy }: GatewayHarness, requests: number): Promise<boolean> =>
   (await envoy.statistic("http.gateway.downstream_rq_active")) >= requests;
 
 /**
  * So many at the same time, each of which has reached the engine. One whose connection takes too long on a busy machine is refused, and
  * another takes its place.
  */
-async function beginTogether(world: GatewayWorld, deaf: RecordingEngine, count: number): Promise<readonly Upload[]> {
+async function beginTogether(
+  harness: GatewayHarness,
+  deaf: RecordingEngine,
+  count: number,
+): Promise<readonly Upload[]> {
   const uploads = new Map<string, Upload>();
   let begun = 0;
   const beginOne = async (): Promise<void> => {
     const path = `/upload-${begun++}`;
-    uploads.set(path, await begin(world.clientPort, `POST ${path}`));
+    uploads.set(path, await begin(harness.clientPort, `POST ${path}`));
   };
   await eventually(
     async () => {
@@ -158,30 +162,30 @@ async function beginTogether(world: GatewayWorld, deaf: RecordingEngine, count: 
 }
 
 test("requests that were accepted small and then grow together are ended below the limit, and no query that runs", async () => {
-  await using crowd = await openCrowdedWorld();
-  const { world, deaf, running } = crowd;
-  const uploads = await beginTogether(world, deaf, UPLOADS);
+  await using crowd = await openCrowdedGateway();
+  const { harness, deaf, running } = crowd;
+  const uploads = await beginTogether(harness, deaf, UPLOADS);
   try {
-    using memory = watchMemory(world);
+    using memory = watchMemory(harness);
     for (const one of uploads) grow(one);
     await eventually(() => uploads.some(isOver), { timeoutMs: 90_000, describe: "a request that is ended" });
-    await takesNoMore(world);
+    await takesNoMore(harness);
     expect(memory.mostBytes()).toBeLessThan(LIMIT_BYTES);
-    await world.envoy.logged(/ 503 flags=\S+ details=overload .*engine=deaf$/);
+    await harness.envoy.logged(/ 503 flags=\S+ details=overload .*engine=deaf$/);
     // Served or refused, but not left waiting.
-    expect([200, 503]).toContain((await world.client.send({ engine: "e1" })).status);
-    expect((await fetch(`http://127.0.0.1:${world.metricsPort}/healthz`)).status).toBe(200);
+    expect([200, 503]).toContain((await harness.client.send({ engine: "e1" })).status);
+    expect((await fetch(`http://127.0.0.1:${harness.metricsPort}/healthz`)).status).toBe(200);
   } finally {
     for (const { socket } of uploads) socket.destroy();
   }
   expect(await running).toMatchObject([{ status: "fulfilled", value: { value: 15_000 } }]);
-  await eventually(async () => (await world.client.send({ engine: "e1" })).status === 200);
+  await eventually(async () => (await harness.client.send({ engine: "e1" })).status === 200);
 });
 
 test("the same with the streams of HTTP/2", async () => {
-  await using crowd = await openCrowdedWorld();
-  const { world, running } = crowd;
-  const sessions = Array.from({ length: 20 }, () => connectHttp2(`http://127.0.0.1:${world.clientPort}`));
+  await using crowd = await openCrowdedGateway();
+  const { harness, running } = crowd;
+  const sessions = Array.from({ length: 20 }, () => connectHttp2(`http://127.0.0.1:${harness.clientPort}`));
   for (const session of sessions) session.on("error", () => session.destroy());
   let ended = 0;
   const streams = sessions.flatMap((session) =>
@@ -197,17 +201,17 @@ test("the same with the streams of HTTP/2", async () => {
     }),
   );
   try {
-    await eventually(() => accepted(world, streams.length - ended), {
+    await eventually(() => accepted(harness, streams.length - ended), {
       timeoutMs: 90_000,
       describe: "streams that are accepted at the same time",
     });
-    using memory = watchMemory(world);
+    using memory = watchMemory(harness);
     const refused = ended;
     for (const stream of streams) stream.write(Buffer.alloc(UPLOAD_BYTES, "x"));
     await eventually(() => ended > refused, { timeoutMs: 90_000, describe: "a stream that is ended" });
-    await takesNoMore(world);
+    await takesNoMore(harness);
     expect(memory.mostBytes()).toBeLessThan(LIMIT_BYTES);
-    expect([200, 503]).toContain((await world.client.send({ engine: "e1" })).status);
+    expect([200, 503]).toContain((await harness.client.send({ engine: "e1" })).status);
   } finally {
     for (const session of sessions) session.destroy();
   }
@@ -215,9 +219,9 @@ test("the same with the streams of HTTP/2", async () => {
 });
 
 test("the port of the statistics takes no uploads and a bounded number of connections, and serves probes", async () => {
-  await using world = await openGatewayWorld({ memoryLimitBytes: LIMIT_BYTES });
-  world.publish("e1", [await world.startEngine({ engine: "e1" })]);
-  const statistics = `http://127.0.0.1:${world.metricsPort}/stats/prometheus`;
+  await using harness = await openGatewayHarness({ memoryLimitBytes: LIMIT_BYTES });
+  harness.publish("e1", [await harness.startEngine({ engine: "e1" })]);
+  const statistics = `http://127.0.0.1:${harness.metricsPort}/stats/prometheus`;
   for (const [method, status] of [
     ["GET", 200],
     ["HEAD", 200],
@@ -225,10 +229,10 @@ test("the port of the statistics takes no uploads and a bounded number of connec
     ["DELETE", 405],
   ] as const)
     expect({ method, status: (await fetch(statistics, { method })).status }).toEqual({ method, status });
-  using memory = watchMemory(world);
+  using memory = watchMemory(harness);
   const uploads: Upload[] = [];
   for (const head of ["POST /stats/prometheus", "GET /stats/prometheus"])
-    for (let sent = 0; sent < UPLOADS; sent++) uploads.push(await begin(world.metricsPort, head));
+    for (let sent = 0; sent < UPLOADS; sent++) uploads.push(await begin(harness.metricsPort, head));
   for (const one of uploads) grow(one);
   await eventually(() => uploads.every(isOver));
   // A client that is still writing may lose the response with its connection; one that the machine makes slow gets 408.
@@ -237,11 +241,11 @@ test("the port of the statistics takes no uploads and a bounded number of connec
     [],
   );
   expect(memory.mostBytes()).toBeLessThan(LIMIT_BYTES / 2);
-  expect((await world.client.send({ engine: "e1" })).status).toBe(200);
+  expect((await harness.client.send({ engine: "e1" })).status).toBe(200);
   for (const { socket } of uploads) socket.destroy();
   // Connections that send nothing: some are closed at once, the others soon, so that probes find room.
   const idle = Array.from({ length: 300 }, () => {
-    const socket = connect({ port: world.metricsPort, host: "127.0.0.1" });
+    const socket = connect({ port: harness.metricsPort, host: "127.0.0.1" });
     socket.write("GET /hea");
     return socket
       .on("error", () => socket.destroy())
@@ -250,7 +254,7 @@ test("the port of the statistics takes no uploads and a bounded number of connec
   });
   await eventually(() => idle.some(({ destroyed }) => destroyed));
   await eventually(async () => {
-    const probe = await fetch(`http://127.0.0.1:${world.metricsPort}/healthz`).catch(() => undefined);
+    const probe = await fetch(`http://127.0.0.1:${harness.metricsPort}/healthz`).catch(() => undefined);
     return probe?.status === 200;
   });
   for (const socket of idle) socket.destroy();

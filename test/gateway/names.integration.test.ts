@@ -4,10 +4,10 @@ import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../harness/control-plane/requests.ts";
 import type { StandInEngine } from "../harness/pods/stand-in-engine.ts";
-import { type GatewayWorld, openGatewayWorld, serviceHost } from "./support/gateway-harness.ts";
+import { type GatewayHarness, openGatewayHarness, serviceHost } from "./support/gateway-harness.ts";
 
 describe("in a pod whose search list ends in a domain with an address for every name", () => {
-  let world: GatewayWorld;
+  let harness: GatewayHarness;
   let engine: StandInEngine;
   const stolen: string[] = [];
   const stranger = createServer((request, response) => {
@@ -16,36 +16,36 @@ describe("in a pod whose search list ends in a domain with an address for every 
   });
 
   beforeAll(async () => {
-    world = await openGatewayWorld();
-    engine = await world.startEngine({ engine: "e1" });
-    world.publish("e1", [engine]);
-    await new Promise<void>((resolve) => stranger.listen(3473, world.strangerAddress, resolve));
+    harness = await openGatewayHarness();
+    engine = await harness.startEngine({ engine: "e1" });
+    harness.publish("e1", [engine]);
+    await new Promise<void>((resolve) => stranger.listen(3473, harness.strangerAddress, resolve));
   });
   afterAll(async () => {
     await new Promise((resolve) => stranger.close(resolve));
-    await world[Symbol.asyncDispose]();
+    await harness[Symbol.asyncDispose]();
   });
 
   test("a query reaches its engine, and the host behind that domain gets nothing", async () => {
-    const { value } = await world.client.query({ engine: "e1", sql: "SELECT whoami()" });
+    const { value } = await harness.client.query({ engine: "e1", sql: "SELECT whoami()" });
     expect(value).toBe("e1-g0-0");
     expect(stolen).toEqual([]);
   });
 
   test("a query for an engine that does not exist is refused, not sent there", async () => {
-    const { status } = await world.client.send({ engine: "nobody" });
+    const { status } = await harness.client.send({ engine: "nobody" });
     expect(status).toBe(503);
     expect(stolen).toEqual([]);
   });
 
   test("a look-up is two questions, for the name of the Service alone", async () => {
-    await world.client.query({ engine: "e1" });
+    await harness.client.query({ engine: "e1" });
     const lookUps = 3;
-    await eventually(() => world.dns.asked(serviceHost("e1")) >= lookUps);
-    const names = new Set(world.dns.questions().map(({ name }) => name));
+    await eventually(() => harness.dns.asked(serviceHost("e1")) >= lookUps);
+    const names = new Set(harness.dns.questions().map(({ name }) => name));
     expect(names).toEqual(new Set([serviceHost("e1"), serviceHost("nobody")]));
     const perType = [1, 28].map(
-      (type) => world.dns.questions().filter((one) => one.name === serviceHost("e1") && one.type === type).length,
+      (type) => harness.dns.questions().filter((one) => one.name === serviceHost("e1") && one.type === type).length,
     );
     // Of the last look-up the second question may be on its way.
     expect(Math.abs((perType[0] ?? 0) - (perType[1] ?? 0))).toBeLessThanOrEqual(1);
@@ -54,25 +54,25 @@ describe("in a pod whose search list ends in a domain with an address for every 
 
 describe("names that somebody makes up, at a gateway without a wake agent", () => {
   const MADE_UP = 1_100;
-  let world: GatewayWorld;
+  let harness: GatewayHarness;
 
   beforeAll(async () => {
-    world = await openGatewayWorld();
+    harness = await openGatewayHarness();
   });
-  afterAll(() => world[Symbol.asyncDispose]());
+  afterAll(() => harness[Symbol.asyncDispose]());
 
   test("take no place from an engine that is asked for the first time, and are forgotten", async () => {
-    world.publish("e1", [await world.startEngine({ engine: "e1" })]);
+    harness.publish("e1", [await harness.startEngine({ engine: "e1" })]);
     const made = Array.from({ length: MADE_UP }, (_, index) => `made-up-${index}`);
     const lanes = Array.from({ length: 20 }, async () => {
       for (let engine = made.pop(); engine !== undefined; engine = made.pop())
-        expect((await world.client.send({ engine })).status).toBe(503);
+        expect((await harness.client.send({ engine })).status).toBe(503);
     });
     await Promise.all(lanes);
-    await world.client.query({ engine: "e1" });
+    await harness.client.query({ engine: "e1" });
     // Two clusters that are always there, and at most that of the engine.
-    const clusters = (): Promise<number> => world.envoy.statistic("cluster_manager.active_clusters");
+    const clusters = (): Promise<number> => harness.envoy.statistic("cluster_manager.active_clusters");
     await eventually(async () => (await clusters()) <= 3, { timeoutMs: 120_000 });
-    await world.client.query({ engine: "e1" });
+    await harness.client.query({ engine: "e1" });
   });
 });

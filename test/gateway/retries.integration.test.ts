@@ -6,32 +6,35 @@ import { startProcess } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../harness/control-plane/requests.ts";
 import type { StandInEngine } from "../harness/pods/stand-in-engine.ts";
-import { type GatewayWorld, openGatewayWorld, RETRIES } from "./support/gateway-harness.ts";
+import { type GatewayHarness, openGatewayHarness, RETRIES } from "./support/gateway-harness.ts";
 
 const CONCURRENT = 20;
 /** More than two seconds of a busy engine. */
 const MANY = 500;
 const MEBIBYTE = 1024 * 1024;
 
-let world: GatewayWorld;
+let harness: GatewayHarness;
 let pods: readonly [StandInEngine, StandInEngine];
 let lastMarker = 0;
 
 beforeAll(async () => {
-  world = await openGatewayWorld();
-  pods = [await world.startEngine({ engine: "e1" }), await world.startEngine({ engine: "e1", index: 1, replicas: 2 })];
-  world.publish("e1", pods);
-  await world.client.query({ engine: "e1" });
+  harness = await openGatewayHarness();
+  pods = [
+    await harness.startEngine({ engine: "e1" }),
+    await harness.startEngine({ engine: "e1", index: 1, replicas: 2 }),
+  ];
+  harness.publish("e1", pods);
+  await harness.client.query({ engine: "e1" });
 });
 afterAll(async () => {
   console.log(
-    `gateway retries: ${world.client.sent} requests sent, ${world.client.failed} failed, ${lastMarker} markers`,
+    `gateway retries: ${harness.client.sent} requests sent, ${harness.client.failed} failed, ${lastMarker} markers`,
   );
-  expect(world.client.failed).toBe(0);
-  await world[Symbol.asyncDispose]();
+  expect(harness.client.failed).toBe(0);
+  await harness[Symbol.asyncDispose]();
 });
 
-const retries = (): Promise<number> => world.envoy.statistic(RETRIES);
+const retries = (): Promise<number> => harness.envoy.statistic(RETRIES);
 const nextMarker = (): string => `m${++lastMarker}`;
 
 /** How often each of these markers ran, over all pods. */
@@ -44,7 +47,7 @@ const onceEach = (markers: readonly string[]): readonly number[] => markers.map(
 
 async function sendMarkers(count: number): Promise<readonly string[]> {
   const markers = Array.from({ length: count }, nextMarker);
-  await Promise.all(markers.map((id) => world.client.query({ engine: "e1", sql: `INSERT marker('${id}')` })));
+  await Promise.all(markers.map((id) => harness.client.query({ engine: "e1", sql: `INSERT marker('${id}')` })));
   return markers;
 }
 
@@ -85,11 +88,11 @@ test("a drained answer that never ends reaches the client after about six second
   for (const pod of pods) await pod.control("/test/fence?v=1");
   const startedMs = performance.now();
   try {
-    const answer = await world.client.send({ engine: "e1" });
+    const answer = await harness.client.send({ engine: "e1" });
     expect(answer.status).toBe(503);
     expect(answer.headers["x-firebolt-drained"]).toBeDefined();
     expect(performance.now() - startedMs).toBeGreaterThan(3_000);
-    await world.envoy.logged(/ 503 flags=URX /);
+    await harness.envoy.logged(/ 503 flags=URX /);
   } finally {
     for (const pod of pods) await pod.control("/test/fence?v=0");
   }
@@ -103,9 +106,9 @@ afterAll(() => {
 
 /** An address where a listener sleeps and its queue is full: connection attempts get no answer at all. */
 async function deafAddress(): Promise<string> {
-  const address = world.nextAddress();
+  const address = harness.nextAddress();
   const listen = `require("node:net").createServer().listen({ port: 3473, host: "${address}", backlog: 1 })`;
-  const sleeper = startProcess(world.workspace, { name: "deaf", binary: process.execPath, args: ["-e", listen] });
+  const sleeper = startProcess(harness.workspace, { name: "deaf", binary: process.execPath, args: ["-e", listen] });
   /** False when there is no answer. */
   const open = async (): Promise<boolean> => {
     const socket = connect({ port: 3473, host: address });
@@ -129,15 +132,15 @@ async function deafAddress(): Promise<string> {
 }
 
 test.each([
-  { name: "on which nobody listens", engine: "refused", makeAddress: async () => world.nextAddress() },
+  { name: "on which nobody listens", engine: "refused", makeAddress: async () => harness.nextAddress() },
   { name: "that does not answer", engine: "deaf", makeAddress: deafAddress },
 ])("an address $name costs a retry, not a query", async ({ engine, makeAddress }) => {
-  world.publish(engine, [{ address: await makeAddress() }]);
+  harness.publish(engine, [{ address: await makeAddress() }]);
   const before = await retries();
   const markers = Array.from({ length: CONCURRENT }, nextMarker);
-  const sent = Promise.all(markers.map((id) => world.client.query({ engine, sql: `INSERT marker('${id}')` })));
+  const sent = Promise.all(markers.map((id) => harness.client.query({ engine, sql: `INSERT marker('${id}')` })));
   await eventually(async () => (await retries()) >= before + CONCURRENT);
-  world.publish(engine, pods);
+  harness.publish(engine, pods);
   await sent;
   expect(runs(markers)).toEqual(onceEach(markers));
 });
@@ -147,10 +150,10 @@ test("a query whose connection broke before an answer is never repeated", async 
   try {
     const markers = Array.from({ length: CONCURRENT }, nextMarker);
     const answers = await Promise.all(
-      markers.map((id) => world.client.send({ engine: "e1", sql: `INSERT marker('${id}')` })),
+      markers.map((id) => harness.client.send({ engine: "e1", sql: `INSERT marker('${id}')` })),
     );
     expect(answers.map((answer) => answer.status)).toEqual(markers.map(() => 503));
-    await world.envoy.logged(/ 503 flags=UC /);
+    await harness.envoy.logged(/ 503 flags=UC /);
     expect(runs(markers)).toEqual(onceEach(markers));
   } finally {
     for (const pod of pods) await pod.control("/test/drop-answers?v=0");
@@ -165,7 +168,7 @@ test.each([
   for (const pod of pods) await pod.control("/test/drop-answers?v=1");
   try {
     const id = nextMarker();
-    const { status } = await world.client.send({ engine: "e1", sql: `INSERT marker('${id}')`, headers });
+    const { status } = await harness.client.send({ engine: "e1", sql: `INSERT marker('${id}')`, headers });
     expect(status).toBe(503);
     expect(runs([id])).toEqual([1]);
   } finally {
@@ -175,17 +178,17 @@ test.each([
 
 test("an error of the engine reaches the client as it is, at once", async () => {
   const retriesBefore = await retries();
-  const { status, text } = await world.client.send({ engine: "e1", sql: "SELECT fail()" });
+  const { status, text } = await harness.client.send({ engine: "e1", sql: "SELECT fail()" });
   expect(status).toBe(500);
   expect(text).toContain("failed after it began");
   expect(await retries()).toBe(retriesBefore);
 });
 
 test("a pod that is killed in the middle of queries loses them, and none of them runs twice", async () => {
-  const victim = await world.startEngine({ engine: "e3" });
-  world.publish("e3", [victim]);
+  const victim = await harness.startEngine({ engine: "e3" });
+  harness.publish("e3", [victim]);
   const answers = Array.from({ length: CONCURRENT }, () =>
-    world.client.send({ engine: "e3", sql: "SELECT sleep(30000)" }),
+    harness.client.send({ engine: "e3", sql: "SELECT sleep(30000)" }),
   );
   await eventually(async () => (await (await victim.get(9090, "/metrics")).text()).includes("running_queries 20"));
   const before = await retries();
@@ -200,7 +203,7 @@ const padded = (sizeBytes: number): string => `SELECT 42 /*${"x".repeat(sizeByte
 test("a body that fits the buffer is sent again after a drained answer", async () => {
   for (const pod of pods) await pod.control("/test/fence?v=1");
   const before = await retries();
-  const sent = world.client.query({ engine: "e1", sql: padded(2 * MEBIBYTE - 1024) });
+  const sent = harness.client.query({ engine: "e1", sql: padded(2 * MEBIBYTE - 1024) });
   await eventually(async () => (await retries()) > before);
   for (const pod of pods) await pod.control("/test/fence?v=0");
   expect((await sent).value).toBe(42);
@@ -210,7 +213,7 @@ test("a larger body is not: the client gets the drained answer", async () => {
   for (const pod of pods) await pod.control("/test/fence?v=1");
   const before = await retries();
   try {
-    const { status, headers } = await world.client.send({ engine: "e1", sql: padded(3 * MEBIBYTE) });
+    const { status, headers } = await harness.client.send({ engine: "e1", sql: padded(3 * MEBIBYTE) });
     expect({ status, drained: headers["x-firebolt-drained"] }).toEqual({ status: 503, drained: "true" });
     expect(await retries()).toBe(before);
   } finally {

@@ -4,27 +4,27 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { StandInEngine } from "../harness/pods/stand-in-engine.ts";
 import { type RecordingEngine, startRecordingEngine } from "./support/fake-recording-engine.ts";
-import { type GatewayWorld, NAMESPACE, openGatewayWorld, RETRIES, serviceHost } from "./support/gateway-harness.ts";
+import { type GatewayHarness, NAMESPACE, openGatewayHarness, RETRIES, serviceHost } from "./support/gateway-harness.ts";
 
-let world: GatewayWorld;
+let harness: GatewayHarness;
 let first: StandInEngine;
 let recorder: RecordingEngine;
 
 beforeAll(async () => {
-  world = await openGatewayWorld();
-  first = await world.startEngine({ engine: "e1" });
-  world.publish("e1", [first]);
-  world.publish("e2", [await world.startEngine({ engine: "e2" })]);
-  const longest = await world.startEngine({ engine: "a".repeat(54) });
-  world.publish("a".repeat(54), [longest]);
-  recorder = await startRecordingEngine(world.nextAddress());
-  world.publish("rec", [recorder]);
+  harness = await openGatewayHarness();
+  first = await harness.startEngine({ engine: "e1" });
+  harness.publish("e1", [first]);
+  harness.publish("e2", [await harness.startEngine({ engine: "e2" })]);
+  const longest = await harness.startEngine({ engine: "a".repeat(54) });
+  harness.publish("a".repeat(54), [longest]);
+  recorder = await startRecordingEngine(harness.nextAddress());
+  harness.publish("rec", [recorder]);
 });
 afterAll(async () => {
-  console.log(`gateway-routing: ${world.client.sent} requests sent, ${world.client.failed} failed`);
-  expect(world.client.failed).toBe(0);
+  console.log(`gateway-routing: ${harness.client.sent} requests sent, ${harness.client.failed} failed`);
+  expect(harness.client.failed).toBe(0);
   await recorder[Symbol.asyncDispose]();
-  await world[Symbol.asyncDispose]();
+  await harness[Symbol.asyncDispose]();
 });
 
 /** Bytes as they come, for requests that no HTTP client would send. */
@@ -50,13 +50,13 @@ describe("an accepted request", () => {
     { name: "upper-case encoding", path: "/?engin%65=e%32&database=%C3%A4", pod: "e2-g0-0" },
     { name: "a very long name", engine: "a".repeat(54), path: "/", pod: `${"a".repeat(54)}-g0-0` },
   ])("$name", async ({ engine, path, pod }) => {
-    const { value } = await world.client.query({ engine, path, sql: "SELECT whoami()" });
+    const { value } = await harness.client.query({ engine, path, sql: "SELECT whoami()" });
     expect(value).toBe(pod);
   });
 
   test("reaches the engine with its name, its authority and the settings of the caller", async () => {
     // The engine refuses unknown settings, so a 200 shows that `engine` was taken out.
-    const { text } = await world.client.query({ path: "/?engine=e1&output_format=JSON_Compact" });
+    const { text } = await harness.client.query({ path: "/?engine=e1&output_format=JSON_Compact" });
     expect(JSON.parse(text)).toMatchObject({
       data: [[42]],
       engine: "e1",
@@ -70,19 +70,19 @@ describe("an accepted request", () => {
     { sent: "/a3?engine=rec&", want: "/a3" },
     { sent: "/a4?Engine=b&engines=c&engine=rec&engine%zz=d", want: "/a4?Engine=b&engines=c&engine%zz=d" },
   ])("$sent becomes $want", async ({ sent, want }) => {
-    await world.client.query({ path: sent });
+    await harness.client.query({ path: sent });
     expect(recorder.requests.at(-1)?.path).toBe(want);
   });
 
   test("by header leaves the path as it came", async () => {
-    await world.client.query({ engine: "rec", path: "/b?x=%2F+1&&y=%zz" });
+    await harness.client.query({ engine: "rec", path: "/b?x=%2F+1&&y=%zz" });
     expect(recorder.requests.at(-1)?.path).toBe("/b?x=%2F+1&&y=%zz");
   });
 });
 
 describe("what a caller claims about itself", () => {
   test("is replaced: the address by that of its connection, the request id by one of the gateway", async () => {
-    await world.client.query({
+    await harness.client.query({
       engine: "rec",
       path: "/claims",
       headers: {
@@ -98,7 +98,7 @@ describe("what a caller claims about itself", () => {
     expect(headers["x-envoy-external-address"]).toBe("127.0.0.1");
     expect(headers["x-request-id"]).toMatch(/^[-0-9a-f]{36}$/);
     expect(headers["x-request-id"]).not.toBe("00000000-0000-4000-8000-000000000000");
-    const line = await world.envoy.logged('"POST /claims HTTP/1.1"');
+    const line = await harness.envoy.logged('"POST /claims HTTP/1.1"');
     expect(line).toContain(` client=127.0.0.1 request_id=${String(headers["x-request-id"])} `);
     expect(line).not.toContain("forged");
     expect(line).not.toContain("203.0.113.7");
@@ -106,13 +106,13 @@ describe("what a caller claims about itself", () => {
 
   test("cannot make the access log long, nor put a query's parameters into it", async () => {
     const long = "x".repeat(5_000);
-    await world.client.query({ engine: "rec", path: `/long${long}?aws_secret_key=${long}&query_label=mine` });
-    const line = await world.envoy.logged("query_label=mine ");
+    await harness.client.query({ engine: "rec", path: `/long${long}?aws_secret_key=${long}&query_label=mine` });
+    const line = await harness.envoy.logged("query_label=mine ");
     expect(line).toMatch(/"POST \/longx+ HTTP\/1.1" 200 /);
     expect(line).not.toContain("aws_secret_key");
-    await world.client.send({ engine: long, headers: { Host: long } });
-    await world.envoy.logged(/ 400 flags=- details=lua_response .*engine=x+$/);
-    expect(Math.max(...world.envoy.accessLog().map((one) => one.length))).toBeLessThan(1_200);
+    await harness.client.send({ engine: long, headers: { Host: long } });
+    await harness.envoy.logged(/ 400 flags=- details=lua_response .*engine=x+$/);
+    expect(Math.max(...harness.envoy.accessLog().map((one) => one.length))).toBeLessThan(1_200);
   });
 });
 
@@ -127,10 +127,10 @@ describe("the label of a query", () => {
     { name: "what labels have", sent: "dashboard-1:Part.2_b", logged: "dashboard-1:Part.2_b" },
   ])("is one word of one line of the access log: $name", async ({ sent, logged }) => {
     const label = sent.replaceAll(" ", "%20").replaceAll('"', "%22");
-    await world.client.query({ engine: "e1", path: `/?query_label=${label}` });
-    const line = await world.envoy.logged(`query_label=${logged} engine=e1`);
+    await harness.client.query({ engine: "e1", path: `/?query_label=${label}` });
+    const line = await harness.envoy.logged(`query_label=${logged} engine=e1`);
     expect(line).toMatch(/^\[[-0-9T:.]+Z\] "POST \/ HTTP\/1.1" 200 /);
-    expect(world.envoy.accessLog().filter((one) => one.startsWith("[x]"))).toEqual([]);
+    expect(harness.envoy.accessLog().filter((one) => one.startsWith("[x]"))).toEqual([]);
   });
 });
 
@@ -175,12 +175,12 @@ describe("a refused request", () => {
     { path: "/?engine=evil.example%3A80%2F", want: E5 },
     { path: `/?engine=${"a".repeat(64)}`, want: E5 },
   ])("$path with header $engine: $want", async ({ path = "/", engine, want }) => {
-    const { status, text, headers } = await world.client.send({ path, engine });
+    const { status, text, headers } = await harness.client.send({ path, engine });
     expect({ status, text, type: headers["content-type"] }).toEqual({ status: 400, text: want, type: "text/plain" });
   });
 
   test("two headers are not one", async () => {
-    const { status, text } = await world.client.send({ headers: { "X-Firebolt-Engine": ["e1", "e2"] } });
+    const { status, text } = await harness.client.send({ headers: { "X-Firebolt-Engine": ["e1", "e2"] } });
     expect({ status, text }).toEqual({ status: 400, text: E3 });
   });
 
@@ -189,7 +189,7 @@ describe("a refused request", () => {
     { name: "a tunnel", lines: ["CONNECT 127.0.0.1:9901 HTTP/1.1", "Host: 127.0.0.1:9901"] },
     { name: "a tunnel with an engine", lines: ["CONNECT 127.0.0.1:9901 HTTP/1.1", "Host: x", "X-Firebolt-Engine: e1"] },
   ])("the caller's own authority leads nowhere: $name", async ({ lines }) => {
-    const answer = await raw(world.clientPort, lines);
+    const answer = await raw(harness.clientPort, lines);
     expect(answer).toMatch(/^HTTP\/1.1 (400|404|500) /);
   });
 });
@@ -199,14 +199,14 @@ describe("an engine without pods", () => {
     { name: "that does not exist", label: "unknown", pods: undefined },
     { name: "that is stopped", label: "stopped", pods: [] },
   ])("$name is an immediate 503 of the gateway itself", async ({ pods, label }) => {
-    world.publish("absent", pods);
-    const retries = await world.envoy.statistic(RETRIES);
-    const { status, text, headers } = await world.client.send({ engine: "absent", path: `/?query_label=${label}` });
+    harness.publish("absent", pods);
+    const retries = await harness.envoy.statistic(RETRIES);
+    const { status, text, headers } = await harness.client.send({ engine: "absent", path: `/?query_label=${label}` });
     expect({ status, text }).toEqual({ status: 503, text: "engine is not available; retry shortly" });
     expect(headers["retry-after"]).toBe("10");
-    await world.envoy.logged(new RegExp(` 503 flags=UH .* query_label=${label} engine=absent$`));
+    await harness.envoy.logged(new RegExp(` 503 flags=UH .* query_label=${label} engine=absent$`));
     // By Envoy's own count: there was no retry to wait for.
-    expect(await world.envoy.statistic(RETRIES)).toBe(retries);
+    expect(await harness.envoy.statistic(RETRIES)).toBe(retries);
   });
 });
 
@@ -217,13 +217,13 @@ describe("the other pages", () => {
   };
 
   test("/healthz answers on both ports, without an engine", async () => {
-    expect((await page(world.clientPort, "/healthz")).status).toBe(200);
-    expect((await page(world.metricsPort, "/healthz")).status).toBe(200);
+    expect((await page(harness.clientPort, "/healthz")).status).toBe(200);
+    expect((await page(harness.metricsPort, "/healthz")).status).toBe(200);
   });
 
   test("the metrics port shows the statistics of the gateway", async () => {
-    await world.client.query({ engine: "e1" });
-    const { status, text } = await page(world.metricsPort, "/stats/prometheus");
+    await harness.client.query({ engine: "e1" });
+    const { status, text } = await page(harness.metricsPort, "/stats/prometheus");
     expect(status).toBe(200);
     expect(text).toMatch(/^envoy_http_downstream_rq_total\{envoy_http_conn_manager_prefix="gateway"\} [1-9]/m);
   });
@@ -238,13 +238,13 @@ describe("the other pages", () => {
     "/stats/prometheus%2f..%2f..%2fserver_info",
   ])("the metrics port shows nothing else of the administration: %s", async (path) => {
     for (const method of ["GET", "POST"])
-      expect(await raw(world.metricsPort, [`${method} ${path} HTTP/1.1`, "Host: x"])).toMatch(/^HTTP\/1.1 404 /);
-    expect(world.envoy.process.ending()).toBeUndefined();
+      expect(await raw(harness.metricsPort, [`${method} ${path} HTTP/1.1`, "Host: x"])).toMatch(/^HTTP\/1.1 404 /);
+    expect(harness.envoy.process.ending()).toBeUndefined();
   });
 
   test("the access log tells who answered", async () => {
-    await world.client.query({ engine: "e1", path: "/?query_label=logged" });
-    const line = await world.envoy.logged(/query_label=logged/);
+    await harness.client.query({ engine: "e1", path: "/?query_label=logged" });
+    const line = await harness.envoy.logged(/query_label=logged/);
     expect(line).toMatch(
       /^\[[-0-9T:.]+Z\] "POST \/ HTTP\/1.1" 200 flags=- details=via_upstream tx_fail=- upstream=\S+ cluster=\S+ duration=\d+ms rx=9 tx=\d+ authority=\S+ client=127.0.0.1 request_id=[-0-9a-f]{36} query_label=logged engine=e1$/,
     );

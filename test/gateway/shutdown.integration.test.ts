@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { renderPreStopCommand } from "../../src/gateway/pre-stop.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { startQueryLoad } from "../harness/envoy/query-load.ts";
-import { type Gateway, openGatewayWorld } from "./support/gateway-harness.ts";
+import { type Gateway, openGatewayHarness } from "./support/gateway-harness.ts";
 
 const PROBE_PERIOD_MS = 2_000;
 const FAILURE_THRESHOLD = 2;
@@ -40,16 +40,16 @@ async function untilNotReady(gateway: Gateway): Promise<void> {
 }
 
 test("a gateway goes away without cutting a query", async () => {
-  await using world = await openGatewayWorld();
-  const { client } = world;
-  const leaving = await world.startGateway("leaving");
-  world.publish("e1", [await world.startEngine({ engine: "e1" })]);
-  let ports = [world.clientPort, leaving.clientPort];
+  await using harness = await openGatewayHarness();
+  const { client } = harness;
+  const leaving = await harness.startGateway("leaving");
+  harness.publish("e1", [await harness.startEngine({ engine: "e1" })]);
+  let ports = [harness.clientPort, leaving.clientPort];
   let turn = 0;
   const load = startQueryLoad(client, {
     engine: "e1",
     clients: 8,
-    port: () => ports[turn++ % ports.length] ?? world.clientPort,
+    port: () => ports[turn++ % ports.length] ?? harness.clientPort,
   });
   const sql = `SELECT sleep(${LONG_QUERY_MS})`;
   const long = client.query({ engine: "e1", sql, port: leaving.clientPort });
@@ -61,10 +61,10 @@ test("a gateway goes away without cutting a query", async () => {
   const hook = promisify(execFile)(shell, args, { timeout: DEADLINE_MS });
   await eventually(async () => (await health(leaving)) === 503);
   expect((await fetch(`http://127.0.0.1:${leaving.clientPort}/healthz`)).status).toBe(503);
-  expect(await health(world)).toBe(200);
+  expect(await health(harness)).toBe(200);
   await expectClosing(leaving);
   await untilNotReady(leaving);
-  ports = [world.clientPort];
+  ports = [harness.clientPort];
   await hook;
   // By Envoy's own count: nothing was left to be cut.
   expect(await active()).toBe(0);
@@ -100,9 +100,9 @@ test("the hook waits its time even when the administration cannot be reached", a
 });
 
 test("without queries the hook takes no longer than it takes to leave the Service", async () => {
-  await using world = await openGatewayWorld();
+  await using harness = await openGatewayHarness();
   await using admin = await startLoopback(async ({ method, url }, response) => {
-    response.end(await (await fetch(`http://127.0.0.1:${world.envoy.adminPort}${url}`, { method })).text());
+    response.end(await (await fetch(`http://127.0.0.1:${harness.envoy.adminPort}${url}`, { method })).text());
   });
   const [shell = "", ...args] = renderPreStopCommand(admin.port);
   const { stderr } = await promisify(execFile)(shell, args, { timeout: DEADLINE_MS });
@@ -112,5 +112,5 @@ test("without queries the hook takes no longer than it takes to leave the Servic
     "POST /healthcheck/fail",
     "GET /stats?filter=^http[.]gateway[.]downstream_rq_active$",
   ]);
-  expect(await health(world)).toBe(503);
+  expect(await health(harness)).toBe(503);
 });

@@ -6,24 +6,24 @@ import { ENGINE_CONTRACT } from "../../src/api/engine-contract.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { startQueryLoad } from "../harness/envoy/query-load.ts";
 import type { StandInEngine } from "../harness/pods/stand-in-engine.ts";
-import { type GatewayWorld, openGatewayWorld, serviceHost } from "./support/gateway-harness.ts";
+import { type GatewayHarness, openGatewayHarness, serviceHost } from "./support/gateway-harness.ts";
 
 const CLIENTS = 12;
 
-let world: GatewayWorld;
+let harness: GatewayHarness;
 
 beforeAll(async () => {
-  world = await openGatewayWorld();
+  harness = await openGatewayHarness();
 });
 afterAll(async () => {
-  console.log(`gateway-switch: ${world.client.sent} requests sent, ${world.client.failed} failed`);
-  expect(world.client.failed).toBe(0);
-  await world[Symbol.asyncDispose]();
+  console.log(`gateway-switch: ${harness.client.sent} requests sent, ${harness.client.failed} failed`);
+  expect(harness.client.failed).toBe(0);
+  await harness[Symbol.asyncDispose]();
 });
 
 function startGeneration(engine: string, generation: number, replicas: number): Promise<readonly StandInEngine[]> {
   const indexes = Array.from({ length: replicas }, (_, index) => index);
-  return Promise.all(indexes.map((index) => world.startEngine({ engine, generation, index, replicas })));
+  return Promise.all(indexes.map((index) => harness.startEngine({ engine, generation, index, replicas })));
 }
 
 const isDrained = async (pod: StandInEngine): Promise<boolean> => {
@@ -44,18 +44,18 @@ function expectEachOnce(markers: readonly string[], pods: readonly StandInEngine
 }
 
 const whoami = async (engine: string): Promise<unknown> =>
-  (await world.client.query({ engine, sql: "SELECT whoami()" })).value;
+  (await harness.client.query({ engine, sql: "SELECT whoami()" })).value;
 
 test.each([1, 2])("generations replace each other under load without a failed query, %i pod(s)", async (replicas) => {
   const engine = `roll${replicas}`;
   let serving = await startGeneration(engine, 0, replicas);
   const everyone = [...serving];
-  world.publish(engine, serving);
-  const load = startQueryLoad(world.client, { engine, clients: CLIENTS });
+  harness.publish(engine, serving);
+  const load = startQueryLoad(harness.client, { engine, clients: CLIENTS });
   for (let generation = 1; generation <= 3; generation++) {
     const next = await startGeneration(engine, generation, replicas);
     everyone.push(...next);
-    world.publish(engine, next);
+    harness.publish(engine, next);
     await drained(serving);
     await end(serving);
     serving = next;
@@ -69,13 +69,13 @@ test.each([
 ] as const)("names that change a second after the old pods $name", async ({ ending }) => {
   const engine = `slow-${ending === undefined ? "term" : "kill"}`;
   const [old, next] = [await startGeneration(engine, 0, 1), await startGeneration(engine, 1, 1)];
-  world.publish(engine, old);
-  await world.client.query({ engine });
+  harness.publish(engine, old);
+  await harness.client.query({ engine });
   // Idle when its pod goes away, so that what comes next meets an address that is already dead.
   await Promise.all(old.map((pod) => pod.process.stop(ending)));
-  const load = startQueryLoad(world.client, { engine, clients: CLIENTS });
+  const load = startQueryLoad(harness.client, { engine, clients: CLIENTS });
   await sleep(1_000);
-  world.publish(engine, next);
+  harness.publish(engine, next);
   await eventually(() => load.answered.length > CLIENTS);
   expectEachOnce(await load.stop(), next);
 });
@@ -83,26 +83,26 @@ test.each([
 test("names that change right after the gateway asked for them", async () => {
   const engine = "unlucky";
   const [old, next] = [await startGeneration(engine, 0, 1), await startGeneration(engine, 1, 1)];
-  world.publish(engine, old);
-  await world.client.query({ engine });
+  harness.publish(engine, old);
+  await harness.client.query({ engine });
   await end(old);
-  const asked = world.dns.asked(serviceHost(engine));
-  const queries = Array.from({ length: 100 }, () => world.client.query({ engine, sql: "SELECT 7" }));
-  await eventually(() => world.dns.asked(serviceHost(engine)) > asked);
-  world.publish(engine, next);
+  const asked = harness.dns.asked(serviceHost(engine));
+  const queries = Array.from({ length: 100 }, () => harness.client.query({ engine, sql: "SELECT 7" }));
+  await eventually(() => harness.dns.asked(serviceHost(engine)) > asked);
+  harness.publish(engine, next);
   expect((await Promise.all(queries)).map((answer) => answer.value)).toEqual(queries.map(() => 7));
 });
 
 test("the old generation gets no new query once its addresses are gone, however healthy it is", async () => {
   const engine = "leave";
   const [old, next] = [await startGeneration(engine, 0, 2), await startGeneration(engine, 1, 2)];
-  world.publish(engine, old);
-  const load = startQueryLoad(world.client, { engine, clients: CLIENTS });
+  harness.publish(engine, old);
+  const load = startQueryLoad(harness.client, { engine, clients: CLIENTS });
   await eventually(() => load.answered.length > CLIENTS);
-  world.publish(engine, next);
+  harness.publish(engine, next);
   await eventually(() => next.every((pod) => pod.markers().length > 0));
   await eventually(async () => {
-    const clusters = await world.envoy.admin("/clusters");
+    const clusters = await harness.envoy.admin("/clusters");
     expect(next.map(({ address }) => clusters.includes(`${address}:`))).toEqual(next.map(() => true));
     expect(old.map(({ address }) => clusters.includes(`${address}:`))).toEqual(old.map(() => false));
   });
@@ -119,12 +119,12 @@ test("the old generation gets no new query once its addresses are gone, however 
 test("a long query stays on its pod and is answered, whatever happens around it", async () => {
   const engine = "long";
   const [old, next] = [await startGeneration(engine, 0, 1), await startGeneration(engine, 1, 1)];
-  world.publish(engine, old);
-  await world.client.query({ engine });
-  const long = world.client.query({ engine, sql: "SELECT sleep(7000)" });
+  harness.publish(engine, old);
+  await harness.client.query({ engine });
+  const long = harness.client.query({ engine, sql: "SELECT sleep(7000)" });
   const [pod] = old;
   await eventually(async () => pod !== undefined && !(await isDrained(pod)));
-  world.publish(engine, next);
+  harness.publish(engine, next);
   await eventually(async () => (await whoami(engine)) === "long-g1-0");
   await end(old);
   expect((await long).value).toBe(7_000);
@@ -136,8 +136,8 @@ describe("a pod that is not ready", () => {
     const pods = await startGeneration(engine, 0, 2);
     const [bad, good] = pods;
     if (bad === undefined || good === undefined) throw new Error("two pods were asked for");
-    world.publish(engine, pods);
-    await world.client.query({ engine });
+    harness.publish(engine, pods);
+    await harness.client.query({ engine });
     await bad.control("/test/ready?v=0");
     await eventually(async () => {
       const names = await Promise.all(Array.from({ length: 10 }, () => whoami(engine)));
@@ -149,24 +149,24 @@ describe("a pod that is not ready", () => {
 describe("the name server", () => {
   test.each(["silent", "servfail"] as const)("%s: known engines stay reachable", async (behaviour) => {
     const engine = `dns-${behaviour}`;
-    world.publish(engine, await startGeneration(engine, 0, 1));
-    await world.client.query({ engine });
-    world.dns.behave(behaviour);
+    harness.publish(engine, await startGeneration(engine, 0, 1));
+    await harness.client.query({ engine });
+    harness.dns.behave(behaviour);
     try {
-      const asked = world.dns.asked(serviceHost(engine));
-      await eventually(() => world.dns.asked(serviceHost(engine)) > asked + 1);
-      await world.client.query({ engine });
+      const asked = harness.dns.asked(serviceHost(engine));
+      await eventually(() => harness.dns.asked(serviceHost(engine)) > asked + 1);
+      await harness.client.query({ engine });
     } finally {
-      world.dns.behave("answer");
+      harness.dns.behave("answer");
     }
   });
 
   test("an engine that is started again is found", async () => {
     const engine = "again";
     const pods = await startGeneration(engine, 0, 1);
-    world.publish(engine, []);
-    expect((await world.client.send({ engine })).status).toBe(503);
-    world.publish(engine, pods);
-    await eventually(async () => (await world.client.send({ engine })).status === 200, { timeoutMs: 30_000 });
+    harness.publish(engine, []);
+    expect((await harness.client.send({ engine })).status).toBe(503);
+    harness.publish(engine, pods);
+    await eventually(async () => (await harness.client.send({ engine })).status === 200, { timeoutMs: 30_000 });
   });
 });

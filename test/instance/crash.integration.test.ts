@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type InstanceCluster, type Room, startInstanceCluster } from "./support/instance-cluster.ts";
+import { type InstanceCluster, startInstanceCluster, type TestNamespace } from "./support/instance-cluster.ts";
 
 const PROCESS = join(import.meta.dirname, "../harness/operator/instance-operator-program.ts");
 const SECRET = "lakeside-metadata-postgres-creds";
@@ -46,32 +46,32 @@ async function livesUntil(done: () => Promise<boolean>, afterEach: () => Promise
   throw new Error(`not done after ${MOST_LIVES} lives`);
 }
 
-const phaseOf = async (room: Room) => (await room.instance()).status?.phase;
+const phaseOf = async (ns: TestNamespace) => (await ns.instance()).status?.phase;
 
 test("one write per life: provisioned, with one id and one password, and removed", { timeout: 600_000 }, async () => {
-  const room = await cluster.namespace("restricted");
-  await room.createInstance();
+  const ns = await cluster.namespace("restricted");
+  await ns.createInstance();
   const seen = { ids: new Set<unknown>(), passwords: new Set<unknown>() };
   const look = async () => {
-    const { id } = (await room.instance()).spec;
+    const { id } = (await ns.instance()).spec;
     if (id !== undefined) seen.ids.add(id);
-    const password = valueAt(await room.find("Secret", SECRET), ["data", "password"]);
+    const password = valueAt(await ns.find("Secret", SECRET), ["data", "password"]);
     if (password !== undefined) seen.passwords.add(password);
   };
-  const lives = await livesUntil(async () => (await phaseOf(room)) === "Ready", look);
+  const lives = await livesUntil(async () => (await phaseOf(ns)) === "Ready", look);
   await look();
   expect(seen.ids.size).toBe(1);
   expect(seen.passwords.size).toBe(1);
   // Finalizer, id, phase and thirteen objects: a life for each.
   expect(lives).toBeGreaterThanOrEqual(16);
-  expect(await room.names("Deployment")).toEqual(["lakeside-gateway", "lakeside-metadata"]);
-  expect(await room.names("PodDisruptionBudget")).toEqual(["lakeside-gateway"]);
+  expect(await ns.names("Deployment")).toEqual(["lakeside-gateway", "lakeside-metadata"]);
+  expect(await ns.names("PodDisruptionBudget")).toEqual(["lakeside-gateway"]);
 
-  await room.remove("FireboltInstance", "lakeside");
-  const gone = async () => (await room.names("FireboltInstance")).length === 0;
+  await ns.remove("FireboltInstance", "lakeside");
+  const gone = async () => (await ns.names("FireboltInstance")).length === 0;
   const deaths = await livesUntil(gone, async () => undefined);
   expect(deaths).toBeGreaterThanOrEqual(10);
   for (const kind of ["Deployment", "StatefulSet", "Service", "Secret", "Role", "RoleBinding"] as const)
-    expect([kind, await room.names(kind)]).toEqual([kind, []]);
+    expect([kind, await ns.names(kind)]).toEqual([kind, []]);
   process.stderr.write(`killed ${lives} times while provisioning, ${deaths} times while deleting\n`);
 });

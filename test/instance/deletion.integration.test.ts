@@ -5,14 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { FireboltInstance } from "../../src/api/firebolt-instance/instance.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { instance } from "../harness/fixtures/manifests.ts";
-import type { Kind, Room } from "./support/instance-cluster.ts";
-import { conditionOf, type InstanceLab, openInstanceLab, reaches } from "./support/instance-harness.ts";
+import type { Kind, TestNamespace } from "./support/instance-cluster.ts";
+import { conditionOf, type InstanceHarness, openInstanceHarness, reaches } from "./support/instance-harness.ts";
 
-let lab: InstanceLab;
+let harness: InstanceHarness;
 beforeAll(async () => {
-  lab = await openInstanceLab();
+  harness = await openInstanceHarness();
 });
-afterAll(() => lab?.[Symbol.asyncDispose]());
+afterAll(() => harness?.[Symbol.asyncDispose]());
 
 const CHILDREN: readonly (readonly [Kind, string])[] = [
   ["StatefulSet", "lakeside-metadata-pg"],
@@ -31,14 +31,14 @@ const CHILDREN: readonly (readonly [Kind, string])[] = [
 ];
 const CLAIM = ["PersistentVolumeClaim", "data-lakeside-metadata-pg-0"] as const;
 
-const deleteWith = (room: Room, propagationPolicy: "Orphan" | "Foreground") =>
-  lab.cluster.api.expect({
+const deleteWith = (ns: TestNamespace, propagationPolicy: "Orphan" | "Foreground") =>
+  harness.cluster.api.expect({
     method: "DELETE",
-    path: `/apis/compute.firebolt.io/v1alpha1/namespaces/${room.name}/fireboltinstances/lakeside?propagationPolicy=${propagationPolicy}`,
+    path: `/apis/compute.firebolt.io/v1alpha1/namespaces/${ns.name}/fireboltinstances/lakeside?propagationPolicy=${propagationPolicy}`,
   });
 
-const isGone = (room: Room, name = "lakeside") =>
-  eventually(async () => expect(await room.find("FireboltInstance", name)).toBeUndefined(), {
+const isGone = (ns: TestNamespace, name = "lakeside") =>
+  eventually(async () => expect(await ns.find("FireboltInstance", name)).toBeUndefined(), {
     // The garbage collector looks for new kinds every 30 s.
     timeoutMs: 150_000,
     describe: `the end of ${name}`,
@@ -46,10 +46,10 @@ const isGone = (room: Room, name = "lakeside") =>
 
 describe("a name that is longer than a label value", () => {
   test.each([64, 100, 253])("%i characters: refused with the limit, edited, deleted", async (length) => {
-    const room = await lab.cluster.namespace();
+    const ns = await harness.cluster.namespace();
     const name = "n".repeat(length);
-    await room.create("FireboltInstance", instance({ name, namespace: room.name }));
-    const read = async () => (await room.get("FireboltInstance", name)) as FireboltInstance;
+    await ns.create("FireboltInstance", instance({ name, namespace: ns.name }));
+    const read = async () => (await ns.get("FireboltInstance", name)) as FireboltInstance;
     const refused = (generation: number) =>
       eventually(async () => {
         const found = await read();
@@ -60,37 +60,37 @@ describe("a name that is longer than a label value", () => {
         return found;
       });
     const { metadata } = await refused(1);
-    await room.patch("FireboltInstance", name, {
+    await ns.patch("FireboltInstance", name, {
       metadata: { labels: { a: "b" } },
       spec: { gateway: { replicas: 3 } },
     });
     await refused((metadata?.generation ?? 0) + 1);
-    expect(await room.names("Deployment")).toEqual([]);
-    await room.remove("FireboltInstance", name);
-    await isGone(room, name);
+    expect(await ns.names("Deployment")).toEqual([]);
+    await ns.remove("FireboltInstance", name);
+    await isGone(ns, name);
   });
 
   test("one whose label fits and whose objects do not shows the API server's message", async () => {
-    const room = await lab.cluster.namespace();
+    const ns = await harness.cluster.namespace();
     const name = "n".repeat(63);
-    await room.create("FireboltInstance", instance({ name, namespace: room.name }));
+    await ns.create("FireboltInstance", instance({ name, namespace: ns.name }));
     await eventually(async () => {
-      const found = (await room.get("FireboltInstance", name)) as FireboltInstance;
+      const found = (await ns.get("FireboltInstance", name)) as FireboltInstance;
       expect(found.status?.conditions?.find(({ type }) => type === "Ready")?.message).toMatch(
         /StatefulSet n+-metadata-pg: metadata.name: .*no more than 63/,
       );
     });
-    await room.remove("FireboltInstance", name);
-    await isGone(room, name);
-    await eventually(async () => expect(await room.names("StatefulSet")).toEqual([]));
+    await ns.remove("FireboltInstance", name);
+    await isGone(ns, name);
+    await eventually(async () => expect(await ns.names("StatefulSet")).toEqual([]));
   });
 });
 
 describe("propagation policies", () => {
-  const stateOf = (room: Room) =>
+  const stateOf = (ns: TestNamespace) =>
     Promise.all(
       [...CHILDREN, CLAIM].map(async ([kind, name]) => {
-        const found = await room.find(kind, name);
+        const found = await ns.find(kind, name);
         const content = ["spec", "data", "rules", "roleRef"].map((field) => valueAt(found, [field]));
         return [
           kind,
@@ -103,34 +103,34 @@ describe("propagation policies", () => {
     );
 
   test("Orphan: every object stays as it is, and the next instance of the name says whose they are", async () => {
-    const room = await lab.provisioned();
-    await eventually(async () => expect(await room.names("PersistentVolumeClaim")).toHaveLength(1));
-    await lab.atRest();
-    const before = await stateOf(room);
-    await deleteWith(room, "Orphan");
-    await isGone(room);
-    expect(await stateOf(room)).toEqual(before);
+    const ns = await harness.provisioned();
+    await eventually(async () => expect(await ns.names("PersistentVolumeClaim")).toHaveLength(1));
+    await harness.atRest();
+    const before = await stateOf(ns);
+    await deleteWith(ns, "Orphan");
+    await isGone(ns);
+    expect(await stateOf(ns)).toEqual(before);
     for (const [kind, name] of CHILDREN)
-      expect([kind, valueAt(await room.get(kind, name), ["metadata", "ownerReferences"])]).toEqual([kind, undefined]);
-    await room.createInstance();
+      expect([kind, valueAt(await ns.get(kind, name), ["metadata", "ownerReferences"])]).toEqual([kind, undefined]);
+    await ns.createInstance();
     await eventually(async () => {
-      const found = await room.instance();
+      const found = await ns.instance();
       expect(conditionOf(found, "Ready")).toBe("False/PostgresEnsureFailed");
       expect(found.status?.conditions?.find(({ type }) => type === "Ready")?.message).toMatch(
         /StatefulSet lakeside-metadata-pg: exists and has no owner/,
       );
     });
-    expect(await stateOf(room)).toEqual(before);
-    await room.remove("FireboltInstance", "lakeside");
-    await isGone(room);
+    expect(await stateOf(ns)).toEqual(before);
+    await ns.remove("FireboltInstance", "lakeside");
+    await isGone(ns);
   });
 
   test("Foreground: the instance goes after its objects", async () => {
-    const room = await lab.provisioned();
-    await deleteWith(room, "Foreground");
-    await isGone(room);
+    const ns = await harness.provisioned();
+    await deleteWith(ns, "Foreground");
+    await isGone(ns);
     for (const [kind, name] of [...CHILDREN, CLAIM])
-      await eventually(async () => expect(await room.find(kind, name)).toBeUndefined(), {
+      await eventually(async () => expect(await ns.find(kind, name)).toBeUndefined(), {
         describe: `${kind} ${name}`,
       });
   });
@@ -179,23 +179,23 @@ describe("an object of another owner under a name of the instance", () => {
   const LABELS = { none: {}, copied: { "firebolt.io/instance": "lakeside", "firebolt.io/component": "gateway" } };
 
   async function inTheWay(kind: Kind, name: string, labels: Readonly<Record<string, string>>): Promise<void> {
-    const room = await lab.cluster.namespace();
+    const ns = await harness.cluster.namespace();
     const body = { apiVersion: GVK[kind] ?? "v1", kind, metadata: { name, labels }, ...content(kind) };
-    const theirs = kept(await room.create(kind, body));
-    await room.createInstance();
+    const theirs = kept(await ns.create(kind, body));
+    await ns.createInstance();
     const whose = kind === "Secret" ? "has no value for username" : "exists and has no owner, .*: delete or rename it";
     await eventually(async () => {
-      const found = await room.instance();
+      const found = await ns.instance();
       expect(conditionOf(found, "Ready")).toMatch(/^False\/(PostgresEnsureFailed|EnsureFailed)$/);
       expect(found.status?.conditions?.find(({ type }) => type === "Ready")?.message).toMatch(
         new RegExp(`(Metadata|Gateway)Ready: ${kind} ${name}:? ${whose}`),
       );
       expect(found.status?.phase).toBe("Provisioning");
     });
-    expect(kept(await room.get(kind, name))).toEqual(theirs);
-    await room.remove("FireboltInstance", "lakeside");
-    await isGone(room);
-    expect(kept(await room.get(kind, name))).toEqual(theirs);
+    expect(kept(await ns.get(kind, name))).toEqual(theirs);
+    await ns.remove("FireboltInstance", "lakeside");
+    await isGone(ns);
+    expect(kept(await ns.get(kind, name))).toEqual(theirs);
   }
 
   test.each(CHILDREN)("%s %s: named in the condition, never changed, not deleted", async (kind, name) => {
@@ -203,7 +203,7 @@ describe("an object of another owner under a name of the instance", () => {
   });
 
   test("the object of an instance that was deleted and created again meanwhile is not adopted either", async () => {
-    const room = await lab.cluster.namespace();
+    const ns = await harness.cluster.namespace();
     const ownerReferences = [
       {
         apiVersion: "compute.firebolt.io/v1alpha1",
@@ -214,16 +214,16 @@ describe("an object of another owner under a name of the instance", () => {
       },
     ];
     const metadata = { name: "lakeside-metadata", ownerReferences, finalizers: ["example.com/held"] };
-    await room.create("Service", { apiVersion: "v1", kind: "Service", metadata, ...content("Service") });
-    await room.createInstance();
+    await ns.create("Service", { apiVersion: "v1", kind: "Service", metadata, ...content("Service") });
+    await ns.createInstance();
     await eventually(async () => {
-      const found = (await room.instance()).status?.conditions?.find(({ type }) => type === "MetadataReady");
+      const found = (await ns.instance()).status?.conditions?.find(({ type }) => type === "MetadataReady");
       expect(found?.message).toMatch(
         /Service lakeside-metadata: exists and belongs to an earlier FireboltInstance lakeside/,
       );
     });
-    await room.patch("Service", "lakeside-metadata", { metadata: { finalizers: null } });
-    await room.remove("Service", "lakeside-metadata");
-    await reaches(room, "Ready");
+    await ns.patch("Service", "lakeside-metadata", { metadata: { finalizers: null } });
+    await ns.remove("Service", "lakeside-metadata");
+    await reaches(ns, "Ready");
   });
 });

@@ -11,7 +11,7 @@ import {
   startInstanceOperator,
 } from "../harness/operator/instance-operator.ts";
 import { fastClock } from "./support/fast-clock.ts";
-import { type InstanceCluster, type Room, startInstanceCluster } from "./support/instance-cluster.ts";
+import { type InstanceCluster, startInstanceCluster, type TestNamespace } from "./support/instance-cluster.ts";
 
 const SPEED = 30;
 const GATEWAY = "lakeside-gateway";
@@ -83,21 +83,21 @@ async function restart(rendering: InstanceOperatorOptions["rendering"], values?:
   return started;
 }
 
-async function instanceIsReady(room: Room): Promise<void> {
-  await eventually(async () => expect((await room.instance()).status?.phase).toBe("Ready"), PATIENCE);
+async function instanceIsReady(ns: TestNamespace): Promise<void> {
+  await eventually(async () => expect((await ns.instance()).status?.phase).toBe("Ready"), PATIENCE);
 }
 
-const roleRefOf = async (room: Room): Promise<unknown> => {
-  const binding = await room.find("RoleBinding", GATEWAY);
+const roleRefOf = async (ns: TestNamespace): Promise<unknown> => {
+  const binding = await ns.find("RoleBinding", GATEWAY);
   return `${valueAt(binding, ["roleRef", "kind"])}/${valueAt(binding, ["roleRef", "name"])}`;
 };
 
 /** What the gateway's own token may do with engines and endpoints: the statuses of listing both. */
-async function rights(room: Room): Promise<readonly number[]> {
-  const api = openApiFromKubeconfig(await cluster.serviceAccountKubeconfig(room.name, GATEWAY));
+async function rights(ns: TestNamespace): Promise<readonly number[]> {
+  const api = openApiFromKubeconfig(await cluster.serviceAccountKubeconfig(ns.name, GATEWAY));
   const listed = [
-    `/apis/compute.firebolt.io/v1alpha1/namespaces/${room.name}/fireboltengines`,
-    `/apis/discovery.k8s.io/v1/namespaces/${room.name}/endpointslices`,
+    `/apis/compute.firebolt.io/v1alpha1/namespaces/${ns.name}/fireboltengines`,
+    `/apis/discovery.k8s.io/v1/namespaces/${ns.name}/endpointslices`,
   ];
   try {
     return await Promise.all(listed.map(async (path) => (await api.send({ path })).status));
@@ -106,25 +106,25 @@ async function rights(room: Room): Promise<readonly number[]> {
   }
 }
 
-const willHave = (room: Room, statuses: readonly number[]) =>
-  eventually(async () => expect(await rights(room)).toEqual(statuses), PATIENCE);
+const willHave = (ns: TestNamespace, statuses: readonly number[]) =>
+  eventually(async () => expect(await rights(ns)).toEqual(statuses), PATIENCE);
 
-async function rollouts(room: Room): Promise<unknown> {
-  return valueAt(await room.get("Deployment", GATEWAY), ["metadata", "generation"]);
+async function rollouts(ns: TestNamespace): Promise<unknown> {
+  return valueAt(await ns.get("Deployment", GATEWAY), ["metadata", "generation"]);
 }
 
 test("one instance through all modes and back, by an operator with the rights that the chart gives for each", async () => {
-  const room = await cluster.namespace();
+  const ns = await cluster.namespace();
   await restart({}, {});
-  await room.createInstance();
-  await instanceIsReady(room);
-  await willHave(room, [200, 200]);
-  const first = await rollouts(room);
+  await ns.createInstance();
+  await instanceIsReady(ns);
+  await willHave(ns, [200, 200]);
+  const first = await rollouts(ns);
 
   await restart({ wakeMode: "demand" }, { wakeAgent: { mode: "demand" } });
-  await willHave(room, [403, 200]);
-  await eventually(async () => expect(await rollouts(room)).not.toBe(first), PATIENCE);
-  const second = await rollouts(room);
+  await willHave(ns, [403, 200]);
+  await eventually(async () => expect(await rollouts(ns)).not.toBe(first), PATIENCE);
+  const second = await rollouts(ns);
 
   // From here on the manager has no right on Roles.
   const shared = { gatewayWakeClusterRole: { create: true } };
@@ -132,52 +132,52 @@ test("one instance through all modes and back, by an operator with the rights th
     { wakeMode: "demand", gatewayClusterRole: SHARED },
     { ...shared, wakeAgent: { mode: "demand" } },
   );
-  await eventually(async () => expect(await roleRefOf(room)).toBe(`ClusterRole/${SHARED}`), PATIENCE);
-  await willHave(room, [403, 200]);
+  await eventually(async () => expect(await roleRefOf(ns)).toBe(`ClusterRole/${SHARED}`), PATIENCE);
+  await willHave(ns, [403, 200]);
   // The binding is replaced before the Role that it no longer names.
   await eventually(() => expect(inDemand.log.join("\n")).toContain("unused object kept"), PATIENCE);
-  expect(await room.find("Role", GATEWAY)).toBeDefined();
-  await instanceIsReady(room);
-  expect(await rollouts(room)).toBe(second);
+  expect(await ns.find("Role", GATEWAY)).toBeDefined();
+  await instanceIsReady(ns);
+  expect(await rollouts(ns)).toBe(second);
 
   await restart({ gatewayClusterRole: SHARED }, shared);
-  await willHave(room, [200, 200]);
-  await eventually(async () => expect(await rollouts(room)).not.toBe(second), PATIENCE);
+  await willHave(ns, [200, 200]);
+  await eventually(async () => expect(await rollouts(ns)).not.toBe(second), PATIENCE);
 
   await restart({}, {});
-  await eventually(async () => expect(await roleRefOf(room)).toBe(`Role/${GATEWAY}`), PATIENCE);
-  await willHave(room, [200, 200]);
-  await instanceIsReady(room);
+  await eventually(async () => expect(await roleRefOf(ns)).toBe(`Role/${GATEWAY}`), PATIENCE);
+  await willHave(ns, [200, 200]);
+  await instanceIsReady(ns);
 }, 300_000);
 
 test("an operator that may removes the Role with the switch; deleting the instance needs no right on Roles", async () => {
-  const room = await cluster.namespace();
+  const ns = await cluster.namespace();
   const values = { gatewayWakeClusterRole: { create: true } };
   await restart({}, {});
-  await room.createInstance();
-  await instanceIsReady(room);
+  await ns.createInstance();
+  await instanceIsReady(ns);
   // The shared role is there, and the manager still has the rights of before.
   await install(values);
   await restart({ gatewayClusterRole: SHARED }, {});
-  await eventually(async () => expect(await roleRefOf(room)).toBe(`ClusterRole/${SHARED}`), PATIENCE);
-  await eventually(async () => expect(await room.find("Role", GATEWAY)).toBeUndefined(), PATIENCE);
+  await eventually(async () => expect(await roleRefOf(ns)).toBe(`ClusterRole/${SHARED}`), PATIENCE);
+  await eventually(async () => expect(await ns.find("Role", GATEWAY)).toBeUndefined(), PATIENCE);
 
   const { log } = await restart({ gatewayClusterRole: SHARED }, values);
-  await room.remove("FireboltInstance", "lakeside");
-  await eventually(async () => expect(await room.find("FireboltInstance", "lakeside")).toBeUndefined(), PATIENCE);
+  await ns.remove("FireboltInstance", "lakeside");
+  await eventually(async () => expect(await ns.find("FireboltInstance", "lakeside")).toBeUndefined(), PATIENCE);
   expect(log.filter((line) => /forbidden/i.test(line))).toEqual([]);
 }, 300_000);
 
 test("a Role that was left behind goes with its instance", async () => {
-  const room = await cluster.namespace();
+  const ns = await cluster.namespace();
   await restart({}, {});
-  await room.createInstance();
-  await instanceIsReady(room);
+  await ns.createInstance();
+  await instanceIsReady(ns);
   await restart({ gatewayClusterRole: SHARED }, { gatewayWakeClusterRole: { create: true } });
-  await eventually(async () => expect(await roleRefOf(room)).toBe(`ClusterRole/${SHARED}`), PATIENCE);
-  expect(await room.find("Role", GATEWAY)).toBeDefined();
-  await room.remove("FireboltInstance", "lakeside");
-  await eventually(async () => expect(await room.names("Role")).toEqual([]), PATIENCE);
+  await eventually(async () => expect(await roleRefOf(ns)).toBe(`ClusterRole/${SHARED}`), PATIENCE);
+  expect(await ns.find("Role", GATEWAY)).toBeDefined();
+  await ns.remove("FireboltInstance", "lakeside");
+  await eventually(async () => expect(await ns.names("Role")).toEqual([]), PATIENCE);
 }, 300_000);
 
 test.each([
@@ -191,39 +191,39 @@ test.each([
   "a ClusterRole that $name: the condition says so, and the running gateway keeps its rights",
   async ({ role, want }) => {
     await putClusterRole("too-much", [{ apiGroups: [""], resources: ["nodes"], verbs: ["get"] }]);
-    const room = await cluster.namespace();
+    const ns = await cluster.namespace();
     await restart({}, {});
-    await room.createInstance();
-    await instanceIsReady(room);
+    await ns.createInstance();
+    await instanceIsReady(ns);
     await restart({ gatewayClusterRole: role }, { gatewayWakeClusterRole: { name: role } });
     await eventually(async () => {
-      const ready = (await room.instance()).status?.conditions?.find(({ type }) => type === "GatewayReady");
+      const ready = (await ns.instance()).status?.conditions?.find(({ type }) => type === "GatewayReady");
       expect(ready).toMatchObject({ status: "False", reason: "EnsureFailed", message: expect.stringMatching(want) });
     }, PATIENCE);
-    expect(await roleRefOf(room)).toBe(`Role/${GATEWAY}`);
-    expect(await rights(room)).toEqual([200, 200]);
+    expect(await roleRefOf(ns)).toBe(`Role/${GATEWAY}`);
+    expect(await rights(ns)).toEqual([200, 200]);
     // Put right, it goes on by itself.
     await putClusterRole(
       role,
-      rulesOf((await cluster.api.expect({ path: `${RBAC}/namespaces/${room.name}/roles/${GATEWAY}` })).body),
+      rulesOf((await cluster.api.expect({ path: `${RBAC}/namespaces/${ns.name}/roles/${GATEWAY}` })).body),
     );
-    await eventually(async () => expect(await roleRefOf(room)).toBe(`ClusterRole/${role}`), PATIENCE);
-    await instanceIsReady(room);
+    await eventually(async () => expect(await roleRefOf(ns)).toBe(`ClusterRole/${role}`), PATIENCE);
+    await instanceIsReady(ns);
   },
   300_000,
 );
 
 test("WakeOnZeroDisabled: told once of a gateway under the user's account, and no more when its account is ours again", async () => {
-  const room = await cluster.namespace();
-  await room.create("ServiceAccount", { metadata: { name: "mine" } });
+  const ns = await cluster.namespace();
+  await ns.create("ServiceAccount", { metadata: { name: "mine" } });
   const told = async () => {
     const { events, passes } = await restart({}, {});
-    await eventually(() => passes.filter(({ instance }) => instance.namespace === room.name).length >= 3, PATIENCE);
+    await eventually(() => passes.filter(({ instance }) => instance.namespace === ns.name).length >= 3, PATIENCE);
     return events.filter(({ reason }) => reason === "WakeOnZeroDisabled").map(({ type, note }) => `${type}: ${note}`);
   };
   const { events } = await restart({}, {});
-  await room.createInstance({ gateway: { template: { spec: { serviceAccountName: "mine" } } } });
-  await instanceIsReady(room);
+  await ns.createInstance({ gateway: { template: { spec: { serviceAccountName: "mine" } } } });
+  await instanceIsReady(ns);
   // Told at the end of the pass that has written the status.
   await eventually(
     () =>
@@ -232,13 +232,13 @@ test("WakeOnZeroDisabled: told once of a gateway under the user's account, and n
       ]),
     PATIENCE,
   );
-  expect(await room.names("Role")).toEqual([]);
+  expect(await ns.names("Role")).toEqual([]);
   expect(await told()).toEqual([]);
-  await room.patch("FireboltInstance", "lakeside", { spec: { gateway: { template: null } } });
-  await eventually(async () => expect(await roleRefOf(room)).toBe(`Role/${GATEWAY}`), PATIENCE);
+  await ns.patch("FireboltInstance", "lakeside", { spec: { gateway: { template: null } } });
+  await eventually(async () => expect(await roleRefOf(ns)).toBe(`Role/${GATEWAY}`), PATIENCE);
   // The status is written at the end of the pass that changed the binding: until then it tells of the spec before.
   const ready = await eventually(async () => {
-    const { metadata, status } = await room.instance();
+    const { metadata, status } = await ns.instance();
     const found = status?.conditions?.find(({ type }) => type === "GatewayReady");
     expect(found?.observedGeneration).toBe(metadata?.generation);
     expect(status?.phase).toBe("Ready");

@@ -5,40 +5,40 @@ import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { engine } from "../harness/fixtures/manifests.ts";
-import type { Room } from "./support/instance-cluster.ts";
-import { conditionOf, type InstanceLab, openInstanceLab, reaches, SPEED } from "./support/instance-harness.ts";
+import type { TestNamespace } from "./support/instance-cluster.ts";
+import { conditionOf, type InstanceHarness, openInstanceHarness, reaches, SPEED } from "./support/instance-harness.ts";
 
 const SECRET = "lakeside-metadata-postgres-creds";
 
-let lab: InstanceLab;
+let harness: InstanceHarness;
 beforeAll(async () => {
-  lab = await openInstanceLab();
+  harness = await openInstanceHarness();
 });
-afterAll(() => lab?.[Symbol.asyncDispose]());
+afterAll(() => harness?.[Symbol.asyncDispose]());
 
 test("instance-created: a new instance in a namespace that admits only restricted pods", async () => {
-  const room = await lab.cluster.namespace("restricted");
-  const before = lab.operator.requests.length;
+  const ns = await harness.cluster.namespace("restricted");
+  const before = harness.operator.requests.length;
   const beganMs = performance.now();
-  await room.createInstance();
-  const ready = await reaches(room, "Ready");
+  await ns.createInstance();
+  const ready = await reaches(ns, "Ready");
   expect(ready.status).toMatchObject({
     metadataReady: true,
     gatewayReady: true,
-    metadataEndpoint: `lakeside-metadata.${room.name}.svc.cluster.local:7000`,
-    gatewayEndpoint: `lakeside-gateway.${room.name}.svc.cluster.local`,
+    metadataEndpoint: `lakeside-metadata.${ns.name}.svc.cluster.local:7000`,
+    gatewayEndpoint: `lakeside-gateway.${ns.name}.svc.cluster.local`,
   });
   expect(conditionOf(ready, "Ready")).toBe("True/AllComponentsReady");
   expect(ready.spec.id).toMatch(/^[0-9A-Z]{26}$/);
   // Pod Security refuses pods, not Deployments: only pods that are there have passed it.
   const pods = await eventually(async () => {
-    const names = await room.names("Pod");
+    const names = await ns.names("Pod");
     expect(names).toHaveLength(4);
     return names;
   });
   for (const component of [/^lakeside-metadata-pg-0$/, /^lakeside-metadata-[0-9a-f]+-/, /^lakeside-gateway-/])
     expect(pods.some((pod) => component.test(pod))).toBe(true);
-  const sent = lab.operator.requests.slice(before);
+  const sent = harness.operator.requests.slice(before);
   expect(sent.every(({ code }) => code === "200" || code === "201" || code === "404" || code === "409")).toBe(true);
   const elapsedMs = performance.now() - beganMs;
   const of = (verb: string, resource: string) =>
@@ -83,18 +83,18 @@ test("instance-created: a new instance in a namespace that admits only restricte
 });
 
 test("an idle instance costs no request, although passes go on", async () => {
-  await lab.provisioned();
-  await lab.atRest();
-  const sent = await lab.requestsDuring(() => lab.passes(6));
+  await harness.provisioned();
+  await harness.atRest();
+  const sent = await harness.requestsDuring(() => harness.passes(6));
   expect(sent).toEqual([]);
 });
 
 test("the generated password is in no log line and no event", async () => {
-  const room = await lab.provisioned();
-  const encoded = String(valueAt(await room.get("Secret", SECRET), ["data", "password"]));
+  const ns = await harness.provisioned();
+  const encoded = String(valueAt(await ns.get("Secret", SECRET), ["data", "password"]));
   const password = Buffer.from(encoded, "base64").toString();
   expect(password).toMatch(/^[0-9a-f]{24}$/);
-  const told = [...lab.operator.log, ...lab.operator.events.map(({ note }) => note)].join("\n");
+  const told = [...harness.operator.log, ...harness.operator.events.map(({ note }) => note)].join("\n");
   expect(told).toContain(`credentials created {"secret":"${SECRET}"}`);
   expect(told).not.toContain(password);
   expect(told).not.toContain(encoded);
@@ -102,77 +102,77 @@ test("the generated password is in no log line and no event", async () => {
 
 describe("degraded and recovered", () => {
   test("metadata-pod-lost: metadata", async () => {
-    const room = await lab.provisioned();
-    await room.setReady("metadata", false);
-    const degraded = await reaches(room, "Degraded");
+    const ns = await harness.provisioned();
+    await ns.setReady("metadata", false);
+    const degraded = await reaches(ns, "Degraded");
     expect(degraded.status).not.toHaveProperty("metadataEndpoint");
     expect(degraded.status?.gatewayEndpoint).toBeDefined();
     expect(conditionOf(degraded, "MetadataReady")).toBe("False/Provisioning");
-    await room.setReady("metadata", true);
-    expect((await reaches(room, "Ready")).status?.metadataEndpoint).toBeDefined();
-    const phases = lab.operator.passes
-      .filter(({ instance }) => instance.namespace === room.name)
+    await ns.setReady("metadata", true);
+    expect((await reaches(ns, "Ready")).status?.metadataEndpoint).toBeDefined();
+    const phases = harness.operator.passes
+      .filter(({ instance }) => instance.namespace === ns.name)
       .map(({ status }) => status?.phase);
     expect(phases.lastIndexOf("Provisioning")).toBeLessThan(phases.indexOf("Ready"));
   });
 
   test("gateway-not-ready: the gateway", async () => {
-    const room = await lab.provisioned();
-    await room.setReady("gateway", false);
-    const degraded = await reaches(room, "Degraded");
+    const ns = await harness.provisioned();
+    await ns.setReady("gateway", false);
+    const degraded = await reaches(ns, "Degraded");
     expect(degraded.status).not.toHaveProperty("gatewayEndpoint");
     expect(degraded.status?.metadataEndpoint).toBeDefined();
-    await room.setReady("gateway", true);
-    await reaches(room, "Ready");
+    await ns.setReady("gateway", true);
+    await reaches(ns, "Ready");
   });
 });
 
 describe("database-secret-missing: external PostgreSQL", () => {
   const postgres = { host: "db.example.com", database: "meta", credentialsSecretRef: { name: "login" } };
-  const passesOf = (room: Room): number =>
-    lab.operator.passes.filter(({ instance }) => instance.namespace === room.name).length;
-  const passesIn = async (room: Room, count: number): Promise<void> => {
-    const wanted = passesOf(room) + count;
-    await eventually(() => passesOf(room) >= wanted, {
-      describe: `${count} more passes over the instance in ${room.name}`,
+  const passesOf = (ns: TestNamespace): number =>
+    harness.operator.passes.filter(({ instance }) => instance.namespace === ns.name).length;
+  const passesIn = async (ns: TestNamespace, count: number): Promise<void> => {
+    const wanted = passesOf(ns) + count;
+    await eventually(() => passesOf(ns) >= wanted, {
+      describe: `${count} more passes over the instance in ${ns.name}`,
     });
   };
-  const refused = (room: Room, message: RegExp) =>
+  const refused = (ns: TestNamespace, message: RegExp) =>
     eventually(async () => {
-      const found = await room.instance();
+      const found = await ns.instance();
       expect(conditionOf(found, "MetadataReady")).toBe("False/PostgresSecretPreflightFailed");
       expect(found.status?.conditions?.find(({ type }) => type === "MetadataReady")?.message).toMatch(message);
     });
 
   test("a missing and then a malformed Secret are told, calmly, and the right one is enough", async () => {
     // Nobody can tell whose request it is: the instances of the tests before have to be quiet.
-    await lab.atRest();
-    const room = await lab.cluster.namespace();
-    await room.createInstance({ metadata: { postgres } });
-    await refused(room, /Secret login does not exist/);
-    expect(await room.names("Deployment")).toEqual([]);
+    await harness.atRest();
+    const ns = await harness.cluster.namespace();
+    await ns.createInstance({ metadata: { postgres } });
+    await refused(ns, /Secret login does not exist/);
+    expect(await ns.names("Deployment")).toEqual([]);
     // The pass that has told it has ended.
-    await passesIn(room, 1);
+    await passesIn(ns, 1);
     // Ten seconds between looks, at thirty times the speed: one read and no write per pass.
-    const before = passesOf(room);
-    const sent = await lab.requestsDuring(() => passesIn(room, 5));
-    const passes = passesOf(room) - before;
+    const before = passesOf(ns);
+    const sent = await harness.requestsDuring(() => passesIn(ns, 5));
+    const passes = passesOf(ns) - before;
     expect(new Set(sent)).toEqual(new Set(["get secrets"]));
     expect(sent.length).toBeGreaterThanOrEqual(passes - 1);
     // One pass may be under way.
     expect(sent.length).toBeLessThanOrEqual(passes + 1);
 
-    await room.create("Secret", {
+    await ns.create("Secret", {
       apiVersion: "v1",
       kind: "Secret",
       metadata: { name: "login" },
       stringData: { user: "u" },
     });
-    await refused(room, /Secret login has no value for username and password/);
-    await room.patch("Secret", "login", { stringData: { username: "u", password: "p" } });
-    await reaches(room, "Ready");
-    expect(await room.names("StatefulSet")).toEqual([]);
-    const volumes = valueAt(await room.get("Deployment", "lakeside-metadata"), [
+    await refused(ns, /Secret login has no value for username and password/);
+    await ns.patch("Secret", "login", { stringData: { username: "u", password: "p" } });
+    await reaches(ns, "Ready");
+    expect(await ns.names("StatefulSet")).toEqual([]);
+    const volumes = valueAt(await ns.get("Deployment", "lakeside-metadata"), [
       "spec",
       "template",
       "spec",
@@ -183,30 +183,28 @@ describe("database-secret-missing: external PostgreSQL", () => {
   });
 
   test("a change from internal to external removes the workload and keeps the data", async () => {
-    const room = await lab.provisioned();
-    await room.create("Secret", {
+    const ns = await harness.provisioned();
+    await ns.create("Secret", {
       apiVersion: "v1",
       kind: "Secret",
       metadata: { name: "login" },
       stringData: { username: "u", password: "p" },
     });
-    const secret = await room.get("Secret", SECRET);
-    await room.patch("FireboltInstance", "lakeside", { spec: { metadata: { postgres } } });
-    await eventually(async () => expect(await room.names("StatefulSet")).toEqual([]));
-    await eventually(async () =>
-      expect(await room.names("Service")).toEqual(["lakeside-gateway", "lakeside-metadata"]),
-    );
-    expect(await room.names("PersistentVolumeClaim")).toEqual(["data-lakeside-metadata-pg-0"]);
-    expect(await room.get("Secret", SECRET)).toEqual(secret);
-    await reaches(room, "Ready");
+    const secret = await ns.get("Secret", SECRET);
+    await ns.patch("FireboltInstance", "lakeside", { spec: { metadata: { postgres } } });
+    await eventually(async () => expect(await ns.names("StatefulSet")).toEqual([]));
+    await eventually(async () => expect(await ns.names("Service")).toEqual(["lakeside-gateway", "lakeside-metadata"]));
+    expect(await ns.names("PersistentVolumeClaim")).toEqual(["data-lakeside-metadata-pg-0"]);
+    expect(await ns.get("Secret", SECRET)).toEqual(secret);
+    await reaches(ns, "Ready");
   });
 });
 
 describe("instance-deleted-under-engines: deletion", () => {
   test("leaves nothing behind, and the name can be used again", async () => {
-    const room = await lab.provisioned(undefined, "restricted");
-    const secret = await room.get("Secret", SECRET);
-    await room.remove("FireboltInstance", "lakeside");
+    const ns = await harness.provisioned(undefined, "restricted");
+    const secret = await ns.get("Secret", SECRET);
+    await ns.remove("FireboltInstance", "lakeside");
     await eventually(
       async () => {
         for (const kind of [
@@ -222,68 +220,68 @@ describe("instance-deleted-under-engines: deletion", () => {
           "Role",
           "RoleBinding",
         ] as const)
-          expect([kind, await room.names(kind)]).toEqual([kind, []]);
-        expect(await room.names("ServiceAccount")).toEqual(["default"]);
-        expect(await room.names("ConfigMap")).toEqual(["kube-root-ca.crt"]);
+          expect([kind, await ns.names(kind)]).toEqual([kind, []]);
+        expect(await ns.names("ServiceAccount")).toEqual(["default"]);
+        expect(await ns.names("ConfigMap")).toEqual(["kube-root-ca.crt"]);
       },
       { timeoutMs: 150_000 },
     );
-    await room.createInstance();
-    await reaches(room, "Ready");
+    await ns.createInstance();
+    await reaches(ns, "Ready");
     const data = (object: unknown) => valueAt(object, ["data", "password"]);
-    expect(data(await room.get("Secret", SECRET))).not.toBe(data(secret));
+    expect(data(await ns.get("Secret", SECRET))).not.toBe(data(secret));
   });
 
   test("engines hold it, and their end, or a word, releases it", async () => {
-    const room = await lab.provisioned();
-    for (const name of ["e1", "e2"]) await room.create("FireboltEngine", engine({ name, namespace: room.name }));
-    const before = await room.get("Secret", SECRET);
-    await room.remove("FireboltInstance", "lakeside");
-    await eventually(async () => expect(conditionOf(await room.instance(), "Ready")).toBe("False/DeletionBlocked"));
-    await room.remove("Service", "lakeside-gateway");
-    await eventually(async () => expect(await room.find("Service", "lakeside-gateway")).toBeDefined());
-    expect(await room.get("Secret", SECRET)).toEqual(before);
-    expect(lab.operator.events.filter(({ reason }) => reason === "DeletionBlocked")).toMatchObject([
+    const ns = await harness.provisioned();
+    for (const name of ["e1", "e2"]) await ns.create("FireboltEngine", engine({ name, namespace: ns.name }));
+    const before = await ns.get("Secret", SECRET);
+    await ns.remove("FireboltInstance", "lakeside");
+    await eventually(async () => expect(conditionOf(await ns.instance(), "Ready")).toBe("False/DeletionBlocked"));
+    await ns.remove("Service", "lakeside-gateway");
+    await eventually(async () => expect(await ns.find("Service", "lakeside-gateway")).toBeDefined());
+    expect(await ns.get("Secret", SECRET)).toEqual(before);
+    expect(harness.operator.events.filter(({ reason }) => reason === "DeletionBlocked")).toMatchObject([
       { type: "Warning", note: expect.stringContaining("2 engines use it: e1, e2") },
     ]);
-    for (const name of ["e1", "e2"]) await room.remove("FireboltEngine", name);
-    await eventually(async () => expect(await room.find("FireboltInstance", "lakeside")).toBeUndefined());
+    for (const name of ["e1", "e2"]) await ns.remove("FireboltEngine", name);
+    await eventually(async () => expect(await ns.find("FireboltInstance", "lakeside")).toBeUndefined());
 
-    await room.createInstance();
-    await reaches(room, "Ready");
-    await room.create("FireboltEngine", engine({ name: "e3", namespace: room.name }));
-    await room.remove("FireboltInstance", "lakeside");
-    await eventually(async () => expect(conditionOf(await room.instance(), "Ready")).toBe("False/DeletionBlocked"));
+    await ns.createInstance();
+    await reaches(ns, "Ready");
+    await ns.create("FireboltEngine", engine({ name: "e3", namespace: ns.name }));
+    await ns.remove("FireboltInstance", "lakeside");
+    await eventually(async () => expect(conditionOf(await ns.instance(), "Ready")).toBe("False/DeletionBlocked"));
     const annotations = { "firebolt.io/delete-despite-engines": "true" };
-    await room.patch("FireboltInstance", "lakeside", { metadata: { annotations } });
-    await eventually(async () => expect(await room.find("FireboltInstance", "lakeside")).toBeUndefined());
-    expect(await room.names("FireboltEngine")).toEqual(["e3"]);
+    await ns.patch("FireboltInstance", "lakeside", { metadata: { annotations } });
+    await eventually(async () => expect(await ns.find("FireboltInstance", "lakeside")).toBeUndefined());
+    expect(await ns.names("FireboltEngine")).toEqual(["e3"]);
   });
 
   test("a namespace with an instance and its engines comes to an end", async () => {
-    const room = await lab.provisioned();
-    await room.create("FireboltEngine", engine({ name: "e1", namespace: room.name }));
-    const path = `/api/v1/namespaces/${room.name}`;
-    await lab.cluster.api.expect({ method: "DELETE", path });
-    await eventually(async () => expect((await lab.cluster.api.expect({ path }, [404])).status).toBe(404), {
+    const ns = await harness.provisioned();
+    await ns.create("FireboltEngine", engine({ name: "e1", namespace: ns.name }));
+    const path = `/api/v1/namespaces/${ns.name}`;
+    await harness.cluster.api.expect({ method: "DELETE", path });
+    await eventually(async () => expect((await harness.cluster.api.expect({ path }, [404])).status).toBe(404), {
       timeoutMs: 150_000,
     });
   });
 
   test("the Secret of an external database survives", async () => {
-    const room = await lab.cluster.namespace();
-    const login = await room.create("Secret", {
+    const ns = await harness.cluster.namespace();
+    const login = await ns.create("Secret", {
       apiVersion: "v1",
       kind: "Secret",
       metadata: { name: "login" },
       stringData: { username: "u", password: "p" },
     });
-    await room.createInstance({
+    await ns.createInstance({
       metadata: { postgres: { host: "db", database: "meta", credentialsSecretRef: { name: "login" } } },
     });
-    await reaches(room, "Ready");
-    await room.remove("FireboltInstance", "lakeside");
-    await eventually(async () => expect(await room.names("Deployment")).toEqual([]));
-    expect(await room.get("Secret", "login")).toEqual(login);
+    await reaches(ns, "Ready");
+    await ns.remove("FireboltInstance", "lakeside");
+    await eventually(async () => expect(await ns.names("Deployment")).toEqual([]));
+    expect(await ns.get("Secret", "login")).toEqual(login);
   });
 });

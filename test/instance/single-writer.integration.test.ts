@@ -13,7 +13,7 @@ import { eventually } from "../harness/control-plane/requests.ts";
 import { clusterConfig, Pod } from "../harness/control-plane/test-client.ts";
 import { startInstanceOperator } from "../harness/operator/instance-operator.ts";
 import { fastClock } from "./support/fast-clock.ts";
-import { type InstanceCluster, type Room, startInstanceCluster } from "./support/instance-cluster.ts";
+import { type InstanceCluster, startInstanceCluster, type TestNamespace } from "./support/instance-cluster.ts";
 import { reaches, SPEED } from "./support/instance-harness.ts";
 
 const METADATA = "lakeside-metadata";
@@ -32,19 +32,22 @@ afterAll(async () => {
 
 const startOperator = () => startInstanceOperator({ kubeconfig: cluster.adminKubeconfig, clock: fastClock(SPEED) });
 
-const deploymentOf = (room: Room) => room.get("Deployment", METADATA);
+const deploymentOf = (ns: TestNamespace) => ns.get("Deployment", METADATA);
 
-const replicaSetsOf = async (room: Room): Promise<readonly string[]> =>
-  (await room.names("ReplicaSet")).filter((name) => name.startsWith(`${METADATA}-`));
+const replicaSetsOf = async (ns: TestNamespace): Promise<readonly string[]> =>
+  (await ns.names("ReplicaSet")).filter((name) => name.startsWith(`${METADATA}-`));
 
 /** Every pod of metadata that comes and goes, in the order in which the API server stored it. */
-function watchMetadataPods(room: Room): { readonly seen: readonly string[]; readonly stop: () => Promise<void> } {
+function watchMetadataPods(ns: TestNamespace): {
+  readonly seen: readonly string[];
+  readonly stop: () => Promise<void>;
+} {
   const ending = new AbortController();
   const seen: string[] = [];
   const watching = (async () => {
     const events = client.watch(Pod, {
       signal: ending.signal,
-      namespace: room.name,
+      namespace: ns.name,
       labelSelector: "firebolt.io/component=metadata",
       timeoutSeconds: 300,
       idleTimeoutMs: 300_000,
@@ -63,31 +66,31 @@ function watchMetadataPods(room: Room): { readonly seen: readonly string[]; read
 
 test("the next pod is created when the old one is gone, not while it terminates", async () => {
   await using _operator = await startOperator();
-  const room = await cluster.namespace();
-  await room.createInstance();
-  await reaches(room, "Ready");
-  const pods = watchMetadataPods(room);
+  const ns = await cluster.namespace();
+  await ns.createInstance();
+  await reaches(ns, "Ready");
+  const pods = watchMetadataPods(ns);
   await eventually(() => expect(pods.seen).toHaveLength(1));
   const old = (pods.seen[0] ?? "").replace("ADDED ", "");
-  await room.patch("Pod", old, { metadata: { finalizers: [HELD] } });
+  await ns.patch("Pod", old, { metadata: { finalizers: [HELD] } });
   const labels = { team: "a" };
-  await room.patch("FireboltInstance", "lakeside", { spec: { metadata: { template: { metadata: { labels } } } } });
+  await ns.patch("FireboltInstance", "lakeside", { spec: { metadata: { template: { metadata: { labels } } } } });
   await eventually(async () => {
-    expect(valueAt(await room.get("Pod", old), ["metadata", "deletionTimestamp"])).toBeDefined();
-    const deployment = await deploymentOf(room);
+    expect(valueAt(await ns.get("Pod", old), ["metadata", "deletionTimestamp"])).toBeDefined();
+    const deployment = await deploymentOf(ns);
     expect(valueAt(deployment, ["spec", "template", "metadata", "labels", "team"])).toBe("a");
     expect(valueAt(deployment, ["status", "observedGeneration"])).toBe(valueAt(deployment, ["metadata", "generation"]));
     // The Deployment controller has seen the old ReplicaSet without a replica; a rolling update would go on from here.
     expect(valueAt(deployment, ["status", "replicas"]) ?? 0).toBe(0);
   });
-  expect(await replicaSetsOf(room)).toHaveLength(1);
+  expect(await replicaSetsOf(ns)).toHaveLength(1);
   expect(pods.seen).toEqual([`ADDED ${old}`]);
-  await room.patch("Pod", old, { metadata: { finalizers: null } });
+  await ns.patch("Pod", old, { metadata: { finalizers: null } });
   await eventually(() => expect(pods.seen).toHaveLength(3));
   await pods.stop();
   expect(pods.seen.slice(0, 2)).toEqual([`ADDED ${old}`, `DELETED ${old}`]);
   expect(pods.seen[2]).toMatch(/^ADDED lakeside-metadata-/);
-  await reaches(room, "Ready");
+  await reaches(ns, "Ready");
 });
 
 describe("a Deployment with a rolling update becomes Recreate, and its pod stays", () => {
@@ -124,16 +127,15 @@ describe("a Deployment with a rolling update becomes Recreate, and its pod stays
     ["written by another operator", posted("manager"), undefined],
     ["applied by an earlier version, and edited by hand", applied, { maxSurge: 1, maxUnavailable: 0 }],
   ] as const)("%s", async (_, write, rollingUpdate) => {
-    const room = await cluster.namespace();
-    await room.createInstance({ id: "01ARZ3NDEKTSV4RRFFQ69G5FAV" });
-    await write(formerObjects(await room.instance()));
-    if (rollingUpdate !== undefined)
-      await room.patch("Deployment", METADATA, { spec: { strategy: { rollingUpdate } } });
-    await eventually(async () => expect(valueAt(await deploymentOf(room), ["status", "readyReplicas"])).toBe(1));
-    const before = await replicaSetsOf(room);
+    const ns = await cluster.namespace();
+    await ns.createInstance({ id: "01ARZ3NDEKTSV4RRFFQ69G5FAV" });
+    await write(formerObjects(await ns.instance()));
+    if (rollingUpdate !== undefined) await ns.patch("Deployment", METADATA, { spec: { strategy: { rollingUpdate } } });
+    await eventually(async () => expect(valueAt(await deploymentOf(ns), ["status", "readyReplicas"])).toBe(1));
+    const before = await replicaSetsOf(ns);
     await using _operator = await startOperator();
-    await reaches(room, "Ready");
-    expect(valueAt(await deploymentOf(room), ["spec", "strategy"])).toEqual({ type: "Recreate" });
-    expect(await replicaSetsOf(room)).toEqual(before);
+    await reaches(ns, "Ready");
+    expect(valueAt(await deploymentOf(ns), ["spec", "strategy"])).toEqual({ type: "Recreate" });
+    expect(await replicaSetsOf(ns)).toEqual(before);
   });
 });

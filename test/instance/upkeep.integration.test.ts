@@ -3,16 +3,16 @@ import { valueAt } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { engine } from "../harness/fixtures/manifests.ts";
-import type { InstanceCluster, Room } from "./support/instance-cluster.ts";
-import { conditionOf, type InstanceLab, openInstanceLab, reaches } from "./support/instance-harness.ts";
+import type { InstanceCluster, TestNamespace } from "./support/instance-cluster.ts";
+import { conditionOf, type InstanceHarness, openInstanceHarness, reaches } from "./support/instance-harness.ts";
 
 const GATEWAY = ["ConfigMap/lakeside-gateway-config", "Deployment/lakeside-gateway"] as const;
 
-let lab: InstanceLab;
+let harness: InstanceHarness;
 beforeAll(async () => {
-  lab = await openInstanceLab();
+  harness = await openInstanceHarness();
 });
-afterAll(() => lab?.[Symbol.asyncDispose]());
+afterAll(() => harness?.[Symbol.asyncDispose]());
 
 /** An admission policy against disruption budgets in one namespace; answers the way to lift it. */
 async function refuseBudgets({ api }: InstanceCluster, namespace: string): Promise<() => Promise<void>> {
@@ -53,71 +53,71 @@ async function refuseBudgets({ api }: InstanceCluster, namespace: string): Promi
 }
 
 /** A status can be read before its writer has heard so: whoever counts requests waits for the end of the pass. */
-const passEnded = (room: Room, phase: string) =>
+const passEnded = (ns: TestNamespace, phase: string) =>
   eventually(() =>
-    lab.operator.passes.some(({ instance, status }) => instance.namespace === room.name && status?.phase === phase),
+    harness.operator.passes.some(({ instance, status }) => instance.namespace === ns.name && status?.phase === phase),
   );
 
-const versionsOf = (room: Room, objects: readonly string[]) =>
+const versionsOf = (ns: TestNamespace, objects: readonly string[]) =>
   Promise.all(
     objects.map(async (object) => {
       const [kind = "", name = ""] = object.split("/");
-      const found = await room.get(kind as "Deployment", name);
+      const found = await ns.get(kind as "Deployment", name);
       return `${object} ${valueAt(found, ["metadata", "uid"])} ${valueAt(found, ["metadata", "generation"])}`;
     }),
   );
 
 describe("what rolls what", () => {
   test("a template change rolls its own component, and taking it back rolls it again", async () => {
-    const room = await lab.provisioned();
-    await lab.atRest();
+    const ns = await harness.provisioned();
+    await harness.atRest();
     const others = ["Deployment/lakeside-gateway", "StatefulSet/lakeside-metadata-pg"];
-    const before = await versionsOf(room, others);
+    const before = await versionsOf(ns, others);
     const template = (labels: object | null) => ({
       spec: { metadata: { template: labels === null ? null : { metadata: { labels } } } },
     });
-    await room.patch("FireboltInstance", "lakeside", template({ team: "a" }));
+    await ns.patch("FireboltInstance", "lakeside", template({ team: "a" }));
     const labelOf = async () =>
-      valueAt(await room.get("Deployment", "lakeside-metadata"), ["spec", "template", "metadata", "labels", "team"]);
+      valueAt(await ns.get("Deployment", "lakeside-metadata"), ["spec", "template", "metadata", "labels", "team"]);
     await eventually(async () => expect(await labelOf()).toBe("a"));
-    await room.patch("FireboltInstance", "lakeside", template(null));
+    await ns.patch("FireboltInstance", "lakeside", template(null));
     await eventually(async () => expect(await labelOf()).toBeUndefined());
-    await reaches(room, "Ready");
-    expect(await versionsOf(room, others)).toEqual(before);
+    await reaches(ns, "Ready");
+    expect(await versionsOf(ns, others)).toEqual(before);
   });
 
   test("a field that the Deployment was created with disappears with the template", async () => {
     const tolerations = [{ key: "spot", operator: "Exists" }];
-    const room = await lab.provisioned({
+    const ns = await harness.provisioned({
       metadata: { template: { metadata: { labels: { team: "a" } }, spec: { tolerations } } },
     });
     const pod = async (at: readonly string[]) =>
-      valueAt(await room.get("Deployment", "lakeside-metadata"), ["spec", "template", ...at]);
+      valueAt(await ns.get("Deployment", "lakeside-metadata"), ["spec", "template", ...at]);
     expect(await pod(["metadata", "labels", "team"])).toBe("a");
     expect(await pod(["spec", "tolerations"])).toEqual(tolerations);
-    await room.patch("FireboltInstance", "lakeside", { spec: { metadata: { template: null } } });
+    await ns.patch("FireboltInstance", "lakeside", { spec: { metadata: { template: null } } });
     await eventually(async () => {
       expect(await pod(["metadata", "labels", "team"])).toBeUndefined();
       expect(await pod(["spec", "tolerations"])).toBeUndefined();
     });
-    await reaches(room, "Ready");
+    await reaches(ns, "Ready");
   });
 
   test("engines-never-touch-gateway: no engine event changes the gateway", async () => {
-    const room = await lab.provisioned();
+    const ns = await harness.provisioned();
     // Instances of the tests before may still be coming to rest, and nobody can tell whose request it is.
-    await lab.atRest();
-    const before = await versionsOf(room, GATEWAY);
-    const sent = await lab.requestsDuring(async () => {
-      await room.create("FireboltEngine", engine({ name: "e1", namespace: room.name, replicas: 2 }));
-      await room.patch("FireboltEngine", "e1", { spec: { replicas: 4 } });
-      await room.patch("FireboltEngine", "e1", { spec: { template: { metadata: { labels: { a: "b" } } } } });
-      await lab.passes(3);
-      await room.remove("FireboltEngine", "e1");
-      await lab.passes(3);
+    await harness.atRest();
+    const before = await versionsOf(ns, GATEWAY);
+    const sent = await harness.requestsDuring(async () => {
+      await ns.create("FireboltEngine", engine({ name: "e1", namespace: ns.name, replicas: 2 }));
+      await ns.patch("FireboltEngine", "e1", { spec: { replicas: 4 } });
+      await ns.patch("FireboltEngine", "e1", { spec: { template: { metadata: { labels: { a: "b" } } } } });
+      await harness.passes(3);
+      await ns.remove("FireboltEngine", "e1");
+      await harness.passes(3);
     });
     expect(sent).toEqual([]);
-    expect(await versionsOf(room, GATEWAY)).toEqual(before);
+    expect(await versionsOf(ns, GATEWAY)).toEqual(before);
   });
 });
 
@@ -125,32 +125,32 @@ describe("instance-objects-edited: drift", () => {
   const restored = (check: () => Promise<void>) => eventually(check, { describe: "the restoration" });
 
   test("an edited ConfigMap, a deleted Service and a deleted Role come back", async () => {
-    const room = await lab.provisioned();
-    const config = valueAt(await room.get("ConfigMap", "lakeside-gateway-config"), ["data"]);
-    await room.patch("ConfigMap", "lakeside-gateway-config", { data: { "envoy.yaml": "broken" } });
-    await room.remove("Service", "lakeside-gateway");
-    await room.remove("Role", "lakeside-gateway");
+    const ns = await harness.provisioned();
+    const config = valueAt(await ns.get("ConfigMap", "lakeside-gateway-config"), ["data"]);
+    await ns.patch("ConfigMap", "lakeside-gateway-config", { data: { "envoy.yaml": "broken" } });
+    await ns.remove("Service", "lakeside-gateway");
+    await ns.remove("Role", "lakeside-gateway");
     await restored(async () => {
-      expect(valueAt(await room.get("ConfigMap", "lakeside-gateway-config"), ["data"])).toEqual(config);
-      expect(await room.names("Service")).toContain("lakeside-gateway");
-      expect(await room.names("Role")).toEqual(["lakeside-gateway"]);
+      expect(valueAt(await ns.get("ConfigMap", "lakeside-gateway-config"), ["data"])).toEqual(config);
+      expect(await ns.names("Service")).toContain("lakeside-gateway");
+      expect(await ns.names("Role")).toEqual(["lakeside-gateway"]);
     });
   });
 
   test("a renumbered port, whose name would then be there twice, comes back", async () => {
-    const room = await lab.provisioned();
+    const ns = await harness.provisioned();
     const ports = [{ name: "http", port: 81, targetPort: 8080, protocol: "TCP" }];
-    await room.patch("Service", "lakeside-gateway", { spec: { ports } });
+    await ns.patch("Service", "lakeside-gateway", { spec: { ports } });
     await restored(async () => {
-      const found = valueAt(await room.get("Service", "lakeside-gateway"), ["spec", "ports"]);
+      const found = valueAt(await ns.get("Service", "lakeside-gateway"), ["spec", "ports"]);
       expect(found).toMatchObject([{ name: "http", port: 80 }]);
     });
-    expect((await room.instance()).status?.phase).toBe("Ready");
+    expect((await ns.instance()).status?.phase).toBe("Ready");
   });
 
   test("what others add is left alone, and is not written about", async () => {
-    const room = await lab.provisioned();
-    await room.patch("Deployment", "lakeside-gateway", {
+    const ns = await harness.provisioned();
+    await ns.patch("Deployment", "lakeside-gateway", {
       metadata: { annotations: { "example.com/owner": "x" } },
       spec: {
         template: { metadata: { annotations: { "kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z" } } },
@@ -158,70 +158,70 @@ describe("instance-objects-edited: drift", () => {
     });
     // While pods roll they are looked at, and what they say is written about.
     await eventually(async () => {
-      const deployment = await room.get("Deployment", "lakeside-gateway");
+      const deployment = await ns.get("Deployment", "lakeside-gateway");
       expect(deployment).toMatchObject({
         metadata: { generation: valueAt(deployment, ["status", "observedGeneration"]) },
         status: { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 },
       });
-      const { conditions } = (await room.instance()).status ?? {};
+      const { conditions } = (await ns.instance()).status ?? {};
       const gateway = conditions?.find(({ type }) => type === "GatewayReady");
       expect(gateway?.message).toBe("Deployment lakeside-gateway has a ready replica");
     });
-    await lab.atRest();
-    const sent = await lab.requestsDuring(() => lab.passes(3));
+    await harness.atRest();
+    const sent = await harness.requestsDuring(() => harness.passes(3));
     expect(sent).toEqual([]);
-    const found = await room.get("Deployment", "lakeside-gateway");
+    const found = await ns.get("Deployment", "lakeside-gateway");
     expect(valueAt(found, ["metadata", "annotations", "example.com/owner"])).toBe("x");
   });
 
   test("a stranger's Service of the same name is not adopted", async () => {
-    const room = await lab.cluster.namespace();
+    const ns = await harness.cluster.namespace();
     const spec = { selector: { app: "theirs" }, ports: [{ port: 1 }] };
-    const theirs = await room.create("Service", {
+    const theirs = await ns.create("Service", {
       apiVersion: "v1",
       kind: "Service",
       metadata: { name: "lakeside-metadata" },
       spec,
     });
-    await room.createInstance();
+    await ns.createInstance();
     await eventually(async () => {
-      const found = await room.instance();
+      const found = await ns.instance();
       expect(conditionOf(found, "MetadataReady")).toBe("False/EnsureFailed");
     });
-    expect(await room.get("Service", "lakeside-metadata")).toEqual(theirs);
-    await room.remove("FireboltInstance", "lakeside");
-    await eventually(async () => expect(await room.names("FireboltInstance")).toEqual([]));
-    expect(await room.names("Service")).toEqual(["lakeside-metadata"]);
+    expect(await ns.get("Service", "lakeside-metadata")).toEqual(theirs);
+    await ns.remove("FireboltInstance", "lakeside");
+    await eventually(async () => expect(await ns.names("FireboltInstance")).toEqual([]));
+    expect(await ns.names("Service")).toEqual(["lakeside-metadata"]);
   });
 });
 
 describe("failed-has-a-way-out: Failed", () => {
   test("a refused field is shown, and a spec edit leaves it", async () => {
-    const room = await lab.provisioned();
-    await room.patch("FireboltInstance", "lakeside", { spec: { gateway: { replicas: -1 } } });
-    const failed = await reaches(room, "Failed");
+    const ns = await harness.provisioned();
+    await ns.patch("FireboltInstance", "lakeside", { spec: { gateway: { replicas: -1 } } });
+    const failed = await reaches(ns, "Failed");
     const ready = failed.status?.conditions?.find(({ type }) => type === "Ready");
     expect(ready?.message).toMatch(/^GatewayReady: Deployment lakeside-gateway: spec.replicas: Invalid value: -1/);
     expect(failed.status?.gatewayEndpoint).toBeDefined();
-    await room.patch("FireboltInstance", "lakeside", { spec: { gateway: { replicas: 1 } } });
-    await reaches(room, "Ready");
+    await ns.patch("FireboltInstance", "lakeside", { spec: { gateway: { replicas: 1 } } });
+    await reaches(ns, "Ready");
   });
 
   test("the annotation leaves it when the cause was outside the spec and is gone", async () => {
-    const room = await lab.cluster.namespace();
-    const lift = await refuseBudgets(lab.cluster, room.name);
-    await room.createInstance();
-    const failed = await reaches(room, "Failed");
+    const ns = await harness.cluster.namespace();
+    const lift = await refuseBudgets(harness.cluster, ns.name);
+    await ns.createInstance();
+    const failed = await reaches(ns, "Failed");
     expect(failed.status?.conditions?.find(({ type }) => type === "GatewayReady")?.message).toMatch(
       /^PodDisruptionBudget lakeside-gateway: .*no budgets here/,
     );
-    await passEnded(room, "Failed");
-    await lab.atRest();
-    const sent = await lab.requestsDuring(() => lab.passes(3));
+    await passEnded(ns, "Failed");
+    await harness.atRest();
+    const sent = await harness.requestsDuring(() => harness.passes(3));
     expect(sent).toEqual([]);
     await lift();
     const annotations = { "firebolt.io/reset-failed": "the policy is gone" };
-    await room.patch("FireboltInstance", "lakeside", { metadata: { annotations } });
-    await reaches(room, "Ready");
+    await ns.patch("FireboltInstance", "lakeside", { metadata: { annotations } });
+    await reaches(ns, "Ready");
   });
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FireboltInstance } from "../../src/api/firebolt-instance/instance.ts";
 import { type EngineControlPlane, startEngineControlPlane } from "../engine/support/engine-control-plane.ts";
-import { type EngineLab, image, openEngineLab } from "../engine/support/engine-harness.ts";
+import { type EngineHarness, image, openEngineHarness } from "../engine/support/engine-harness.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { instance } from "../harness/fixtures/manifests.ts";
 import { checkRules, type RuleTest, testRules } from "../harness/programs/promtool.ts";
@@ -145,7 +145,7 @@ const SCRAPER_LABELS: ReadonlySet<string> = new Set([
 
 describe("against what is really exposed", () => {
   let cluster: EngineControlPlane;
-  let lab: EngineLab;
+  let harness: EngineHarness;
   let operator: MetricsOperator;
   let ownPage: string;
   let everything: readonly Series[];
@@ -154,16 +154,16 @@ describe("against what is really exposed", () => {
     // First: simulated pods and stand-in engines use the same port.
     const others = [await neverOnThatPage(), await envoyAndEnginePages(), agentPage()];
     cluster = await startEngineControlPlane();
-    lab = await openEngineLab(cluster, "rules");
-    const { namespace, client } = lab;
+    harness = await openEngineHarness(cluster, "rules");
+    const { namespace, client } = harness;
     operator = await startMetricsOperator({ kubeconfig: cluster.kubeconfig, namespace });
     await client.create(FireboltInstance, instance({ name: "main", namespace }) as FireboltInstance);
-    await lab.createClass("c");
-    await lab.createEngine("e", { replicas: 1, engineClassRef: "c", drainCheckInterval: "1s", ...image("1") });
-    await lab.settled("e", 0, 60_000);
+    await harness.createClass("c");
+    await harness.createEngine("e", { replicas: 1, engineClassRef: "c", drainCheckInterval: "1s", ...image("1") });
+    await harness.settled("e", 0, 60_000);
     const autoStop = { enabled: true, activeReplicas: 1, idleTimeout: "2s", pollInterval: "1s" };
-    await lab.createEngine("stopped", { replicas: 1, autoStop, ...image("1") });
-    await lab.until("stopped", ({ status }) => status?.phase === "stopped", "stopped", 60_000);
+    await harness.createEngine("stopped", { replicas: 1, autoStop, ...image("1") });
+    await harness.until("stopped", ({ status }) => status?.phase === "stopped", "stopped", 60_000);
     await eventually(async () => {
       const ready = await operator.series({ type: "Ready" });
       expect(ready.filter(({ name, value }) => name.endsWith("status_condition") && value === "1")).toHaveLength(3);
@@ -179,7 +179,7 @@ describe("against what is really exposed", () => {
   }, 300_000);
   afterAll(async () => {
     await operator[Symbol.asyncDispose]();
-    await lab[Symbol.asyncDispose]();
+    await harness[Symbol.asyncDispose]();
     await cluster[Symbol.asyncDispose]();
   });
 

@@ -9,7 +9,7 @@ import { API_VERSION } from "../../src/api/group.ts";
 import { LABEL } from "../../src/api/labels.ts";
 import { configMaps } from "../../src/engine/cluster/kinds.ts";
 import { type EngineControlPlane, startEngineControlPlane } from "../engine/support/engine-control-plane.ts";
-import { image, openEngineLab } from "../engine/support/engine-harness.ts";
+import { image, openEngineHarness } from "../engine/support/engine-harness.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { engine, instance } from "../harness/fixtures/manifests.ts";
 import { type MetricsOperator, startMetricsOperator } from "./support/operator-harness.ts";
@@ -115,13 +115,13 @@ function leftoverOf({ metadata }: FireboltEngine): V1ConfigMap {
 const labelNames = (series: Series): readonly string[] => Object.keys(series.labels).filter((name) => name !== "le");
 
 test("the page follows engines, instances and classes from the first object to the last", async () => {
-  await using lab = await openEngineLab(cluster, "series");
-  const { namespace, client } = lab;
+  await using harness = await openEngineHarness(cluster, "series");
+  const { namespace, client } = harness;
   await using operator = await startMetricsOperator({ kubeconfig: cluster.kubeconfig, namespace });
   await client.create(FireboltInstance, instance({ name: "main", namespace }) as FireboltInstance);
-  await lab.createClass("c");
-  await lab.createEngine("e", { replicas: 1, engineClassRef: "c", drainCheckInterval: "1s", ...image("1") });
-  await lab.settled("e", 0, 60_000);
+  await harness.createClass("c");
+  await harness.createEngine("e", { replicas: 1, engineClassRef: "c", drainCheckInterval: "1s", ...image("1") });
+  await harness.settled("e", 0, 60_000);
   await shows(operator, "firebolt_engine_pods_ready", { name: "e" }, "1");
   await shows(operator, "firebolt_engine_status_phase", { name: "e", phase: "stable" }, "1");
   await shows(operator, "firebolt_engine_condition_reason", { name: "e", reason: "EngineReady" }, "1");
@@ -131,31 +131,31 @@ test("the page follows engines, instances and classes from the first object to t
   await shows(operator, "leader_election_master_status", { name: "c662f7f5.firebolt.io" }, "1");
 
   // A roll whose drain probe fails for a while.
-  lab.queries(lab.pods("e", 0)[0], "broken");
-  await lab.edit("e", image("2"));
+  harness.queries(harness.pods("e", 0)[0], "broken");
+  await harness.edit("e", image("2"));
   await shows(operator, "firebolt_engine_drain_check_errors_total", { name: "e" });
   await shows(operator, "firebolt_engine_draining_generation", { name: "e" }, "0");
   await shows(operator, "firebolt_engine_active_generation", { name: "e" }, "1");
   await shows(operator, "firebolt_engine_condition_reason", { name: "e", reason: "DrainCheckFailing" }, "1");
-  lab.queries(lab.pods("e", 0)[0], {});
-  await lab.settled("e", 1, 60_000);
+  harness.queries(harness.pods("e", 0)[0], {});
+  await harness.settled("e", 1, 60_000);
   await shows(operator, "firebolt_engine_rollout_duration_seconds_count", { name: "e", outcome: "completed" }, "2");
   await shows(operator, "firebolt_engine_draining_generation", { name: "e" }, "-1");
 
   // A generation that never gets its pods and is given up.
-  const held = { template: { spec: { ...image("3").template.spec, nodeSelector: lab.hold } } };
-  await lab.edit("e", held);
+  const held = { template: { spec: { ...image("3").template.spec, nodeSelector: harness.hold } } };
+  await harness.edit("e", held);
   // Not its number alone: without a StatefulSet there is nothing to give up, and the next spec takes the number.
-  await eventually(() => lab.statefulSet("e", 2) !== undefined);
-  await lab.edit("e", { template: { spec: { ...image("4").template.spec, nodeSelector: null } } });
-  await lab.settled("e", 3, 60_000);
+  await eventually(() => harness.statefulSet("e", 2) !== undefined);
+  await harness.edit("e", { template: { spec: { ...image("4").template.spec, nodeSelector: null } } });
+  await harness.settled("e", 3, 60_000);
   await shows(operator, "firebolt_engine_rollout_duration_seconds_count", { name: "e", outcome: "abandoned" }, "1");
 
-  await client.create(configMaps, leftoverOf(lab.engine("e")));
+  await client.create(configMaps, leftoverOf(harness.engine("e")));
   await shows(operator, "firebolt_engine_orphan_deletes_total", { name: "e", kind: "ConfigMap" }, "1");
 
   const autoStop = { enabled: true, activeReplicas: 1, idleTimeout: "2s", pollInterval: "1s" };
-  await lab.createEngine("s", { replicas: 1, autoStop, ...image("1") });
+  await harness.createEngine("s", { replicas: 1, autoStop, ...image("1") });
   await shows(operator, "firebolt_engine_autostop_scale_total", { name: "s", direction: "down", reason: "Idle" }, "1");
   await shows(operator, "firebolt_engine_status_phase", { name: "s", phase: "stopped" }, "1");
 
@@ -180,8 +180,8 @@ test("the page follows engines, instances and classes from the first object to t
 }, 300_000);
 
 test("an object that leaves the selector takes its series with it", async () => {
-  await using lab = await openEngineLab(cluster, "shard");
-  const { namespace, client } = lab;
+  await using harness = await openEngineHarness(cluster, "shard");
+  const { namespace, client } = harness;
   const kubeconfig = cluster.kubeconfig;
   await using operator = await startMetricsOperator({ kubeconfig, namespace, selector: "shard=a" });
   const labelled = (name: string, shard: string) => {

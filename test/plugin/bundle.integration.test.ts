@@ -11,7 +11,7 @@ import { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
 import { coreEvents } from "../../src/engine/cluster/kinds.ts";
 import { Secret } from "../harness/control-plane/test-client.ts";
 import { NAMESPACE } from "./support/plugin-cluster.ts";
-import { openPluginWorld, type PluginWorld } from "./support/plugin-harness.ts";
+import { openPluginHarness, type PluginHarness } from "./support/plugin-harness.ts";
 
 /** Every planted value has this in it, and nothing else has. */
 const MARK = "planted";
@@ -40,11 +40,11 @@ const ENGINE_LOG = [
 ];
 const ACCESS_LOG = `[2026-01-01T00:00:00.000Z] "POST /?engine=adhoc&aws_secret_key=${planted("access-log")} HTTP/1.1" 503 flags=UF duration=7ms`;
 
-let world: PluginWorld;
+let harness: PluginHarness;
 beforeAll(async () => {
-  world = await openPluginWorld();
+  harness = await openPluginHarness();
   const secret = (name: string, value: string) =>
-    world.cluster.client.create<KubeObject>(Secret, {
+    harness.cluster.client.create<KubeObject>(Secret, {
       metadata: { name, namespace: NAMESPACE, annotations: { "example.com/note": planted("annotation-of-a-secret") } },
       ...{ stringData: { password: value } },
     });
@@ -67,7 +67,7 @@ beforeAll(async () => {
       ],
     },
   };
-  await world.cluster.client.create<KubeObject>(FireboltEngine, {
+  await harness.cluster.client.create<KubeObject>(FireboltEngine, {
     metadata: {
       name: "adhoc",
       namespace: NAMESPACE,
@@ -82,14 +82,14 @@ beforeAll(async () => {
       },
     },
   });
-  await world.cluster.rested("adhoc");
-  world.kubelet.say("engine", "2026-01-01T00:00:00Z", [
+  await harness.cluster.rested("adhoc");
+  harness.kubelet.say("engine", "2026-01-01T00:00:00Z", [
     ...ENGINE_LOG,
     `it prints ${planted("foreign-secret")} and ${planted("variable")} in the middle`,
     `${Buffer.from(planted("own-secret")).toString("base64")} as well`,
   ]);
-  world.kubelet.say("envoy", "2026-01-01T00:00:00Z", [ACCESS_LOG]);
-  await world.cluster.client.create<KubeObject>(coreEvents, {
+  harness.kubelet.say("envoy", "2026-01-01T00:00:00Z", [ACCESS_LOG]);
+  await harness.cluster.client.create<KubeObject>(coreEvents, {
     metadata: { name: "failed", namespace: NAMESPACE },
     ...{
       involvedObject: { kind: "Pod", namespace: NAMESPACE, name: "adhoc-g0-0" },
@@ -99,11 +99,11 @@ beforeAll(async () => {
     },
   });
 }, 300_000);
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => harness?.[Symbol.asyncDispose]());
 
 test("a support bundle holds what helps and none of the planted secrets", async () => {
-  const file = join(world.folder, "bundle.tar.gz");
-  const result = await world.cluster.plugin(["support-bundle", "--file", file]);
+  const file = join(harness.folder, "bundle.tar.gz");
+  const result = await harness.cluster.plugin(["support-bundle", "--file", file]);
   expect(result, result.stderr).toMatchObject({ code: 0, stderr: "" });
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const raw = gunzipSync(readFileSync(file)).toString("utf8");
@@ -111,9 +111,9 @@ test("a support bundle holds what helps and none of the planted secrets", async 
   expect(leaked).toEqual([]);
   expect(raw).not.toContain(Buffer.from(planted("own-secret")).toString("base64"));
 
-  execFileSync("tar", ["xzf", file, "--strip-components=1"], { cwd: world.folder });
-  const read = (path: string): string => readFileSync(join(world.folder, path), "utf8");
-  const { activeGeneration } = (await world.engineOf("adhoc")).status ?? {};
+  execFileSync("tar", ["xzf", file, "--strip-components=1"], { cwd: harness.folder });
+  const read = (path: string): string => readFileSync(join(harness.folder, path), "utf8");
+  const { activeGeneration } = (await harness.engineOf("adhoc")).status ?? {};
   const pod = `adhoc-g${activeGeneration}-0`;
   const log = read(`logs/${pod}/engine.log`);
   for (const kept of [
@@ -128,7 +128,7 @@ test("a support bundle holds what helps and none of the planted secrets", async 
   ])
     expect(log).toContain(kept);
   const gateway = execFileSync("sh", ["-c", "cat logs/lakeside-gateway-*/envoy.log"], {
-    cwd: world.folder,
+    cwd: harness.folder,
     encoding: "utf8",
   });
   expect(gateway).toContain('"POST /?engine=adhoc&aws_secret_key=REDACTED HTTP/1.1" 503 flags=UF duration=7ms');
@@ -159,12 +159,12 @@ test("a support bundle holds what helps and none of the planted secrets", async 
       conditions: expect.arrayContaining([expect.objectContaining({ type: "Ready", status: "True" })]),
     },
   });
-  expect(existsSync(join(world.folder, `objects/pod/${pod}.yaml`))).toBe(true);
-  expect(existsSync(join(world.folder, "objects/statefulset"))).toBe(true);
+  expect(existsSync(join(harness.folder, `objects/pod/${pod}.yaml`))).toBe(true);
+  expect(existsSync(join(harness.folder, "objects/statefulset"))).toBe(true);
 });
 
 test("of Secrets only those of the instance are listed, by name and key", () => {
-  const folder = join(world.folder, "objects/secret");
+  const folder = join(harness.folder, "objects/secret");
   const names = execFileSync("ls", [folder], { encoding: "utf8" }).trim().split("\n");
   expect(names).toEqual(["lakeside-metadata-postgres-creds.yaml", "of-the-engine.yaml"]);
   expect(parse(readFileSync(join(folder, "of-the-engine.yaml"), "utf8"))).toEqual({
@@ -177,15 +177,15 @@ test("of Secrets only those of the instance are listed, by name and key", () => 
 });
 
 test("a bundle is not written over a file that is there, nor into a folder that is not", async () => {
-  const file = join(world.folder, "mine.txt");
+  const file = join(harness.folder, "mine.txt");
   writeFileSync(file, "mine", { mode: 0o644 });
-  expect(await world.cluster.plugin(["support-bundle", "--no-logs", "--file", file])).toEqual({
+  expect(await harness.cluster.plugin(["support-bundle", "--no-logs", "--file", file])).toEqual({
     code: 1,
     stdout: "",
     stderr: `error: the support bundle was not written to ${file}: there is such a file already: remove it, or name another with --file\n`,
   });
   expect(readFileSync(file, "utf8")).toBe("mine");
-  expect(await world.cluster.plugin(["support-bundle", "--no-logs", "--file", "/nowhere/x.tar.gz"])).toEqual({
+  expect(await harness.cluster.plugin(["support-bundle", "--no-logs", "--file", "/nowhere/x.tar.gz"])).toEqual({
     code: 1,
     stdout: "",
     stderr:

@@ -10,68 +10,68 @@ import { eventually } from "../harness/control-plane/requests.ts";
 import { exampleOf } from "../harness/fixtures/manifests.ts";
 import { runPlugin } from "../harness/programs/plugin-process.ts";
 import { NAMESPACE } from "./support/plugin-cluster.ts";
-import { openPluginWorld, type PluginWorld } from "./support/plugin-harness.ts";
+import { openPluginHarness, type PluginHarness } from "./support/plugin-harness.ts";
 
-let world: PluginWorld;
+let harness: PluginHarness;
 beforeAll(async () => {
-  world = await openPluginWorld();
+  harness = await openPluginHarness();
   const create = ["engine", "create", "--instance", "lakeside", "--bucket", "tables", "--timeout", "120s"];
-  await world.cluster.plugin([...create, "adhoc"]);
-  await world.cluster.plugin([...create, "parked", "--replicas", "0"]);
-  await Promise.all([world.cluster.rested("adhoc"), world.cluster.rested("parked")]);
+  await harness.cluster.plugin([...create, "adhoc"]);
+  await harness.cluster.plugin([...create, "parked", "--replicas", "0"]);
+  await Promise.all([harness.cluster.rested("adhoc"), harness.cluster.rested("parked")]);
 }, 300_000);
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => harness?.[Symbol.asyncDispose]());
 
 describe("lists", () => {
   test("tables, wide, name, json and yaml", async () => {
-    await world.cluster.rested("adhoc");
+    await harness.cluster.rested("adhoc");
     await eventually(async () =>
-      expect((await world.cluster.plugin(["instance", "list"])).stdout).toBe(
+      expect((await harness.cluster.plugin(["instance", "list"])).stdout).toBe(
         "NAME       PHASE   READY\nlakeside   Ready   true\n",
       ),
     );
-    expect((await world.cluster.plugin(["engine", "list"])).stdout).toBe(
+    expect((await harness.cluster.plugin(["engine", "list"])).stdout).toBe(
       "NAME     INSTANCE   PHASE     READY\nadhoc    lakeside   stable    true\nparked   lakeside   stopped   false\n",
     );
-    expect((await world.cluster.plugin(["engine", "list", "-o", "wide"])).stdout).toBe(
+    expect((await harness.cluster.plugin(["engine", "list", "-o", "wide"])).stdout).toBe(
       "NAME     INSTANCE   CLASS   REPLICAS   PHASE     READY\nadhoc    lakeside   -       1          stable    true\nparked   lakeside   -       0          stopped   false\n",
     );
     await eventually(async () =>
-      expect((await world.cluster.plugin(["class", "list", "-A"])).stdout).toBe(
+      expect((await harness.cluster.plugin(["class", "list", "-A"])).stdout).toBe(
         "NAMESPACE   NAME          BOUND   READY\nanalytics   accel-large   0       true\n",
       ),
     );
-    expect((await world.cluster.plugin(["engine", "list", "-o", "name"])).stdout).toBe(
+    expect((await harness.cluster.plugin(["engine", "list", "-o", "name"])).stdout).toBe(
       "fireboltengine/adhoc\nfireboltengine/parked\n",
     );
-    const json = JSON.parse((await world.cluster.plugin(["engine", "list", "-o", "json"])).stdout) as {
+    const json = JSON.parse((await harness.cluster.plugin(["engine", "list", "-o", "json"])).stdout) as {
       items: KubeObject[];
     };
     expect(json).toMatchObject({ apiVersion: "v1", kind: "List" });
     expect(json.items[0]).toEqual({
       apiVersion: "compute.firebolt.io/v1alpha1",
       kind: "FireboltEngine",
-      ...(await world.engineOf("adhoc")),
+      ...(await harness.engineOf("adhoc")),
     });
-    expect(parse((await world.cluster.plugin(["engine", "list", "-o", "yaml"])).stdout)).toEqual(json);
+    expect(parse((await harness.cluster.plugin(["engine", "list", "-o", "yaml"])).stdout)).toEqual(json);
   });
 
   test("filters hold for every format; nothing found is no failure", async () => {
     const none = ["engine", "list", "--instance", "other"];
-    expect(await world.cluster.plugin(none)).toEqual({
+    expect(await harness.cluster.plugin(none)).toEqual({
       code: 0,
       stdout: "",
       stderr: "No fireboltengines found in namespace analytics. Use -A to search all namespaces.\n",
     });
-    expect(JSON.parse((await world.cluster.plugin([...none, "-o", "json"])).stdout)).toMatchObject({ items: [] });
-    expect((await world.cluster.plugin(["engine", "list", "-l", "team=x", "-o", "name"])).stdout).toBe("");
+    expect(JSON.parse((await harness.cluster.plugin([...none, "-o", "json"])).stdout)).toMatchObject({ items: [] });
+    expect((await harness.cluster.plugin(["engine", "list", "-l", "team=x", "-o", "name"])).stdout).toBe("");
   });
 
   test("--watch prints a row per change until it is interrupted", async () => {
-    await using watching = world.cluster.start(["engine", "list", "--watch"]);
+    await using watching = harness.cluster.start(["engine", "list", "--watch"]);
     await eventually(() => expect(watching.stdout()).toContain("parked"));
     const patch = { type: "merge", body: { metadata: { labels: { touched: "yes" } } } } as const;
-    await world.cluster.client.patch(FireboltEngine, { namespace: NAMESPACE, name: "parked" }, patch);
+    await harness.cluster.client.patch(FireboltEngine, { namespace: NAMESPACE, name: "parked" }, patch);
     await eventually(() =>
       expect(
         watching
@@ -127,7 +127,7 @@ describe("what is not there, not clear or not allowed", () => {
       stdout: /^fireboltengine\/nobody not found in namespace analytics; nothing to delete/,
     },
   ])("$args", async ({ args, code, ...said }) => {
-    const result = await world.cluster.plugin(args);
+    const result = await harness.cluster.plugin(args);
     expect(result.code, result.stderr).toBe(code);
     for (const [stream, text] of Object.entries(said))
       expect(result[stream as "stdout" | "stderr"]).toEqual(
@@ -140,23 +140,23 @@ describe("what is not there, not clear or not allowed", () => {
       ...exampleOf("instance-minimal.yaml", "FireboltInstance"),
       metadata: { name: "zweite", namespace: NAMESPACE },
     };
-    await world.cluster.client.create<KubeObject>(FireboltInstance, second);
-    const result = await world.cluster.plugin(["instance", "status"]);
+    await harness.cluster.client.create<KubeObject>(FireboltInstance, second);
+    const result = await harness.cluster.plugin(["instance", "status"]);
     expect(result).toMatchObject({
       code: 2,
       stderr:
         'error: there are 2 objects of kind FireboltInstance in namespace "analytics": name one of lakeside, zweite\n',
     });
-    await world.cluster.client.delete(FireboltInstance, { namespace: NAMESPACE, name: "zweite" });
+    await harness.cluster.client.delete(FireboltInstance, { namespace: NAMESPACE, name: "zweite" });
     await eventually(async () =>
-      expect((await world.cluster.plugin(["instance", "list", "-o", "name"])).stdout).toBe(
+      expect((await harness.cluster.plugin(["instance", "list", "-o", "name"])).stdout).toBe(
         "fireboltinstance/lakeside\n",
       ),
     );
   });
 
   test("somebody without rights is told so, and an unreachable server is named", async () => {
-    const kubeconfig = await world.cluster.controlPlane.userKubeconfig("nobody");
+    const kubeconfig = await harness.cluster.controlPlane.userKubeconfig("nobody");
     expect(await runPlugin(["engine", "list", `--kubeconfig=${kubeconfig}`])).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
@@ -176,7 +176,14 @@ test("start-up is quick, and completion knows words and names", async () => {
   const helpMs = performance.now() - started;
   console.log(`--help: ${Math.round(helpMs)} ms`);
   expect((await runPlugin(["__complete", "--", "eng"])).stdout).toBe("engine\n");
-  const typed = ["engine", "stop", "-n", NAMESPACE, `--kubeconfig=${world.cluster.controlPlane.adminKubeconfig}`, "ad"];
+  const typed = [
+    "engine",
+    "stop",
+    "-n",
+    NAMESPACE,
+    `--kubeconfig=${harness.cluster.controlPlane.adminKubeconfig}`,
+    "ad",
+  ];
   expect((await runPlugin(["__complete", "--", ...typed])).stdout).toBe("adhoc\n");
   expect(
     execFileSync("bash", ["-n"], { input: (await runPlugin(["completion", "bash"])).stdout, encoding: "utf8" }),

@@ -9,37 +9,37 @@ import { COMMANDS } from "../../src/plugin/commands/command-table.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { type PluginResult, runPlugin } from "../harness/programs/plugin-process.ts";
 import { NAMESPACE } from "./support/plugin-cluster.ts";
-import { openPluginWorld, type PluginWorld } from "./support/plugin-harness.ts";
+import { openPluginHarness, type PluginHarness } from "./support/plugin-harness.ts";
 import { type RecordedProgram, recordProgram } from "./support/recorded-program.ts";
 import { addPluginUser } from "./support/users.ts";
 
-let world: PluginWorld;
+let harness: PluginHarness;
 /** Of somebody who may read everything and write nothing. */
 let reader: string;
 let kubectl: RecordedProgram;
 const CREATE = ["engine", "create", "--instance", "lakeside", "--bucket", "tables", "--timeout", "120s"];
 
 beforeAll(async () => {
-  world = await openPluginWorld();
-  reader = await addPluginUser(world.cluster.controlPlane, "reader", [
+  harness = await openPluginHarness();
+  reader = await addPluginUser(harness.cluster.controlPlane, "reader", [
     { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch"] },
   ]);
-  kubectl = recordProgram(world.folder, "kubectl", world.cluster.kubectl);
+  kubectl = recordProgram(harness.folder, "kubectl", harness.cluster.kubectl);
   // The class of the examples asks for nodes that are not there.
-  await world.cluster.client.create<KubeObject>(FireboltEngineClass, {
+  await harness.cluster.client.create<KubeObject>(FireboltEngineClass, {
     metadata: { name: "plain", namespace: NAMESPACE },
     ...{ spec: { template: {} } },
   });
-  await world.cluster.plugin([...CREATE, "adhoc", "--replicas", "2"]);
-  await world.cluster.client.create<KubeObject>(FireboltEngine, {
+  await harness.cluster.plugin([...CREATE, "adhoc", "--replicas", "2"]);
+  await harness.cluster.client.create<KubeObject>(FireboltEngine, {
     metadata: { name: "stuck", namespace: NAMESPACE },
     ...{ spec: { instanceRef: "nowhere", replicas: 1 } },
   });
-  await world.cluster.rested("adhoc");
-  world.kubelet.say("engine", "2026-01-01T00:00:00Z", ["starting", "ready"]);
-  world.kubelet.say("metadata", "2026-01-01T00:00:00Z", ["catalog open"]);
+  await harness.cluster.rested("adhoc");
+  harness.kubelet.say("engine", "2026-01-01T00:00:00Z", ["starting", "ready"]);
+  harness.kubelet.say("metadata", "2026-01-01T00:00:00Z", ["catalog open"]);
 }, 300_000);
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => harness?.[Symbol.asyncDispose]());
 
 /** Whatever the command would change, printing it must be possible without the right to. */
 async function print(args: readonly string[]): Promise<string> {
@@ -50,7 +50,7 @@ async function print(args: readonly string[]): Promise<string> {
 }
 
 const asAdministrator = (script: string): string =>
-  script.replaceAll(reader, world.cluster.controlPlane.adminKubeconfig);
+  script.replaceAll(reader, harness.cluster.controlPlane.adminKubeconfig);
 
 interface Change {
   readonly args: (name: string) => readonly string[];
@@ -99,23 +99,23 @@ function left({ metadata, spec }: FireboltEngine): object {
 
 describe("changes: twins, one changed by the plugin and one by its script, stay alike", () => {
   test.each(CHANGES)("%s", { timeout: 300_000 }, async (_, { args, ends, gone, autoStop }) => {
-    const find = (name: string) => world.cluster.client.find(FireboltEngine, { namespace: NAMESPACE, name });
+    const find = (name: string) => harness.cluster.client.find(FireboltEngine, { namespace: NAMESPACE, name });
     for (const name of autoStop === true ? ["by-script", "by-plugin"] : []) {
       const body = { spec: { autoStop: { enabled: true, activeReplicas: 2, pollInterval: "1h" } } };
-      await world.cluster.client.patch(FireboltEngine, { namespace: NAMESPACE, name }, { type: "merge", body });
+      await harness.cluster.client.patch(FireboltEngine, { namespace: NAMESPACE, name }, { type: "merge", body });
       // Once auto-stop has looked at it, it is quiet for an hour.
       await eventually(async () =>
         expect([undefined, "Disabled"]).not.toContain((await find(name))?.status?.autoStopReason),
       );
-      await world.cluster.rested(name);
+      await harness.cluster.rested(name);
     }
     const before = await find("by-script");
     const script = asAdministrator(await print(args("by-script")));
     expect((await find("by-script"))?.metadata?.resourceVersion).toBe(before?.metadata?.resourceVersion);
-    const byScript = await world.shell(script);
+    const byScript = await harness.shell(script);
     expect(byScript.code, `${script}${byScript.stderr}`).toBe(0);
     const scripted = await find("by-script");
-    const byPlugin = await world.cluster.plugin(args("by-plugin"));
+    const byPlugin = await harness.cluster.plugin(args("by-plugin"));
     expect(byPlugin.code, byPlugin.stderr).toBe(0);
     const plugged = await find("by-plugin");
     if (gone === true) {
@@ -211,7 +211,7 @@ describe("looks: plugin and script say the same, and need no right to write", ()
     await eventually(
       async () => {
         const plugin = await runPlugin([...args, ...format, `--kubeconfig=${reader}`, "-n", NAMESPACE]);
-        same(plugin, await world.shell(script));
+        same(plugin, await harness.shell(script));
       },
       { timeoutMs: 200_000 },
     );
@@ -221,19 +221,19 @@ describe("looks: plugin and script say the same, and need no right to write", ()
 test("plan: the script asks the API server the same question, and nothing is written", async () => {
   // The engine of the example is there, with two nodes instead of one.
   const args = ["plan", "-f", "examples/engine-minimal.yaml"];
-  const { metadata } = await world.engineOf("adhoc");
-  const byScript = await world.shell(asAdministrator(await print(args)));
+  const { metadata } = await harness.engineOf("adhoc");
+  const byScript = await harness.shell(asAdministrator(await print(args)));
   expect(byScript.stdout).toContain("fireboltengine.compute.firebolt.io/adhoc configured (server dry run)\n");
-  const byPlugin = await world.cluster.plugin(args);
+  const byPlugin = await harness.cluster.plugin(args);
   expect(byPlugin).toMatchObject({ code: 0, stdout: expect.stringContaining("spec.replicas") });
-  expect((await world.engineOf("adhoc")).metadata?.generation).toBe(metadata?.generation);
+  expect((await harness.engineOf("adhoc")).metadata?.generation).toBe(metadata?.generation);
 });
 
 /** The words of every kubectl line as a shell reads them: kubectl is called with them, but only to explain itself. */
 async function announced(script: string): Promise<readonly (readonly string[])[]> {
   const lines = script.split("\n").filter((line) => line.startsWith("kubectl "));
   const harmless = lines.map((line) => `${line.replace(/ >\/dev\/null &$/, "")} --help >/dev/null\n`).join("");
-  expect(await world.shell(harmless, [kubectl.folder])).toMatchObject({ code: 0, stderr: "" });
+  expect(await harness.shell(harmless, [kubectl.folder])).toMatchObject({ code: 0, stderr: "" });
   return kubectl.calls().map((call) => call.slice(0, -1));
 }
 
@@ -254,8 +254,8 @@ describe("ports: the plugin starts kubectl exactly as it is printed", () => {
     const args = ["engine", "query", "adhoc", "SELECT 'it''s' || $1", "--local-port", "18474"];
     const script = asAdministrator(await print(args));
     const [forward] = await announced(script);
-    const byScript = await world.shell(script);
-    const where = [`--kubeconfig=${world.cluster.controlPlane.adminKubeconfig}`, "-n", NAMESPACE];
+    const byScript = await harness.shell(script);
+    const where = [`--kubeconfig=${harness.cluster.controlPlane.adminKubeconfig}`, "-n", NAMESPACE];
     const byPlugin = await runPlugin([...args, ...where], { env: { KUBECTL: kubectl.file } });
     expect(byScript).toMatchObject({ code: 0, stdout: byPlugin.stdout });
     expect(byPlugin.stdout).toBe("adhoc: SELECT 'it''s' || $1\n");
@@ -264,7 +264,7 @@ describe("ports: the plugin starts kubectl exactly as it is printed", () => {
 });
 
 test("a support bundle is no list of commands, and says so", async () => {
-  expect(await world.cluster.plugin(["support-bundle", "--print-commands"])).toMatchObject({
+  expect(await harness.cluster.plugin(["support-bundle", "--print-commands"])).toMatchObject({
     code: 2,
     stdout: "",
     stderr: expect.stringContaining("--print-commands is not available here"),

@@ -1,39 +1,41 @@
 // The plugin's ways into the pods, as a process against a real control plane: logs, queries, forwarded ports.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../harness/control-plane/requests.ts";
-import { openPluginWorld, type PluginWorld } from "./support/plugin-harness.ts";
+import { openPluginHarness, type PluginHarness } from "./support/plugin-harness.ts";
 
-let world: PluginWorld;
+let harness: PluginHarness;
 beforeAll(async () => {
-  world = await openPluginWorld();
+  harness = await openPluginHarness();
   const create = ["engine", "create", "--instance", "lakeside", "--bucket", "tables", "--timeout", "120s"];
-  await world.cluster.plugin([...create, "adhoc", "--replicas", "2"]);
-  await world.cluster.plugin([...create, "parked", "--replicas", "0"]);
-  await world.cluster.rested("adhoc");
+  await harness.cluster.plugin([...create, "adhoc", "--replicas", "2"]);
+  await harness.cluster.plugin([...create, "parked", "--replicas", "0"]);
+  await harness.cluster.rested("adhoc");
 }, 300_000);
-afterAll(() => world?.[Symbol.asyncDispose]());
+afterAll(() => harness?.[Symbol.asyncDispose]());
 
 describe("logs, queries and ports", () => {
   test("the logs of several pods come as one, in order of time", async () => {
-    const generation = (await world.engineOf("adhoc")).status?.activeGeneration ?? 0;
-    world.kubelet.say("engine", "2026-01-01T00:00:00Z", ["starting", "ready"]);
+    const generation = (await harness.engineOf("adhoc")).status?.activeGeneration ?? 0;
+    harness.kubelet.say("engine", "2026-01-01T00:00:00Z", ["starting", "ready"]);
     const pods = [0, 1].map((index) => `adhoc-g${generation}-${index}`);
-    expect((await world.cluster.plugin(["logs", "adhoc"])).stdout).toBe(
+    expect((await harness.cluster.plugin(["logs", "adhoc"])).stdout).toBe(
       ["starting", "ready"].flatMap((line) => pods.map((pod) => `${pod}  ${line}\n`)).join(""),
     );
-    expect((await world.cluster.plugin(["engine", "logs", "adhoc", "--tail", "1", "--timestamps"])).stdout).toBe(
+    expect((await harness.cluster.plugin(["engine", "logs", "adhoc", "--tail", "1", "--timestamps"])).stdout).toBe(
       pods.map((pod) => `${pod}  2026-01-01T00:00:01.000000000Z ready\n`).join(""),
     );
-    expect(await world.cluster.plugin(["logs", "adhoc", "--generation", "99"])).toMatchObject({
+    expect(await harness.cluster.plugin(["logs", "adhoc", "--generation", "99"])).toMatchObject({
       code: 3,
       stderr: 'error: there are no pods of engine adhoc (generation 99) in namespace "analytics"\n',
     });
-    world.kubelet.say("metadata", "2026-01-01T00:00:00Z", ["catalog open"]);
-    expect((await world.cluster.plugin(["instance", "logs", "--component", "metadata"])).stdout).toBe("catalog open\n");
+    harness.kubelet.say("metadata", "2026-01-01T00:00:00Z", ["catalog open"]);
+    expect((await harness.cluster.plugin(["instance", "logs", "--component", "metadata"])).stdout).toBe(
+      "catalog open\n",
+    );
   });
 
   test("a query goes through the gateway by a forwarded port", async () => {
-    expect(await world.cluster.plugin(["engine", "query", "adhoc", "SELECT 42"])).toEqual({
+    expect(await harness.cluster.plugin(["engine", "query", "adhoc", "SELECT 42"])).toEqual({
       code: 0,
       stdout: "adhoc: SELECT 42\n",
       stderr: "",
@@ -42,7 +44,7 @@ describe("logs, queries and ports", () => {
 
   test("--timeout 0 is no limit", async () => {
     const args = ["engine", "query", "adhoc", "SELECT 42", "--timeout", "0"];
-    expect(await world.cluster.plugin(args)).toEqual({ code: 0, stdout: "adhoc: SELECT 42\n", stderr: "" });
+    expect(await harness.cluster.plugin(args)).toEqual({ code: 0, stdout: "adhoc: SELECT 42\n", stderr: "" });
   });
 
   test.each([
@@ -53,12 +55,16 @@ describe("logs, queries and ports", () => {
     "a statement that the engine rejects is told from an engine that is not there: %s",
     async (statement, code, why) => {
       const stderr = `error: ${why}\n`;
-      expect(await world.cluster.plugin(["engine", "query", "adhoc", statement])).toEqual({ code, stdout: "", stderr });
+      expect(await harness.cluster.plugin(["engine", "query", "adhoc", statement])).toEqual({
+        code,
+        stdout: "",
+        stderr,
+      });
     },
   );
 
   test("port-forward says where, serves, and ends on Ctrl+C", async () => {
-    await using forwarding = world.cluster.start(["instance", "port-forward"]);
+    await using forwarding = harness.cluster.start(["instance", "port-forward"]);
     const text = await eventually(() => (forwarding.stdout().includes("Ctrl+C") ? forwarding.stdout() : false));
     const url = /^Forwarding on (http:\/\/localhost:\d+)\nCtrl\+C to stop\.\n$/.exec(text)?.[1] ?? "";
     const answer = await fetch(url.replace("localhost", "127.0.0.1"), {
@@ -72,7 +78,7 @@ describe("logs, queries and ports", () => {
   });
 
   test("without kubectl it says what is missing", async () => {
-    const result = await world.cluster.plugin(["engine", "port-forward", "adhoc"], {
+    const result = await harness.cluster.plugin(["engine", "port-forward", "adhoc"], {
       env: { KUBECTL: "/nowhere/kubectl" },
     });
     expect(result).toMatchObject({

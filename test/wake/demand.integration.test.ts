@@ -11,7 +11,13 @@ import { eventually } from "../harness/control-plane/requests.ts";
 import { GatewayClient } from "../harness/envoy/gateway-client.ts";
 import { startQueryLoad } from "../harness/envoy/query-load.ts";
 import { startDemandServer } from "../harness/pods/wake-demand-server.ts";
-import { AUTO_STOP, openWakeWorld, startWakePlane, type WakePlane, type WakeWorld } from "./support/wake-harness.ts";
+import {
+  AUTO_STOP,
+  openWakeHarness,
+  startWakePlane,
+  type WakeHarness,
+  type WakePlane,
+} from "./support/wake-harness.ts";
 
 /** Ends what hangs: as long as an agent holds a query. */
 const HOLD_MS = 120_000;
@@ -24,7 +30,7 @@ const Event = defineResource<KubeObject & { reason?: string; note?: string }>({
 });
 
 let plane: WakePlane;
-let world: WakeWorld;
+let harness: WakeHarness;
 let failedScrapes: string[];
 /** How often the operator has asked a gateway through the API server. */
 let asks: number;
@@ -34,7 +40,7 @@ let failed = 0;
 beforeAll(async () => {
   plane = await startWakePlane();
 });
-afterEach(() => world?.[Symbol.asyncDispose]());
+afterEach(() => harness?.[Symbol.asyncDispose]());
 afterAll(async () => {
   console.log(`wake-demand: ${sent} requests sent that had to succeed, ${failed} failed`);
   await plane?.[Symbol.asyncDispose]();
@@ -50,7 +56,7 @@ async function open(prefix: string): Promise<void> {
       return client.podProxyGet(request);
     },
   });
-  world = await openWakeWorld(plane, prefix, { mode: "demand", operator: { onDemandFailed, reads } });
+  harness = await openWakeHarness(plane, prefix, { mode: "demand", operator: { onDemandFailed, reads } });
 }
 
 /** Sends so many queries at once; all of them have to be answered. */
@@ -64,37 +70,41 @@ async function burst(port: number, engine: string, count: number): Promise<void>
 }
 
 const isUp = ({ status, spec }: FireboltEngine): boolean => status?.phase === "stable" && spec?.replicas === 1;
-const woken = (engine: string) => world.lab.until(engine, isUp, "woken", HOLD_MS);
+const woken = (engine: string) => harness.engineHarness.until(engine, isUp, "woken", HOLD_MS);
 
 test("query-held-and-answered: by demand, a query is held, the operator sees the demand, the engine starts, the query is answered", async () => {
   await open("one");
-  await world.createStopped("e");
-  const gateway = await world.gateway();
-  await world.gatewayPod("main-gateway-1");
+  await harness.createStopped("e");
+  const gateway = await harness.gateway();
+  await harness.gatewayPod("main-gateway-1");
   const began = performance.now();
   await burst(gateway.clientPort, "e", 1);
   console.log(`one query: held for ${Math.round(performance.now() - began)} ms`);
   await woken("e");
-  const reasons = world.lab.history.of("FireboltEngine", "e").map(({ object }) => object.status?.autoStopReason);
+  const reasons = harness.engineHarness.history
+    .of("FireboltEngine", "e")
+    .map(({ object }) => object.status?.autoStopReason);
   expect(reasons).toContain("WakeRequested");
-  expect(world.stamps("e")).toBe(0);
+  expect(harness.stamps("e")).toBe(0);
   // A look that the machine made too slow is repeated.
   expect(failedScrapes.length).toBeLessThan(asks);
   await eventually(async () => {
-    const { items } = await plane.client.list(Event, { namespace: world.lab.namespace });
+    const { items } = await plane.client.list(Event, { namespace: harness.engineHarness.namespace });
     const notes = items.filter(({ reason }) => reason === "WakeRequested").map(({ note }) => note);
     expect(notes).toEqual([expect.stringMatching(/^Demand reported by gateway pod main-gateway-1, \d+ s old$/)]);
   });
   // All that the agent has asked of the API server.
-  expect(plane.agentRequests(world.lab.namespace).filter((request) => !/endpointslices/.test(request))).toEqual([]);
-  expect(world.lab.broken()).toEqual([]);
+  expect(
+    plane.agentRequests(harness.engineHarness.namespace).filter((request) => !/endpointslices/.test(request)),
+  ).toEqual([]);
+  expect(harness.engineHarness.broken()).toEqual([]);
 });
 
 test("the gateway's token may neither read nor write an engine, and may read endpoints", async () => {
   await open("token");
-  await world.createStopped("e");
-  const api = openApiFromKubeconfig(world.kubeconfig);
-  const engines = `/apis/compute.firebolt.io/v1alpha1/namespaces/${world.lab.namespace}/fireboltengines`;
+  await harness.createStopped("e");
+  const api = openApiFromKubeconfig(harness.kubeconfig);
+  const engines = `/apis/compute.firebolt.io/v1alpha1/namespaces/${harness.engineHarness.namespace}/fireboltengines`;
   const body = { metadata: { annotations: { "firebolt.io/wake-requested": new Date().toISOString() } } };
   try {
     const answers = await Promise.all([
@@ -104,7 +114,7 @@ test("the gateway's token may neither read nor write an engine, and may read end
       api.send({ path: `${engines}?watch=true` }),
     ]);
     expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
-    const slices = `/apis/discovery.k8s.io/v1/namespaces/${world.lab.namespace}/endpointslices`;
+    const slices = `/apis/discovery.k8s.io/v1/namespaces/${harness.engineHarness.namespace}/endpointslices`;
     expect((await api.send({ path: slices })).status).toBe(200);
   } finally {
     api.close();
@@ -114,35 +124,35 @@ test("the gateway's token may neither read nor write an engine, and may read end
 test("100 queries at once, straight from the pods' addresses (metricScrapeMode PodIP): all answered", async () => {
   await open("direct");
   const patch = { type: "merge", body: { spec: { metricScrapeMode: "PodIP" } } } as const;
-  await plane.client.patch(FireboltInstance, { namespace: world.lab.namespace, name: "main" }, patch);
-  await world.createStopped("e");
-  const gateway = await world.gateway();
-  await world.gatewayPod("main-gateway-1");
+  await plane.client.patch(FireboltInstance, { namespace: harness.engineHarness.namespace, name: "main" }, patch);
+  await harness.createStopped("e");
+  const gateway = await harness.gateway();
+  await harness.gatewayPod("main-gateway-1");
   await burst(gateway.clientPort, "e", 100);
   await woken("e");
-  expect(world.stamps("e")).toBe(0);
+  expect(harness.stamps("e")).toBe(0);
 });
 
 test("20 stopped engines asked for at once: all of them wake", async () => {
   await open("many");
   const names = Array.from({ length: 20 }, (_, index) => `e${index}`);
-  await Promise.all(names.map((name) => world.createStopped(name)));
-  const gateway = await world.gateway();
-  await world.gatewayPod("main-gateway-1");
+  await Promise.all(names.map((name) => harness.createStopped(name)));
+  const gateway = await harness.gateway();
+  await harness.gatewayPod("main-gateway-1");
   await Promise.all(names.map((name) => burst(gateway.clientPort, name, 2)));
 }, 300_000);
 
 test("gateways are asked while an engine could be woken, and not at all before and after", async () => {
   await open("quiet");
-  await world.lab.createEngine("runs", { replicas: 1, autoStop: AUTO_STOP });
-  await world.lab.createEngine("off", { replicas: 0 });
-  await world.lab.settled("runs", 0);
-  await world.lab.until("off", ({ status }) => status?.autoStopReason === "Disabled", "off");
-  const gateway = await world.gateway();
-  await world.gatewayPod("main-gateway-1");
+  await harness.engineHarness.createEngine("runs", { replicas: 1, autoStop: AUTO_STOP });
+  await harness.engineHarness.createEngine("off", { replicas: 0 });
+  await harness.engineHarness.settled("runs", 0);
+  await harness.engineHarness.until("off", ({ status }) => status?.autoStopReason === "Disabled", "off");
+  const gateway = await harness.gateway();
+  await harness.gatewayPod("main-gateway-1");
   await new Promise((resolve) => setTimeout(resolve, 5_000));
   expect(asks).toBe(0);
-  await world.createStopped("e");
+  await harness.createStopped("e");
   await eventually(() => asks >= 2);
   await burst(gateway.clientPort, "e", 1);
   await woken("e");
@@ -153,10 +163,10 @@ test("gateways are asked while an engine could be woken, and not at all before a
 
 test("client-leaves-while-held: a name without a Service is unknown at once; a client that leaves has woken its engine nevertheless", async () => {
   await open("left");
-  await world.createStopped("e", { template: { spec: { nodeSelector: world.lab.hold } } });
-  const gateway = await world.gateway();
-  await world.gatewayPod("main-gateway-1");
-  const client = world.client(gateway);
+  await harness.createStopped("e", { template: { spec: { nodeSelector: harness.engineHarness.hold } } });
+  const gateway = await harness.gateway();
+  await harness.gatewayPod("main-gateway-1");
+  const client = harness.client(gateway);
   await eventually(async () => (await client.send({ engine: "nobody" })).status === 404);
   expect(await gateway.demand("last_demand_timestamp_seconds", "nobody")).toBe(0);
   const leaving = new AbortController();
@@ -164,30 +174,30 @@ test("client-leaves-while-held: a name without a Service is unknown at once; a c
   await eventually(async () => (await gateway.demand("last_demand_timestamp_seconds", "e")) > 0);
   leaving.abort();
   await left;
-  await world.lab.release();
+  await harness.engineHarness.release();
   await woken("e");
 });
 
 test("a gateway that does not answer is counted, and the engine wakes as soon as it does", async () => {
   await open("silent");
-  await world.createStopped("e");
-  await world.gatewayPod("main-gateway-1");
+  await harness.createStopped("e");
+  await harness.gatewayPod("main-gateway-1");
   await eventually(() => failedScrapes.length >= 2);
-  const gateway = await world.gateway();
+  const gateway = await harness.gateway();
   await burst(gateway.clientPort, "e", 1);
 });
 
 test("40 gateways that take the request and never respond do not keep the demand of another one from being seen", async () => {
   await open("hanging");
   const names = Array.from({ length: 40 }, (_, index) => `main-gateway-${index}`);
-  const hanging = new Set(await Promise.all(names.map((name) => world.gatewayPod(name))));
+  const hanging = new Set(await Promise.all(names.map((name) => harness.gatewayPod(name))));
   // Listed behind them, and asked for the first time together with them.
-  await world.gatewayPod("main-gateway-responds");
+  await harness.gatewayPod("main-gateway-responds");
   await using _ = await startDemandServer("e", (address) => hanging.has(address));
-  await world.lab.createEngine("e", { replicas: 0, autoStop: AUTO_STOP });
+  await harness.engineHarness.createEngine("e", { replicas: 0, autoStop: AUTO_STOP });
   await woken("e");
   await eventually(async () => {
-    const { items } = await plane.client.list(Event, { namespace: world.lab.namespace });
+    const { items } = await plane.client.list(Event, { namespace: harness.engineHarness.namespace });
     const notes = items.filter(({ reason }) => reason === "WakeRequested").map(({ note }) => note);
     expect(notes).toEqual([expect.stringContaining("main-gateway-responds")]);
   });
@@ -201,20 +211,20 @@ const STOPS = 12;
  */
 test(`an engine is stopped ${STOPS} times under load: at most a query per stop is lost, and the engine wakes each time`, async () => {
   await open("race");
-  await world.lab.createEngine("e", { replicas: 1, autoStop: AUTO_STOP });
-  await world.lab.settled("e", 0);
-  const gateway = await world.gateway();
-  await world.gatewayPod("main-gateway-1");
-  const client = world.client(gateway);
+  await harness.engineHarness.createEngine("e", { replicas: 1, autoStop: AUTO_STOP });
+  await harness.engineHarness.settled("e", 0);
+  const gateway = await harness.gateway();
+  await harness.gatewayPod("main-gateway-1");
+  const client = harness.client(gateway);
   const load = startQueryLoad(client, { engine: "e", clients: 6 });
   await eventually(() => load.answered.length > 50);
   for (let stop = 0; stop < STOPS; stop++) {
     // Now and then from a quiet gateway, which believes what it was told for longer.
     if (stop % 3 === 0)
       await eventually(async () => !(await gateway.envoy.admin("/runtime")).includes('"final_value": "100"'));
-    const edits = world.lab.engine("e").metadata?.generation ?? 0;
-    await world.lab.edit("e", { replicas: 0 });
-    await world.lab.until(
+    const edits = harness.engineHarness.engine("e").metadata?.generation ?? 0;
+    await harness.engineHarness.edit("e", { replicas: 0 });
+    await harness.engineHarness.until(
       "e",
       // The stop and the wake are an edit each; the generation that drained may be the one that serves again.
       (engine) => isUp(engine) && (engine.metadata?.generation ?? 0) >= edits + 2,

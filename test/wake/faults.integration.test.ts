@@ -8,15 +8,15 @@ import { REPEAT_MS } from "../../src/wake-agent/wake-requester.ts";
 import { eventually, requestAs } from "../harness/control-plane/requests.ts";
 import type { GatewayClient } from "../harness/envoy/gateway-client.ts";
 import { startQueryLoad } from "../harness/envoy/query-load.ts";
-import { openWakeWorld, startWakePlane, type WakePlane, type WakeWorld } from "./support/wake-harness.ts";
+import { openWakeHarness, startWakePlane, type WakeHarness, type WakePlane } from "./support/wake-harness.ts";
 
 let plane: WakePlane;
-let world: WakeWorld;
+let harness: WakeHarness;
 
 beforeAll(async () => {
   plane = await startWakePlane();
 });
-afterEach(() => world?.[Symbol.asyncDispose]());
+afterEach(() => harness?.[Symbol.asyncDispose]());
 afterAll(() => plane?.[Symbol.asyncDispose]());
 
 const RETRY = { "retry-after": "10" };
@@ -24,8 +24,8 @@ const RETRY = { "retry-after": "10" };
 const AT_ONCE_MS = 30_000;
 
 async function createRunning(name: string): Promise<void> {
-  await world.lab.createEngine(name, { replicas: 1 });
-  await world.lab.settled(name, 0);
+  await harness.engineHarness.createEngine(name, { replicas: 1 });
+  await harness.engineHarness.settled(name, 0);
 }
 
 /** How long it takes, in milliseconds, and what comes of it. */
@@ -38,15 +38,15 @@ async function timed<T>(work: Promise<T>): Promise<readonly [number, T]> {
 /** An agent that reaches the API server through a proxy. */
 async function proxied(): Promise<{ readonly proxy: TcpProxy; readonly kubeconfig: string }> {
   const proxy = await startTcpProxy(plane.url);
-  const text = readFileSync(world.kubeconfig, "utf8").replaceAll(plane.url, `https://127.0.0.1:${proxy.port}`);
-  return { proxy, kubeconfig: world.workspace.write("proxied.kubeconfig", text) };
+  const text = readFileSync(harness.kubeconfig, "utf8").replaceAll(plane.url, `https://127.0.0.1:${proxy.port}`);
+  return { proxy, kubeconfig: harness.workspace.write("proxied.kubeconfig", text) };
 }
 
 test("agent-killed, running-engines-need-no-agent: queries for a running engine go on while the agent is killed, restarted and paused", async () => {
-  world = await openWakeWorld(plane, "killed");
+  harness = await openWakeHarness(plane, "killed");
   await createRunning("e");
-  const gateway = await world.gateway();
-  const client = world.client(gateway);
+  const gateway = await harness.gateway();
+  const client = harness.client(gateway);
   const load = startQueryLoad(client, { engine: "e", clients: 4 });
   await eventually(() => load.answered.length > 50);
   await gateway.agent().stop("SIGKILL");
@@ -68,10 +68,10 @@ test("agent-killed, running-engines-need-no-agent: queries for a running engine 
 });
 
 test("requests held by an agent that is killed end at once; the next agent holds again", async () => {
-  world = await openWakeWorld(plane, "orphaned");
-  await world.createStopped("e", { template: { spec: { nodeSelector: world.lab.hold } } });
-  const gateway = await world.gateway();
-  const client = world.client(gateway);
+  harness = await openWakeHarness(plane, "orphaned");
+  await harness.createStopped("e", { template: { spec: { nodeSelector: harness.engineHarness.hold } } });
+  const gateway = await harness.gateway();
+  const client = harness.client(gateway);
   const held = [client.send({ engine: "e" }), client.send({ engine: "e" })];
   await eventually(async () => (await gateway.demand("pending_holds", "e")) === 2);
   await gateway.agent().stop("SIGKILL");
@@ -82,18 +82,18 @@ test("requests held by an agent that is killed end at once; the next agent holds
   await eventually(async () => (await client.send({ engine: "nobody" })).status === 404);
   const again = client.query({ engine: "e" });
   await eventually(async () => (await gateway.demand("pending_holds", "e")) === 1);
-  await world.lab.release();
+  await harness.engineHarness.release();
   await again;
 });
 
 test("an agent that never reached the API server lets everything pass, at once", async () => {
-  world = await openWakeWorld(plane, "unsynced");
+  harness = await openWakeHarness(plane, "unsynced");
   await createRunning("up");
-  await world.createStopped("down");
+  await harness.createStopped("down");
   const { proxy, kubeconfig } = await proxied();
   proxy.refuse(true);
-  const gateway = await world.gateway({ kubeconfig, awaitView: false });
-  const client = world.client(gateway);
+  const gateway = await harness.gateway({ kubeconfig, awaitView: false });
+  const client = harness.client(gateway);
   await client.query({ engine: "up" });
   const [ms, answer] = await timed(client.send({ engine: "down" }));
   expect(answer).toMatchObject({ status: 503, headers: RETRY });
@@ -105,13 +105,13 @@ test("an agent that never reached the API server lets everything pass, at once",
 });
 
 test("cut off from the API server: running engines pass, a stopped one waits, and one that comes up meanwhile is noticed", async () => {
-  world = await openWakeWorld(plane, "cut");
+  harness = await openWakeHarness(plane, "cut");
   await createRunning("up");
-  await world.createStopped("e");
-  await world.createStopped("other");
+  await harness.createStopped("e");
+  await harness.createStopped("other");
   const { proxy, kubeconfig } = await proxied();
-  const gateway = await world.gateway({ kubeconfig, agentFlags: ["--hold-timeout=30s"] });
-  const client = world.client(gateway);
+  const gateway = await harness.gateway({ kubeconfig, agentFlags: ["--hold-timeout=30s"] });
+  const client = harness.client(gateway);
   await eventually(async () => (await client.send({ engine: "nobody" })).status === 404);
   proxy.refuse(true);
   await client.query({ engine: "up" });
@@ -119,7 +119,7 @@ test("cut off from the API server: running engines pass, a stopped one waits, an
   const timedOut = timed(client.send({ engine: "other" }));
   await eventually(async () => (await gateway.demand("pending_holds", "e")) === 1);
   // The agent can neither stamp nor see it, but somebody starts the engine.
-  await world.lab.edit("e", { replicas: 1 });
+  await harness.engineHarness.edit("e", { replicas: 1 });
   await waiting;
   const [ms, answer] = await timedOut;
   expect(answer).toMatchObject({ status: 503, headers: RETRY, text: "engine is not available; retry shortly" });
@@ -145,11 +145,11 @@ async function servedWithout404(client: GatewayClient, engine: string): Promise<
 
 /** The rights of the gateway's account: none, or those that the operator gives it. */
 async function grant(rules: readonly object[]): Promise<void> {
-  const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${world.lab.namespace}/roles/main-gateway`;
+  const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${harness.engineHarness.namespace}/roles/main-gateway`;
   const contentType = "application/merge-patch+json";
   await requestAs(plane.kubeconfig, { method: "PATCH", path, contentType, body: { rules } });
-  const api = openApiFromKubeconfig(world.kubeconfig);
-  const engines = `/apis/compute.firebolt.io/v1alpha1/namespaces/${world.lab.namespace}/fireboltengines`;
+  const api = openApiFromKubeconfig(harness.kubeconfig);
+  const engines = `/apis/compute.firebolt.io/v1alpha1/namespaces/${harness.engineHarness.namespace}/fireboltengines`;
   try {
     await eventually(async () => (await api.send({ path: engines })).status === (rules.length === 0 ? 403 : 200));
   } finally {
@@ -158,10 +158,10 @@ async function grant(rules: readonly object[]): Promise<void> {
 }
 
 test("an engine created while the agent's watches are broken is served, not unknown; once they are back, names are unknown again", async () => {
-  world = await openWakeWorld(plane, "blind");
+  harness = await openWakeHarness(plane, "blind");
   const { proxy, kubeconfig } = await proxied();
-  const gateway = await world.gateway({ kubeconfig });
-  const client = world.client(gateway);
+  const gateway = await harness.gateway({ kubeconfig });
+  const client = harness.client(gateway);
   expect((await client.send({ engine: "nobody" })).status).toBe(404);
   await grant([]);
   // Rights are looked at when a watch is opened.
@@ -176,10 +176,10 @@ test("an engine created while the agent's watches are broken is served, not unkn
 });
 
 test("an engine created while the agent's watches have stalled, unnoticed, is served, not unknown", async () => {
-  world = await openWakeWorld(plane, "stalled");
+  harness = await openWakeHarness(plane, "stalled");
   const { proxy, kubeconfig } = await proxied();
-  const gateway = await world.gateway({ kubeconfig });
-  const client = world.client(gateway);
+  const gateway = await harness.gateway({ kubeconfig });
+  const client = harness.client(gateway);
   expect((await client.send({ engine: "nobody" })).status).toBe(404);
   proxy.blackhole(true);
   await createRunning("late");
@@ -197,10 +197,10 @@ const DENIED =
   'engine "e" is stopped, and the API server rejects the request of this gateway to start it: its service account was replaced, or lost its rights; retry shortly';
 
 test("an account that has lost its rights: the query waits, says why when its time is over, and is answered when the rights are back", async () => {
-  world = await openWakeWorld(plane, "rights");
-  await world.createStopped("e");
-  const gateway = await world.gateway({ agentFlags: ["--hold-timeout=40s"] });
-  const client = world.client(gateway);
+  harness = await openWakeHarness(plane, "rights");
+  await harness.createStopped("e");
+  const gateway = await harness.gateway({ agentFlags: ["--hold-timeout=40s"] });
+  const client = harness.client(gateway);
   await grant([]);
   const [ms, answer] = await timed(client.send({ engine: "e" }));
   expect(answer).toMatchObject({ status: 503, headers: RETRY, text: DENIED });
@@ -212,34 +212,34 @@ test("an account that has lost its rights: the query waits, says why when its ti
 }, 300_000);
 
 test("an account that is deleted and created again: the query waits until the agent's token is a new one", async () => {
-  world = await openWakeWorld(plane, "account");
-  await world.createStopped("e");
+  harness = await openWakeHarness(plane, "account");
+  await harness.createStopped("e");
   const tokenOf = (kubeconfig: string): string => /token:\s*(\S+)/.exec(readFileSync(kubeconfig, "utf8"))?.[1] ?? "";
-  const stale = tokenOf(world.kubeconfig);
-  const tokenFile = world.workspace.write("agent.token", stale);
-  const text = readFileSync(world.kubeconfig, "utf8").replace(/token:\s*\S+/, `tokenFile: ${tokenFile}`);
-  const gateway = await world.gateway({ kubeconfig: world.workspace.write("by-file.kubeconfig", text) });
-  const client = world.client(gateway);
-  const path = `/api/v1/namespaces/${world.lab.namespace}/serviceaccounts/main-gateway`;
+  const stale = tokenOf(harness.kubeconfig);
+  const tokenFile = harness.workspace.write("agent.token", stale);
+  const text = readFileSync(harness.kubeconfig, "utf8").replace(/token:\s*\S+/, `tokenFile: ${tokenFile}`);
+  const gateway = await harness.gateway({ kubeconfig: harness.workspace.write("by-file.kubeconfig", text) });
+  const client = harness.client(gateway);
+  const path = `/api/v1/namespaces/${harness.engineHarness.namespace}/serviceaccounts/main-gateway`;
   await requestAs(plane.kubeconfig, { method: "DELETE", path });
-  const slices = `/apis/discovery.k8s.io/v1/namespaces/${world.lab.namespace}/endpointslices`;
-  const former = openApiFromKubeconfig(world.kubeconfig);
+  const slices = `/apis/discovery.k8s.io/v1/namespaces/${harness.engineHarness.namespace}/endpointslices`;
+  const former = openApiFromKubeconfig(harness.kubeconfig);
   await eventually(async () => (await former.send({ path: slices })).status === 401, { timeoutMs: 120_000 });
   former.close();
   const held = client.query({ engine: "e", deadlineMs: 120_000 });
   await eventually(async () => (await gateway.demand("pending_holds", "e")) === 1);
   await eventually(async () => (await gateway.demand('api_errors_total{operation="write"}')) > 0);
   // What the kubelet does for a new pod.
-  world.workspace.write("agent.token", tokenOf(await plane.accountKubeconfig(world.lab.namespace)));
+  harness.workspace.write("agent.token", tokenOf(await plane.accountKubeconfig(harness.engineHarness.namespace)));
   await held;
 }, 300_000);
 
 test("a forgotten dashboard floods an engine that cannot start: another engine still wakes by a query", async () => {
-  world = await openWakeWorld(plane, "dashboard");
-  await world.createStopped("flooded", { template: { spec: { nodeSelector: world.lab.hold } } });
-  await world.createStopped("e");
-  const gateway = await world.gateway({ agentFlags: EIGHT_HOLDS });
-  const client = world.client(gateway);
+  harness = await openWakeHarness(plane, "dashboard");
+  await harness.createStopped("flooded", { template: { spec: { nodeSelector: harness.engineHarness.hold } } });
+  await harness.createStopped("e");
+  const gateway = await harness.gateway({ agentFlags: EIGHT_HOLDS });
+  const client = harness.client(gateway);
   const leaving = new AbortController();
   const { signal } = leaving;
   const flood = Promise.allSettled(Array.from({ length: 40 }, () => client.send({ engine: "flooded", signal })));
@@ -251,11 +251,11 @@ test("a forgotten dashboard floods an engine that cannot start: another engine s
 });
 
 test("a query for an engine that no query can start is refused after a few seconds, and holds no place for longer", async () => {
-  world = await openWakeWorld(plane, "off");
-  await world.lab.createEngine("off", { replicas: 0 });
-  await world.lab.until("off", ({ status }) => status?.autoStopReason === "Disabled", "off");
-  const gateway = await world.gateway({ agentFlags: EIGHT_HOLDS });
-  const client = world.client(gateway);
+  harness = await openWakeHarness(plane, "off");
+  await harness.engineHarness.createEngine("off", { replicas: 0 });
+  await harness.engineHarness.until("off", ({ status }) => status?.autoStopReason === "Disabled", "off");
+  const gateway = await harness.gateway({ agentFlags: EIGHT_HOLDS });
+  const client = harness.client(gateway);
   const dashboard = Array.from({ length: 8 }, () => client.send({ engine: "off", path: "/?query_label=off" }));
   const answers = await Promise.all(dashboard);
   expect(answers).toEqual(
@@ -264,78 +264,86 @@ test("a query for an engine that no query can start is refused after a few secon
   expect(await gateway.tookMs("off")).toBeLessThan(60_000);
   expect(await gateway.demand("pending_holds", "off")).toBe(0);
   // Started by hand: from then on queries wait for it.
-  await world.lab.edit("off", { replicas: 1 });
+  await harness.engineHarness.edit("off", { replicas: 1 });
   await eventually(async () => (await client.send({ engine: "off" })).status === 200);
 });
 
 test("more-queries-than-room, shed-demand-still-wakes: with room for one, the second query is refused at once and the engine starts all the same", async () => {
-  world = await openWakeWorld(plane, "shed");
-  await world.createStopped("e", { template: { spec: { nodeSelector: world.lab.hold } } });
-  const gateway = await world.gateway({ agentFlags: ["--envoy-memory-limit-bytes=0", "--fallback-hold-cap=1"] });
-  const client = world.client(gateway);
+  harness = await openWakeHarness(plane, "shed");
+  await harness.createStopped("e", { template: { spec: { nodeSelector: harness.engineHarness.hold } } });
+  const gateway = await harness.gateway({ agentFlags: ["--envoy-memory-limit-bytes=0", "--fallback-hold-cap=1"] });
+  const client = harness.client(gateway);
   const first = client.query({ engine: "e" });
   await eventually(async () => (await gateway.demand("pending_holds", "e")) === 1);
   const second = await client.send({ engine: "e", path: "/?query_label=second" });
   expect(second).toMatchObject({ status: 503, headers: RETRY });
   expect(await gateway.tookMs("second")).toBeLessThan(AT_ONCE_MS);
   expect(await gateway.demand("shed_total", "e")).toBe(1);
-  await world.lab.release();
+  await harness.engineHarness.release();
   await first;
 });
 
 test("shed-demand-still-wakes: with no room at all the engine is woken by a query that is refused", async () => {
-  world = await openWakeWorld(plane, "none");
-  await world.createStopped("e");
-  const gateway = await world.gateway({ agentFlags: ["--envoy-memory-limit-bytes=0", "--fallback-hold-cap=0"] });
-  const client = world.client(gateway);
+  harness = await openWakeHarness(plane, "none");
+  await harness.createStopped("e");
+  const gateway = await harness.gateway({ agentFlags: ["--envoy-memory-limit-bytes=0", "--fallback-hold-cap=0"] });
+  const client = harness.client(gateway);
   expect((await client.send({ engine: "e" })).status).toBe(503);
-  await world.lab.until("e", ({ status, spec }) => status?.phase === "stable" && spec?.replicas === 1, "woken");
+  await harness.engineHarness.until(
+    "e",
+    ({ status, spec }) => status?.phase === "stable" && spec?.replicas === 1,
+    "woken",
+  );
   await client.query({ engine: "e" });
 });
 
 test("client-leaves-while-held: a client that leaves has woken the engine nevertheless", async () => {
-  world = await openWakeWorld(plane, "left");
-  await world.createStopped("e", { template: { spec: { nodeSelector: world.lab.hold } } });
-  const gateway = await world.gateway();
+  harness = await openWakeHarness(plane, "left");
+  await harness.createStopped("e", { template: { spec: { nodeSelector: harness.engineHarness.hold } } });
+  const gateway = await harness.gateway();
   const leaving = new AbortController();
-  const left = expect(world.client(gateway).send({ engine: "e", signal: leaving.signal })).rejects.toThrow("aborted");
+  const left = expect(harness.client(gateway).send({ engine: "e", signal: leaving.signal })).rejects.toThrow("aborted");
   await eventually(async () => (await gateway.demand("pending_holds", "e")) === 1);
   leaving.abort();
   await left;
   await eventually(async () => (await gateway.demand("pending_holds", "e")) === 0);
   expect(await gateway.demand("last_demand_timestamp_seconds", "e")).toBeGreaterThan(0);
-  await world.lab.release();
-  await world.lab.until("e", ({ status, spec }) => status?.phase === "stable" && spec?.replicas === 1, "woken");
+  await harness.engineHarness.release();
+  await harness.engineHarness.until(
+    "e",
+    ({ status, spec }) => status?.phase === "stable" && spec?.replicas === 1,
+    "woken",
+  );
 });
 
 test("held-engine-cannot-start: an engine that cannot start: 503 with Retry-After when the hold is over", async () => {
-  world = await openWakeWorld(plane, "stuck");
-  await world.createStopped("e", { template: { spec: { nodeSelector: world.lab.hold } } });
-  const gateway = await world.gateway({ agentFlags: ["--hold-timeout=3s"] });
-  const [ms, answer] = await timed(world.client(gateway).send({ engine: "e" }));
+  harness = await openWakeHarness(plane, "stuck");
+  await harness.createStopped("e", { template: { spec: { nodeSelector: harness.engineHarness.hold } } });
+  const gateway = await harness.gateway({ agentFlags: ["--hold-timeout=3s"] });
+  const [ms, answer] = await timed(harness.client(gateway).send({ engine: "e" }));
   expect(answer).toMatchObject({ status: 503, headers: RETRY, text: "engine is not available; retry shortly" });
   expect(ms).toBeGreaterThan(2_900);
   expect(ms).toBeLessThan(3_000 + AT_ONCE_MS);
 });
 
 test("an engine that is deleted while a query waits: 404 at once", async () => {
-  world = await openWakeWorld(plane, "deleted");
-  await world.createStopped("e", { template: { spec: { nodeSelector: world.lab.hold } } });
-  const gateway = await world.gateway();
-  const held = world.client(gateway).send({ engine: "e" });
+  harness = await openWakeHarness(plane, "deleted");
+  await harness.createStopped("e", { template: { spec: { nodeSelector: harness.engineHarness.hold } } });
+  const gateway = await harness.gateway();
+  const held = harness.client(gateway).send({ engine: "e" });
   await eventually(async () => (await gateway.demand("pending_holds", "e")) === 1);
-  const path = `/apis/compute.firebolt.io/v1alpha1/namespaces/${world.lab.namespace}/fireboltengines/e`;
+  const path = `/apis/compute.firebolt.io/v1alpha1/namespaces/${harness.engineHarness.namespace}/fireboltengines/e`;
   await requestAs(plane.kubeconfig, { method: "DELETE", path });
   expect((await held).status).toBe(404);
 });
 
 test("health-probes-wake-nobody: probes wake nobody, and names that are no engines neither: 2000 unknown names get a 404, no row and hardly a request", async () => {
-  world = await openWakeWorld(plane, "unknown");
-  await world.createStopped("e");
-  const gateway = await world.gateway();
-  const client = world.client(gateway);
+  harness = await openWakeHarness(plane, "unknown");
+  await harness.createStopped("e");
+  const gateway = await harness.gateway();
+  const client = harness.client(gateway);
   await eventually(async () => (await client.send({ engine: "nobody" })).status === 404);
-  const before = plane.agentRequests(world.lab.namespace);
+  const before = plane.agentRequests(harness.engineHarness.namespace);
   for (let probe = 0; probe < 50; probe++)
     expect((await client.send({ path: "/healthz", method: "GET" })).status).toBe(200);
   const answer = await client.send({ engine: "no-such-engine", path: "/?query_label=unknown" });
@@ -350,14 +358,14 @@ test("health-probes-wake-nobody: probes wake nobody, and names that are no engin
   const seconds = (performance.now() - began) / 1_000;
   const page = await (await fetch(`http://127.0.0.1:${gateway.demandPort}/demand`)).text();
   expect(page).not.toContain("engine=");
-  expect(world.stamps("e")).toBe(0);
-  expect(world.lab.engine("e").spec?.replicas).toBe(0);
+  expect(harness.stamps("e")).toBe(0);
+  expect(harness.engineHarness.engine("e").spec?.replicas).toBe(0);
   // That a name is no engine is confirmed for ten names in two seconds, however many are made up.
   const askedMs = performance.now();
   await client.query({ engine: "e" });
   const stamps = 1 + Math.floor((performance.now() - askedMs) / REPEAT_MS);
   // Last, because the log of the API server tells of a request a moment after its answer.
-  const asked = plane.agentRequests(world.lab.namespace).slice(before.length);
+  const asked = plane.agentRequests(harness.engineHarness.namespace).slice(before.length);
   const confirmed = asked.filter((request) => /^get fireboltengines\/(x\d|no-such-engine|nobody)/.test(request));
   expect(confirmed.length).toBeLessThanOrEqual(2 + 10 * (1 + Math.ceil(seconds / 2)));
   const others = asked.filter((request) => !confirmed.includes(request));

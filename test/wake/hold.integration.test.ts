@@ -4,20 +4,20 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { REPEAT_MS } from "../../src/wake-agent/wake-requester.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { GatewayClient } from "../harness/envoy/gateway-client.ts";
-import { openWakeWorld, startWakePlane, type WakePlane, type WakeWorld } from "./support/wake-harness.ts";
+import { openWakeHarness, startWakePlane, type WakeHarness, type WakePlane } from "./support/wake-harness.ts";
 
 /** Ends what hangs: as long as an agent holds a query. */
 const HOLD_MS = 120_000;
 
 let plane: WakePlane;
-let world: WakeWorld;
+let harness: WakeHarness;
 let sent = 0;
 let failed = 0;
 
 beforeAll(async () => {
   plane = await startWakePlane();
 });
-afterEach(() => world?.[Symbol.asyncDispose]());
+afterEach(() => harness?.[Symbol.asyncDispose]());
 afterAll(async () => {
   console.log(`wake-hold: ${sent} requests sent that had to succeed, ${failed} failed`);
   await plane?.[Symbol.asyncDispose]();
@@ -41,18 +41,24 @@ async function burst(port: number, engine: string, count: number, path = "/"): P
 }
 
 test("query-held-and-answered: one query for a stopped engine is held, the engine starts, the query is answered", async () => {
-  world = await openWakeWorld(plane, "one");
-  await world.createStopped("e");
-  const gateway = await world.gateway();
+  harness = await openWakeHarness(plane, "one");
+  await harness.createStopped("e");
+  const gateway = await harness.gateway();
   const [heldMs = 0] = await burst(gateway.clientPort, "e", 1);
   console.log(`one query: held for ${Math.round(heldMs)} ms`);
-  await world.lab.until("e", ({ status, spec }) => status?.phase === "stable" && spec?.replicas === 1, "woken");
+  await harness.engineHarness.until(
+    "e",
+    ({ status, spec }) => status?.phase === "stable" && spec?.replicas === 1,
+    "woken",
+  );
   // Its decision stands until the engine is looked at again, which may be at once.
-  const reasons = world.lab.history.of("FireboltEngine", "e").map(({ object }) => object.status?.autoStopReason);
+  const reasons = harness.engineHarness.history
+    .of("FireboltEngine", "e")
+    .map(({ object }) => object.status?.autoStopReason);
   expect(reasons).toContain("WakeRequested");
-  expect(world.stamps("e")).toBeGreaterThan(0);
-  expect(world.stamps("e")).toBeLessThanOrEqual(1 + Math.floor(heldMs / REPEAT_MS));
-  expect(world.lab.broken()).toEqual([]);
+  expect(harness.stamps("e")).toBeGreaterThan(0);
+  expect(harness.stamps("e")).toBeLessThanOrEqual(1 + Math.floor(heldMs / REPEAT_MS));
+  expect(harness.engineHarness.broken()).toEqual([]);
   // The engine is known now: a second query goes straight through.
   const demand = await gateway.demand("last_demand_timestamp_seconds", "e");
   await burst(gateway.clientPort, "e", 1, "/?query_label=direct");
@@ -60,31 +66,31 @@ test("query-held-and-answered: one query for a stopped engine is held, the engin
 });
 
 test("500 queries at once for one stopped engine: all answered, one stamp per interval", async () => {
-  world = await openWakeWorld(plane, "burst");
-  await world.createStopped("e");
-  const gateway = await world.gateway();
+  harness = await openWakeHarness(plane, "burst");
+  await harness.createStopped("e");
+  const gateway = await harness.gateway();
   const began = performance.now();
   const held = await burst(gateway.clientPort, "e", 500);
   const seconds = (performance.now() - began) / 1_000;
   console.log(`500 queries: held for ${Math.round(Math.min(...held))} to ${Math.round(Math.max(...held))} ms`);
   const intervals = 1 + Math.floor((1_000 * seconds) / REPEAT_MS);
-  expect(world.stamps("e")).toBeLessThanOrEqual(intervals);
-  const asked = plane.agentRequests(world.lab.namespace).filter((request) => !/^(list|get) /.test(request));
+  expect(harness.stamps("e")).toBeLessThanOrEqual(intervals);
+  const asked = plane.agentRequests(harness.engineHarness.namespace).filter((request) => !/^(list|get) /.test(request));
   expect(asked).toEqual(Array.from({ length: Math.min(asked.length, intervals) }, () => "patch fireboltengines/e"));
   expect(asked.length).toBeGreaterThan(0);
   await eventually(async () => (await gateway.demand("pending_holds", "e")) === 0);
 });
 
 test("queries keep coming while the gateway has looked the stopped engine up already, and DNS is slow", async () => {
-  world = await openWakeWorld(plane, "slow");
-  await world.createStopped("e");
-  world.dns.lag(3_000);
-  const gateway = await world.gateway();
+  harness = await openWakeHarness(plane, "slow");
+  await harness.createStopped("e");
+  harness.dns.lag(3_000);
+  const gateway = await harness.gateway();
   // Without its agent the gateway passes the query on: now Envoy knows the name, and that it has no address.
   await gateway.agent().stop("SIGKILL");
-  expect((await world.client(gateway).send({ engine: "e" })).status).toBe(503);
+  expect((await harness.client(gateway).send({ engine: "e" })).status).toBe(503);
   await gateway.startAgent();
-  await eventually(async () => (await world.client(gateway).send({ engine: "nobody" })).status === 404);
+  await eventually(async () => (await harness.client(gateway).send({ engine: "nobody" })).status === 404);
   const all = [burst(gateway.clientPort, "e", 5)];
   for (let round = 0; round < 10; round++) {
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -94,10 +100,10 @@ test("queries keep coming while the gateway has looked the stopped engine up alr
 });
 
 test("50 stopped engines asked for at once: all of them wake", async () => {
-  world = await openWakeWorld(plane, "many");
+  harness = await openWakeHarness(plane, "many");
   const names = Array.from({ length: 50 }, (_, index) => `e${index}`);
-  await Promise.all(names.map((name) => world.createStopped(name)));
-  const gateway = await world.gateway();
+  await Promise.all(names.map((name) => harness.createStopped(name)));
+  const gateway = await harness.gateway();
   const held = await Promise.all(names.map((name) => burst(gateway.clientPort, name, 2)));
   console.log(`50 engines: the last query was held for ${Math.round(Math.max(...held.flat()))} ms`);
 }, 300_000);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { V1Deployment } from "../../src/api/generated/kubernetes.ts";
 import { GATEWAY_PORTS } from "../../src/gateway/ports.ts";
 import type { WakeMode } from "../../src/gateway/wake-container.ts";
-import { type EngineLab, openEngineLab } from "../engine/support/engine-harness.ts";
+import { type EngineHarness, openEngineHarness } from "../engine/support/engine-harness.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
 import { GatewayClient } from "../harness/envoy/gateway-client.ts";
 import { buildProgram, type OperatorProcess, startOperator } from "../harness/programs/operator-process.ts";
@@ -25,7 +25,7 @@ const Deployment = defineResource<V1Deployment>({
 });
 
 let plane: WakePlane;
-let lab: EngineLab;
+let engineHarness: EngineHarness;
 let workspace: Workspace;
 let dns: NamespaceDns;
 let engines: SimulatedEngines;
@@ -35,12 +35,12 @@ let metricsPort: number;
 beforeAll(async () => {
   [plane] = await Promise.all([startWakePlane(), buildProgram()]);
   [metricsPort = 0] = await findFreePorts(1);
-  lab = await openEngineLab(plane, "modes");
-  await lab.createInstance("");
+  engineHarness = await openEngineHarness(plane, "modes");
+  await engineHarness.createInstance("");
   workspace = openWorkspace("wake-modes-");
-  dns = await startNamespaceDns(plane.client, lab.namespace);
+  dns = await startNamespaceDns(plane.client, engineHarness.namespace);
   engines = await startSimulatedEngines((address) =>
-    lab.history
+    engineHarness.history
       .present("Pod")
       .some(({ status, metadata }) => status?.podIP === address && metadata?.deletionTimestamp === undefined),
   );
@@ -49,14 +49,14 @@ afterAll(async () => {
   await workspace?.close();
   await dns?.[Symbol.asyncDispose]();
   await engines?.[Symbol.asyncDispose]();
-  await lab?.[Symbol.asyncDispose]();
+  await engineHarness?.[Symbol.asyncDispose]();
   await plane?.[Symbol.asyncDispose]();
 });
 
 function startProgram(mode: WakeMode): OperatorProcess {
   return startOperator([
     `--kubeconfig=${plane.kubeconfig}`,
-    `--namespaces=${lab.namespace}`,
+    `--namespaces=${engineHarness.namespace}`,
     "--enable-webhooks=false",
     "--health-probe-bind-address=0",
     "--wake-agent-image=example.com/operator:1",
@@ -70,7 +70,7 @@ function startProgram(mode: WakeMode): OperatorProcess {
 /** Demand pages that could not be read, by the program's own count; undefined before the first. */
 async function failedScrapes(): Promise<number | undefined> {
   const answer = await fetch(`http://127.0.0.1:${metricsPort}/metrics`, { signal: AbortSignal.timeout(10_000) });
-  const series = `firebolt_operator_demand_scrape_errors_total{namespace="${lab.namespace}"} `;
+  const series = `firebolt_operator_demand_scrape_errors_total{namespace="${engineHarness.namespace}"} `;
   const line = (await answer.text()).split("\n").find((text) => text.startsWith(series));
   return line === undefined ? undefined : Number(line.slice(series.length));
 }
@@ -78,7 +78,7 @@ async function failedScrapes(): Promise<number | undefined> {
 /** The arguments of the agent, once every pod of the gateway has them. */
 function agentArgs(mode: WakeMode): Promise<readonly string[]> {
   return eventually(async () => {
-    const key = { namespace: lab.namespace, name: "main-gateway" };
+    const key = { namespace: engineHarness.namespace, name: "main-gateway" };
     const { spec, status, metadata } = await plane.client.get(Deployment, key);
     const args = spec?.template.spec?.containers.find(({ name }) => name === "wake-agent")?.args ?? [];
     expect(args.includes("--stamp-annotation=true")).toBe(mode === "annotation");
@@ -95,7 +95,7 @@ function agentArgs(mode: WakeMode): Promise<readonly string[]> {
 async function mayReadEngines(): Promise<number> {
   const api = openApiFromKubeconfig(kubeconfig);
   try {
-    const path = `/apis/compute.firebolt.io/v1alpha1/namespaces/${lab.namespace}/fireboltengines`;
+    const path = `/apis/compute.firebolt.io/v1alpha1/namespaces/${engineHarness.namespace}/fireboltengines`;
     return (await api.send({ path })).status;
   } finally {
     api.close();
@@ -107,7 +107,7 @@ async function startGateway(args: readonly string[]): Promise<WakeGateway> {
   const elsewhere = /^--(hold-port|demand-port|envoy-admin-url|probe-url|per-hold-bytes)=|^wake-agent$/;
   return startWakeGateway({
     workspace,
-    namespace: lab.namespace,
+    namespace: engineHarness.namespace,
     kubeconfig,
     dns: dns.server,
     demandPort: GATEWAY_PORTS.wakeDemand,
@@ -115,18 +115,23 @@ async function startGateway(args: readonly string[]): Promise<WakeGateway> {
   });
 }
 
-const stampOf = (name: string) => lab.engine(name).metadata?.annotations?.["firebolt.io/wake-requested"];
+const stampOf = (name: string) => engineHarness.engine(name).metadata?.annotations?.["firebolt.io/wake-requested"];
 
 test("annotation, demand, annotation: queries wake engines in each, with the rights of each", async () => {
   const client = { sent: 0, failed: 0 };
   for (const [index, mode] of (["annotation", "demand", "annotation"] as const).entries()) {
     await using program = startProgram(mode);
     const args = await agentArgs(mode);
-    kubeconfig = await plane.accountKubeconfig(lab.namespace);
+    kubeconfig = await plane.accountKubeconfig(engineHarness.namespace);
     await eventually(async () => expect(await mayReadEngines()).toBe(mode === "annotation" ? 200 : 403), PATIENCE);
     const engine = `e${index}`;
-    await lab.createEngine(engine, { replicas: 0, autoStop: AUTO_STOP });
-    await lab.until(engine, ({ status }) => status?.autoStopReason === "Stopped", "stopped", PATIENCE.timeoutMs);
+    await engineHarness.createEngine(engine, { replicas: 0, autoStop: AUTO_STOP });
+    await engineHarness.until(
+      engine,
+      ({ status }) => status?.autoStopReason === "Stopped",
+      "stopped",
+      PATIENCE.timeoutMs,
+    );
     // No agent answers yet: only in demand mode does that concern anybody.
     if (mode === "demand") await eventually(async () => expect(await failedScrapes()).toBeGreaterThan(1), PATIENCE);
     else expect(await failedScrapes()).toBeUndefined();

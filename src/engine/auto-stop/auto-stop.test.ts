@@ -2,18 +2,18 @@
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import {
+  FakeTimedCluster,
   MINUTE,
   POLICY,
   pageOf,
   resting,
-  TimedCluster,
   text,
 } from "../../../test/engine/support/fake-timed-cluster.ts";
 import { engine, engineClass, instance, NOW_MS } from "../../../test/engine/support/fixtures.ts";
 import { Evaluations } from "./evaluations.ts";
 
 test("off: Disabled, no clock, no scrape", async () => {
-  const world = new TimedCluster();
+  const world = new FakeTimedCluster();
   world.put("FireboltInstance", instance());
   world.put("FireboltEngine", engine({ metadata: { finalizers: [] } }));
   await world.rest();
@@ -109,7 +109,7 @@ test("auto-stop-disabled: switched off: Disabled, the clock is cleared, the audi
 });
 
 test("the class's policy counts for an engine without one, as a whole", async () => {
-  const world = new TimedCluster();
+  const world = new FakeTimedCluster();
   world.put("FireboltInstance", instance());
   world.put("FireboltEngineClass", engineClass({ spec: { template: {}, storage: {}, autoStop: POLICY } }));
   world.put("FireboltEngine", engine({ metadata: { finalizers: [] }, spec: { engineClassRef: "c" } }));
@@ -325,7 +325,7 @@ test("a stop by a person stands: auto-stop had left one replica, and the engine 
   await staysStopped(world);
 });
 
-async function staysStopped(world: TimedCluster): Promise<void> {
+async function staysStopped(world: FakeTimedCluster): Promise<void> {
   for (let count = 0; count < 8; count++) {
     world.nowMs += 5_000;
     await world.rest();

@@ -1,7 +1,13 @@
 // Auto-stop under whatever happens, in whatever order: random walks over one engine, and where they lead.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MINUTE, POLICY, pageOf, resting, type TimedCluster } from "../../../test/engine/support/fake-timed-cluster.ts";
+import {
+  type FakeTimedCluster,
+  MINUTE,
+  POLICY,
+  pageOf,
+  resting,
+} from "../../../test/engine/support/fake-timed-cluster.ts";
 import type { AutoStop } from "../../api/firebolt-engine/auto-stop.ts";
 
 type Event =
@@ -29,7 +35,7 @@ const anyEvent: fc.Arbitrary<Event> = fc.oneof(
 
 /** An engine at rest, and what the outside has done to it. */
 interface Walk {
-  readonly world: TimedCluster;
+  readonly world: FakeTimedCluster;
   policy: AutoStop;
   queries: number | "fail";
   stampMs: number;

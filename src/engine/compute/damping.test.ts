@@ -1,12 +1,12 @@
 // New generations that nothing of ours explains wait, twice as long each time; a change of the spec never does.
 import { expect, test } from "vitest";
 import { image } from "../../../test/engine/support/fake-cluster.ts";
-import { type TimedCluster, timed } from "../../../test/engine/support/fake-timed-cluster.ts";
+import { type FakeTimedCluster, timed } from "../../../test/engine/support/fake-timed-cluster.ts";
 
 const SECOND = 1_000;
 
 /** Somebody edits the newest StatefulSet, as a policy would edit every new one. */
-function scaleByHand(world: TimedCluster): void {
+function scaleByHand(world: FakeTimedCluster): void {
   const name = `e-g${world.status?.currentGeneration}`;
   const set = world.get("StatefulSet", name);
   if (set?.spec === undefined) throw new Error(`no ${name}`);
@@ -16,7 +16,7 @@ function scaleByHand(world: TimedCluster): void {
 }
 
 /** How long the next generation waits, by the status that the pass leaves. */
-async function waited(world: TimedCluster): Promise<number> {
+async function waited(world: FakeTimedCluster): Promise<number> {
   scaleByHand(world);
   await world.pass();
   const until = world.status?.heldRollout?.until;
@@ -24,7 +24,7 @@ async function waited(world: TimedCluster): Promise<number> {
 }
 
 /** The generation that waits starts, and is built as far as its StatefulSet. */
-async function build(world: TimedCluster): Promise<void> {
+async function build(world: FakeTimedCluster): Promise<void> {
   const until = world.status?.heldRollout?.until;
   if (until !== undefined) world.nowMs = Date.parse(until);
   await world.pass();

@@ -1,6 +1,6 @@
 import { silentLogger } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
-import { MemoryEngineWorld } from "../../../test/engine/support/fake-engine-world.ts";
+import { FakeEngineWorld } from "../../../test/engine/support/fake-engine-world.ts";
 import {
   EARLIER,
   engine,
@@ -24,7 +24,7 @@ async function ready(
   changes: Partial<EngineSnapshot> = {},
   phase = "creating",
 ) {
-  const world = new MemoryEngineWorld();
+  const world = new FakeEngineWorld();
   world.warnings = [...warnings];
   const status = {
     phase,
@@ -77,7 +77,7 @@ test("messages of others are plain, without volatile parts", async () => {
 });
 
 test("a warning that repeats itself is written again when its count has doubled", async () => {
-  const world = new MemoryEngineWorld();
+  const world = new FakeEngineWorld();
   const messages = new Set<string>();
   let conditions: readonly Condition[] = [instanceReady];
   for (let count = 1; count <= 100; count++) {
@@ -133,7 +133,7 @@ test.each([
 });
 
 test("events-cannot-be-listed: a failing list changes nothing", async () => {
-  const world = new MemoryEngineWorld();
+  const world = new FakeEngineWorld();
   world.intercept = () => {
     throw new Error("no events today");
   };

@@ -1,7 +1,7 @@
 import { silentLogger } from "@firebolt-operator/kube";
 import type { EventNote } from "@firebolt-operator/kube/events";
 import { expect, test } from "vitest";
-import { MemoryEngineWorld } from "../../../test/engine/support/fake-engine-world.ts";
+import { FakeEngineWorld } from "../../../test/engine/support/fake-engine-world.ts";
 import { EARLIER, engine, instance, NOW_MS } from "../../../test/engine/support/fixtures.ts";
 import { OPERATOR_DEFAULTS } from "../../api/operator-defaults.ts";
 import { noEngineMetrics } from "../metrics-hooks.ts";
@@ -9,7 +9,7 @@ import { deleteEngine } from "./deletion.ts";
 import { runEnginePass } from "./pass.ts";
 
 async function running() {
-  const world = new MemoryEngineWorld();
+  const world = new FakeEngineWorld();
   world.put("FireboltInstance", instance());
   world.put("FireboltEngine", engine());
   const deps = {
@@ -31,7 +31,7 @@ async function running() {
   return world;
 }
 
-async function remove(world: MemoryEngineWorld) {
+async function remove(world: FakeEngineWorld) {
   const events: EventNote[] = [];
   const of = world.get("FireboltEngine", "e");
   if (of === undefined) throw new Error("no engine");

@@ -3,14 +3,20 @@
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
 import { image } from "../../../test/engine/support/fake-cluster.ts";
-import { MINUTE, pageOf, resting, type TimedCluster, text } from "../../../test/engine/support/fake-timed-cluster.ts";
+import {
+  type FakeTimedCluster,
+  MINUTE,
+  pageOf,
+  resting,
+  text,
+} from "../../../test/engine/support/fake-timed-cluster.ts";
 import { engineClass } from "../../../test/engine/support/fixtures.ts";
 import { ANNOTATION, LABEL } from "../../api/labels.ts";
 
 const SETTLE_MS = 35_000;
 
 /** Passes until the engine is in this phase. */
-async function reach(world: TimedCluster, phase: string): Promise<void> {
+async function reach(world: FakeTimedCluster, phase: string): Promise<void> {
   for (let pass = 0; world.status?.phase !== phase; pass++) {
     if (pass > 30) throw new Error(`not ${phase}: ${JSON.stringify(world.status)}`);
     await world.pass();
@@ -19,7 +25,7 @@ async function reach(world: TimedCluster, phase: string): Promise<void> {
   world.taken();
 }
 
-async function draining(spec: object = image("two:1")): Promise<TimedCluster> {
+async function draining(spec: object = image("two:1")): Promise<FakeTimedCluster> {
   const world = await resting();
   world.drainSettleMs = SETTLE_MS;
   world.edit(spec);
@@ -27,7 +33,7 @@ async function draining(spec: object = image("two:1")): Promise<TimedCluster> {
   return world;
 }
 
-const target = (world: TimedCluster) => world.get("Service", "e-service")?.spec?.selector?.[LABEL.generation];
+const target = (world: FakeTimedCluster) => world.get("Service", "e-service")?.spec?.selector?.[LABEL.generation];
 
 describe("the settle time", () => {
   test("no probe is made before it is over, one that finds nothing ends the drain, and the engine waits exactly for it", async () => {
@@ -158,7 +164,7 @@ describe("a wake request that meets a stop", () => {
 });
 
 describe("a generation that only a foreign edit explains", () => {
-  const editStatefulSet = (world: TimedCluster, name: string): void => {
+  const editStatefulSet = (world: FakeTimedCluster, name: string): void => {
     const set = world.get("StatefulSet", name);
     if (set?.spec === undefined) throw new Error(`no ${name}`);
     const template = {

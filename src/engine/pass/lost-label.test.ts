@@ -1,12 +1,12 @@
 // Objects of an engine that lost the label by which caches find them: they are found by name, get the label back, and
 // go with their generation.
 import { expect, test } from "vitest";
-import { type EngineCluster, image, stable } from "../../../test/engine/support/fake-cluster.ts";
+import { type FakeEngineCluster, image, stable } from "../../../test/engine/support/fake-cluster.ts";
 
 const KEPT = { "firebolt.io/generation": "" };
 
 /** Removes the label, and with it the object from every cache. */
-function hide(world: EngineCluster, kind: "Service" | "ConfigMap", name: string): void {
+function hide(world: FakeEngineCluster, kind: "Service" | "ConfigMap", name: string): void {
   const object = world.get(kind, name);
   world.put(kind, { ...object, metadata: { ...object?.metadata, labels: KEPT } });
   world.isHidden = (of, child) =>

@@ -1,13 +1,14 @@
 // A process that is elected while its watch of engines stands still: it decides by a status of an earlier step of the
 // rollout, and must neither move queries nor delete anything by it.
 import { expect, test } from "vitest";
-import { type EngineCluster, image, stable } from "../../../test/engine/support/fake-cluster.ts";
+import { type FakeEngineCluster, image, stable } from "../../../test/engine/support/fake-cluster.ts";
 import type { EngineKey } from "../cluster/world.ts";
 import type { ChildKind } from "../model/child-kinds.ts";
 
-const target = (world: EngineCluster) => world.get("Service", "e-service")?.spec?.selector?.["firebolt.io/generation"];
+const target = (world: FakeEngineCluster) =>
+  world.get("Service", "e-service")?.spec?.selector?.["firebolt.io/generation"];
 
-async function until(world: EngineCluster, phase: string): Promise<void> {
+async function until(world: FakeEngineCluster, phase: string): Promise<void> {
   while (world.status?.phase !== phase) {
     await world.pass();
     world.settle();
@@ -15,7 +16,7 @@ async function until(world: EngineCluster, phase: string): Promise<void> {
 }
 
 /** Cached reads of the engine show it as it is now, whatever happens; another process leads. */
-function stallEngine(world: EngineCluster): void {
+function stallEngine(world: FakeEngineCluster): void {
   const stale = world.get("FireboltEngine", "e");
   world.engine = () => stale;
 }

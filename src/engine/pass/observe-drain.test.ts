@@ -2,7 +2,7 @@
 // probe counts.
 import { expect, test } from "vitest";
 import { image } from "../../../test/engine/support/fake-cluster.ts";
-import { type TimedCluster, timed } from "../../../test/engine/support/fake-timed-cluster.ts";
+import { type FakeTimedCluster, timed } from "../../../test/engine/support/fake-timed-cluster.ts";
 import { ENGINE_CONTRACT } from "../../api/engine-contract.ts";
 import type { ProbeRequest } from "../probe/query-probe.ts";
 
@@ -11,7 +11,7 @@ const GAUGE = ENGINE_CONTRACT.gauges;
 const SETTLE_MS = 35_000;
 const IDLE = `${GAUGE.running} 0\n${GAUGE.suspended} 0\n`;
 
-async function draining(settleMs = 0): Promise<TimedCluster> {
+async function draining(settleMs = 0): Promise<FakeTimedCluster> {
   const world = await timed();
   world.drainSettleMs = settleMs;
   world.edit(image("new:1"));
@@ -23,12 +23,12 @@ async function draining(settleMs = 0): Promise<TimedCluster> {
   return world;
 }
 
-function changePod(world: TimedCluster, name: string, status: object): void {
+function changePod(world: FakeTimedCluster, name: string, status: object): void {
   const pod = world.get("Pod", name);
   world.put("Pod", { ...pod, status: { ...pod?.status, ...status } });
 }
 
-const busy = (world: TimedCluster, name: string) => {
+const busy = (world: FakeTimedCluster, name: string) => {
   world.metrics = (pod) => {
     const queries = pod === name ? 1 : 0;
     return { status: 200, body: `${GAUGE.running} ${queries}\n${GAUGE.suspended} 0\n` };
@@ -169,7 +169,7 @@ test("started-by-hand: a generation without replicas has nothing to settle and n
 });
 
 /** What the garbage collector does to the pods of a StatefulSet that is deleted with --cascade=orphan. */
-function orphan(world: TimedCluster): void {
+function orphan(world: FakeTimedCluster): void {
   for (const name of ["e-g0-0", "e-g0-1"]) {
     const pod = world.get("Pod", name);
     world.put("Pod", { ...pod, metadata: { ...pod?.metadata, ownerReferences: [] } });

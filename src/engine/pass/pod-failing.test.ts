@@ -1,7 +1,7 @@
 // What an engine reports of pods that do not become ready: whole passes over an engine in memory.
 import { expect, test } from "vitest";
 import { image } from "../../../test/engine/support/fake-cluster.ts";
-import { MINUTE, type TimedCluster, timed } from "../../../test/engine/support/fake-timed-cluster.ts";
+import { type FakeTimedCluster, MINUTE, timed } from "../../../test/engine/support/fake-timed-cluster.ts";
 import type { V1ContainerStatus, V1ObjectMeta } from "../../api/generated/kubernetes.ts";
 import { copyOf } from "../../api/values/deep-readonly.ts";
 
@@ -10,7 +10,7 @@ const PULL = {
   state: { waiting: { reason: "ErrImagePull", message: "not found" } },
 };
 
-async function rolling(): Promise<{ readonly world: TimedCluster; readonly told: string[] }> {
+async function rolling(): Promise<{ readonly world: FakeTimedCluster; readonly told: string[] }> {
   const world = await timed();
   const told: string[] = [];
   world.note = (reason, note) => void told.push(`${reason}: ${note}`);
@@ -21,7 +21,7 @@ async function rolling(): Promise<{ readonly world: TimedCluster; readonly told:
 }
 
 /** The pods of the generation get this container. */
-function breakPods(world: TimedCluster, generation: number, more: Partial<V1ContainerStatus>): void {
+function breakPods(world: FakeTimedCluster, generation: number, more: Partial<V1ContainerStatus>): void {
   for (const pod of world.pods({ namespace: "ns", name: "e" }, generation)) {
     const container = { name: "engine", image: "repo/none:1", imageID: "", ready: false, restartCount: 0, ...more };
     const status = {
@@ -33,7 +33,7 @@ function breakPods(world: TimedCluster, generation: number, more: Partial<V1Cont
   }
 }
 
-const statusWrites = (world: TimedCluster): number =>
+const statusWrites = (world: FakeTimedCluster): number =>
   world.taken().filter((request) => request.startsWith("status")).length;
 
 test("a rollout that hangs names the pod and the cause, once as an event, and nothing is written while that is so", async () => {

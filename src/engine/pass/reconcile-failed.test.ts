@@ -2,13 +2,13 @@
 import { KubeApiError } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
 import { image } from "../../../test/engine/support/fake-cluster.ts";
-import { MINUTE, resting, type TimedCluster, timed } from "../../../test/engine/support/fake-timed-cluster.ts";
+import { type FakeTimedCluster, MINUTE, resting, timed } from "../../../test/engine/support/fake-timed-cluster.ts";
 
 const FORBIDDEN = 'pods is forbidden: User "operator" cannot list resource "pods"';
 const refused = (request: string, status = 403, reason = "Forbidden", message = FORBIDDEN) =>
   new KubeApiError(request, status, { reason, message });
 
-function watched(world: TimedCluster): string[] {
+function watched(world: FakeTimedCluster): string[] {
   const told: string[] = [];
   world.note = (reason, note) => {
     if (reason === "ReconcileFailed") told.push(note);
@@ -16,7 +16,7 @@ function watched(world: TimedCluster): string[] {
   return told;
 }
 
-async function draining(): Promise<TimedCluster> {
+async function draining(): Promise<FakeTimedCluster> {
   const world = await timed();
   world.edit(image("new:1"));
   while (world.status?.phase !== "draining") {

@@ -1,6 +1,6 @@
 import { silentLogger } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
-import { MemoryEngineWorld } from "../../../test/engine/support/fake-engine-world.ts";
+import { FakeEngineWorld } from "../../../test/engine/support/fake-engine-world.ts";
 import { engine } from "../../../test/engine/support/fixtures.ts";
 import { LABEL } from "../../api/labels.ts";
 import { identityOf } from "../model/stored-state.ts";
@@ -10,7 +10,7 @@ const owner = { apiVersion: "v", kind: "FireboltEngine", name: "e", uid: "engine
 
 /** An engine at rest in generation 200, with the leftovers of so many others. */
 function cluster(leftovers: number) {
-  const world = new MemoryEngineWorld();
+  const world = new FakeEngineWorld();
   world.put("FireboltEngine", engine({ status: { phase: "stable", currentGeneration: 200, activeGeneration: 200 } }));
   for (let generation = 0; generation < leftovers; generation++) {
     const labels = { [LABEL.engine]: "e", [LABEL.generation]: String(generation) };

@@ -6,7 +6,7 @@ import { controllerRunnable, type WatchSource } from "@firebolt-operator/kube/co
 import { silentRuntimeMetrics } from "@firebolt-operator/kube/metrics";
 import { ManualClock } from "@firebolt-operator/kube/testing";
 import { expect, test } from "vitest";
-import { resting, type TimedCluster } from "../../../test/engine/support/fake-timed-cluster.ts";
+import { type FakeTimedCluster, resting } from "../../../test/engine/support/fake-timed-cluster.ts";
 import { NOW_MS } from "../../../test/engine/support/fixtures.ts";
 import { metricsOf } from "../../../test/engine/support/probe-harness.ts";
 import { OPERATOR_DEFAULTS } from "../../api/operator-defaults.ts";
@@ -38,8 +38,8 @@ test("150 auto-stop engines with an unreachable pod: another engine wakes within
 
 interface Fleet extends AsyncDisposable {
   readonly clock: ManualClock;
-  readonly lost: readonly TimedCluster[];
-  readonly woken: TimedCluster;
+  readonly lost: readonly FakeTimedCluster[];
+  readonly woken: FakeTimedCluster;
   /** Scrapes that wait for a pod which will never respond. */
   readonly hanging: number;
   enqueue(name: string): void;
@@ -52,7 +52,7 @@ interface Fleet extends AsyncDisposable {
 async function startFleet(): Promise<Fleet> {
   const clock = new ManualClock(NOW_MS);
   const stop = new AbortController();
-  const engines = new Map<string, TimedCluster>();
+  const engines = new Map<string, FakeTimedCluster>();
   for (let index = 0; index < UNREACHABLE; index++) engines.set(`lost${index}`, withLostPod(await resting()));
   const lost = [...engines.values()];
   const woken = await resting({}, 0);
@@ -117,7 +117,7 @@ async function startFleet(): Promise<Fleet> {
 const isLost = (pod: string | undefined): boolean => pod === "e-g0-1";
 
 /** The second of the two pods is on a node that vanished: Running and not ready, for ever. */
-function withLostPod(engine: TimedCluster): TimedCluster {
+function withLostPod(engine: FakeTimedCluster): FakeTimedCluster {
   const pod = engine.get("Pod", "e-g0-1");
   const conditions = [{ type: "Ready", status: "False" }];
   engine.put("Pod", { ...pod, status: { ...pod?.status, phase: "Running", conditions } });
@@ -125,7 +125,7 @@ function withLostPod(engine: TimedCluster): TimedCluster {
 }
 
 /** All these engines have the same name in their own stores: what the prober sees of them is told apart here. */
-function probedWorld(engine: TimedCluster, key: EngineKey, prober: QueryProber): EngineWorld {
+function probedWorld(engine: FakeTimedCluster, key: EngineKey, prober: QueryProber): EngineWorld {
   const queries = (_: EngineKey, pods: Parameters<QueryProber["queries"]>[1], request: ProbeRequest) =>
     prober.queries(
       key,

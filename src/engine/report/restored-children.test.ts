@@ -1,9 +1,9 @@
 // Repairs of what somebody deleted or edited: each leaves one event, and nothing else does.
 import { expect, test } from "vitest";
 import { image } from "../../../test/engine/support/fake-cluster.ts";
-import { type TimedCluster, text, timed } from "../../../test/engine/support/fake-timed-cluster.ts";
+import { type FakeTimedCluster, text, timed } from "../../../test/engine/support/fake-timed-cluster.ts";
 
-function watched(world: TimedCluster): string[] {
+function watched(world: FakeTimedCluster): string[] {
   const told: string[] = [];
   world.note = (reason, note) => {
     if (reason === "ChildRestored") told.push(note);

@@ -20,7 +20,7 @@ import { heldCertificate, serverPair } from "./loopback.ts";
 
 const ROOT = "/apis/admissionregistration.k8s.io/v1";
 
-export interface WebhookWorldOptions {
+export interface WebhookHarnessOptions {
   readonly bounds?: ResourceBounds;
   readonly judges?: Partial<Record<HookId, Judge>>;
   readonly metrics?: AdmissionMetrics;
@@ -32,7 +32,7 @@ export interface WebhookWorldOptions {
   prepare?(api: Api, namespace: string): Promise<void>;
 }
 
-export interface WebhookWorld extends AsyncDisposable {
+export interface WebhookHarness extends AsyncDisposable {
   readonly namespace: string;
   readonly api: Api;
   readonly port: number;
@@ -41,7 +41,7 @@ export interface WebhookWorld extends AsyncDisposable {
   stopServer(): Promise<void>;
 }
 
-export async function openWebhookWorld(prefix: string, options: WebhookWorldOptions = {}): Promise<WebhookWorld> {
+export async function openWebhookHarness(prefix: string, options: WebhookHarnessOptions = {}): Promise<WebhookHarness> {
   const namespace = await createNamespace(prefix);
   const api = openApiFromKubeconfig(inject("adminKubeconfig"));
   const authority = createAuthority(prefix);

@@ -17,7 +17,7 @@ interface Lost {
 const lostChild = (name: string, { type, suffix, ...rest }: Lost): Fault => ({
   ...rest,
   name,
-  place: ENGINES,
+  target: ENGINES,
   engine: {},
   load: true,
   signs: { event: new RegExp(`^Normal ChildRestored: .*${type.kind} ${name}${suffix}`, "m") },
@@ -48,7 +48,7 @@ interface Scaling {
 
 const scaled = (name: string, { from, to, by }: Scaling): Fault => ({
   name,
-  place: ENGINES,
+  target: ENGINES,
   engine: { replicas: from },
   load: true,
   ...(to === 0 ? { mayRetry: true } : {}),
@@ -78,7 +78,7 @@ export const CHILD_FAULTS: readonly Fault[] = [
   lostChild("headless-service-deleted", { type: services, suffix: "-g0-hl" }),
   {
     name: "statefulset-deleted",
-    place: ENGINES,
+    target: ENGINES,
     engine: {},
     load: true,
     mayRetry: true,

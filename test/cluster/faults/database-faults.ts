@@ -14,7 +14,7 @@ import { fill, makeRoom } from "./small-volume.ts";
 import { CLAIM, DATABASE, FULL } from "./targets.ts";
 import { until } from "./wait.ts";
 
-const base = { place: DATABASE, engine: {}, subject: "instance", load: true } as const;
+const base = { target: DATABASE, engine: {}, subject: "instance", load: true } as const;
 const PROGRAM_MS = 60_000;
 
 const postgresPod = ({ instance }: Scene): string => `${postgresName(instance)}-0`;
@@ -123,7 +123,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
   },
   {
     name: "postgres-claim-deleted",
-    place: CLAIM,
+    target: CLAIM,
     engine: {},
     subject: "instance",
     load: true,
@@ -164,7 +164,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
   },
   {
     name: "postgres-volume-full",
-    place: FULL,
+    target: FULL,
     engine: {},
     subject: "instance",
     load: true,

@@ -14,7 +14,7 @@ import { until } from "./wait.ts";
 export const DELETION_FAULTS: readonly Fault[] = [
   {
     name: "instance-deleted",
-    place: DELETED,
+    target: DELETED,
     engine: {},
     subject: "instance",
     signs: {
@@ -42,7 +42,7 @@ export const DELETION_FAULTS: readonly Fault[] = [
   },
   {
     name: "namespace-deleted",
-    place: ENDING,
+    target: ENDING,
     engine: {},
     signs: { status: /namespace faults-ending is being deleted/ },
     async make(scene) {

@@ -25,7 +25,7 @@ async function restartsOf(scene: Scene): Promise<number> {
 export const ENGINE_FAULTS: readonly Fault[] = [
   {
     name: "image-not-pulled",
-    place: ENGINES,
+    target: ENGINES,
     engine: {},
     load: true,
     signs: {
@@ -40,7 +40,7 @@ export const ENGINE_FAULTS: readonly Fault[] = [
   },
   {
     name: "crash-loop",
-    place: ENGINES,
+    target: ENGINES,
     engine: {},
     load: true,
     signs: {
@@ -68,7 +68,7 @@ export const ENGINE_FAULTS: readonly Fault[] = [
   },
   {
     name: "crash-when-serving",
-    place: ENGINES,
+    target: ENGINES,
     engine: {},
     signs: {
       condition: /^Ready=False PodsNotReady: .*pod crash-when-serving-g1-0: .*container engine crashes .*exit code 1/m,
@@ -87,7 +87,7 @@ export const ENGINE_FAULTS: readonly Fault[] = [
   },
   {
     name: "never-ready",
-    place: ENGINES,
+    target: ENGINES,
     engine: {},
     load: true,
     signs: {
@@ -103,7 +103,7 @@ export const ENGINE_FAULTS: readonly Fault[] = [
   },
   {
     name: "no-room",
-    place: ENGINES,
+    target: ENGINES,
     engine: {},
     load: true,
     signs: {
@@ -118,7 +118,7 @@ export const ENGINE_FAULTS: readonly Fault[] = [
   },
   {
     name: "no-matching-node",
-    place: ENGINES,
+    target: ENGINES,
     engine: {},
     load: true,
     signs: {
@@ -136,7 +136,7 @@ export const ENGINE_FAULTS: readonly Fault[] = [
   },
   {
     name: "missing-instance",
-    place: ENGINES,
+    target: ENGINES,
     signs: {
       condition: /^Ready=False InstanceNotReady: .*"mian"/m,
       status: /no such instance[\s\S]*missing-instance.*\n.*waits: .*mian/,
@@ -167,7 +167,7 @@ const limitFault = (
   limit: { readonly type: typeof quotas; readonly spec: object; readonly says: string },
 ): Fault => ({
   name,
-  place: LIMITED,
+  target: LIMITED,
   engine: {},
   load: true,
   signs: {

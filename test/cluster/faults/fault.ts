@@ -5,14 +5,14 @@ import type { Connection } from "../../../dev/deploy/connection.ts";
 import type { E2eContext } from "../support/platform.ts";
 
 /** Where a fault is made: a namespace with an instance in it. */
-export interface Place {
+export interface FaultTarget {
   readonly namespace: string;
   readonly instance: string;
   /** Fields of the instance's spec. */
   readonly spec?: object;
   /** What must be there before the instance is created. */
   readonly prepare?: (where: { readonly cluster: Connection; readonly context: E2eContext }) => Promise<unknown>;
-  /** Faults of a place wait for one another, unless each has an engine of its own and touches nothing else. */
+  /** Faults of a target wait for one another, unless each has an engine of its own and touches nothing else. */
   readonly together?: true;
 }
 
@@ -55,7 +55,7 @@ export interface Made {
 
 export interface Fault {
   readonly name: string;
-  readonly place: Place;
+  readonly target: FaultTarget;
   /** Spec of an engine that serves before the fault is made. */
   readonly engine?: object;
   /** Whose conditions and events are looked at. Default: the engine. */

@@ -23,7 +23,7 @@ import type { Fault, Scene } from "./fault.ts";
 import { GATEWAY } from "./targets.ts";
 import { until } from "./wait.ts";
 
-const base = { place: GATEWAY, engine: {}, subject: "instance", load: true } as const;
+const base = { target: GATEWAY, engine: {}, subject: "instance", load: true } as const;
 
 const lost = (name: string, type: ResourceType): Fault => ({
   ...base,

@@ -31,7 +31,7 @@ const clusterRoles = defineResource<ClusterRole>({
   namespaced: false,
 });
 
-const base = { place: OPERATED, engine: {} } as const;
+const base = { target: OPERATED, engine: {} } as const;
 const MANAGER = { namespace: OPERATOR_NAMESPACE, name: OPERATOR_NAME };
 const WEBHOOK = { namespace: OPERATOR_NAMESPACE, name: `${OPERATOR_NAME}-webhook` };
 

@@ -2,11 +2,11 @@
 import { afterAll, inject, test } from "vitest";
 import { OPERATOR_FAULTS } from "./operator-faults.ts";
 import { recordTimes, takeTurn } from "./run-target.ts";
-import { removePlaces } from "./targets.ts";
+import { removeTargets } from "./targets.ts";
 
 afterAll(async () => {
   recordTimes("operator-faults");
-  await removePlaces(inject("e2e"));
+  await removeTargets(inject("e2e"));
 });
 
 test.each(OPERATOR_FAULTS)("$name", (fault) => takeTurn(fault));

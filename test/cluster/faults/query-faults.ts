@@ -28,7 +28,7 @@ const STOPPED =
 export const QUERY_FAULTS: readonly Fault[] = [
   {
     name: "unknown-engine",
-    place: ENGINES,
+    target: ENGINES,
     engine: {},
     signs: { refusal: UNKNOWN },
     make: async (scene) => ({
@@ -40,7 +40,7 @@ export const QUERY_FAULTS: readonly Fault[] = [
   },
   {
     name: "stopped-without-auto-stop",
-    place: ENGINES,
+    target: ENGINES,
     engine: {},
     signs: { refusal: STOPPED },
     async make(scene) {

@@ -20,19 +20,19 @@ const nothingToHeal = async (): Promise<void> => undefined;
 export const REFUSAL_FAULTS: readonly Fault[] = [
   {
     name: "unknown-field",
-    place: ENGINES,
+    target: ENGINES,
     signs: { refusal: /^400: .*unknown field "spec\.replicass"/ },
     make: async (scene) => ({ refusal: await create(scene, { replicass: 2 }), healed: nothingToHeal }),
   },
   {
     name: "missing-class",
-    place: ENGINES,
+    target: ENGINES,
     signs: { refusal: /^403: .*spec\.engineClassRef: Not found: "smal"/ },
     make: async (scene) => ({ refusal: await create(scene, { engineClassRef: "smal" }), healed: nothingToHeal }),
   },
   {
     name: "class-in-use-deleted",
-    place: ENGINES,
+    target: ENGINES,
     engine: {},
     load: true,
     signs: {

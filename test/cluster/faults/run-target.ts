@@ -5,30 +5,30 @@ import { inject } from "vitest";
 import { FireboltEngine } from "../../../src/api/firebolt-engine/engine.ts";
 import { recordFigures } from "../support/figures.ts";
 import { FAULTS } from "./all-faults.ts";
-import type { Fault, Place } from "./fault.ts";
+import type { Fault, FaultTarget } from "./fault.ts";
 import { type Outcome, runFault } from "./run-fault.ts";
 import { removeInstance, setScene } from "./targets.ts";
 import { createGate } from "./wait.ts";
 
 /** Faults at the same time. More of them would keep two processors busy with starting pods, and nothing would be seen in time. */
 const gate = createGate(4);
-const turns = new Map<Place, Promise<unknown>>();
+const turns = new Map<FaultTarget, Promise<unknown>>();
 /** Those that are not over yet. */
 const left = new Set(FAULTS);
 const times = new Map<string, Outcome>();
 
 /** Runs beside the faults of other places, and after those of its own that came before it. */
 export async function takeTurn(fault: Fault): Promise<void> {
-  const before = turns.get(fault.place);
+  const before = turns.get(fault.target);
   // Others wait behind those that had to wait for their turn: the longest row decides when all of them are done.
-  const run = () => gate(() => runInScene(fault), before !== undefined && fault.place.together !== true);
-  if (before === undefined || fault.place.together === true) return begin(fault, run());
+  const run = () => gate(() => runInScene(fault), before !== undefined && fault.target.together !== true);
+  if (before === undefined || fault.target.together === true) return begin(fault, run());
   // The next one gets its turn whatever becomes of this one.
   return begin(fault, before.then(run, run));
 }
 
-function begin({ place }: Fault, running: Promise<void>): Promise<void> {
-  turns.set(place, running);
+function begin({ target }: Fault, running: Promise<void>): Promise<void> {
+  turns.set(target, running);
   return running;
 }
 
@@ -42,9 +42,9 @@ async function runInScene(fault: Fault): Promise<void> {
     throw error;
   } finally {
     left.delete(fault);
-    const isLast = ![...left].some(({ place }) => place === fault.place);
+    const isLast = ![...left].some(({ target }) => target === fault.target);
     // Its pods have no more to do, and the node has other faults to run.
-    if (isLast) await removeInstance(inject("e2e"), fault.place);
+    if (isLast) await removeInstance(inject("e2e"), fault.target);
   }
 }
 

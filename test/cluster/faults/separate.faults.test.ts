@@ -3,11 +3,11 @@
 import { afterAll, describe, inject, test } from "vitest";
 import { SEPARATE_FAULTS } from "./all-faults.ts";
 import { recordTimes, takeTurn } from "./run-target.ts";
-import { removePlaces } from "./targets.ts";
+import { removeTargets } from "./targets.ts";
 
 afterAll(async () => {
   recordTimes("faults");
-  await removePlaces(inject("e2e"));
+  await removeTargets(inject("e2e"));
 });
 
 describe.concurrent("faults", () => {

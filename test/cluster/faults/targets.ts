@@ -10,42 +10,42 @@ import { FireboltInstance } from "../../../src/api/firebolt-instance/instance.ts
 import type { E2eContext } from "../support/platform.ts";
 import { CLASS, engineManifest, instanceManifest, platformManifests } from "../support/platform.ts";
 import { expectInstanceReady, expectSettled } from "./expect.ts";
-import type { Fault, Place, Scene } from "./fault.ts";
+import type { Fault, FaultTarget, Scene } from "./fault.ts";
 import { prepareSmallVolume, SMALL_VOLUME_SPEC } from "./small-volume.ts";
 import { until } from "./wait.ts";
 
 const ONE_GATEWAY = { gateway: { replicas: 1 } };
 
-export const ENGINES: Place = { namespace: "faults", instance: "shared", together: true };
-export const GATEWAY: Place = { namespace: "faults", instance: "doors" };
-export const DATABASE: Place = { namespace: "faults", instance: "books", spec: ONE_GATEWAY };
-export const CLAIM: Place = { namespace: "faults", instance: "lost", spec: ONE_GATEWAY };
-export const DELETED: Place = { namespace: "faults", instance: "held", spec: ONE_GATEWAY };
-export const FULL: Place = {
+export const ENGINES: FaultTarget = { namespace: "faults", instance: "shared", together: true };
+export const GATEWAY: FaultTarget = { namespace: "faults", instance: "doors" };
+export const DATABASE: FaultTarget = { namespace: "faults", instance: "books", spec: ONE_GATEWAY };
+export const CLAIM: FaultTarget = { namespace: "faults", instance: "lost", spec: ONE_GATEWAY };
+export const DELETED: FaultTarget = { namespace: "faults", instance: "held", spec: ONE_GATEWAY };
+export const FULL: FaultTarget = {
   namespace: "faults",
   instance: "full",
   spec: { ...ONE_GATEWAY, ...SMALL_VOLUME_SPEC },
   prepare: prepareSmallVolume,
 };
-export const LIMITED: Place = { namespace: "faults-limited", instance: "main", spec: ONE_GATEWAY };
-export const ENDING: Place = { namespace: "faults-ending", instance: "main", spec: ONE_GATEWAY };
-export const OPERATED: Place = { namespace: "faults-operated", instance: "main", spec: ONE_GATEWAY };
+export const LIMITED: FaultTarget = { namespace: "faults-limited", instance: "main", spec: ONE_GATEWAY };
+export const ENDING: FaultTarget = { namespace: "faults-ending", instance: "main", spec: ONE_GATEWAY };
+export const OPERATED: FaultTarget = { namespace: "faults-operated", instance: "main", spec: ONE_GATEWAY };
 
 const READY_MS = 240_000;
 
-const prepared = new Map<Place, Promise<void>>();
+const prepared = new Map<FaultTarget, Promise<void>>();
 
-/** Once per place: namespace, class and instance, ready. */
-function preparePlace(context: E2eContext, place: Place): Promise<void> {
-  const known = prepared.get(place);
+/** Once per target: namespace, class and instance, ready. */
+function prepareTarget(context: E2eContext, target: FaultTarget): Promise<void> {
+  const known = prepared.get(target);
   if (known !== undefined) return known;
-  const preparing = createPlace(context, place);
-  prepared.set(place, preparing);
+  const preparing = createTarget(context, target);
+  prepared.set(target, preparing);
   return preparing;
 }
 
 /** Whoever comes next need not share the node with them. Does not wait for the end of their pods. */
-export async function removePlaces({ kubeconfig }: E2eContext): Promise<void> {
+export async function removeTargets({ kubeconfig }: E2eContext): Promise<void> {
   using cluster = await connect({ kubeconfig });
   const { client, call } = cluster;
   for (const name of new Set([...prepared.keys()].map(({ namespace }) => namespace))) {
@@ -56,7 +56,7 @@ export async function removePlaces({ kubeconfig }: E2eContext): Promise<void> {
 }
 
 /** Once nothing uses it any more: with what engines are left of it. */
-export async function removeInstance({ kubeconfig }: E2eContext, { namespace, instance }: Place): Promise<void> {
+export async function removeInstance({ kubeconfig }: E2eContext, { namespace, instance }: FaultTarget): Promise<void> {
   using cluster = await connect({ kubeconfig, namespace });
   const { client, call } = cluster;
   const key = { namespace, name: instance };
@@ -67,8 +67,8 @@ export async function removeInstance({ kubeconfig }: E2eContext, { namespace, in
   await client.delete(FireboltInstance, key, call);
 }
 
-async function createPlace(context: E2eContext, place: Place): Promise<void> {
-  const { namespace, instance, spec = {}, prepare } = place;
+async function createTarget(context: E2eContext, target: FaultTarget): Promise<void> {
+  const { namespace, instance, spec = {}, prepare } = target;
   using cluster = await connect({ kubeconfig: context.kubeconfig, namespace });
   await applyNamespace(cluster, namespace);
   await prepare?.({ cluster, context });
@@ -80,11 +80,11 @@ async function createPlace(context: E2eContext, place: Place): Promise<void> {
   await until(`instance ${instance} of ${namespace}`, ready, READY_MS);
 }
 
-/** The fault's place, with its own engine serving. */
-export async function setScene(context: E2eContext, { name, place, engine }: Fault): Promise<Scene & Disposable> {
-  await preparePlace(context, place);
+/** The fault's target, with its own engine serving. */
+export async function setScene(context: E2eContext, { name, target, engine }: Fault): Promise<Scene & Disposable> {
+  await prepareTarget(context, target);
   const { kubeconfig } = context;
-  const { namespace, instance } = place;
+  const { namespace, instance } = target;
   const cluster: Connection = await connect({ kubeconfig, namespace });
   const api = openApiFromKubeconfig(kubeconfig);
   const scene: Scene = { context, cluster, api, namespace, instance, engine: name };

@@ -17,7 +17,7 @@ declare module "vitest" {
   }
 }
 
-export interface World extends Disposable {
+export interface ClusterHarness extends Disposable {
   readonly context: E2eContext;
   readonly cluster: Connection;
   /** Plain requests with the administrator's certificate. */
@@ -26,7 +26,7 @@ export interface World extends Disposable {
   readonly gateway: string;
 }
 
-export async function openWorld(): Promise<World> {
+export async function openClusterHarness(): Promise<ClusterHarness> {
   const context = inject("e2e");
   const cluster = await connect({ kubeconfig: context.kubeconfig, namespace: NAMESPACE });
   const api = openApiFromKubeconfig(context.kubeconfig);
@@ -44,7 +44,10 @@ export async function openWorld(): Promise<World> {
 }
 
 /** Pods of the namespace that match, by name. */
-export async function podsOf({ cluster: { client, call } }: World, labelSelector: string): Promise<readonly V1Pod[]> {
+export async function podsOf(
+  { cluster: { client, call } }: ClusterHarness,
+  labelSelector: string,
+): Promise<readonly V1Pod[]> {
   const { items } = await client.listAll(pods, { ...call, namespace: NAMESPACE, labelSelector });
   return items.toSorted((one, other) => ((one.metadata?.name ?? "") < (other.metadata?.name ?? "") ? -1 : 1));
 }
@@ -59,14 +62,14 @@ export async function gatewayOf(
 }
 
 /** Makes an engine and waits until it serves. */
-export async function createEngine(world: World, name: string, spec: object): Promise<FireboltEngine> {
-  await applyManifests(world.cluster, [engineManifest(name, spec)]);
-  return settled(world, name);
+export async function createEngine(harness: ClusterHarness, name: string, spec: object): Promise<FireboltEngine> {
+  await applyManifests(harness.cluster, [engineManifest(name, spec)]);
+  return settled(harness, name);
 }
 
 /** A merge patch, made as soon as admission lets it through. */
 export async function edit<T extends KubeObject>(
-  { cluster: { client, call } }: World,
+  { cluster: { client, call } }: ClusterHarness,
   type: ResourceType<T>,
   { name, ...body }: { readonly name: string; readonly [part: string]: unknown },
 ): Promise<T> {
@@ -76,8 +79,8 @@ export async function edit<T extends KubeObject>(
   });
 }
 
-export const editEngine = (world: World, name: string, spec: object): Promise<FireboltEngine> =>
-  edit(world, FireboltEngine, { name, spec });
+export const editEngine = (harness: ClusterHarness, name: string, spec: object): Promise<FireboltEngine> =>
+  edit(harness, FireboltEngine, { name, spec });
 
 export interface SettledOptions {
   /** At least this generation serves. */
@@ -87,7 +90,7 @@ export interface SettledOptions {
 
 /** Waits until the engine is Ready on its newest spec, all of its generation's pods serving and nothing of a rollout left. */
 export function settled(
-  { cluster: { client, call } }: World,
+  { cluster: { client, call } }: ClusterHarness,
   name: string,
   { generation = 0, timeoutMs = 240_000 }: SettledOptions = {},
 ): Promise<FireboltEngine> {

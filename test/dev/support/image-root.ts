@@ -19,10 +19,10 @@ export interface ImageRoot extends Disposable {
   /** Copies a file into the image's /tmp, readable for all; answers its path inside. */
   place(file: string, name: string): string;
   /** Starts the entry point, or another program of the image, with these arguments. */
-  run(args: readonly string[], instead?: readonly string[], surroundings?: Surroundings): ChildProcess;
+  run(args: readonly string[], instead?: readonly string[], context?: RunContext): ChildProcess;
 }
 
-export interface Surroundings {
+export interface RunContext {
   /** Folders of this machine by their places in the image, mounted so that they can be written. */
   readonly volumes?: Readonly<Record<string, string>>;
   /** On top of the image's own. */
@@ -66,8 +66,8 @@ export function openImageRoot(archive: string): ImageRoot {
       chmodSync(path, 0o644);
       return `/tmp/${name}`;
     },
-    run: (args, instead, surroundings) =>
-      runInside({ folder, config, command: [...(instead ?? entrypointOf(config)), ...args], surroundings }),
+    run: (args, instead, context) =>
+      runInside({ folder, config, command: [...(instead ?? entrypointOf(config)), ...args], context }),
     [Symbol.dispose]: () => rmSync(work, { recursive: true, force: true }),
   };
 }
@@ -78,19 +78,19 @@ interface Run {
   readonly folder: string;
   readonly config: unknown;
   readonly command: readonly string[];
-  readonly surroundings: Surroundings | undefined;
+  readonly context: RunContext | undefined;
 }
 
 /** In a mount namespace of its own, so that nothing stays mounted. Without root there is no other user to become. */
-function runInside({ folder, config, command, surroundings = {} }: Run): ChildProcess {
+function runInside({ folder, config, command, context = {} }: Run): ChildProcess {
   const environment = valueAt(config, ["config", "Env"]);
   if (!Array.isArray(environment)) throw new Error("the image has no environment");
   const variables: Record<string, string> = {
     ...Object.fromEntries(environment.map(String).map(splitVariable)),
-    ...surroundings.environment,
+    ...context.environment,
   };
   const user = isRoot ? `--userspec=${String(valueAt(config, ["config", "User"]))}` : "--userspec=0:0";
-  const volumes = Object.entries(surroundings.volumes ?? {});
+  const volumes = Object.entries(context.volumes ?? {});
   for (const [place] of volumes) mkdirSync(join(folder, place), { recursive: true });
   const script = [
     'mount --bind "$1" "$1"',

@@ -28,10 +28,10 @@ export interface LaunchOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface PlaygroundLab extends AsyncDisposable {
+export interface PlaygroundHarness extends AsyncDisposable {
   /** `npm start`, `npm run stop`. */
   npm(args: readonly string[], how?: LaunchOptions): PlaygroundRun;
-  /** A file that goes away with the lab; answers its path. */
+  /** A file that goes away with the harness; answers its path. */
   write(name: string, text: string): string;
   /** What the state file says, if there is one. */
   state(): { readonly pid: number; readonly folder: string } | undefined;
@@ -43,7 +43,7 @@ export interface PlaygroundLab extends AsyncDisposable {
   untilNothingIsLeft(): Promise<void>;
 }
 
-export function openPlaygroundLab(): PlaygroundLab {
+export function openPlaygroundHarness(): PlaygroundHarness {
   // Short: the paths of sockets below it have a limit.
   const home = mkdtempSync("/tmp/pg-");
   const temporary = join(home, "t");
@@ -94,7 +94,7 @@ export function openPlaygroundLab(): PlaygroundLab {
     async [Symbol.asyncDispose]() {
       clearInterval(watch);
       for (const { child } of runs) child.kill("SIGKILL");
-      // Only what a failed test has left: each names the folder of this lab.
+      // Only what a failed test has left: each names the folder of this harness.
       for (const pid of pidsOf(home)) process.kill(pid, "SIGKILL");
       await Promise.all(runs.map(({ exit }) => exit));
       rmSync(home, { recursive: true, force: true });

@@ -8,12 +8,12 @@ import { buildProgram } from "../../harness/programs/operator-process.ts";
 import { PLUGIN } from "../../harness/programs/plugin-process.ts";
 import { ROOT } from "./pages.ts";
 
-export interface DocDesk extends Disposable {
+export interface DocHarness extends Disposable {
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-export async function setDesk(kubeconfig: string): Promise<DocDesk> {
+export async function openDocHarness(kubeconfig: string): Promise<DocHarness> {
   const [programs] = await Promise.all([resolveAssets(["kubectl", "helm"]), buildProgram()]);
   const home = mkdtempSync(join(tmpdir(), "docs-"));
   const [folder, bin] = [join(home, "work"), join(home, "bin")];

@@ -12,7 +12,7 @@ const COMMAND_MS = 300_000;
 const UNTIL_MS = 180_000;
 const AGAIN_MS = 500;
 
-export interface DocPlace {
+export interface DocContext {
   readonly shell: DocShell;
   /** Where files of the page are written. */
   readonly folder: string;
@@ -21,7 +21,7 @@ export interface DocPlace {
 }
 
 /** Throws at the first step that does not do what the page says, with its line. */
-export async function runStep(step: DocStep, { shell, folder, againMs = AGAIN_MS }: DocPlace): Promise<void> {
+export async function runStep(step: DocStep, { shell, folder, againMs = AGAIN_MS }: DocContext): Promise<void> {
   switch (step.type) {
     case "file":
       writeFileSync(join(folder, step.name), step.content);

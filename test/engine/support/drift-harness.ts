@@ -10,7 +10,7 @@ import { type Layers, render } from "./rendered-fixtures.ts";
 
 const GROUP = "/apis/compute.firebolt.io/v1alpha1";
 
-export interface DriftWorld extends Disposable {
+export interface DriftHarness extends Disposable {
   /** Stores both manifests, reads them back and renders what was stored. */
   renderThroughCrds(layers: Required<Pick<Layers, "engine" | "engineClass">>): Promise<RenderedGeneration>;
   /** What the server would store: defaulted, converted and validated, but not kept. */
@@ -21,7 +21,7 @@ export interface DriftWorld extends Disposable {
   edit(name: string, patch: object): Promise<V1StatefulSet>;
 }
 
-export function openDriftWorld(namespace: string): DriftWorld {
+export function openDriftHarness(namespace: string): DriftHarness {
   const api = openApiFromKubeconfig(inject("adminKubeconfig"));
   const sets = `/apis/apps/v1/namespaces/${namespace}/statefulsets`;
   return {

@@ -36,11 +36,11 @@ export const METADATA_ENDPOINT = "main-metadata.example.svc.cluster.local:7000";
 const PATIENCE_MS = 90_000;
 const INSTANCE_ID = "01JD0000000000000000000000";
 
-export interface EngineLab extends AsyncDisposable {
+export interface EngineHarness extends AsyncDisposable {
   readonly namespace: string;
   readonly client: KubeClient;
   readonly history: EngineHistory;
-  /** Ends with the lab, unless stopped before. */
+  /** Ends with the harness, unless stopped before. */
   operator(options?: Partial<InProcessOptions>): Promise<EngineOperator>;
   createInstance(endpoint?: string): Promise<void>;
   setEndpoint(endpoint: string): Promise<void>;
@@ -74,7 +74,7 @@ export interface EngineLab extends AsyncDisposable {
   broken(edits?: OutsideEdits): readonly string[];
 }
 
-export async function openEngineLab(cluster: EngineControlPlane, prefix: string): Promise<EngineLab> {
+export async function openEngineHarness(cluster: EngineControlPlane, prefix: string): Promise<EngineHarness> {
   const { client, kubeconfig, metrics, nodes } = cluster;
   const namespace = await createNamespace(prefix, kubeconfig);
   const history = await watchEngineHistory(client, namespace);
@@ -94,7 +94,7 @@ export async function openEngineLab(cluster: EngineControlPlane, prefix: string)
     const patch = { type: "merge", body: { status: { metadataEndpoint } } } as const;
     await client.patch(FireboltInstance, key("main"), patch, { subresource: "status" });
   };
-  const lab: EngineLab = {
+  const harness: EngineHarness = {
     namespace,
     client,
     history,
@@ -155,8 +155,8 @@ export async function openEngineLab(cluster: EngineControlPlane, prefix: string)
           const left = leftovers(history, name, generation);
           if (left.length > 0) throw new Error(`still there: ${left.join(", ")}`);
           // Kinds are watched one by one: what the status tells may not have been shown yet.
-          const addresses = lab.pods(name, generation).flatMap(({ status }) => status?.podIP ?? []);
-          const [target, count] = [lab.target(name), addresses.length];
+          const addresses = harness.pods(name, generation).flatMap(({ status }) => status?.podIP ?? []);
+          const [target, count] = [harness.target(name), addresses.length];
           if (target !== generation || count !== found.spec?.replicas)
             throw new Error(`the Service selects ${target}, and there are ${count} pods with an address`);
           return found;
@@ -181,7 +181,7 @@ export async function openEngineLab(cluster: EngineControlPlane, prefix: string)
     },
     hold: { [`example.com/${namespace}`]: "yes" },
     async release() {
-      const body = { metadata: { labels: lab.hold } };
+      const body = { metadata: { labels: harness.hold } };
       for (const name of nodes) await client.patch(Node, { name }, { type: "merge", body });
     },
     async setPodReady(pod, ready) {
@@ -195,7 +195,7 @@ export async function openEngineLab(cluster: EngineControlPlane, prefix: string)
       await history[Symbol.asyncDispose]();
     },
   };
-  return lab;
+  return harness;
 }
 
 export const readyOf = (engine: FireboltEngine) => engine.status?.conditions?.find(({ type }) => type === "Ready");

@@ -6,13 +6,13 @@ import type { EngineSpec } from "../../../src/api/firebolt-engine/engine.ts";
 import { OPERATOR_DEFAULTS } from "../../../src/api/operator-defaults.ts";
 import { noEngineMetrics } from "../../../src/engine/metrics-hooks.ts";
 import { runEnginePass } from "../../../src/engine/pass/pass.ts";
-import { MemoryEngineWorld } from "./fake-engine-world.ts";
+import { FakeEngineWorld } from "./fake-engine-world.ts";
 import { engine, instance, NOW_MS } from "./fixtures.ts";
 
 const PASSES_AT_MOST = 30;
 const AT_REST_MS = 30_000;
 
-export class EngineCluster extends MemoryEngineWorld {
+export class FakeEngineCluster extends FakeEngineWorld {
   nowMs = NOW_MS;
   /** Reasons of the events recorded so far. */
   readonly events: string[] = [];
@@ -69,15 +69,15 @@ export class EngineCluster extends MemoryEngineWorld {
 }
 
 /** A new engine with a usable instance; no pass has run. */
-export function cluster(spec: Partial<EngineSpec> = {}): EngineCluster {
-  const world = new EngineCluster();
+export function cluster(spec: Partial<EngineSpec> = {}): FakeEngineCluster {
+  const world = new FakeEngineCluster();
   world.put("FireboltInstance", instance());
   world.put("FireboltEngine", engine({ metadata: { finalizers: [] }, spec }));
   return world;
 }
 
 /** The same at rest on generation 0, with nothing asked since. */
-export async function stable(spec: Partial<EngineSpec> = {}): Promise<EngineCluster> {
+export async function stable(spec: Partial<EngineSpec> = {}): Promise<FakeEngineCluster> {
   const world = cluster(spec);
   await world.run();
   world.taken();

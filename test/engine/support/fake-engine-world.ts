@@ -29,7 +29,7 @@ type Kind = keyof Stored;
 
 const IDLE = `${GAUGE.running} 0\n${GAUGE.suspended} 0\n`;
 
-export class MemoryEngineWorld implements EngineWorld {
+export class FakeEngineWorld implements EngineWorld {
   readonly signal = new AbortController().signal;
   /** Every request that a real world would have sent, in order: `verb Kind name`. */
   readonly requests: string[] = [];

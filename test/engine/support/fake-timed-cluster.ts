@@ -7,7 +7,7 @@ import { OPERATOR_DEFAULTS } from "../../../src/api/operator-defaults.ts";
 import type { EngineWorld } from "../../../src/engine/cluster/world.ts";
 import { noEngineMetrics } from "../../../src/engine/metrics-hooks.ts";
 import { runEnginePass } from "../../../src/engine/pass/pass.ts";
-import { EngineCluster } from "./fake-cluster.ts";
+import { FakeEngineCluster } from "./fake-cluster.ts";
 import { engine, instance } from "./fixtures.ts";
 
 const GAUGE = ENGINE_CONTRACT.gauges;
@@ -25,7 +25,7 @@ export const pageOf = (queries: number): string => `${GAUGE.running} ${queries}\
 /** As times are stored. */
 export const text = (ms: number): string => new Date(ms).toISOString().replace(".000Z", "Z");
 
-export class TimedCluster extends EngineCluster {
+export class FakeTimedCluster extends FakeEngineCluster {
   drainSettleMs = 0;
   readonly scaled: string[] = [];
   note: (reason: string, note: string) => void = () => undefined;
@@ -83,8 +83,8 @@ export class TimedCluster extends EngineCluster {
 }
 
 /** An engine under the policy that has come to rest. */
-export async function resting(autoStop: Partial<AutoStop> | undefined = {}, replicas = 2): Promise<TimedCluster> {
-  const world = new TimedCluster();
+export async function resting(autoStop: Partial<AutoStop> | undefined = {}, replicas = 2): Promise<FakeTimedCluster> {
+  const world = new FakeTimedCluster();
   world.put("FireboltInstance", instance());
   const spec = { replicas, ...(autoStop === undefined ? {} : { autoStop: { ...POLICY, ...autoStop } }) };
   world.put("FireboltEngine", engine({ metadata: { finalizers: [] }, spec }));
@@ -95,8 +95,8 @@ export async function resting(autoStop: Partial<AutoStop> | undefined = {}, repl
 }
 
 /** An engine without a policy that has come to rest. */
-export async function timed(): Promise<TimedCluster> {
-  const world = new TimedCluster();
+export async function timed(): Promise<FakeTimedCluster> {
+  const world = new FakeTimedCluster();
   world.put("FireboltInstance", instance());
   world.put("FireboltEngine", engine({ metadata: { finalizers: [] } }));
   await world.run();

@@ -6,7 +6,7 @@ import type { RequestInfo } from "@firebolt-operator/kube/client";
 import { FireboltEngine } from "../../../src/api/firebolt-engine/engine.ts";
 import { eventually } from "../../harness/control-plane/requests.ts";
 import type { EngineOperator } from "../../harness/operator/engine-operator-in-process.ts";
-import { type EngineLab, image } from "./engine-harness.ts";
+import { type EngineHarness, image } from "./engine-harness.ts";
 
 /** The most requests per engine. */
 export const REQUEST_BUDGET = { create: 10, roll: 17, idle: 0, stop: 17, delete: 6 } as const;
@@ -50,10 +50,10 @@ export interface CountOptions {
   readonly progress?: (line: string) => void;
 }
 
-/** The lab has an instance and no operator yet. Engines of one replica, drain check on and answered. */
-export async function countEngineRequests(lab: EngineLab, options: CountOptions): Promise<RequestCounts> {
+/** The harness has an instance and no operator yet. Engines of one replica, drain check on and answered. */
+export async function countEngineRequests(harness: EngineHarness, options: CountOptions): Promise<RequestCounts> {
   const { engines, idleMs, progress = () => undefined } = options;
-  const operator = await lab.operator();
+  const operator = await harness.operator();
   const names = Array.from({ length: engines }, (_, index) => `e${index}`);
   const phase = async (
     start: (name: string) => Promise<unknown>,
@@ -67,20 +67,23 @@ export async function countEngineRequests(lab: EngineLab, options: CountOptions)
     await quiet(operator);
     return { wallMs, asked: operator.requests.slice(before) };
   };
-  const settled = (generation: number) => (name: string) => lab.settled(name, generation, 120_000);
-  const created = await phase((name) => lab.createEngine(name, { replicas: 1 }), settled(0));
+  const settled = (generation: number) => (name: string) => harness.settled(name, generation, 120_000);
+  const created = await phase((name) => harness.createEngine(name, { replicas: 1 }), settled(0));
   progress(`${engines} engines Ready after ${created.wallMs} ms, ${created.asked.length} requests`);
-  const rolled = await phase((name) => lab.edit(name, image("two")), settled(1));
+  const rolled = await phase((name) => harness.edit(name, image("two")), settled(1));
   progress(`all rolled after ${rolled.wallMs} ms, ${rolled.asked.length} requests`);
   const before = operator.requests.length;
   await sleep(idleMs);
   const idle = operator.requests.slice(before);
   progress(`${idleMs / 1_000} s at rest: ${idle.length} requests`);
-  const stopped = await phase((name) => lab.edit(name, { replicas: 0 }), settled(2));
+  const stopped = await phase((name) => harness.edit(name, { replicas: 0 }), settled(2));
   progress(`all stopped after ${stopped.wallMs} ms, ${stopped.asked.length} requests`);
   const gone = (name: string) =>
-    eventually(() => lab.history.latest("FireboltEngine", name) === undefined, { timeoutMs: 120_000 });
-  const deleted = await phase((name) => lab.client.delete(FireboltEngine, { namespace: lab.namespace, name }), gone);
+    eventually(() => harness.history.latest("FireboltEngine", name) === undefined, { timeoutMs: 120_000 });
+  const deleted = await phase(
+    (name) => harness.client.delete(FireboltEngine, { namespace: harness.namespace, name }),
+    gone,
+  );
   const perEngine = ({ asked, wallMs }: Phase): number => {
     const looks = asked.filter(({ verb, resource }) => LOOKS.has(`${verb} ${resource}`)).length / engines;
     if (looks > 1 + wallMs / LOOK_EVERY_MS) throw new Error(`${looks} looks per engine within ${wallMs} ms`);

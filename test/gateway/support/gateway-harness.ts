@@ -34,7 +34,7 @@ export interface Gateway {
   readonly metricsPort: number;
 }
 
-export interface GatewayWorld extends Gateway {
+export interface GatewayHarness extends Gateway {
   readonly workspace: Workspace;
   readonly dns: DnsServer;
   readonly client: GatewayClient;
@@ -51,14 +51,17 @@ export interface GatewayWorld extends Gateway {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export interface GatewayWorldOptions {
+export interface GatewayHarnessOptions {
   /** Changes the rendered configuration, to bring about in a second what takes minutes. */
   readonly adjust?: (config: GatewayConfig) => void;
   /** The memory limit that the container would have. */
   readonly memoryLimitBytes?: number;
 }
 
-export async function openGatewayWorld({ adjust, memoryLimitBytes }: GatewayWorldOptions = {}): Promise<GatewayWorld> {
+export async function openGatewayHarness({
+  adjust,
+  memoryLimitBytes,
+}: GatewayHarnessOptions = {}): Promise<GatewayHarness> {
   const workspace = openWorkspace("gateway-");
   // Not 127.0.0.x: everyday servers live there, and several runs may share a machine.
   const network = `127.${randomInt(16, 250)}.${randomInt(0, 250)}`;

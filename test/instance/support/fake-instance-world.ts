@@ -42,7 +42,7 @@ export class Crash extends Error {
   override readonly name = "Crash";
 }
 
-export class MemoryInstanceWorld implements InstanceWorld {
+export class FakeInstanceWorld implements InstanceWorld {
   readonly #stopping = new AbortController();
   /** Every request that a real world would have sent, in order: `verb Kind name`. */
   readonly requests: string[] = [];

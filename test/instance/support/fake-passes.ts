@@ -9,12 +9,12 @@ import type { InstancePassRecord } from "../../../src/instance/metrics-hooks.ts"
 import { InstanceMemories } from "../../../src/instance/model/memory.ts";
 import { runInstancePass } from "../../../src/instance/pass/pass.ts";
 import type { RenderSettings } from "../../../src/instance/render/instance-objects.ts";
-import { Crash, MemoryInstanceWorld } from "./fake-instance-world.ts";
+import { Crash, FakeInstanceWorld } from "./fake-instance-world.ts";
 
 export const KEY = { namespace: "ns", name: "lakeside" };
 
 export class InstanceRun {
-  readonly world = new MemoryInstanceWorld();
+  readonly world = new FakeInstanceWorld();
   readonly events: EventNote[] = [];
   readonly passes: InstancePassRecord[] = [];
   nowMs = Date.UTC(2026, 0, 1);

@@ -35,11 +35,11 @@ export interface InstanceCluster extends AsyncDisposable {
   /** Path of a kubeconfig with a token of this service account, which is made if it does not exist. */
   serviceAccountKubeconfig(namespace: string, name: string): Promise<string>;
   /** A namespace of its own; with `restricted`, Pod Security refuses every pod that is not hardened. */
-  namespace(security?: "restricted"): Promise<Room>;
+  namespace(security?: "restricted"): Promise<TestNamespace>;
 }
 
 /** What a person does in one namespace. */
-export interface Room {
+export interface TestNamespace {
   readonly name: string;
   get(kind: Kind, name: string): Promise<unknown>;
   find(kind: Kind, name: string): Promise<unknown>;
@@ -72,7 +72,7 @@ export async function startInstanceCluster(): Promise<InstanceCluster> {
       const labels = security === undefined ? {} : { "pod-security.kubernetes.io/enforce": security };
       const body = { apiVersion: "v1", kind: "Namespace", metadata: { name, labels } };
       await api.expect({ method: "POST", path: "/api/v1/namespaces", body });
-      return openRoom(api, name);
+      return openNamespace(api, name);
     },
     async [Symbol.asyncDispose]() {
       api.close();
@@ -81,12 +81,12 @@ export async function startInstanceCluster(): Promise<InstanceCluster> {
   };
 }
 
-function openRoom(api: Api, namespace: string): Room {
+function openNamespace(api: Api, namespace: string): TestNamespace {
   const path = (kind: Kind, name?: string) => {
     const [root, plural] = COLLECTIONS[kind];
     return `${root}/namespaces/${namespace}/${plural}${name === undefined ? "" : `/${name}`}`;
   };
-  const room: Room = {
+  const ns: TestNamespace = {
     name: namespace,
     get: async (kind, name) => (await api.expect({ path: path(kind, name) })).body,
     async find(kind, name) {
@@ -107,10 +107,10 @@ function openRoom(api: Api, namespace: string): Room {
       await api.expect({ method: "DELETE", path: path(kind, name) }, [404]);
     },
     async createInstance(spec = {}) {
-      await room.create("FireboltInstance", instance({ name: "lakeside", namespace, ...spec }));
+      await ns.create("FireboltInstance", instance({ name: "lakeside", namespace, ...spec }));
     },
     // The API server answers with what was asked for, in the shape of the CRD.
-    instance: async () => (await room.get("FireboltInstance", "lakeside")) as FireboltInstance,
+    instance: async () => (await ns.get("FireboltInstance", "lakeside")) as FireboltInstance,
     async setReady(component, ready) {
       const selector = encodeURIComponent(`firebolt.io/component=${component}`);
       const deployment = `lakeside-${component}`;
@@ -119,7 +119,7 @@ function openRoom(api: Api, namespace: string): Room {
         async () => {
           const { body } = await api.expect({ path: `${path("Pod")}?labelSelector=${selector}` });
           const found = listAt(body, ["items"]);
-          const wanted = valueAt(await room.get("Deployment", deployment), ["spec", "replicas"]);
+          const wanted = valueAt(await ns.get("Deployment", deployment), ["spec", "replicas"]);
           const isUp = (pod: unknown): boolean =>
             valueAt(pod, ["status", "podIP"]) !== undefined && (ready || isReady(pod));
           return found.length === wanted && found.every(isUp) && found;
@@ -130,11 +130,11 @@ function openRoom(api: Api, namespace: string): Room {
         const conditions = [
           { type: "Ready", status: ready ? "True" : "False", lastTransitionTime: new Date().toISOString() },
         ];
-        await room.patch("Pod", String(valueAt(pod, ["metadata", "name"])), { status: { conditions } }, "status");
+        await ns.patch("Pod", String(valueAt(pod, ["metadata", "name"])), { status: { conditions } }, "status");
       }
     },
   };
-  return room;
+  return ns;
 }
 
 function listAt(object: unknown, at: readonly string[]): readonly unknown[] {

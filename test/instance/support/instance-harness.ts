@@ -4,16 +4,16 @@ import type { FireboltInstance } from "../../../src/api/firebolt-instance/instan
 import { eventually } from "../../harness/control-plane/requests.ts";
 import { type InstanceOperator, startInstanceOperator } from "../../harness/operator/instance-operator.ts";
 import { fastClock } from "./fast-clock.ts";
-import { type InstanceCluster, type Room, startInstanceCluster } from "./instance-cluster.ts";
+import { type InstanceCluster, startInstanceCluster, type TestNamespace } from "./instance-cluster.ts";
 
 /** How much faster than real the operator's clock runs: its rechecks every 30 s come every second. */
 export const SPEED = 30;
 
-export interface InstanceLab extends AsyncDisposable {
+export interface InstanceHarness extends AsyncDisposable {
   readonly cluster: InstanceCluster;
   readonly operator: InstanceOperator;
   /** A namespace with an instance that is Ready. */
-  provisioned(spec?: Parameters<Room["createInstance"]>[0], security?: "restricted"): Promise<Room>;
+  provisioned(spec?: Parameters<TestNamespace["createInstance"]>[0], security?: "restricted"): Promise<TestNamespace>;
   /** Requests that the operator sends while `during` runs, as `verb resource`. */
   requestsDuring(during: () => Promise<void>): Promise<readonly string[]>;
   /** All instances have come to rest: their pods are up, and three passes over each of them ask for nothing. */
@@ -22,21 +22,21 @@ export interface InstanceLab extends AsyncDisposable {
   passes(count: number): Promise<void>;
 }
 
-export async function openInstanceLab(): Promise<InstanceLab> {
+export async function openInstanceHarness(): Promise<InstanceHarness> {
   await using stack = new AsyncDisposableStack();
   const cluster = stack.use(await startInstanceCluster());
   const operator = stack.use(
     await startInstanceOperator({ kubeconfig: cluster.adminKubeconfig, clock: fastClock(SPEED) }),
   );
   const owned = stack.move();
-  const lab: InstanceLab = {
+  const harness: InstanceHarness = {
     cluster,
     operator,
     async provisioned(spec, security) {
-      const room = await cluster.namespace(security);
-      await room.createInstance(spec);
-      await reaches(room, "Ready");
-      return room;
+      const ns = await cluster.namespace(security);
+      await ns.createInstance(spec);
+      await reaches(ns, "Ready");
+      return ns;
     },
     async requestsDuring(during) {
       const before = operator.requests.length;
@@ -50,7 +50,7 @@ export async function openInstanceLab(): Promise<InstanceLab> {
           const { items } = (await cluster.api.expect({ path: INSTANCES })).body as {
             readonly items: readonly unknown[];
           };
-          expect(await lab.requestsDuring(() => lab.passes(3 * items.length))).toEqual([]);
+          expect(await harness.requestsDuring(() => harness.passes(3 * items.length))).toEqual([]);
           await expectWorkloadsAtRest(cluster);
         },
         { timeoutMs: 200_000, describe: "instances at rest" },
@@ -61,7 +61,7 @@ export async function openInstanceLab(): Promise<InstanceLab> {
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-  return lab;
+  return harness;
 }
 
 const INSTANCES = "/apis/compute.firebolt.io/v1alpha1/fireboltinstances";
@@ -104,10 +104,10 @@ export function conditionOf({ status }: FireboltInstance, type: string): string 
   return found === undefined ? undefined : `${found.status}/${found.reason}`;
 }
 
-export function reaches(room: Room, phase: string): Promise<FireboltInstance> {
+export function reaches(ns: TestNamespace, phase: string): Promise<FireboltInstance> {
   return eventually(
     async () => {
-      const found = await room.instance();
+      const found = await ns.instance();
       expect(found.status?.phase).toBe(phase);
       return found;
     },

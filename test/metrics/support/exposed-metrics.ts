@@ -8,7 +8,7 @@ import { createAdmissionMetrics } from "../../../src/admission/server/admission-
 import { createCertificateMetrics, createDemandMetrics } from "../../../src/metrics/process-series.ts";
 import { renderDemandPage } from "../../../src/wake-agent/demand.ts";
 import { register, unregister } from "../../admission/support/webhook-harness.ts";
-import { openGatewayWorld } from "../../gateway/support/gateway-harness.ts";
+import { openGatewayHarness } from "../../gateway/support/gateway-harness.ts";
 import { createNamespace, eventually } from "../../harness/control-plane/requests.ts";
 import { engine } from "../../harness/fixtures/manifests.ts";
 import type { MetricsOperator } from "./operator-harness.ts";
@@ -55,12 +55,12 @@ export async function neverOnThatPage(): Promise<string> {
 }
 
 export async function envoyAndEnginePages(): Promise<string> {
-  await using world = await openGatewayWorld();
-  const standIn = await world.startEngine({ engine: "e" });
-  world.publish("e", [standIn]);
+  await using harness = await openGatewayHarness();
+  const standIn = await harness.startEngine({ engine: "e" });
+  harness.publish("e", [standIn]);
   const query = { method: "POST", body: "select 1", signal: AbortSignal.timeout(60_000) };
-  expect((await fetch(`http://127.0.0.1:${world.clientPort}/?engine=e`, query)).status).toBe(200);
-  const stats = `http://127.0.0.1:${world.metricsPort}/stats/prometheus`;
+  expect((await fetch(`http://127.0.0.1:${harness.clientPort}/?engine=e`, query)).status).toBe(200);
+  const stats = `http://127.0.0.1:${harness.metricsPort}/stats/prometheus`;
   const answered = /envoy_http_downstream_rq_time_count\{envoy_http_conn_manager_prefix="gateway"\} [1-9]/;
   // Envoy merges its histograms every five seconds.
   const envoy = await eventually(async () => {

@@ -15,7 +15,7 @@ import type { PluginResult } from "../../harness/programs/plugin-process.ts";
 import { type PluginKubelet, startPluginKubelet } from "./kubelet.ts";
 import { NAMESPACE, type PluginCluster, startPluginCluster } from "./plugin-cluster.ts";
 
-export interface PluginWorld extends AsyncDisposable {
+export interface PluginHarness extends AsyncDisposable {
   readonly cluster: PluginCluster;
   readonly kubelet: PluginKubelet;
   readonly folder: string;
@@ -27,7 +27,7 @@ export interface PluginWorld extends AsyncDisposable {
 const CONTAINERS = ["engine", "metadata", "envoy", "postgres", "log-agent"];
 const SCRIPT_LIMIT_MS = 180_000;
 
-export async function openPluginWorld(): Promise<PluginWorld> {
+export async function openPluginHarness(): Promise<PluginHarness> {
   const folder = mkdtempSync(join(tmpdir(), "plugin-"));
   const cluster = await startPluginCluster();
   const gateway = await startGateway();

@@ -10,7 +10,7 @@ import { pods } from "../../../src/engine/cluster/kinds.ts";
 import { GATEWAY_PORTS } from "../../../src/gateway/ports.ts";
 import { type WakeMode, wakeAgentRules } from "../../../src/gateway/wake-container.ts";
 import type { EngineControlPlane } from "../../engine/support/engine-control-plane.ts";
-import { type EngineLab, openEngineLab } from "../../engine/support/engine-harness.ts";
+import { type EngineHarness, openEngineHarness } from "../../engine/support/engine-harness.ts";
 import { eventually, requestAs } from "../../harness/control-plane/requests.ts";
 import { clusterConfig } from "../../harness/control-plane/test-client.ts";
 import { GatewayClient } from "../../harness/envoy/gateway-client.ts";
@@ -75,8 +75,8 @@ export async function startWakePlane(): Promise<WakePlane> {
   };
 }
 
-export interface WakeWorld extends AsyncDisposable {
-  readonly lab: EngineLab;
+export interface WakeHarness extends AsyncDisposable {
+  readonly engineHarness: EngineHarness;
   readonly workspace: Workspace;
   readonly dns: NamespaceDns;
   readonly engines: SimulatedEngines;
@@ -94,32 +94,32 @@ export interface WakeWorld extends AsyncDisposable {
 
 export const AUTO_STOP = { enabled: true, activeReplicas: 1, idleTimeout: "30m" };
 
-export interface WakeWorldOptions {
+export interface WakeHarnessOptions {
   /** In demand mode there is one gateway at most: its agent answers for every gateway pod. Default annotation. */
   readonly mode?: WakeMode;
   readonly operator?: Partial<InProcessOptions>;
 }
 
-export async function openWakeWorld(
+export async function openWakeHarness(
   plane: WakePlane,
   prefix: string,
-  { mode = "annotation", operator }: WakeWorldOptions = {},
-): Promise<WakeWorld> {
-  const lab = await openEngineLab(plane, prefix);
-  await lab.createInstance();
-  await lab.operator({ demand: mode === "demand", ...operator });
+  { mode = "annotation", operator }: WakeHarnessOptions = {},
+): Promise<WakeHarness> {
+  const engineHarness = await openEngineHarness(plane, prefix);
+  await engineHarness.createInstance();
+  await engineHarness.operator({ demand: mode === "demand", ...operator });
   const workspace = openWorkspace("wake-");
-  const dns = await startNamespaceDns(plane.client, lab.namespace);
+  const dns = await startNamespaceDns(plane.client, engineHarness.namespace);
   const engines = await startSimulatedEngines((address) =>
-    lab.history
+    engineHarness.history
       .present("Pod")
       .some(({ status, metadata }) => status?.podIP === address && metadata?.deletionTimestamp === undefined),
   );
-  const kubeconfig = await plane.gatewayKubeconfig(lab.namespace, mode);
+  const kubeconfig = await plane.gatewayKubeconfig(engineHarness.namespace, mode);
   const showing = { demandPort: GATEWAY_PORTS.wakeDemand, agentFlags: ["--stamp-annotation=false"] };
   let gateways = 0;
   return {
-    lab,
+    engineHarness,
     workspace,
     dns,
     engines,
@@ -127,7 +127,7 @@ export async function openWakeWorld(
     gateway: (options = {}) =>
       startWakeGateway({
         workspace,
-        namespace: lab.namespace,
+        namespace: engineHarness.namespace,
         kubeconfig,
         dns: dns.server,
         name: `gateway-${++gateways}`,
@@ -136,8 +136,8 @@ export async function openWakeWorld(
       }),
     client: (gateway) => new GatewayClient(gateway.clientPort),
     async createStopped(name, spec = {}) {
-      await lab.createEngine(name, { replicas: 0, autoStop: AUTO_STOP, ...spec });
-      await lab.until(
+      await engineHarness.createEngine(name, { replicas: 0, autoStop: AUTO_STOP, ...spec });
+      await engineHarness.until(
         name,
         ({ status }) => status?.phase === "stopped" && status.autoStopReason !== undefined,
         "stopped",
@@ -146,7 +146,7 @@ export async function openWakeWorld(
     async gatewayPod(name) {
       const labels = { [LABEL.instance]: "main", [LABEL.component]: "gateway" };
       const containers = ["envoy", "wake-agent"].map((container) => ({ name: container, image: "example.com/i:1" }));
-      const key = { namespace: lab.namespace, name };
+      const key = { namespace: engineHarness.namespace, name };
       await plane.client.create(pods, { metadata: { ...key, labels }, spec: { containers } });
       return eventually(async () => {
         const { phase, podIP = "" } = (await plane.client.get(pods, key)).status ?? {};
@@ -155,7 +155,7 @@ export async function openWakeWorld(
     },
     stamps: (name) =>
       new Set(
-        lab.history
+        engineHarness.history
           .of("FireboltEngine", name)
           .flatMap(({ object }) => object.metadata?.annotations?.["firebolt.io/wake-requested"] ?? []),
       ).size,
@@ -163,7 +163,7 @@ export async function openWakeWorld(
       await workspace.close();
       await dns[Symbol.asyncDispose]();
       await engines[Symbol.asyncDispose]();
-      await lab[Symbol.asyncDispose]();
+      await engineHarness[Symbol.asyncDispose]();
     },
   };
 }
