@@ -1,5 +1,4 @@
 // Objects from a cache are shared and must not be modified: the type says so, and `copyOf` makes a copy that may be modified.
-// biome-ignore lint/style/noRestrictedImports: a type of the runtime that erases to nothing, so that it is declared only once.
 import type { DeepReadonly } from "@firebolt-operator/kube";
 
 export type { DeepReadonly };
