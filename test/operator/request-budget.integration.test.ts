@@ -9,7 +9,7 @@ import { startOwnOperator } from "../../bench/fleet/operator.ts";
 import { measurePhases, PHASES, type Phase, type PhaseResult } from "../../bench/fleet/phases.ts";
 import { describe as describeCounts } from "../../bench/fleet/table.ts";
 import { untilQuiet } from "../../bench/fleet/until-quiet.ts";
-import { LOOK_EVERY_MS, LOOKS } from "../engine/support/request-counts.ts";
+import { LOOK_EVERY_MS, LOOKS } from "../harness/operator/request-counts.ts";
 
 const ENGINES = 20;
 const IDLE_SECONDS = 10;

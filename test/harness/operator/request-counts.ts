@@ -4,9 +4,9 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { RequestInfo } from "@firebolt-operator/kube/client";
 import { FireboltEngine } from "../../../src/api/firebolt-engine/engine.ts";
-import { eventually } from "../../harness/control-plane/requests.ts";
-import type { EngineOperator } from "../../harness/operator/engine-operator-in-process.ts";
-import { type EngineHarness, image } from "./engine-harness.ts";
+import { type EngineHarness, image } from "../../engine/support/engine-harness.ts";
+import { eventually } from "../control-plane/requests.ts";
+import type { EngineOperator } from "./engine-operator-in-process.ts";
 
 /** The most requests per engine. */
 export const REQUEST_BUDGET = { create: 10, roll: 17, idle: 0, stop: 17, delete: 6 } as const;
