@@ -189,12 +189,12 @@ test("a volume that outlived its claim is taken back by a claim of its own, as t
   await lab.cluster.api.expect({ method: "PATCH", path: volume, body: { spec: { claimRef: null } }, contentType });
   const labels = { "firebolt.io/instance": "lakeside", "firebolt.io/component": "postgres" };
   await claimVolume(room, labels);
-  expect(conditionOf(await room.instance(), "MetadataReady")).toBe("False/CatalogueLost");
+  await eventually(async () => expect(conditionOf(await room.instance(), "MetadataReady")).toBe("False/CatalogueLost"));
   const uid = await claimAt(room, "metadata", "uid");
   const annotations = { "firebolt.io/accept-empty-catalogue": uid };
   await room.patch("FireboltInstance", "lakeside", { metadata: { annotations } });
   await reaches(room, "Ready");
-  expect(valueAt(await room.get("StatefulSet", POSTGRES), ["spec", "replicas"])).toBe(1);
+  await eventually(async () => expect(valueAt(await room.get("StatefulSet", POSTGRES), ["spec", "replicas"])).toBe(1));
   await eventually(async () => expect((await room.instance()).status?.builtInPostgres?.claimUID).toBe(uid));
 });
 
