@@ -186,12 +186,12 @@ test("a volume that outlived its claim is taken back by a claim of its own, as t
   await harness.cluster.api.expect({ method: "PATCH", path: volume, body: { spec: { claimRef: null } }, contentType });
   const labels = { "firebolt.io/instance": "lakeside", "firebolt.io/component": "postgres" };
   await claimVolume(ns, labels);
-  expect(conditionOf(await ns.instance(), "MetadataReady")).toBe("False/CatalogueLost");
+  await eventually(async () => expect(conditionOf(await ns.instance(), "MetadataReady")).toBe("False/CatalogueLost"));
   const uid = await claimAt(ns, "metadata", "uid");
   const annotations = { "firebolt.io/accept-empty-catalogue": uid };
   await ns.patch("FireboltInstance", "lakeside", { metadata: { annotations } });
   await reaches(ns, "Ready");
-  expect(valueAt(await ns.get("StatefulSet", POSTGRES), ["spec", "replicas"])).toBe(1);
+  await eventually(async () => expect(valueAt(await ns.get("StatefulSet", POSTGRES), ["spec", "replicas"])).toBe(1));
   await eventually(async () => expect((await ns.instance()).status?.builtInPostgres?.claimUID).toBe(uid));
 });
 
