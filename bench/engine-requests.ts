@@ -4,7 +4,7 @@
 import { parseArgs } from "node:util";
 import { startEngineControlPlane } from "../test/engine/support/engine-control-plane.ts";
 import { openEngineHarness } from "../test/engine/support/engine-harness.ts";
-import { countEngineRequests, REQUEST_BUDGET } from "../test/harness/operator/request-counts.ts";
+import { countEngineRequests, REQUEST_BUDGET } from "../test/engine/support/request-counts.ts";
 
 export async function run(args: readonly string[]): Promise<object> {
   const { values } = parseArgs({

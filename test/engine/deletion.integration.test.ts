@@ -7,9 +7,9 @@ import { FireboltEngine } from "../../src/api/firebolt-engine/engine.ts";
 import type { EngineCaches } from "../../src/engine/cluster/caches.ts";
 import { configMaps, statefulSets } from "../../src/engine/cluster/kinds.ts";
 import { eventually } from "../harness/control-plane/requests.ts";
-import { untilIdle } from "../harness/operator/request-counts.ts";
 import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
 import { type EngineHarness, image, openEngineHarness, readyOf } from "./support/engine-harness.ts";
+import { untilIdle } from "./support/request-counts.ts";
 
 let plane: EngineControlPlane;
 beforeAll(async () => {

@@ -9,10 +9,10 @@ import { FireboltInstance } from "../../src/api/firebolt-instance/instance.ts";
 import { createNamespace, eventually } from "../harness/control-plane/requests.ts";
 import { instance } from "../harness/fixtures/manifests.ts";
 import type { EngineOperator } from "../harness/operator/engine-operator-in-process.ts";
-import { countEngineRequests, REQUEST_BUDGET, untilIdle } from "../harness/operator/request-counts.ts";
 import type { MetricsAnswer } from "../harness/pods/engine-metrics-server.ts";
 import { type EngineControlPlane, startEngineControlPlane } from "./support/engine-control-plane.ts";
 import { image, openEngineHarness, readyOf } from "./support/engine-harness.ts";
+import { countEngineRequests, REQUEST_BUDGET, untilIdle } from "./support/request-counts.ts";
 
 const GAUGE = ENGINE_CONTRACT.gauges;
 

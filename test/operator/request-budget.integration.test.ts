@@ -9,7 +9,7 @@ import { startOwnOperator } from "../../bench/fleet/operator.ts";
 import { measurePhases, PHASES, type Phase, type PhaseResult } from "../../bench/fleet/phases.ts";
 import { describe as describeCounts } from "../../bench/fleet/table.ts";
 import { untilQuiet } from "../../bench/fleet/until-quiet.ts";
-import { LOOK_EVERY_MS, LOOKS } from "../harness/operator/request-counts.ts";
+import { REPEATED_EVERY_MS, REPEATED_REQUESTS } from "../harness/operator/repeated-requests.ts";
 
 const ENGINES = 20;
 const IDLE_SECONDS = 10;
@@ -33,8 +33,9 @@ test.each(PHASES.map((phase) => ({ phase, most: BUDGET[phase].requests })))(
   ({ phase, most }) => {
     const { wallSeconds, requests } = phases[phase];
     const { work } = requests;
-    const looks = Object.entries(work).reduce((sum, [what, count]) => sum + (LOOKS.has(what) ? count : 0), 0) / ENGINES;
-    expect(looks, describeCounts(work, ENGINES)).toBeLessThanOrEqual(1 + (wallSeconds * 1_000) / LOOK_EVERY_MS);
+    const looks =
+      Object.entries(work).reduce((sum, [what, count]) => sum + (REPEATED_REQUESTS.has(what) ? count : 0), 0) / ENGINES;
+    expect(looks, describeCounts(work, ENGINES)).toBeLessThanOrEqual(1 + (wallSeconds * 1_000) / REPEATED_EVERY_MS);
     const perEngine = total(work) / ENGINES - looks + Math.min(looks, 1);
     expect(perEngine, describeCounts(work, ENGINES)).toBeLessThanOrEqual(most);
   },

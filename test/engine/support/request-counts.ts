@@ -1,22 +1,17 @@
 // Counts what engines cost the API server: from creation to Ready, for one graceful roll, at rest, for a stop and a deletion. The
 // operator runs in this process; every request of its client counts (events too), except watches. A lease has a client of its own
 // and is not among them.
+
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { RequestInfo } from "@firebolt-operator/kube/client";
 import { FireboltEngine } from "../../../src/api/firebolt-engine/engine.ts";
-import { type EngineHarness, image } from "../../engine/support/engine-harness.ts";
-import { eventually } from "../control-plane/requests.ts";
-import type { EngineOperator } from "./engine-operator-in-process.ts";
+import { eventually } from "../../harness/control-plane/requests.ts";
+import type { EngineOperator } from "../../harness/operator/engine-operator-in-process.ts";
+import { REPEATED_EVERY_MS, REPEATED_REQUESTS } from "../../harness/operator/repeated-requests.ts";
+import { type EngineHarness, image } from "./engine-harness.ts";
 
 /** The most requests per engine. */
 export const REQUEST_BUDGET = { create: 10, roll: 17, idle: 0, stop: 17, delete: 6 } as const;
-
-/**
- * Looks at what takes its time: why a StatefulSet has no pods yet, and whether pods that drain are idle. The slower the machine, the more of
- * them; one in five seconds is allowed.
- */
-export const LOOKS: ReadonlySet<string> = new Set(["list events", "get pods/proxy"]);
-export const LOOK_EVERY_MS = 5_000;
 
 const IDLE_LOOKS = 10;
 const LOOK_MS = 10;
@@ -85,8 +80,8 @@ export async function countEngineRequests(harness: EngineHarness, options: Count
     gone,
   );
   const perEngine = ({ asked, wallMs }: Phase): number => {
-    const looks = asked.filter(({ verb, resource }) => LOOKS.has(`${verb} ${resource}`)).length / engines;
-    if (looks > 1 + wallMs / LOOK_EVERY_MS) throw new Error(`${looks} looks per engine within ${wallMs} ms`);
+    const looks = asked.filter(({ verb, resource }) => REPEATED_REQUESTS.has(`${verb} ${resource}`)).length / engines;
+    if (looks > 1 + wallMs / REPEATED_EVERY_MS) throw new Error(`${looks} looks per engine within ${wallMs} ms`);
     return asked.length / engines - looks + Math.min(looks, 1);
   };
   progress(`all deleted after ${deleted.wallMs} ms, ${deleted.asked.length} requests`);
