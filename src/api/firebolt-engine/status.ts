@@ -1,7 +1,7 @@
 // The status of a FireboltEngine: progress of the rollout, last decision of auto-stop, conditions.
 
 import { AUTO_STOP_REASONS, ENGINE_PHASES } from "../phases.ts";
-import { int64, integer, object, required, string, time } from "../schema/builders.ts";
+import { boolean, int64, integer, object, required, string, time } from "../schema/builders.ts";
 import { conditions } from "../schema/condition.ts";
 import type { Infer } from "../schema/schema.ts";
 
@@ -28,6 +28,10 @@ export const engineStatus = object(
     drainingGeneration: integer({ description: "Generation that is being drained; absent otherwise." }),
     drainingSince: time({
       description: "When queries were last routed away from the draining generation. Present in the phase draining.",
+    }),
+    drainChecked: boolean({
+      description:
+        "Whether a drain check has found running queries or failed, which an event reports once. Present in the phase draining.",
     }),
     highestGeneration: integer({
       description:

@@ -16,6 +16,8 @@ export interface Advance {
   readonly observedGeneration?: number;
   /** In draining: queries are routed away from the draining generation only now. */
   readonly switched?: true;
+  /** In draining: a check found running queries or failed. */
+  readonly drainChecked?: true;
   /** What the newest generation was rendered from, and whether the next one waits. */
   readonly rollout?: RolloutRecord;
   /** The instance gate's verdict; without one the stored condition stands. */
@@ -65,10 +67,17 @@ function judged(s: EngineSnapshot, verdicts: readonly Verdict[]): readonly Reado
   return conditions;
 }
 
-type Step = Pick<Advance, "phase" | "switched" | "rollout"> & { readonly generations: Generations };
+type Step = Pick<Advance, "phase" | "switched" | "drainChecked" | "rollout"> & { readonly generations: Generations };
 
 function build(s: EngineSnapshot, step: Step, conditions: readonly Readonly<Condition>[]): NextStatus {
-  const { drainingGeneration: _, drainingSince: __, highestGeneration: ___, heldRollout, ...kept } = s.status ?? {};
+  const {
+    drainingGeneration: _,
+    drainingSince: __,
+    drainChecked: ___,
+    highestGeneration: ____,
+    heldRollout,
+    ...kept
+  } = s.status ?? {};
   const { phase, generations } = step;
   const rollout: RolloutRecord = step.rollout ?? { heldRollout };
   const { current, active, draining, highest } = generations;
@@ -79,12 +88,19 @@ function build(s: EngineSnapshot, step: Step, conditions: readonly Readonly<Cond
     currentGeneration: current,
     activeGeneration: active,
     ...(drains ? { drainingGeneration: draining } : {}),
-    ...(drains && phase === "draining" ? { drainingSince: drainingSince(s, step) } : {}),
+    ...(drains && phase === "draining" ? { drainingSince: drainingSince(s, step), ...drainChecked(s, step) } : {}),
     ...(highest > current ? { highestGeneration: highest } : {}),
     ...(rollout.rolloutHash === undefined ? {} : { rolloutHash: rollout.rolloutHash }),
     ...(rollout.heldRollout === undefined ? {} : { heldRollout: { ...rollout.heldRollout } }),
     conditions: conditions.map((condition) => ({ ...condition })),
   };
+}
+
+/** Stays for as long as the same generation drains: its drain is reported once. */
+function drainChecked(s: EngineSnapshot, step: Step): Pick<NextStatus, "drainChecked"> {
+  const isSame = s.phase === "draining" && s.generations.draining === step.generations.draining;
+  const isChecked = step.drainChecked === true || (isSame && s.status?.drainChecked === true);
+  return isChecked ? { drainChecked: true } : {};
 }
 
 /**

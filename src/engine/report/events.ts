@@ -123,23 +123,12 @@ function heldEvents({ status: { heldRollout: held } }: Hold, s: EngineSnapshot):
 /** A drain is worth an event when it takes time; that begins with the first check that does not end it. */
 function drainEvents(decision: Hold, s: EngineSnapshot): readonly EventText[] {
   const [before, after] = [readyOf(s.status), readyOf(decision.status)];
-  const isKnown = s.drainProbe.type === "busy" || s.drainProbe.type === "failing";
-  const isFirst = decision.step === "drain-wait" && isKnown && before?.reason === "Rolling" && isUnchecked(s);
+  const isFirst = decision.status.drainChecked === true && s.status?.drainChecked !== true;
   const fails = after?.reason === "DrainCheckFailing" && before?.reason !== "DrainCheckFailing";
   return [
     ...(isFirst ? [rollout("DrainStarted", drainText(s))] : []),
     ...(fails ? [warning("DrainCheckFailing", "Drain", after.message)] : []),
   ];
-}
-
-/**
- * Whether the stored status is older than the first check of the drain: no check counts before the settle time is over.
- * Stored times have whole seconds; without a settle time the first check may come in the very second of the switch.
- */
-function isUnchecked({ status, drain: { settleMs } }: EngineSnapshot): boolean {
-  const storedMs = Date.parse(status?.lastReconciled ?? "");
-  const settledMs = Date.parse(status?.drainingSince ?? "") + settleMs;
-  return settleMs === 0 ? !(storedMs > settledMs) : !(storedMs >= settledMs);
 }
 
 function drainText({ generations: { draining }, drainProbe }: EngineSnapshot): string {

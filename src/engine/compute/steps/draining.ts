@@ -7,7 +7,7 @@ import { renderGeneration } from "../../render/generation.ts";
 import { rolloutHashOf } from "../damping.ts";
 import { computeGates } from "../gates.ts";
 import { mismatch } from "../mismatch.ts";
-import { advance, restProblem } from "../next-status.ts";
+import { type Advance, advance, restProblem } from "../next-status.ts";
 import { removalsOf, routingFlip, routingRepair } from "../repair.ts";
 import { verified } from "./verified.ts";
 
@@ -35,7 +35,12 @@ export function computeCleaning(s: EngineSnapshot): EngineDecision {
 function holdDrain(s: EngineSnapshot, ensure: Pick<Ensure, "routing">): EngineDecision {
   const { drainProbe, drain } = s;
   // Queries went to the draining generation until now, so the time in which clients learn of the switch starts again.
-  const step = isStray(s) ? ({ phase: "draining", switched: true } as const) : ({ phase: "draining" } as const);
+  const isChecked = drainProbe.type === "busy" || drainProbe.type === "failing";
+  const step: Advance = {
+    phase: "draining",
+    ...(isStray(s) && { switched: true }),
+    ...(isChecked && { drainChecked: true }),
+  };
   const settledInMs = drainProbe.type === "settling" ? Math.max(1, drainProbe.untilMs - s.nowMs) : drain.intervalMs;
   return { type: "hold", step: "drain-wait", status: advance(s, step), ensure, recheck: { afterMs: settledInMs } };
 }
