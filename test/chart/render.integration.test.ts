@@ -149,7 +149,7 @@ describe("what is rendered", () => {
     "%s: as reviewed",
     async (name) => {
       const file = name === "everything" ? name : name.startsWith("cluster") ? "default" : "tenant";
-      await expect(texts.get(name)).toMatchFileSnapshot(`chart-golden/${file}.yaml`);
+      await expect(texts.get(name)).toMatchFileSnapshot(`golden/${file}.yaml`);
     },
   );
 

@@ -1,5 +1,5 @@
 // The CRDs on a real API server: which defaults they fill in, what they keep and drop, and how clients see them. What they
-// accept and refuse is tested in crd-accepted, crd-refusals, crd-updates and crd-unavailable.
+// accept and refuse is tested in the other files of this folder.
 import type { KubeObject, ResourceType } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { valueAt } from "@firebolt-operator/kube/testing";

@@ -17,7 +17,7 @@ afterAll(async () => {
   await program?.[Symbol.asyncDispose]();
 });
 
-/** The writes of a roll: engine-crash.test.ts keeps the number true. */
+/** The writes of a roll: crash.integration.test.ts checks the number. */
 const ROLL_WRITES = 12;
 
 /** Short, but long enough for ten processes on a small machine to renew in time, one that stands still for seconds included. */

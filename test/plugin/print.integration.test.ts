@@ -1,5 +1,5 @@
 // --print-commands, for every command there is: printing changes nothing, and the printed script, run by
-// a shell against the real API server, does what the command does. Commands of Helm are in plugin-install.test.ts.
+// a shell against the real API server, does what the command does. Commands of Helm are in install.integration.test.ts.
 import type { KubeObject } from "@firebolt-operator/kube";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";

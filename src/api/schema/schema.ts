@@ -1,5 +1,5 @@
 // The shape of a schema node: a structural OpenAPI schema as plain data, carrying the TypeScript types of its values.
-// Types only: the builders are in schema-builders.ts, and nothing here exists at run time.
+// Types only: the builders are in builders.ts, and nothing here exists at run time.
 
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 

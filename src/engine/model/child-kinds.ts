@@ -32,8 +32,6 @@ export type ChildKind = keyof ChildTypes;
 export type ChildOf<K extends ChildKind> = DeepReadonly<ChildTypes[K]>;
 
 /** In the order of removal: pods terminate before the names that they are found under are deleted. */
-export const CHILD_KINDS = ["StatefulSet", "Service", "ConfigMap"] as const satisfies readonly ChildKind[];
-
 export const CHILDREN: { readonly [K in ChildKind]: ChildDeclaration<ChildTypes[K]> } = {
   StatefulSet: {
     resource: StatefulSet,
@@ -58,6 +56,10 @@ export const CHILDREN: { readonly [K in ChildKind]: ChildDeclaration<ChildTypes[
     listedOnDeletion: false,
   },
 };
+
+const isChildKind = (kind: string): kind is ChildKind => Object.hasOwn(CHILDREN, kind);
+
+export const CHILD_KINDS: readonly ChildKind[] = Object.keys(CHILDREN).filter(isChildKind);
 
 export type ChildCaches = { readonly [K in ChildKind]: ObjectCache<ChildTypes[K]> };
 
@@ -88,7 +90,8 @@ export const PARTS = {
 export type Part = keyof typeof PARTS;
 export type PartKind<P extends Part> = (typeof PARTS)[P]["kind"];
 export type PartObject<P extends Part> = ChildTypes[PartKind<P>];
-export const PART_NAMES = ["configMap", "headlessService"] as const satisfies readonly Part[];
+const isPart = (name: string): name is Part => Object.hasOwn(PARTS, name);
+export const PART_NAMES: readonly Part[] = Object.keys(PARTS).filter(isPart);
 
 /** One value per part. */
 export type Parts<V extends { readonly [P in Part]: unknown }> = { readonly [P in Part]: V[P] };

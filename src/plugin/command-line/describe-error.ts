@@ -16,7 +16,7 @@ export function describeError(error: unknown): string {
       ? `${error.message}; the kubeconfig names this file: correct the path there, or log in again`
       : error.message;
   if (error instanceof KubeTimeoutError) return `${error.message} (use --request-timeout to allow more time)`;
-  if (error instanceof KubeConnectionError) return `cannot clusterArgs the cluster: ${error.message}`;
+  if (error instanceof KubeConnectionError) return `cannot reach the cluster: ${error.message}`;
   if (error instanceof KubeApiError)
     return isForbidden(error) ? `permission denied: ${apiMessage(error)}` : apiMessage(error);
   if (error instanceof Error) return error.stack ?? error.message;

@@ -1,5 +1,5 @@
 // An independent observer of one namespace: every version of every engine, StatefulSet, Service, ConfigMap and pod, in the order
-// in which the API server stored them. It shares nothing with the operator and judges nothing; engine-invariants.ts does.
+// in which the API server stored them. It shares nothing with the operator and judges nothing; invariants.ts does.
 import type { KubeObject, ResourceType } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { FireboltEngine } from "../../../src/api/firebolt-engine/engine.ts";
