@@ -59,8 +59,9 @@ export function viewEngine(engine: FireboltEngine, observed: ObservedPlatform): 
   };
 }
 
-function instanceOf(engine: FireboltEngine, { instances, unreadable }: ObservedPlatform): EngineFacts["instance"] {
-  if (unreadable?.has(FireboltInstance.plural) === true) return "unknown";
+function instanceOf(engine: FireboltEngine, observed: ObservedPlatform): EngineFacts["instance"] {
+  const { instances, unreadable, isWithoutInstances = false } = observed;
+  if (isWithoutInstances || unreadable?.has(FireboltInstance.plural) === true) return "unknown";
   const isFound = instances.some(
     (one) => namespaceOf(one) === namespaceOf(engine) && nameOf(one) === engine.spec?.instanceRef,
   );

@@ -30,8 +30,10 @@ export interface ObservedPlatform {
   readonly instancePods: readonly V1Pod[];
   /** By `namespace/name`, for the pods of draining generations. */
   readonly queries: ReadonlyMap<string, PodQueries>;
-  /** Kinds that the user may not list, or that were not read: their objects are unknown. */
+  /** Kinds that the user may not list: their objects are unknown. */
   readonly unreadable?: ReadonlySet<string>;
+  /** Instances were not read: whether one exists is unknown. */
+  readonly isWithoutInstances?: true;
   /** Flags with which the command line selects the cluster. */
   readonly clusterArgs?: readonly string[];
 }
@@ -85,7 +87,7 @@ export async function observePlatform(
 export async function observeEngine(cluster: Cluster, name: string): Promise<ObservedPlatform | undefined> {
   const { client, namespace, call } = cluster;
   const scope = { namespace, labelSelector: `${LABEL.engine}=${name}` };
-  const unreadable = new Set<string>([FireboltInstance.plural]);
+  const unreadable = new Set<string>();
   const list = listReadable(cluster, unreadable);
   const [engine, sets, engineServices, enginePods] = await Promise.all([
     client.find(FireboltEngine, { namespace, name }, call),
@@ -97,6 +99,7 @@ export async function observeEngine(cluster: Cluster, name: string): Promise<Obs
   return {
     nowMs: cluster.clock.now(),
     instances: [],
+    isWithoutInstances: true,
     engines: [engine],
     statefulSets: sets,
     deployments: [],
