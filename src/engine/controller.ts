@@ -3,6 +3,7 @@ import { type Clock, formatKey } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { type Controller, type WatchSource, watch } from "@firebolt-operator/kube/controller";
 import type { EventSink } from "@firebolt-operator/kube/events";
+import { PrunedStatus } from "@firebolt-operator/kube/reconcile";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
 import type { DemandSource } from "./auto-stop/demand/demand-source.ts";
 import { Evaluations } from "./auto-stop/evaluations.ts";
@@ -47,6 +48,7 @@ export function engineController(deps: EngineControllerDeps): Controller {
   const nowMs = () => clock.now();
   const evaluations = new Evaluations();
   const stored: StoredVersions = new Map();
+  const pruned = new PrunedStatus(["drainChecked"]);
   return {
     name: "fireboltengine",
     concurrency: deps.concurrency ?? DEFAULT_CONCURRENCY,
@@ -61,7 +63,10 @@ export function engineController(deps: EngineControllerDeps): Controller {
     ],
     reconcile({ namespace = "", name }, signal, { logger }) {
       // A deleted engine needs no memory; a new engine of the same name has other versions anyway.
-      if (caches.engines.get({ namespace, name }) === undefined) stored.delete(formatKey({ namespace, name }));
+      if (caches.engines.get({ namespace, name }) === undefined) {
+        stored.delete(formatKey({ namespace, name }));
+        pruned.forget(namespace, name);
+      }
       const world = kubeWorld({
         client,
         caches,
@@ -69,6 +74,8 @@ export function engineController(deps: EngineControllerDeps): Controller {
         prober,
         evaluations,
         stored,
+        pruned,
+        logger,
         ...(demand === undefined ? {} : { demand }),
       });
       const settings = { defaults, bounds, drainSettleMs };

@@ -4,6 +4,7 @@ import type { Clock } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { type Controller, watch } from "@firebolt-operator/kube/controller";
 import type { EventSink } from "@firebolt-operator/kube/events";
+import { PrunedStatus } from "@firebolt-operator/kube/reconcile";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
 import type { InstanceCaches } from "./cluster/instance-caches.ts";
 import { kubeInstanceWorld } from "./cluster/kube-world.ts";
@@ -35,6 +36,7 @@ export function instanceController(deps: InstanceControllerDeps): Controller {
   const { client, caches, clock, events, defaults, metrics = noInstanceMetrics } = deps;
   const settings: RenderSettings = { metadataConfigFormat: "xml", ...deps.rendering, images: defaults.images };
   const memories = new InstanceMemories();
+  const pruned = new PrunedStatus(["observedResetFailed", "reported"]);
   return {
     name: "fireboltinstance",
     concurrency: deps.concurrency ?? DEFAULT_CONCURRENCY,
@@ -44,7 +46,8 @@ export function instanceController(deps: InstanceControllerDeps): Controller {
       ...childWatches(caches.children),
     ],
     reconcile({ namespace = "", name }, signal, { logger }) {
-      const world = kubeInstanceWorld({ client, caches, signal });
+      if (caches.instances.get({ namespace, name }) === undefined) pruned.forget(namespace, name);
+      const world = kubeInstanceWorld({ client, caches, signal, pruned, logger });
       const nowMs = () => clock.now();
       return runInstancePass(world, { namespace, name }, { settings, memories, nowMs, events, metrics, logger });
     },

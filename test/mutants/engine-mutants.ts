@@ -76,8 +76,8 @@ const DRAINED: readonly Mutant[] = [
     {
       name: "a stray Service does not start the settle time again",
       file: "src/engine/compute/steps/draining.ts",
-      find: 'const step = isStray(s) ? ({ phase: "draining", switched: true } as const)',
-      replace: 'const step = s.nowMs < 0 ? ({ phase: "draining", switched: true } as const)',
+      find: "...(isStray(s) && { switched: true }),",
+      replace: "...(s.nowMs < 0 && { switched: true }),",
     },
     explored("settle", "no-running-query-deleted"),
     unit(DRAIN, "a routing Service that strays", "AssertionError"),

@@ -9,8 +9,10 @@ import {
   isNotFound,
   KubeApiError,
   keyOf,
+  type Logger,
 } from "@firebolt-operator/kube";
 import type { KubeClient } from "@firebolt-operator/kube/client";
+import type { PrunedStatus } from "@firebolt-operator/kube/reconcile";
 import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
 import type { V1ObjectMeta } from "../../api/generated/kubernetes.ts";
 import { FIELD_MANAGER } from "../../api/group.ts";
@@ -37,6 +39,7 @@ import type {
 } from "./world.ts";
 
 const WARNING_LIMIT = 32;
+const OLD_CRD = "the CRD of FireboltEngine is older than the operator: upgrade the CRDs";
 
 /** By `namespace/name`, the resourceVersion of the engine that this process stored last. */
 export type StoredVersions = Map<string, string>;
@@ -49,6 +52,9 @@ export interface KubeWorldOptions {
   readonly evaluations: Evaluations;
   /** Lives as long as the process: which version of an engine it stored last. */
   readonly stored: StoredVersions;
+  /** Lives as long as the process: status fields that an older CRD does not keep. */
+  readonly pruned: PrunedStatus;
+  readonly logger: Logger;
   /** Absent: gateways are not polled for demand. */
   readonly demand?: Pick<DemandSource, "of">;
 }
@@ -59,9 +65,12 @@ export function kubeWorld(options: KubeWorldOptions): EngineWorld {
   return { signal, evaluations, ...cachedReads(options), ...directReads(options), ...writes(options) };
 }
 
-function cachedReads({ caches, demand, stored }: KubeWorldOptions): CachedReads {
+function cachedReads({ caches, demand, stored, pruned }: KubeWorldOptions): CachedReads {
   return {
-    engine: (key) => caches.engines.get(key),
+    engine: (key) => {
+      const found = caches.engines.get(key);
+      return found === undefined ? undefined : pruned.restore(found);
+    },
     engineClass: (key) => caches.classes.get(key),
     instance: (key) => caches.instances.get(key),
     child: (kind, key) => caches.children[kind].get(key),
@@ -115,7 +124,7 @@ function directReads({ client, prober, signal }: KubeWorldOptions): DirectReads 
   };
 }
 
-function writes({ client, signal, stored }: KubeWorldOptions): Writes {
+function writes({ client, signal, stored, pruned, logger }: KubeWorldOptions): Writes {
   const write = { signal, fieldManager: FIELD_MANAGER };
   // Forgotten until there is a response: a write that got none may have been stored.
   const remembered = async (base: Engine, request: (key: EngineKey) => Promise<Engine>): Promise<Engine> => {
@@ -187,7 +196,9 @@ function writes({ client, signal, stored }: KubeWorldOptions): Writes {
         const patched = await remembered(engine, (key) =>
           client.patch(FireboltEngine, key, { type: "merge", body }, { ...write, subresource: "status" }),
         );
-        return { type: "written", engine: patched };
+        const fields = pruned.compare(status, patched);
+        if (fields.length > 0) logger.error("status fields were not stored", new Error(OLD_CRD), { fields });
+        return { type: "written", engine: pruned.restore(patched) };
       } catch (error) {
         if (isConflict(error)) return { type: "conflict" };
         if (isNotFound(error)) return { type: "gone" };

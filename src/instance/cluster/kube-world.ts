@@ -7,10 +7,12 @@ import {
   isFieldConflict,
   isNotFound,
   type KubeObject,
+  type Logger,
   type ResourceType,
 } from "@firebolt-operator/kube";
 import type { ObjectCache } from "@firebolt-operator/kube/cache";
 import type { KubeClient, Patch } from "@firebolt-operator/kube/client";
+import type { PrunedStatus } from "@firebolt-operator/kube/reconcile";
 import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
 import { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import type { CoreV1Event } from "../../api/generated/kubernetes.ts";
@@ -32,6 +34,7 @@ import { CORE_EVENTS, KINDS, PODS } from "./kinds.ts";
 import { claimCreatedFields } from "./own-fields.ts";
 import type { CachedReads, DirectReads, InstanceKey, InstanceWorld, StatusWriteResult, Writes } from "./world.ts";
 
+const OLD_CRD = "the CRD of FireboltInstance is older than the operator: upgrade the CRDs";
 /** Events are kept for an hour, and repeated ones are counted in one. */
 const WARNING_LIMIT = 20;
 
@@ -39,6 +42,9 @@ export interface KubeWorldOptions {
   readonly client: KubeClient;
   readonly caches: InstanceCaches;
   readonly signal: AbortSignal;
+  /** Lives as long as the process: status fields that an older CRD does not keep. */
+  readonly pruned: PrunedStatus;
+  readonly logger: Logger;
 }
 
 /** One world per pass: its signal aborts every call of the pass. */
@@ -46,9 +52,12 @@ export function kubeInstanceWorld(options: KubeWorldOptions): InstanceWorld {
   return { signal: options.signal, ...cachedReads(options), ...directReads(options), ...writes(options) };
 }
 
-function cachedReads({ caches }: KubeWorldOptions): CachedReads {
+function cachedReads({ caches, pruned }: KubeWorldOptions): CachedReads {
   return {
-    instance: (key) => caches.instances.get(key),
+    instance: (key) => {
+      const found = caches.instances.get(key);
+      return found === undefined ? undefined : pruned.restore(found);
+    },
     child: <K extends RenderedKind>(kind: K, key: InstanceKey) => cacheOf(caches, kind)?.get(key),
     engines: ({ namespace, name }) => namesOf(caches.engines.list(namespace), name),
     claim: (key) => caches.children.PersistentVolumeClaim?.get(key),
@@ -107,7 +116,7 @@ function directReads({ client, signal }: KubeWorldOptions): DirectReads {
   };
 }
 
-function writes({ client, signal }: KubeWorldOptions): Writes {
+function writes({ client, signal, pruned, logger }: KubeWorldOptions): Writes {
   const write = { signal, fieldManager: FIELD_MANAGER };
   const patch = async (instance: Instance, metadata: object, rest: object = {}): Promise<void> => {
     const { resourceVersion } = instance.metadata ?? {};
@@ -201,10 +210,10 @@ function writes({ client, signal }: KubeWorldOptions): Writes {
       const options = { ...write, subresource: "status" };
       try {
         const key = keyOnly(identityOf(instance));
-        return {
-          type: "written",
-          instance: await client.patch(FireboltInstance, key, { type: "merge", body }, options),
-        };
+        const patched = await client.patch(FireboltInstance, key, { type: "merge", body }, options);
+        const fields = pruned.compare(status, patched);
+        if (fields.length > 0) logger.error("status fields were not stored", new Error(OLD_CRD), { fields });
+        return { type: "written", instance: pruned.restore(patched) };
       } catch (error) {
         if (isConflict(error)) return { type: "conflict" };
         if (isNotFound(error)) return { type: "gone" };
