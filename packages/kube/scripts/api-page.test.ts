@@ -28,3 +28,21 @@ test("every export has a comment", () => {
   const silent = [...page.matchAll(/^- `+ ?(\w+)[^\n]*?`(?: \(\w+\))?$/gm)].map(([, name]) => name);
   expect(silent).toEqual([]);
 });
+
+test("the methods of the client are listed", () => {
+  const [, methods = ""] = /^- `KubeClient` .*\n((?: {2}- .*\n)+)/m.exec(page) ?? [];
+  expect([...methods.matchAll(/^ {2}- `(\w+)/gm)].map(([, name]) => name)).toEqual(
+    expect.arrayContaining([
+      "get",
+      "find",
+      "list",
+      "watch",
+      "create",
+      "patch",
+      "apply",
+      "delete",
+      "podLogs",
+      "request",
+    ]),
+  );
+});

@@ -1,9 +1,9 @@
-// Renders docs/api.md from the entries of the package: each exported name with its kind or signature, and the comment
-// of its declaration. Reads the sources as strings; `npm run generate` writes the page.
+// Renders docs/api.md from the entries of the package: each exported name with its kind or signature, the comment of its
+// declaration, and the methods of an interface. Reads the sources as strings; `npm run generate` writes the page.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Manifest, sourceManifest } from "./manifest.ts";
-import { signatureOf } from "./signature.ts";
+import { oneLine, signatureOf } from "./signature.ts";
 
 export const API_PAGE = "packages/kube/docs/api.md";
 
@@ -59,7 +59,18 @@ function renderName(name: string, source: string, file: string): string {
   const what = kind.includes("function")
     ? code(signatureOf(source, found.index, name))
     : `\`${name}\` (${WORDS[kind]})`;
-  return comment === "" ? `- ${what}` : `- ${what}: ${comment}`;
+  const line = comment === "" ? `- ${what}` : `- ${what}: ${comment}`;
+  return kind === "interface" ? [line, ...methodsOf(source.slice(found.index))].join("\n") : line;
+}
+
+/** The methods of an interface, at its start, with their comments; its fields are in the declarations. */
+function methodsOf(declaration: string): readonly string[] {
+  const body = declaration.slice(0, declaration.search(/^\}/m));
+  return [...body.matchAll(/^ {2}\w+(?:<(?:[^<>]|<[^<>]*>)*>)?\([\s\S]*?;$/gm)].map(({ 0: text, index }) => {
+    const comment = commentBefore(body.slice(0, index));
+    const signature = oneLine(text).replace(/;$/, "");
+    return `  - ${code(signature)}${comment === "" ? "" : `: ${comment}`}`;
+  });
 }
 
 const WORDS: Readonly<Record<string, string>> = { const: "constant", class: "class", interface: "type", type: "type" };

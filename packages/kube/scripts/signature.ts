@@ -33,5 +33,6 @@ export function signatureOf(source: string, start: number, name: string): string
   throw new Error(`${name} has no body`);
 }
 
-const oneLine = (text: string): string =>
+/** Without line breaks, and without the comma before a closing parenthesis. */
+export const oneLine = (text: string): string =>
   text.replaceAll(/\s+/g, " ").replaceAll(/\( /g, "(").replaceAll(/,? \)/g, ")").trim();

@@ -100,7 +100,7 @@ export class WatchCache<T extends KubeObject> implements ObjectCache<T> {
     if (this.#running) throw new InvariantError(`the cache of ${groupResourceOf(this.type)} is already running`);
     this.#running = true;
     const unsubscribe = this.#options.client.onWrite((write) => mergeWrite(write, this.#ownWrites));
-    // If one reflector fails with a defect, the others stop too: half a cache is worse than none.
+    // If one reflector fails because of a bug, the others stop too: half a cache is worse than none.
     const stop = new AbortController();
     const onAbort = (): void => stop.abort(signal.reason);
     if (signal.aborted) onAbort();

@@ -171,7 +171,8 @@ export interface KubeClient {
   podProxyGet(request: ProxyRequest): Promise<{ readonly status: number; readonly body: string }>;
   /**
    * The lines of one container's log, without blank ones. The deadline covers only the opening; after that a log may be
-   * silent as long as its container is. The iterable ends with the log, and without an error when the signal fires.
+   * silent as long as its container is. The iterable ends with the log, and without an error when the signal fires. The
+   * log of a pod without a node is empty and ends at once, even if it is followed.
    */
   podLogs(request: LogRequest, options: LogOptions): AsyncIterable<string>;
   /** Any other request (discovery, TokenReview, evictions): the decoded JSON response. */

@@ -199,6 +199,8 @@ class HttpKubeClient implements KubeClient {
     const { calls, clock, maxBytes } = this.#parts;
     const call = logCall(request);
     const opened = await calls.open(call, options);
+    // No Content: the pod has no node yet, so nothing has written to its log.
+    if (opened.status === 204) return;
     if (opened.status !== 200) throw apiError(describeCall(call), opened, clock.now());
     const { signal, maxLineBytes = maxBytes } = options;
     yield* logLines({ response: opened.response, signal, maxLineBytes, request: describeCall(call) });

@@ -48,6 +48,12 @@ test("an error response is a KubeApiError", async () => {
   expect(String(failure)).toContain("no container");
 });
 
+test("a response without content is an empty log", async () => {
+  const { lines, failure } = await read((_request, response) => void response.writeHead(204).end());
+  expect(lines).toEqual([]);
+  expect(failure).toBeUndefined();
+});
+
 test("a broken connection is an error after the received lines", async () => {
   const { lines, failure } = await read((_request, response) => {
     response.write("one\n");

@@ -172,7 +172,7 @@ test.each([
     want: "certificate-authority-data is not base64 of a PEM",
   },
   {
-    name: "contradiction",
+    name: "an authority that is not used",
     parts: { cluster: { "certificate-authority": "a", "insecure-skip-tls-verify": true } },
     want: "remove one of them",
   },

@@ -78,7 +78,9 @@ async function readKubeconfig(path: string, readFile: ReadFile): Promise<Kubecon
   try {
     document = parse(text);
   } catch (cause) {
-    throw new KubeConfigError(`kubeconfig ${path} is not YAML: ${messageOf(cause)}`, { cause });
+    // A parser quotes the lines around a mistake.
+    const safeMessage = `kubeconfig ${path} is not YAML`;
+    throw new KubeConfigError(`${safeMessage}: ${messageOf(cause)}`, { cause, safeMessage, isUnusable: true });
   }
   return parseKubeconfigFile(path, document);
 }
@@ -90,7 +92,9 @@ function select(files: readonly KubeconfigFile[], wanted: string | undefined): C
   const users = firstWins(files.map((file) => file.users));
   const name = wanted ?? files.find((file) => file.currentContext !== undefined)?.currentContext;
   if (name === undefined)
-    throw new KubeConfigError(`${where}: current-context is not set; ${available("contexts", contexts)}`);
+    throw new KubeConfigError(`${where}: current-context is not set; ${available("contexts", contexts)}`, {
+      isUnusable: contexts.size === 0,
+    });
   const context = lookUp(contexts, "contexts", { name, where: `${where}: context` })();
   const inContext = `${where}: context "${name}"`;
   if (context.cluster === undefined) throw new KubeConfigError(`${inContext} names no cluster`);
@@ -120,7 +124,9 @@ function lookUp<T>(
 ): T {
   const entry = entries.get(wanted.name);
   if (entry === undefined)
-    throw new KubeConfigError(`${wanted.where} "${wanted.name}" not found; ${available(plural, entries)}`);
+    throw new KubeConfigError(`${wanted.where} "${wanted.name}" not found; ${available(plural, entries)}`, {
+      isUnusable: plural === "contexts" && entries.size === 0,
+    });
   return entry;
 }
 

@@ -96,7 +96,7 @@ function settleFailure({ options: { queue, passes }, item, logger, error }: Fail
       throw new NotLeaderError("a pass attempted a write without the lease", { cause: error });
     case "bug":
     case "retry":
-      logger.error(failure === "bug" ? "pass failed with a defect" : "pass failed", error);
+      logger.error(failure === "bug" ? "pass failed because of a bug" : "pass failed", error);
       passes.failed(failure === "bug" ? "bug" : "error");
       if (error instanceof RetryAfterError) queue.done(item, { afterMs: error.afterMs });
       else queue.retry(item, retryAfterMs(error));

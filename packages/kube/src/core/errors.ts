@@ -28,11 +28,15 @@ export class KubeApiError extends Error {
   readonly status: number;
   /** The API's reason: `NotFound`, `Conflict`, `AlreadyExists`, `Invalid`, `Expired`, … Empty if the body had none. */
   readonly reason: string;
+  /** The message of the response, without the request and the status that `message` begins with. */
+  readonly serverMessage: string;
   readonly causes: readonly StatusCause[];
   readonly retryAfterMs: number | undefined;
 
   constructor(request: string, status: number, body: ApiStatus, retryAfterMs?: number) {
-    super(`${request}: ${status} ${body.reason ?? ""}: ${body.message ?? "no message"}`.replace(" : ", ": "));
+    const serverMessage = body.message ?? "no message";
+    super(`${request}: ${status} ${body.reason ?? ""}: ${serverMessage}`.replace(" : ", ": "));
+    this.serverMessage = serverMessage;
     this.status = status;
     this.reason = body.reason ?? "";
     this.causes = body.details?.causes ?? [];
@@ -64,6 +68,22 @@ export class ResponseTooLargeError extends Error {
 /** The cluster configuration (kubeconfig, service account, proxy) is invalid; the message says what to change. */
 export class KubeConfigError extends Error {
   override readonly name = "KubeConfigError";
+  /** The message without values of the configuration, which may be credentials. */
+  readonly safeMessage: string;
+  /** Nothing in the configuration can be used: it is no kubeconfig, or it has no contexts. */
+  readonly isUnusable: boolean;
+
+  constructor(message: string, options: ConfigErrorOptions = {}) {
+    super(message, options);
+    this.safeMessage = options.safeMessage ?? message;
+    this.isUnusable = options.isUnusable ?? false;
+  }
+}
+
+/** What a KubeConfigError carries besides its message. */
+export interface ConfigErrorOptions extends ErrorOptions {
+  readonly safeMessage?: string;
+  readonly isUnusable?: boolean;
 }
 
 /** The credentials could not be obtained: an unreadable file, or a credential plugin that failed. */

@@ -23,7 +23,7 @@ export class FieldReader {
 
   constructor(value: unknown, location: string) {
     if (value !== undefined && value !== null && !isFields(value))
-      throw new KubeConfigError(`${location.trimEnd()} must be a mapping, not ${show(value)}`);
+      throw wrong(location.trimEnd(), "a mapping", value, location.endsWith(" "));
     this.#fields = value ?? {};
     this.location = location;
   }
@@ -84,8 +84,13 @@ export class FieldReader {
   }
 
   #wrong(name: string, want: string, value: unknown): KubeConfigError {
-    return new KubeConfigError(`${this.#at(name)} must be ${want}, not ${show(value)}`);
+    return wrong(this.#at(name), want, value, false);
   }
+}
+
+function wrong(location: string, want: string, value: unknown, isUnusable: boolean): KubeConfigError {
+  const safeMessage = `${location} must be ${want}`;
+  return new KubeConfigError(`${safeMessage}, not ${show(value)}`, { safeMessage, isUnusable });
 }
 
 /** A value short enough for a message. Shows only scalars: whole subtrees may contain secrets. */

@@ -79,7 +79,7 @@ function passRecorders(registry: Registry): RuntimeMetrics["passes"] {
   const panics = new Counter({
     ...labelled,
     name: "controller_runtime_reconcile_panics_total",
-    help: "Reconciliations that failed with a defect of the program.",
+    help: "Reconciliations that failed because of a bug.",
   });
   const seconds = new Histogram({
     ...labelled,

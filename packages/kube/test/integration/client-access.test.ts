@@ -1,5 +1,5 @@
 // Authentication to a real API server (credential plugin, service account token, impersonation) and access to a
-// pod through it.
+// pod through it: its log and its ports.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -129,6 +129,19 @@ async function podAt(name: string, podIP: string): Promise<void> {
   const status = { phase: "Running", podIP, podIPs: [{ ip: podIP }] };
   await client.patch(Pod, { namespace, name }, { type: "merge", body: { status } }, { subresource: "status" });
 }
+
+test.each([false, true])("pods/log: the log of a pod without a node is empty (follow: %s)", async (follow) => {
+  const pod = `unscheduled-${follow}`;
+  await client.create(Pod, { metadata: { namespace, name: pod }, spec: { containers: [{ name: "c", image: "i" }] } });
+  const read = async (name: string): Promise<readonly string[]> => {
+    const lines: string[] = [];
+    const request = { namespace, pod: name, container: "c", follow };
+    for await (const line of client.podLogs(request, { signal: AbortSignal.timeout(10_000) })) lines.push(line);
+    return lines;
+  };
+  expect(await read(pod)).toEqual([]);
+  await expect(read("nobody")).rejects.toMatchObject({ status: 404, reason: "NotFound" });
+});
 
 test("pods/proxy: a rejection by the API server is an error", async () => {
   const get = (pod: string): Promise<unknown> => client.podProxyGet({ namespace, pod, port: 1, path: "/metrics" });

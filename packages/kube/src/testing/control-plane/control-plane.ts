@@ -23,6 +23,11 @@ export interface ControlPlaneOptions {
   readonly binaries: Binaries;
   /** Programs to run beside etcd and kube-apiserver. */
   readonly components?: readonly Component[];
+  /**
+   * False: `startControlPlane` resolves as soon as the API server is ready, while the components start. Default: they
+   * are ready too.
+   */
+  readonly waitForComponents?: boolean;
   /** Additional kube-apiserver flags, e.g. `--watch-cache=false`. */
   readonly apiServerArgs?: readonly string[];
   /** Folder or file with CRD manifests to install before `startControlPlane` resolves. */
@@ -43,6 +48,8 @@ export interface ControlPlane extends AsyncDisposable {
   readonly folder: string;
   /** Path of the cluster administrator's kubeconfig. */
   readonly adminKubeconfig: string;
+  /** Resolves when every component works; rejects if one exits first. */
+  readonly componentsReady: Promise<void>;
   /** Path of a kubeconfig with a client certificate for this user. */
   userKubeconfig(user: string, groups?: readonly string[]): Promise<string>;
   /** Path of a kubeconfig with a token of this service account, which is created if it does not exist. */
@@ -71,7 +78,10 @@ export interface ControlPlane extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Starts etcd, kube-apiserver and the requested components on free loopback ports; resolves when they are ready. */
+/**
+ * Starts etcd, kube-apiserver and the requested components on free loopback ports; resolves when they are ready (see
+ * `waitForComponents`).
+ */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { parentFolder: parent, folderPrefix = "control-plane-" } = options;
   const workspace = openWorkspace(folderPrefix, parent === undefined ? {} : { parent });
@@ -109,7 +119,12 @@ async function start(workspace: Workspace, options: ControlPlaneOptions): Promis
     const files = { kubeconfig: writeUserKubeconfig(access, user, groups), ca: `${workspace.folder}/ca.crt` };
     started.push(startProcess(workspace, { name, binary: binaryOf(name), args: args(files) }));
   }
-  await Promise.all(started.map((component) => waitUntilWorking(component, apiServer)));
+  const componentsReady = Promise.all(started.map((component) => waitUntilWorking(component, apiServer))).then(
+    () => undefined,
+  );
+  // A caller that does not wait for it learns of a failure when it does.
+  componentsReady.catch(() => undefined);
+  if (options.waitForComponents !== false) await componentsReady;
   if (options.crds !== undefined) {
     const names = await installCrds(apiServer.admin, options.crds);
     progress(`installed ${names.length} CRDs`);
@@ -128,6 +143,7 @@ async function start(workspace: Workspace, options: ControlPlaneOptions): Promis
     url: apiServer.url,
     folder: workspace.folder,
     adminKubeconfig: writeUserKubeconfig(access, "admin", ["system:masters"]),
+    componentsReady,
     userKubeconfig: async (user, groups = []) => writeUserKubeconfig(access, user, groups),
     serviceAccountKubeconfig: (namespace, name) => writeServiceAccountKubeconfig(access, namespace, name),
     issueCertificate: (request) => authority.issue(request),
