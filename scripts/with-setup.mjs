@@ -1,5 +1,6 @@
-// The entry point of `npm start`, `npm run stop`, `npm test`, `npm run bench` and `npm run assets`: each sets up a fresh clone by itself.
-// It runs on whatever Node the machine has (18 or newer) and needs nothing installed; what comes after runs on the project's own.
+// The entry point of `npm start`, `npm run stop`, `npm test` with its variants, `npm run bench` and `npm run assets`: each sets up a
+// fresh clone automatically. It runs on whatever Node the machine has (18 or newer) and needs nothing installed; what
+// comes after runs on the project's own.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
@@ -25,6 +26,9 @@ const CLUSTER = {
   system: ["containerd", "runc", "cni", "nft", "postgres"],
 };
 
+/** Firebolt's Python SDK, which tests run as a client. */
+const SDK = "firebolt-sdk";
+
 /** The log level is explicit: `npm run --silent` passes its own down, and errors would not be shown. */
 const INSTALL = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
 const PARENT = process.ppid;
@@ -32,26 +36,45 @@ const PARENT = process.ppid;
 const env = { ...process.env, PATH: `${BIN}${delimiter}${process.env.PATH ?? ""}` };
 const print = (line) => process.stderr.write(`${line}\n`);
 
-/** Per command: what it runs, the programs it needs beyond the usual ones, and the distribution's programs. */
+/**
+ * Per command: what it runs, the programs it needs beyond the usual ones, and the distribution's programs. `meanwhile` is run while missing
+ * programs are fetched or compiled, because it needs none of them; `run` then gets `{ meanwhile: true }` and leaves it out.
+ */
 const COMMANDS = {
   // What it needs depends on its arguments and on the host: it checks that itself.
   start: { run: (args) => [NODE, "dev/playground/start.ts", ...args] },
   stop: { run: (args) => [NODE, "dev/playground/stop.ts", ...args] },
   test: {
-    with: ["kwok", ...CLUSTER.with],
+    with: ["kwok", ...CLUSTER.with, SDK],
     system: ["ip", "unshare", "promtool", ...CLUSTER.system],
-    // With arguments, only the given tests run.
-    run: (args) => {
-      const tests = [...SANDBOX_NETWORK, NODE, VITEST, "run", ...projects(args), ...args];
-      return args.length === 0 ? [NODE, "scripts/test-lanes.ts", ...tests] : tests;
-    },
-    afterwards: (args) => (args.length === 0 ? clusterTests(args) : undefined),
+    meanwhile: (args) => (args.length === 0 ? [...SANDBOX_NETWORK, NODE, VITEST, "run", "--project=unit"] : undefined),
+    // With arguments, only the given tests run, and Vitest gets the arguments.
+    run: (args, done) =>
+      args.length === 0
+        ? [NODE, "scripts/test/suite.ts", ...(done.meanwhile ? ["--without=unit"] : [])]
+        : [...SANDBOX_NETWORK, NODE, VITEST, "run", ...projects(args), ...args],
   },
-  e2e: { ...CLUSTER, system: ["ip", "unshare", ...CLUSTER.system], run: (args) => clusterTests(args) },
+  changed: {
+    with: ["kwok", "envoy", "helm", SDK],
+    system: ["ip", "unshare", "promtool"],
+    run: (args) => [NODE, "scripts/test/changed.ts", ...args],
+  },
+  repeat: {
+    with: ["kwok", ...CLUSTER.with, SDK],
+    system: ["ip", "unshare", "promtool", ...CLUSTER.system],
+    run: (args) => [NODE, "scripts/test/repeat.ts", ...args],
+  },
+  e2e: {
+    with: [...CLUSTER.with, SDK],
+    system: ["ip", "unshare", ...CLUSTER.system],
+    run: (args) => clusterTests(args),
+  },
   faults: { ...CLUSTER, system: ["ip", "unshare", ...CLUSTER.system], run: (args) => clusterTests(args, "faults") },
   bench: {
     with: ["kwok", "envoy", "helm"],
     system: ["ip", "unshare"],
+    // These measure on a real node.
+    clusterFor: ([name]) => name === "wake" || name === "start",
     run: (args) => [...SANDBOX_NETWORK, NODE, "bench/run.ts", ...args],
   },
   assets: { run: (args) => [NODE, "dev/assets/main.ts", ...args] },
@@ -166,6 +189,50 @@ function isHeld(lock) {
   }
 }
 
+/** The names of the programs that are not on this machine yet. */
+async function missingPrograms(extra) {
+  const { code, lines } = await output(NODE, ["dev/assets/main.ts", ...extra, "--missing"]);
+  return code === 0 ? lines : [];
+}
+
+function output(program, args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "inherit"] });
+    let text = "";
+    child.stdout.setEncoding("utf8").on("data", (part) => {
+      text += part;
+    });
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, lines: text.split("\n").filter((line) => line !== "") }));
+  });
+}
+
+/** Provides what the command needs. Returns its exit code, and that of what was run meanwhile. */
+async function setUp(command, args) {
+  const cluster = command.clusterFor?.(args) === true ? CLUSTER : { with: [], system: [] };
+  const names = [...new Set([...(command.with ?? []), ...cluster.with])];
+  const extra = names.length > 0 ? ["--with", names.join(",")] : [];
+  const provide = () => run(NODE, ["dev/assets/main.ts", ...extra], ["ignore", "ignore", "inherit"]);
+  const install = () =>
+    run(NODE, ["dev/assets/system/main.ts", ...command.system, ...cluster.system], ["ignore", "inherit", "inherit"]);
+  const tests = command.meanwhile?.(args);
+  if (command.with === undefined) return { code: 0 };
+  if (tests === undefined || (await missingPrograms(extra)).length === 0) {
+    const provided = await provide();
+    return { code: provided !== 0 || command.system === undefined ? provided : await install() };
+  }
+  // Downloads wait for the network, and the distribution's programs are quick: they share the time.
+  const [provided, rest] = await Promise.all([
+    provide(),
+    install().then(async (installed) => {
+      if (installed !== 0) return { code: installed };
+      print("tests that need no Kubernetes run meanwhile");
+      return { code: 0, meanwhile: await run(tests[0], tests.slice(1), "inherit") };
+    }),
+  ]);
+  return { ...rest, code: provided === 0 ? rest.code : provided };
+}
+
 async function main([name, ...args]) {
   const command = COMMANDS[name];
   if (command === undefined) {
@@ -174,20 +241,13 @@ async function main([name, ...args]) {
   }
   const installed = await installPackages();
   if (installed !== 0) return installed;
-  if (command.with !== undefined) {
-    const extra = command.with.length > 0 ? ["--with", command.with.join(",")] : [];
-    const ready = await run(NODE, ["dev/assets/main.ts", ...extra], ["ignore", "ignore", "inherit"]);
-    if (ready !== 0) return ready;
-  }
-  if (command.system !== undefined) {
-    const ready = await run(NODE, ["dev/assets/system/main.ts", ...command.system], ["ignore", "inherit", "inherit"]);
-    if (ready !== 0) return ready;
-  }
-  const [program, ...rest] = command.run(args);
+  const ready = await setUp(command, args);
+  if (ready.code !== 0) return ready.code;
+  const [program, ...rest] = command.run(args, { meanwhile: ready.meanwhile !== undefined });
   const code = await run(program, rest, "inherit");
-  const next = command.afterwards?.(args);
-  if (code !== 0 || next === undefined) return code;
-  return run(next[0], next.slice(1), "inherit");
+  if (!ready.meanwhile) return code;
+  print("the tests that ran during the set-up FAILED: their output is above");
+  return code === 0 ? ready.meanwhile : code;
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -85,6 +85,55 @@ test("programs that cannot be had end the run before it starts", async () => {
   expect(await start("bench").ended).toMatchObject({ code: 1, stdout: "" });
 });
 
+/** What a cold `npm test` runs: programs are missing, and each part says when it runs. */
+function coldProject(unitTests: string) {
+  mkdirSync(join(project, "dev/sandbox"), { recursive: true });
+  mkdirSync(join(project, "node_modules/vitest"), { recursive: true });
+  // The build ends when the unit tests have begun: run one after the other, this would never end.
+  write(
+    "dev/assets/main.ts",
+    `import { existsSync } from "node:fs";
+    if (process.argv.includes("--missing")) console.log("kube-apiserver");
+    else { const wait = setInterval(() => { if (existsSync("unit-began")) clearInterval(wait); }, 10); }`,
+  );
+  write("dev/assets/system/main.ts", "");
+  write("dev/sandbox/network.sh", 'exec "$@"');
+  write("dev/sandbox/sandbox.sh", 'exec "$@"');
+  write(
+    "node_modules/vitest/vitest.mjs",
+    `import { writeFileSync } from "node:fs";
+    console.log("vitest", ...process.argv.slice(2));
+    if (process.argv.includes("--project=unit")) { writeFileSync("unit-began", ""); ${unitTests} }`,
+  );
+  mkdirSync(join(project, "scripts/test"), { recursive: true });
+  write("scripts/test/suite.ts", 'console.log("suite", ...process.argv.slice(2));');
+}
+
+test("while programs are compiled, the tests that need none run, and not a second time", async () => {
+  coldProject("");
+  expect(await start("test").ended).toMatchObject({
+    code: 0,
+    stdout: "vitest run --project=unit\nsuite --without=unit\n",
+  });
+});
+
+test("a failure of the early tests ends the run with their code, after the others", async () => {
+  coldProject("process.exitCode = 3;");
+  const { code, stdout, stderr } = await start("test").ended;
+  expect(code).toBe(3);
+  expect(stdout).toContain("suite --without=unit");
+  expect(stderr).toContain("the tests that ran during the set-up FAILED");
+});
+
+test("a build that fails ends the run, whatever the early tests say", async () => {
+  coldProject("");
+  write(
+    "dev/assets/main.ts",
+    'if (process.argv.includes("--missing")) console.log("etcd"); else process.exitCode = 4;',
+  );
+  expect(await start("test").ended).toMatchObject({ code: 4, stdout: "vitest run --project=unit\n" });
+});
+
 test("a signal reaches the program", async () => {
   write(
     "dev/playground/start.ts",
@@ -99,6 +148,6 @@ test("a signal reaches the program", async () => {
 test("an unknown command is refused", async () => {
   expect(await start("fly").ended).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("start|stop|test|e2e|faults|bench|assets"),
+    stderr: expect.stringContaining("start|stop|test|changed|repeat|e2e|faults|bench|assets"),
   });
 });

@@ -26,30 +26,43 @@ export function assetsFolder(env: NodeJS.ProcessEnv): string {
 export interface Cache {
   readonly folder: string;
   readonly lockFile: string;
+  folderOf(name: string, version: string): string;
   pathOf(name: string, version: string): string;
-  /** Creates a folder for unfinished files, only while holding the lock. Removes those of killed processes. */
+  /** Creates a folder for unfinished files. */
   openScratch(): Promise<string>;
+  /** Removes the unfinished files of killed processes, only while holding the lock. */
+  removeScratch(): Promise<void>;
   /** Makes a finished file visible under its final name. */
   keep(file: string, name: string, version: string): Promise<string>;
+  /** The same for a whole folder, e.g. a toolchain. */
+  keepFolder(folder: string, name: string, version: string): Promise<string>;
 }
 
 export async function openCache(folder: string): Promise<Cache> {
   await mkdir(folder, { recursive: true });
-  const pathOf = (name: string, version: string) => join(folder, `${name}-${version}-${platformName()}`, name);
+  const folderOf = (name: string, version: string) => join(folder, `${name}-${version}-${platformName()}`);
+  const pathOf = (name: string, version: string) => join(folderOf(name, version), name);
   return {
     folder,
     lockFile: join(folder, "lock"),
+    folderOf,
     pathOf,
-    async openScratch() {
+    openScratch: () => mkdtemp(join(folder, "scratch-")),
+    async removeScratch() {
       const orphans = (await readdir(folder)).filter((name) => name.startsWith("scratch-"));
       for (const name of orphans) await rm(join(folder, name), { recursive: true, force: true });
-      return mkdtemp(join(folder, "scratch-"));
     },
     async keep(file, name, version) {
       const path = pathOf(name, version);
       await mkdir(dirname(path), { recursive: true });
       await chmod(file, 0o755);
       await rename(file, path);
+      return path;
+    },
+    async keepFolder(from, name, version) {
+      const path = folderOf(name, version);
+      await rm(path, { recursive: true, force: true });
+      await rename(from, path);
       return path;
     },
   };

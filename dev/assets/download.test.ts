@@ -1,4 +1,4 @@
-// A local HTTPS server with a certificate of its own stands for the download site.
+// A local HTTPS server with its own certificate replaces the download site.
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -8,9 +8,13 @@ import { join } from "node:path";
 import { createAuthority } from "@firebolt-operator/kube/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { download } from "./download.ts";
+import type { Checksum } from "./pins.ts";
 
 const CONTENT = "the archive";
-const SHA512 = createHash("sha512").update(CONTENT).digest("hex");
+const digestOf = (algorithm: "sha256" | "sha512") => createHash(algorithm).update(CONTENT).digest("hex");
+const SHA512: Checksum = { algorithm: "sha512", digest: digestOf("sha512") };
+const SHA256: Checksum = { algorithm: "sha256", digest: digestOf("sha256") };
+const WRONG: Checksum = { algorithm: "sha256", digest: "0".repeat(64) };
 const folder = mkdtempSync(join(tmpdir(), "download-test-"));
 const authority = createAuthority("download");
 let server: Server;
@@ -36,14 +40,14 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-const fetchTo = (name: string, path: string, sha512 = SHA512) => {
+const fetchTo = (name: string, path: string, checksum = SHA512) => {
   const output = join(folder, name);
   const lines: string[] = [];
   const progress = (line: string) => lines.push(line);
   const done = download({
     title: "archive",
     url: `${base}${path}`,
-    sha512,
+    checksum,
     output,
     progress,
     ca: authority.certificate,
@@ -61,14 +65,25 @@ test("a file with the pinned checksum arrives, over a redirect too, and its prog
   ]);
 });
 
+test("a SHA-256 checksum is accepted where a project publishes no other", async () => {
+  const { output, done } = fetchTo("sha256", "/archive", SHA256);
+  await done;
+  expect(readFileSync(output, "utf8")).toBe(CONTENT);
+});
+
 test.each([
-  { name: "another checksum", path: "/archive", sha512: "0".repeat(128), want: /instead of the pinned 0000/ },
+  {
+    name: "another checksum",
+    path: "/archive",
+    checksum: WRONG,
+    want: /sha256 checksum .* instead of the pinned 0000/,
+  },
   { name: "a missing file", path: "/missing", want: /returned 404/ },
   { name: "an endless redirect", path: "/loop", want: /redirects more than 5 times/ },
   { name: "a redirect away from https", path: "/plain", want: /only https is accepted/ },
   { name: "a connection that is cut", path: "/cut", want: /aborted|premature|ECONNRESET/i },
-])("$name is rejected and leaves no file", async ({ name, path, sha512, want }) => {
-  const { output, done } = fetchTo(name, path, sha512);
+])("$name is rejected and leaves no file", async ({ name, path, checksum, want }) => {
+  const { output, done } = fetchTo(name, path, checksum);
   await expect(done).rejects.toThrow(want);
   expect(existsSync(output)).toBe(false);
 });

@@ -1,9 +1,9 @@
-// One folder that holds links to a set of programs, wherever each of them is: what tools that expect a folder are given.
+// A folder with links to a set of programs, for tools that expect all of them in one folder.
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, rename, symlink } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Makes the folder for this set, or brings an existing one up to date; returns its path. */
+/** Creates the folder for this set, or updates an existing one; returns its path. */
 export async function linkAssets(root: string, paths: ReadonlyMap<string, string>): Promise<string> {
   const entries = [...paths].sort(([one], [other]) => (one < other ? -1 : 1));
   const digest = createHash("sha256").update(JSON.stringify(entries)).digest("hex").slice(0, 12);

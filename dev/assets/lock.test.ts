@@ -1,4 +1,4 @@
-// A real lock file, with owners that are alive, dead or silent.
+// A real lock file, with owners that run, have exited or do not refresh it.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
@@ -60,5 +60,5 @@ test("a waiting process names the owner", async () => {
     while (lines.length === 0) await new Promise((resolve) => setImmediate(resolve));
   });
   await waiting;
-  expect(lines[0]).toMatch(new RegExp(`^waiting for process ${process.pid}, which is making programs: \\d+ s$`));
+  expect(lines[0]).toMatch(new RegExp(`^waiting for process ${process.pid}, which is building programs: \\d+ s$`));
 });

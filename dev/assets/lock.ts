@@ -17,7 +17,7 @@ interface Owner {
   readonly token: string;
 }
 
-/** Runs `action` while no other process holds the lock file; waits for its turn, saying so. */
+/** Runs `action` while no other process holds the lock file; waits for its turn, and logs that it waits. */
 export async function withLock<T>(
   path: string,
   progress: (line: string) => void,
@@ -50,7 +50,9 @@ async function acquire(path: string, progress: (line: string) => void): Promise<
     }
     const waitedMs = performance.now() - startedMs;
     if (waitedMs >= tellAtMs) {
-      progress(`waiting for process ${owner?.pid ?? "?"}, which is making programs: ${Math.round(waitedMs / 1000)} s`);
+      progress(
+        `waiting for process ${owner?.pid ?? "?"}, which is building programs: ${Math.round(waitedMs / 1000)} s`,
+      );
       tellAtMs += TELL_EVERY_MS;
     }
     await sleep(POLL_MS);
@@ -82,7 +84,7 @@ async function isGone(path: string, owner: Owner | undefined): Promise<boolean> 
   return silentMs !== undefined && silentMs > SILENCE_MS;
 }
 
-/** Takes a dead owner's lock away, but gives it back when another process was quicker and it is a living one's by now. */
+/** Removes the lock of an owner that has exited, but restores it if another process has acquired it in the meantime. */
 async function moveAway(path: string, dead: Owner | undefined): Promise<void> {
   const aside = `${path}.${randomBytes(8).toString("hex")}`;
   await ifThere(() => rename(path, aside));
@@ -116,7 +118,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Not allowed to signal it: it lives, under another user.
+    // No permission to signal it: the process runs, as another user.
     return hasCode(error, "EPERM");
   }
 }

@@ -1,4 +1,4 @@
-// The command line of `npm run assets`, as a process of its own with programs that are already there.
+// The command line of `npm run assets`, as a separate process, with programs that already exist.
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,6 +36,14 @@ test("an unknown name is rejected, with the known names", () => {
   const refused = run("--with", "kwok,minikube");
   expect(refused).toMatchObject({ status: 2, stdout: "" });
   expect(refused.stderr).toContain("unknown program minikube. Known names: etcd, kube-apiserver");
+});
+
+test("--missing names what would have to be fetched, and fetches nothing", () => {
+  expect(run("--with", "kwok,helm,coredns", "--missing")).toMatchObject({
+    status: 0,
+    stdout: "helm\ncoredns\n",
+    stderr: "",
+  });
 });
 
 test("an unknown option is rejected, with the usage", () => {

@@ -1,21 +1,27 @@
-// Finds the programs a local cluster is made of: in KUBEBUILDER_ASSETS, in the cache, by download, by a build; in this order.
-// When none works it fails with everything it tried. It never skips.
+// Finds the programs of a local cluster: in KUBEBUILDER_ASSETS, in the cache, by download, by a build; in this order.
+// Programs from the same source are fetched together. When none works it fails and lists every attempt. It never skips
+// a program.
 import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { assetsFolder, type Cache, isExecutable, openCache, platformName } from "./cache.ts";
+import { diskFullText, isDiskFull } from "./disk-full.ts";
 import { withLock } from "./lock.ts";
-import { type AssetName, PINS, type Pin } from "./pins.ts";
+import { type AssetName, PINS } from "./pins.ts";
 import type { Progress } from "./ticker.ts";
 import { type Way, waysFor } from "./ways.ts";
 
 export interface ResolveOptions {
   readonly progress?: Progress;
   readonly env?: NodeJS.ProcessEnv;
-  /** How a program is made that is neither given nor cached. */
-  readonly waysFor?: (name: string, pin: Pin) => readonly Way[];
+  /** Stops downloads and builds. */
+  readonly signal?: AbortSignal;
+  /** False: programs of the distribution that are needed on the way are not installed. */
+  readonly install?: boolean;
+  /** How to get a program that is neither provided nor cached. */
+  readonly waysFor?: (name: AssetName) => readonly Way[];
 }
 
-/** None of the ways to get a program worked. */
+/** Every source of a program failed. */
 export class AssetUnavailableError extends Error {
   override readonly name = "AssetUnavailableError";
 }
@@ -26,18 +32,36 @@ export async function resolveAssets(
   options: ResolveOptions = {},
 ): Promise<ReadonlyMap<AssetName, string>> {
   const search = await openSearch(options);
+  if ((await missingOf(search, names)).length > 0)
+    await withLock(search.cache.lockFile, search.progress, async () => {
+      // Another process may have provided some while this one waited.
+      await makeAssets(search, await missingOf(search, names));
+    });
   const found = new Map<AssetName, string>();
-  // One after the other: a build takes every core there is.
-  for (const name of new Set(names)) found.set(name, await resolveAsset(search, name));
+  for (const name of names) {
+    const place = await placeOf(search, name);
+    if (place === undefined) throw new AssetUnavailableError(`${name} was removed while it was being provided`);
+    found.set(name, place);
+  }
   return found;
+}
+
+/** Those of these programs that would have to be fetched or built. */
+export async function missingAssets(
+  names: readonly AssetName[],
+  options: ResolveOptions = {},
+): Promise<readonly AssetName[]> {
+  return missingOf(await openSearch(options), names);
 }
 
 interface Search {
   readonly given: string | undefined;
   readonly cache: Cache;
   readonly progress: Progress;
-  readonly waysFor: (name: string, pin: Pin) => readonly Way[];
-  /** Why a way failed before, by its id: what cannot be downloaded for one program cannot be for the next. */
+  readonly signal: AbortSignal | undefined;
+  readonly install: boolean;
+  readonly waysFor: (name: AssetName) => readonly Way[];
+  /** Why a way failed, by its id: what cannot be downloaded for one program cannot be for the next. */
   readonly failures: Map<string, string>;
 }
 
@@ -47,49 +71,100 @@ async function openSearch(options: ResolveOptions): Promise<Search> {
     given: env["KUBEBUILDER_ASSETS"] || undefined,
     cache: await openCache(assetsFolder(env)),
     progress: options.progress ?? (() => undefined),
+    signal: options.signal,
+    install: options.install ?? true,
     waysFor: options.waysFor ?? waysFor,
     failures: new Map(),
   };
 }
 
-async function resolveAsset(search: Search, name: AssetName): Promise<string> {
-  const { given, cache } = search;
-  if (given !== undefined) {
-    const path = resolve(given, name);
-    if (await isExecutable(path)) return path;
-  }
-  const { version } = PINS[name];
-  const cached = cache.pathOf(name, version);
-  if (await isExecutable(cached)) return cached;
-  return withLock(cache.lockFile, search.progress, async () => {
-    // Another process may have made it while this one waited.
-    if (await isExecutable(cached)) return cached;
-    return makeAsset(search, name);
-  });
+async function missingOf(search: Search, names: readonly AssetName[]): Promise<readonly AssetName[]> {
+  const unique = [...new Set(names)];
+  const places = await Promise.all(unique.map((name) => placeOf(search, name)));
+  return unique.filter((_, index) => places[index] === undefined);
 }
 
-async function makeAsset(search: Search, name: AssetName): Promise<string> {
-  const { cache, progress, failures } = search;
-  const pin = PINS[name];
-  const ways = search.waysFor(name, pin);
-  for (const way of ways) {
-    if (failures.has(way.id)) continue;
-    const scratch = await cache.openScratch();
-    try {
-      const made = await way.fetch(scratch, progress);
-      // All of them have this pin's version: they come from one source.
-      for (const one of made) await cache.keep(join(scratch, one), one, pin.version);
-      if (made.includes(name)) return cache.pathOf(name, pin.version);
-      throw new Error(`it holds no ${name}`);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      failures.set(way.id, reason);
-      progress(`${way.title} does not work here: ${firstLine(reason)}`);
-    } finally {
-      await rm(scratch, { recursive: true, force: true });
-    }
+async function placeOf({ given, cache }: Search, name: AssetName): Promise<string | undefined> {
+  const cached = cache.pathOf(name, PINS[name].version);
+  const places = given === undefined ? [cached] : [resolve(given, name), cached];
+  for (const place of places) if (await isExecutable(place)) return place;
+  return undefined;
+}
+
+/** Round by round: each program is tried by the next of its ways that has not failed. Only while holding the lock. */
+async function makeAssets(search: Search, names: readonly AssetName[]): Promise<void> {
+  await search.cache.removeScratch();
+  let missing = names;
+  while (missing.length > 0) {
+    const lanes = lanesOf(nextWays(search, missing)).map((lane) => runLane(search, lane));
+    // To the end in any case: the lock is released afterwards.
+    const failed = (await Promise.allSettled(lanes)).find((lane) => lane.status === "rejected");
+    search.signal?.throwIfAborted();
+    if (failed !== undefined) throw failed.reason;
+    missing = await missingOf(search, missing);
   }
-  throw unavailable(search, name, ways);
+}
+
+interface Errand {
+  readonly way: Way;
+  readonly names: readonly AssetName[];
+}
+
+/** The next way of each program, those that share one together; downloads of releases first. */
+function nextWays(search: Search, names: readonly AssetName[]): readonly Errand[] {
+  const errands = new Map<string, { way: Way; names: AssetName[] }>();
+  for (const name of names) {
+    const ways = search.waysFor(name);
+    const way = ways.find(({ id }) => !search.failures.has(id));
+    if (way === undefined) throw unavailable(search, name, ways);
+    const errand = errands.get(way.id) ?? { way, names: [] };
+    errand.names.push(name);
+    errands.set(way.id, errand);
+  }
+  const all = [...errands.values()];
+  const downloads = all.filter(({ way }) => way.type === "archive");
+  return downloads.length > 0 ? downloads : all;
+}
+
+/** What may run at the same time: every download; and one build after the other, because a build uses all cores. */
+function lanesOf(errands: readonly Errand[]): readonly (readonly Errand[])[] {
+  const builds = errands.filter(({ way }) => way.type === "go");
+  return [builds, ...errands.filter(({ way }) => way.type !== "go").map((errand) => [errand])];
+}
+
+async function runLane(search: Search, errands: readonly Errand[]): Promise<void> {
+  for (const errand of errands) await runErrand(search, errand);
+}
+
+async function runErrand(search: Search, { way, names }: Errand): Promise<void> {
+  const { cache, progress, signal, failures, install } = search;
+  const scratch = await cache.openScratch();
+  try {
+    const made = await way.fetch(names, {
+      cache,
+      scratch,
+      progress,
+      install,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    for (const name of made) await cache.keep(join(scratch, name), name, PINS[name].version);
+    const absent = names.filter((name) => !made.includes(name));
+    if (absent.length > 0) throw new Error(`it holds no ${absent.join(", ")}`);
+  } catch (error) {
+    if (signal?.aborted) return;
+    // Another way would need the same space.
+    if (isDiskFull(error)) throw new AssetUnavailableError(await diskFullText(cache.folder, way.title, error));
+    const reason = reasonOf(error);
+    failures.set(way.id, reason);
+    progress(`${way.title} does not work here: ${reason.split("\n", 1)[0]}`);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message}: ${reasonOf(error.cause)}`;
 }
 
 function unavailable(search: Search, name: AssetName, ways: readonly Way[]): AssetUnavailableError {
@@ -102,19 +177,19 @@ function unavailable(search: Search, name: AssetName, ways: readonly Way[]): Ass
   ];
   return new AssetUnavailableError(
     [
-      `${name} ${version} for ${platformName()} is not on this machine and could not be made. What was tried:`,
+      `${name} ${version} for ${platformName()} is not installed and could not be downloaded or built. Attempts:`,
       ...tried.map((line) => `  - ${line}`),
-      `What to do: ${adviceFor(name)}, or set KUBEBUILDER_ASSETS to a folder that holds ${name}.`,
+      `What to do: ${adviceFor(ways)}, or set KUBEBUILDER_ASSETS to a folder that contains ${name}.`,
     ].join("\n"),
   );
 }
 
-function adviceFor(name: AssetName): string {
-  const types = PINS[name].sources.map((source) => source.type);
-  if (types.includes("wheel")) return "install Python 3 with pip";
-  return types.includes("archive")
-    ? "connect to the internet, or install Go 1.26 or newer (https://go.dev/dl)"
-    : "install Go 1.26 or newer (https://go.dev/dl)";
+function adviceFor(ways: readonly Way[]): string {
+  const types = ways.map(({ type }) => type);
+  const needed = [
+    types.includes("archive") ? "connect to the internet" : undefined,
+    types.includes("wheel") ? "install Python 3 with pip" : undefined,
+    types.includes("go") ? "install Go 1.26 or newer (https://go.dev/dl)" : undefined,
+  ];
+  return needed.filter((one) => one !== undefined).join(", or ");
 }
-
-const firstLine = (text: string): string => text.split("\n", 1)[0] ?? text;

@@ -1,6 +1,7 @@
-// Runs a program until it exits and returns its output; a failure carries the end of its output. Nothing of it reaches the
-// terminal.
+// Runs a program until it exits and returns its output; a failure carries the end of its output. It prints nothing to
+// the terminal.
 import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
 
 const TAIL_LINES = 15;
 
@@ -12,6 +13,8 @@ export interface ProgramRun {
   readonly timeoutMs: number;
   /** Terminates the program early. */
   readonly signal?: AbortSignal;
+  /** Called for each line of standard error as it comes. */
+  readonly onErrorLine?: (line: string) => void;
 }
 
 export function runProgram(run: ProgramRun): Promise<string> {
@@ -33,6 +36,7 @@ export function runProgram(run: ProgramRun): Promise<string> {
       remember(text);
     });
     child.stderr.setEncoding("utf8").on("data", remember);
+    if (run.onErrorLine !== undefined) createInterface({ input: child.stderr }).on("line", run.onErrorLine);
     child.once("error", reject);
     child.once("close", (code, signal) => {
       if (code === 0) resolve(stdout);

@@ -4,7 +4,7 @@ const TICK_MS = 5_000;
 
 export type Progress = (line: string) => void;
 
-/** Runs `step`, telling how long it takes. `detail` may add what is known so far, e.g. megabytes. */
+/** Runs `step` and reports how long it takes. `detail` adds what is known so far, e.g. megabytes. */
 export async function withTicker<T>(
   what: string,
   progress: Progress,

@@ -1,4 +1,5 @@
-// What the program says and does not do when it may not install: run for real, with an empty cache and an empty path.
+// What the program prints, and that it changes nothing, when it may not install packages: a real run with an empty
+// cache and an empty PATH.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Programs that come from the distribution rather than from a registry we pin: where each is looked for, and in which package it is.
-// Read-only; dev/assets/system/main.ts installs.
+// Programs that come from the distribution and are not pinned: where each is searched for, and its package. Read-only;
+// dev/assets/system/main.ts installs.
 import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { cacheFolder } from "../cache.ts";
@@ -7,9 +7,9 @@ import { cacheFolder } from "../cache.ts";
 export interface SystemProgram {
   /** The Debian package that holds it. */
   readonly package: string;
-  /** Taken out of the package into our cache instead of being installed: the package would start a service. */
+  /** Extracted from the package into our cache instead of being installed: the package would start a service. */
   readonly unpacked?: true;
-  /** Its path, or its folder for a family of programs; undefined when it is not there. */
+  /** Its path, or its folder for a family of programs; undefined when it does not exist. */
   readonly find: () => string | undefined;
 }
 
@@ -19,7 +19,8 @@ export const SYSTEM_PROGRAMS: Readonly<Record<string, SystemProgram>> = {
   postgres: { package: "postgresql", find: () => process.env["POSTGRES_BIN"] ?? findPostgres() },
   ip: { package: "iproute2", find: () => findOnPath("ip") },
   unshare: { package: "util-linux", find: () => findOnPath("unshare") },
-  // The node of the local cluster. Installed, containerd would start a service, and runc would push Docker's own packages out.
+  // The node of the local cluster. Installed, containerd would start a service, and runc would replace Docker's
+  // packages.
   containerd: {
     package: "containerd",
     unpacked: true,
@@ -38,6 +39,8 @@ export const SYSTEM_PROGRAMS: Readonly<Record<string, SystemProgram>> = {
       findCni([join(unpackedFolder("containernetworking-plugins"), "usr/lib/cni"), "/usr/lib/cni", "/opt/cni/bin"]),
   },
   nft: { package: "nftables", find: () => findOnPath("nft") },
+  /** Only where wheels are needed and neither pip nor an index is configured. */
+  pip: { package: "python3-pip", find: () => findOnPath("pip3") },
   promtool: {
     package: "prometheus",
     unpacked: true,
@@ -45,7 +48,7 @@ export const SYSTEM_PROGRAMS: Readonly<Record<string, SystemProgram>> = {
   },
 };
 
-/** The path of a program that must be there. */
+/** The path of a program that must exist. */
 export function requireProgram(name: string): string {
   const program = SYSTEM_PROGRAMS[name];
   if (program === undefined) throw new Error(`unknown program ${name}`);
@@ -68,7 +71,7 @@ function findUnpacked(packageName: string, path: string): string | undefined {
 }
 
 function findOnPath(program: string): string | undefined {
-  // System tools live in folders that are not on everybody's path.
+  // System tools are in folders that are not on every user's PATH.
   const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/sbin"];
   return folders.map((folder) => join(folder, program)).find(isExecutable);
 }
