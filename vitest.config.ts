@@ -1,12 +1,10 @@
 // The ending of a file's name says in which project it runs: beside the code and below test/ *.test.ts (unit), against a real control plane
 // (integration), of the whole program with simulated pods (e2e), on a real node inside dev/sandbox/sandbox.sh (cluster, faults).
 import { defineConfig } from "vitest/config";
-import { LaneSequencer } from "./test/harness/vitest/lane-sequencer.ts";
 
 export default defineConfig({
   test: {
-    sequence: { sequencer: LaneSequencer },
-    setupFiles: ["test/harness/vitest/exit-with-vitest.ts"],
+    setupFiles: ["test/harness/vitest/exit-with-vitest.ts", "test/harness/vitest/seed-properties.ts"],
     projects: [
       {
         test: {
@@ -19,6 +17,7 @@ export default defineConfig({
             "dev/**/*.test.ts",
             "test/**/*.test.ts",
             "scripts/**/*.test.ts",
+            "bench/**/*.test.ts",
           ],
           exclude: ["test/**/*.{integration,e2e,cluster,faults}.test.ts", "**/node_modules/**"],
           // No bound of the product: these end what hangs, on a machine that may itself stand still for seconds. A poll gives up before

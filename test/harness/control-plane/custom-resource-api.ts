@@ -1,10 +1,10 @@
-// Writes manifests of our kinds to the shared API server and tells what it said: the stored object, or which fields it
-// refused and why. Checks nothing itself.
+// Writes manifests of our kinds to the shared API server and returns the stored object, or the rejected fields with the
+// reasons. Checks nothing itself.
 import { type Api, type ApiResponse, openApiFromKubeconfig } from "@firebolt-operator/kube/testing";
 import { inject } from "vitest";
 import { type AnyManifest, KINDS } from "../fixtures/manifests.ts";
 
-/** One refused field. */
+/** One rejected field. */
 export interface Cause {
   readonly field: string;
   readonly message: string;

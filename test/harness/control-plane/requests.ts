@@ -12,7 +12,7 @@ export function adminRequest(
   return testing.requestAs(inject("adminKubeconfig"), request, accept);
 }
 
-/** Makes a namespace that no other test uses; answers its name. */
+/** Creates a namespace that no other test uses; returns its name. */
 export function createNamespace(prefix: string, kubeconfig = inject("adminKubeconfig")): Promise<string> {
   return testing.createNamespace(kubeconfig, prefix);
 }

@@ -1,11 +1,13 @@
-// One control plane (etcd and kube-apiserver) for all integration test files; each test keeps to a namespace of its own. A test
-// that stops servers or compacts etcd starts its own control plane instead.
+// One control plane (etcd and kube-apiserver) for all integration test files, and beside it, for files that open it, a simulated cluster with
+// controllers and nodes (simulated-cluster.ts); each test keeps to a namespace of its own. A test that stops servers or compacts etcd starts its
+// own control plane instead.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { manifestFiles } from "@firebolt-operator/kube/testing";
 import type { TestProject } from "vitest/node";
 import { resolveAssets } from "../../../dev/assets/resolver.ts";
 import { type ControlPlane, startControlPlane } from "../../../dev/control-plane/control-plane.ts";
+import { serveSimulatedCluster } from "./simulated-cluster-server.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -26,5 +28,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   });
   project.provide("adminKubeconfig", controlPlane.adminKubeconfig);
   project.provide("binaries", Object.fromEntries(await resolveAssets(["etcd", "kube-apiserver", "kubectl"])));
-  return () => controlPlane.stop();
+  const simulated = await serveSimulatedCluster();
+  project.provide("simulatedCluster", simulated.socket);
+  return async () => {
+    await simulated[Symbol.asyncDispose]();
+    await controlPlane.stop();
+  };
 }

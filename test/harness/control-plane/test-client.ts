@@ -16,7 +16,7 @@ export function clusterConfig(path: string = inject("adminKubeconfig")): Promise
   return loadKubeconfig({ path, env: {}, homeDir: homedir() });
 }
 
-/** A client for the administrator of the shared control plane, or for whoever the options say. */
+/** A client for the administrator of the shared control plane, or for the user in the options. */
 export async function testClient(options: Partial<KubeClientOptions> = {}): Promise<KubeClient> {
   return createKubeClient({ config: await clusterConfig(), ...options });
 }

@@ -18,14 +18,14 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-test("a change is seen by the next question", async () => {
+test("a change is visible to the next query", async () => {
   server.set(NAME, [OLD]);
   expect(await resolver.resolve4(NAME)).toEqual([OLD]);
   server.set(NAME, [NEW]);
   expect(await resolver.resolve4(NAME)).toEqual([NEW]);
 });
 
-test("a server that caches repeats what it said, until it has forgotten", async () => {
+test("a caching server repeats its response until the entry expires", async () => {
   server.cacheFor(EVER_MS);
   server.set(NAME, [OLD]);
   expect(await resolver.resolve4(NAME)).toEqual([OLD]);
@@ -42,7 +42,7 @@ test("it caches that a name does not exist, too", async () => {
   await expect(resolver.resolve4(NAME)).rejects.toThrow(/ENOTFOUND/);
 });
 
-test("what it cached ends by itself", async () => {
+test("cached responses expire", async () => {
   server.cacheFor(200);
   server.set(NAME, [OLD]);
   expect(await resolver.resolve4(NAME)).toEqual([OLD]);

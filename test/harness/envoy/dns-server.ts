@@ -1,12 +1,12 @@
-// A name server on loopback with records that a test changes while it runs, as a cluster's name server follows its Services.
-// It answers address questions only, can be silent or failing, and can cache its answers as a cluster's name server does.
+// A DNS server on loopback with records that a test changes while it runs, as a cluster's DNS server follows its
+// Services. It serves address queries only, can be silent or failing, and can cache responses.
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { once } from "node:events";
 
 export interface DnsServer {
   readonly address: string;
   readonly port: number;
-  /** What the server does with a question from now on. */
+  /** What the server does with a query from now on. */
   behave(how: "answer" | "servfail" | "silent"): void;
   /**
    * The addresses of a name. An empty list is a name without addresses; undefined a name that does not exist. `*.example.com` holds
@@ -14,13 +14,13 @@ export interface DnsServer {
    */
   set(name: string, addresses: readonly string[] | undefined): void;
   /**
-   * From now on every answer, also that a name does not exist, is given for this long after it was first given, whatever has changed
-   * since: CoreDNS with `cache 30` is `cacheFor(30_000)`. 0, the default, forgets what was cached and follows every change at once.
+   * From now on every response, NXDOMAIN included, is cached for this long, regardless of changes: CoreDNS with `cache
+   * 30` is `cacheFor(30_000)`. 0, the default, clears the cache and follows every change immediately.
    */
   cacheFor(ms: number): void;
-  /** How many questions for the IPv4 addresses of this name came in. */
+  /** The number of queries for the IPv4 addresses of this name. */
   asked(name: string): number;
-  /** Every question so far, in order, of every type. */
+  /** Every query so far, in order, of every type. */
   questions(): readonly Question[];
   close(): Promise<void>;
 }
@@ -33,16 +33,16 @@ const NO_ERROR = 0;
 const SERVER_FAILURE = 2;
 const NAME_ERROR = 3;
 const HEADER_BYTES = 12;
-/** The question begins right after the header: every answer names it by this pointer. */
+/** The question section starts right after the header: every answer record refers to it by this pointer. */
 const POINTER_TO_QUESTION = 0xc000 | HEADER_BYTES;
-/** As kubeadm's name server answers: far longer than any test waits, so a client that caches by it is seen. */
+/** As in kubeadm's DNS server: far longer than any test waits, so that a client that honours it is detected. */
 const TTL_SECONDS = 30;
 
 export interface Question {
   readonly name: string;
-  /** 1 asks for IPv4 addresses, 28 for IPv6 addresses. */
+  /** 1 requests IPv4 addresses, 28 IPv6 addresses. */
   readonly type: number;
-  /** Where the question ends inside the message. */
+  /** Where the question section ends in the message. */
   readonly end: number;
 }
 

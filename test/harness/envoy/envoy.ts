@@ -17,7 +17,7 @@ export async function envoyBinary(): Promise<string> {
   return binary;
 }
 
-/** Fails with Envoy's own words when it would refuse to load this text. Answers what it said. */
+/** Fails with Envoy's message when it would reject this configuration. Returns its output. */
 export async function validateEnvoyConfig(text: string): Promise<string> {
   const workspace = openWorkspace("envoy-validate-");
   try {
@@ -37,7 +37,7 @@ export interface RunningEnvoy {
   admin(path: string, method?: "GET" | "POST"): Promise<string>;
   /** The value of one statistic; a name that Envoy does not have is an error. */
   statistic(name: string): Promise<number>;
-  /** Lines of the access log so far; Envoy writes them a moment after the answer. */
+  /** Lines of the access log so far; Envoy writes them a moment after the response. */
   accessLog(): readonly string[];
   /** Waits for a line of the access log. */
   logged(part: string | RegExp): Promise<string>;

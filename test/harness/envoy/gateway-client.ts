@@ -23,7 +23,7 @@ export interface QueryAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** First value of the first row; undefined when the answer holds no rows. */
+  /** First value of the first row; undefined when the response contains no rows. */
   readonly value: unknown;
 }
 
@@ -37,7 +37,7 @@ export class GatewayClient {
     this.#port = port;
   }
 
-  /** Any answer is an answer; only a broken connection or a missed deadline fails. */
+  /** Every status is a response; only a broken connection or a missed deadline fails. */
   async send(options: QueryOptions): Promise<QueryAnswer> {
     const { engine, sql = "SELECT 42", path = "/", method = "POST", deadlineMs = DEADLINE_MS } = options;
     const deadline = AbortSignal.timeout(deadlineMs);
@@ -63,7 +63,7 @@ export class GatewayClient {
     return { status: incoming.statusCode, headers: incoming.headers, text, value: firstValue(text) };
   }
 
-  /** A query that is meant to succeed: it is counted, and failed when the answer is not a 200. */
+  /** A query that must succeed: it is counted, and fails when the response is not a 200. */
   async query(options: QueryOptions): Promise<QueryAnswer> {
     this.sent++;
     try {

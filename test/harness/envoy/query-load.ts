@@ -1,9 +1,9 @@
-// Steady traffic for tests that change the world underneath it: some clients, each sending one marked query after another until
-// told to stop. Every query has to succeed.
+// Steady traffic for tests that change the platform meanwhile: some clients, each sending one marked query after
+// another until they are stopped. Every query has to succeed.
 import type { GatewayClient } from "./gateway-client.ts";
 
 export interface QueryLoad {
-  /** Markers of the queries that were answered so far. */
+  /** Markers of the queries that have succeeded so far. */
   readonly answered: readonly string[];
   /** Markers of those that are on their way. */
   readonly inFlight: ReadonlySet<string>;
@@ -14,7 +14,7 @@ export interface QueryLoad {
 export interface QueryLoadOptions {
   readonly engine: string;
   readonly clients: number;
-  /** Where the next query goes; by default the client's own gateway. */
+  /** Where the next query is sent; by default the client's own gateway. */
   readonly port?: () => number;
 }
 

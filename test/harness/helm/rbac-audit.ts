@@ -1,9 +1,9 @@
-// What the API server was asked, by whom, and whether it was allowed: its audit log, read after the fact.
+// The requests to the API server, with user and authorization decision, from its audit log.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { valueAt } from "@firebolt-operator/kube/testing";
 
-/** One request that was answered, or a watch that began. */
+/** One completed request, or a watch that started. */
 export interface AuditedRequest {
   readonly verb: string;
   readonly group: string;
@@ -19,11 +19,11 @@ export interface AuditedRequest {
 
 export interface AuditLog {
   readonly apiServerArgs: readonly string[];
-  /** Everything this user has asked so far. */
+  /** All requests of this user so far. */
   requestsOf(user: string): readonly AuditedRequest[];
 }
 
-/** Nothing but who asked for what: neither bodies nor Secrets are written. */
+/** Metadata only: neither bodies nor Secrets are written. */
 const POLICY = {
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",

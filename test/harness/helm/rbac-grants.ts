@@ -1,5 +1,6 @@
-// Compares what roles grant with what was asked: pure. A grant is one verb on one resource, with the names it is limited to; it counts
-// as used when a request needed it, or when it was granted on to somebody else, which only its holder can do.
+// Compares the grants of roles with the requests: pure. A grant is one verb on one resource, with the names it is
+// limited to; it counts as used when a request needed it, or when it was granted to another role, which only its holder
+// can do.
 import { valueAt } from "@firebolt-operator/kube/testing";
 import type { RenderedObject } from "./helm.ts";
 import type { AuditedRequest } from "./rbac-audit.ts";
@@ -68,7 +69,10 @@ function expand(rule: Rule, role: string, namespaces: readonly string[]): readon
   );
 }
 
-/** An apply that made its object needed `create` as well; a list or watch of one name is told by its field selector. */
+/**
+ * An apply that created its object needed `create` as well; a list or watch of one name is recognised by its field
+ * selector.
+ */
 export function needsOf(requests: readonly AuditedRequest[]): readonly Need[] {
   return requests.flatMap(({ verb, group, resource, namespace, name, path, status, forbidden }) => {
     if (resource === "" || forbidden) return [];

@@ -62,7 +62,7 @@ function startProgram(program: string, settings: OperatorProgramSettings): Progr
   const said = (event: string, timeoutMs = 90_000): Promise<ProgramLine> =>
     eventually(() => lines.find((line) => line.event === event) ?? false, {
       timeoutMs,
-      describe: `"${event}" from ${settings.identity} in ${settings.namespace}, which said ${JSON.stringify(lines.slice(-3))}`,
+      describe: `"${event}" from ${settings.identity} in ${settings.namespace}, whose last lines were ${JSON.stringify(lines.slice(-3))}`,
     });
   return {
     lines,

@@ -1,5 +1,5 @@
-// Stands in for the metrics page of every simulated pod: one server on the metrics port of the private network, which tells pods apart by
-// the address that was dialled. A pod nobody spoke about is idle.
+// Serves the metrics endpoint of every simulated pod: one server on the metrics port of the private network, which
+// distinguishes pods by the dialled address. A pod is idle by default.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { ENGINE_CONTRACT } from "../../../src/api/engine-contract.ts";
@@ -13,13 +13,13 @@ export type MetricsAnswer =
   | { readonly status: number }
   /** So many bytes of comments, and then two zeros. */
   | { readonly bytes: number }
-  /** The connection ends before anything is said. */
+  /** The connection is closed without a response. */
   | "broken";
 
 export interface MetricsServer extends AsyncDisposable {
-  /** Addresses are handed out again: an answer of `undefined` means that the pod meant is gone. */
+  /** Addresses are reused: `undefined` means that the pod has been deleted. */
   answer(podIP: string, answer: () => MetricsAnswer | undefined): void;
-  /** How often this address has been asked. */
+  /** How often this address has been scraped. */
   asked(podIP: string): number;
 }
 

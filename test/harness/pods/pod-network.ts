@@ -1,8 +1,8 @@
-// Addresses for simulated pods. They exist only in the private network namespace that the tests run in, because the API server's
-// pods/proxy refuses loopback addresses and tests must not use the machine's own.
+// Addresses for simulated pods. They exist only in the private network namespace that the tests run in, because the API
+// server's pods/proxy rejects loopback addresses and tests must not use the machine's own.
 import { execFileSync } from "node:child_process";
 
-/** Local to the namespace as a whole: a server on 0.0.0.0 answers for every pod. */
+/** Local to the namespace as a whole: a server on 0.0.0.0 serves every pod. */
 export const POD_CIDR = "10.64.0.0/10";
 
 /** The n-th address above those that kwok hands out (10.64.0.0/16). Fails outside the private network, with the way in. */
@@ -21,7 +21,7 @@ export function requirePodNetwork(): void {
   }
 }
 
-/** From now on what is sent to this pod address is swallowed, as if its node had vanished; nobody is told. */
+/** From now on packets to this pod address are dropped silently, as if its node had vanished. */
 export function vanish(address: string): void {
   requirePodNetwork();
   execFileSync("ip", ["route", "add", "blackhole", `${address}/32`, "table", "local"]);

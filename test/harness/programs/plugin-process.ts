@@ -1,5 +1,5 @@
-// Runs the bundled plugin as a user would: a process with arguments, two streams and an exit code. With `terminal` its output goes
-// to a pseudo-terminal, so that colours and redrawing can be seen.
+// Runs the bundled plugin as a user would: a process with arguments, two streams and an exit code. With `terminal` it
+// writes to a pseudo-terminal, so that colours and redrawing can be tested.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Runs Prometheus's own promtool: it checks rules, and tells which alerts fire for series that a test makes up. A missing promtool
-// is an error, never a skip.
+// Runs Prometheus's own promtool: it checks rules, and evaluates which alerts fire for the series of a test. A missing
+// promtool is an error, never a skip.
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ export interface RuleGroup {
   readonly rules: readonly object[];
 }
 
-/** One look at one alert: fires with exactly these label sets, none meaning that it is quiet. */
+/** One evaluation of one alert: it fires with exactly these label sets; none means that it does not fire. */
 export interface AlertTest {
   readonly alertname: string;
   readonly eval_time: string;
@@ -29,7 +29,7 @@ export interface RuleTest {
   readonly alert_rule_test: readonly AlertTest[];
 }
 
-/** Fails with promtool's own words. */
+/** Fails with promtool's message. */
 export async function checkRules(groups: readonly RuleGroup[]): Promise<string> {
   return inFolder(async (folder) => {
     const file = join(folder, "rules.yaml");
@@ -38,7 +38,7 @@ export async function checkRules(groups: readonly RuleGroup[]): Promise<string> 
   });
 }
 
-/** Fails with promtool's own words unless every alert fires and keeps quiet as the tests say. */
+/** Fails with promtool's message unless every alert fires, or does not, as the tests expect. */
 export async function testRules(groups: readonly RuleGroup[], tests: readonly RuleTest[]): Promise<string> {
   return inFolder(async (folder) => {
     await writeFile(join(folder, "rules.yaml"), stringify({ groups }));
