@@ -55,17 +55,8 @@ export interface Subject {
 /** On every object of the operator's chart. */
 const OPERATOR = "app.kubernetes.io/name=firebolt-operator";
 
-const CHILD_KINDS: readonly ResourceType[] = [
-  KINDS.StatefulSet,
-  KINDS.Deployment,
-  KINDS.Service,
-  KINDS.ConfigMap,
-  KINDS.PersistentVolumeClaim,
-  KINDS.PodDisruptionBudget,
-  KINDS.ServiceAccount,
-  KINDS.Role,
-  KINDS.RoleBinding,
-];
+/** Every kind that the operator creates. Contents of Secrets stay in the cluster. */
+const CHILD_KINDS: readonly ResourceType[] = Object.values(KINDS).filter(({ kind }) => kind !== KINDS.Secret.kind);
 
 export async function collect(cluster: Cluster, { name, instance }: Subject, gaps: Gaps): Promise<Collected> {
   const { namespace } = cluster;

@@ -1,5 +1,5 @@
 // Credentials that are recognised by their shape: one row per shape. Pure.
-import { REDACTED } from "./redacted.ts";
+import { keepQuoteParity, REDACTED } from "./redacted.ts";
 import { isSecretName } from "./secret-names.ts";
 import { scrubAddresses } from "./url-credentials.ts";
 import { lineEndOf } from "./value-range.ts";
@@ -113,7 +113,9 @@ function scrubQueryStrings(text: string): string {
     if (index < done) continue;
     const start = index + 1;
     const end = parametersEnd(text, start);
-    result += text.slice(done, start) + text.slice(start, end).split("&").map(scrubParameter).join("&");
+    const parameters = text.slice(start, end);
+    result +=
+      text.slice(done, start) + keepQuoteParity(parameters, parameters.split("&").map(scrubParameter).join("&"));
     done = end;
   }
   return result + text.slice(done);

@@ -28,7 +28,7 @@ export function listRight(type: ResourceType, namespace: string | undefined): st
 
 /** The API server's message is scrubbed separately: a prefix could hide where a secret begins. */
 export function gapText({ what, why, needs }: Gap, scrubber: Scrubber): string {
-  return `${what}: ${scrubber.text(why)}${needs === undefined ? "" : `; this needs the right to ${needs}`}`;
+  return `${what}: ${scrubber.text(why)}${needs === undefined ? "" : `; this needs permission to ${needs}`}`;
 }
 
 export class Gaps {

@@ -15,7 +15,7 @@ function shortenLines(text: string): string {
     .map((line) =>
       line.length <= LONGEST_LINE
         ? line
-        : // A credential that is cut in half no longer looks like one: the word at the cut goes too.
+        : // A credential that is cut in half no longer looks like one: the word at the cut is removed too.
           `${line.slice(0, LONGEST_LINE - 100).replace(/[^\s"'&;,]{0,2000}$/, "")} [line cut here: ${line.length} characters]`,
     )
     .join("\n");

@@ -34,14 +34,16 @@ const LOG_LIMIT_BYTES = 5 * 1024 * 1024;
 export const supportBundle: Run = async (context) => {
   const { args, flags, terminal } = context;
   if (flags.on("print-commands"))
-    throw new UsageError("a support bundle is more than kubectl commands: --print-commands is not available here");
+    throw new UsageError(
+      "--print-commands is not available for support-bundle: kubectl commands alone cannot create one",
+    );
   using cluster = await context.connect();
   const gaps = new Gaps(cluster.call.signal);
   const subject = await findSubject(cluster, args[0], gaps);
   const nowMs = context.clock.now();
   const collected = await collect(cluster, subject, gaps);
   if (collected.objects.length === 0)
-    throw new CommandError(gaps.found[0]?.why ?? `nothing of FireboltInstance "${subject.name}" was found`);
+    throw new CommandError(gaps.found[0]?.why ?? `no object of FireboltInstance "${subject.name}" was found`);
   const status = await statusText(cluster, { subject, nowMs, gaps });
   const logs = flags.on("no-logs")
     ? []
@@ -63,7 +65,7 @@ export const supportBundle: Run = async (context) => {
     "Without: data of Secrets and ConfigMaps, values of variables, engine configuration, query text, credentials. Read it before you send it.",
   );
   if (!gaps.isIncomplete) return EXIT.ok;
-  terminal.warn("the bundle is incomplete: gaps.txt in it lists what is missing and the rights that are needed");
+  terminal.warn("the bundle is incomplete: gaps.txt in it lists what is missing and the permissions that are needed");
   return EXIT.incomplete;
 };
 
@@ -80,7 +82,7 @@ async function findSubject(cluster: Cluster, name: string | undefined, gaps: Gap
     if (!isForbidden(error)) throw error;
     if (name === undefined)
       throw new CommandError(
-        `${describeError(error)}; name the instance to do without: ${ownCommand(cluster, ["support-bundle", "INSTANCE"])}`,
+        `${describeError(error)}; pass the name of the instance instead: ${ownCommand(cluster, ["support-bundle", "INSTANCE"])}`,
       );
     const kind = groupResourceOf(FireboltInstance);
     gaps.record({ what: `${kind}/${name}`, right: `get ${kind} in namespace ${namespace}` }, error);
@@ -120,11 +122,11 @@ async function writeNew(path: string, content: Buffer): Promise<void> {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     const why =
       code === "EEXIST"
-        ? "there is such a file already: remove it, or name another with --file"
+        ? "the file already exists: remove it, or choose another one with --file"
         : code === "ENOENT"
-          ? "there is no such folder: make it, or name another file with --file"
+          ? "the folder does not exist: create it, or choose another file with --file"
           : code === "EACCES" || code === "EROFS" || code === "EPERM"
-            ? "it may not be written: name another file with --file"
+            ? "permission denied: choose another file with --file"
             : undefined;
     if (why === undefined) throw error;
     throw new CommandError(`the support bundle was not written to ${path}: ${why}`);
@@ -174,7 +176,7 @@ async function readLogs(cluster: Cluster, { pods, tail, gaps }: LogsRequest): Pr
   return logs.flat();
 }
 
-interface LogWish {
+interface LogRequest {
   readonly pod: V1Pod;
   readonly container: string;
   readonly previous: boolean;
@@ -184,7 +186,7 @@ interface LogWish {
 async function readLog(
   cluster: Cluster,
   reader: LogReader,
-  { pod, container, previous, tail }: LogWish,
+  { pod, container, previous, tail }: LogRequest,
 ): Promise<string> {
   const request = {
     namespace: namespaceOf(pod),

@@ -1,6 +1,6 @@
 // User names and passwords before the `@` of an address: `scheme://user:password@host`, `https://token@host`,
 // `user:password@host`, `user/password@//host`. Pure.
-import { REDACTED } from "./redacted.ts";
+import { keepQuoteParity, REDACTED } from "./redacted.ts";
 
 export function scrubAddresses(text: string): string {
   return scrubBareAddresses(scrubUrls(text));
@@ -32,7 +32,8 @@ function scrubUrls(text: string): string {
     const isWeb = /https?$/i.test(text.slice(Math.max(0, at - 5), at));
     const kept = next === ":" && !isWeb ? `${user}:` : "";
     const isHarmless = next === "@" && (user === "git" || user === "");
-    result += text.slice(done, start) + (isHarmless ? text.slice(start, last) : `${kept}${REDACTED}`);
+    const account = text.slice(start, last);
+    result += text.slice(done, start) + (isHarmless ? account : keepQuoteParity(account, `${kept}${REDACTED}`));
     done = last;
   }
   return result + text.slice(done);
