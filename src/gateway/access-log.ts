@@ -4,6 +4,7 @@
 // not from Envoy's own `QUERY_PARAM`, which decodes it, line breaks included: a client could write log lines of its
 // own.
 import { WAKE_HEADERS } from "../api/wake-protocol.ts";
+import { extension } from "./envoy-types.ts";
 
 const FIELDS = [
   "[%START_TIME%]",
@@ -24,4 +25,42 @@ const FIELDS = [
   `engine=%REQ(${WAKE_HEADERS.engine.toUpperCase()}):64%`,
 ];
 
-export const ACCESS_LOG_FORMAT = `${FIELDS.join(" ")}\n`;
+const FORMAT = `${FIELDS.join(" ")}\n`;
+
+/** Which requests are logged: every one, or those that failed and a sample of the others. */
+export type AccessLogMode = "all" | "errors";
+
+const FIRST_ERROR_STATUS = 400;
+const SAMPLE_PERCENT = 1;
+
+/** Envoy requires names by which both could be changed at run time; nothing here sets them. */
+const ERRORS_AND_SAMPLE = {
+  or_filter: {
+    filters: [
+      {
+        status_code_filter: {
+          comparison: {
+            op: "GE",
+            value: { default_value: FIRST_ERROR_STATUS, runtime_key: "access_log.first_error_status" },
+          },
+        },
+      },
+      {
+        runtime_filter: {
+          runtime_key: "access_log.sample",
+          percent_sampled: { numerator: SAMPLE_PERCENT, denominator: "HUNDRED" },
+        },
+      },
+    ],
+  },
+} as const;
+
+export function renderAccessLog(mode: AccessLogMode) {
+  return {
+    name: "envoy.access_loggers.stdout",
+    ...(mode === "all" ? {} : { filter: ERRORS_AND_SAMPLE }),
+    typed_config: extension("access_loggers.stream.v3.StdoutAccessLog", {
+      log_format: { text_format_source: { inline_string: FORMAT } },
+    }),
+  };
+}

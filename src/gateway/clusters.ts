@@ -1,8 +1,8 @@
 // The upstream clusters: the engines, resolved by name on demand, and Envoy's own statistics.
 import { ENGINE_CONTRACT } from "../api/engine-contract.ts";
+import { STATIC_CLUSTERS } from "../api/wake-protocol.ts";
 import {
   BUFFER_LIMIT_BYTES,
-  CLUSTER_NAME,
   CONNECT_TIMEOUT,
   extension,
   STATS_BUFFER_BYTES,
@@ -36,13 +36,25 @@ export function maxSubClusters(memoryLimitBytes: number | undefined): number {
 
 /** Concurrent queries of one engine in one gateway pod; the next gets 503 at once. */
 const MOST_QUERIES = 1_024;
-/** Queries that wait for their connection: every query opens one, so this is the largest burst. */
+/** Queries that wait for their connection: each may open one, so this is the largest burst. */
 const MOST_CONNECTING = 1_024;
+
+/** The limits of one engine, whether Envoy resolves it by name or the agent publishes its endpoints. */
+export const ENGINE_LIMITS = {
+  queries: MOST_QUERIES,
+  connecting: MOST_CONNECTING,
+  /**
+   * So many that no query ever waits for another's connection: with fewer, queries would hang for as long as clients
+   * that send nothing would exhaust the engine's request limit.
+   */
+  connections: MOST_QUERIES + MOST_CONNECTING,
+  retries: 1_024,
+} as const;
 
 /** Envoy copies these settings into one cluster per engine, with one host per address of the engine's Service. */
 export function renderEngineCluster(memoryLimitBytes: number | undefined) {
   return {
-    name: CLUSTER_NAME.engines,
+    name: STATIC_CLUSTERS.engines,
     connect_timeout: CONNECT_TIMEOUT,
     per_connection_buffer_limit_bytes: BUFFER_LIMIT_BYTES,
     lb_policy: "CLUSTER_PROVIDED",
@@ -68,12 +80,10 @@ export function renderEngineCluster(memoryLimitBytes: number | undefined) {
       thresholds: [
         {
           priority: "DEFAULT",
-          // So many that no query ever waits for another's connection: with fewer, queries would hang for as long as
-          // clients that send nothing occupy the engine's places.
-          max_connections: MOST_QUERIES + MOST_CONNECTING,
-          max_pending_requests: MOST_CONNECTING,
-          max_requests: MOST_QUERIES,
-          max_retries: 1024,
+          max_connections: ENGINE_LIMITS.connections,
+          max_pending_requests: ENGINE_LIMITS.connecting,
+          max_requests: ENGINE_LIMITS.queries,
+          max_retries: ENGINE_LIMITS.retries,
         },
       ],
     },
@@ -99,7 +109,7 @@ const MOST_STATS_PAGES = 8;
 
 export function renderAdminCluster(adminPort: number) {
   return {
-    name: CLUSTER_NAME.admin,
+    name: STATIC_CLUSTERS.admin,
     type: "STATIC",
     connect_timeout: CONNECT_TIMEOUT,
     per_connection_buffer_limit_bytes: STATS_BUFFER_BYTES,
@@ -114,7 +124,7 @@ export function renderAdminCluster(adminPort: number) {
       ],
     },
     load_assignment: {
-      cluster_name: CLUSTER_NAME.admin,
+      cluster_name: STATIC_CLUSTERS.admin,
       endpoints: [{ lb_endpoints: [{ endpoint: { address: socketAddress("127.0.0.1", adminPort) } }] }],
     },
   };

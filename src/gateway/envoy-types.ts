@@ -1,7 +1,5 @@
 // Building blocks of Envoy's configuration: extension types, addresses, and sizes that several parts share. No
 // decisions.
-import { WAKE_CLUSTER } from "../api/wake-protocol.ts";
-
 const EXTENSION_PREFIX = "type.googleapis.com/envoy.extensions.";
 
 /** An extension's configuration: its type first, as Envoy's own examples write it. */
@@ -35,17 +33,11 @@ export const STALLED_REQUEST_BYTES = 2 * BUFFER_LIMIT_BYTES;
  * How long a new connection may take, inside one cluster. Not less: on a busy machine Envoy is scheduled late, and
  * every connection that it abandons is one more to open.
  */
-export const CONNECT_TIMEOUT = "1s";
+export const CONNECT_TIMEOUT_SECONDS = 1;
+export const CONNECT_TIMEOUT = `${CONNECT_TIMEOUT_SECONDS}s`;
 
 /**
  * A peer that vanished is detected after 30 s of silence and three probes without a response: a minute at most. While a
  * query runs no byte is sent, so without probes neither side ever learns that the other's node is gone.
  */
 export const TCP_KEEPALIVE = { keepalive_probes: 3, keepalive_time: 30, keepalive_interval: 10 } as const;
-
-/** Names by which routes refer to clusters. */
-export const CLUSTER_NAME = {
-  engines: "dynamic_forward_proxy",
-  admin: "admin_stats",
-  wakeAgent: WAKE_CLUSTER,
-} as const;

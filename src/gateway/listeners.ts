@@ -1,15 +1,10 @@
 // The listeners of a gateway: client traffic, and the statistics together with the kubelet's probes.
-import { ACCESS_LOG_FORMAT } from "./access-log.ts";
-import {
-  CLIENT_BUFFER_BYTES,
-  CLUSTER_NAME,
-  extension,
-  STATS_BUFFER_BYTES,
-  socketAddress,
-  TCP_KEEPALIVE,
-} from "./envoy-types.ts";
+import { STATIC_CLUSTERS, WAKE_CHANGING, WAKE_HEADERS } from "../api/wake-protocol.ts";
+import { type AccessLogMode, renderAccessLog } from "./access-log.ts";
+import { CLIENT_BUFFER_BYTES, extension, STATS_BUFFER_BYTES, socketAddress, TCP_KEEPALIVE } from "./envoy-types.ts";
+import type { EngineSelection } from "./host-names.ts";
 import { EXEMPT_FROM_OVERLOAD } from "./overload.ts";
-import { renderEngineRoutes } from "./route.ts";
+import { LUA_FILTER, renderEngineRoutes } from "./route.ts";
 import { ROUTING_LUA } from "./routing-lua.ts";
 import { WAKE_LUA } from "./wake-lua.ts";
 
@@ -33,16 +28,19 @@ const STREAM_IDLE_TIMEOUT = "300s";
 
 /**
  * How long a request may take to arrive, body included; a running query is past it. It is the only timer for a client
- * that stops in the middle of its request: without it, that query occupies one of the engine's places for ever.
+ * that stops in the middle of its request: without it, that query counts against the engine's request limit forever.
  */
 const REQUEST_TIMEOUT = "300s";
 const REQUEST_HEADERS_TIMEOUT = "60s";
 
 /** Envoy's own windows are many MiB: that much a client may send on every stream before Envoy can push back. */
-const HTTP2_LIMITS = {
+const HTTP2_OPTIONS = {
   max_concurrent_streams: 512,
   initial_stream_window_size: 64 * 1024,
   initial_connection_window_size: 1024 * 1024,
+  // A malformed request, such as one with an empty authority, ends its own stream at once. By default it ends the
+  // connection, after the delay below, and with it the other queries on it.
+  override_stream_error_on_invalid_http_message: true,
 } as const;
 
 /**
@@ -99,12 +97,29 @@ const TRUST_NO_CALLER = {
   internal_address_config: { cidr_ranges: [{ address_prefix: "255.255.255.255", prefix_len: 32 }] },
 } as const;
 
+/**
+ * The header by which a request is sent to a cluster is removed before anything else looks at the request: a client
+ * that sets it would reach any cluster, and so Envoy's admin interface. Only the scripts set it, later.
+ */
+export const NO_CLUSTER_OF_CALLERS = {
+  early_header_mutation_extensions: [
+    {
+      name: "envoy.http.early_header_mutation.header_mutation",
+      typed_config: extension("http.early_header_mutation.header_mutation.v3.HeaderMutation", {
+        mutations: [{ remove: WAKE_HEADERS.cluster }],
+      }),
+    },
+  ],
+} as const;
+
 interface ClientTraffic {
   readonly namespace: string;
   readonly wake: boolean;
+  readonly accessLog: AccessLogMode;
+  readonly selection: EngineSelection | undefined;
 }
 
-export function renderClientListener(bind: Bind, { namespace, wake }: ClientTraffic) {
+export function renderClientListener(bind: Bind, { namespace, wake, accessLog, selection }: ClientTraffic) {
   return {
     name: "listener",
     address: socketAddress(bind.address, bind.port),
@@ -114,24 +129,18 @@ export function renderClientListener(bind: Bind, { namespace, wake }: ClientTraf
       connectionManager({
         stat_prefix: "gateway",
         ...TRUST_NO_CALLER,
+        ...NO_CLUSTER_OF_CALLERS,
         request_timeout: REQUEST_TIMEOUT,
         request_headers_timeout: REQUEST_HEADERS_TIMEOUT,
         delayed_close_timeout: DELAYED_CLOSE_TIMEOUT,
-        http2_protocol_options: HTTP2_LIMITS,
+        http2_protocol_options: HTTP2_OPTIONS,
         local_reply_config: { mappers: [OVERLOADED, NO_ENDPOINT] },
-        access_log: [
-          {
-            name: "envoy.access_loggers.stdout",
-            typed_config: extension("access_loggers.stream.v3.StdoutAccessLog", {
-              log_format: { text_format_source: { inline_string: ACCESS_LOG_FORMAT } },
-            }),
-          },
-        ],
+        access_log: [renderAccessLog(accessLog)],
         ...(wake ? { stream_idle_timeout: STREAM_IDLE_TIMEOUT } : {}),
-        route_config: renderEngineRoutes(namespace, { wake }),
+        route_config: renderEngineRoutes(namespace, { wake, selection }),
         http_filters: [
           healthFilter(),
-          luaFilter(wake ? [ROUTING_LUA, WAKE_LUA] : [ROUTING_LUA]),
+          wake ? luaFilter([ROUTING_LUA, WAKE_LUA], WHILE_CHANGING) : luaFilter([ROUTING_LUA]),
           forwardProxyFilter(),
           routerFilter(),
         ],
@@ -173,7 +182,7 @@ function renderStatsRoutes() {
         path: STATS_PATH,
         headers: [{ name: ":method", string_match: { safe_regex: { regex: "GET|HEAD" } } }],
       },
-      route: { cluster: CLUSTER_NAME.admin },
+      route: { cluster: STATIC_CLUSTERS.admin },
     },
     {
       match: { path: STATS_PATH },
@@ -212,7 +221,7 @@ export function connectionManager(fields: object) {
   };
 }
 
-/** Responds to the probes itself, before any other filter; 503 once the gateway has been told to drain. */
+/** Responds to the probes itself, before any other filter; 503 once the gateway is draining. */
 function healthFilter() {
   return {
     name: "envoy.filters.http.health_check",
@@ -223,12 +232,22 @@ function healthFilter() {
   };
 }
 
-/** One filter for all scripts: a later script may wrap the request hook that an earlier one defines. */
-export function luaFilter(scripts: readonly string[]) {
+/** What the scripts find set in the copy that runs while engines are changing. */
+const WHILE_CHANGING = { name: WAKE_CHANGING.script, prelude: "CHANGING = true" } as const;
+
+/**
+ * One filter for all scripts: a later script may replace what an earlier one defines. A route may select a variant of
+ * them, which runs with variables of its own.
+ */
+export function luaFilter(scripts: readonly string[], variant?: { readonly name: string; readonly prelude: string }) {
+  const source = scripts.join("\n");
   return {
-    name: "envoy.filters.http.lua",
+    name: LUA_FILTER,
     typed_config: extension("filters.http.lua.v3.Lua", {
-      default_source_code: { inline_string: scripts.join("\n") },
+      default_source_code: { inline_string: source },
+      ...(variant === undefined
+        ? {}
+        : { source_codes: { [variant.name]: { inline_string: `${variant.prelude}\n${source}` } } }),
     }),
   };
 }

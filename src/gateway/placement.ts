@@ -12,8 +12,9 @@ export interface GatewayPlacement {
   readonly address: string;
   readonly clientPort: number;
   readonly adminPort: number;
-  /** The address of the wake agent, and the one at which it probes engines; by default the ports of a pod. */
+  /** The ports of the wake agent, and the one at which it probes engines; by default those of a pod. */
   readonly wakeHoldPort?: number;
+  readonly wakeDiscoveryPort?: number;
   readonly wakeProbePort?: number;
   /** Name servers to use instead of those of the pod's resolv.conf. */
   readonly dnsResolvers?: readonly SocketEndpoint[];

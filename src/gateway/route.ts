@@ -1,7 +1,7 @@
-// The one route of client traffic, and when a query is retried. A query that may have reached an engine is never
-// repeated.
-import { WAKE_CHANGING } from "../api/wake-protocol.ts";
-import { BUFFER_LIMIT_BYTES, CLUSTER_NAME, extension } from "./envoy-types.ts";
+// The routes of client traffic, and when a query is retried. A query that may have reached an engine is never repeated.
+import { FALLBACK_ROUTE, STATIC_CLUSTERS, WAKE_CHANGING, WAKE_HEADERS } from "../api/wake-protocol.ts";
+import { BUFFER_LIMIT_BYTES, extension } from "./envoy-types.ts";
+import { type EngineSelection, selectionMetadata } from "./host-names.ts";
 import { ENGINE_QUERY_PORT } from "./ports.ts";
 
 /** The header that an engine sets when it rejects a query before any work because it is shutting down. */
@@ -13,14 +13,22 @@ export const DRAINED_HEADER = "X-Firebolt-Drained";
  */
 const RETRY_ON = "connect-failure,reset-before-request,retriable-headers";
 
+/** Without this header, which the scripts set and clients cannot, a query is sent nowhere: 503. */
+const CLUSTER_HEADER = WAKE_HEADERS.cluster;
+
 /**
- * The routes to the engines of a namespace: one, and with wake a second that signals the scripts that engines are
- * changing.
+ * The routes to the engines of a namespace. Before the scripts have run none of them leads anywhere: the cluster is
+ * what they set. Engines are resolved by name or, with wake, are clusters that the agent publishes; a second route of
+ * those selects the script that runs while engines are changing.
  */
 export function renderEngineRoutes(
   namespace: string,
-  { wake = false, forwarding = renderForwarding() }: RouteOptions = {},
+  { wake = false, forwarding = renderForwarding(), selection }: RouteOptions = {},
 ) {
+  const gateway = {
+    engine_authority_suffix: `-service.${namespace}.svc.cluster.local:${ENGINE_QUERY_PORT}`,
+    ...selectionMetadata(namespace, selection),
+  };
   return {
     name: "engines",
     virtual_hosts: [
@@ -28,15 +36,9 @@ export function renderEngineRoutes(
         name: "default",
         domains: ["*"],
         routes: [
-          ...(wake
-            ? [
-                renderRoute(namespace, forwarding, {
-                  match: WHILE_CHANGING,
-                  metadata: { [WAKE_CHANGING.metadata]: true },
-                }),
-              ]
-            : []),
-          renderRoute(namespace, forwarding),
+          renderRoute(gateway, { ...BY_NAME, ...forwarding }, NAMED),
+          ...(wake ? [renderRoute(gateway, { ...PUBLISHED, ...forwarding }, WHILE_CHANGING)] : []),
+          renderRoute(gateway, { ...(wake ? PUBLISHED : BY_HEADER), ...forwarding }),
         ],
       },
     ],
@@ -46,28 +48,53 @@ export function renderEngineRoutes(
 interface RouteOptions {
   readonly wake?: boolean;
   readonly forwarding?: object;
+  /** How a query may name its engine besides header and parameter. */
+  readonly selection?: EngineSelection | undefined;
 }
 
+/** The Lua filter, in the chain and in what routes set for it. */
+export const LUA_FILTER = "envoy.filters.http.lua";
+
+/** What a route has besides its action. */
+interface RouteFields {
+  readonly match?: object;
+  readonly rest?: object;
+}
+
+/** The scripts have chosen to let the name be resolved. Such queries are counted. */
+const NAMED: RouteFields = {
+  match: { headers: [{ name: CLUSTER_HEADER, string_match: { exact: STATIC_CLUSTERS.engines } }] },
+  rest: { stat_prefix: FALLBACK_ROUTE },
+};
+const BY_NAME = { cluster: STATIC_CLUSTERS.engines };
+const BY_HEADER = { cluster_header: CLUSTER_HEADER };
+/** The host that the engine gets is that of the endpoint, which the agent publishes with it. */
+const PUBLISHED = { ...BY_HEADER, auto_host_rewrite: true };
+
 /** Matches while the wake agent has set the key through Envoy's admin interface, on all workers at once. */
-const WHILE_CHANGING = {
-  runtime_fraction: { default_value: { numerator: 0, denominator: "HUNDRED" }, runtime_key: WAKE_CHANGING.runtimeKey },
+const WHILE_CHANGING: RouteFields = {
+  match: {
+    runtime_fraction: {
+      default_value: { numerator: 0, denominator: "HUNDRED" },
+      runtime_key: WAKE_CHANGING.runtimeKey,
+    },
+  },
+  rest: {
+    typed_per_filter_config: {
+      [LUA_FILTER]: extension("filters.http.lua.v3.LuaPerRoute", { name: WAKE_CHANGING.script }),
+    },
+  },
 };
 
-function renderRoute(namespace: string, forwarding: object, only: { match?: object; metadata?: object } = {}) {
+/** `metadata` is read by the scripts, which are the same in every gateway. */
+function renderRoute(metadata: object, action: object, { match = {}, rest = {} }: RouteFields = {}) {
   return {
-    match: { prefix: "/", ...only.match },
-    metadata: {
-      filter_metadata: {
-        // Read by the scripts, which are the same in every gateway.
-        "envoy.filters.http.lua": {
-          engine_authority_suffix: `-service.${namespace}.svc.cluster.local:${ENGINE_QUERY_PORT}`,
-          ...only.metadata,
-        },
-      },
-    },
+    match: { prefix: "/", ...match },
+    ...rest,
+    metadata: { filter_metadata: { [LUA_FILTER]: metadata } },
     // Without it only as much of a body could be sent again as is read from a client at a time.
     request_body_buffer_limit: String(BUFFER_LIMIT_BYTES),
-    route: { cluster: CLUSTER_NAME.engines, ...forwarding },
+    route: action,
   };
 }
 

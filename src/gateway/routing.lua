@@ -1,12 +1,60 @@
--- Picks the engine of a request and points the request at that engine's Service. Runs before the forward proxy, which resolves
--- whatever :authority says: nothing may pass here without an authority made by this script.
+-- Picks the engine of a request (select_engine) and points the request at that engine (dispatch). A request is sent to the cluster that
+-- a header names which only the scripts set: it is removed from what clients send, and without it a request goes nowhere. The forward
+-- proxy resolves whatever :authority says, so only a request with an authority made by this script gets the header for it.
 --
--- The suffix of the authority comes from the route's metadata, so that this text is the same for every gateway.
+-- What differs between gateways comes from the route's metadata, so that this text is the same for every gateway.
 
 local SELECTOR_HEADER = "{{header.engine}}"
 local SELECTOR_PARAMETER = "{{parameter.engine}}"
 local LABEL_PARAMETER = "query_label"
 local LABEL_LENGTH = 128
+local CLUSTER_HEADER = "{{header.cluster}}"
+local BY_NAME = "{{cluster.by_name}}"
+local SHOWN_HOST_LENGTH = 128
+-- How many names and hosts a worker remembers, and the longest host among them: callers choose them.
+local MOST_REMEMBERED = 4096
+local LONGEST_HOST = 320
+
+-- Of this worker alone: every worker runs the script by itself. What the metadata of the route says; it never changes while this process
+-- runs, and reading it costs more than the rest of a common request.
+local gateway = nil
+
+-- A table that forgets everything when it is full.
+local function new_memory()
+  return { entries = {}, count = 0 }
+end
+
+local function remember(memory, key, value)
+  if memory.count >= MOST_REMEMBERED then
+    memory.entries, memory.count = {}, 0
+  end
+  memory.count = memory.count + 1
+  memory.entries[key] = value
+end
+
+local names = new_memory()
+local hosts = new_memory()
+
+local function as_set(list)
+  local set = {}
+  for _, text in ipairs(list or {}) do
+    set[text] = true
+  end
+  return set
+end
+
+local function read_gateway(handle)
+  local metadata = handle:metadata()
+  local domains = metadata:get("host_domains")
+  return {
+    authority_suffix = metadata:get("engine_authority_suffix"),
+    -- nil: hosts name no engine, and are not read.
+    domains = domains,
+    -- Hosts that name the gateway and no engine.
+    nameless = as_set(metadata:get("own_hosts")),
+    default_engine = metadata:get("default_engine"),
+  }
+end
 
 local function decode_hex(digits)
   return string.char(tonumber(digits, 16))
@@ -26,10 +74,23 @@ local function is_label(text)
   return #text >= 1 and #text <= {{name.max_length}} and not text:find("[^{{name.characters}}-]") and text:sub(1, 1) ~= "-" and text:sub(-1) ~= "-"
 end
 
+-- Whether a text is the name of an engine, as far as the text tells. Names that passed are remembered.
+local function is_name(text)
+  if names.entries[text] then
+    return true
+  end
+  if not is_label(text) then
+    return false
+  end
+  remember(names, text, true)
+  return true
+end
+
 -- Takes the selector out of a path. Answers its value (nil without one) and the path without it; or nil, nil and a refusal.
 local function take_parameter(path)
   local mark = path:find("?", 1, true)
-  if not mark then
+  -- A key that means the selector is spelled like it, or holds an encoded character.
+  if not mark or not (path:find(SELECTOR_PARAMETER, mark, true) or path:find("%", mark, true)) then
     return nil, path, nil
   end
   local value = nil
@@ -61,7 +122,10 @@ end
 -- of the log: of other characters than these only the number is kept.
 local function loggable_label(path)
   local mark = path:find("?", 1, true)
-  for part in ((mark and path:sub(mark + 1) or "") .. "&"):gmatch("([^&]*)&") do
+  if not mark or not path:find(LABEL_PARAMETER, mark, true) then
+    return nil
+  end
+  for part in (path:sub(mark + 1) .. "&"):gmatch("([^&]*)&") do
     local key, text = part:match("^([^=]*)=(.+)$")
     if key == LABEL_PARAMETER then
       return ((decode(text) or text):sub(1, LABEL_LENGTH):gsub("[^%w._:-]", "_"))
@@ -70,60 +134,134 @@ local function loggable_label(path)
   return nil
 end
 
--- Answers the engine and the path to send to it, or nil, nil and the text of the refusal.
-local function select_engine(header, path)
+-- What an authority says about the engine: { engine = text } below a domain of this gateway, { nameless = true } where it names the gateway
+-- itself, and neither anywhere else. The text below a domain is not checked.
+local function read_host(authority)
+  -- A port, then the dot of a complete name.
+  local host = authority:lower():gsub(":%d*$", ""):gsub("%.$", "")
+  local is_address = host:find("^%d+%.%d+%.%d+%.%d+$") or host:find("^%[[%x:.]+%]$")
+  if is_address or gateway.nameless[host] then
+    return { nameless = true }
+  end
+  for _, domain in ipairs(gateway.domains) do
+    if host == domain then
+      return { nameless = true }
+    end
+    if host:sub(-#domain - 1) == "." .. domain then
+      return { engine = host:sub(1, -#domain - 2) }
+    end
+  end
+  return {}
+end
+
+local function host_of(authority)
+  local host = hosts.entries[authority]
+  if not host then
+    host = read_host(authority)
+    if #authority <= LONGEST_HOST then
+      remember(hosts, authority, host)
+    end
+  end
+  return host
+end
+
+local function shown(authority)
+  return (authority:sub(1, SHOWN_HOST_LENGTH):gsub("[^%w.:_%[%]-]", "?"))
+end
+
+local function host_refusal(host, authority)
+  local way_out = "; name the engine by <engine>.<domain>, the header {{header.engine.shown}} or the parameter {{parameter.engine}}"
+  if host.engine then
+    return 'host "' .. shown(authority) .. '" does not name an engine: before the domain there must be one DNS label' .. way_out
+  end
+  return 'host "' .. shown(authority) .. '" is in no domain of this gateway (' .. table.concat(gateway.domains, ", ") .. ")" .. way_out
+end
+
+-- The engine of a request by header, parameter, host, default, in this order; selectors that name different engines are refused. Answers the
+-- engine and the path to send to it, or nil, nil and the text of the refusal.
+local function select_engine(header, path, authority)
   local parameter, remaining, refusal = take_parameter(path)
   if refusal then
     return nil, nil, refusal
   end
-  if header then
-    if not is_label(header) then
-      return nil, nil, "invalid {{header.engine.shown}} header"
-    end
-    if parameter and parameter ~= header then
-      return nil, nil, "conflicting engine selectors"
-    end
-    return header, remaining, nil
+  if header and not is_name(header) then
+    return nil, nil, "invalid {{header.engine.shown}} header"
   end
-  if not parameter or not is_label(parameter) then
+  if header and parameter and parameter ~= header then
+    return nil, nil, "conflicting engine selectors"
+  end
+  if not header and parameter and not is_name(parameter) then
     return nil, nil, "invalid or missing engine selector"
   end
-  return parameter, remaining, nil
+  local named = header or parameter
+  if gateway.domains then
+    local host = host_of(authority)
+    if named then
+      if host.engine and host.engine ~= named then
+        return nil, nil, "conflicting engine selectors"
+      end
+    elseif host.engine and is_name(host.engine) then
+      named = host.engine
+    elseif not host.nameless then
+      return nil, nil, host_refusal(host, authority)
+    end
+  end
+  named = named or gateway.default_engine
+  if not named then
+    return nil, nil, "invalid or missing engine selector"
+  end
+  return named, remaining, nil
 end
 
+-- Every replacement makes Envoy pick the route again: what is right already stays.
+local function forward(headers, engine, path, remaining)
+  if remaining ~= path then
+    headers:replace(":path", remaining)
+  end
+  if headers:get(SELECTOR_HEADER) ~= engine then
+    headers:replace(SELECTOR_HEADER, engine)
+  end
+end
+
+-- Lets the request be sent to the engine's Service, resolved by name. Nothing else may set the authority: it is what is resolved.
+local function send_by_name(handle, engine)
+  local headers = handle:headers()
+  headers:replace(":authority", engine .. gateway.authority_suffix)
+  headers:replace(CLUSTER_HEADER, BY_NAME)
+end
+
+-- Decides where a request goes once its engine is known. A script appended to this one may put another function here. A request
+-- that passes without a cluster gets 503: the routes send it nowhere.
+local dispatch = send_by_name
+
 local function route(handle)
+  gateway = gateway or read_gateway(handle)
   local headers = handle:headers()
   local path = headers:get(":path") or ""
   local label = loggable_label(path)
   if label then
     handle:streamInfo():dynamicMetadata():set("envoy.filters.http.lua", LABEL_PARAMETER, label)
   end
-  local engine, remaining, refusal = select_engine(headers:get(SELECTOR_HEADER), path)
+  local engine, remaining, refusal =
+    select_engine(headers:get(SELECTOR_HEADER), path, headers:get(":authority") or "")
   if refusal then
     return nil, refusal
   end
-  local authority = engine .. handle:metadata():get("engine_authority_suffix")
-  if remaining ~= path then
-    headers:replace(":path", remaining)
-  end
-  headers:replace(SELECTOR_HEADER, engine)
-  headers:replace(":authority", authority)
+  forward(headers, engine, path, remaining)
   return engine, nil
 end
 
--- Answers the engine that the request goes to, or nil when it was answered here: a script appended to this one may wrap this
--- function and act on requests that are about to be forwarded.
 function envoy_on_request(handle)
-  -- After an error inside the script Envoy would forward the request as it came, to any host the caller names.
+  -- After an error inside the script Envoy would forward the request as it came: without a cluster, which is a 503.
   local ran, engine, refusal = pcall(route, handle)
   if not ran then
     handle:logErr("routing failed: " .. tostring(engine))
     handle:respond({ [":status"] = "500" }, "routing failed")
-    return nil
+    return
   end
   if refusal then
     handle:respond({ [":status"] = "400" }, refusal)
-    return nil
+    return
   end
-  return engine
+  dispatch(handle, engine)
 end

@@ -48,6 +48,7 @@ export function renderWakeAgentContainer(input: WakeAgentInput): V1Container {
       "wake-agent",
       `--hold-port=${GATEWAY_PORTS.wakeHold}`,
       `--demand-port=${GATEWAY_PORTS.wakeDemand}`,
+      `--discovery-port=${GATEWAY_PORTS.wakeDiscovery}`,
       `--envoy-admin-url=http://127.0.0.1:${GATEWAY_PORTS.admin}`,
       `--probe-url=http://127.0.0.1:${GATEWAY_PORTS.wakeProbe}`,
       `--per-hold-bytes=${STALLED_REQUEST_BYTES}`,

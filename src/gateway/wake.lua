@@ -1,31 +1,31 @@
--- Holds a request for an engine that cannot serve until it can. Appended to routing.lua: it wraps the hook that picks the engine,
--- and never touches the request, only lets it pass or answers it.
+-- Holds a request for an engine that cannot serve until it can, and sends the others to the engine's own cluster where Envoy has
+-- one. Appended to routing.lua: it takes the place of the function that decides where a request goes.
 --
 -- The wake agent beside this gateway decides. Asking it about every request would cost half the throughput, so each worker keeps
--- what it was told. The agent numbers its view (the epoch) and changes the number as soon as any engine may stop being ready: what
--- was told under the present epoch is still true. A worker asks for the epoch once a second, on the occasion of a request; while the
--- agent says, through the route, that something is changing, every 50 ms.
+-- what it was told. The agent numbers its view (the epoch) and changes the number as soon as any engine may stop being ready, or
+-- Envoy may lack a cluster: what was told under the present epoch is still true. A worker asks for the epoch once a second, on the
+-- occasion of a request; while the agent says that something is changing, every 50 ms: then another copy of this script runs, with
+-- CHANGING set and a memory of its own.
 --
--- No agent, no hold: without the agent's own header in the answer a request passes, as if there were no agent.
+-- No agent, no hold: without the agent's own header in the answer a request is sent to the engine's name, as if there were no agent.
 
-local AGENT = "{{cluster}}"
+local AGENT = "{{cluster.agent}}"
 local DECISION = "{{header.decision}}"
 local EPOCH = "{{header.epoch}}"
 local CHECK_TIMEOUT_MS = 2000
 local HOLD_TIMEOUT_MS = 125000
--- How long an epoch counts as the present one: normally, for others while one request is asking, and while something changes.
-local EPOCH_MS = 1000
-local ASKING_MS = 1250
-local CHANGING_MS = 50
+-- How long an epoch counts as the present one: normally, and for others while one request is asking.
+local EPOCH_MS = CHANGING and 50 or 1000
+local ASKING_MS = CHANGING and 50 or 1250
 -- An agent that cannot be reached is left alone for a moment; one that does not answer, for longer.
 local ABSENT_MS = 250
 local SILENT_MS = 5000
 local MOST_KNOWN = 4096
 
-local pick_engine = envoy_on_request
-
--- Of this worker alone: every worker runs the script by itself. Engine to the epoch under which it was ready.
+-- Of this worker alone: every worker runs the script by itself. Engine to the epoch under which it was ready, and whether Envoy had a
+-- cluster of its name then.
 local known = {}
+local has_cluster = {}
 local known_count = 0
 local epoch = nil
 local epoch_at = 0
@@ -37,26 +37,23 @@ local function within(at, now, span)
   return now >= at and now - at < span
 end
 
-local function is_known(handle, engine, now)
-  if not epoch or known[engine] ~= epoch then
-    return false
-  end
-  local span = asking and ASKING_MS or EPOCH_MS
-  return within(epoch_at, now, CHANGING_MS)
-    or (within(epoch_at, now, span) and not handle:metadata():get("{{metadata.changing}}"))
+local function is_known(engine, now)
+  return epoch and known[engine] == epoch and within(epoch_at, now, asking and ASKING_MS or EPOCH_MS)
 end
 
-local function remember(engine)
+-- The epoch is that of the answer: one that was overtaken says nothing about the present.
+local function remember(engine, cluster, told)
   if not known[engine] then
     if known_count >= MOST_KNOWN then
-      known, known_count = {}, 0
+      known, has_cluster, known_count = {}, {}, 0
     end
     known_count = known_count + 1
   end
-  known[engine] = epoch
+  known[engine] = told
+  has_cluster[engine] = cluster
 end
 
--- Answers the agent's decision, nil without one, and the status.
+-- Answers the agent's decision, nil without one, the status, the cluster, and the epoch of the decision.
 local function ask(handle, path, timeout_ms)
   local began = handle:timestamp()
   local headers = handle:httpCall(
@@ -67,9 +64,9 @@ local function ask(handle, path, timeout_ms)
   )
   local decision = headers[DECISION]
   local now = handle:timestamp()
+  local told = tonumber(headers[EPOCH])
   if decision then
     -- Answers may overtake each other: an older view never replaces a newer one.
-    local told = tonumber(headers[EPOCH])
     if told and (not epoch or told >= epoch) then
       epoch, epoch_at = told, now
     end
@@ -77,53 +74,60 @@ local function ask(handle, path, timeout_ms)
     epoch = nil
     left_alone_until = now + (now - began >= timeout_ms and SILENT_MS or ABSENT_MS)
   end
-  return decision, headers[":status"]
+  return decision, headers[":status"], headers[CLUSTER_HEADER], told
 end
 
--- Answers nil when the request may pass, else the status and the text to refuse it with.
-local function judge(handle, engine)
-  local now = handle:timestamp()
-  if is_known(handle, engine, now) or within(left_alone_until - SILENT_MS, now, SILENT_MS) then
-    return nil
-  end
-  asking = true
-  local decision, status = ask(handle, "{{path.check}}?{{parameter.engine}}=" .. engine, CHECK_TIMEOUT_MS)
-  asking = false
-  if decision == "{{decision.wait}}" then
-    decision, status = ask(handle, "{{path.hold}}?{{parameter.engine}}=" .. engine, HOLD_TIMEOUT_MS)
-  end
-  if not decision or status == "200" then
-    -- Not "leaving": an engine that is asked to stop serves this request, and perhaps not the next.
-    if decision == "{{decision.ready}}" or decision == "{{decision.released}}" then
-      remember(engine)
-    end
-    return nil
-  end
-  if decision == "{{decision.unknown}}" then
-    return "404", 'there is no engine "' .. engine .. '" in this namespace'
-  end
-  if decision == "{{decision.stopped}}" then
-    return "503", 'engine "' .. engine .. '" is stopped, and no query starts it because auto-stop is off: set spec.replicas, or: kubectl firebolt start ' .. engine
-  end
-  if decision == "{{decision.denied}}" then
-    return "503", 'engine "' .. engine .. '" is stopped, and the API server rejects the request of this gateway to start it: its service account was replaced, or lost its rights; retry shortly'
-  end
-  return "503", "engine is not available; retry shortly"
+-- Only the engine's own name: whatever the agent says, no other cluster can be reached.
+local function send_to_cluster(handle, engine)
+  handle:headers():replace(CLUSTER_HEADER, engine)
 end
 
-function envoy_on_request(handle)
-  local engine = pick_engine(handle)
-  if not engine then
-    return nil
-  end
-  local status, text = judge(handle, engine)
-  if not status then
-    return engine
-  end
+local function refuse(handle, status, text)
   local headers = { [":status"] = status }
   if status == "503" then
     headers["retry-after"] = "10"
   end
   handle:respond(headers, text)
-  return nil
+end
+
+local function refuse_decision(handle, engine, decision)
+  if decision == "{{decision.unknown}}" then
+    return refuse(handle, "404", 'there is no engine "' .. engine .. '" in this namespace')
+  end
+  if decision == "{{decision.stopped}}" then
+    return refuse(handle, "503", 'engine "' .. engine .. '" is stopped, and no query starts it because auto-stop is off: set spec.replicas, or: kubectl firebolt start ' .. engine)
+  end
+  if decision == "{{decision.denied}}" then
+    return refuse(handle, "503", 'engine "' .. engine .. '" is stopped, and the API server rejects the request of this gateway to start it: its service account was replaced, or lost its rights; retry shortly')
+  end
+  refuse(handle, "503", "engine is not available; retry shortly")
+end
+
+dispatch = function(handle, engine)
+  local now = handle:timestamp()
+  if is_known(engine, now) then
+    return (has_cluster[engine] and send_to_cluster or send_by_name)(handle, engine)
+  end
+  if within(left_alone_until - SILENT_MS, now, SILENT_MS) then
+    return send_by_name(handle, engine)
+  end
+  asking = true
+  local decision, status, cluster, told = ask(handle, "{{path.check}}?{{parameter.engine}}=" .. engine, CHECK_TIMEOUT_MS)
+  asking = false
+  if decision == "{{decision.wait}}" then
+    decision, status, cluster, told = ask(handle, "{{path.hold}}?{{parameter.engine}}=" .. engine, HOLD_TIMEOUT_MS)
+  end
+  if known[engine] then
+    -- No epoch: until the decision below is remembered.
+    known[engine] = 0
+  end
+  if decision and status ~= "200" then
+    return refuse_decision(handle, engine, decision)
+  end
+  local has_own = decision and cluster == engine
+  -- Not "leaving": an engine that is asked to stop serves this request, and perhaps not the next.
+  if decision == "{{decision.ready}}" or decision == "{{decision.released}}" then
+    remember(engine, has_own, told)
+  end
+  return (has_own and send_to_cluster or send_by_name)(handle, engine)
 end

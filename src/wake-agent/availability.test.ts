@@ -34,7 +34,7 @@ test("only an engine with zero replicas and auto-stop can be woken", () => {
   expect(isWakeable(undefined)).toBe(false);
 });
 
-test("a slice keeps its ready endpoints, one per generation", () => {
+test("a slice keeps the pods and addresses of its ready endpoints", () => {
   const metadata = {
     name: "s",
     namespace: "ns",
@@ -49,7 +49,7 @@ test("a slice keeps its ready endpoints, one per generation", () => {
   const endpoints = [pod("e-g1-0", true), pod("e-g1-1"), pod("e-g2-0", false), pod("e-g3-0", true)];
   expect(trimSlice({ metadata, endpoints })).toEqual({
     metadata: { name: "s", namespace: "ns", uid: "u", labels: { "kubernetes.io/service-name": "e-service" } },
-    endpoints: [{ targetRef: { name: "e-g1-1" } }, { targetRef: { name: "e-g3-0" } }],
+    endpoints: ["e-g1-0", "e-g1-1", "e-g3-0"].map((name) => ({ targetRef: { name }, addresses: ["10.0.0.1"] })),
   });
   const other = { ...metadata, labels: { "kubernetes.io/service-name": "e-g1-hl" } };
   expect(trimSlice({ metadata: other, endpoints })).not.toHaveProperty("endpoints");

@@ -1,6 +1,6 @@
 import { ManualClock } from "@firebolt-operator/kube/testing";
 import { expect, test } from "vitest";
-import { Demand, renderDemandPage } from "./demand.ts";
+import { Demand, renderDemand } from "./demand.ts";
 
 const MINUTE = 60_000;
 
@@ -58,9 +58,7 @@ test("with the longest names, all of them shed and held, the response stays belo
   expect(rows.length).toBeGreaterThan(2_500);
   expect(rows.length + demand.dropped).toBe(5_000);
   expect(
-    Buffer.byteLength(
-      renderDemandPage({ rows, dropped: demand.dropped, apiErrors: { write: 999_999, watch: 999_999 } }),
-    ),
+    Buffer.byteLength(renderDemand({ rows, dropped: demand.dropped, apiErrors: { write: 999_999, watch: 999_999 } })),
   ).toBeLessThanOrEqual(1_048_576);
 });
 
@@ -70,7 +68,7 @@ test("the response of /demand", () => {
   demand.shed("a");
   demand.shed("nobody");
   parked.set("a", 7);
-  const page = renderDemandPage({ rows: demand.rows(), dropped: demand.dropped, apiErrors: { write: 3, watch: 1 } });
+  const page = renderDemand({ rows: demand.rows(), dropped: demand.dropped, apiErrors: { write: 3, watch: 1 } });
   expect(page.split("\n").filter((line) => !line.startsWith("#"))).toEqual([
     `firebolt_gateway_wake_last_demand_timestamp_seconds{engine="a"} ${Date.UTC(2026, 0, 1) / 1_000}`,
     'firebolt_gateway_wake_pending_holds{engine="a"} 7',

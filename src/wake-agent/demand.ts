@@ -94,7 +94,7 @@ export interface DemandPage {
 }
 
 /** The response of /demand in the Prometheus text format. Names of engines are DNS labels and need no escaping. */
-export function renderDemandPage({ rows, dropped, apiErrors }: DemandPage): string {
+export function renderDemand({ rows, dropped, apiErrors }: DemandPage): string {
   const per = (name: string, type: string, help: string, value: (row: DemandRow) => number): readonly string[] => [
     `# HELP ${name} ${help}`,
     `# TYPE ${name} ${type}`,
@@ -104,12 +104,12 @@ export function renderDemandPage({ rows, dropped, apiErrors }: DemandPage): stri
     ...per(
       WAKE_SERIES.lastDemand,
       "gauge",
-      "When the last request found no ready endpoint.",
+      "Time of the last request that found no ready endpoint, in seconds since the epoch.",
       ({ stampMs }) => stampMs / 1_000,
     ),
-    ...per(WAKE_SERIES.pendingHolds, "gauge", "Requests parked now.", ({ holds }) => holds),
-    ...per(WAKE_SERIES.shed, "counter", "Requests refused for capacity.", ({ shed }) => shed),
-    `# HELP ${WAKE_SERIES.dropped} Requests for more engines than are remembered.`,
+    ...per(WAKE_SERIES.pendingHolds, "gauge", "Requests that are currently held.", ({ holds }) => holds),
+    ...per(WAKE_SERIES.shed, "counter", "Requests rejected because the hold queue was full.", ({ shed }) => shed),
+    `# HELP ${WAKE_SERIES.dropped} Requests dropped because too many engine names were requested.`,
     `# TYPE ${WAKE_SERIES.dropped} counter`,
     `${WAKE_SERIES.dropped} ${dropped}`,
     `# HELP ${WAKE_SERIES.apiErrors} Requests of the wake agent to the API server that failed.`,

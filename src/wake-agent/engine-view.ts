@@ -1,9 +1,11 @@
 // What the agent knows about the engines of its namespace, from two watches: which exist, and whether they are
 // available. An agent that may not read engines uses their endpoints alone. Changes are published at once and numbered,
 // so that a gateway knows whether an earlier response is still valid.
+import { isIPv4 } from "node:net";
 import type { DeepReadonly, KubeObject } from "@firebolt-operator/kube";
 import type { CacheEvent, CacheObserver, ObjectCache } from "@firebolt-operator/kube/cache";
 import { type Availability, availabilityOf } from "./availability.ts";
+import type { EngineEndpoint } from "./discovery/engine-discovery.ts";
 import { type EndpointSlice, engineOfSlice, type WatchedEngine } from "./kinds.ts";
 
 export const SLICES_BY_ENGINE = "engine";
@@ -71,6 +73,7 @@ export class EngineView {
   readonly #options: EngineViewOptions;
   readonly #availabilities = new Map<string, Availability>();
   readonly #listeners = new Set<(change: AvailabilityChange) => void>();
+  readonly #updateListeners = new Set<(engine: string) => void>();
   readonly #epochWaiters = new Set<() => void>();
   #epoch: number;
 
@@ -97,7 +100,12 @@ export class EngineView {
     this.#listeners.add(listener);
   }
 
-  /** Increases whenever an engine that was ready may no longer be. */
+  /** Called when the engine or its endpoints may have changed, before anything about its availability is published. */
+  onUpdate(listener: (engine: string) => void): void {
+    this.#updateListeners.add(listener);
+  }
+
+  /** Increases whenever an engine that was ready may no longer be, or queries have to take another route to it. */
   get epoch(): number {
     return this.#epoch;
   }
@@ -133,10 +141,35 @@ export class EngineView {
     return engines.lost || slices.lost;
   }
 
+  /** The watch of endpoints is broken: addresses may have changed without the agent noticing. */
+  get areEndpointsLost(): boolean {
+    return this.#options.watchHealth.slices.lost;
+  }
+
   /** Changes whenever the watch that shows engines receives anything. */
   get progress(): number {
     const { engines, watchHealth } = this.#options;
     return (engines === undefined ? watchHealth.slices : watchHealth.engines).received;
+  }
+
+  /**
+   * The ready pods of an engine, those of one address family: a pod with two addresses is in the slices of both.
+   */
+  endpoints(engine: string): readonly EngineEndpoint[] {
+    const all = this.#slicesOf(engine).flatMap(({ endpoints = [] }) =>
+      endpoints.flatMap(({ addresses: [address] = [], targetRef }) =>
+        address === undefined ? [] : [{ address, pod: targetRef?.name ?? "" }],
+      ),
+    );
+    const ofVersion4 = all.filter(({ address }) => isIPv4(address));
+    const chosen = ofVersion4.length > 0 ? ofVersion4 : all;
+    // While the slices of a Service are rearranged a pod may be in two of them.
+    return [...new Map(chosen.map((endpoint) => [endpoint.address, endpoint])).values()];
+  }
+
+  /** The engines that have endpoints, or are known otherwise. */
+  get engineNames(): readonly string[] {
+    return [...this.#availabilities.keys()];
   }
 
   availability(engine: string): Availability {
@@ -151,14 +184,16 @@ export class EngineView {
     if (engine === undefined) return;
     const from = this.availability(engine);
     const to = availabilityOf(this.#found(engine), this.#readyPods(engine));
-    if (from === to) return;
     if (to === "unknown") this.#availabilities.delete(engine);
     else this.#availabilities.set(engine, to);
-    if (from === "ready") this.#grow();
+    for (const listener of this.#updateListeners) listener(engine);
+    if (from === to) return;
+    if (from === "ready") this.invalidate();
     for (const listener of this.#listeners) listener({ engine, from, to });
   }
 
-  #grow(): void {
+  /** What was reported about engines before is no longer valid. */
+  invalidate(): void {
     this.#epoch++;
     for (const end of [...this.#epochWaiters]) end();
   }

@@ -2,7 +2,7 @@
 // Small requests with a deadline; a failure is a result, never an exception.
 import { request } from "node:http";
 import { ENGINE_CONTRACT } from "../api/engine-contract.ts";
-import { WAKE_CHANGING, WAKE_HEADERS } from "../api/wake-protocol.ts";
+import { FALLBACK_ROUTE, WAKE_CHANGING, WAKE_HEADERS } from "../api/wake-protocol.ts";
 import type { Reached } from "./reachability-probe.ts";
 
 const DEADLINE_MS = 2_000;
@@ -24,14 +24,31 @@ interface EnvoyRequest {
   readonly signal: AbortSignal;
 }
 
-/** Bytes; undefined when Envoy did not report them. */
-export async function readAllocatedBytes(adminUrl: string, signal: AbortSignal): Promise<number | undefined> {
-  const page = await send({ url: `${adminUrl}/stats?filter=^server.memory_allocated$`, signal });
-  const match = page === undefined ? null : /^server\.memory_allocated: (\d+)$/m.exec(page.body);
-  return match === null ? undefined : Number(match[1]);
+const STATS = {
+  allocated: "server.memory_allocated",
+  byName: `vhost.default.route.${FALLBACK_ROUTE}.upstream_rq_total`,
+};
+
+export interface EnvoyStats {
+  readonly allocatedBytes: number | undefined;
+  /** Queries of clients whose engine was resolved by name. Envoy has the number from the first of them on. */
+  readonly queriesByName: number;
 }
 
-/** Whether Envoy was told to fail its health check: its pod is about to terminate. */
+/** Undefined when Envoy did not respond. */
+export async function readStats(adminUrl: string, signal: AbortSignal): Promise<EnvoyStats | undefined> {
+  const filter = encodeURIComponent(`^(${Object.values(STATS).join("|")})$`);
+  const page = await send({ url: `${adminUrl}/stats?filter=${filter}`, signal });
+  if (page?.status !== 200) return undefined;
+  const values = new Map(page.body.split("\n").map((line) => line.split(": ") as [string, string]));
+  const allocated = Number(values.get(STATS.allocated) ?? Number.NaN);
+  return {
+    allocatedBytes: Number.isNaN(allocated) ? undefined : allocated,
+    queriesByName: Number(values.get(STATS.byName) ?? 0),
+  };
+}
+
+/** Whether Envoy's health check was set to fail: its pod is about to terminate. */
 export async function isDraining(adminUrl: string, signal: AbortSignal): Promise<boolean> {
   const page = await send({ url: `${adminUrl}/ready`, signal });
   return page?.body.startsWith("DRAINING") ?? false;

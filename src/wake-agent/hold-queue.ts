@@ -1,8 +1,8 @@
 // The hold queue: requests that wait for an engine. Waiters are tracked one by one: a client that disconnects affects
-// no other, and a release reaches exactly the requests that waited. The places are shared between engines.
+// no other, and a release reaches exactly the requests that waited. The slots are shared between engines.
 import type { Clock } from "@firebolt-operator/kube";
 
-/** Why a request stopped waiting. "displaced": its place was given to an engine that had fewer. */
+/** Why a request stopped waiting. "displaced": its slot was given to an engine with fewer slots. */
 export type Outcome = "released" | "deleted" | "timeout" | "disconnected" | "shutdown" | "displaced";
 
 interface Waiter {

@@ -1,5 +1,6 @@
 // The two kinds that the wake agent watches, reduced to the fields that it uses: a namespace may hold thousands of
 // both, and the agent has little memory.
+import { isIP } from "node:net";
 import { defineResource, type KubeObject, type ObjectMeta } from "@firebolt-operator/kube";
 import type { FireboltEngine } from "../api/firebolt-engine/engine.ts";
 import { ENGINE_NAMES } from "../api/group.ts";
@@ -10,6 +11,7 @@ export interface EndpointSlice extends KubeObject {
 }
 
 interface Endpoint {
+  addresses?: string[];
   conditions?: { ready?: boolean };
   targetRef?: { name?: string };
 }
@@ -53,7 +55,7 @@ export function engineOfSlice({
   return service.slice(0, -SERVICE_SUFFIX.length);
 }
 
-/** Keeps the ready endpoints, one per generation: more add no information. */
+/** Keeps the pods and addresses of the ready endpoints. */
 export function trimSlice(slice: EndpointSlice): EndpointSlice {
   const service = slice.metadata?.labels?.[SERVICE_NAME_LABEL];
   const metadata = {
@@ -61,15 +63,15 @@ export function trimSlice(slice: EndpointSlice): EndpointSlice {
     ...(service === undefined ? {} : { labels: { [SERVICE_NAME_LABEL]: service } }),
   };
   if (engineOfSlice(slice) === undefined) return { metadata };
-  const byGeneration = new Map<string, Endpoint>();
-  for (const { conditions, targetRef } of slice.endpoints ?? []) {
-    // The API defines unset as ready.
-    if (conditions?.ready === false) continue;
-    const name = targetRef?.name ?? "";
-    const generation = generationOfPod(name);
-    byGeneration.set(String(generation), { targetRef: { name } });
-  }
-  return { metadata, endpoints: [...byGeneration.values()] };
+  // The API defines unset as ready. An endpoint that terminates is not ready, whether or not it still serves.
+  const ready = (slice.endpoints ?? []).filter(({ conditions }) => conditions?.ready !== false);
+  return { metadata, endpoints: ready.map(trimEndpoint) };
+}
+
+/** All addresses of an endpoint lead to the same pod: one is enough. A name instead of an address is none. */
+function trimEndpoint({ addresses = [], targetRef }: Endpoint): Endpoint {
+  const address = addresses.find((candidate) => isIP(candidate) !== 0);
+  return { targetRef: { name: targetRef?.name ?? "" }, ...(address === undefined ? {} : { addresses: [address] }) };
 }
 
 /** `<engine>-g<N>-<ordinal>` */

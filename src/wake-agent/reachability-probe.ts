@@ -64,7 +64,7 @@ export class ReachabilityProbe {
         const reached = await attempt(engine, signal);
         const waitedMs = Math.round(clock.monotonicMs() - began);
         if (reached !== "not yet" || waitedMs >= PATIENCE_MS) {
-          if (reached === "not yet") logger.info("the gateway does not reach a ready engine", { engine, waitedMs });
+          if (reached === "not yet") logger.info("the gateway cannot reach a ready engine", { engine, waitedMs });
           if (this.#unconfirmed.delete(engine)) queue.release(engine, "released");
           return;
         }

@@ -33,7 +33,7 @@ async function dial(port: number): Promise<Socket> {
 const demandOf = (port: number) => fetch(`http://127.0.0.1:${port}/demand`);
 
 test("idle peers keep no other peer out: the demand can be read, and few of them stay connected", async () => {
-  const port = await open(createDemandServer(0, () => "the page\n"));
+  const port = await open(createDemandServer(0, { "/demand": () => "the page\n" }));
   const silent: Socket[] = [];
   for (let count = 0; count < 200; count++) silent.push(await dial(port));
   expect(await (await demandOf(port)).text()).toBe("the page\n");
@@ -41,7 +41,9 @@ test("idle peers keep no other peer out: the demand can be read, and few of them
 });
 
 test("a peer that has made a request since is closed after those that have not", async () => {
-  const port = await open(createDemandServer(0, () => "the page\n", { mostConnections: 2, responseMs: 5_000 }));
+  const port = await open(
+    createDemandServer(0, { "/demand": () => "the page\n" }, { mostConnections: 2, responseMs: 5_000 }),
+  );
   const [asking, silent] = [await dial(port), await dial(port)];
   asking.write("GET /demand HTTP/1.1\r\nhost: a\r\n\r\n");
   await once(asking, "data");
@@ -55,7 +57,7 @@ test("a peer that has made a request since is closed after those that have not",
 test("a peer that does not read its response is cut off", async () => {
   // More than the kernel buffers.
   const page = "x".repeat(64 * 1024 * 1024);
-  const port = await open(createDemandServer(0, () => page, { mostConnections: 32, responseMs: 50 }));
+  const port = await open(createDemandServer(0, { "/demand": () => page }, { mostConnections: 32, responseMs: 50 }));
   const socket = await dial(port);
   socket.pause();
   socket.write("GET /demand HTTP/1.1\r\nhost: a\r\n\r\n");
@@ -75,7 +77,7 @@ test("a peer that does not read its response is cut off", async () => {
 test.each(["POST", "GET"])(
   "a %s with a body that never ends gets a response, and its connection is closed",
   async (method) => {
-    const port = await open(createDemandServer(0, () => "the page\n"));
+    const port = await open(createDemandServer(0, { "/demand": () => "the page\n" }));
     const socket = await dial(port);
     const received: Buffer[] = [];
     socket.on("data", (chunk: Buffer) => received.push(chunk));
@@ -89,7 +91,15 @@ test.each(["POST", "GET"])(
 test("a check that fails returns a response without a decision: the gateway lets the request pass", async () => {
   const fails = () => Promise.reject(new Error("a defect"));
   const admission = { check: fails, hold: fails };
-  const port = await open(createHoldServer({ port: 0, admission, epoch: () => 1, logger: silentLogger }));
+  const port = await open(
+    createHoldServer({
+      port: 0,
+      admission,
+      epoch: () => 1,
+      publish: () => Promise.resolve(false),
+      logger: silentLogger,
+    }),
+  );
   for (const path of ["/check", "/hold"]) {
     const response = await fetch(`http://127.0.0.1:${port}${path}?engine=e`);
     expect([response.status, response.headers.get("x-firebolt-wake-decision")]).toEqual([500, null]);

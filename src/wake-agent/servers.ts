@@ -28,14 +28,21 @@ export interface HoldServerOptions {
   readonly port: number;
   readonly admission: Pick<HoldAdmission, "check" | "hold">;
   readonly epoch: () => number;
+  /** Whether queries for the engine may be sent to a cluster of its own; otherwise Envoy resolves its name. */
+  readonly publish: (engine: string) => Promise<boolean>;
   readonly logger: Logger;
 }
 
 /** `GET /check?engine=` and `GET /hold?engine=`, on loopback. */
-export function createHoldServer({ port, admission, epoch, logger }: HoldServerOptions): AgentServer {
+export function createHoldServer({ port, admission, epoch, publish, logger }: HoldServerOptions): AgentServer {
   return createAgentServer({ host: "127.0.0.1", port }, (request, response) => {
     const { path, engine } = targetOf(request);
-    const send = (outcome: HoldResponse): void => sendHoldResponse(response, outcome, epoch());
+    const send = async (outcome: HoldResponse): Promise<void> => {
+      // Before Envoy is waited for: a change meanwhile makes what it accepts outdated, and the gateway must notice.
+      const view = epoch();
+      const isPublished = outcome.status === 200 && (await publish(engine));
+      sendHoldResponse(response, outcome, { epoch: view, ...(isPublished ? { cluster: engine } : {}) });
+    };
     const fail = (error: unknown): void => {
       logger.error("a query could not be checked", error, { engine });
       // Without a decision the gateway lets the request pass.
@@ -58,12 +65,16 @@ export function createHoldServer({ port, admission, epoch, logger }: HoldServerO
   });
 }
 
-/** `GET /demand`, on all addresses. */
-export function createDemandServer(port: number, page: () => string, peers = DEMAND_PEERS): AgentServer {
+/** Pages in the Prometheus text format, by path. */
+export type Pages = Readonly<Record<string, () => string>>;
+
+/** `GET /demand` and `GET /discovery`, on all addresses. */
+export function createDemandServer(port: number, pages: Pages, peers = DEMAND_PEERS): AgentServer {
   return createAgentServer({ port, peers }, (request, response) => {
     const { path } = targetOf(request);
-    if (path === WAKE_PATHS.demand) sendText(response, 200, page(), "text/plain; version=0.0.4; charset=utf-8");
-    else sendHealth(response, path);
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+    if (page === undefined) sendHealth(response, path);
+    else sendText(response, 200, page(), "text/plain; version=0.0.4; charset=utf-8");
   });
 }
 
@@ -110,13 +121,14 @@ function targetOf({ url = "/" }: IncomingMessage): { readonly path: string; read
 function sendHoldResponse(
   response: ServerResponse,
   { status, decision, retryAfterSeconds }: HoldResponse,
-  epoch: number,
+  { epoch, cluster }: { readonly epoch: number; readonly cluster?: string },
 ): void {
   const body = `${decision}\n`;
   response.writeHead(status, {
     [WAKE_HEADERS.decision]: decision,
     [WAKE_HEADERS.epoch]: String(epoch),
     "content-length": String(body.length),
+    ...(cluster === undefined ? {} : { [WAKE_HEADERS.cluster]: cluster }),
     ...(retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) }),
   });
   response.end(body);
@@ -124,7 +136,7 @@ function sendHoldResponse(
 
 function sendHealth(response: ServerResponse, path: string): void {
   if (path === WAKE_PATHS.health) sendText(response, 200, "ok\n");
-  else sendText(response, 404, "no such page\n");
+  else sendText(response, 404, "not found\n");
 }
 
 function sendText(response: ServerResponse, status: number, body: string, type = "text/plain"): void {

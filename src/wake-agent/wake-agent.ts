@@ -4,8 +4,11 @@ import type { Clock, Logger } from "@firebolt-operator/kube";
 import { createObjectCache } from "@firebolt-operator/kube/cache";
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { ANNOTATION } from "../api/labels.ts";
+import { WAKE_PATHS } from "../api/wake-protocol.ts";
 import { AbsenceCheck } from "./absence-check.ts";
-import { Demand, renderDemandPage } from "./demand.ts";
+import { Demand, renderDemand } from "./demand.ts";
+import { createDiscoveryService } from "./discovery/discovery-service.ts";
+import { renderDiscovery } from "./discovery/render-discovery.ts";
 import { EngineView, indexSlices, WatchHealth } from "./engine-view.ts";
 import { probeThroughEnvoy } from "./envoy-client.ts";
 import { GatewayMonitor } from "./gateway-monitor.ts";
@@ -24,6 +27,8 @@ export interface WakeAgentOptions {
   readonly logger: Logger;
   readonly holdPort: number;
   readonly demandPort: number;
+  /** 0: nothing is published, and Envoy resolves engines by name. */
+  readonly discoveryPort: number;
   /** Empty: memory and drain state are not read. */
   readonly envoyAdminUrl: string;
   /** Empty: an engine counts as reachable as soon as it is ready. */
@@ -71,21 +76,14 @@ export function createWakeAgent(options: WakeAgentOptions): WakeAgent {
   const view = new EngineView({ namespace, engines, slices, watchHealth, firstEpoch: clock.now() });
   const queue = new HoldQueue(clock);
   const demand = new Demand({ clock, retentionMs: options.demandRetentionMs, parked: (name) => queue.countOf(name) });
-  const wakeRequester = new WakeRequester({
-    clock,
-    logger,
-    waiting: queue,
-    engine: (name) => view.engine(name),
-    write: async (name, time, signal) => {
-      const body = { metadata: { annotations: { [ANNOTATION.wakeRequested]: time } } };
-      const call = { signal, timeoutMs: WRITE_DEADLINE_MS, fieldManager: "firebolt-gateway" };
-      await client.patch(WatchedEngine, { namespace, name }, { type: "merge", body }, call);
-    },
-  });
-  const attempt = (engine: string, signal: AbortSignal) =>
-    options.probeUrl === ""
-      ? Promise.resolve("unavailable" as const)
-      : probeThroughEnvoy(options.probeUrl, engine, signal);
+  const wakeRequester = createWakeRequester(options, queue, view);
+  const discoveryService = createDiscoveryService({ clock, logger, namespace, view, port: options.discoveryPort });
+  const { discovery } = discoveryService;
+  const attempt = async (engine: string, signal: AbortSignal) => {
+    // Endpoints that Envoy has accepted need no probe. It sends queries to no others, whatever name servers show.
+    if (await discovery.publish(engine)) return "yes" as const;
+    return options.probeUrl === "" ? ("unavailable" as const) : probeThroughEnvoy(options.probeUrl, engine, signal);
+  };
   const probe = new ReachabilityProbe({ clock, logger, view, queue, attempt, signal: stop.signal });
   const gateway = new GatewayMonitor({ clock, queue, view, adminUrl: options.envoyAdminUrl });
   const absence = new AbsenceCheck({
@@ -112,14 +110,22 @@ export function createWakeAgent(options: WakeAgentOptions): WakeAgent {
         ownLimitBytes: options.ownLimitBytes,
       }),
   });
-  const holdServer = createHoldServer({ port: options.holdPort, admission, epoch: () => view.epoch, logger });
-  const demandServer = createDemandServer(options.demandPort, () =>
-    renderDemandPage({
-      rows: demand.rows(),
-      dropped: demand.dropped,
-      apiErrors: { write: wakeRequester.failures, watch: watchHealth.engines.failures + watchHealth.slices.failures },
-    }),
-  );
+  const holdServer = createHoldServer({
+    port: options.holdPort,
+    admission,
+    epoch: () => view.epoch + discovery.renumbered,
+    publish: (engine) => discovery.publish(engine),
+    logger,
+  });
+  const demandServer = createDemandServer(options.demandPort, {
+    [WAKE_PATHS.demand]: () =>
+      renderDemand({
+        rows: demand.rows(),
+        dropped: demand.dropped,
+        apiErrors: { write: wakeRequester.failures, watch: watchHealth.engines.failures + watchHealth.slices.failures },
+      }),
+    [WAKE_PATHS.discovery]: () => renderDiscovery({ discovery, view, gateway }),
+  });
 
   return {
     whenListening: Promise.all([holdServer.whenListening, demandServer.whenListening]).then(() => undefined),
@@ -136,6 +142,7 @@ export function createWakeAgent(options: WakeAgentOptions): WakeAgent {
         demandServer.run(stop.signal),
         ...(engines === undefined ? [] : [engines.run(stop.signal)]),
         slices.run(stop.signal),
+        ...(options.discoveryPort === 0 ? [] : [discoveryService.run(stop.signal)]),
         ...(options.envoyAdminUrl === "" ? [] : [gateway.run(stop.signal)]),
       ];
       // One part that fails stops the others: a partial agent would be worse than none.
@@ -145,6 +152,24 @@ export function createWakeAgent(options: WakeAgentOptions): WakeAgent {
       for (const part of ended) if (part.status === "rejected") throw part.reason;
     },
   };
+}
+
+function createWakeRequester(
+  { client, namespace, clock, logger }: WakeAgentOptions,
+  waiting: HoldQueue,
+  view: EngineView,
+): WakeRequester {
+  return new WakeRequester({
+    clock,
+    logger,
+    waiting,
+    engine: (name) => view.engine(name),
+    write: async (name, time, signal) => {
+      const body = { metadata: { annotations: { [ANNOTATION.wakeRequested]: time } } };
+      const call = { signal, timeoutMs: WRITE_DEADLINE_MS, fieldManager: "firebolt-gateway" };
+      await client.patch(WatchedEngine, { namespace, name }, { type: "merge", body }, call);
+    },
+  });
 }
 
 /**
