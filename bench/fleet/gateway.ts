@@ -1,12 +1,14 @@
 // The cost of the gateway configuration per query: the same Envoy, engines and load, compared with a bare static route
-// (with reused connections, and with one query per connection like the gateway), in turn within one run. No control
-// plane: the configuration is rendered as the operator renders it.
+// (with reused connections, and with one query per connection), in turn within one run: with an agent, with a reduced
+// access log, with an agent that is away, and without one. Then the memory of Envoy and agent with many engines. No
+// control plane: the configuration is rendered as the operator renders it.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { findFreePorts, openWorkspace } from "@firebolt-operator/kube/testing";
-import { renderGatewayConfig } from "../../src/gateway/gateway-config.ts";
+import { findFreePorts, openWorkspace, type Workspace } from "@firebolt-operator/kube/testing";
+import { type GatewayConfigInput, renderGatewayConfig } from "../../src/gateway/gateway-config.ts";
+import type { GatewayPlacement, SocketEndpoint } from "../../src/gateway/placement.ts";
 import { ENGINE_QUERY_PORT } from "../../src/gateway/ports.ts";
 import { serialiseGatewayConfig } from "../../src/gateway/serialise.ts";
 import { startDnsServer } from "../../test/harness/envoy/dns-server.ts";
@@ -27,8 +29,27 @@ export interface GatewayLoad {
   readonly cpuUs: number;
 }
 
-export type GatewayKind = "gateway" | "bare" | "bareOnePerConnection";
-export type GatewayFigures = Readonly<Record<GatewayKind, GatewayLoad>>;
+export type GatewayKind =
+  | "gateway"
+  | "gatewayErrorsLogged"
+  | "gatewayAgentAway"
+  | "gatewayWithoutAgent"
+  | "bare"
+  | "bareOnePerConnection";
+export type GatewayFigures = Readonly<Record<GatewayKind, GatewayLoad>> & {
+  readonly memory: readonly GatewayMemory[];
+};
+
+/** Resident memory in megabytes. The agent's is without the watches of a cluster. */
+export interface GatewayMemory {
+  readonly engines: number;
+  readonly envoyMb: number;
+  /** Envoy has every engine as a cluster. */
+  readonly envoyPublishedMb: number;
+  /** Every engine has had a query. */
+  readonly envoyUsedMb: number;
+  readonly agentMb: number;
+}
 
 export interface GatewayOptions {
   readonly rounds: number;
@@ -73,20 +94,29 @@ export async function measureGateway(progress: Progress, options: GatewayOptions
   };
   const bare = (oneQueryPerConnection: boolean) => (ports: Ports) =>
     renderBareConfig({ ...ports, addresses, port: ENGINE_QUERY_PORT, oneQueryPerConnection });
+  // One per gateway, as in a pod: an agent publishes to one Envoy.
+  const agentFor = async (): Promise<AgentPorts> => {
+    const [wakeHoldPort = 0, wakeDiscoveryPort = 0] = await findFreePorts(2);
+    const agent = await startAgent({ holdPort: wakeHoldPort, discoveryPort: wakeDiscoveryPort, engines: 0, addresses });
+    stack.defer(() => agent.stop());
+    return { wakeHoldPort, wakeDiscoveryPort };
+  };
+  const [nowhere = 0] = await findFreePorts(1);
+  const rendered = (input: Partial<GatewayConfigInput>, agentPorts: AgentPorts) => (ports: Ports) =>
+    renderFor({ ...ports, ...agentPorts, dns }, input);
   const candidates = [
-    await start("gateway", ({ clientPort, metricsPort, adminPort }) =>
-      serialiseGatewayConfig(
-        renderGatewayConfig(
-          { namespace: NAMESPACE, metricsPort },
-          { address: "127.0.0.1", clientPort, adminPort, dnsResolvers: [dns] },
-        ),
-      ),
-    ),
+    await start("gateway", rendered({ wake: true }, await agentFor())),
+    await start("gatewayErrorsLogged", rendered({ wake: true, accessLog: "errors" }, await agentFor())),
+    await start("gatewayAgentAway", rendered({ wake: true }, { wakeHoldPort: nowhere, wakeDiscoveryPort: nowhere })),
+    await start("gatewayWithoutAgent", rendered({}, {})),
     await start("bare", bare(false)),
     await start("bareOnePerConnection", bare(true)),
   ];
   // Name look-ups and reused connections are made before the measurement.
-  for (const { clientPort } of candidates) await load(clientPort, { ...options, seconds: 1 });
+  for (const { name, clientPort } of candidates) {
+    progress(`gateway: warming up ${name} on port ${clientPort}`);
+    await load(clientPort, { ...options, seconds: 1 });
+  }
   for (let round = 0; round < options.rounds; round++) {
     // The order rotates, so that no configuration is always the first.
     for (const index of candidates.keys()) {
@@ -99,7 +129,87 @@ export async function measureGateway(progress: Progress, options: GatewayOptions
     progress(`gateway: ${round + 1} of ${options.rounds} rounds`);
   }
   const figures = candidates.map(({ name, rounds }) => [name, merge(rounds)] as const);
-  return Object.fromEntries(figures) as Record<GatewayKind, GatewayLoad>;
+  const memory: GatewayMemory[] = [];
+  for (const engines of MEMORY_ENGINES) {
+    memory.push(await measureMemory(workspace, { engines, addresses: addresses.slice(0, 2), dns }));
+    progress(`gateway: memory with ${engines} engines`);
+  }
+  return { ...(Object.fromEntries(figures) as Record<GatewayKind, GatewayLoad>), memory };
+}
+
+type AgentPorts = Pick<GatewayPlacement, "wakeHoldPort" | "wakeDiscoveryPort">;
+
+function renderFor(
+  { clientPort, metricsPort, adminPort, dns, ...agentPorts }: Ports & AgentPorts & { readonly dns: SocketEndpoint },
+  input: Partial<GatewayConfigInput>,
+): string {
+  const placement = { address: "127.0.0.1", clientPort, adminPort, dnsResolvers: [dns], ...agentPorts };
+  return serialiseGatewayConfig(renderGatewayConfig({ namespace: NAMESPACE, metricsPort, ...input }, placement));
+}
+
+const MEMORY_ENGINES = [1_000, 3_000];
+const AT_ONCE = 16;
+
+interface MemoryInput {
+  readonly engines: number;
+  readonly addresses: readonly string[];
+  readonly dns: SocketEndpoint;
+}
+
+async function measureMemory(workspace: Workspace, { engines, addresses, dns }: MemoryInput): Promise<GatewayMemory> {
+  const [clientPort = 0, metricsPort = 0, adminPort = 0, wakeHoldPort = 0, wakeDiscoveryPort = 0, probePort = 0] =
+    await findFreePorts(6);
+  const agent = await startAgent({ holdPort: wakeHoldPort, discoveryPort: wakeDiscoveryPort, engines, addresses });
+  try {
+    const placement = { clientPort, metricsPort, adminPort, wakeHoldPort, wakeDiscoveryPort, wakeProbePort: probePort };
+    const config = renderFor({ ...placement, dns }, { wake: true });
+    const envoy = await startEnvoy(workspace, { name: `memory-${engines}`, config, adminPort, concurrency: 1 });
+    const resident = (pid: number): number => meterProcess(pid).memory().rssMb;
+    const envoyMb = resident(envoy.process.pid);
+    const each = async (send: (engine: string) => Promise<Response>): Promise<void> => {
+      const names = Array.from({ length: engines }, (_, index) => `engine-${index}`);
+      const next = names.values();
+      const work = async (): Promise<void> => {
+        for (const name of next) {
+          const response = await send(name);
+          await response.text();
+          if (response.status !== 200) throw new Error(`${name}: ${response.status}`);
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, work));
+    };
+    await each((name) => fetch(`http://127.0.0.1:${wakeHoldPort}/check?engine=${name}`));
+    const envoyPublishedMb = resident(envoy.process.pid);
+    await each((name) => fetch(`http://127.0.0.1:${clientPort}/`, { headers: { "X-Firebolt-Engine": name } }));
+    const figures = { engines, envoyMb, envoyPublishedMb, envoyUsedMb: resident(envoy.process.pid) };
+    await envoy.process.stop("SIGKILL");
+    return { ...figures, agentMb: resident(agent.pid) };
+  } finally {
+    await agent.stop();
+  }
+}
+
+interface AgentInput {
+  readonly holdPort: number;
+  readonly discoveryPort: number;
+  readonly engines: number;
+  readonly addresses: readonly string[];
+}
+
+async function startAgent({ holdPort, discoveryPort, engines, addresses }: AgentInput) {
+  const args = [holdPort, discoveryPort, engines].map(String);
+  const child = spawn(process.execPath, [join(PROCESSES, "discovery-agent.ts"), ...args, ...addresses], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(child.stdout, "data");
+  return {
+    pid: child.pid ?? 0,
+    async stop() {
+      const ended = once(child, "exit");
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
 }
 
 interface Ports {

@@ -4,13 +4,13 @@ import { silentLogger, systemClock } from "@firebolt-operator/kube";
 import { inspectPair, PairHolder } from "@firebolt-operator/kube/certificates";
 import { createKubeClient, loadKubeconfig } from "@firebolt-operator/kube/client";
 import { createAuthority } from "@firebolt-operator/kube/testing";
-import { createJudges } from "../../src/admission/judges/create-judges.ts";
-import { kubeLookups } from "../../src/admission/judges/lookups.ts";
 import {
   renderWebhookConfigurations,
   type WebhookConfigurations,
 } from "../../src/admission/registration/webhook-configurations.ts";
 import { createAdmissionServer } from "../../src/admission/server/admission-server.ts";
+import { createValidators } from "../../src/admission/validators/create-validators.ts";
+import { kubeLookups } from "../../src/admission/validators/lookups.ts";
 
 export interface Ready {
   /** `https://127.0.0.1:port`, and the CA of its certificate. */
@@ -59,7 +59,7 @@ const server = createAdmissionServer({
     whenLoaded: (signal) => holder.whenLoaded(signal),
     onPair: (listener) => holder.onPair(listener),
   },
-  judges: createJudges({
+  validators: createValidators({
     lookups: timed,
     bounds: { cpu: "32", memory: "256Gi" },
     clock: systemClock,

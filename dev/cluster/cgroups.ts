@@ -1,11 +1,12 @@
-// The control group that all of a cluster's containers are below, so that they can be found and removed together. dismantle.sh removes it.
+// The parent control group of all containers of a cluster, so that they can be found and removed together. dismantle.sh
+// removes it.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Controllers that the kubelet insists on where there is one tree for all of them. */
+/** Controllers that the kubelet requires with cgroup v2. */
 const NEEDED = ["cpu", "cpuset", "memory", "pids"];
 
-/** Makes the group in every tree of the machine. */
+/** Creates the group in every hierarchy of the machine. */
 export function makeCgroup(name: string): void {
   for (const { mountPoint, version } of cgroupTrees(readFileSync("/proc/self/mountinfo", "utf8"))) {
     if (version === 2) enableControllers(mountPoint);
@@ -27,11 +28,11 @@ export function cgroupTrees(mountinfo: string): readonly CgroupTree[] {
     if (mountPoint === undefined || (type !== "cgroup" && type !== "cgroup2")) return [];
     return [{ mountPoint, version: type === "cgroup" ? 1 : 2 }];
   });
-  if (trees.length === 0) throw new Error("no control groups are mounted here: a kubelet cannot run without");
+  if (trees.length === 0) throw new Error("no cgroups are mounted here: the kubelet requires them");
   return trees;
 }
 
-/** Hands on to groups below the root what the root has; most systems did so at boot. */
+/** Enables the root's controllers for its child groups; most systems do so at boot. */
 function enableControllers(root: string): void {
   const wordsOf = (file: string): readonly string[] => readFileSync(join(root, file), "utf8").trim().split(/\s+/);
   const enabled = wordsOf("cgroup.subtree_control");

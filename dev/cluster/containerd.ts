@@ -116,10 +116,13 @@ export function renderContainerdSettings(settings: ContainerdSettings): TomlTabl
   };
 }
 
-/** How containers share an image's files: by layers, or by copies where the file system below cannot carry layers. */
+/**
+ * How containers share an image's files: by layers, or by copies where the underlying file system does not support
+ * layers.
+ */
 export type Snapshotter = "overlayfs" | "native";
 
-/** Found out by trying: a folder that is itself on layers, as in most containers, cannot carry any. */
+/** Determined by trying: an overlay on an overlay, as in most containers, does not work. */
 async function chooseSnapshotter(folder: string): Promise<Snapshotter> {
   const at = (name: string): string => join(folder, "probe", name);
   for (const name of ["lower", "upper", "work", "merged"]) mkdirSync(at(name), { recursive: true });
@@ -127,7 +130,7 @@ async function chooseSnapshotter(folder: string): Promise<Snapshotter> {
   try {
     await mount("mount", ["-t", "overlay", "-o", options, "overlay", at("merged")]);
   } catch {
-    return "native"; // Whatever the reason: copies always work.
+    return "native"; // For any reason: copies always work.
   }
   await mount("umount", [at("merged")]);
   return "overlayfs";

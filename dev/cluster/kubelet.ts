@@ -101,7 +101,7 @@ export function renderKubeletSettings({ folder, socket, cgroup, ca, certificate,
     enforceNodeAllocatable: [],
     failSwapOn: false,
     localStorageCapacityIsolation: false,
-    // A full disk or memory is the host's affair: no pod is evicted and no image removed for it.
+    // Disk and memory pressure concern the host: they evict no pod and remove no image.
     evictionHard: { "memory.available": "1Mi", "nodefs.available": "1Mi", "nodefs.inodesFree": "1" },
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,
@@ -112,7 +112,7 @@ export function renderKubeletSettings({ folder, socket, cgroup, ca, certificate,
     kubeAPIQPS: 200,
     kubeAPIBurst: 400,
     eventRecordQPS: 0,
-    // A container that dies again and again is started again after a second: tests kill on purpose, and people wait.
+    // A crashing container is restarted after one second: tests kill containers on purpose, and people wait.
     crashLoopBackOff: { maxContainerRestartPeriod: "1s" },
   };
 }

@@ -33,13 +33,17 @@ const API_SERVER_ARGS = [
 ];
 
 export interface LocalClusterOptions {
-  /** What pods can run. The one called `pause` must be among them: it holds every pod's network. */
+  /** The images that are loaded before the node starts. `pause` must be among them: it holds the network namespace of every pod. */
   readonly images: readonly ImageArchive[];
-  /** The cluster's own folder is made below this one. Default: the system's folder for temporary files. */
+  /** The cluster's folder is created below this one. Default: the system's folder for temporary files. */
   readonly folder?: string;
+  /** Called as soon as the API server can be used, while the node starts. */
+  readonly onApiServer?: (api: Pick<ControlPlane, "url" | "adminKubeconfig">) => void;
+  /** Called as soon as further images can be loaded, while the node starts. */
+  readonly onRuntime?: (loadImage: LocalCluster["loadImage"]) => void;
   /** Progress for people: one line per step. */
   readonly progress?: (line: string) => void;
-  /** Gives up the start; a cluster that has started is stopped by `stop`. */
+  /** Aborts the start; a cluster that has started is stopped by `stop`. */
   readonly signal?: AbortSignal;
 }
 
@@ -60,7 +64,7 @@ export interface LocalCluster extends AsyncDisposable, Pick<ControlPlane, Contro
   loadImage(archive: ImageArchive, signal?: AbortSignal): Promise<void>;
   /** Stops the kubelet (SIGTERM by default) and starts it again; pods keep running. */
   restartKubelet(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts the name server again, with responses cached for this long. It starts with 0: nothing is cached. */
+  /** Restarts the DNS server, with responses cached for this long. It starts with 0: nothing is cached. */
   restartNameServer(cacheSeconds: number): Promise<void>;
   /** Process ids by name, for tests that measure memory or send signals. */
   readonly processes: Readonly<Record<string, number>>;
@@ -82,7 +86,13 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
   started.use(await markAlive(workspace.folder));
   await setUpNetwork();
   await shadowHostSettings();
-  const { controlPlane, containerd } = await startFoundation({ workspace, options, programs, started, progress });
+  const { controlPlane, containerd, loadImage } = await startFoundation({
+    workspace,
+    options,
+    programs,
+    started,
+    progress,
+  });
   const node = await startNode({ workspace, controlPlane, containerd, options, programs, started, progress });
   const parts = started.move();
   let ending: Promise<void> | undefined;
@@ -97,7 +107,7 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
     nodeName: NODE_NAME,
     userKubeconfig: (user, groups) => controlPlane.userKubeconfig(user, groups),
     serviceAccountKubeconfig: (namespace, name) => controlPlane.serviceAccountKubeconfig(namespace, name),
-    loadImage: ({ file }, signal) => containerd.load(file, signal),
+    loadImage,
     restartKubelet: (signal) => node.kubelet.restart(signal),
     restartNameServer: (cacheSeconds) => node.dns.restart(cacheSeconds),
     stopApiServer: (signal) => controlPlane.stopApiServer(signal),
@@ -140,24 +150,32 @@ interface StartInput {
   readonly progress: (line: string) => void;
 }
 
-/** The control plane and containerd know nothing of each other: they start, and images are loaded, at the same time. */
+/** The control plane and containerd are independent: they start, and images are loaded, at the same time. */
 async function startFoundation({ workspace, options, programs, started, progress }: StartInput) {
   const pause = options.images.find(({ name }) => name === "pause");
   if (pause === undefined) throw new Error("no image called pause is among the images: no pod can run without it");
   options.signal?.throwIfAborted();
-  progress(`starting the control plane and loading ${options.images.length} images`);
-  const components = ["kube-controller-manager", "kube-scheduler"] as const;
-  const [controlPlane, containerd] = await together([
-    startControlPlane({ components, parentFolder: workspace.folder, apiServerArgs: API_SERVER_ARGS }).then((one) =>
-      started.use(one),
-    ),
-    startContainerd({ workspace, programs, sandboxImage: pause.reference }).then(async (one) => {
-      stopLater(started, one.process);
-      for (const { file } of options.images) await one.load(file, options.signal);
-      return one;
+  progress("starting the control plane and containerd");
+  const [controlPlane, runtime] = await together([
+    startControlPlane({
+      components: ["kube-controller-manager", "kube-scheduler"],
+      // The node needs the API server alone, and starts beside them.
+      waitForComponents: false,
+      parentFolder: workspace.folder,
+      apiServerArgs: API_SERVER_ARGS,
+    }).then((one) => {
+      options.onApiServer?.(one);
+      return started.use(one);
+    }),
+    startContainerd({ workspace, programs, sandboxImage: pause.reference }).then(async (containerd) => {
+      stopLater(started, containerd.process);
+      const loadImage: LocalCluster["loadImage"] = ({ file }, signal) => containerd.load(file, signal);
+      for (const image of options.images) await loadImage(image, options.signal);
+      options.onRuntime?.(loadImage);
+      return { containerd, loadImage };
     }),
   ]);
-  return { controlPlane, containerd };
+  return { controlPlane, ...runtime };
 }
 
 interface NodeInput extends StartInput {
@@ -185,8 +203,9 @@ async function startNode({ workspace, controlPlane, containerd, options, program
       return one;
     }),
     startStorage({ api, nodeName: NODE_NAME, folder: workspace.folder }).then((one) => started.use(one)),
+    controlPlane.componentsReady,
   ]);
-  progress("waiting for the node, its names and its Services");
+  progress("waiting for the node, DNS and Services");
   await waitUntilUsable({ api, kubeconfig: controlPlane.adminKubeconfig, nodeName: NODE_NAME, signal });
   return { kubelet, proxy, dns };
 }

@@ -1,4 +1,4 @@
-// Whose folder is it: a living owner's is spared, a dead one's goes.
+// The folder of a running owner is kept; that of an owner that has exited is removed.
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -33,7 +33,7 @@ test("the folder of a running owner stays", async () => {
 
 test("the folder of an owner that was killed is removed and reported", async () => {
   const folder = make(`${FOLDER_PREFIX}dead`);
-  // A server removes its socket when it closes in order. Renamed, the file outlives it as it outlives a killed process.
+  // A server removes its socket when it closes. A renamed socket remains, as after a killed process.
   const server = createServer();
   await once(server.listen(join(folder, "x.sock")), "listening");
   renameSync(join(folder, "x.sock"), join(folder, "alive.sock"));

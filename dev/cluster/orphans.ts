@@ -15,8 +15,8 @@ const OLD_MS = 60_000;
 const RESPONSE_DEADLINE_MS = 2_000;
 
 /**
- * The real path of the folder that clusters are made in. dismantle.sh compares it with the kernel's list of mounts, and what it does not
- * recognise there it would not unmount: so no links, and no characters that the list writes otherwise.
+ * The real path of the folder in which clusters are created. dismantle.sh compares it with the kernel's list of mounts
+ * and unmounts only what matches: so no links, and no characters that the list escapes.
  */
 export function parentFolder(folder: string): string {
   const path = realpathSync(folder);

@@ -11,7 +11,7 @@ const DEADLINE_MS = 10_000;
 const SETTINGS: Readonly<Record<string, string>> = {
   // Pods reach each other and the node by routing.
   "ipv4/ip_forward": "1",
-  // A pod that reaches itself through a Service is routed back where it came from: that is meant.
+  // A pod that reaches itself through a Service is routed back to its source: this is intended.
   "ipv4/conf/all/send_redirects": "0",
   "ipv4/conf/default/send_redirects": "0",
 };

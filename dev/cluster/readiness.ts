@@ -48,5 +48,5 @@ async function until(
     }
     await sleep(POLL_MS);
   }
-  throw new Error(`waited ${DEADLINE_MS / 1000} s in vain for ${what}`, { cause: failure });
+  throw new Error(`timed out after ${DEADLINE_MS / 1000} s waiting for ${what}`, { cause: failure });
 }

@@ -1,4 +1,5 @@
-// What makes Services work on the node: kube-proxy, which writes the rules for their addresses, and CoreDNS, which knows their names.
+// Services on the node: kube-proxy, which writes the rules for their addresses, and CoreDNS, which resolves their
+// names.
 import { Resolver } from "node:dns/promises";
 import { dirname } from "node:path";
 import { type ManagedProcess, startProcess, type Workspace } from "@firebolt-operator/kube/testing";
@@ -45,7 +46,7 @@ export async function startKubeProxy(
 
 export interface NameServer {
   readonly process: () => ManagedProcess;
-  /** Stops it and starts it again, with responses cached for this long; 0 caches nothing. */
+  /** Restarts it, with responses cached for this long; 0 caches nothing. */
   restart(cacheSeconds: number): Promise<void>;
 }
 
@@ -83,6 +84,8 @@ export function renderProxySettings(kubeconfig: string, nodeName: string) {
     clusterCIDR: POD_RANGE,
     healthzBindAddress: `127.0.0.1:${PROXY_HEALTH_PORT}`,
     metricsBindAddress: `127.0.0.1:${PROXY_METRICS_PORT}`,
+    // A Service is reached as soon as it has an endpoint: one node has few rules, and waits a second by default.
+    nftables: { minSyncPeriod: "100ms" },
     // The limits of connection tracking belong to the whole host: they stay as they are.
     conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: "0s", tcpCloseWaitTimeout: "0s" },
     // Lowering a score needs CAP_SYS_RESOURCE.
@@ -91,8 +94,8 @@ export function renderProxySettings(kubeconfig: string, nodeName: string) {
 }
 
 /**
- * Without a cache a Service that was created a moment ago has its name, and one that was switched has no old address. With one, the
- * lines are those of Kubernetes' add-on manifest (`ttl 30`, `cache 30`).
+ * Without a cache, the name of a new Service resolves immediately, and that of a switched Service has no stale address.
+ * With one, the lines are those of Kubernetes' add-on manifest (`ttl 30`, `cache 30`).
  */
 export function renderCorefile(kubeconfig: string, cacheSeconds: number): string {
   const isCached = cacheSeconds > 0;

@@ -1,4 +1,4 @@
-// What the node's programs are told: everything below the cluster's folder, nothing of the host's.
+// The settings of the node's programs: all paths are below the cluster's folder, none on the host.
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import { cgroupTrees } from "./cgroups.ts";
@@ -56,7 +56,7 @@ test("pods are routed and get addresses of the cluster's own range, kept below i
   expect(network).toMatchObject({
     plugins: [{ type: "ptp", ipam: { ranges: [[{ subnet: "10.244.0.0/16" }]], dataDir: "/f/addresses" } }],
   });
-  // Masquerading would need a program more, and nothing leaves the machine.
+  // Masquerading would need another program, and no traffic leaves the machine.
   expect(JSON.stringify(network)).not.toContain("ipMasq");
 });
 
@@ -75,6 +75,8 @@ test("kube-proxy leaves the host's connection tracking as it is", () => {
   expect(renderProxySettings("/k", "node")).toMatchObject({
     mode: "nftables",
     clientConnection: { kubeconfig: "/k" },
+    // Nothing in the cluster waits for the default of a second.
+    nftables: { minSyncPeriod: "100ms" },
     conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: "0s", tcpCloseWaitTimeout: "0s" },
   });
 });
@@ -91,7 +93,7 @@ test("CoreDNS serves the cluster's names on the node's address", () => {
 `);
 });
 
-test("CoreDNS caches for as long as it is told to, and hands out the same time to live", () => {
+test("CoreDNS caches for the configured time, and returns the same TTL", () => {
   const lines = renderCorefile("/k", 30).split("\n");
   expect(lines.filter((line) => /ttl|cache/.test(line))).toEqual(["    ttl 30", "  cache 30"]);
 });
@@ -136,7 +138,7 @@ test("control groups: trees of either version are found, and none at all is an e
     { mountPoint: "/sys/fs/cgroup/cpu", version: 1 },
     { mountPoint: "/sys/fs/cgroup/unified", version: 2 },
   ]);
-  expect(() => cgroupTrees(lines[2] ?? "")).toThrow("no control groups are mounted here");
+  expect(() => cgroupTrees(lines[2] ?? "")).toThrow("no cgroups are mounted here");
 });
 
 test("outside a sandbox nothing is set up, and the remedy is named", () => {

@@ -1,4 +1,4 @@
-// The difference from Promise.all: a failure is told only when nothing is starting any more.
+// The difference from Promise.all: a failure is reported only when no start is in progress any more.
 import { expect, test } from "vitest";
 import { together } from "./start-together.ts";
 

@@ -1,5 +1,5 @@
-// Waits for several starts at once. Unlike Promise.all it waits for the others when one fails, so that the clean-up does not race with a
-// start.
+// Waits for several concurrent starts. Unlike Promise.all it waits for the others when one fails, so that the clean-up
+// does not race with a start.
 
 export async function together<T extends readonly unknown[] | []>(
   starts: T,

@@ -1,5 +1,6 @@
-// The local cluster's storage: a default StorageClass, and a provisioner that makes a volume below the cluster's folder for every claim
-// of that class and removes it, with its data, when the claim is deleted. Sizes are not enforced.
+// The local cluster's storage: a default StorageClass, and a provisioner that creates a volume below the cluster's
+// folder for every claim of that class and removes it, with its data, when the claim is deleted. Sizes are not
+// enforced.
 import { appendFileSync, chmodSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,18 +8,18 @@ import { type Api, valueAt } from "@firebolt-operator/kube/testing";
 
 export const STORAGE_CLASS = "local-folders";
 const PROVISIONER = "firebolt.io/local-folders";
-const POLL_MS = 500;
+const POLL_MS = 200;
 const CLAIMS = "/api/v1/persistentvolumeclaims";
 const VOLUMES = "/api/v1/persistentvolumes";
 
 export interface StorageOptions {
   readonly api: Api;
   readonly nodeName: string;
-  /** The cluster's: volumes are made in `volumes` below it. */
+  /** The cluster's folder: volumes are created in `volumes` below it. */
   readonly folder: string;
 }
 
-/** Makes the class and serves its claims until it is disposed of. */
+/** Creates the class and provisions its claims until it is disposed of. */
 export async function startStorage({ api, nodeName, folder }: StorageOptions): Promise<AsyncDisposable> {
   await createStorageClass(api);
   const stopping = new AbortController();
@@ -66,7 +67,7 @@ async function serveClaims({ api, nodeName, folder }: StorageOptions, signal: Ab
     const volume = renderVolume(claim, { nodeName, folder });
     const path = volume.spec.local.path;
     mkdirSync(path, { recursive: true });
-    // Pods run as users of their own; the kubelet gives the folder to the pod's group only if the pod names one.
+    // Pods run as different users; the kubelet changes the folder's group only if the pod sets one.
     chmodSync(path, 0o777);
     await api.expect({ method: "POST", path: VOLUMES, body: volume, signal }, [409]);
   }

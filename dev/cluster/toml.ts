@@ -1,5 +1,5 @@
-// Writes plain data as TOML, the language of containerd's settings. It covers what such settings need: tables, texts, numbers, booleans
-// and lists of texts.
+// Writes plain data as TOML, the language of containerd's settings. It covers what such settings need: tables, strings,
+// numbers, booleans and lists of strings.
 
 export type TomlValue = string | number | boolean | readonly string[] | TomlTable;
 export interface TomlTable {

@@ -39,7 +39,7 @@ export async function prepareKubelet(plane: ControlPlane, options: KubeletOption
     binary,
     args: [
       `--kubeconfig=${plane.adminKubeconfig}`,
-      // It looks after no node: the control plane's own kwok does.
+      // It manages no node: the control plane's own kwok does.
       "--manage-nodes-with-label-selector=example.com/none=none",
       `--server-address=0.0.0.0:${options.port}`,
       `--config=${config}`,

@@ -1,4 +1,4 @@
-// kwok as a component of the control plane: it plays the nodes, and makes their pods ready.
+// kwok as a component of the control plane: it simulates the nodes, and makes their pods ready.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ComponentProgram } from "@firebolt-operator/kube/testing";

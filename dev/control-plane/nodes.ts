@@ -43,7 +43,7 @@ function renderNode(name: string, labels: Readonly<Record<string, string>> = {})
   };
 }
 
-/** Ready, and the controller manager has noticed: it takes the taints away. */
+/** Ready, and the controller manager has observed it and removed the taints. */
 export function isSchedulable(node: unknown): boolean {
   const conditions = valueAt(node, ["status", "conditions"]);
   const taints = valueAt(node, ["spec", "taints"]);

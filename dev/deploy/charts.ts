@@ -17,17 +17,14 @@ import { mergeValues, type Values } from "./values.ts";
 const CHARTS = join(import.meta.dirname, "../../charts");
 export const OPERATOR_NAMESPACE = "firebolt-operator";
 export const OPERATOR_NAME = "firebolt-operator";
-/** Every pod passes Pod Security "restricted"; and a short probe period keeps the wait for the manager short. */
-const LOCAL_VALUES: Values = {
-  podSecurity: { engineSeccomp: "RuntimeDefault" },
-  readinessProbe: { initialDelaySeconds: 0, periodSeconds: 1 },
-};
+/** Every pod passes Pod Security "restricted". */
+const LOCAL_VALUES: Values = { podSecurity: { engineSeccomp: "RuntimeDefault" } };
 const READY_MS = 180_000;
-const POLL_MS = 250;
+const POLL_MS = 100;
 const TELL_EVERY_MS = 5_000;
 
 export interface InstallOptions extends ClusterAddress {
-  /** Those that are named replace the chart's: `operator`, `engine`, `metadata`, `envoy`, `postgres`. Others are left alone. */
+  /** Images that replace the chart's: `operator`, `engine`, `metadata`, `envoy`, `postgres`. Others are ignored. */
   readonly images?: readonly NamedImage[];
   /** Further values of the operator's chart; they win. */
   readonly values?: Values;
@@ -39,26 +36,50 @@ export interface InstallOptions extends ClusterAddress {
   readonly waitForNothing?: boolean;
 }
 
-/** The definitions, then the operator; again means an upgrade. */
+/** Installs the CRDs, then the operator; a second call upgrades them. */
 export async function installCharts(options: InstallOptions): Promise<void> {
-  const { images = [], namespace = OPERATOR_NAMESPACE, progress = () => undefined, signal } = options;
+  await installCrds(options);
+  await installOperator(options);
+}
+
+/** Installs the CRDs. Needs only the API server, no node. */
+export async function installCrds(options: Omit<InstallOptions, "images" | "values">): Promise<void> {
+  const { namespace = OPERATOR_NAMESPACE, progress = () => undefined, signal } = options;
   const address = { kubeconfig: options.kubeconfig, context: options.context };
   using cluster = await connect({ ...address, namespace, signal });
   await applyNamespace(cluster, namespace);
   progress(`helm: installing ${RELEASES.crds} (custom resource definitions)`);
-  const upgrade = ["upgrade", "--install", `--namespace=${namespace}`, "--wait=hookOnly"];
-  await runHelm({ ...address, signal, args: [...upgrade, RELEASES.crds, join(CHARTS, "firebolt-operator-crds")] });
+  const args = [...upgradeArgs(namespace), RELEASES.crds, join(CHARTS, "firebolt-operator-crds")];
+  await runHelm({ ...address, signal, args });
+}
+
+/**
+ * Requires the CRDs, and the images on the node: a pod whose image is missing is retried only after ten seconds.
+ */
+export async function installOperator(options: InstallOptions): Promise<void> {
+  const { images = [], namespace = OPERATOR_NAMESPACE, progress = () => undefined, signal } = options;
+  const address = { kubeconfig: options.kubeconfig, context: options.context };
   progress(`helm: installing ${RELEASES.operator}`);
+  const flags = [...upgradeArgs(namespace), "--skip-crds", "--reset-values"];
   await runHelm({
     ...address,
     signal,
-    args: [...upgrade, "--skip-crds", "--reset-values", RELEASES.operator, join(CHARTS, "firebolt-operator")],
+    args: [...flags, RELEASES.operator, join(CHARTS, "firebolt-operator")],
     values: mergeValues({ ...LOCAL_VALUES, ...imageValues(images) }, options.values),
   });
-  if (options.waitForNothing !== true) await waitForOperator(cluster, progress);
+  if (options.waitForNothing === true) return;
+  using cluster = await connect({ ...address, namespace, signal });
+  await waitForOperator(cluster, progress);
 }
 
-/** The manager alone: definitions and objects stay, and so does everything that runs. */
+const upgradeArgs = (namespace: string): readonly string[] => [
+  "upgrade",
+  "--install",
+  `--namespace=${namespace}`,
+  "--wait=hookOnly",
+];
+
+/** Only the manager: CRDs, objects and running pods stay. */
 export async function uninstallOperator(
   options: ClusterAddress & { readonly namespace?: string; readonly signal?: AbortSignal | undefined },
 ): Promise<void> {
@@ -98,7 +119,7 @@ function isAvailable({ metadata, spec, status }: V1Deployment): boolean {
 async function whyNot({ client, namespace, call }: Connection): Promise<string> {
   const labelSelector = `app.kubernetes.io/instance=${RELEASES.operator}`;
   const { items } = await client.listAll(pods, { ...call, namespace, labelSelector });
-  if (items.length === 0) return "no pod has been made yet";
+  if (items.length === 0) return "no pod has been created yet";
   return (
     items.flatMap((pod) => podProblem(pod, Date.now())?.text ?? []).join("; ") ||
     "its pod has not been ready for long enough"

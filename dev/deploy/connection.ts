@@ -1,5 +1,5 @@
-// A connection to one cluster for everything in this folder: the operator's own client, with a kubeconfig that may name several
-// clusters. Opens no connection by itself.
+// A connection to one cluster for everything in this folder: the operator's own client, with a kubeconfig that may name
+// several clusters. Opens no connection on its own.
 import { homedir } from "node:os";
 import { systemClock } from "@firebolt-operator/kube";
 import { createKubeClient, loadKubeconfig } from "@firebolt-operator/kube/client";

@@ -16,7 +16,7 @@ test.each([
   expect(() => parseManifests(text, "x.yaml")).toThrow(want);
 });
 
-test("the sample holds what it says it holds, the namespace first", () => {
+test("the sample contains the documented objects, the namespace first", () => {
   const names = samplePlatform().map(({ kind, metadata }) => [kind, metadata?.name]);
   expect(names).toEqual([
     ["Namespace", SAMPLE.namespace],

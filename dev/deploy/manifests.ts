@@ -1,5 +1,5 @@
-// YAML manifests, read from files and applied in order as `kubectl apply --server-side` would. A webhook that does not respond yet is
-// waited for; any other refusal is an error.
+// YAML manifests, read from files and applied in order as `kubectl apply --server-side` would. Waits for a webhook that
+// does not respond yet; any other rejection is an error.
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineResource, KubeApiError, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
@@ -12,7 +12,7 @@ import type { Connection } from "./connection.ts";
 import { FIELD_MANAGER, namespaces } from "./namespace.ts";
 
 const WEBHOOK_PATIENCE_MS = 30_000;
-const RETRY_MS = 250;
+const RETRY_MS = 100;
 
 const clusterWide = (group: string, kind: string, plural: string): ResourceType =>
   defineResource({ group, version: "v1", kind, plural, namespaced: false });
@@ -49,7 +49,7 @@ function isManifest(value: unknown): value is KubeObject {
   return typeof metadata === "object" && metadata !== null && "name" in metadata;
 }
 
-/** One after the other, as they are given. */
+/** Sequentially, in the given order. */
 export async function applyManifests(cluster: Connection, manifests: readonly KubeObject[]): Promise<void> {
   for (const manifest of manifests) {
     const type = KNOWN.find(({ kind }) => kind === manifest.kind);

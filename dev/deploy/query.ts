@@ -1,5 +1,5 @@
-// One query through a gateway, as any HTTP client sends it, with its answer and how long it took. Never retries: a query that fails is
-// what callers want to see.
+// One query through a gateway, as any HTTP client sends it, with its response and duration. Never retries: callers must
+// see a failed query.
 import { type Agent, request } from "node:http";
 
 /** The gateway finds the engine by this header. */
@@ -25,7 +25,7 @@ export interface QueryAnswer {
   readonly durationMs: number;
 }
 
-/** Every HTTP status is an answer; only a broken or missing connection is an error. */
+/** Every HTTP status is a response; only a broken or missing connection is an error. */
 export function query(options: Query): Promise<QueryAnswer> {
   const { gateway, engine, sql, label, agent, timeoutMs = DEADLINE_MS, signal } = options;
   const startedMs = performance.now();
@@ -57,18 +57,18 @@ export function query(options: Query): Promise<QueryAnswer> {
   return promise;
 }
 
-/** The rows of a successful answer; fails with what the gateway or the engine said otherwise. */
+/** The rows of a successful response; otherwise fails with the message of the gateway or the engine. */
 export async function queryRows(options: Query): Promise<readonly (readonly unknown[])[]> {
   const { status, body } = await query(options);
-  if (status !== 200) throw new Error(`${options.sql} on ${options.engine} answered ${status}: ${body.trim()}`);
+  if (status !== 200) throw new Error(`${options.sql} on ${options.engine} returned ${status}: ${body.trim()}`);
   return parseRows(body);
 }
 
-/** Fails on anything but `{"data": [[…], …]}`: a killed query is answered with 200 and errors. */
+/** Fails on anything but `{"data": [[…], …]}`: a killed query gets a 200 with errors. */
 export function parseRows(body: string): readonly (readonly unknown[])[] {
   const answer: unknown = JSON.parse(body);
   const data: unknown = typeof answer === "object" && answer !== null && "data" in answer ? answer.data : undefined;
-  if (!isRows(data)) throw new Error(`not the answer of a query: ${body.trim().slice(0, 500)}`);
+  if (!isRows(data)) throw new Error(`not a query response: ${body.trim().slice(0, 500)}`);
   return data;
 }
 

@@ -27,6 +27,7 @@ const instance = (over: Partial<InstanceView> = {}): InstanceView => ({
   phase: "Ready",
   createdAt: undefined,
   components: [{ name: "gateway", ready: 2, wanted: 2 }],
+  selection: { defaultEngine: "", hostDomains: [] },
   engines: [engine()],
   waits: undefined,
   ...over,

@@ -1,19 +1,19 @@
-// Waits until a platform is whole: the instance with all its components, and every engine on its newest spec. What is still missing is
-// told, and is in the error when time is up.
+// Waits until a platform is ready: the instance with all its components, and every engine on its newest spec. Reports
+// what is still missing, also in the error on a timeout.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EngineView } from "../../src/plugin/status/engine-view.ts";
 import { observePlatform } from "../../src/plugin/status/observe-platform.ts";
 import { type InstanceView, type PlatformView, viewPlatform } from "../../src/plugin/status/platform-view.ts";
 import type { Connection } from "./connection.ts";
 
-const POLL_MS = 500;
+const POLL_MS = 200;
 const TIMEOUT_MS = 300_000;
 const TELL_EVERY_MS = 5_000;
 
 export interface WaitOptions {
   /** Namespace; default the connection's. */
   readonly namespace?: string;
-  /** These must be there. Default: whatever is there, and at least one instance. */
+  /** These must exist. Default: whatever exists, and at least one instance. */
   readonly instances?: readonly string[];
   readonly engines?: readonly string[];
   readonly timeoutMs?: number;

@@ -1,5 +1,5 @@
-// Takes a platform out of a cluster that stays: its objects, the namespace, the operator, the definitions. In this order, because only the
-// operator can finish the deletion of its objects.
+// Removes a platform from an existing cluster: its objects, the namespace, the operator, the definitions. In this
+// order, because only the operator can finish the deletion of its objects.
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   defineResource,
@@ -47,7 +47,8 @@ const ORDER: readonly ResourceType[] = [FireboltEngine, FireboltInstance, Firebo
 /** Deletes everything of ours in a namespace, and the namespace; returns when it is deleted. */
 export async function removePlatform(cluster: Connection, namespace: string): Promise<void> {
   for (const type of (await hasDefinitions(cluster)) ? ORDER : []) await removeAll(cluster, type, namespace);
-  // A namespace with pods in it is looked at again only after half of their longest grace period, which engines have a lot of.
+  // The namespace controller rechecks a namespace with pods only after half of their longest grace period, which is
+  // long for engines.
   await untilNone(cluster, pods, namespace);
   await removeAndWait(cluster, namespaces, namespace);
 }
@@ -65,12 +66,12 @@ async function untilNone({ client, call }: Connection, type: ResourceType, names
   const deadlineMs = performance.now() + GONE_MS;
   for (let left = await names(); left.length > 0; left = await names()) {
     if (performance.now() > deadlineMs)
-      throw new Error(`${type.kind} ${left.join(", ")} in ${namespace} still there after ${GONE_MS / 1000} s`);
+      throw new Error(`${type.kind} ${left.join(", ")} in ${namespace} still exist after ${GONE_MS / 1000} s`);
     await sleep(POLL_MS, undefined, { signal: call.signal });
   }
 }
 
-/** The operator, its namespace and the definitions, after all objects are deleted. */
+/** The operator, its namespace and the CRDs, after all objects are deleted. */
 export async function removeCharts(cluster: Connection, address: ClusterAddress): Promise<void> {
   const { signal } = cluster.call;
   await uninstallOperator({ ...address, signal });

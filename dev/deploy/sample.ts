@@ -1,6 +1,8 @@
 // The sample platform: where its manifests are and what its objects are called. The playground shows it; end-to-end tests may use it.
 import { join } from "node:path";
 import type { KubeObject } from "@firebolt-operator/kube";
+import type { FireboltInstanceManifest } from "../../src/api/firebolt-instance/instance.ts";
+import { INSTANCE_NAMES } from "../../src/api/group.ts";
 import type { Connection } from "./connection.ts";
 import { applyManifests, readManifests } from "./manifests.ts";
 
@@ -20,6 +22,15 @@ export function samplePlatform(namespace: string = SAMPLE.namespace): readonly K
       ? { ...manifest, metadata: { ...manifest.metadata, name: namespace } }
       : { ...manifest, metadata: { ...manifest.metadata, namespace } },
   );
+}
+
+/** `spec.gateway` of its instance. */
+export function sampleGateway(): FireboltInstanceManifest["spec"]["gateway"] {
+  const instance = samplePlatform().find(({ kind }) => kind === INSTANCE_NAMES.kind) as
+    | FireboltInstanceManifest
+    | undefined;
+  if (instance === undefined) throw new Error(`${SAMPLE_FILE} contains no ${INSTANCE_NAMES.kind}`);
+  return instance.spec.gateway;
 }
 
 export async function applySample(cluster: Connection, namespace?: string): Promise<void> {

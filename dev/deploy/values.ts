@@ -4,8 +4,8 @@ export type Values = Readonly<Record<string, unknown>>;
 
 export const UNCACHED_SETTLE_SECONDS = 5;
 /**
- * For a cluster whose name server caches nothing, as the local one's: gateways resolve names every 2 s, and after 5 s none of them
- * has an address from before a switch. Elsewhere the chart's default holds.
+ * For a cluster whose DNS server caches nothing, such as the local one: gateways resolve names every 2 s, and after 5 s
+ * none of them has an address from before a switch. Elsewhere the chart's default applies.
  */
 export const UNCACHED_NAMES = { controllers: { drainSettle: `${UNCACHED_SETTLE_SECONDS}s` } } as const satisfies Values;
 

@@ -63,6 +63,6 @@ test("two are kept, and every one that was used lately", async () => {
   await store.find("engine", "a1");
   await make("engine", "a5");
   const kept = readdirSync(folder).filter((name) => name.endsWith(".tar") || name.endsWith(".part"));
-  // a4 and a5 are the two newest; a1 was asked for just now; the other name is another matter.
+  // a4 and a5 are the two newest; a1 was just requested; the other name is counted separately.
   expect(kept.sort()).toEqual(["engine-a1.tar", "engine-a4.tar", "engine-a5.tar", "metadata-a1.tar"]);
 });

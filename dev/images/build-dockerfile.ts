@@ -1,6 +1,6 @@
-// `node dev/images/build-dockerfile.ts --out FILE`: builds the Dockerfile with buildah and checks the result. The base images are
-// stand-ins made of this machine's Node unless `--bases registry` pulls the real ones. Needs root, buildah, and npm's
-// registry or its cache; leaves nothing behind but FILE, an archive.
+// `node dev/images/build-dockerfile.ts --out FILE`: builds the Dockerfile with buildah and checks the result. The base
+// images are stand-ins made of this machine's Node unless `--bases registry` pulls the real ones. Needs root, buildah,
+// and npm's registry or its cache; keeps only FILE, an archive.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
@@ -25,7 +25,7 @@ const print = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
-/** Runs buildah in folders of its own; returns its output. */
+/** Runs buildah in separate folders; returns its output. */
 type Buildah = (...args: readonly string[]) => string;
 
 function openBuildah(work: string): Buildah {
@@ -36,7 +36,7 @@ function openBuildah(work: string): Buildah {
         cwd: ROOT,
         encoding: "utf8",
         stdio: ["ignore", "pipe", "inherit"],
-        // chroot: works inside containers and virtual machines that let nothing else be nested.
+        // chroot: works inside containers and virtual machines that allow no other nesting.
         env: { ...process.env, BUILDAH_ISOLATION: "chroot", TMPDIR: work },
       });
     } catch (error) {

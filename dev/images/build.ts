@@ -1,5 +1,6 @@
-// The operator's image for this machine's architecture, without a container engine: `node dev/images/build.ts --out FILE`. The same
-// sources on the same machine give the same bytes. `--files FOLDER` writes only what lies on top of Node: the Dockerfile's part.
+// The operator's image for this machine's architecture, without a container engine: `node dev/images/build.ts --out
+// FILE`. The same sources on the same machine give the same bytes. `--files FOLDER` writes only the files on top of
+// Node, which the Dockerfile copies.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

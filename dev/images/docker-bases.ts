@@ -1,5 +1,5 @@
-// Stand-ins for the two base images of the Dockerfile, made of this machine's Node and npm: what lets the Dockerfile be built and looked
-// at where no registry can be reached. They serve no other purpose and must not be run.
+// Stand-ins for the two base images of the Dockerfile, made of this machine's Node and npm, to build and check the
+// Dockerfile where no registry can be reached. They serve no other purpose and must not be run.
 import { execFileSync } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -19,7 +19,7 @@ const plan = (change: Partial<ImagePlan> = {}): ImagePlan => ({
   machineFiles: [file],
   contents: [Buffer.from("a"), Buffer.from("b")],
   compose: () => {
-    throw new Error("not asked for");
+    throw new Error("not requested");
   },
   ...change,
 });

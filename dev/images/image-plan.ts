@@ -1,5 +1,5 @@
-// What every image of the local cluster says before it is built: all that decides its contents, cheap to look at, and how its parts
-// are made when nothing with the same inputs is at hand.
+// The plan of an image of the local cluster before it is built: the inputs that determine its contents, cheap to
+// compute, and how to build its layers if no archive with the same inputs exists.
 import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import type { ImageParts, ImageSettings } from "./oci.ts";
@@ -28,8 +28,8 @@ export interface Workbench {
 const LOADER_CACHE = "/etc/ld.so.cache";
 
 /**
- * The same for the same inputs. Files of the machine are looked at, not read: what is told apart is when they were last changed,
- * which only ever makes an image anew that would have been the same.
+ * The same for the same inputs. Files of the machine are compared by modification time, not read: at worst an identical
+ * image is rebuilt.
  */
 export function inputKey({ version, machineFiles, contents }: ImagePlan, sources: readonly Buffer[]): string {
   const hash = createHash("sha256").update(version);

@@ -45,7 +45,7 @@ export const libraryFile = ({ path, content }: SharedLibrary): FileEntry => {
   return { type: "file", path: path.slice(1), content, mode: 0o755 };
 };
 
-/** What a container runtime mounts over, and room for scratch files. */
+/** Mount points of a container runtime, and space for scratch files. */
 export function baseFolders(): readonly TarEntry[] {
   return [
     ...["dev", "proc", "sys"].map((path): TarEntry => ({ type: "folder", path })),

@@ -1,10 +1,13 @@
-// The program that keeps a pod's namespaces open: it waits, buries the dead and ends when told to. Too small for a compiler: a
-// dozen instructions for each architecture, written out, in the smallest file that the kernel starts.
+// The program that keeps a pod's namespaces open: it waits, reaps zombies and exits on SIGTERM. Too small for a
+// compiler: a dozen instructions for each architecture, written out, in the smallest file that the kernel starts.
 import type { ImageSettings } from "./oci.ts";
 
 type Architecture = ImageSettings["architecture"];
 
-/** SIGINT, SIGTERM and SIGCHLD, as the kernel writes sets of signals. Blocked signals wait for whoever asks, even in process 1. */
+/**
+ * SIGINT, SIGTERM and SIGCHLD, as the kernel writes sets of signals. Blocked signals stay pending until they are read,
+ * even in process 1.
+ */
 const SIGNALS = "0240010000000000";
 
 const CODE: Readonly<Record<Architecture, readonly string[]>> = {
@@ -84,7 +87,7 @@ export function pauseProgram(architecture: Architecture): Buffer {
   const code = Buffer.from(CODE[architecture].join(""), "hex");
   const headers = Buffer.alloc(HEADERS_BYTES);
   headers.write("7f454c46020101", 0, "hex"); // ELF, 64 bits, little endian, version 1.
-  headers.writeUInt16LE(2, 16); // Can be executed where it says.
+  headers.writeUInt16LE(2, 16); // Executable at its load address.
   headers.writeUInt16LE(MACHINES[architecture], 18);
   headers.writeUInt32LE(1, 20);
   headers.writeBigUInt64LE(LOAD_ADDRESS + BigInt(HEADERS_BYTES), 24); // The first instruction.

@@ -11,7 +11,8 @@ if [[ ! -s ${PGDATA}/PG_VERSION ]]; then
   : "${POSTGRES_PASSWORD:?is needed on the first start}"
   draft=${PGDATA}.new
   rm -rf "${draft}"
-  initdb --pgdata="${draft}" --username="${user}" --pwfile=<(printf '%s\n' "${POSTGRES_PASSWORD}") \
+  # Not flushed to the disk: if the machine fails now, the local cluster is gone with its volumes.
+  initdb --no-sync --pgdata="${draft}" --username="${user}" --pwfile=<(printf '%s\n' "${POSTGRES_PASSWORD}") \
     --encoding=UTF8 --locale=C --auth-local=trust --auth-host=scram-sha-256
   printf 'host all all all scram-sha-256\n' >> "${draft}/pg_hba.conf"
   if [[ ${database} != postgres ]]; then

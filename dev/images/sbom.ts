@@ -37,7 +37,7 @@ export function renderSbom(input: SbomInput): object {
         version: one.version,
         license: one.license,
         purl: `pkg:npm/${one.name.replace("@", "%40")}@${one.version}`,
-        // The package URL and the checksum say what it is; a lock file names packages, not one machine's registry.
+        // The package URL and the checksum identify it; a lock file names packages, not one machine's registry.
         location: one.resolved,
         sha512: one.sha512,
       }),

@@ -1,5 +1,5 @@
-// The shared libraries that programs need, as the machine's own loader finds them, with the packages they come from where the system
-// can tell.
+// The shared libraries that programs need, as the machine's loader finds them, with the packages that own them where
+// the system knows.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";

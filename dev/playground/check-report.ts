@@ -2,7 +2,7 @@
 import type { Mode } from "./target.ts";
 
 export interface CheckTimes {
-  /** Seconds from the start until the API server listed a node. */
+  /** Seconds from the start until the API server could be used. */
   readonly controlPlaneSeconds: number;
   /** … until the operator was ready. */
   readonly operatorSeconds: number;

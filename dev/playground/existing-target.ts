@@ -32,7 +32,8 @@ export async function openExistingTarget(options: ExistingTargetOptions): Promis
     address,
     namespace,
     async installOperator() {
-      if (hasOperator) progress("the cluster has the CRDs of the operator already: its operator is used, and stays");
+      if (hasOperator)
+        progress("the CRDs of the operator are already installed: the existing operator is used and kept");
       else await installCharts({ ...address, images, progress, signal });
     },
     async openGateway(instance) {

@@ -72,9 +72,19 @@ export function explainText(facts: Explanation): string {
     `  kubectl firebolt ${where(facts)} stop ${REPORTING} --wait`,
     `  ${query(REPORTING)}`,
     "",
+    `  ${note(`Name the engine by host, or name none: ${ADHOC} is the default engine. SDKs connect to these addresses.`)}`,
+    `  curl -s ${byHost(gateway, REPORTING)} --data-binary '${sql}'`,
+    `  curl -s ${gateway} --data-binary '${sql}'`,
+    "",
     `Ctrl-C here, or \`npm run stop\` in the project's folder, stops it; ${ending(facts.mode)}`,
     "",
   ].join("\n");
+}
+
+/** The sample's gateway serves hosts below localhost. */
+function byHost(gateway: string, engine: string): string {
+  const url = new URL(gateway);
+  return `${url.protocol}//${engine}.localhost:${url.port}`;
 }
 
 /** Flags rather than a change of the user's kubeconfig. */

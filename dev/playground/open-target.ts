@@ -1,7 +1,6 @@
 // From the command line to a running target: decides its kind, installs what it needs on this host, and opens it.
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { buildImages, IMAGE_NAMES, type ImageArchive } from "../images/catalog.ts";
+import { buildImages, IMAGE_NAMES } from "../images/catalog.ts";
 import type { TargetChoice } from "./arguments.ts";
 import { openExistingTarget } from "./existing-target.ts";
 import { simulatedText } from "./explain.ts";
@@ -31,50 +30,59 @@ export async function decide(choice: TargetChoice, options: HostCheckOptions): P
 export interface OpenedTarget {
   readonly target: Target;
   /** Another reference of the engine's image, if the target has one. */
-  readonly nextImage: string | undefined;
+  readonly nextImage: string | undefined | Promise<string | undefined>;
 }
 
 export async function openTarget(decision: Decision, options: OpenTargetOptions): Promise<OpenedTarget> {
-  const { choice, folder, progress, signal } = options;
+  const { choice } = options;
   if (decision.mode === "simulated") {
     options.warn(simulatedText(decision.fallback));
     await requireNetwork(options);
   }
   await ensureAssets(decision.mode, options);
-  const isCluster = decision.mode === "cluster";
-  const [images] = await Promise.all([
-    isCluster ? buildImages(IMAGE_NAMES, { progress, signal }) : [],
-    buildPrograms(options),
-  ]);
-  signal.throwIfAborted();
+  if (decision.mode === "cluster") return openCluster(options);
+  await buildPrograms(options);
+  options.signal.throwIfAborted();
   if (choice.type === "existing")
-    return { target: await openExistingTarget({ ...choice, progress, signal }), nextImage: undefined };
-  const common = { folder, progress, signal };
-  if (decision.mode === "simulated") {
-    const program = join(import.meta.dirname, "sandboxed/simulated.ts");
-    return {
-      target: await openSandboxTarget({
-        ...common,
-        sandbox: "network",
-        program,
-        args: [folder],
-        mode: "simulated",
-        images: [],
-      }),
-      nextImage: "example.com/engine:next",
-    };
-  }
-  const program = join(import.meta.dirname, "sandboxed/cluster.ts");
-  const args = [folder, listImages(folder, images)];
-  return {
-    target: await openSandboxTarget({ ...common, sandbox: "machine", program, args, mode: "cluster", images }),
-    nextImage: images.find(({ name }) => name === "engine")?.alternative,
-  };
+    return { target: await openExistingTarget({ ...options, ...choice }), nextImage: undefined };
+  return { target: await openSimulated(options), nextImage: "example.com/engine:next" };
 }
 
-/** Written to a file, because the list is too long for a readable command line. */
-function listImages(folder: string, images: readonly ImageArchive[]): string {
-  const file = join(folder, "images.json");
-  writeFileSync(file, JSON.stringify(images));
-  return file;
+function openSimulated({ folder, progress, signal }: OpenTargetOptions): Promise<Target> {
+  return openSandboxTarget({
+    folder,
+    progress,
+    signal,
+    sandbox: "network",
+    program: join(import.meta.dirname, "sandboxed/simulated.ts"),
+    args: [folder],
+    mode: "simulated",
+    images: Promise.resolve([]),
+  });
+}
+
+/** The images are built while the control plane starts: only the one that every pod's network needs must be there. */
+async function openCluster(options: OpenTargetOptions): Promise<OpenedTarget> {
+  const { folder, progress, signal } = options;
+  const [pause] = await buildImages(["pause"], { progress, signal });
+  signal.throwIfAborted();
+  const images = Promise.all([buildImages(IMAGE_NAMES, { progress, signal }), buildPrograms(options)]).then(
+    ([built]) => built,
+  );
+  // Awaited when the first image is needed: a failure shows there.
+  images.catch(() => undefined);
+  const target = await openSandboxTarget({
+    folder,
+    progress,
+    signal,
+    sandbox: "machine",
+    program: join(import.meta.dirname, "sandboxed/cluster.ts"),
+    args: [folder, JSON.stringify(pause)],
+    mode: "cluster",
+    images,
+  });
+  return {
+    target,
+    nextImage: images.then((built) => built.find(({ name }) => name === "engine")?.alternative),
+  };
 }

@@ -39,7 +39,6 @@ export async function play(options: PlayOptions): Promise<Played> {
     stack.use(target);
     interrupt.onInsist(() => target.kill());
     times.controlPlaneSeconds = output.seconds();
-    output.progress("the cluster is up");
     await Promise.race([target.installOperator(), failWhenLost(target)]);
     times.operatorSeconds = output.seconds();
     output.progress("the operator is ready");
@@ -103,7 +102,7 @@ async function letUse(use: Use): Promise<void> {
       tools: await provideTools(opening.folder, output.progress),
       sql,
       result: body,
-      nextImage: opened.nextImage,
+      nextImage: await opened.nextImage,
     }),
   );
   if (target.mode === "simulated") output.warn(simulatedText(use.decision.fallback));

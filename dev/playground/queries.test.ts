@@ -10,9 +10,9 @@ test("every query has a different result", () => {
 test.each([
   { body: '{"data":[[43]]}', want: undefined },
   { body: '{"data":[["43"]]}', want: undefined },
-  { body: '{"data":[[42]]}', want: "answered 42 instead of 43" },
-  { body: '{"data":[]}', want: "answered undefined instead of 43" },
-  { body: '{"errors":[]}', want: 'not the answer of a query: {"errors":[]}' },
+  { body: '{"data":[[42]]}', want: "returned 42 instead of 43" },
+  { body: '{"data":[]}', want: "returned undefined instead of 43" },
+  { body: '{"errors":[]}', want: 'not a query response: {"errors":[]}' },
 ])("$body → $want", ({ body, want }) => expect(wrongAnswer(body, 43)).toBe(want));
 
 test("a result that is not JSON is wrong", () => expect(wrongAnswer("upstream gone", 43)).toMatch(/JSON/));

@@ -1,9 +1,9 @@
-// The queries that the playground sends: each is computed by an engine and its answer is known, so that a wrong answer is seen as well as
-// a missing one.
+// The queries that the playground sends: an engine computes each of them and its result is known, so that wrong results
+// are detected as well as missing ones.
 import { parseRows, query } from "../deploy/query.ts";
 import type { SentQuery } from "./check-report.ts";
 
-/** The one that is shown, and what it comes to. Every engine understands it, stand-in or real. */
+/** The query that is shown, and its result. Every engine accepts it, stand-in or real. */
 export const FIRST_QUERY = { sql: "SELECT 6 * 7 AS answer", answer: 42 } as const;
 
 export const CHECK_QUERIES = 50;
@@ -17,7 +17,7 @@ export interface Destination {
   readonly signal: AbortSignal;
 }
 
-/** Sends them to the engines in turn, a few at a time; every one has its own connection and its own answer. */
+/** Sends them to the engines in turn, a few at a time; each has its own connection and its own result. */
 export async function sendQueries(count: number, destination: Destination): Promise<readonly SentQuery[]> {
   const sent: SentQuery[] = [];
   let next = 0;
@@ -43,7 +43,7 @@ async function sendOne(n: number, { gateway, engines, signal }: Destination): Pr
   }
 }
 
-/** The n-th query and what it comes to. */
+/** The n-th query and its result. */
 export function numberedQuery(n: number): { readonly sql: string; readonly answer: number } {
   return { sql: `SELECT ${n} * 7 + 1 AS answer`, answer: n * 7 + 1 };
 }
@@ -53,7 +53,7 @@ export function wrongAnswer(body: string, answer: number): string | undefined {
   try {
     const value = parseRows(body)[0]?.[0];
     // Large integers travel as text.
-    return Number(value) === answer ? undefined : `answered ${JSON.stringify(value)} instead of ${answer}`;
+    return Number(value) === answer ? undefined : `returned ${JSON.stringify(value)} instead of ${answer}`;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

@@ -3,10 +3,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseDocument } from "yaml";
-import { installCharts, OPERATOR_NAMESPACE } from "../deploy/charts.ts";
-import type { NamedImage } from "../deploy/image-values.ts";
+import { installCharts, installCrds, installOperator, OPERATOR_NAMESPACE } from "../deploy/charts.ts";
 import { SAMPLE } from "../deploy/sample.ts";
 import { UNCACHED_NAMES, type Values } from "../deploy/values.ts";
+import type { ImageArchive } from "../images/catalog.ts";
 import { stringOf } from "../sandbox/calls.ts";
 import { openPortForward } from "../sandbox/port-forwards.ts";
 import { type SandboxedProcessOptions, startSandboxedProcess } from "../sandbox/sandboxed-process.ts";
@@ -22,10 +22,15 @@ const IMAGES_MS = 300_000;
  */
 const SIMULATED_VALUES: Values = { webhook: { enabled: false }, controllers: { drainSettle: "0s" } };
 
+/** In the order in which they are needed. The operator's must be there before its chart is installed. */
+const FIRST_IMAGES: readonly string[] = ["operator"];
+const LATER_IMAGES: readonly string[] = ["postgres", "metadata", "envoy", "engine"];
+
 export interface SandboxTargetOptions extends SandboxedProcessOptions {
   readonly mode: "cluster" | "simulated";
   readonly folder: string;
-  readonly images: readonly NamedImage[];
+  /** Of the cluster. They may still be built while it starts. */
+  readonly images: Promise<readonly ImageArchive[]>;
   readonly signal: AbortSignal;
 }
 
@@ -46,12 +51,24 @@ export async function openSandboxTarget(options: SandboxTargetOptions): Promise<
     address: { kubeconfig },
     namespace: SAMPLE.namespace,
     async installOperator() {
-      const isSimulated = mode === "simulated";
-      const values = isSimulated ? SIMULATED_VALUES : UNCACHED_NAMES;
-      const charts = installCharts({ kubeconfig, images, values, waitForNothing: isSimulated, progress, signal });
+      const install = { kubeconfig, progress, signal };
+      if (mode === "simulated") {
+        progress("the cluster is up");
+        await installCharts({ ...install, values: SIMULATED_VALUES, waitForNothing: true });
+        await call("operator", { namespace: OPERATOR_NAMESPACE }, CALL_MS);
+        return;
+      }
+      const load = async (names: readonly string[]): Promise<unknown> => {
+        const built = await images;
+        const wanted = names.flatMap((name) => built.filter((image) => image.name === name));
+        return call("images", { images: wanted }, IMAGES_MS);
+      };
+      // Neither depends on the other.
+      await Promise.all([installCrds(install), load(FIRST_IMAGES).then(() => call("node", {}, UP_MS))]);
+      progress("the cluster is up");
       // Images that the operator's children need are loaded while the operator starts.
-      if (isSimulated) await charts.then(() => call("operator", { namespace: OPERATOR_NAMESPACE }, CALL_MS));
-      else await Promise.all([charts, call("images", {}, IMAGES_MS)]);
+      const operator = installOperator({ ...install, images: await images, values: UNCACHED_NAMES });
+      await Promise.all([operator, load(LATER_IMAGES)]);
     },
     async openGateway(instance) {
       const response = await call("gateway", { namespace: SAMPLE.namespace, instance }, CALL_MS);

@@ -40,7 +40,7 @@ async function start(wanted: Start): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), FOLDER_PREFIX));
   const [file, own] = [stateFile(process.env), ownState(folder)];
   try {
-    // A check ends by itself and may run beside a playground.
+    // A check exits on its own and may run beside a playground.
     const other = wanted.check ? undefined : await claimState(file, own, output.progress);
     if (other !== undefined) {
       output.warn(

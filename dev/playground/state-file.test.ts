@@ -72,7 +72,7 @@ test.each([
   '{"pid":1,"born":"x","folder":"/"}',
   '{"pid":1,"born":"x","folder":"/home/me"}',
   '{"pid":"1","born":"x","folder":"/tmp/firebolt-playground-a"}',
-])("a file that says %s is not ours and is left alone", (text) => {
+])("a file with %s is not ours and is not changed", (text) => {
   expect(() => parseState(text, "/c/playground.json")).toThrow("/c/playground.json was not written by `npm start`");
 });
 

@@ -14,7 +14,7 @@ export interface Target extends AsyncDisposable {
   installOperator(): Promise<void>;
   /** Makes the gateway of an instance reachable from this host; returns `http://127.0.0.1:port`. */
   openGateway(instance: string): Promise<string>;
-  /** Resolves with the reason when the target fails by itself. */
+  /** Resolves with the reason when the target fails. */
   readonly lost: Promise<string>;
   /** Kills it without a clean shutdown: what a second Ctrl-C requests. */
   kill(): void;

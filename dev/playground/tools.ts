@@ -1,5 +1,5 @@
-// A folder with the programs for another terminal: kubectl and Helm as pinned, and `kubectl firebolt` as just built. It goes in front of the
-// PATH; nothing is installed.
+// A folder with the programs for another terminal: kubectl and Helm as pinned, and `kubectl firebolt` as just built. It
+// is prepended to the PATH; nothing is installed.
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { resolveAssets } from "../assets/resolver.ts";

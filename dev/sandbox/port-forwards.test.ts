@@ -1,4 +1,4 @@
-// Both halves of a door on one machine: what comes out at the other end, and what happens when an end goes away.
+// Both ends of a port forward on one machine: what arrives at the other end, and what happens when one end closes.
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
@@ -11,7 +11,7 @@ import { openPortForward, publish } from "./port-forwards.ts";
 let folder: string;
 let targets: Server[];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "doors-"));
+  folder = mkdtempSync(join(tmpdir(), "port-forwards-"));
   targets = [];
 });
 afterEach(() => {

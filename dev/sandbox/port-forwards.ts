@@ -67,7 +67,7 @@ function forward(target: () => Promise<NetConnectOpts>): {
     open.add(socket);
     socket.once("close", () => open.delete(socket));
   };
-  // Each direction closes by itself: one side may have sent everything and still wait for the response.
+  // Each direction closes independently: one side may have sent everything and still wait for the response.
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (near) => {
     track(near);
     near.once("error", () => near.destroy());

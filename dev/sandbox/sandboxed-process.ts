@@ -26,7 +26,7 @@ export interface SandboxedProcessOptions {
 export interface SandboxedProcess extends AsyncDisposable {
   /** Calls the sandboxed process; fails when the call fails, the process exits, or the timeout passes. */
   call(name: string, input: unknown, timeoutMs: number): Promise<unknown>;
-  /** Resolves when the process has exited by itself, with its last output. */
+  /** Resolves when the process has exited, with its last output. */
   readonly ended: Promise<string>;
   /** Without a clean shutdown: the kernel kills everything in the sandbox. */
   kill(): void;

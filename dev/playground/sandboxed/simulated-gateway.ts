@@ -10,6 +10,7 @@ import { resolveAssets } from "../../assets/resolver.ts";
 import { NODE_ADDRESS } from "../../cluster/addresses.ts";
 import { startCoreDns } from "../../cluster/service-network.ts";
 import type { ControlPlane } from "../../control-plane/control-plane.ts";
+import { sampleGateway } from "../../deploy/sample.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const PROGRAM = join(ROOT, "dist/firebolt-operator.mjs");
@@ -35,7 +36,12 @@ export async function startGateway(options: SimulatedGatewayOptions): Promise<vo
   const [metrics = 0, admin = 0, hold = 0, demand = 0, probe = 0] = await findFreePorts(5);
   await startWakeAgent(options, { admin, hold, demand, probe });
   const config = renderGatewayConfig(
-    { namespace, metricsPort: metrics, wake: true },
+    {
+      namespace,
+      metricsPort: metrics,
+      wake: true,
+      selection: { ...sampleGateway(), service: gatewayName(options.instance) },
+    },
     {
       address: "127.0.0.1",
       clientPort: options.port,

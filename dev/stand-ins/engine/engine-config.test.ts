@@ -31,14 +31,14 @@ test.each([
   { change: { instance: { ...VALID.instance, type: "single" } }, want: /instance\.type/ },
   { change: { engine: { ...VALID.engine, size: 1 } }, want: /unknown key engine\.size/ },
   { change: { engine: { ...VALID.engine, nodes: [{ host: "" }] } }, want: /engine\.nodes\[0\]\.host/ },
-  { change: { engine: { ...VALID.engine, termination_grace_period: "soon" } }, want: /no duration/ },
+  { change: { engine: { ...VALID.engine, termination_grace_period: "soon" } }, want: /not a duration/ },
   { change: { logging: { colour: true } }, want: /unknown key logging\.colour/ },
   { change: { endpoints: {} }, want: /TLS/ },
 ])("$want is refused", ({ change, want }) => {
   expect(() => parseEngineConfig(stringify({ ...VALID, ...change }))).toThrow(want);
 });
 
-test("a pod answers only for the node that bears its name", () => {
+test("a pod serves only the node with its name", () => {
   const config = parseEngineConfig(stringify(VALID));
   expect(() => checkOwnNode(config, 1, "e1-g0-1")).not.toThrow();
   expect(() => checkOwnNode(config, 0, "e1-g0-1")).toThrow(/does not begin/);

@@ -53,7 +53,8 @@ export function parseEngineConfig(text: string): EngineConfig {
   if (document["logging"] !== undefined) section(document["logging"], "logging", ["format", "level"]);
   const grace = nonEmptyText(engine["termination_grace_period"], "engine.termination_grace_period");
   const terminationGraceMs = goDurationMs(grace);
-  if (terminationGraceMs === undefined) throw new Error(`engine.termination_grace_period ${show(grace)}: no duration`);
+  if (terminationGraceMs === undefined)
+    throw new Error(`engine.termination_grace_period ${show(grace)}: not a duration`);
   return {
     document,
     hash: createHash("sha256").update(text).digest("hex").slice(0, 16),
@@ -81,7 +82,7 @@ function hostsOf(nodes: unknown): readonly string[] {
 }
 
 function section(value: unknown, path: string, known: readonly string[]): Section {
-  if (!isSection(value)) throw new Error(`${path === "" ? "the document" : path}: missing or no mapping`);
+  if (!isSection(value)) throw new Error(`${path === "" ? "the document" : path}: missing or not a mapping`);
   for (const key of Object.keys(value))
     if (!known.includes(key)) throw new Error(`unknown key ${path === "" ? key : `${path}.${key}`}`);
   return value;
@@ -91,7 +92,7 @@ const isSection = (value: unknown): value is Section =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 function nonEmptyText(value: unknown, path: string): string {
-  if (typeof value !== "string" || value === "") throw new Error(`${path}: missing or no text`);
+  if (typeof value !== "string" || value === "") throw new Error(`${path}: missing or not a string`);
   return value;
 }
 

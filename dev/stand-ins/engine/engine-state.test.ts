@@ -8,7 +8,7 @@ import { parseStatement } from "./statement.ts";
 const GAUGE = ENGINE_CONTRACT.gauges;
 
 describe("readiness", () => {
-  test("needs the start conditions, yields to a test's say, and ends with the fence", () => {
+  test("needs the start conditions, can be overridden by a test, and ends with the fence", () => {
     const state = new EngineState();
     expect(state.ready).toBe(false);
     state.started = true;
@@ -69,7 +69,7 @@ test("a test can end the queries that run, once", async () => {
   expect(await Promise.race([later.finished.then(() => "finished"), nextTurn("runs")])).toBe("runs");
 });
 
-test("answers are held until the release, and no longer", async () => {
+test("responses are held until the release, and no longer", async () => {
   const state = new EngineState();
   await state.untilReleased();
   state.setHeld(true);

@@ -8,9 +8,9 @@ export type QueryKind = "running" | "suspended";
 
 /** One accepted query. */
 export interface AcceptedQuery {
-  /** Fires when the engine gives up waiting for this query at shutdown. */
+  /** Fires when the engine stops waiting for this query at shutdown. */
   readonly killed: AbortSignal;
-  /** Resolves when a test wants the query to be over, however much of its time is left. */
+  /** Resolves when a test finishes the query early. */
   readonly finished: Promise<void>;
   done(): void;
 }
@@ -23,11 +23,11 @@ interface RunningQuery {
 export class EngineState {
   /** Set once the start conditions are met. */
   started = false;
-  /** A test's say, over everything else; undefined = none. */
+  /** A test's override; undefined: none. */
   readyOverride: boolean | undefined;
   /** New queries are refused, explicitly and before any work. */
   fenced = false;
-  /** Queries run and then lose their connection without an answer. */
+  /** Queries run, and then their connection is closed without a response. */
   dropsAnswers = false;
   /** When a query was last refused because of shutdown, on the monotonic clock. */
   lastRefusalMs = 0;
@@ -79,7 +79,7 @@ export class EngineState {
     for (const { finish } of this.#queries.values()) finish();
   }
 
-  /** While held, queries whose time is over wait for the release with their answer. */
+  /** While held, finished queries wait for the release before they respond. */
   setHeld(held: boolean): void {
     if (held) {
       this.#hold ??= Promise.withResolvers();

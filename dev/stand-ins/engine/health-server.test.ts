@@ -59,7 +59,7 @@ async function running(sql: string, signal: AbortSignal | null = null): Promise<
   return { answer, isAnswered: () => answered };
 }
 
-/** What was to be answered before has been when a question that came later is. */
+/** A response to a later request shows that earlier requests were handled. */
 async function othersAnswered(): Promise<void> {
   for (let round = 0; round < 2; round++)
     expect((await post(servers, "/", { body: "SELECT whoami()" })).status).toBe(200);
@@ -93,9 +93,9 @@ describe("finish", () => {
 describe("hold", () => {
   beforeEach(() => turn("/test/hold?v=1"));
 
-  test("keeps answers back until the release, after which none is kept", async () => {
+  test("holds responses until the release, and none afterwards", async () => {
     const { answer, isAnswered } = await running("SELECT sleep(1)");
-    // Timers of one length end in the order in which they began: the query's time is over.
+    // Timers of equal length fire in order: the query's time has passed.
     await sleep(1);
     await othersAnswered();
     expect(isAnswered()).toBe(false);

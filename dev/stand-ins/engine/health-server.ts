@@ -60,7 +60,7 @@ function answer({ state, config, crash }: HealthServerOptions, method: string, u
       crash();
       return OK;
     default:
-      return { status: 404, body: { error: "no such page" } };
+      return { status: 404, body: { error: "not found" } };
   }
 }
 

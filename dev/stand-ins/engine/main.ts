@@ -1,5 +1,5 @@
 // A stand-in for the engine image's program, with the same command line, ports, health, metrics and shutdown. It computes queries in
-// an embedded database and keeps no data: `main.ts server --node <index> --data-dir <folder>`.
+// an embedded database and stores no data: `main.ts server --node <index> --data-dir <folder>`.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { Server } from "node:http";
@@ -25,14 +25,14 @@ interface Shutdown {
   readonly quietMs: number;
 }
 
-/** How long connections that were accepted in the last moment may take to say what they want. */
+/** How long connections that were accepted last may take to send a request. */
 const LAST_REQUESTS_MS = 250;
 
 const log = (message: string, fields: object = {}): void => {
   process.stdout.write(`${JSON.stringify({ message, ...fields })}\n`);
 };
 
-/** With its time, as queries that take time: observers of a drain compare what was asked with what was running. */
+/** With its time, like long queries: tests of drains compare scrapes with the queries that ran. */
 const logScrape = (gauges: Gauges): void => log("scraped", { atMs: Date.now(), ...gauges });
 
 async function listen(server: Server, port: number, address: string): Promise<void> {
@@ -59,7 +59,9 @@ async function main(settings: EngineSettings, config: EngineConfig): Promise<voi
   await listen(health, PORTS.health, settings.bindAddress);
   await listen(createMetricsServer(state, logScrape), PORTS.metrics, settings.bindAddress);
   await listen(query, PORTS.query, settings.bindAddress);
-  log("listening", { pod: settings.podName, address: settings.bindAddress });
+  // With the times of both ends of its start: observers of a wake tell it from the kubelet's work.
+  const times = { startedAtMs: Math.round(performance.timeOrigin), atMs: Date.now() };
+  log("listening", { pod: settings.podName, address: settings.bindAddress, ...times });
   if (settings.exitAfterMs !== undefined) setTimeout(() => process.exit(1), settings.exitAfterMs).unref();
   if (!settings.neverReady) {
     const shutdown = new AbortController();
@@ -80,7 +82,7 @@ async function markStarted(state: EngineState, conditions: Promise<void>, signal
   }
 }
 
-/** Refuse what is new, finish what was accepted, wait until nobody asks any more, then stop listening and go. */
+/** Reject new queries, finish accepted ones, wait until no client sends requests, then close the listener and exit. */
 async function shutDown({ state, query, graceMs, quietMs }: Shutdown): Promise<void> {
   const deadlineMs = performance.now() + graceMs;
   state.fenced = true;
@@ -90,8 +92,8 @@ async function shutDown({ state, query, graceMs, quietMs }: Shutdown): Promise<v
   grace.abort();
   state.killQueries();
   await state.untilIdle();
-  // A listener that closes resets the connections in its queue, and their queries cannot be told from queries that ran: it
-  // closes when clients have found another pod.
+  // Closing a listener resets the connections in its backlog, and their queries cannot be distinguished from queries
+  // that ran: it is closed when clients have found another pod.
   await untilQuiet(state, quietMs, deadlineMs);
   // Only the listener is closed, as a TCP server closes: an HTTP server would also cut connections whose query is on its way.
   const closed = once(query, "close");

@@ -1,14 +1,26 @@
 // The query port: readiness for the gateway, and `POST /` with one statement. The order of the checks is the contract: a
 // refusal because of shutdown comes before any work.
+
+import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ENGINE_CONTRACT } from "../../../src/api/engine-contract.ts";
 import type { AcceptedQuery, EngineState } from "./engine-state.ts";
-import type { Column, RunSql } from "./sql-engine.ts";
+import { readParameters } from "./query-parameters.ts";
+import {
+  DEFAULT_FORMAT,
+  formatResult,
+  isOutputFormat,
+  JSON_TYPE,
+  OUTPUT_FORMATS,
+  type QueryResult,
+  type ResultBody,
+} from "./result-formats.ts";
+import type { RunSql, SqlParameters } from "./sql-engine.ts";
 import { StatementError } from "./sql-text.ts";
 import { parseStatement, type Statement } from "./statement.ts";
 
-/** Who answers: shown by `whoami()`. */
+/** The identity that `whoami()` returns. */
 export interface EngineIdentity {
   readonly pod: string;
   readonly generation: string;
@@ -34,10 +46,12 @@ export interface WaitingQuery {
 interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body: unknown;
+  /** A document, or the text of a result. */
+  readonly body: object | ResultBody;
 }
 
-const KNOWN_SETTINGS = ["output_format", "query_label", "database"];
+/** Results are never cached here, so the last one changes nothing. */
+const KNOWN_SETTINGS = ["output_format", "query_label", "database", "query_parameters", "enable_result_cache"];
 const DRAINED: Answer = {
   status: 503,
   headers: { "X-Firebolt-Drained": "true", Connection: "close" },
@@ -61,41 +75,62 @@ async function answer(options: QueryServerOptions, request: IncomingMessage): Pr
   if (request.method === "GET" && url.pathname === ENGINE_CONTRACT.endpoints.ready) {
     return { status: state.ready ? 200 : 503, body: { ready: state.ready } };
   }
-  // The body is read even when the query is refused: an answer on top of unread bytes would reset the connection.
+  // The body is read even when the query is rejected: a response before the end of the body would reset the connection.
   const sql = await readBody(request);
   if (state.fenced) {
     state.lastRefusalMs = performance.now();
     return DRAINED;
   }
-  if (request.method !== "POST" || url.pathname !== "/") return failure(404, "no such page");
+  if (request.method !== "POST" || url.pathname !== "/") return failure(404, "not found");
   const unknown = [...url.searchParams.keys()].find((key) => !KNOWN_SETTINGS.includes(key));
   if (unknown !== undefined) return failure(400, `unknown setting ${unknown}`);
-  const result = await run(parseStatement(sql), options, request);
+  const format = url.searchParams.get("output_format") ?? DEFAULT_FORMAT;
+  if (!isOutputFormat(format))
+    return failure(400, `unknown output_format ${format}: this engine writes ${OUTPUT_FORMATS.join(", ")}`);
+  const parameters = readParameters(url.searchParams.get("query_parameters"));
+  if (parameters === undefined) return failure(400, "query_parameters must be a JSON list of names and values");
+  const beganMs = performance.now();
+  const result = await run({ statement: parseStatement(sql), parameters }, options, request);
   if (!("rows" in result)) return result;
-  const engine = request.headers["x-firebolt-engine"];
-  const { host } = request.headers;
-  const { columns, rows } = result;
-  return { status: 200, body: { meta: columns, data: rows, rows: rows.length, engine, host, bodyBytes: sql.length } };
+  const query = { query_id: randomUUID(), query_label: labelOf(request), request_id: requestIdOf(request) };
+  const elapsedSeconds = (performance.now() - beganMs) / 1_000;
+  const { host, "x-firebolt-engine": engine } = request.headers;
+  const shown = { engine, host, bodyBytes: sql.length };
+  return { status: 200, body: formatResult(format, { ...result, query, elapsedSeconds, request: shown }) };
 }
 
-type Result = { readonly columns?: readonly Column[]; readonly rows: readonly (readonly unknown[])[] } | Answer;
+type Result = QueryResult | Answer;
 
-async function run(statement: Statement, options: QueryServerOptions, request: IncomingMessage): Promise<Result> {
+interface Asked {
+  readonly statement: Statement;
+  readonly parameters: SqlParameters;
+}
+
+const texts = (values: Readonly<Record<string, string>>): QueryResult => ({
+  columns: Object.keys(values).map((name) => ({ name, type: "text" })),
+  rows: [Object.values(values)],
+});
+
+async function run(
+  { statement, parameters }: Asked,
+  options: QueryServerOptions,
+  request: IncomingMessage,
+): Promise<Result> {
   const query = options.state.accept(statement.type === "wait" ? statement.kind : "running");
   try {
     switch (statement.type) {
       case "query":
-        return options.runSql(statement.sql);
+        return options.runSql(statement.sql, parameters);
       case "blob":
-        return { rows: [["x".repeat(statement.sizeBytes)]] };
+        return texts({ blob: "x".repeat(statement.sizeBytes) });
       case "fail":
         return failure(500, "the query failed after it began");
       case "marker":
         options.onMarker(statement.id);
-        return { rows: [[statement.id]] };
+        return texts({ marker: statement.id });
       case "whoami": {
         const { pod, generation, configHash } = options.identity;
-        return { rows: [[pod, generation, configHash]] };
+        return texts({ pod, generation, configHash });
       }
       case "wait": {
         const { durationMs } = statement;
@@ -131,10 +166,11 @@ async function wait(durationMs: number, { query, state, request }: Waiting): Pro
   try {
     const slept = sleep(durationMs, undefined, { signal: timer.signal }).then(() => state.untilReleased());
     await Promise.race([slept, query.finished, cut]);
-    // Killed at shutdown: the real engine answers 200 with an error in the body. A client that left hears nothing anyway.
+    // Killed at shutdown: the real engine responds with 200 and an error in the body. A client that has disconnected
+    // gets nothing.
     if (query.killed.aborted) return failure(200, "the query was killed because the engine is shutting down");
-    if (socket.destroyed) return failure(499, "the client left");
-    return { rows: [[durationMs]] };
+    if (socket.destroyed) return failure(499, "the client disconnected");
+    return { columns: [{ name: "durationMs", type: "long" }], rows: [[durationMs]] };
   } finally {
     timer.abort();
     socket.off("close", onCut);
@@ -143,6 +179,9 @@ async function wait(durationMs: number, { query, state, request }: Waiting): Pro
 
 const labelOf = ({ url = "/" }: IncomingMessage): string =>
   new URL(url, "http://engine").searchParams.get("query_label") ?? "";
+
+/** The gateway's, so that its access log leads to the query. */
+const requestIdOf = ({ headers }: IncomingMessage): string => String(headers["x-request-id"] ?? "");
 
 function failure(status: number, description: string): Answer {
   return { status, body: { errors: [{ description }] } };
@@ -159,6 +198,7 @@ function send(response: ServerResponse, { status, headers, body }: Answer, state
     response.socket?.resetAndDestroy();
     return;
   }
-  response.writeHead(status, { "Content-Type": "application/json", ...headers });
-  response.end(JSON.stringify(body));
+  const { contentType, text } = "text" in body ? body : { contentType: JSON_TYPE, text: JSON.stringify(body) };
+  response.writeHead(status, { "Content-Type": contentType, ...headers });
+  response.end(text);
 }

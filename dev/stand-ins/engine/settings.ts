@@ -1,4 +1,4 @@
-// What the stand-in engine is told by its command line and its environment. Read once, at start.
+// The settings of the stand-in engine, from its command line and environment. Read once, at start.
 import { hostname } from "node:os";
 import { parseArgs } from "node:util";
 
@@ -34,7 +34,7 @@ export function readEngineSettings(argv: readonly string[], env: Environment): E
   if (positionals.length !== 1 || positionals[0] !== "server")
     throw new Error(`expected the sub-command server, got: ${positionals.join(" ")}`);
   const { node, "data-dir": dataDir } = values;
-  if (node === undefined || !/^\d+$/.test(node)) throw new Error("--node wants the index of this node");
+  if (node === undefined || !/^\d+$/.test(node)) throw new Error("--node needs the index of this node");
   if (dataDir === undefined) throw new Error("--data-dir is missing");
   const exitAfter = env["FAKE_EXIT_AFTER_MS"];
   return {

@@ -33,9 +33,34 @@ describe("queries are computed", () => {
   });
 });
 
+describe("literals are cast", () => {
+  test.each([
+    { sql: "SELECT 1::int", type: "int", value: 1 },
+    { sql: "SELECT 9007199254740993::bigint", type: "long", value: "9007199254740993" },
+    { sql: "SELECT '-inf'::double precision", type: "double", value: "-inf" },
+    { sql: "SELECT '1.10'::numeric(38, 9)", type: "numeric(38, 9)", value: "1.10" },
+    { sql: "SELECT 'it''s; -- x'::text", type: "text", value: "it's; -- x" },
+    { sql: "SELECT '2024-02-29'::date", type: "date", value: "2024-02-29" },
+    { sql: "SELECT true::boolean", type: "boolean", value: true },
+    { sql: "SELECT '[1,null]'::array(int null)", type: "array(int null)", value: [1, null] },
+    { sql: "SELECT null::int", type: "int null", value: null },
+    { sql: "SELECT '::date'", type: "text", value: "::date" },
+    { sql: "SELECT 1 -- 2::int", type: "long", value: 1 },
+  ])("$sql", ({ sql, type, value }) => {
+    const { columns, rows } = run(sql);
+    expect({ type: columns[0]?.type, rows }).toEqual({ type, rows: [[value]] });
+  });
+
+  test("parameters are bound by name", () => {
+    expect(run("SELECT $1, $2", { $1: 7, $2: "it's" }).rows).toEqual([[7, "it's"]]);
+  });
+});
+
 describe("what cannot be run is refused with the reason", () => {
   test.each([
     { sql: "SELEC 1", want: 'near "SELEC": syntax error' },
+    { sql: "SELECT '2024'::date", want: 'invalid input for type date: "2024"' },
+    { sql: "SELECT 1::colour", want: "unknown type colour" },
     { sql: "SELECT now()", want: "no such function: now" },
     { sql: "SELECT * FROM nowhere", want: "no such table: nowhere" },
     { sql: "SELECT 'open", want: "unrecognized token" },
@@ -44,9 +69,9 @@ describe("what cannot be run is refused with the reason", () => {
     { sql: "SELECT 1; SELECT 2", want: "only one statement at a time" },
     { sql: "SELECT * FROM generate_series(1, 1000000000)", want: "more than the 1000000" },
     { sql: "SELECT * FROM generate_series(1, 2, 0)", want: "must not be 0" },
-    { sql: "CREATE TABLE t (a)", want: "keeps no data" },
-    { sql: "ATTACH DATABASE '/tmp/stolen' AS x", want: "keeps no data" },
-    { sql: "PRAGMA query_only = 0", want: "keeps no data" },
+    { sql: "CREATE TABLE t (a)", want: "stores no data" },
+    { sql: "ATTACH DATABASE '/tmp/stolen' AS x", want: "stores no data" },
+    { sql: "PRAGMA query_only = 0", want: "stores no data" },
   ])("$sql", ({ sql, want }) => {
     expect(() => run(sql)).toThrow(
       expect.objectContaining({ name: "StatementError", message: expect.stringContaining(want) }),

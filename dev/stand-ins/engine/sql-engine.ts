@@ -1,19 +1,23 @@
-// Computes queries for real, in an embedded database that holds no data: results are results, and bad SQL is told by the database's
-// own message. Everything that would change or reach something is refused.
+// Computes queries for real, in an embedded database that holds no data: results are real, and invalid SQL gets the
+// database's message. Statements that would write or access files are rejected.
 import { constants, DatabaseSync } from "node:sqlite";
-import { prepareText, StatementError } from "./sql-text.ts";
+import { CAST_FUNCTION, prepareText, StatementError } from "./sql-text.ts";
+import { markValue, readMark, type TypedValue } from "./typed-values.ts";
 
 export interface Column {
   readonly name: string;
-  readonly type: "long" | "double" | "text" | "bytea" | "null";
+  readonly type: string;
 }
+
+/** Parameters by their names in the statement, such as `$1`. */
+export type SqlParameters = Readonly<Record<string, string | number | null>>;
 
 export interface SqlResult {
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly unknown[])[];
 }
 
-export type RunSql = (sql: string) => SqlResult;
+export type RunSql = (sql: string, parameters?: SqlParameters) => SqlResult;
 
 const ALLOWED: ReadonlySet<number> = new Set([
   constants.SQLITE_SELECT,
@@ -28,13 +32,15 @@ const REFUSED = "not authorized";
 export function openSqlEngine(): RunSql {
   const database = new DatabaseSync(":memory:");
   database.setAuthorizer((action) => (ALLOWED.has(action) ? constants.SQLITE_OK : constants.SQLITE_DENY));
-  return (sql) => {
+  database.function(CAST_FUNCTION, { deterministic: true, useBigIntArguments: true }, markValue);
+  return (sql, parameters = {}) => {
     try {
       const statement = database.prepare(prepareText(sql));
       statement.setReturnArrays(true);
       statement.setReadBigInts(true);
-      const rows = statement.all().map((row) => Object.values(row).map(toJson));
-      return { columns: statement.columns().map(({ name }, at) => ({ name, type: typeOf(rows[0]?.[at]) })), rows };
+      const cells = statement.all(parameters).map((row) => Object.values(row).map(readCell));
+      const columns = statement.columns().map(({ name }, at) => ({ name, type: cells[0]?.[at]?.type ?? "null" }));
+      return { columns, rows: cells.map((row) => row.map(({ value }) => value)) };
     } catch (error) {
       throw isDatabaseError(error) ? new StatementError(explain(error.message)) : error;
     }
@@ -48,7 +54,7 @@ const isDatabaseError = (error: unknown): error is Error =>
   (error.code === "ERR_SQLITE_ERROR" || error.code === "ERR_INVALID_ARG_VALUE");
 
 const explain = (message: string): string =>
-  message.includes(REFUSED) ? `${message}: this engine answers queries and keeps no data` : message;
+  message.includes(REFUSED) ? `${message}: this engine computes results and stores no data` : message;
 
 /** Whole numbers beyond what JSON readers keep exactly are text, as the real engine writes them. */
 function toJson(value: unknown): unknown {
@@ -59,8 +65,13 @@ function toJson(value: unknown): unknown {
   return value instanceof Uint8Array ? `\\x${Buffer.from(value).toString("hex")}` : value;
 }
 
-/** The database types values, not columns: the first row tells. */
-function typeOf(value: unknown): Column["type"] {
+/** The database types values, not columns: the first row determines the type. */
+function readCell(stored: unknown): TypedValue {
+  const value = toJson(stored);
+  return readMark(stored) ?? { type: typeOf(value), value };
+}
+
+function typeOf(value: unknown): string {
   if (typeof value === "number") return Number.isInteger(value) ? "long" : "double";
   if (typeof value === "string") return value.startsWith("\\x") ? "bytea" : "text";
   return "null";

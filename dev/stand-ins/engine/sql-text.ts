@@ -1,5 +1,9 @@
-// The text of a statement, made ready for the embedded database: one statement only, and `generate_series(first, last[, step])`,
-// which the database lacks, written as what it means. Text in quotes and comments is left alone.
+// The text of a statement, made ready for the embedded database: one statement only, and what the database lacks written as what it
+// means: `generate_series(first, last[, step])`, and casts of literals as in `'2024-02-29'::date`. Text in comments is left alone, and
+// text in quotes unless it is cast.
+
+/** Under this name the database knows the function that gives a value its type. */
+export const CAST_FUNCTION = "typed_value";
 
 /** More rows than this would hold up every other query of the process. */
 const MAX_SERIES_ROWS = 1_000_000;
@@ -12,7 +16,10 @@ const CLOSERS: Readonly<Record<string, string>> = {
   "--": "\n",
   "/*": "*/",
 };
-const OPENER = /'|"|`|\[|--|\/\*|;|generate_series\s*\(\s*(-?\d+)\s*,\s*(-?\d+)\s*(?:,\s*(-?\d+)\s*)?\)/giu;
+/** The last alternative is a literal without quotes that is cast. */
+const OPENER =
+  /'|"|`|\[|--|\/\*|;|generate_series\s*\(\s*(-?\d+)\s*,\s*(-?\d+)\s*(?:,\s*(-?\d+)\s*)?\)|(?<![\w.])(?:-?\d+(?:\.\d+)?|null|true|false)(?=::)/giu;
+const CAST = /::(double precision|\w+(?:\((?:[^()]|\([^()]*\))*\))?)/iuy;
 
 /** The statement cannot be run; the message is for its author. */
 export class StatementError extends Error {
@@ -23,22 +30,49 @@ export function prepareText(sql: string): string {
   const opener = new RegExp(OPENER);
   const parts: string[] = [];
   let done = 0;
+  const replace = (from: number, to: number, text: string): void => {
+    parts.push(sql.slice(done, from), text);
+    done = to;
+    opener.lastIndex = to;
+  };
   for (let match = opener.exec(sql); match !== null; match = opener.exec(sql)) {
-    const [token, first = "", last = "", step = "1"] = match;
-    const closer = CLOSERS[token];
-    if (closer !== undefined) {
-      const end = sql.indexOf(closer, opener.lastIndex);
-      // Not closed: the database has the better error message.
-      opener.lastIndex = end < 0 ? sql.length : end + closer.length;
-    } else if (token === ";") {
+    const [token, first, last = "", step = "1"] = match;
+    if (token === ";") {
       requireNothingAfter(sql, opener.lastIndex);
       break;
-    } else {
-      parts.push(sql.slice(done, match.index), series(Number(first), Number(last), Number(step)));
-      done = opener.lastIndex;
     }
+    if (first !== undefined) {
+      replace(match.index, opener.lastIndex, series(Number(first), Number(last), Number(step)));
+      continue;
+    }
+    const end = token === "'" ? endOfString(sql, opener.lastIndex) : endOfSkipped(sql, token, opener.lastIndex);
+    const type = token in CLOSERS && token !== "'" ? undefined : typeAt(sql, end);
+    if (type === undefined) opener.lastIndex = end;
+    else
+      replace(match.index, end + type.length, `${CAST_FUNCTION}('${type.slice(2)}', ${sql.slice(match.index, end)})`);
   }
   return parts.join("") + sql.slice(done);
+}
+
+/** After the quote that closes a string; two quotes are one inside it. Not closed: the database has the better error message. */
+function endOfString(sql: string, from: number): number {
+  for (let quote = sql.indexOf("'", from); quote >= 0; quote = sql.indexOf("'", quote + 2))
+    if (sql[quote + 1] !== "'") return quote + 1;
+  return sql.length;
+}
+
+function endOfSkipped(sql: string, token: string, from: number): number {
+  const closer = CLOSERS[token];
+  if (closer === undefined) return from;
+  const end = sql.indexOf(closer, from);
+  return end < 0 ? sql.length : end + closer.length;
+}
+
+/** The cast that begins here, with its colons. */
+function typeAt(sql: string, at: number): string | undefined {
+  const cast = new RegExp(CAST);
+  cast.lastIndex = at;
+  return cast.exec(sql)?.[0];
 }
 
 function requireNothingAfter(sql: string, end: number): void {

@@ -1,4 +1,5 @@
-// What an engine waits for before it is ready: its peers, and the metadata service. Once met, the conditions are not asked again.
+// What an engine waits for before it is ready: its peers, and the metadata service. Once met, the conditions are not
+// checked again.
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ENGINE_CONTRACT } from "../../../src/api/engine-contract.ts";

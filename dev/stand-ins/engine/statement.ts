@@ -1,4 +1,4 @@
-// What a stand-in engine is asked to do, as data: a few statements of its own that tests need, and queries for the embedded database.
+// The statements of a stand-in engine, as data: a few special ones for tests, and queries for the embedded database.
 // Running them is the query server's job.
 
 export type Statement =

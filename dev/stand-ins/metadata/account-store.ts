@@ -2,7 +2,7 @@
 // database itself holds the lock.
 import { type PostgresConnection, quoteIdentifier, quoteLiteral } from "./postgres-connection.ts";
 
-/** Any number will do as long as every metadata process asks for the same. */
+/** Any number works, as long as every metadata process uses the same one. */
 const WRITER_LOCK = 7_000;
 
 export interface Account {
@@ -13,7 +13,7 @@ export interface Account {
 
 export async function openAccount(connection: PostgresConnection, schema: string, id: string): Promise<Account> {
   const [lock] = await connection.query(`SELECT pg_try_advisory_lock(${WRITER_LOCK})`);
-  if (lock?.[0] !== "t") throw new Error("another metadata service writes to this database");
+  if (lock?.[0] !== "t") throw new Error("another metadata service is writing to this database");
   const space = quoteIdentifier(schema);
   const accounts = `${space}.accounts`;
   await connection.query(`CREATE SCHEMA IF NOT EXISTS ${space}`);

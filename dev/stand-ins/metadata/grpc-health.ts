@@ -1,4 +1,5 @@
-// The standard gRPC health service (grpc.health.v1), unary Check only, over plaintext HTTP/2: what the kubelet's gRPC probe asks.
+// The standard gRPC health service (grpc.health.v1), unary Check only, over plaintext HTTP/2: what the kubelet's gRPC
+// probe calls.
 import { createServer, type Http2Server, type ServerHttp2Stream } from "node:http2";
 
 const CHECK = "/grpc.health.v1.Health/Check";

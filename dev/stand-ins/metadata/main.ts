@@ -10,7 +10,7 @@ import { type MetadataConfig, parseMetadataConfig } from "./metadata-config.ts";
 import { openPostgres, type PostgresConnection } from "./postgres-connection.ts";
 
 const DATABASE_PATIENCE_MS = 60_000;
-const RETRY_MS = 1_000;
+const RETRY_MS = 200;
 const PING_MS = 1_000;
 
 const log = (message: string, fields: object = {}): void => {
@@ -76,7 +76,7 @@ async function openDatabasePatiently(config: MetadataConfig, patienceMs: number)
   }
 }
 
-/** Usable means that the database answers: without it nothing can be served, and with it again everything can. */
+/** Usable means that the database responds: the service serves exactly while it does. */
 async function watchDatabase(
   config: MetadataConfig,
   first: PostgresConnection,
@@ -100,7 +100,7 @@ async function watchDatabase(
 
 async function main(configFile: string, knobs: Knobs): Promise<void> {
   const config = parseMetadataConfig(readFileSync(configFile, "utf8"));
-  if (knobs.refuseStart) throw new Error("told to refuse");
+  if (knobs.refuseStart) throw new Error("start rejected by FAKE_REFUSE_START");
   if (knobs.onlyFormat !== undefined && knobs.onlyFormat !== config.format)
     throw new Error(`the configuration is ${config.format}, this release reads ${knobs.onlyFormat} only`);
   await sleep(knobs.startDelayMs);

@@ -31,9 +31,9 @@ describe.each(FORMATS)("the configuration as $format", ({ format, write }) => {
     { name: "a missing key", change: { pensieve_lite: { ...document().pensieve_lite, log_level: "" } } },
     { name: "an unknown key", change: { pensieve_lite: { ...document().pensieve_lite, gc: 1 } } },
     { name: "a wrong constant", change: { pensieve_lite: { ...document().pensieve_lite, server_threads: 4 } } },
-    { name: "a port that is none", change: { pensieve_lite: { ...document().pensieve_lite, port: 70_000 } } },
+    { name: "an invalid port", change: { pensieve_lite: { ...document().pensieve_lite, port: 70_000 } } },
   ])("$name is refused", ({ change }) => {
-    expect(() => parseMetadataConfig(write(change))).toThrow(/log_level|unknown key|server_threads|no port/);
+    expect(() => parseMetadataConfig(write(change))).toThrow(/log_level|unknown key|server_threads|not a port/);
   });
 });
 

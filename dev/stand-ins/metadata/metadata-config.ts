@@ -71,7 +71,7 @@ export function parseMetadataConfig(source: string): MetadataConfig {
 
 function port(text: string): number {
   const number = Number(text);
-  if (!Number.isInteger(number) || number < 1 || number > 65_535) throw new Error(`${text} is no port`);
+  if (!Number.isInteger(number) || number < 1 || number > 65_535) throw new Error(`${text} is not a port`);
   return number;
 }
 
@@ -93,5 +93,5 @@ function yamlLeaves(value: unknown, path: string): readonly Leaf[] {
     return Object.entries(value).flatMap(([key, child]) => yamlLeaves(child, path === "" ? key : `${path}.${key}`));
   if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
     return [[path, String(value)]];
-  throw new Error(`${path === "" ? "the document" : path} is no mapping and no value`);
+  throw new Error(`${path === "" ? "the document" : path} is neither a mapping nor a value`);
 }

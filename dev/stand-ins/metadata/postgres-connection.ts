@@ -1,5 +1,5 @@
-// One connection to PostgreSQL: password authentication (SCRAM-SHA-256) and simple queries, answered as text. One query at a
-// time; nothing is sent twice.
+// One connection to PostgreSQL: password authentication (SCRAM-SHA-256) and simple queries with results as strings. One
+// query at a time; nothing is sent twice.
 import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { clientFinal, clientFirst } from "./scram.ts";
@@ -48,7 +48,7 @@ export async function openPostgres(address: PostgresAddress): Promise<PostgresCo
   socket.on("error", () => socket.destroy());
   const messages = readMessages(socket);
   const next = async (): Promise<Message> => {
-    const timer = setTimeout(() => socket.destroy(new Error("PostgreSQL did not answer in time")), address.deadlineMs);
+    const timer = setTimeout(() => socket.destroy(new Error("PostgreSQL did not respond in time")), address.deadlineMs);
     try {
       const { value, done } = await messages.next();
       if (done === true || value === undefined) throw new Error("PostgreSQL closed the connection");
@@ -105,7 +105,9 @@ async function authenticate(socket: Socket, next: () => Promise<Message>, passwo
         if (final?.verify(rest) !== true) throw new Error("the server does not know the password itself");
         break;
       default:
-        throw new Error(`PostgreSQL wants authentication method ${body.readInt32BE(0)}, only SCRAM-SHA-256 is known`);
+        throw new Error(
+          `PostgreSQL requires authentication method ${body.readInt32BE(0)}, only SCRAM-SHA-256 is supported`,
+        );
     }
   }
 }

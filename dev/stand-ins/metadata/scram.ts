@@ -23,7 +23,7 @@ export interface ScramExchange {
 export function clientFinal({ password, nonce, bare, serverFirst }: ScramExchange): ClientFinal {
   const fields = new Map(serverFirst.split(",").map((field) => [field.slice(0, 1), field.slice(2)]));
   const serverNonce = fields.get("r") ?? "";
-  if (!serverNonce.startsWith(nonce)) throw new Error("the server answered another client's challenge");
+  if (!serverNonce.startsWith(nonce)) throw new Error("the server responded to another client's challenge");
   const salt = Buffer.from(fields.get("s") ?? "", "base64");
   const salted = pbkdf2Sync(password.normalize("NFKC"), salt, Number(fields.get("i")), 32, "sha256");
   const clientKey = hmac(salted, "Client Key");
