@@ -14,12 +14,12 @@ import type { Registry } from "prom-client";
 import { FIELD_MANAGER } from "../api/group.ts";
 import type { OperatorIdentity } from "../api/operator-defaults.ts";
 import type { ResourceBounds } from "../engine/model/validate.ts";
-import { createJudges } from "./judges/create-judges.ts";
-import { kubeLookups } from "./judges/lookups.ts";
 import { HOOKS } from "./registration/hooks.ts";
 import { serviceHosts } from "./registration/webhook-configurations.ts";
 import { createAdmissionMetrics } from "./server/admission-metrics.ts";
 import { type AdmissionServer, createAdmissionServer } from "./server/admission-server.ts";
+import { createValidators } from "./validators/create-validators.ts";
+import { kubeLookups } from "./validators/lookups.ts";
 
 /** Where the serving certificate comes from: `--webhook-cert-mode`. */
 export type CertificateMode =
@@ -74,7 +74,7 @@ export function createWebhooks(options: WebhooksOptions): AdmissionServer {
     http2,
     ...(host === undefined ? {} : { host }),
     certificate: sourceOf(options, options.certificateObserver ?? {}),
-    judges: createJudges({ lookups: kubeLookups(client), bounds, clock, logger, operator }),
+    validators: createValidators({ lookups: kubeLookups(client), bounds, clock, logger, operator }),
     clock,
     logger,
     metrics,

@@ -1,4 +1,4 @@
-// The Kubernetes events that the operator records: their reason, type and what the note tells. The only place that
+// The Kubernetes events that the operator records: their reason, type and the content of the note. The only place that
 // lists them: the types of the recorders and the table of docs/monitoring.md are derived from it. A new event is a new
 // row here.
 
@@ -12,20 +12,20 @@ export interface EventRow {
 
 type Rows = Readonly<Record<string, EventRow>>;
 
-const REJECTED = "the fields, or the API server's own words";
+const REJECTED = "the fields, or the API server's message";
 
 export const ENGINE_EVENTS = {
   GenerationCreated: { type: "Normal", note: "the new number, the old one, and the first field that differs" },
   GenerationAbandoned: { type: "Normal", note: "a generation abandoned while it was created, and why" },
   TrafficSwitched: { type: "Normal", note: "from which generation to which" },
-  DrainStarted: { type: "Normal", note: "a drain that is not over at its first check" },
+  DrainStarted: { type: "Normal", note: "a drain that is not complete at its first check" },
   GenerationCleaned: {
     type: "Normal",
-    note: "the old generation is deleted, of an engine that does not become ready with it",
+    note: "the old generation was deleted, and the engine is not ready yet",
   },
   ReconcileFailed: {
     type: "Warning",
-    note: "a pass failed: what the API server rejected, in its own words. The message of Ready carries it until a pass succeeds",
+    note: "a reconcile failed, with the API server's message. The message of Ready shows it until a reconcile succeeds",
   },
   ChildRestored: {
     type: "Normal",
@@ -45,7 +45,7 @@ export const ENGINE_EVENTS = {
   },
   EngineClassNotFound: { type: "Warning", note: "the class" },
   EngineClassUnready: { type: "Warning", note: "the class, and the fields of its template that are rejected" },
-  SecretAliasVolumeDropped: { type: "Warning", note: "volumes left out because they reach a Secret of the operator" },
+  SecretAliasVolumeDropped: { type: "Warning", note: "volumes omitted because they expose a Secret of the operator" },
   AutoStopScaled: { type: "Normal", note: "from, to and the reason" },
   WakeRequested: { type: "Normal", note: "the source of the request, and how old it was" },
   AutoStopScrapeFailed: {
@@ -68,17 +68,20 @@ export const INSTANCE_EVENTS = {
   },
   CatalogueLost: {
     type: "Warning",
-    note: "the claim of the built-in database is being deleted, is gone, or is another one, and what to do",
+    note: "the claim of the built-in database is being deleted, was deleted or was replaced, and what to do",
   },
   CatalogueReplaced: {
     type: "Warning",
-    note: "the claim that was accepted in place of the lost one, or that the lost catalogue is given up",
+    note: "the claim that was accepted in place of the lost one, or that the lost catalogue was abandoned",
   },
   VolumeFailing: {
     type: "Warning",
     note: "the claim of the built-in database has no volume, or cannot grow: class, size and next step",
   },
-  DeletionBlocked: { type: "Warning", note: "which engines hold the deletion of the instance, and both ways out" },
+  DeletionBlocked: {
+    type: "Warning",
+    note: "the engines that block the deletion of the instance, and both ways to proceed",
+  },
   GatewayRestarted: {
     type: "Warning",
     note: "its ServiceAccount was deleted and created again: the tokens of its pods are no longer valid, so they are replaced",
@@ -87,17 +90,17 @@ export const INSTANCE_EVENTS = {
     type: "Normal",
     note: "an object that another client deleted or changed is restored: kind, name and field manager",
   },
-  ReconcileFailed: { type: "Warning", note: "a pass failed, in the API server's own words" },
+  ReconcileFailed: { type: "Warning", note: "a reconcile failed, with the API server's message" },
   PostgresCredentialsCreated: { type: "Normal", note: "the Secret's name" },
   WakeOnZeroDisabled: {
     type: "Warning",
-    note: "the gateway runs under an account of yours, so queries wake nothing",
+    note: "the gateway uses your own ServiceAccount, so queries do not wake stopped engines",
   },
 } as const satisfies Rows;
 
 export const CLASS_EVENTS = {
   OperatorOwnedFieldSet: { type: "Warning", note: "the fields" },
-  DeletionBlocked: { type: "Warning", note: "the number of engines that name the class" },
+  DeletionBlocked: { type: "Warning", note: "the number of engines that refer to the class" },
 } as const satisfies Rows;
 
 /** Recorded by the runtime. */

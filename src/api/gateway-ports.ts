@@ -10,6 +10,7 @@ export const GATEWAY_PORTS = {
   wakeHold: WAKE_PORTS.hold,
   wakeDemand: WAKE_PORTS.demand,
   wakeProbe: WAKE_PORTS.probe,
+  wakeDiscovery: WAKE_PORTS.discovery,
 } as const;
 
 /**

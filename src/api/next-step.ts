@@ -1,5 +1,5 @@
 // The form of a message that ends with a next step: `CAUSE; next: STEP`. The operator writes it where it knows more
-// than the reason tells. Messages are for people: no part of the program looks for the mark, and text of others must
+// than the reason does. Messages are for people: no code searches for the mark, and messages of other programs must
 // not contain it (src/pods/stable-text.ts).
 
 export const MARK = "; next: ";

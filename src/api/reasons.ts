@@ -1,6 +1,8 @@
 // The reasons of every condition: what each one means, whether waiting ends it, and the next step. The only place that
 // lists them: types, the plugin, the model test and the tables in docs/concepts.md are derived from it. A new reason
-// is a new row here.
+// is a new row here, and unit tests require the rest: code that sets it, and a next step if it is stuck
+// (vocabulary.test.ts), the table in docs/concepts.md (`npm run generate`), and, if something is wrong, its name in
+// docs/troubleshooting.md (test/docs/faults.test.ts).
 import { ENGINE_CONTRACT } from "./engine-contract.ts";
 import { ANNOTATION, LABEL } from "./labels.ts";
 import type { EnginePhase } from "./phases.ts";
@@ -25,7 +27,7 @@ export interface ReasonRow {
 type Rows = Readonly<Record<string, ReasonRow>>;
 
 const CORRECT_FIELD = "correct the field named and apply the manifest again";
-const CORRECT_OBJECT = "correct the field, policy or object named; the operator retries by itself";
+const CORRECT_OBJECT = "correct the field, policy or object named; the operator retries automatically";
 const DISABLED = {
   Disabled: { status: "True", meaning: "the feature is not available yet, and enabling it is rejected" },
 } as const satisfies Rows;
@@ -35,7 +37,7 @@ export const ENGINE_REASONS = {
     EngineReady: { status: "True", meaning: "serving on its active generation", phases: ["stable"] },
     Stopped: {
       status: "False",
-      meaning: "on purpose: `replicas: 0`. The only false reason that is a resting state",
+      meaning: "stopped intentionally (`replicas: 0`). The only False reason that needs no action",
       phases: ["stopped"],
     },
     Rolling: {
@@ -79,7 +81,7 @@ export const ENGINE_REASONS = {
     },
     TemplateRejected: {
       status: "False",
-      meaning: "its pod template sets a field that the operator owns, or uses what it may not use",
+      meaning: "its pod template sets an operator-owned field, or refers to an object that templates may not use",
       remedy: CORRECT_FIELD,
       isStuck: true,
     },
@@ -115,7 +117,7 @@ export const ENGINE_REASONS = {
     StatefulSetWarning: {
       status: "False",
       meaning:
-        "a warning of the StatefulSet, in its own words. Most warnings bring a reason of their own: `FailedCreate` and the like",
+        "a warning event of the StatefulSet, quoted in the message. Most warnings have their own reason, such as `FailedCreate`",
       remedy: CORRECT_OBJECT,
       isQuoting: true,
     },
@@ -143,7 +145,7 @@ const COMPONENT_REASONS = {
   EnsureFailed: {
     status: "False",
     meaning:
-      "an object could not be written: the API server, a policy, a quota or a webhook rejects it, or an object of another owner has its name. The message names the object and has the API server's words; the write is retried every 10 s",
+      "an object could not be written: the API server, a policy, a quota or a webhook rejects it, or an object of another owner has its name. The message names the object and quotes the API server; the write is retried every 10 s",
     remedy: CORRECT_OBJECT,
     isQuoting: true,
     isStuck: true,
@@ -155,7 +157,7 @@ export const INSTANCE_REASONS = {
     ...COMPONENT_REASONS,
     NameRejected: {
       status: "False",
-      meaning: "the instance's name has more than 63 characters, which no label can hold",
+      meaning: "the instance's name has more than 63 characters, the limit of a label value",
       remedy: "delete the instance and create it under a shorter name",
       isStuck: true,
     },
@@ -170,16 +172,16 @@ export const INSTANCE_REASONS = {
       status: "False",
       meaning: "the built-in database, its volume or its Secret cannot be created or used",
       remedy:
-        "take the step that the message names, or correct the field, policy or object named; the operator retries by itself",
+        "take the step that the message names, or correct the field, policy or object named; the operator retries automatically",
       isQuoting: true,
       isStuck: true,
     },
     CatalogueLost: {
       status: "False",
       meaning:
-        "the claim of the built-in database is being deleted, was deleted, or is another one. The message says what can still be saved; no empty database is started in its place without consent",
+        "the claim of the built-in database is being deleted, was deleted, or was replaced. The message says what can still be saved; the operator starts no empty database without consent",
       remedy:
-        "save the catalogue while it is there, or restore it from a backup; the commands are in the message: kubectl describe fireboltinstance NAME -n NAMESPACE",
+        "save the catalogue while it still exists, or restore it from a backup; the commands are in the message: kubectl describe fireboltinstance NAME -n NAMESPACE",
       isStuck: true,
     },
   },
@@ -194,9 +196,9 @@ export const INSTANCE_REASONS = {
     DeletionBlocked: {
       status: "False",
       meaning:
-        "it was deleted, but engines use it: nothing is deleted and everything keeps running. The message names the engines and the annotation that deletes it all the same",
+        "it was deleted, but engines use it: nothing is deleted and everything keeps running. The message names the engines and the annotation that deletes it anyway",
       remedy:
-        "delete its engines, or delete the instance under them, which leaves them running without metadata; either way the catalogue of " +
+        "delete its engines, or delete the instance while they use it, which leaves them running without metadata; in both cases the catalogue of " +
         "a built-in PostgreSQL is deleted with the instance, unless spec.metadata.builtInPostgres.volumeRetention is Retain, which can " +
         `still be set: kubectl annotate fireboltinstance NAME -n NAMESPACE --overwrite ${ANNOTATION.deleteDespiteEngines}=true`,
       isStuck: true,
@@ -204,7 +206,7 @@ export const INSTANCE_REASONS = {
     ReconcileFailed: {
       status: "False",
       meaning:
-        "the API server rejects what the operator has to read, or a deletion cannot proceed. The message has the API server's words",
+        "the API server rejects what the operator has to read, or a deletion cannot proceed. The message quotes the API server",
       remedy: CORRECT_OBJECT,
       isQuoting: true,
       isStuck: true,
@@ -223,7 +225,7 @@ export const CLASS_REASONS = {
     },
     DeletionBlocked: {
       status: "False",
-      meaning: "it is being deleted, but engines still name it",
+      meaning: "it is being deleted, but engines still refer to it",
       remedy: "clear spec.engineClassRef of those engines, or delete them",
       isStuck: true,
     },

@@ -8,11 +8,13 @@ import { CLASS_EVENTS, ENGINE_EVENTS, INSTANCE_EVENTS, LEASE_EVENTS } from "./ev
 import { AUTO_STOP_REASONS, ENGINE_PHASES } from "./phases.ts";
 import { CLASS_REASONS, ENGINE_REASONS, INSTANCE_REASONS, type ReasonRow, remedyFor } from "./reasons.ts";
 import {
+  DISCOVERY_SERIES,
+  DISCOVERY_SERIES_PREFIX,
   ENGINE_HEADER,
   ENGINE_LABEL_PATTERN,
   LUA_CONSTANTS,
+  STATIC_CLUSTERS,
   WAKE_CHANGING,
-  WAKE_CLUSTER,
   WAKE_DECISIONS,
   WAKE_HEADERS,
   WAKE_PATHS,
@@ -134,19 +136,26 @@ describe("wake protocol", () => {
   const words = [
     ...Object.values(WAKE_HEADERS),
     ENGINE_HEADER,
-    WAKE_CLUSTER,
+    STATIC_CLUSTERS.wakeAgent,
+    STATIC_CLUSTERS.discovery,
+    STATIC_CLUSTERS.admin,
     ...Object.values(WAKE_CHANGING),
     ...Object.values(WAKE_SERIES),
     WAKE_SERIES_PREFIX,
+    ...Object.values(DISCOVERY_SERIES),
+    DISCOVERY_SERIES_PREFIX,
     ENGINE_LABEL_PATTERN,
   ];
   test.each(words)("%s is spelled once", (word) => {
     expect(filesWith(PRODUCT, new RegExp(`["'\`][^"'\`\\n]*${spelled(word).source}`))).toEqual([]);
   });
 
-  test.each([WAKE_PATHS.check, WAKE_PATHS.hold, WAKE_PATHS.demand])("the path %s is spelled once", (path) => {
-    expect(filesWith(PRODUCT, literal(path))).toEqual([]);
-  });
+  test.each([WAKE_PATHS.check, WAKE_PATHS.hold, WAKE_PATHS.demand, WAKE_PATHS.discovery])(
+    "the path %s is spelled once",
+    (path) => {
+      expect(filesWith(PRODUCT, literal(path))).toEqual([]);
+    },
+  );
 
   test.each(Object.entries(WAKE_PORTS))("port %s (%i) is spelled once", (_, port) => {
     expect(filesWith(PRODUCT, spelled(String(port)))).toEqual([]);

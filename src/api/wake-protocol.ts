@@ -10,6 +10,8 @@ export const WAKE_PORTS = {
   demand: 9903,
   /** Envoy's listener for reachability probes; loopback only. */
   probe: 9904,
+  /** Envoy's discovery stream; loopback only. */
+  discovery: 9905,
 } as const;
 
 export const WAKE_HEADERS = {
@@ -19,21 +21,41 @@ export const WAKE_HEADERS = {
   decision: "x-firebolt-wake-decision",
   /** Of the agent's response: the number of its view. */
   epoch: "x-firebolt-wake-epoch",
+  /**
+   * The cluster that a query is sent to. Of the agent's response: Envoy has the engine as a cluster of this name. Of a
+   * query: set by the scripts alone, and removed from what clients send before anything reads it.
+   */
+  cluster: "x-firebolt-cluster",
 } as const;
 
 /** The engine's header as people write it. */
 export const ENGINE_HEADER = "X-Firebolt-Engine";
 
-export const WAKE_PATHS = { check: "/check", hold: "/hold", demand: "/demand", health: "/healthz" } as const;
+export const WAKE_PATHS = {
+  check: "/check",
+  hold: "/hold",
+  demand: "/demand",
+  discovery: "/discovery",
+  health: "/healthz",
+} as const;
 
 /** Query parameter that names the engine, in requests of clients and of the gateway. */
 export const ENGINE_PARAMETER = "engine";
 
-/** Envoy's name for the agent. */
-export const WAKE_CLUSTER = "wake_agent";
+/**
+ * Envoy's names for clusters that are not engines. Every one has an underscore, which no engine's name can have: a
+ * query for an engine of that name never reaches them.
+ */
+export const STATIC_CLUSTERS = {
+  /** Engines, resolved by name. */
+  engines: "dynamic_forward_proxy",
+  admin: "admin_stats",
+  wakeAgent: "wake_agent",
+  discovery: "wake_discovery",
+} as const;
 
-/** While engines change: the runtime key that the agent sets, and the metadata of the route that it selects. */
-export const WAKE_CHANGING = { runtimeKey: "wake.changing", metadata: "wake_changing" } as const;
+/** While engines change: the runtime key that the agent sets, and the script that then runs. */
+export const WAKE_CHANGING = { runtimeKey: "wake.changing", script: "while_engines_change" } as const;
 
 /** What the agent decides about a request, and the status that carries it. */
 export const WAKE_DECISIONS = {
@@ -61,6 +83,25 @@ export const WAKE_DECISIONS = {
   denied: 503,
 } as const;
 export type WakeDecision = keyof typeof WAKE_DECISIONS;
+
+/** Counts queries for engines that were resolved by name although an agent runs beside the gateway. */
+export const FALLBACK_ROUTE = "by_name";
+
+export const DISCOVERY_SERIES_PREFIX = "firebolt_gateway_discovery_";
+
+/** The series of the discovery endpoint. */
+export const DISCOVERY_SERIES = {
+  /** 1: queries go to the endpoints that the agent publishes, and to those alone. By it the operator decides. */
+  active: `${DISCOVERY_SERIES_PREFIX}active`,
+  connected: `${DISCOVERY_SERIES_PREFIX}connected`,
+  engines: `${DISCOVERY_SERIES_PREFIX}engines`,
+  rejected: `${DISCOVERY_SERIES_PREFIX}rejected_total`,
+  byName: `${DISCOVERY_SERIES_PREFIX}queries_by_name_total`,
+  /** Per engine and generation: the pods that queries are sent to. */
+  endpoints: `${DISCOVERY_SERIES_PREFIX}endpoints`,
+  /** Per engine: Envoy has not accepted the newest endpoints yet. */
+  pending: `${DISCOVERY_SERIES_PREFIX}pending`,
+} as const;
 
 export const WAKE_SERIES_PREFIX = "firebolt_gateway_wake_";
 
@@ -100,8 +141,9 @@ export const LUA_CONSTANTS: Readonly<Record<string, string>> = {
   "parameter.engine": ENGINE_PARAMETER,
   "path.check": WAKE_PATHS.check,
   "path.hold": WAKE_PATHS.hold,
-  cluster: WAKE_CLUSTER,
-  "metadata.changing": WAKE_CHANGING.metadata,
+  "header.cluster": WAKE_HEADERS.cluster,
+  "cluster.agent": STATIC_CLUSTERS.wakeAgent,
+  "cluster.by_name": STATIC_CLUSTERS.engines,
   "name.characters": NAME_CHARACTERS,
   "name.max_length": String(NAME_MAX_LENGTH),
   ...Object.fromEntries(Object.keys(WAKE_DECISIONS).map((decision) => [`decision.${decision}`, decision])),

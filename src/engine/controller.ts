@@ -5,18 +5,20 @@ import { type Controller, type WatchSource, watch } from "@firebolt-operator/kub
 import type { EventSink } from "@firebolt-operator/kube/events";
 import { PrunedStatus } from "@firebolt-operator/kube/reconcile";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
-import type { DemandSource } from "./auto-stop/demand/demand-source.ts";
 import { Evaluations } from "./auto-stop/evaluations.ts";
 import type { EngineCaches } from "./cluster/caches.ts";
-import { kubeWorld, type StoredVersions } from "./cluster/kube-world.ts";
+import { kubeCluster, type StoredVersions } from "./cluster/kube-cluster.ts";
 import {
   engineOfDeclared,
   engineOfEngineEvent,
   enginesOfClassEvent,
   enginesOfInstanceEvent,
 } from "./cluster/triggers.ts";
+import type { DemandSource } from "./demand/demand-source.ts";
+import type { GatewayReports } from "./gateways/gateway-reports.ts";
 import { type EngineMetrics, noEngineMetrics } from "./metrics-hooks.ts";
 import { CHILD_KINDS, CHILDREN, type ChildKind, PODS } from "./model/child-kinds.ts";
+import { SHOWN_RECORDS } from "./model/shown-state.ts";
 import type { ResourceBounds } from "./model/validate.ts";
 import { runEnginePass } from "./pass/pass.ts";
 import type { QueryProber } from "./probe/query-probe.ts";
@@ -35,6 +37,8 @@ export interface EngineControllerDeps {
   readonly metrics?: EngineMetrics;
   /** The demand that gateways report. */
   readonly demand?: DemandSource;
+  /** Whether gateways still send queries to a generation. */
+  readonly gateways?: GatewayReports;
   /** Engines worked on at the same time. */
   readonly concurrency?: number;
 }
@@ -43,12 +47,12 @@ const DEFAULT_CONCURRENCY = 8;
 export const DEFAULT_DRAIN_SETTLE_MS = 35_000;
 
 export function engineController(deps: EngineControllerDeps): Controller {
-  const { client, caches, clock, events, defaults, bounds, demand, prober, metrics = noEngineMetrics } = deps;
+  const { client, caches, clock, events, defaults, bounds, demand, gateways, prober, metrics = noEngineMetrics } = deps;
   const { drainSettleMs = DEFAULT_DRAIN_SETTLE_MS } = deps;
   const nowMs = () => clock.now();
   const evaluations = new Evaluations();
   const stored: StoredVersions = new Map();
-  const pruned = new PrunedStatus(["drainChecked"]);
+  const pruned = new PrunedStatus(["drainChecked", ...SHOWN_RECORDS]);
   return {
     name: "fireboltengine",
     concurrency: deps.concurrency ?? DEFAULT_CONCURRENCY,
@@ -60,6 +64,7 @@ export function engineController(deps: EngineControllerDeps): Controller {
       watch(caches.classes, enginesOfClassEvent(caches.engines)),
       watchProbes(prober),
       ...(demand === undefined ? [] : [watchDemand(demand)]),
+      ...(gateways === undefined ? [] : [watchGateways(gateways)]),
     ],
     reconcile({ namespace = "", name }, signal, { logger }) {
       // A deleted engine needs no memory; a new engine of the same name has other versions anyway.
@@ -67,7 +72,7 @@ export function engineController(deps: EngineControllerDeps): Controller {
         stored.delete(formatKey({ namespace, name }));
         pruned.forget(namespace, name);
       }
-      const world = kubeWorld({
+      const cluster = kubeCluster({
         client,
         caches,
         signal,
@@ -77,9 +82,10 @@ export function engineController(deps: EngineControllerDeps): Controller {
         pruned,
         logger,
         ...(demand === undefined ? {} : { demand }),
+        ...(gateways === undefined ? {} : { gateways }),
       });
       const settings = { defaults, bounds, drainSettleMs };
-      return runEnginePass(world, { namespace, name }, { ...settings, nowMs, events, metrics, logger });
+      return runEnginePass(cluster, { namespace, name }, { ...settings, nowMs, events, metrics, logger });
     },
   };
 }
@@ -92,6 +98,14 @@ function watchProbes(prober: QueryProber): WatchSource {
   return {
     describe: "QueryProbe",
     start: (enqueue) => prober.onResult(enqueue),
+    whenSynced: () => Promise.resolve(),
+  };
+}
+
+function watchGateways(gateways: GatewayReports): WatchSource {
+  return {
+    describe: "GatewayReports",
+    start: (enqueue) => gateways.onResult(enqueue),
     whenSynced: () => Promise.resolve(),
   };
 }

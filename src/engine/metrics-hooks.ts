@@ -2,7 +2,7 @@
 
 import type { EngineStatus } from "../api/firebolt-engine/status.ts";
 import type { DeepReadonly } from "../api/values/deep-readonly.ts";
-import type { EngineKey } from "./cluster/world.ts";
+import type { EngineKey } from "./cluster/engine-cluster.ts";
 import type { Removal } from "./model/decision.ts";
 
 /** How one pass past initialisation ended. */
@@ -20,7 +20,7 @@ export interface EnginePassRecord {
 export interface EngineMetrics {
   passEnded(record: EnginePassRecord): void;
   phaseChanged(engine: EngineKey, from: string, to: string): void;
-  /** A rollout begins with a new number and ends at rest, or is given up for the next number. */
+  /** A rollout begins with a new number and ends at rest, or is abandoned for the next number. */
   rollout(engine: EngineKey, step: "started" | "completed" | "abandoned"): void;
   drainCheckFailed(engine: EngineKey): void;
   /** Auto-stop has changed the number of replicas. */

@@ -6,9 +6,9 @@ import { type Controller, watch } from "@firebolt-operator/kube/controller";
 import type { EventSink } from "@firebolt-operator/kube/events";
 import type { FireboltEngine } from "../api/firebolt-engine/engine.ts";
 import type { FireboltEngineClass } from "../api/firebolt-engine/engine-class.ts";
+import { type EngineClassCaches, kubeClassCluster } from "./engine-class-cluster.ts";
 import { type EngineClassMetrics, noEngineClassMetrics } from "./metrics-hooks.ts";
 import { runEngineClassPass } from "./pass.ts";
-import { type EngineClassCaches, kubeClassWorld } from "./world.ts";
 
 export interface EngineClassControllerDeps {
   readonly client: KubeClient;
@@ -24,9 +24,9 @@ export function engineClassController(deps: EngineClassControllerDeps): Controll
     name: "fireboltengineclass",
     watches: [watch(caches.classes, classOfEvent), watch(caches.engines, classesOfEngineEvent)],
     reconcile({ namespace = "", name }, signal, { logger }) {
-      const world = kubeClassWorld(client, caches, signal);
+      const cluster = kubeClassCluster(client, caches, signal);
       const nowMs = () => clock.now();
-      return runEngineClassPass(world, { namespace, name }, { nowMs, events, metrics, logger });
+      return runEngineClassPass(cluster, { namespace, name }, { nowMs, events, metrics, logger });
     },
   };
 }

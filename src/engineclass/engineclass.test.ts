@@ -6,9 +6,9 @@ import type { EngineClassStatus, FireboltEngineClass } from "../api/firebolt-eng
 import { ENGINE_CLASS_NAMES } from "../api/group.ts";
 import { computeEngineClass } from "./compute.ts";
 import { classesOfEngineEvent, classOfEvent } from "./controller.ts";
+import type { EngineClassCluster, WriteResult } from "./engine-class-cluster.ts";
 import type { EngineClassMetrics } from "./metrics-hooks.ts";
 import { runEngineClassPass } from "./pass.ts";
-import type { EngineClassWorld, WriteResult } from "./world.ts";
 
 const FINALIZERS = [ENGINE_CLASS_NAMES.finalizer];
 const guarded = (metadata = {}, rest: Partial<FireboltEngineClass> = {}) =>
@@ -70,7 +70,7 @@ test("deleting without engines releases; held by others only, it is left", () =>
   expect(compute(guarded({ ...deleting, finalizers: ["x/y"] }), 1)).toEqual({ type: "leave" });
 });
 
-class World implements EngineClassWorld {
+class World implements EngineClassCluster {
   readonly writes: string[] = [];
   stored: FireboltEngineClass;
   cached = 0;
@@ -114,21 +114,21 @@ const pass = (world: World) =>
   );
 
 test("the series of a class are removed with it", async () => {
-  const told = async (world: World) => {
+  const recorded = async (world: World) => {
     counted.length = 0;
     await pass(world);
     return counted;
   };
   const world = new World(guarded());
   world.cached = 2;
-  expect(await told(world)).toEqual(["c 2"]);
+  expect(await recorded(world)).toEqual(["c 2"]);
   world.result = "conflict";
   world.cached = 3;
-  expect(await told(world)).toEqual([]);
-  expect(await told(Object.assign(new World(guarded()), { engineClass: () => undefined }))).toEqual(["c gone"]);
-  expect(await told(new World(guarded(deleting)))).toEqual(["c gone"]);
+  expect(await recorded(world)).toEqual([]);
+  expect(await recorded(Object.assign(new World(guarded()), { engineClass: () => undefined }))).toEqual(["c gone"]);
+  expect(await recorded(new World(guarded(deleting)))).toEqual(["c gone"]);
   const heldByOthers = new World(engineClass({ metadata: { namespace: "ns", name: "c", ...deleting } }));
-  expect(await told(heldByOthers)).toEqual(["c gone"]);
+  expect(await recorded(heldByOthers)).toEqual(["c gone"]);
 });
 
 test("an unchanged status is not written", async () => {

@@ -2,7 +2,7 @@
 
 import type { EngineClassStatus } from "../api/firebolt-engine/engine-class.ts";
 import type { DeepReadonly } from "../api/values/deep-readonly.ts";
-import type { ClassKey } from "./world.ts";
+import type { ClassKey } from "./engine-class-cluster.ts";
 
 /** How a pass ended that reached a verdict about the class. */
 export interface EngineClassPassRecord {

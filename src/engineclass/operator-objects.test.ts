@@ -1,4 +1,4 @@
-// A class whose template uses what the operator made says itself that it cannot be used.
+// A class whose template uses objects of the operator reports that it cannot be used.
 import { expect, test } from "vitest";
 import { engineClass } from "../../test/engine/support/fixtures.ts";
 import { OPERATOR_OWNED } from "../../test/harness/fixtures/operator-owned-templates.ts";

@@ -9,8 +9,8 @@ import type { ClassEventReason } from "../api/events.ts";
 import type { EngineClassStatus } from "../api/firebolt-engine/engine-class.ts";
 import { API_VERSION } from "../api/group.ts";
 import { computeEngineClass, type EngineClass } from "./compute.ts";
+import type { ClassKey, EngineClassCluster, WriteResult } from "./engine-class-cluster.ts";
 import type { EngineClassMetrics } from "./metrics-hooks.ts";
-import type { ClassKey, EngineClassWorld, WriteResult } from "./world.ts";
 
 export interface ClassPassDeps {
   readonly nowMs: () => number;
@@ -23,27 +23,27 @@ export interface ClassPassDeps {
 const RECHECK_MS = 30_000;
 
 export async function runEngineClassPass(
-  world: EngineClassWorld,
+  cluster: EngineClassCluster,
   key: ClassKey,
   deps: ClassPassDeps,
 ): Promise<NextCheck> {
-  const engineClass = world.engineClass(key);
+  const engineClass = cluster.engineClass(key);
   if (engineClass === undefined) {
     deps.metrics.removed(key);
     return "onChange";
   }
   const deleting = engineClass.metadata?.deletionTimestamp !== undefined;
-  const boundEngines = deleting ? await world.countEnginesDirectly(key) : world.countEngines(key);
+  const boundEngines = deleting ? await cluster.countEnginesDirectly(key) : cluster.countEngines(key);
   const decision = computeEngineClass({ nowMs: deps.nowMs(), engineClass, boundEngines });
   switch (decision.type) {
     case "leave":
       deps.metrics.removed(key);
       return "onChange";
     case "guard":
-      await world.addFinalizer(engineClass);
+      await cluster.addFinalizer(engineClass);
       return "requeue";
     case "release": {
-      const result = await world.removeFinalizer(engineClass);
+      const result = await cluster.removeFinalizer(engineClass);
       if (result !== "written") return "requeue";
       deps.metrics.removed(key);
       deps.logger.info("class released");
@@ -51,7 +51,7 @@ export async function runEngineClassPass(
     }
     case "judge":
     case "block":
-      if ((await store(world, engineClass, decision.status, deps)) !== "written") return "requeue";
+      if ((await store(cluster, engineClass, decision.status, deps)) !== "written") return "requeue";
       deps.metrics.passEnded({ engineClass: key, status: decision.status });
       return { afterMs: RECHECK_MS };
     default:
@@ -60,13 +60,13 @@ export async function runEngineClassPass(
 }
 
 async function store(
-  world: EngineClassWorld,
+  cluster: EngineClassCluster,
   engineClass: EngineClass,
   status: EngineClassStatus,
   deps: ClassPassDeps,
 ): Promise<WriteResult> {
   if (isDeepStrictEqual(engineClass.status, status)) return "written";
-  const result = await world.writeStatus(engineClass, status);
+  const result = await cluster.writeStatus(engineClass, status);
   if (result === "written") report(engineClass, status, deps);
   return result;
 }
@@ -76,7 +76,7 @@ function report(engineClass: EngineClass, status: EngineClassStatus, { events, l
   const ready = findCondition(status.conditions, "Ready");
   if (ready?.status !== "False" || findCondition(engineClass.status?.conditions, "Ready")?.reason === ready.reason)
     return;
-  logger.info("class refused", { reason: ready.reason, cause: ready.message });
+  logger.info("class rejected", { reason: ready.reason, cause: ready.message });
   const { namespace = "", name = "", uid = "" } = engineClass.metadata ?? {};
   events.record({
     regarding: { apiVersion: API_VERSION, kind: "FireboltEngineClass", namespace, name, uid },

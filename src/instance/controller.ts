@@ -7,7 +7,7 @@ import type { EventSink } from "@firebolt-operator/kube/events";
 import { PrunedStatus } from "@firebolt-operator/kube/reconcile";
 import type { OperatorDefaults } from "../api/operator-defaults.ts";
 import type { InstanceCaches } from "./cluster/instance-caches.ts";
-import { kubeInstanceWorld } from "./cluster/kube-world.ts";
+import { kubeInstanceCluster } from "./cluster/kube-cluster.ts";
 import { childWatches, instanceOfInstanceEvent, instanceReleasedBy } from "./cluster/triggers.ts";
 import { type InstanceMetrics, noInstanceMetrics } from "./metrics-hooks.ts";
 import { InstanceMemories } from "./model/memory.ts";
@@ -47,9 +47,9 @@ export function instanceController(deps: InstanceControllerDeps): Controller {
     ],
     reconcile({ namespace = "", name }, signal, { logger }) {
       if (caches.instances.get({ namespace, name }) === undefined) pruned.forget(namespace, name);
-      const world = kubeInstanceWorld({ client, caches, signal, pruned, logger });
+      const cluster = kubeInstanceCluster({ client, caches, signal, pruned, logger });
       const nowMs = () => clock.now();
-      return runInstancePass(world, { namespace, name }, { settings, memories, nowMs, events, metrics, logger });
+      return runInstancePass(cluster, { namespace, name }, { settings, memories, nowMs, events, metrics, logger });
     },
   };
 }

@@ -2,7 +2,7 @@
 
 import type { InstanceStatus } from "../api/firebolt-instance/status.ts";
 import type { DeepReadonly } from "../api/values/deep-readonly.ts";
-import type { InstanceKey } from "./cluster/world.ts";
+import type { InstanceKey } from "./cluster/instance-cluster.ts";
 import type { Troubles } from "./model/snapshot.ts";
 
 /** The result of one pass after initialisation. */

@@ -12,7 +12,7 @@ const CONDITIONS = ["Ready"] as const;
 export function createEngineClassRecorder(registry: Registry | undefined): EngineClassMetrics {
   if (registry === undefined) return noEngineClassMetrics;
   const { gauge } = familiesOf(registry, ["namespace", "name"]);
-  const bound = gauge("firebolt_engineclass_bound_engines", "Engines that name the class.");
+  const bound = gauge("firebolt_engineclass_bound_engines", "Number of engines that refer to the class.");
   const condition = gauge("firebolt_engineclass_status_condition", "1 when the condition is True, else 0.", "type");
   const classes = new Map<string, ObjectSeries>();
   return {

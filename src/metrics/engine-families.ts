@@ -20,14 +20,14 @@ export type ShownEngine = Pick<EnginePassRecord, "engine" | "instance" | "status
 
 /** Counters by field name; their label values in the order of the declaration. */
 const COUNTERS = {
-  drainCheckErrors: ["firebolt_engine_drain_check_errors_total", "Passes in which a drain probe failed.", []],
-  transitions: ["firebolt_engine_phase_transitions_total", "Changes of the phase.", ["from", "to"]],
+  drainCheckErrors: ["firebolt_engine_drain_check_errors_total", "Reconciles in which a drain probe failed.", []],
+  transitions: ["firebolt_engine_phase_transitions_total", "Phase transitions.", ["from", "to"]],
   scales: [
     "firebolt_engine_autostop_scale_total",
-    "Changes of the number of replicas by auto-stop.",
+    "Times that auto-stop changed the number of replicas.",
     ["direction", "reason"],
   ],
-  orphanDeletes: ["firebolt_engine_orphan_deletes_total", "Leftover objects that were deleted.", ["kind"]],
+  orphanDeletes: ["firebolt_engine_orphan_deletes_total", "Orphaned objects that were deleted.", ["kind"]],
 } as const satisfies Record<string, readonly [name: string, help: string, labels: readonly string[]]>;
 
 export type EngineCounter = keyof typeof COUNTERS;
@@ -81,7 +81,7 @@ export function declareEngineFamilies(registry: Registry, source: EngineSource):
     },
     ({ status }, identity) => reasonRows(identity, CONDITIONS, status?.conditions),
   );
-  number("firebolt_engine_spec_replicas", "Pods that the engine is to have.", ({ replicas }) => replicas);
+  number("firebolt_engine_spec_replicas", "Desired number of pods.", ({ replicas }) => replicas);
   number(
     "firebolt_engine_current_generation",
     "Newest generation number.",
@@ -99,22 +99,22 @@ export function declareEngineFamilies(registry: Registry, source: EngineSource):
   );
   number(
     "firebolt_engine_pods_ready",
-    "Ready pods of the current generation, as the last pass saw them.",
+    "Ready pods of the current generation, as of the last reconcile.",
     ({ pods }) => pods?.ready,
   );
   number(
     "firebolt_engine_pods_total",
-    "Pods of the current generation, as the last pass saw them.",
+    "Pods of the current generation, as of the last reconcile.",
     ({ pods }) => pods?.total,
   );
   number(
     "firebolt_engine_auto_stop_scrape_failing",
-    "1 while auto-stop cannot see whether queries run, so that the engine is never stopped; else 0.",
+    "1 while auto-stop cannot determine whether queries run and therefore does not stop the engine; else 0.",
     ({ status }) => (status?.autoStopReason === "ScrapeFailed" ? 1 : 0),
   );
   number(
     "firebolt_engine_last_reconciled_timestamp",
-    "When the last pass without an error ended, in seconds since the epoch.",
+    "Time of the last successful reconcile, in seconds since the epoch.",
     ({ lastReconciledMs }) => (lastReconciledMs === undefined ? undefined : lastReconciledMs / 1000),
   );
   for (const [counter, [name, help, labels]] of Object.entries(COUNTERS) as [EngineCounter, CounterShape][])

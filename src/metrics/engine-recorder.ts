@@ -2,7 +2,7 @@
 // the start of its rollout. Nothing outlives the process or the engine; series are computed at scrape time.
 import { type Clock, formatKey } from "@firebolt-operator/kube";
 import type { Registry } from "prom-client";
-import type { EngineKey } from "../engine/cluster/world.ts";
+import type { EngineKey } from "../engine/cluster/engine-cluster.ts";
 import { type EngineMetrics, type EnginePassRecord, noEngineMetrics } from "../engine/metrics-hooks.ts";
 import { type BucketTally, newTally, type Observed, tallyValue } from "./computed-families.ts";
 import {

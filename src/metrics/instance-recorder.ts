@@ -29,22 +29,22 @@ function instanceFamilies(registry: Registry) {
   return {
     phase: gauge(
       "firebolt_instance_status_phase",
-      "1 for the phase that the instance is in, 0 for the others.",
+      "1 for the current phase of the instance, 0 for the others.",
       "phase",
     ),
     condition: gauge("firebolt_instance_status_condition", "1 when the condition is True, else 0.", "type"),
     reason: gauge("firebolt_instance_condition_reason", "1 for the current reason of the condition.", "type", "reason"),
-    info: gauge("firebolt_instance_info", "1, with what is known about the instance.", "id", "postgres_mode"),
+    info: gauge("firebolt_instance_info", "Information about the instance; always 1.", "id", "postgres_mode"),
     stuck: gauge(
       "firebolt_instance_component_rollout_stuck",
-      "1 while pods of the component cannot become ready for a cause that their status names, whether or not others serve, else 0.",
+      "1 while pods of the component cannot become ready and their status names the cause, even if other pods serve; else 0.",
       "component",
     ),
     lastReconciled: gauge(
       "firebolt_instance_last_reconciled_timestamp",
-      "When the last pass without an error ended, in seconds since the epoch.",
+      "Time of the last successful reconcile, in seconds since the epoch.",
     ),
-    keyGeneration: gauge("firebolt_instance_signing_key_generation", "How many signing keys were ever made."),
+    keyGeneration: gauge("firebolt_instance_signing_key_generation", "Number of signing keys created so far."),
     keys: gauge("firebolt_instance_signing_keys", "Signing keys by phase.", "phase"),
     pendingStep: gauge(
       "firebolt_instance_signing_key_rotation_pending_step",

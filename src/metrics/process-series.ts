@@ -14,7 +14,7 @@ export function recordBuild(registry: Registry, { version, revision, nodeVersion
   new Gauge({
     registers: [registry],
     name: "firebolt_operator_build_info",
-    help: "1, labelled with the running version.",
+    help: "Information about the running version; always 1.",
     labelNames: ["version", "revision", "node_version"],
   }).set({ version, revision, node_version: nodeVersion }, 1);
 }

@@ -14,7 +14,7 @@ import type { ProductMetrics } from "../metrics/product-metrics.ts";
 import type { Clients } from "./clients.ts";
 import { CONTROLLERS, type ControllerName, type OperatorOptions, type Rendering } from "./options.ts";
 import { addQueryProber } from "./query-prober.ts";
-import { addDemandPoll } from "./wake-demand.ts";
+import { addGatewaySources } from "./wake-demand.ts";
 
 export interface ControllerParts {
   readonly clients: Clients;
@@ -73,8 +73,9 @@ interface Assembly {
 function engineOf({ manager, options, parts, createFor, clock }: Assembly, caches: EngineCaches): Controller {
   const { logger, bounds, drainSettleMs } = options;
   const { clients, product, rendering, defaults } = parts;
-  const demand = addDemandPoll(manager, {
+  const { demand, reports } = addGatewaySources(manager, {
     rendering,
+    drainSettleMs,
     engines: caches.engines,
     instances: caches.instances,
     createCache: createFor("wake"),
@@ -92,6 +93,7 @@ function engineOf({ manager, options, parts, createFor, clock }: Assembly, cache
     metrics: product.engine,
     ...limitOf(options, "engine"),
     ...(demand === undefined ? {} : { demand }),
+    ...(reports === undefined ? {} : { gateways: reports }),
   });
 }
 

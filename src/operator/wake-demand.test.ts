@@ -5,10 +5,10 @@ import { expect, test } from "vitest";
 import { FireboltEngine } from "../api/firebolt-engine/engine.ts";
 import { FireboltInstance } from "../api/firebolt-instance/instance.ts";
 import type { V1Pod } from "../api/generated/kubernetes.ts";
-import { DemandPoll } from "../engine/auto-stop/demand/demand-poll.ts";
-import { demandReader } from "../engine/auto-stop/demand/gateway-pods.ts";
 import { pods } from "../engine/cluster/kinds.ts";
-import { renderDemandPage } from "../wake-agent/demand.ts";
+import { DemandPoll } from "../engine/demand/demand-poll.ts";
+import { demandReader } from "../engine/demand/gateway-pods.ts";
+import { renderDemand } from "../wake-agent/demand.ts";
 import { createDemandClient } from "./wake-demand.ts";
 
 const HANGING = 40;
@@ -18,7 +18,7 @@ test(`the demand of a gateway listed after ${HANGING} that hang is read before a
   const rows = [{ engine: "e", stampMs: Date.now(), holds: 1, shed: 0 }];
   await using server = await startLoopback(({ url }, response) => {
     if (url.includes("/pods/works:"))
-      response.end(renderDemandPage({ rows, dropped: 0, apiErrors: { write: 0, watch: 0 } }));
+      response.end(renderDemand({ rows, dropped: 0, apiErrors: { write: 0, watch: 0 } }));
   });
   const gateways = new MemoryCache<V1Pod>(pods);
   const engines = new MemoryCache<FireboltEngine>(FireboltEngine);

@@ -1,5 +1,5 @@
-// Adds the poll that scrapes gateways for demand to the manager when --wake-mode is demand. Otherwise no gateway is
-// watched or scraped.
+// Adds what is read from gateways to the manager: the poll for demand when --wake-mode is demand, and the reports of the
+// endpoints that they use, which are read while an old generation drains.
 import { type Logger, systemClock } from "@firebolt-operator/kube";
 import type { ObjectCache } from "@firebolt-operator/kube/cache";
 import { createKubeClient, type KubeClient, type KubeClientOptions } from "@firebolt-operator/kube/client";
@@ -7,11 +7,14 @@ import type { Manager } from "@firebolt-operator/kube/controller";
 import type { FireboltEngine } from "../api/firebolt-engine/engine.ts";
 import type { FireboltInstance } from "../api/firebolt-instance/instance.ts";
 import type { V1Pod } from "../api/generated/kubernetes.ts";
-import { DemandPoll } from "../engine/auto-stop/demand/demand-poll.ts";
-import type { DemandSource } from "../engine/auto-stop/demand/demand-source.ts";
-import { DEMAND_AT_ONCE } from "../engine/auto-stop/demand/demand-turns.ts";
-import { demandReader, GATEWAY_PODS } from "../engine/auto-stop/demand/gateway-pods.ts";
+import { WAKE_PATHS } from "../api/wake-protocol.ts";
 import type { CacheSpec } from "../engine/cluster/caches.ts";
+import { DemandPoll } from "../engine/demand/demand-poll.ts";
+import type { DemandSource } from "../engine/demand/demand-source.ts";
+import { DEMAND_AT_ONCE } from "../engine/demand/demand-turns.ts";
+import { demandReader, GATEWAY_PODS } from "../engine/demand/gateway-pods.ts";
+import { GatewayReports } from "../engine/gateways/gateway-reports.ts";
+import { DISCOVERED_SETTLE_MS } from "../engine/pass/observe-drain.ts";
 import { GATEWAY_PORTS } from "../gateway/ports.ts";
 import { WAKE_AGENT_CONTAINER } from "../gateway/wake-container.ts";
 import type { DemandMetrics } from "../metrics/process-series.ts";
@@ -19,6 +22,7 @@ import type { Rendering } from "./options.ts";
 
 export interface DemandPollParts {
   readonly rendering: Rendering;
+  readonly drainSettleMs: number;
   readonly engines: ObjectCache<FireboltEngine>;
   readonly instances: ObjectCache<FireboltInstance>;
   readonly createCache: (spec: CacheSpec<V1Pod>) => ObjectCache<V1Pod>;
@@ -32,15 +36,60 @@ export function createDemandClient(options: Omit<KubeClientOptions, "maxSockets"
   return createKubeClient({ ...options, maxSockets: DEMAND_AT_ONCE });
 }
 
-/** Undefined: agents write wake requests themselves, or there are none. */
-export function addDemandPoll(manager: Manager, parts: DemandPollParts): DemandSource | undefined {
-  const { rendering, engines, instances, createCache, client, metrics, logger } = parts;
-  if (rendering.wakeMode !== "demand" || rendering.wakeAgent === undefined) return undefined;
-  const agent = { container: WAKE_AGENT_CONTAINER, port: GATEWAY_PORTS.wakeDemand };
+const agent = { container: WAKE_AGENT_CONTAINER, port: GATEWAY_PORTS.wakeDemand };
+
+/** What gateways report. Either is undefined where it is not read: then no gateway is watched for it. */
+export interface GatewaySources {
+  readonly demand: DemandSource | undefined;
+  readonly reports: GatewayReports | undefined;
+}
+
+/** One watch of gateways for both. Without wake agents there is none; nothing waits for gateways without a settle time. */
+export function addGatewaySources(manager: Manager, parts: DemandPollParts): GatewaySources {
+  const { rendering, drainSettleMs, createCache } = parts;
+  const hasDemand = rendering.wakeMode === "demand";
+  const hasReports = drainSettleMs > DISCOVERED_SETTLE_MS;
+  if (rendering.wakeAgent === undefined || !(hasDemand || hasReports)) return { demand: undefined, reports: undefined };
+  const gateways = createCache(GATEWAY_PODS);
+  return {
+    demand: hasDemand ? addDemandPoll(manager, parts, gateways) : undefined,
+    reports: hasReports ? addGatewayReports(manager, parts, gateways) : undefined,
+  };
+}
+
+function addGatewayReports(manager: Manager, parts: DemandPollParts, gateways: ObjectCache<V1Pod>): GatewayReports {
+  const stopped = new AbortController();
+  const reports = new GatewayReports({
+    gateways,
+    instances: parts.instances,
+    agent,
+    read: demandReader(parts.client, agent, WAKE_PATHS.discovery),
+    clock: systemClock,
+    logger: parts.logger.with({ logger: "gateway-reports" }),
+    signal: stopped.signal,
+  });
+  manager.add({
+    name: "gateway-reports",
+    group: "leader-services",
+    run: (signal) =>
+      new Promise((resolve) => {
+        const stop = (): void => {
+          stopped.abort(signal.reason);
+          resolve();
+        };
+        if (signal.aborted) stop();
+        else signal.addEventListener("abort", stop, { once: true });
+      }),
+  });
+  return reports;
+}
+
+function addDemandPoll(manager: Manager, parts: DemandPollParts, gateways: ObjectCache<V1Pod>): DemandSource {
+  const { engines, instances, client, metrics, logger } = parts;
   const poll = new DemandPoll({
     engines,
     instances,
-    gateways: createCache(GATEWAY_PODS),
+    gateways,
     agent,
     read: demandReader(client, agent),
     clock: systemClock,

@@ -11,7 +11,7 @@ type Terminated = DeepReadonly<V1ContainerStateTerminated>;
 
 /** Longer than the probes of a healthy start need. */
 const PROBE_GRACE_MS = 30_000;
-/** Large images take minutes; after that somebody wants to know. */
+/** Large images take minutes; a longer pull is reported. */
 const PULL_GRACE_MS = 300_000;
 
 /** States that every pod passes through. */
@@ -40,7 +40,7 @@ function startTrouble(status: ContainerStatus, pod: Pod): Lasting | undefined {
   if (PULL.test(reason))
     return {
       cause: `container ${name}: image ${JSON.stringify(status.image)} cannot be pulled (${reason === "ErrImagePull" ? "ImagePullBackOff" : reason})`,
-      next: `correct the image reference or the pull secrets; what the registry responded: kubectl describe pod ${at}`,
+      next: `correct the image reference or the pull secrets; see the registry's response: kubectl describe pod ${at}`,
       dueMs: 0,
     };
   if (reason === "CreateContainerConfigError")
@@ -89,20 +89,22 @@ function describeExit(name: string, ended: Terminated, pod: Pod): Omit<Lasting, 
       next: "raise resources.limits.memory of the container",
     };
   const words = lastWords(ended.message ?? "");
-  const told = words === "" ? "" : `: ${words}`;
+  const quoted = words === "" ? "" : `: ${words}`;
   if (ended.exitCode === 137 || ended.exitCode === 143)
     return {
-      cause: `container ${name} is killed again and again (exit code ${ended.exitCode}), most likely because its startup or liveness probe fails${told}`,
+      cause: `container ${name} is repeatedly killed (exit code ${ended.exitCode}), most likely because its startup or liveness probe fails${quoted}`,
       next: `see which probe fails: kubectl describe pod ${commandTarget(pod)}; the logs: ${logs}`,
       hasRun: true,
+      container: name,
     };
   const next = /io_uring/.test(words)
     ? "the node needs Linux 6.1 or newer and memlock of at least 8 GiB for its containers"
     : `see why it exits: ${logs}`;
   return {
-    cause: `container ${name} crashes (CrashLoopBackOff): exit code ${ended.exitCode}${told}`,
+    cause: `container ${name} crashes (CrashLoopBackOff): exit code ${ended.exitCode}${quoted}`,
     next,
     hasRun: true,
+    container: name,
   };
 }
 
@@ -110,16 +112,17 @@ function probeTrouble({ name, ready, started, state }: ContainerStatus, pod: Pod
   if (ready || state?.running === undefined) return undefined;
   const startedMs = ms(state.running.startedAt);
   const at = commandTarget(pod);
-  const next = `see what the probe gets: kubectl describe pod ${at}; the logs: kubectl logs ${at} -c ${name}`;
+  const next = `see the result of the probe: kubectl describe pod ${at}; the logs: kubectl logs ${at} -c ${name}`;
   if (started === false)
     return {
       cause: `container ${name} runs, but its startup probe fails`,
       next,
       dueMs: startedMs + PROBE_GRACE_MS,
       hasRun: true,
+      container: name,
     };
   const dueMs = Math.max(startedMs, transitionMs(pod, "Ready")) + PROBE_GRACE_MS;
-  return { cause: `container ${name} runs, but its readiness probe fails`, next, dueMs, hasRun: true };
+  return { cause: `container ${name} runs, but its readiness probe fails`, next, dueMs, hasRun: true, container: name };
 }
 
 /** Volumes and network are there, and still no container has been created: what takes so long is the image. */

@@ -9,6 +9,8 @@ export interface Lasting {
   readonly dueMs: number;
   /** The container runs, or ran and exited by itself; unset when it never started or exceeded its memory limit. */
   readonly hasRun?: true;
+  /** The container that the cause is about. */
+  readonly container?: string;
 }
 
 /** An unknown time lies in the past. */

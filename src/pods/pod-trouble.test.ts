@@ -113,11 +113,11 @@ test("a claim that is not bound is the whole reason", () => {
 
 describe("the next step fits the cause", () => {
   test.each([
-    ["0/1 nodes are available: 1 Insufficient cpu.", /add room/],
+    ["0/1 nodes are available: 1 Insufficient cpu.", /add node capacity/],
     ["0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.", /nodeSelector or affinity/],
     ["0/2 nodes are available: 2 node(s) had untolerated taint(s).", /toleration/],
     ["pod has unbound immediate PersistentVolumeClaims", /storage class/],
-    ["", /add room/],
+    ["", /add node capacity/],
   ])("unschedulable: %s", (message, next) => {
     const found = podTrouble(pod([], [condition("PodScheduled", "False", { message })]), NOW);
     expect(found?.cause).toMatch(/^cannot be scheduled: \S/);

@@ -20,6 +20,8 @@ export interface PodTrouble {
   readonly next: string;
   /** The container runs, or ran and exited by itself: its log may name the cause. */
   readonly hasRun?: true;
+  /** The container that ran. */
+  readonly container?: string;
 }
 
 export interface TroubledPod extends PodTrouble {
@@ -41,19 +43,20 @@ export function isPodReady({ metadata, status }: Pod): boolean {
 
 /** Undefined for a pod that is ready, that is being deleted, or that is only starting. */
 export function podTrouble(pod: Pod, nowMs: number): PodTrouble | undefined {
-  const found = judge(pod);
+  const found = lastingTrouble(pod);
   if (found === undefined || found.dueMs > nowMs) return undefined;
   // Whatever a status holds besides messages (reasons, names, images) is text of others as well.
   return {
     cause: plainText(found.cause, CAUSE_LIMIT),
     next: plainText(found.next, CAUSE_LIMIT),
     ...(found.hasRun === true ? { hasRun: true } : {}),
+    ...(found.container === undefined ? {} : { container: found.container }),
   };
 }
 
 /** When a pod that only starts will be in trouble if nothing changes: the time to look again. */
 export function troubleDueMs(pod: Pod, nowMs: number): number | undefined {
-  const found = judge(pod);
+  const found = lastingTrouble(pod);
   return found === undefined || found.dueMs <= nowMs ? undefined : found.dueMs;
 }
 
@@ -71,7 +74,7 @@ export function troubleText({ pod, cause }: Pick<TroubledPod, "pod" | "cause">):
   return `pod ${pod}: ${cause}`;
 }
 
-function judge(pod: Pod): Lasting | undefined {
+function lastingTrouble(pod: Pod): Lasting | undefined {
   const { metadata, status } = pod;
   if (isPodReady(pod) || metadata?.deletionTimestamp !== undefined) return undefined;
   return (
@@ -83,13 +86,13 @@ function judge(pod: Pod): Lasting | undefined {
   );
 }
 
-/** A pod that is over: evicted, or rejected by its node. Its controller replaces it. */
+/** A failed pod: evicted, or rejected by its node. Its controller replaces it. */
 function terminalTrouble({ metadata, status }: Pod): Lasting | undefined {
   if (status?.phase !== "Failed" || status.reason === undefined) return undefined;
   const words = lastWords(status.message ?? "");
   return {
     cause: `failed (${plainText(status.reason, REASON_LIMIT)})${words === "" ? "" : `: ${words}`}`,
-    next: `free what the node ran out of, or delete the pod: ${command("delete pod", metadata)}`,
+    next: `free the resource that the node lacks, or delete the pod: ${command("delete pod", metadata)}`,
     dueMs: 0,
   };
 }

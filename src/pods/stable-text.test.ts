@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { splitNextStep } from "../../test/harness/fixtures/next-step.ts";
 import { lastWords, stableText } from "./stable-text.ts";
 
-describe("last words that differ only in what changes by itself are one cause", () => {
+describe("termination messages that differ only in variable parts are one cause", () => {
   test.each([
     [
       "request 550e8400-e29b-41d4-a716-446655440000 failed",
@@ -67,7 +67,7 @@ test.each([
   "libssl.so.3: cannot open shared object file",
   "std::bad_alloc in engine-v4.12.0 of e-g12-0",
   "addedface and defaced facade",
-])("what tells one fault from another stays: %s", (text) => {
+])("what distinguishes one fault from another stays: %s", (text) => {
   expect(lastWords(text)).toBe(text);
 });
 

@@ -7,15 +7,15 @@ import { COUNTED, type Replacement, VOLATILE } from "./volatile-parts.ts";
 import { withoutCredentials } from "./without-credentials.ts";
 
 const LIMIT = 300;
-/** More than ends up in a condition, and little enough for any pattern. */
+/** More than a condition holds, and short enough for every pattern. */
 const READ_LIMIT = 4_096;
 
-/** A message that is made for people, whose numbers mean something: an API error, a reason of the scheduler. */
+/** A message written for people, whose numbers are significant: an API error, a reason of the scheduler. */
 export function stableText(text: string, limit = LIMIT): string {
   return without(VOLATILE, plainText(text.trim().slice(0, READ_LIMIT)), limit);
 }
 
-/** What a container wrote last says what ended it; what came before is in its logs. Its numbers may be counters. */
+/** The last line of a container usually names the cause of its exit. Its numbers may be counters. */
 export function lastWords(text: string): string {
   const lines = text.split(/[\n\r\u2028\u2029\u0085]/).map((line) => plainText(line.slice(0, READ_LIMIT)).trim());
   return without([...VOLATILE, ...COUNTED], lines.findLast((line) => line !== "") ?? "", LIMIT);

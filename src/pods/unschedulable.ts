@@ -11,7 +11,7 @@ export function unschedulable(message: string): { readonly cause: string; readon
 
 /**
  * `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had ... . preemption: ...` as its reasons in a fixed order.
- * Where a claim keeps the scheduler from looking for room, it adds a "not found" that is about nothing.
+ * If a claim stops the scheduler early, it appends a meaningless "not found".
  */
 function schedulerReasons(message: string): readonly string[] {
   const own = message.replace(/[.,]?\s*(?:no new claims to deallocate|preemption:)[\s\S]*$/, "");
@@ -20,7 +20,7 @@ function schedulerReasons(message: string): readonly string[] {
   return [...new Set(reasons)].filter((reason) => reason !== "").sort();
 }
 
-/** The first that applies: what a pod asks for in its own spec comes before what the nodes have left. */
+/** The first that applies: requirements of the pod's spec before the free capacity of the nodes. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [
     /PersistentVolumeClaim|persistentvolumeclaim|volume/,
@@ -37,6 +37,6 @@ function remedy(reasons: string): string {
   const own = REMEDIES.find(([pattern]) => pattern.test(reasons))?.[1];
   const isFull = /Insufficient|Too many pods/.test(reasons);
   if (isFull || own === undefined)
-    return "add room on the nodes (old and new generation run side by side), or request less";
+    return "add node capacity (the old and new generation run side by side), or request less";
   return own;
 }

@@ -1,5 +1,5 @@
-// The parts of a message that differ each time the same thing happens: times, ids, addresses, counters. Each pattern looks at a text of
-// bounded length and never at all of the rest again. Pure.
+// The parts of a message that differ each time the same thing happens: times, ids, addresses, counters. Each pattern
+// matches a bounded length, so that matching takes linear time. Pure.
 
 export type Replacement = readonly [RegExp, string | ((match: string, ...groups: string[]) => string)];
 
@@ -48,7 +48,7 @@ const ADDRESSES: readonly Replacement[] = [
   [/(?<=[\w>\])]):(\d{5})\b/g, (end: string, port: string) => (Number(port) >= FIRST_EPHEMERAL_PORT ? "" : end)],
 ];
 
-/** What an address of this machine, or of none, says is the same everywhere. */
+/** Loopback and unspecified addresses are the same on every node. */
 function hostText(ip: string): string {
   return /^(?:127\.|0\.0\.0\.0$|\[?::1?\]?$)/.test(ip) ? ip : "<ip>";
 }
@@ -61,7 +61,7 @@ const UNIT = "(?:[KMGT]i?B?|bytes|B|%)";
 const NAMED =
   "(?:ports?|code|status|HTTP|errno|error|exit|exited|signal|line|version|SQLSTATE|Linux|kernel|PostgreSQL)";
 
-/** For the last words of a process, which may count anything. Numbers that are part of a name, a version or a place stay. */
+/** For the last log line of a process, which may contain counters. Numbers in names and versions are kept. */
 export const COUNTED: readonly Replacement[] = [
   [/\b(?=(?:[a-z_]*\d){2})(?=\d*[a-z_])\w{16,}\b/gi, "<id>"],
   [new RegExp(String.raw`(?<![\w.])\d+(?:[.,]\d+)*(?= ?${UNIT}(?!\w))`, "g"), "<n>"],

@@ -2,7 +2,7 @@
 // webhook can be reached. An expression that fails to evaluate rejects the write: every optional field is guarded by
 // has().
 import { ANNOTATION } from "../../api/labels.ts";
-import { GATEWAY_ACCOUNT_SUFFIX, SERVICE_ACCOUNT_PREFIX } from "../judges/gateway-account.ts";
+import { GATEWAY_ACCOUNT_SUFFIX, SERVICE_ACCOUNT_PREFIX } from "../validators/gateway-account.ts";
 
 /** Evaluated by the API server itself: a webhook is called only when all of its conditions are true. */
 export interface MatchCondition {
@@ -59,7 +59,7 @@ export interface OwnWrite {
 /**
  * The operator's own writes (an engine's replicas when a query wakes it, an instance's id) must not depend on its own
  * webhook: engines wake while it cannot be reached. Only this field, and only by exactly this account: its other writes
- * are judged like those of users, so the exception bypasses none of the rules.
+ * are validated like those of users, so the exception bypasses none of the rules.
  */
 export function notTheOperator({ username, field }: OwnWrite): MatchCondition {
   return {

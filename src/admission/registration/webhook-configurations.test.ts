@@ -77,10 +77,10 @@ test("one webhook as it is registered", () => {
 
 test("validating webhooks are called for a new spec, and not for changes of metadata or objects that are being deleted", () => {
   const { validating } = renderWebhookConfigurations({ ...names, target: service });
-  const judged =
+  const validated =
     "request.operation != 'UPDATE' || (!has(object.metadata.deletionTimestamp) && " +
     "(has(object.spec) != has(oldObject.spec) || (has(object.spec) && object.spec != oldObject.spec)))";
-  const specIsNew = { matchConditions: [{ name: "spec-is-new", expression: judged }] };
+  const specIsNew = { matchConditions: [{ name: "spec-is-new", expression: validated }] };
   const ofGateways = expect.stringMatching(
     /^(.*) \|\| \(request\.userInfo\.username\.startsWith\('system:serviceaccount:'/,
   );

@@ -1,5 +1,5 @@
 // The two objects that register the webhooks with the API server, as data. The chart and tests write them.
-import { SERVICE_ACCOUNT_PREFIX } from "../judges/gateway-account.ts";
+import { SERVICE_ACCOUNT_PREFIX } from "../validators/gateway-account.ts";
 import { type FailurePolicy, HOOKS, type Hook } from "./hooks.ts";
 import { type MatchCondition, notTheOperator } from "./match-conditions.ts";
 
@@ -12,7 +12,7 @@ export interface WebhookConfigurationOptions {
   readonly mutatingName: string;
   readonly validatingName: string;
   readonly target: WebhookTarget;
-  /** The operator's service account, whose own writes need no webhook. Absent: they are judged like those of users. */
+  /** The operator's service account, whose own writes need no webhook. Absent: they are validated like those of users. */
   readonly operatorAccount?: { readonly namespace: string; readonly name: string };
   /** PEM. Absent: it is filled in elsewhere. */
   readonly caBundle?: string;

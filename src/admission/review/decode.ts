@@ -35,7 +35,7 @@ function isResource<T>(object: JsonObject | undefined): object is T & JsonObject
   return spec === undefined || isObject(spec);
 }
 
-/** Finalizers can always be removed: an object that is being deleted is not judged. */
+/** Finalizers can always be removed: an object that is being deleted is not validated. */
 export function isBeingDeleted(object: JsonObject | undefined): boolean {
   const metadata = object?.["metadata"];
   if (!isObject(metadata)) return false;

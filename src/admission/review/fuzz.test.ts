@@ -1,4 +1,4 @@
-// Judges and validators with random input: always a verdict, the same verdict twice, allowed only without violations,
+// Responses and validators with random input: always a verdict, the same verdict twice, allowed only without violations,
 // and every denied field named.
 import { silentLogger, systemClock } from "@firebolt-operator/kube";
 import fc from "fast-check";
@@ -8,17 +8,18 @@ import { hookOf, parseResponse, review } from "../../../test/admission/support/r
 import { engine, engineClass, instance } from "../../../test/harness/fixtures/manifests.ts";
 import { validateTemplate } from "../../podtemplate/rules/validate-template.ts";
 import { violationsText } from "../../podtemplate/rules/violation.ts";
-import { createJudges } from "../judges/create-judges.ts";
 import { HOOKS, type HookId } from "../registration/hooks.ts";
+import { createValidators } from "../validators/create-validators.ts";
 import { respondToReview } from "./respond-to-review.ts";
 
-const judges = createJudges({
+const validators = createValidators({
   lookups: {
     engineClass: async () => undefined,
     instance: async () => undefined,
     enginesOfClass: async () => [],
     retainedId: async () => undefined,
     claimSize: async () => undefined,
+    engineExists: async () => true,
   },
   bounds: {},
   clock: systemClock,
@@ -26,8 +27,8 @@ const judges = createJudges({
 });
 const signal = new AbortController().signal;
 
-function judge(id: HookId, object: unknown, operation = "CREATE") {
-  const context = { hook: hookOf(id), judge: judges[id], logger: silentLogger, signal };
+function validate(id: HookId, object: unknown, operation = "CREATE") {
+  const context = { hook: hookOf(id), validator: validators[id], logger: silentLogger, signal };
   return respondToReview(
     JSON.stringify(review(id, { operation, object, oldObject: operation === "CREATE" ? null : object })),
     context,
@@ -38,17 +39,22 @@ test("any object gets a verdict, and the same verdict again", async () => {
   const hooks = HOOKS.flatMap(({ id, operations }) => operations.map((operation) => ({ id, operation })));
   await fc.assert(
     fc.asyncProperty(anyManifest, fc.constantFrom(...hooks), async (object, { id, operation }) => {
-      const first = await judge(id, object, operation);
+      const first = await validate(id, object, operation);
       expect(first.status).toBe(200);
       expect(typeof parseResponse(first.body).allowed).toBe("boolean");
-      if (id !== "mutate-instance") expect(await judge(id, object, operation)).toEqual(first);
+      if (id !== "mutate-instance") expect(await validate(id, object, operation)).toEqual(first);
     }),
     { numRuns: 3_000 },
   );
 });
 
 test("any string gets a response, and is never allowed", async () => {
-  const context = { hook: hookOf("validate-engine"), judge: judges["validate-engine"], logger: silentLogger, signal };
+  const context = {
+    hook: hookOf("validate-engine"),
+    validator: validators["validate-engine"],
+    logger: silentLogger,
+    signal,
+  };
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.string(), fc.json(), fc.string({ unit: "binary" })), async (text) => {
       expect(await respondToReview(text, context)).toMatchObject({ status: 400, type: "problem" });
@@ -68,7 +74,7 @@ test("every denied field is named, no other is, and a denied field is never allo
         ["validate-engine", engine({ name: "e", template })],
         ["validate-engine-class", engineClass({ name: "c", template })],
       ] as const) {
-        const response = parseResponse((await judge(id, object)).body);
+        const response = parseResponse((await validate(id, object)).body);
         expect(response.allowed).toBe(paths.length === 0);
         if (paths.length > 0 && id === "validate-engine-class")
           expect(response.status?.message).toBe(violationsText(violations));
@@ -93,12 +99,12 @@ test("template validators never throw, for any value", () => {
   );
 });
 
-test("a template of the gateway or of the metadata service is judged as part of its instance", async () => {
+test("a template of the gateway or of the metadata service is validated as part of its instance", async () => {
   await fc.assert(
     fc.asyncProperty(anyManifest, fc.constantFrom("gateway", "metadata"), async (template, component) => {
       const violations = validateTemplate(component, template, `spec.${component}.template`);
       const object = instance({ name: "i", [component]: { template } });
-      const { allowed } = parseResponse((await judge("validate-instance", object)).body);
+      const { allowed } = parseResponse((await validate("validate-instance", object)).body);
       if (violations.length > 0) expect(allowed).toBe(false);
     }),
     { numRuns: 1_000 },

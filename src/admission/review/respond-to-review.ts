@@ -1,9 +1,9 @@
-// From the JSON of one AdmissionReview to the JSON of its response. The response denies unless a judge has allowed: a
+// From the JSON of one AdmissionReview to the JSON of its response. The response denies unless a validator has allowed: a
 // defect, a failed look-up and a missed deadline all deny, with the reason in the message.
 
 import { groupResourceOf, type Logger, untilAborted } from "@firebolt-operator/kube";
-import type { Judge } from "../judges/judge.ts";
 import type { Hook } from "../registration/hooks.ts";
+import type { Validator } from "../validators/validator.ts";
 import { UndecodableError } from "./decode.ts";
 import { InvalidJsonError, parseJson } from "./parse-json.ts";
 import { type AdmissionRequest, parseReview, renderReview, type Verdict } from "./review.ts";
@@ -21,9 +21,9 @@ export class DeadlineError extends Error {
 
 export interface ReviewContext {
   readonly hook: Hook;
-  readonly judge: Judge;
+  readonly validator: Validator;
   readonly logger: Logger;
-  /** Fires with a {@link DeadlineError}, or because the sender has closed the connection. */
+  /** Fires with a {@link DeadlineError}, or because the client closed the connection. */
   readonly signal: AbortSignal;
 }
 
@@ -35,7 +35,7 @@ export async function respondToReview(text: string, context: ReviewContext): Pro
     case "misdirected":
       return review(parsed.uid, denied(400, parsed.why));
     case "request": {
-      const verdict = await judgeOrDeny(parsed.request, context);
+      const verdict = await validateOrDeny(parsed.request, context);
       report(verdict, parsed.request, context);
       return review(parsed.request.uid, verdict);
     }
@@ -53,19 +53,19 @@ function parseText(text: string, hook: Hook): ReturnType<typeof parseReview> {
   }
 }
 
-async function judgeOrDeny(
+async function validateOrDeny(
   request: AdmissionRequest,
-  { hook, judge, logger, signal }: ReviewContext,
+  { hook, validator, logger, signal }: ReviewContext,
 ): Promise<Verdict> {
   try {
-    return await untilAborted(judge(request, signal), signal);
+    return await untilAborted(validator(request, signal), signal);
   } catch (error) {
     if (error instanceof UndecodableError) return denied(400, error.message);
     if (signal.aborted && error === signal.reason && !(error instanceof DeadlineError)) throw error;
     const { namespace, name, operation } = request;
     logger.error("admission failed", error, { webhook: hook.name, namespace, name, operation });
     if (error instanceof DeadlineError) return denied(504, `${error.message}: retry the request`);
-    return denied(500, "the webhook failed while judging the object: see the operator's log, then retry");
+    return denied(500, "the webhook failed while validating the object: see the operator's log, then retry");
   }
 }
 

@@ -50,7 +50,7 @@ test.each([
   { name: "no object", changes: { object: null } },
   { name: "an object that is a list", changes: { object: [engine] } },
   { name: "an update without the old object", changes: { operation: "UPDATE" } },
-])("$name is denied without a judge", ({ changes }) => {
+])("$name is denied without a validator", ({ changes }) => {
   expect(parse(changes)).toMatchObject({ type: "misdirected", uid: UID });
 });
 

@@ -1,4 +1,4 @@
-// AdmissionReview v1: parses and checks the request of the API server, and renders the response. Judges no manifest.
+// AdmissionReview v1: parses and checks the request of the API server, and renders the response. Validates no manifest.
 import { GROUP, VERSION } from "../../api/group.ts";
 import { type Violation, violationsText } from "../../podtemplate/rules/violation.ts";
 import { isObject, type JsonObject } from "../../podtemplate/shapes/shape.ts";
@@ -78,11 +78,11 @@ export function parseReview(value: unknown, hook: Hook): ParsedReview {
 function misdirection(request: JsonObject, hook: Hook): string | undefined {
   const { kind, operation, subResource, object, oldObject } = request;
   if (!isObject(kind) || kind["group"] !== GROUP || kind["version"] !== VERSION || kind["kind"] !== hook.kind.kind)
-    return `this webhook judges ${hook.kind.kind} of ${GROUP}/${VERSION} only`;
+    return `this webhook validates ${hook.kind.kind} of ${GROUP}/${VERSION} only`;
   if (subResource !== undefined && subResource !== null && subResource !== "")
-    return "this webhook judges no subresources";
+    return "this webhook does not validate subresources";
   if (!hook.operations.some((known) => known === operation))
-    return `this webhook judges ${hook.operations.join(", ")} only`;
+    return `this webhook validates ${hook.operations.join(", ")} only`;
   if (operation !== "DELETE" && !isObject(object)) return `a ${String(operation)} request needs an object`;
   if (operation === "UPDATE" && !isObject(oldObject)) return "an UPDATE request needs an oldObject";
   return undefined;

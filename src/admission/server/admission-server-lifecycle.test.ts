@@ -10,7 +10,7 @@ import { expect, test } from "vitest";
 import { heldCertificate, serverPair, startAdmissionLoopback } from "../../../test/admission/support/loopback.ts";
 import { hookOf, parseResponse, review } from "../../../test/admission/support/review-fixtures.ts";
 import { engine } from "../../../test/harness/fixtures/manifests.ts";
-import type { Judge } from "../judges/judge.ts";
+import type { Validator } from "../validators/validator.ts";
 import { silentAdmissionMetrics } from "./admission-metrics.ts";
 import { createAdmissionServer } from "./admission-server.ts";
 
@@ -34,8 +34,8 @@ test("new connections get a new certificate, and open ones stay open", async () 
 test("without a certificate the server does not listen and is not ready", async () => {
   const authority = createAuthority("hooks");
   const certificate = heldCertificate();
-  const allow: Judge = async () => ({ type: "allow", warnings: [] });
-  const judges = {
+  const allow: Validator = async () => ({ type: "allow", warnings: [] });
+  const validators = {
     "mutate-instance": allow,
     "validate-instance": allow,
     "validate-engine": allow,
@@ -44,7 +44,7 @@ test("without a certificate the server does not listen and is not ready", async 
   const server = createAdmissionServer({
     port: 0,
     certificate,
-    judges,
+    validators,
     clock: systemClock,
     logger: silentLogger,
     metrics: silentAdmissionMetrics,
@@ -73,7 +73,7 @@ test("a port that is in use fails the server with the reason", async () => {
 test("on shutdown requests are served for another second, connections close with their responses, and running requests finish", async () => {
   const release = Promise.withResolvers<void>();
   const began = Promise.withResolvers<void>();
-  const held: Judge = async () => {
+  const held: Validator = async () => {
     began.resolve();
     await release.promise;
     return { type: "allow", warnings: [] };
@@ -101,8 +101,8 @@ test("on shutdown requests are served for another second, connections close with
 test("idle connections do not delay the shutdown, used before or not", async () => {
   const loopback = await startAdmissionLoopback({}, { overlapMs: 0 });
   const agent = new Agent({ ca: loopback.authority.certificate, keepAlive: true });
-  // A client is through with a handshake sooner than its server, which has this connection when it has answered on
-  // another.
+  // A client completes a handshake before its server; a response on another connection shows that the server has this
+  // one.
   const unused = await loopback.socket();
   expect((await loopback.send({ agent, body: question() })).status).toBe(200);
   const used = Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? []);
@@ -111,7 +111,7 @@ test("idle connections do not delay the shutdown, used before or not", async () 
   const stoppedMs = performance.now();
   loopback.stop.abort();
   await Promise.all([closed, loopback.ended]);
-  // Five seconds are for answers that take their time.
+  // Five seconds are for slow responses.
   expect(performance.now() - stoppedMs).toBeLessThan(4_000);
 });
 

@@ -1,5 +1,5 @@
 // The webhook server on a loopback port, with broken or hostile senders: a response or a closed connection, never a
-// crash, and never an allowed request without a judge.
+// crash, and never an allowed request without a validator.
 
 import { once } from "node:events";
 import { connect as connectPlain } from "node:net";
@@ -8,14 +8,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AdmissionLoopback, startAdmissionLoopback } from "../../../test/admission/support/loopback.ts";
 import { hookOf, parseResponse, review, UID } from "../../../test/admission/support/review-fixtures.ts";
 import { engine } from "../../../test/harness/fixtures/manifests.ts";
-import type { Judge } from "../judges/judge.ts";
+import type { Validator } from "../validators/validator.ts";
 import { BODY_LIMIT_BYTES } from "./exchange.ts";
 
 const question = (object: object = engine({ name: "e" })) => JSON.stringify(review("validate-engine", { object }));
 
 describe("well-formed or not", () => {
   let asked = 0;
-  const counting: Judge = async () => {
+  const counting: Validator = async () => {
     asked += 1;
     return { type: "allow", warnings: [] };
   };
@@ -64,7 +64,7 @@ describe("well-formed or not", () => {
     { name: "no body", sent: {}, status: 400 },
     { name: "truncated JSON", sent: { body: question().slice(0, -10) }, status: 400 },
     { name: "not JSON", sent: { body: "<xml/>" }, status: 400 },
-    { name: "bytes that are no text", sent: { body: Buffer.from([0xff, 0xfe, 0x00]) }, status: 400 },
+    { name: "bytes that are not UTF-8", sent: { body: Buffer.from([0xff, 0xfe, 0x00]) }, status: 400 },
     { name: "deep nesting", sent: { body: '{"a":'.repeat(100_000) }, status: 400 },
     {
       name: "no uid",
@@ -73,7 +73,7 @@ describe("well-formed or not", () => {
     },
     { name: "an older envelope", sent: { body: question().replace("k8s.io/v1", "k8s.io/v1beta1") }, status: 400 },
     { name: "headers past their limit", sent: { headers: { x: "x".repeat(20_000) }, body: "{}" }, status: 431 },
-  ])("$name: $status, and nobody is asked", async ({ sent, status }) => {
+  ])("$name: $status, and no judge is called", async ({ sent, status }) => {
     const before = asked;
     const answer = await loopback.send(sent);
     expect(answer.status).toBe(status);
@@ -92,7 +92,7 @@ describe("well-formed or not", () => {
     },
     { name: "another operation", changes: { operation: "CONNECT" } },
     { name: "a subresource", changes: { subResource: "scale" } },
-  ])("$name is refused with 400 under its uid", async ({ changes }) => {
+  ])("$name is rejected with 400 under its uid", async ({ changes }) => {
     const before = asked;
     const body = JSON.stringify(review("validate-engine", { object: engine({ name: "e" }) }, changes));
     const response = parseResponse((await loopback.send({ body })).body);

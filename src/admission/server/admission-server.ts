@@ -4,8 +4,8 @@ import { type Clock, type Logger, pause, untilAborted } from "@firebolt-operator
 import type { CertificateSource } from "@firebolt-operator/kube/certificates";
 import type { Runnable } from "@firebolt-operator/kube/controller";
 import { TlsListener, type TlsTimeouts } from "@firebolt-operator/kube/serving";
-import type { Judge } from "../judges/judge.ts";
 import { HOOKS, type HookId } from "../registration/hooks.ts";
+import type { Validator } from "../validators/validator.ts";
 import type { AdmissionMetrics } from "./admission-metrics.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { type AdmissionLimits, ConcurrencyLimiter } from "./concurrency-limiter.ts";
@@ -18,7 +18,7 @@ export interface AdmissionServerOptions {
   readonly port: number;
   readonly http2?: boolean;
   readonly certificate: CertificateSource;
-  readonly judges: Readonly<Record<HookId, Judge>>;
+  readonly validators: Readonly<Record<HookId, Validator>>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: AdmissionMetrics;
@@ -43,7 +43,7 @@ const FINISH_MS = 5_000;
 export function createAdmissionServer(options: AdmissionServerOptions): AdmissionServer {
   const { certificate, clock, metrics, limits = LIMITS, overlapMs = OVERLAP_MS } = options;
   const logger = options.logger.with({ logger: "admission" });
-  const routes = new Map(HOOKS.map((hook) => [hook.path, { hook, judge: options.judges[hook.id] }]));
+  const routes = new Map(HOOKS.map((hook) => [hook.path, { hook, validator: options.validators[hook.id] }]));
   const limiter = new ConcurrencyLimiter(limits);
   const budget = new BodyBudget(limits.bytes);
   const known = new WeakSet<object>();

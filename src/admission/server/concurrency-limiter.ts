@@ -1,9 +1,9 @@
-// Limits how many requests the webhook server judges at a time. Only a request whose body has arrived takes a slot.
+// Limits how many requests the webhook server validates at a time. Only a request whose body has arrived takes a slot.
 // Requests beyond the limit wait in a queue, those of known connections first; when the queue is full they are
 // rejected.
 
 export interface AdmissionLimits {
-  /** Requests that are judged at the same time. */
+  /** Requests that are validated at the same time. */
   readonly requests: number;
   /** Bytes of bodies that have arrived and are still needed. */
   readonly bytes: number;

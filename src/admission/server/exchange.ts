@@ -3,9 +3,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import type { Clock, Logger } from "@firebolt-operator/kube";
-import type { Judge } from "../judges/judge.ts";
 import type { Hook } from "../registration/hooks.ts";
 import { DeadlineError, respondToReview } from "../review/respond-to-review.ts";
+import type { Validator } from "../validators/validator.ts";
 import type { AdmissionMetrics } from "./admission-metrics.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { ConcurrencyLimiter, Connection } from "./concurrency-limiter.ts";
@@ -31,7 +31,7 @@ export interface ExchangeResponse {
 
 export interface Route {
   readonly hook: Hook;
-  readonly judge: Judge;
+  readonly validator: Validator;
 }
 
 export interface ExchangeOptions {
@@ -53,7 +53,7 @@ export const BODY_TIMEOUT_MS = 2_000;
 export const DEADLINE_MS = 8_000;
 const SHORTEST_DEADLINE_MS = 100;
 
-/** Undefined when the sender has closed the connection. */
+/** Undefined when the client closed the connection. */
 export async function handleExchange(
   request: IncomingExchange,
   options: ExchangeOptions,
@@ -93,7 +93,7 @@ async function readAndReview(
   const ending = new AbortController();
   const { signal } = ending;
   const cancel = clock.after(deadlineMs, () => ending.abort(new DeadlineError(`no verdict within ${deadlineMs} ms`)));
-  const onClose = (): void => ending.abort(new SenderGoneError("the sender has closed the connection"));
+  const onClose = (): void => ending.abort(new SenderGoneError("the client closed the connection"));
   request.once("error", onClose);
   const socket = request.stream?.session ?? request.socket ?? request;
   const connection: Connection = known.has(socket) ? "known" : "unknown";
@@ -111,7 +111,7 @@ async function readAndReview(
     });
     complete = true;
     const slot = await limiter.acquire(connection, signal);
-    if (slot === "full") return { ...problem(503, "too many requests at once"), headers: { "retry-after": "1" } };
+    if (slot === "full") return { ...problem(503, "too many concurrent requests"), headers: { "retry-after": "1" } };
     release = slot;
     const { status, body, type } = await respondToReview(text, { ...route, logger, signal });
     if (type === "review") known.add(socket);

@@ -7,9 +7,9 @@ import { expect, test } from "vitest";
 import { startAdmissionLoopback } from "../../../test/admission/support/loopback.ts";
 import { hookOf, review } from "../../../test/admission/support/review-fixtures.ts";
 import { engine } from "../../../test/harness/fixtures/manifests.ts";
-import type { Judge } from "../judges/judge.ts";
+import type { Validator } from "../validators/validator.ts";
 
-const allow: Judge = async () => ({ type: "allow", warnings: [] });
+const allow: Validator = async () => ({ type: "allow", warnings: [] });
 const IDLE_MS = 1_000;
 const timeouts = { idleTimeout: IDLE_MS, connectionsCheckingInterval: 20 };
 const body = JSON.stringify(review("validate-engine", { object: engine({ name: "e" }) }));

@@ -47,12 +47,12 @@ export const autoStop = (description: string) =>
       }),
       idleTimeout: goDuration({
         field: "idleTimeout",
-        description: `Quiet time before the engine is scaled down. Zero or less counts as ${DEFAULTS.idleTimeout}.`,
+        description: `How long the engine must be idle before it is scaled down. Zero or less counts as ${DEFAULTS.idleTimeout}.`,
         default: DEFAULTS.idleTimeout,
       }),
       pollInterval: goDuration({
         field: "pollInterval",
-        description: `How often the engine is asked for running queries. Zero or less counts as ${DEFAULTS.pollInterval}.`,
+        description: `How often the engine is polled for running queries. Zero or less counts as ${DEFAULTS.pollInterval}.`,
         default: DEFAULTS.pollInterval,
       }),
       schedule: array(scheduleWindow, { description: "Windows, in UTC, that keep the engine at activeReplicas." }),

@@ -19,24 +19,26 @@ export const engineClassSpec = object(
   {
     template: required(podTemplate("Pod template fragment, merged beneath the engine's own. May be empty.")),
     uiSidecar,
-    storage: engineStorage("Data volume, used as a whole by engines that name no backend."),
+    storage: engineStorage("Data volume, used as a whole by engines that set no backend."),
     customEngineConfig,
     rollout,
     drainCheckEnabled,
     drainCheckInterval,
     autoStop: autoStop("Auto-stop policy, used as a whole by engines that have none."),
   },
-  { description: "What engines that name this class start from." },
+  { description: "Defaults for the engines that refer to this class." },
 );
 export type EngineClassSpec = Infer<typeof engineClassSpec>;
 
 export const engineClassStatus = object(
   {
-    observedGeneration: int64({ description: "The metadata.generation that was last looked at." }),
-    boundEngines: int32({ description: "Number of engines in the namespace that name this class. For display only." }),
+    observedGeneration: int64({ description: "The metadata.generation that was last reconciled." }),
+    boundEngines: int32({
+      description: "Number of engines in the namespace that refer to this class. For display only.",
+    }),
     conditions: conditions("Ready: whether engines can be rendered from the class."),
   },
-  { description: "What the operator has observed. Written by the operator alone." },
+  { description: "Observed state. Written only by the operator." },
 );
 export type EngineClassStatus = Infer<typeof engineClassStatus>;
 
@@ -60,11 +62,16 @@ export const FireboltEngineClass: typeof ENGINE_CLASS_NAMES & { readonly objectT
 
 export const engineClassDefinition: KindDefinition = {
   names: ENGINE_CLASS_NAMES,
-  description: "A FireboltEngineClass holds settings that FireboltEngines of its namespace share by naming it.",
+  description: "A FireboltEngineClass holds settings that FireboltEngines of its namespace share by referring to it.",
   spec: engineClassSpec,
   status: engineClassStatus,
   columns: [
-    { name: "Bound", type: "integer", jsonPath: ".status.boundEngines", description: "Engines that name this class" },
+    {
+      name: "Bound",
+      type: "integer",
+      jsonPath: ".status.boundEngines",
+      description: "Engines that refer to this class",
+    },
     READY_COLUMN,
     AGE_COLUMN,
   ],

@@ -27,7 +27,7 @@ export const engineSpec = object(
     ),
     engineClassRef: string({
       description:
-        "Name of the FireboltEngineClass in the same namespace that supplies what the engine leaves unset. May change; a change rolls a new generation when the result differs.",
+        "Name of the FireboltEngineClass in the same namespace that supplies the settings that the engine does not set. May change; a change rolls a new generation when the result differs.",
       minLength: 1,
     }),
     replicas: required(
@@ -49,13 +49,13 @@ export const engineSpec = object(
         "Metadata endpoint to use instead of the instance's, for metadata in another cluster. May be added later, but never changed or removed.",
     }),
     storage: engineStorage(
-      "Data volume of every pod. When no backend is named, the class's storage is used, else an emptyDir.",
+      "Data volume of every pod. When no backend is set, the class's storage is used, else an emptyDir.",
     ),
     customEngineConfig,
     autoStop: autoStop("Stops or shrinks the engine when it is idle. Unset means the class's policy, else none."),
   },
   {
-    description: "What the engine should be.",
+    description: "Desired state of the engine.",
     rules: [
       {
         rule: "has(oldSelf.metadataEndpointOverride) ? has(self.metadataEndpointOverride) && oldSelf.metadataEndpointOverride == self.metadataEndpointOverride : true",
@@ -90,12 +90,12 @@ export const engineDefinition: KindDefinition = {
   spec: engineSpec,
   status: engineStatus,
   columns: [
-    { name: "Replicas", type: "integer", jsonPath: ".spec.replicas", description: "Number of nodes wanted" },
+    { name: "Replicas", type: "integer", jsonPath: ".spec.replicas", description: "Desired number of nodes" },
     {
       name: "Phase",
       type: "string",
       jsonPath: ".status.phase",
-      description: "Step of the rollout, or the resting state",
+      description: "Step of the rollout, or the terminal phase",
     },
     READY_COLUMN,
     {

@@ -20,10 +20,10 @@ export const engineSettings = (fallback: string) => ({
   }),
   drainCheckInterval: goDuration({
     field: "drainCheckInterval",
-    description: `How often a draining generation is asked for running queries. ${fallback} ${ENGINE_DEFAULTS.drainCheckInterval}; zero or less counts as ${ENGINE_DEFAULTS.drainCheckInterval}.`,
+    description: `How often a draining generation is polled for running queries. ${fallback} ${ENGINE_DEFAULTS.drainCheckInterval}; zero or less counts as ${ENGINE_DEFAULTS.drainCheckInterval}.`,
   }),
   rollout: enumOf(ROLLOUTS, {
-    description: `How an old generation goes: drained first (graceful) or deleted at once (recreate). ${fallback} ${ENGINE_DEFAULTS.rollout}.`,
+    description: `How the old generation is removed: drained first (graceful) or deleted immediately (recreate). ${fallback} ${ENGINE_DEFAULTS.rollout}.`,
   }),
   customEngineConfig: freeObject({
     description:

@@ -16,7 +16,7 @@ const persistentVolumeClaim = object(
       description: "Storage class. Unset means the cluster's default; empty turns dynamic provisioning off.",
     }),
   },
-  { description: "A claim per pod, made from the StatefulSet's claim template. `{}` takes all defaults." },
+  { description: "A claim per pod, created from the StatefulSet's claim template. `{}` uses all defaults." },
 );
 
 const emptyDir = object(

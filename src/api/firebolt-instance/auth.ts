@@ -19,7 +19,7 @@ const signingKeys = object(
   {
     certManager: required(
       certManager({
-        description: "How the keys are made. The size cannot change once it is set.",
+        description: "How the keys are generated. The size cannot change once it is set.",
         lifetimes: INSTANCE_DEFAULTS.signingCertificate,
         rules: [
           {
@@ -53,7 +53,9 @@ const local = object(
       object(
         {
           name: string({ description: "Name of the administrator.", default: DEFAULTS.adminName }),
-          password: required(secretKeyRef("Key of the Secret that holds the password. The operator never makes one.")),
+          password: required(
+            secretKeyRef("Key of the Secret that holds the password. The operator never generates one."),
+          ),
         },
         { description: "The administrator's account." },
       ),
@@ -67,7 +69,7 @@ const local = object(
       description: `Lifetime of a token. Unset means ${ENGINE_AUTH_DEFAULTS.tokenExpiry}.`,
     }),
     maxTokenAge: dayDuration({
-      description: `Age past which a token is refused. Unset means ${ENGINE_AUTH_DEFAULTS.maxTokenAge}.`,
+      description: `Maximum age of a token. Unset means ${ENGINE_AUTH_DEFAULTS.maxTokenAge}.`,
     }),
     clockSkewTolerance: dayDuration({
       description: `Tolerated difference between clocks. Unset means ${ENGINE_AUTH_DEFAULTS.clockSkewTolerance}.`,

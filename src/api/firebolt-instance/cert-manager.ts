@@ -23,7 +23,7 @@ const issuerRef = object(
     name: required(string({ description: "Name of the issuer.", minLength: 1 })),
     kind: enumOf(["Issuer", "ClusterIssuer"], { description: "Kind of the issuer.", default: DEFAULTS.issuerKind }),
   },
-  { description: "The cert-manager issuer to ask." },
+  { description: "The cert-manager issuer of the certificate." },
 );
 
 export const certManager = ({ lifetimes, ...options }: CertManagerOptions) =>
@@ -44,7 +44,7 @@ export const certManager = ({ lifetimes, ...options }: CertManagerOptions) =>
       }),
       renewBefore: goDuration({
         field: "renewBefore",
-        description: `How long before its end the certificate is renewed. Unset, zero or less means ${lifetimes.renewBefore}; left out when it is not shorter than duration.`,
+        description: `How long before its expiry the certificate is renewed. Unset, zero or less means ${lifetimes.renewBefore}; left out when it is not shorter than duration.`,
       }),
     },
     options,

@@ -29,10 +29,10 @@ const provider = object(
       {
         enabled: boolean({ description: "Creates unknown users at their first login.", default: false }),
         defaultRoles: array(string({ description: "Name of a role." }), {
-          description: `Roles of users made this way. Unset means ${ENGINE_AUTH_DEFAULTS.defaultRoles.join(", ")}.`,
+          description: `Roles of users created this way. Unset means ${ENGINE_AUTH_DEFAULTS.defaultRoles.join(", ")}.`,
         }),
       },
-      { description: "Users made at their first login." },
+      { description: "Users created at their first login." },
     ),
     jwks: object(
       {
@@ -63,10 +63,10 @@ export const instanceOidc = object(
           description: `Tolerated difference between clocks. Unset means ${ENGINE_AUTH_DEFAULTS.clockSkewTolerance}.`,
         }),
         maxTokenAge: dayDuration({
-          description: `Age past which a token is refused. Unset means ${ENGINE_AUTH_DEFAULTS.maxTokenAge}.`,
+          description: `Maximum age of a token. Unset means ${ENGINE_AUTH_DEFAULTS.maxTokenAge}.`,
         }),
       },
-      { description: "How tokens of all providers are judged." },
+      { description: "How tokens of all providers are validated." },
     ),
     providers: required(array(provider, { description: "The providers.", minItems: 1 })),
   },

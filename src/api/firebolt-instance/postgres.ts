@@ -13,8 +13,8 @@ export const builtInPostgres = object(
   {
     resources: object(
       {
-        requests: quantityMap({ description: "What the container is guaranteed, by resource (cpu, memory)." }),
-        limits: quantityMap({ description: "What the container may use at most, by resource (cpu, memory)." }),
+        requests: quantityMap({ description: "Guaranteed amount per resource (cpu, memory)." }),
+        limits: quantityMap({ description: "Maximum amount per resource (cpu, memory)." }),
       },
       {
         description:
@@ -36,12 +36,12 @@ export const builtInPostgres = object(
       { description: "The volume that holds the catalogue." },
     ),
     imagePullSecrets: array(localRef("A Secret of type kubernetes.io/dockerconfigjson."), {
-      description: "Secrets with which the image is pulled.",
+      description: "Secrets used to pull the image.",
     }),
     volumeRetention: enumOf(VOLUME_RETENTIONS, {
       description:
         "What happens to the volume and to the Secret with its password when the instance is deleted. Retain keeps both, and an " +
-        "instance of the same name takes them up again with the same id. Unset means Delete.",
+        "instance of the same name reuses them with the same id. Unset means Delete.",
     }),
   },
   { description: "Settings of the PostgreSQL that the operator runs. Not together with postgres." },

@@ -3,6 +3,7 @@
 import { INSTANCE_PHASES, ROTATION_STEPS, SIGNING_KEY_PHASES } from "../phases.ts";
 import { array, boolean, enumOf, integer, object, required, string, time } from "../schema/builders.ts";
 import { conditions } from "../schema/condition.ts";
+import { HASH_MAX_LENGTH } from "../schema/hash.ts";
 import type { Infer } from "../schema/schema.ts";
 
 const signingKey = object(
@@ -13,9 +14,9 @@ const signingKey = object(
     observedPublicKeyFingerprint: string({ description: "Fingerprint of the public key." }),
     algorithm: string({ description: "Algorithm of the key." }),
     size: integer({ description: "Size of the key." }),
-    phase: enumOf(SIGNING_KEY_PHASES, { description: "Whether the key signs, only validates, or is going away." }),
+    phase: enumOf(SIGNING_KEY_PHASES, { description: "Whether the key signs, only validates, or is being removed." }),
     demotedAt: time({ description: "When the key stopped signing." }),
-    retireEligibleAt: time({ description: "When the key may go." }),
+    retireEligibleAt: time({ description: "When the key may be deleted." }),
   },
   { description: "A key that signs or validates tokens." },
 );
@@ -34,6 +35,9 @@ const authStatus = object(
   { description: "State of the signing keys." },
 );
 
+/** Of the value of an annotation, in characters; a longer one is stored as its hash. */
+export const RESET_FAILED_MAX_LENGTH = 64;
+
 const secretName = required(string({ description: "Secret that holds the certificate." }));
 const createdAt = required(time({ description: "When the certificate was requested." }));
 
@@ -48,7 +52,7 @@ export const instanceStatus = object(
       {
         claimUID: required(
           string({
-            description: "UID of the PersistentVolumeClaim that holds the catalogue, as first seen or accepted.",
+            description: "UID of the PersistentVolumeClaim that holds the catalogue, as first observed or accepted.",
           }),
         ),
       },
@@ -56,20 +60,21 @@ export const instanceStatus = object(
     ),
     gatewayAccount: object(
       {
-        uid: required(string({ description: "UID of the gateway's ServiceAccount, as last seen." })),
+        uid: required(string({ description: "UID of the gateway's ServiceAccount, as last observed." })),
         replaced: boolean({ description: "Whether the account was ever deleted and created again." }),
       },
-      { description: "The ServiceAccount that the operator made for the gateway." },
+      { description: "The ServiceAccount that the operator created for the gateway." },
     ),
     observedResetFailed: string({
       description:
         "Value of the annotation firebolt.io/reset-failed when the instance failed, or the hash of a long one; another value starts a new attempt.",
+      maxLength: RESET_FAILED_MAX_LENGTH,
     }),
     reported: object(
       {
-        metadata: string({ description: "Hash of the cause that MetadataReady shows." }),
-        gateway: string({ description: "Hash of the cause that GatewayReady shows." }),
-        wakeDisabled: boolean({ description: "Whether queries do not wake stopped engines." }),
+        metadata: string({ description: "Hash of the cause that MetadataReady shows.", maxLength: HASH_MAX_LENGTH }),
+        gateway: string({ description: "Hash of the cause that GatewayReady shows.", maxLength: HASH_MAX_LENGTH }),
+        wakeDisabled: boolean({ description: "Whether waking by queries is disabled." }),
       },
       { description: "What events have reported, so that each cause is reported once." },
     ),
@@ -86,7 +91,7 @@ export const instanceStatus = object(
       {
         secretName,
         createdAt,
-        mode: enumOf(["TLS", "MutualTLS"], { description: "What the listener asks of clients." }),
+        mode: enumOf(["TLS", "MutualTLS"], { description: "What the listener requires of clients." }),
         clientCAFingerprint: string({ description: "Fingerprint of the CA of client certificates." }),
       },
       { description: "State of TLS on the gateway." },
@@ -95,9 +100,9 @@ export const instanceStatus = object(
       description: "Engine CAs that the gateway is known to trust.",
     }),
     conditions: conditions(
-      "Ready sums up MetadataReady, GatewayReady, EngineTLSReady and GatewayTLSReady; AuthReady stands beside it.",
+      "Ready sums up MetadataReady, GatewayReady, EngineTLSReady and GatewayTLSReady; AuthReady is not included.",
     ),
   },
-  { description: "What the operator has observed and done. Written by the operator alone." },
+  { description: "Observed state. Written only by the operator." },
 );
 export type InstanceStatus = Infer<typeof instanceStatus>;

@@ -30,7 +30,7 @@ const listener = ({ field, feature, ...options }: ListenerOptions) =>
       }),
       secretRef: localRef("Secret with the keys tls.crt and tls.key. Gateway only."),
       clientCASecretRef: localRef(
-        "Secret with the key ca.crt: clients must show a certificate of this CA. Gateway only.",
+        "Secret with the key ca.crt: clients must present a certificate of this CA. Gateway only.",
       ),
       crlSecretRef: localRef(
         "Secret with the key crl.pem: revoked certificates. On the gateway it needs clientCASecretRef.",

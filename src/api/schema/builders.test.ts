@@ -39,7 +39,7 @@ const sample = object(
 );
 
 describe("an object", () => {
-  test("lists required fields, and a defaulted one only when told", () => {
+  test("lists required fields, and a defaulted one only if requested", () => {
     expect(sample.schema.required).toEqual(["name", "enabled"]);
   });
 

@@ -41,6 +41,9 @@ interface EnumOptions<V extends string> extends CommonOptions {
 interface ArrayOptions extends CommonOptions {
   readonly default?: readonly JsonValue[];
   readonly minItems?: number;
+  readonly maxItems?: number;
+  /** No value occurs twice; the order has no meaning. */
+  readonly set?: true;
 }
 
 interface ObjectOptions extends CommonOptions {
@@ -147,7 +150,11 @@ export const quantityMap = (
 export const array = <S, W, const O extends ArrayOptions>(
   items: Node<S, W>,
   options: O,
-): Node<S[], W[], PresenceOf<O>> => node(toSchema(options, { type: "array", items: items.schema }));
+): Node<S[], W[], PresenceOf<O>> => {
+  const { set, ...rest }: ArrayOptions = options;
+  const type = { type: "array", items: items.schema } as const;
+  return node(toSchema(rest, set === undefined ? type : { ...type, "x-kubernetes-list-type": "set" }));
+};
 
 /** The fields are the properties; those marked `required` are listed. */
 export const object = <const F extends Fields, const O extends ObjectOptions>(

@@ -17,7 +17,7 @@ export const condition = object(
   {
     type: required(
       string({
-        description: "What the condition is about, in CamelCase.",
+        description: "Type of the condition, in CamelCase.",
         pattern: CONDITION_TYPE_PATTERN,
         maxLength: 316,
       }),

@@ -105,7 +105,7 @@ describe("Go durations", () => {
     );
   });
 
-  test("the pattern accepts exactly what Go's grammar does", () => {
+  test("go-durations: the pattern accepts exactly what Go's grammar does", () => {
     const pieces = fc.constantFrom(
       "0",
       "1",

@@ -30,7 +30,7 @@ test.each(["\u001b]", "\u001b[", "\u001b[1;", "\u001b]0;", " \n", "\ud83d"])("a 
   expect(plainText(part.repeat(200_000), 100)).toHaveLength(100);
 });
 
-test("no condition holds anything else, whoever wrote its message", () => {
+test("no condition holds anything else, regardless of the author of its message", () => {
   const verdict = { type: "Ready", status: "False", reason: "X", message: "pod a:\n\u001b[2Jgood\u202e" } as const;
   const [ready] = withVerdict([], verdict, { nowMs: 0, observedGeneration: 1 });
   expect(ready?.message).toBe("pod a: good\ufffd");

@@ -85,7 +85,7 @@ async function buildOperator(settings: Settings, root: Logger, signal: AbortSign
     wakeMode: rendering.wakeMode,
     clusterRole: rendering.gatewayClusterRole ?? "none",
   });
-  if (flags.telemetry) logger.info("there is no telemetry: nothing is sent");
+  if (flags.telemetry) logger.info("telemetry is not implemented: nothing is sent");
   const build = { version: VERSION, revision: REVISION, nodeVersion: process.version };
   return createOperator({ ...options, config, logger: root, build, bounds, selector }, signal);
 }

@@ -23,7 +23,8 @@ export async function runRender(args: readonly string[]): Promise<number> {
   if (flags.help) return print(RENDER_USAGE);
   if (flags.f === "") throw new UsageError("render gateway-config needs a manifest: -f instance.yaml");
   const { metadata, spec } = readInstance(flags.f);
-  return print(renderGatewayConfigText(metadata?.namespace ?? "default", spec).trimEnd());
+  const { namespace = "default", name = "" } = metadata ?? {};
+  return print(renderGatewayConfigText({ namespace, name }, spec).trimEnd());
 }
 
 /** The only FireboltInstance of a manifest that may contain other objects. */

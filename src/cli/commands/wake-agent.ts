@@ -47,6 +47,7 @@ async function serve(flags: WakeAgentFlags, logger: Logger, signal: AbortSignal)
     logger,
     holdPort: flags["hold-port"],
     demandPort: flags["demand-port"],
+    discoveryPort: flags["discovery-port"],
     envoyAdminUrl: flags["envoy-admin-url"],
     probeUrl: flags["probe-url"],
     envoyLimitBytes: memoryLimitBytes(flags["envoy-memory-limit-bytes"], env["ENVOY_MEMORY_LIMIT_BYTES"]),

@@ -5,7 +5,7 @@ import type { FlagTable, FlagValues } from "./flag-table.ts";
 
 const { images } = OPERATOR_DEFAULTS;
 const image = (what: string, reference: string) =>
-  ({ type: "string", default: reference, help: `image of ${what} when the template names none` }) as const;
+  ({ type: "string", default: reference, help: `image of ${what} when the template sets none` }) as const;
 
 export const DEFAULT_FLAGS = {
   "default-image-engine": image("engines", images.engine),
@@ -20,8 +20,8 @@ export const DEFAULT_FLAGS = {
     check: (value) =>
       parseEngineSeccomp(value) === undefined ? "must be none, RuntimeDefault or Localhost:<profile>" : undefined,
   },
-  telemetry: { type: "boolean", default: "false", help: "no effect: there is no telemetry" },
-  "telemetry-endpoint": { type: "string", default: "", help: "no effect: there is no telemetry" },
+  telemetry: { type: "boolean", default: "false", help: "no effect: telemetry is not implemented" },
+  "telemetry-endpoint": { type: "string", default: "", help: "no effect: telemetry is not implemented" },
 } as const satisfies FlagTable;
 
 type DefaultFlags = FlagValues<typeof DEFAULT_FLAGS>;

@@ -95,6 +95,12 @@ describe.each<{ program: string; table: FlagTable; documented: Readonly<Record<s
   });
 });
 
+test("no-telemetry: its flags are accepted, and their help says that they have no effect", () => {
+  expect(parseFlags(MANAGER_FLAGS, ["--telemetry", "--telemetry-endpoint=x"])).toMatchObject({ telemetry: true });
+  for (const name of ["telemetry", "telemetry-endpoint"])
+    expect(describeFlags(MANAGER_FLAGS)).toMatch(new RegExp(`--${name} .*no effect: telemetry is not implemented`));
+});
+
 describe("a wrong value: one line that names the flag and the next step", () => {
   test.each([
     ["--namespaces=Team_A", /--namespaces=Team_A: "Team_A" is not a valid namespace name/],

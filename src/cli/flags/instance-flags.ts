@@ -29,6 +29,12 @@ export const INSTANCE_FLAGS = {
     help: "annotation: wake agents annotate the engine; demand: they only expose the demand, have no permissions on engines, and the manager scrapes them; a change rolls gateways",
     check: oneOf("annotation", "demand"),
   },
+  "gateway-access-log": {
+    type: "string",
+    default: "all",
+    help: "requests that gateways log: all, or errors (status 400 and above, and one in a hundred of the others); a change rolls gateways",
+    check: oneOf("all", "errors"),
+  },
   "gateway-wake-cluster-role": {
     type: "string",
     default: "",
@@ -56,6 +62,7 @@ export function renderingOf(flags: InstanceFlags): Rendering {
   return {
     metadataConfigFormat: flags["metadata-config-format"] === "yaml" ? "yaml" : "xml",
     wakeMode: wakeModeOf(flags),
+    ...(flags["gateway-access-log"] === "errors" ? { gatewayAccessLog: "errors" as const } : {}),
     componentSeccomp: flags["component-seccomp"] === "none" ? "none" : "RuntimeDefault",
     ...(flags["component-user-ids"] ? {} : { componentUserIds: false }),
     ...(image === "" ? {} : { wakeAgent: { image, pullPolicy } }),

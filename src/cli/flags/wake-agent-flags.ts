@@ -18,6 +18,12 @@ export const WAKE_AGENT_FLAGS = {
     check: port,
   },
   "demand-port": { type: "integer", default: String(WAKE_PORTS.demand), help: "port of /demand", check: port },
+  "discovery-port": {
+    type: "integer",
+    default: String(WAKE_PORTS.discovery),
+    help: "loopback port from which Envoy discovers the endpoints of engines; 0: none, engines are resolved by name",
+    check: (value) => (value === "0" ? undefined : port(value)),
+  },
   "envoy-admin-url": {
     type: "string",
     default: "",

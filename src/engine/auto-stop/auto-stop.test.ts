@@ -116,13 +116,13 @@ test("the class's policy counts for an engine without one, as a whole", async ()
   await world.rest();
   await world.rest();
   expect(world.status?.autoStopReason).toBe("ActivityObserved");
-  // Gone: nothing is known about the policy any more, so nothing is said about it.
+  // Gone: the policy is unknown, so nothing is reported about it.
   world.drop("FireboltEngineClass", "c");
   await world.pass();
   expect(world.status).toMatchObject({ autoStopReason: "ActivityObserved", lastActivityTime: text(NOW_MS) });
 });
 
-test("a rejected write is a failed pass that changes nothing; the next pass decides afresh", async () => {
+test("replicas-patch-is-bound: a rejected write is a failed pass that changes nothing; the next pass decides afresh", async () => {
   const world = await resting();
   world.nowMs += 30 * MINUTE;
   const before = structuredClone(world.status);
@@ -149,7 +149,7 @@ test("after-replicas-patch: dying between the spec and the status loses nothing 
   expect(world.status?.lastScaledAt).toBe(text(world.nowMs - 1_000));
 });
 
-test("the next look comes when the idle time is over, if the poll is later", async () => {
+test("the engine is requeued for the end of the idle time, if the poll is later", async () => {
   const world = await resting({ idleTimeout: "70s", pollInterval: "10m" });
   world.nowMs += 60_000;
   expect(await world.pass()).toEqual({ afterMs: 10_000 });
@@ -269,7 +269,7 @@ test.each([0.9, 3, 60])(
     await world.rest();
     await world.rest();
     expect(world.status).toMatchObject({ phase: "stopped", autoStopReason: "Stopped" });
-    // The next leader has the right time. What was asked for before still does not count.
+    // The next leader has the right time. Earlier requests still do not count.
     world.nowMs -= minutes * MINUTE;
     world.stamp(world.nowMs);
     await world.rest();
@@ -439,10 +439,12 @@ test("pods that cannot be probed: Ready and one event name pod, cause and remedy
   const cause = "pod e-g0-0: GET pods/proxy: 403 Forbidden: cannot get resource pods/proxy";
   expect(world.ready).toMatchObject({
     status: "True",
-    message: expect.stringContaining(`so the engine stays up: ${cause}; next: allow the operator to get pods/proxy`),
+    message: expect.stringContaining(
+      `so the engine keeps running: ${cause}; next: allow the operator to get pods/proxy`,
+    ),
   });
   expect(notes).toEqual([
-    expect.stringContaining(`AutoStopScrapeFailed: Auto-stop cannot see whether queries run: ${cause}`),
+    expect.stringContaining(`AutoStopScrapeFailed: Auto-stop cannot determine whether queries run: ${cause}`),
   ]);
   world.metrics = () => ({ status: 200, body: pageOf(0) });
   world.nowMs += MINUTE;

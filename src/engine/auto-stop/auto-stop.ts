@@ -10,7 +10,7 @@ import { SHORTEST_INTERVAL_MS } from "../resolve/settings.ts";
 import { type ActivityRequest, type AutoStopVerdict, decideAutoStop } from "./decide.ts";
 import { foreignStopMs } from "./foreign-stop.ts";
 import { type AutoStopPolicy, resolvePolicy } from "./policy.ts";
-import { scrapeFailureOf, scrapeFailureText, withScrapeFailure } from "./scrape-failure.ts";
+import { scrapeFailureText, storedScrapeFailure, withScrapeFailure } from "./scrape-failure.ts";
 import { newestWakeRequest, type WakeRequest } from "./wake-request.ts";
 import { parseRfc3339, WAKE_AHEAD_MS } from "./wake-stamp.ts";
 
@@ -180,7 +180,7 @@ function evaluate(decision: AtRest, s: EngineSnapshot, policy: AutoStopPolicy): 
   const { activity = "pending", lastEvaluated } = s.findings ?? {};
   // The engine is enqueued when its pods have responded, and until then what was decided last stands.
   if (activity === "pending") {
-    const known = withScrapeFailure(decision.status, scrapeFailureOf(s.status?.conditions));
+    const known = withScrapeFailure(decision.status, storedScrapeFailure(s.status));
     return { ...decision, status: known, recheck: earlier(decision.recheck, pollMs(policy)) };
   }
   const replicas = s.engine.spec?.replicas ?? 0;
@@ -188,8 +188,8 @@ function evaluate(decision: AtRest, s: EngineSnapshot, policy: AutoStopPolicy): 
   const wake = wakeRequestOf(s);
   const wakeStampMs = wake?.atMs;
   const verdict = decideAutoStop({ policy, replicas, wakeStampMs, activity, lastActivityMs, lastEvaluated, nowMs });
-  const cause = verdict.reason === "ScrapeFailed" && activity.type === "failed" ? activity.cause : undefined;
-  const shown = withScrapeFailure(decision.status, cause === undefined ? undefined : scrapeFailureText(cause));
+  const failure = verdict.reason === "ScrapeFailed" && activity.type === "failed" ? activity : undefined;
+  const shown = withScrapeFailure(decision.status, failure && scrapeFailureText(failure));
   const status = folded(shown, verdict, lastActivityMs);
   const recheck = earlier(decision.recheck, nextPollMs(verdict, policy, nowMs));
   if (verdict.replicas === replicas) return { ...decision, status, recheck };

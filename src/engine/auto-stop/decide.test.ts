@@ -50,7 +50,7 @@ test.each<Row>([
     { rank: 2, replicas: 2, lastActivityMs: NOW - MINUTE },
   ],
   [
-    "rank 2: activity counts while a wake holds",
+    "activity-clock-of-its-own: rank 2: activity counts while a wake holds",
     { wakeStampMs: NOW, activity: busy },
     { rank: 2, lastActivityMs: NOW },
   ],
@@ -65,7 +65,7 @@ test.each<Row>([
     { rank: 4, replicas: 0 },
   ],
   [
-    "stamp-while-running: rank 2: never another positive number",
+    "stamp-while-running, wake-never-resizes: rank 2: never another positive number",
     { replicas: 5, wakeStampMs: NOW },
     { rank: 9, replicas: 5 },
   ],
@@ -80,7 +80,7 @@ test.each<Row>([
     { rank: 3, replicas: 2, lastActivityMs: NOW - MINUTE },
   ],
   [
-    "query-outlasts-window: rank 3: activity counts inside a window",
+    "query-outlasts-window, activity-clock-of-its-own: rank 3: activity counts inside a window",
     { policy: { ...policy, schedule: OPEN }, activity: busy },
     { rank: 3, lastActivityMs: NOW },
   ],

@@ -10,7 +10,7 @@ import { isWakeFresh } from "./wake-stamp.ts";
 /** What the pods of the active generation reported in this pass. A pod that cannot be queried is not an idle pod. */
 export type Activity =
   | { readonly type: "notProbed" }
-  | { readonly type: "failed"; readonly cause: string }
+  | { readonly type: "failed"; readonly cause: string; readonly isForbidden?: true }
   | { readonly type: "read"; readonly queries: number };
 
 /** What to request of the pods of the active generation. */

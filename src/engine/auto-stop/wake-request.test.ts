@@ -11,13 +11,13 @@ test.each([
   { name: "a stamp", metadata: stamp(NOW - 2 * SECOND), want: { atMs: NOW - 2 * SECOND, gateway: undefined } },
   { name: "demand", demand: demand(NOW - 2 * SECOND), want: { atMs: NOW - 2 * SECOND, gateway: "g" } },
   {
-    name: "both: the newer stamp",
+    name: "two-wake-signals: both: the newer stamp",
     metadata: stamp(NOW - SECOND),
     demand: demand(NOW - 2 * SECOND),
     want: { atMs: NOW - SECOND, gateway: undefined },
   },
   {
-    name: "both: the newer demand",
+    name: "two-wake-signals: both: the newer demand",
     metadata: stamp(NOW - 3 * SECOND),
     demand: demand(NOW - 2 * SECOND),
     want: { atMs: NOW - 2 * SECOND, gateway: "g" },

@@ -5,7 +5,7 @@ import type { V1ObjectMeta } from "../../api/generated/kubernetes.ts";
 import { ANNOTATION } from "../../api/labels.ts";
 import type { DeepReadonly } from "../../api/values/deep-readonly.ts";
 
-/** A request older than this has been given up by its client. */
+/** The client of an older request has timed out. */
 export const WAKE_FRESH_MS = 5 * 60_000;
 /**
  * Clocks differ a little; a stamp further ahead than this is an error, and would keep an engine up for as long as it

@@ -133,12 +133,12 @@ test("lasting-demand-wakes, demand-ages-out: after any walk, demand that lasts w
       world.edit({ autoStop: POLICY, replicas: 0 });
       world.stamp(world.nowMs - 6 * MINUTE);
       await world.rest();
-      // A request of the second in which the engine was scaled is made again by whoever waits, with a later time.
+      // A request of the second in which the engine was scaled is repeated by the waiting gateway, with a later time.
       world.nowMs += 1_000;
       world.stamp(world.nowMs);
       await world.rest();
       expect(world.replicas).toBe(POLICY.activeReplicas);
-      // Nobody asks any more: the last stamp ages out, and the engine stops when it has been quiet for its time.
+      // No further requests: the last stamp expires, and the engine stops after its idle time.
       for (let minutes = 0; minutes <= 31; minutes++) {
         world.nowMs += MINUTE;
         await world.rest();

@@ -1,5 +1,5 @@
 // Reads a pod's metrics endpoint straight from its IP (`metricScrapeMode: PodIP`): plain HTTP, no redirects, no kept
-// connection, and every step within its limit. Judges nothing of what it reads.
+// connection, and every step within its limit. Interprets nothing of what it reads.
 import { request } from "node:http";
 
 /** What a pod's metrics endpoint returned. */

@@ -8,6 +8,7 @@ import { withRejection } from "./rejected-write.ts";
 import { computeStep } from "./steps/compute-step.ts";
 import { withWarning } from "./warning.ts";
 
-export function computeEngine(s: EngineSnapshot): EngineDecision {
-  return withRejection(withAutoStop(withEditors(withWarning(computeStep(s), s), s), s), s);
+/** `step` does not depend on findings or on a rejected write: a pass computes it once. */
+export function computeEngine(s: EngineSnapshot, step: EngineDecision = computeStep(s)): EngineDecision {
+  return withRejection(withAutoStop(withEditors(withWarning(step, s), s), s), s);
 }

@@ -31,7 +31,7 @@ async function build(world: FakeTimedCluster): Promise<void> {
   await world.pass();
 }
 
-test("a generation that only a foreign edit causes waits a second, and each one after it twice as long, up to five minutes", async () => {
+test("damping-of-unexplained-rollouts: a generation that only a foreign edit causes waits a second, and each one after it twice as long, up to five minutes", async () => {
   const world = await timed();
   const waits: number[] = [];
   for (let count = 0; count < 11; count++) {

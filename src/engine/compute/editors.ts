@@ -37,7 +37,7 @@ export function statefulSetEditorOf(set: StatefulSet | undefined): string | unde
   return isScaledToZero(set) ? SCALE_CLIENT : newestEditor(set);
 }
 
-/** Clients of the scale subresource cannot be told apart: setting zero leaves no field manager. */
+/** Clients of the scale subresource cannot be distinguished: setting zero leaves no field manager. */
 const SCALE_CLIENT = "a client of the scale subresource (kubectl scale, an autoscaler)";
 
 /**

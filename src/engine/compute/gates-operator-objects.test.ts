@@ -1,5 +1,5 @@
-// What the operator made is out of reach of templates without admission too: the controller refuses it, or leaves the
-// volume out.
+// Templates cannot use objects of the operator, without admission too: the controller rejects the template, or omits
+// the volume.
 import { describe, expect, test } from "vitest";
 import { absentSet, engine, engineClass, instanceReady, snapshot } from "../../../test/engine/support/fixtures.ts";
 import {

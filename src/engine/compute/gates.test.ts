@@ -96,15 +96,18 @@ test.each([
     },
     'FireboltEngineClass "c" cannot be used: spec.template.spec.hostNetwork',
   ],
-] as const)("%s → FireboltEngineClassUnready, 10 s, InstanceReady untouched", (_, changes, message) => {
-  for (const decision of judged({ ...changes, instance: undefined }))
-    expect(decision).toMatchObject({
-      type: "refuse",
-      step: "class-gate",
-      recheck: { afterMs: 10_000 },
-      status: { ...stored, conditions: [instanceReady, condition("FireboltEngineClassUnready", message)] },
-    });
-});
+] as const)(
+  "gate-is-no-error: %s → FireboltEngineClassUnready, 10 s, InstanceReady untouched",
+  (_, changes, message) => {
+    for (const decision of judged({ ...changes, instance: undefined }))
+      expect(decision).toMatchObject({
+        type: "refuse",
+        step: "class-gate",
+        recheck: { afterMs: 10_000 },
+        status: { ...stored, conditions: [instanceReady, condition("FireboltEngineClassUnready", message)] },
+      });
+  },
+);
 
 test.each([
   ["no verdict yet", undefined],

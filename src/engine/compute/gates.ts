@@ -19,7 +19,7 @@ import { validateEngine } from "../model/validate.ts";
 import type { InstanceInfo } from "../render/generation.ts";
 import { type EffectiveEngine, resolveEngine } from "../resolve/effective-engine.ts";
 import { findSecretAliases, validateAccounts, validateEnvironment } from "../resolve/secret-alias.ts";
-import { judge } from "./next-status.ts";
+import { refused, withVerdicts } from "./next-status.ts";
 
 export interface OpenGate {
   readonly type: "open";
@@ -73,7 +73,7 @@ function closed(s: EngineSnapshot, phase: EnginePhase, closing: Closing): Gate {
   const ready: Verdict = { type: "Ready", status: "False", reason, message };
   const verdicts = instanceReady === undefined ? [ready] : [instanceReady, ready];
   const refusal: Refusal = { reason, message, event, violations };
-  const status = judge(s, phase, verdicts);
+  const status = refused(withVerdicts(s, phase, verdicts), refusal);
   return { type: "closed", decision: { type: "refuse", step, status, refusal, recheck: { afterMs: RECHECK_MS.gate } } };
 }
 

@@ -41,7 +41,7 @@ test.each([
   expect(inquired(of, changes)).toEqual(want);
 });
 
-test("a rejected write ends in a refusal, and keeps a wake request", () => {
+test("a rejected write is reported, and keeps a wake request", () => {
   const rejected = { type: "rejected", message: "quota" } as const;
   expect(computeEngine(snapshot(at("stable", [1, 1]), { rejected }))).toMatchObject({
     type: "refuse",

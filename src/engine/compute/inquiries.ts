@@ -3,6 +3,7 @@
 
 import { activityRequest, needsStopTime } from "../auto-stop/auto-stop.ts";
 import type { ActivityRequest } from "../auto-stop/decide.ts";
+import type { EngineDecision } from "../model/decision.ts";
 import type { EngineSnapshot } from "../model/snapshot.ts";
 import { editedService, editedStatefulSet } from "./editors.ts";
 import { computeStep } from "./steps/compute-step.ts";
@@ -21,9 +22,8 @@ export interface Inquiries {
   readonly activity: ActivityRequest | undefined;
 }
 
-/** From a snapshot without findings. */
-export function inquiriesOf(s: EngineSnapshot): Inquiries {
-  const step = computeStep(s);
+/** From a snapshot without findings, and the step that it leads to. */
+export function inquiriesOf(s: EngineSnapshot, step: EngineDecision = computeStep(s)): Inquiries {
   return {
     warningsOf: warnedStatefulSet(step, s),
     statefulSetEditor: editedStatefulSet(step, s),

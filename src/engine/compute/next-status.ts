@@ -5,10 +5,13 @@
 import { findCondition, timeText, type Verdict, withVerdict } from "../../api/condition-list.ts";
 import type { HeldRollout } from "../../api/firebolt-engine/status.ts";
 import type { Condition } from "../../api/schema/condition.ts";
-import type { EngineDecision, NextStatus } from "../model/decision.ts";
+import { contentHash } from "../../podtemplate/content-hash.ts";
+import type { EngineDecision, NextStatus, Refusal } from "../model/decision.ts";
 import { type EnginePhase, isAtRest } from "../model/phase.ts";
+import { withoutShown } from "../model/shown-state.ts";
 import type { EngineSnapshot, Generations } from "../model/snapshot.ts";
-import { readyVerdict } from "./ready.ts";
+import { readyBeforeFailure } from "./failure-suffix.ts";
+import { type ReadyInput, type ReadyVerdict, readyVerdict } from "./ready.ts";
 
 export interface Advance {
   readonly phase: EnginePhase;
@@ -40,17 +43,36 @@ export function advance(s: EngineSnapshot, step: Advance): NextStatus {
     pods: s.pods,
     routing: s.routing,
     drainProbe: s.drainProbe,
-    before: s.phase === step.phase ? findCondition(conditions, "Ready") : undefined,
+    before: s.phase === step.phase ? shownBefore(s) : undefined,
     settledAt: settledAt(s, { ...step, generations }),
     startsAnew: generations.current !== s.generations.current,
   });
-  const status = build(s, { ...step, generations }, withVerdict(conditions, ready, contextOf(s)));
+  const built = build(s, { ...step, generations }, withVerdict(conditions, ready, contextOf(s)));
+  const status = { ...built, ...recordsOf(ready) };
   return step.observedGeneration === undefined ? status : { ...status, observedGeneration: step.observedGeneration };
 }
 
+function shownBefore({ status }: EngineSnapshot): ReadyInput["before"] {
+  const ready = readyBeforeFailure(status);
+  return ready && { ready, isForbidden: status?.drainCheckForbidden === true };
+}
+
+/** What later passes read back: the event of a cause is recorded once, whatever pod it is found on. */
+function recordsOf({ trouble, isForbidden }: ReadyVerdict): Pick<NextStatus, "reported" | "drainCheckForbidden"> {
+  return {
+    ...(trouble === undefined ? {} : { reported: { podFailure: contentHash(trouble.cause) } }),
+    ...(isForbidden === true ? { drainCheckForbidden: true } : {}),
+  };
+}
+
 /** The stored status with other conditions: a closed gate changes nothing else. */
-export function judge(s: EngineSnapshot, phase: EnginePhase, verdicts: readonly Verdict[]): NextStatus {
+export function withVerdicts(s: EngineSnapshot, phase: EnginePhase, verdicts: readonly Verdict[]): NextStatus {
   return build(s, { phase, generations: s.generations }, judged(s, verdicts));
+}
+
+/** With what the next pass needs to know whether the same refusal has been reported. */
+export function refused(status: NextStatus, { reason, message, event }: Refusal): NextStatus {
+  return event === undefined ? status : { ...status, reported: { refusal: contentHash(`${reason}: ${message}`) } };
 }
 
 /** A resting phase whose counters disagree is a defect, never a result. */
@@ -77,7 +99,7 @@ function build(s: EngineSnapshot, step: Step, conditions: readonly Readonly<Cond
     highestGeneration: ____,
     heldRollout,
     ...kept
-  } = s.status ?? {};
+  } = withoutShown(s.status);
   const { phase, generations } = step;
   const rollout: RolloutRecord = step.rollout ?? { heldRollout };
   const { current, active, draining, highest } = generations;

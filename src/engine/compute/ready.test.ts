@@ -43,12 +43,17 @@ test.each([
   ["rank 4: creating", { phase: "creating" }, "Rolling", "creating"],
   ["rank 4: switching", { phase: "switching" }, "Rolling", "switching"],
   [
-    "rank 4: draining, the probe answers",
+    "rank 4: draining, the probe succeeds",
     { phase: "draining", generations: drained, drainProbe: { type: "busy", pod: "p", queries: 1 } },
     "Rolling",
     "(phase draining): generation 0 still runs queries",
   ],
-  ["rank 4: cleaning, whatever the last probe said", { phase: "cleaning", drainProbe: failing }, "Rolling", "cleaning"],
+  [
+    "rank 4: cleaning, whatever the last probe reported",
+    { phase: "cleaning", drainProbe: failing },
+    "Rolling",
+    "cleaning",
+  ],
   ["one-pod-not-ready: rank 5: pods missing", { pods: NOT_READY }, "PodsNotReady", "Generation 1: 1 of 2 pods ready"],
   [
     "rank 5: pods not created",

@@ -4,10 +4,9 @@
 import type { Verdict } from "../../api/condition-list.ts";
 import type { EngineReadyReason } from "../../api/reasons.ts";
 import type { Condition } from "../../api/schema/condition.ts";
-import { troubleText } from "../../pods/pod-trouble.ts";
+import { type TroubledPod, troubleText } from "../../pods/pod-trouble.ts";
 import type { EnginePhase } from "../model/phase.ts";
 import type { DrainProbe, Generations, PodCount, Routing } from "../model/snapshot.ts";
-import { withoutFailure } from "./failure-suffix.ts";
 
 export interface ReadyInput {
   readonly phase: EnginePhase;
@@ -16,31 +15,42 @@ export interface ReadyInput {
   readonly pods: PodCount;
   readonly routing: Routing;
   readonly drainProbe: DrainProbe;
-  /** The stored condition, if the phase stays. */
-  readonly before: Readonly<Condition> | undefined;
+  /** What the stored status shows, without the failure of the last pass, if the phase stays. */
+  readonly before: { readonly ready: Readonly<Condition>; readonly isForbidden: boolean } | undefined;
   /** In draining: until when the old generation is kept whatever it runs. */
   readonly settledAt: string | undefined;
   /** The generation has another number than the one whose pods were observed. */
   readonly startsAnew?: boolean;
 }
 
-export function readyVerdict(input: ReadyInput): Verdict {
+/** With what later passes read back of the message. */
+export interface ReadyVerdict extends Verdict {
+  /** The pod's trouble that the message names. */
+  readonly trouble?: TroubledPod;
+  /** The drain check that the message reports was rejected with 403. */
+  readonly isForbidden?: true;
+}
+
+export function readyVerdict(input: ReadyInput): ReadyVerdict {
   const { phase, generations, instanceReady, drainProbe } = input;
   const rolling = rollingText(generations.current, phase);
   if (instanceReady?.status !== "True")
     return notReady("InstanceNotReady", instanceReady?.message ?? "The instance has not been observed yet");
   if (phase === "draining" && drainProbe.type === "failing")
-    return notReady(
-      "DrainCheckFailing",
-      `Drain check of generation ${generations.draining ?? "?"} is failing: pod ${drainProbe.pod}: ${drainProbe.cause}`,
-    );
+    return {
+      ...notReady(
+        "DrainCheckFailing",
+        `Drain check of generation ${generations.draining ?? "?"} is failing: pod ${drainProbe.pod}: ${drainProbe.cause}`,
+      ),
+      ...(drainProbe.isForbidden === true ? { isForbidden: true } : {}),
+    };
   switch (phase) {
     case "stopped":
       return notReady("Stopped", "Engine is stopped (spec.replicas is 0)");
     case "draining":
       return drainingVerdict(input, rolling);
     case "creating":
-      return notReady("Rolling", creatingText(input, rolling));
+      return creatingVerdict(input, rolling);
     case "switching":
     case "cleaning":
       return notReady("Rolling", rolling);
@@ -52,33 +62,37 @@ export function readyVerdict(input: ReadyInput): Verdict {
 }
 
 /** Names neither the pod nor the number of queries: every change of either would be a status write. */
-function drainingVerdict(input: ReadyInput, rolling: string): Verdict {
+function drainingVerdict(input: ReadyInput, rolling: string): ReadyVerdict {
   const { generations, drainProbe, before, settledAt } = input;
   if (drainProbe.type === "busy")
     return notReady("Rolling", `${rolling}: generation ${generations.draining} still runs queries`);
   // Until the pods have responded again, what was known last stands.
-  const isKnown = before?.reason === "DrainCheckFailing" || before?.reason === "Rolling";
-  if (drainProbe.type === "pending" && isKnown) return notReady(before.reason, withoutFailure(before.message));
-  const kept = `generation ${generations.draining} is kept until ${settledAt}, because clients may still use its addresses`;
+  const { reason, message = "" } = before?.ready ?? {};
+  if (drainProbe.type === "pending" && (reason === "DrainCheckFailing" || reason === "Rolling"))
+    return { ...notReady(reason, message), ...(before?.isForbidden === true ? { isForbidden: true } : {}) };
+  const kept = `generation ${generations.draining} is kept until ${settledAt} at most, because clients may still use its addresses`;
   return notReady("Rolling", settledAt === undefined ? rolling : `${rolling}: ${kept}`);
 }
 
 /** While nothing more is known than the phase; of a drain, until its first check. */
-function rollingText(generation: number, phase: EnginePhase): string {
+export function rollingText(generation: number, phase: string): string {
   return `Engine is rolling out generation ${generation} (phase ${phase})`;
 }
 
 /** Counts pods only when one of them is in trouble: every change of the message is a status write. */
-function creatingText({ pods, startsAnew }: ReadyInput, rolling: string): string {
-  if (pods.trouble === undefined || startsAnew === true) return rolling;
-  return `${rolling}: ${pods.ready} of ${pods.wanted} pods ready: ${troubleText(pods.trouble)}`;
+function creatingVerdict({ pods, startsAnew }: ReadyInput, rolling: string): ReadyVerdict {
+  const { trouble, ready, wanted } = pods;
+  if (trouble === undefined || startsAnew === true) return notReady("Rolling", rolling);
+  return { ...notReady("Rolling", `${rolling}: ${ready} of ${wanted} pods ready: ${troubleText(trouble)}`), trouble };
 }
 
-function stableVerdict({ generations: { active }, pods, routing }: ReadyInput): Verdict {
+function stableVerdict({ generations: { active }, pods, routing }: ReadyInput): ReadyVerdict {
   const missing = pods.total < pods.wanted ? ` (${pods.wanted} wanted)` : "";
   const counted = `Generation ${active}: ${pods.ready} of ${pods.total} pods ready${missing}`;
-  const because = pods.trouble === undefined ? "" : `: ${troubleText(pods.trouble)}`;
-  if (!pods.allReady) return notReady("PodsNotReady", `${counted}${because}`);
+  const { trouble } = pods;
+  if (!pods.allReady && trouble !== undefined)
+    return { ...notReady("PodsNotReady", `${counted}: ${troubleText(trouble)}`), trouble };
+  if (!pods.allReady) return notReady("PodsNotReady", counted);
   // Ready promises that queries arrive, so it waits until the repaired routing Service has been read back.
   if (routing.type !== "live" || routing.target !== active)
     return notReady("PodsNotReady", `${counted}, but ${routingProblem(routing)}`);

@@ -7,7 +7,7 @@ import type { EngineReadyReason } from "../../api/reasons.ts";
 import { stableText } from "../../pods/stable-text.ts";
 import { type EngineDecision, RECHECK_MS } from "../model/decision.ts";
 import type { EngineSnapshot, RejectedWrite } from "../model/snapshot.ts";
-import { judge } from "./next-status.ts";
+import { refused, withVerdicts } from "./next-status.ts";
 
 /** A policy that rejects an object may explain at length what to change. */
 const MESSAGE_LIMIT = 2_000;
@@ -22,11 +22,12 @@ export function withRejection(decision: EngineDecision, s: EngineSnapshot): Engi
   const verdicts: Verdict[] = [{ type: "Ready", status: "False", reason, message }];
   const instance = findCondition(decision.status.conditions, "InstanceReady");
   if (instance?.status === "True") verdicts.unshift({ ...instance, status: "True", reason: "InstanceReady" });
+  const refusal = { reason, message, event: isNews ? reason : undefined, violations: [] };
   return {
     type: "refuse",
     step: "object-rejected",
-    status: judge(s, phase, verdicts),
-    refusal: { reason, message, event: isNews ? reason : undefined, violations: [] },
+    status: refused(withVerdicts(s, phase, verdicts), refusal),
+    refusal,
     recheck: { afterMs: RECHECK_MS.gate },
   };
 }
@@ -41,7 +42,7 @@ interface Rejection {
 function rejectionOf(rejected: RejectedWrite): Rejection {
   switch (rejected.type) {
     case "nameInUse": {
-      const isForeign = rejected.obstacle.problem === "belongs to another owner";
+      const isForeign = rejected.obstacle.type === "foreign";
       const remedy = isForeign
         ? "the engine needs this name: delete or rename that object, or give the engine another name"
         : "the engine waits until it is deleted";

@@ -34,7 +34,8 @@ export function ensureSet({ current }: EngineSnapshot, rendered: RenderedGenerat
 }
 
 /**
- * At rest: only what is missing is put back. Content edited by hand stays, because engines read it at their start only.
+ * At rest: only missing objects are restored. Manually edited content stays, because engines read it at their start
+ * only.
  */
 export function restoreMissing({ current }: EngineSnapshot, rendered: RenderedGeneration): Ensure {
   return partWrites((part) =>
@@ -43,7 +44,7 @@ export function restoreMissing({ current }: EngineSnapshot, rendered: RenderedGe
 }
 
 /** Only the parts that are to be written. */
-function partWrites(of: <P extends Part>(part: P) => Apply<PartObject<P>> | undefined): PartWrites {
+function partWrites(of: (part: Part) => Apply<PartObject<Part>> | undefined): PartWrites {
   const writes = eachPart<{ readonly [P in Part]: Apply<PartObject<P>> | undefined }>(of);
   return Object.fromEntries(Object.entries(writes).filter(([, write]) => write !== undefined));
 }
@@ -117,6 +118,5 @@ function isAsRendered(live: ChildOf<ChildKind>, rendered: ChildTypes[ChildKind])
 
 function obstacleIn(kind: ChildKind, child: Child<Named>): Obstacle | undefined {
   if (child.type !== "foreign" && child.type !== "terminating") return undefined;
-  const problem = child.type === "foreign" ? "belongs to another owner" : "is still being deleted";
-  return { kind, name: child.object.metadata?.name ?? "", problem };
+  return { kind, name: child.object.metadata?.name ?? "", type: child.type };
 }

@@ -1,6 +1,6 @@
 import { silentLogger } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
-import { FakeEngineWorld } from "../../../test/engine/support/fake-engine-world.ts";
+import { FakeEngineStore } from "../../../test/engine/support/fake-engine-store.ts";
 import {
   EARLIER,
   engine,
@@ -10,7 +10,8 @@ import {
   NOW,
   snapshot,
 } from "../../../test/engine/support/fixtures.ts";
-import type { Condition } from "../../api/schema/condition.ts";
+import { findCondition } from "../../api/condition-list.ts";
+import type { EngineStatus } from "../../api/firebolt-engine/status.ts";
 import { warningOf } from "../cluster/statefulset-warning.ts";
 import type { EngineSnapshot, StatefulSetWarning } from "../model/snapshot.ts";
 import { observeFindings } from "../pass/observe-findings.ts";
@@ -24,7 +25,7 @@ async function ready(
   changes: Partial<EngineSnapshot> = {},
   phase = "creating",
 ) {
-  const world = new FakeEngineWorld();
+  const world = new FakeEngineStore();
   world.warnings = [...warnings];
   const status = {
     phase,
@@ -33,7 +34,10 @@ async function ready(
     conditions: [instanceReady],
   };
   const s = snapshot(engine({ status }), { pods: NO_PODS, ...changes });
-  const decision = computeEngine({ ...s, findings: await observeFindings(s, { world, logger: silentLogger }) });
+  const decision = computeEngine({
+    ...s,
+    findings: await observeFindings(s, { cluster: world, logger: silentLogger }),
+  });
   const found =
     decision.type === "broken" ? undefined : decision.status.conditions?.find(({ type }) => type === "Ready");
   return { reason: found?.reason, message: found?.message, requests: world.requests };
@@ -77,16 +81,23 @@ test("messages of others are plain, without volatile parts", async () => {
 });
 
 test("a warning that repeats itself is written again when its count has doubled", async () => {
-  const world = new FakeEngineWorld();
+  const world = new FakeEngineStore();
   const messages = new Set<string>();
-  let conditions: readonly Condition[] = [instanceReady];
+  let status: EngineStatus = {
+    phase: "creating",
+    currentGeneration: 1,
+    activeGeneration: 0,
+    conditions: [instanceReady],
+  };
   for (let count = 1; count <= 100; count++) {
     world.warnings = [{ ...quota, count }];
-    const status = { phase: "creating", currentGeneration: 1, activeGeneration: 0, conditions: [...conditions] };
     const s = snapshot(engine({ status }), { pods: NO_PODS });
-    const decision = computeEngine({ ...s, findings: await observeFindings(s, { world, logger: silentLogger }) });
-    conditions = decision.type === "broken" ? [] : (decision.status.conditions ?? []);
-    messages.add(conditions.find(({ type }) => type === "Ready")?.message ?? "");
+    const decision = computeEngine({
+      ...s,
+      findings: await observeFindings(s, { cluster: world, logger: silentLogger }),
+    });
+    if (decision.type !== "broken") ({ status } = decision);
+    messages.add(findCondition(status.conditions, "Ready")?.message ?? "");
   }
   expect([...messages].map((message) => message.replace("StatefulSet e-g1: exceeded quota", ""))).toEqual(
     ["", 2, 4, 8, 16, 32, 64].map((count) => (count === "" ? "" : ` (x${count})`)),
@@ -133,7 +144,7 @@ test.each([
 });
 
 test("events-cannot-be-listed: a failing list changes nothing", async () => {
-  const world = new FakeEngineWorld();
+  const world = new FakeEngineStore();
   world.intercept = () => {
     throw new Error("no events today");
   };
@@ -141,7 +152,7 @@ test("events-cannot-be-listed: a failing list changes nothing", async () => {
     engine({ status: { phase: "creating", currentGeneration: 1, activeGeneration: 0, conditions: [instanceReady] } }),
     { pods: NO_PODS },
   );
-  const findings = await observeFindings(s, { world, logger: silentLogger });
+  const findings = await observeFindings(s, { cluster: world, logger: silentLogger });
   expect(computeEngine({ ...s, findings })).toEqual(computeEngine(s));
 });
 

@@ -3,9 +3,9 @@
 import { findCondition } from "../../api/condition-list.ts";
 import { CONDITION_REASON_MAX_LENGTH, CONDITION_REASON_PATTERN, type Condition } from "../../api/schema/condition.ts";
 import { stableText } from "../../pods/stable-text.ts";
+import { contentHash } from "../../podtemplate/content-hash.ts";
 import type { EngineDecision } from "../model/decision.ts";
 import type { EngineSnapshot, StatefulSetWarning } from "../model/snapshot.ts";
-import { withoutFailure } from "./failure-suffix.ts";
 
 /**
  * Pods of a young StatefulSet appear one by one; listing its warnings at once would cost a request in every rollout.
@@ -32,12 +32,23 @@ export function withWarning(decision: EngineDecision, s: EngineSnapshot): Engine
   const warning = s.findings?.warning;
   const statefulSet = warnedStatefulSet(decision, s);
   if (warning === undefined || statefulSet === undefined || decision.type === "broken") return decision;
-  const before = findCondition(s.status?.conditions, "Ready")?.message ?? "";
+  const text = warningText(statefulSet.name, warning);
+  const hash = contentHash(text);
+  const { reported } = s.status ?? {};
+  const count = shownCount(warning.count, reported?.warning === hash ? reported.warningCount : undefined);
+  const shown = { reason: legalReason(warning), message: `${text}${count > 1 ? ` (x${count})` : ""}` };
   const conditions = (decision.status.conditions ?? []).map(
-    (entry): Condition =>
-      entry.type === "Ready" ? { ...entry, ...conditionTexts(statefulSet.name, warning, before) } : entry,
+    (entry): Condition => (entry.type === "Ready" ? { ...entry, ...shown } : entry),
   );
-  return { ...decision, status: { ...decision.status, conditions } };
+  return {
+    ...decision,
+    status: { ...decision.status, conditions, reported: { warning: hash, warningCount: Math.max(1, count) } },
+  };
+}
+
+/** Without the number of occurrences. */
+export function warningText(statefulSet: string, { message }: Pick<StatefulSetWarning, "message">): string {
+  return `StatefulSet ${statefulSet}: ${stableText(message, MESSAGE_LIMIT)}`;
 }
 
 function stuckStatefulSet({ current, pods, engine, nowMs }: EngineSnapshot): StuckStatefulSet | undefined {
@@ -53,23 +64,11 @@ function stuckStatefulSet({ current, pods, engine, nowMs }: EngineSnapshot): Stu
   return ageMs >= 0 && ageMs < GRACE_MS ? undefined : { name, uid };
 }
 
-function conditionTexts(
-  name: string,
-  { reason, message, count }: StatefulSetWarning,
-  before: string,
-): Pick<Condition, "reason" | "message"> {
-  const legal = reason.length <= CONDITION_REASON_MAX_LENGTH && LEGAL_REASON.test(reason);
-  const text = `StatefulSet ${name}: ${stableText(message, MESSAGE_LIMIT)}`;
-  const shown = shownCount(text, withoutFailure(before), count);
-  return {
-    reason: legal ? reason : "StatefulSetWarning",
-    message: `${text}${shown > 1 ? ` (x${shown})` : ""}`,
-  };
+function legalReason({ reason }: StatefulSetWarning): string {
+  return reason.length <= CONDITION_REASON_MAX_LENGTH && LEGAL_REASON.test(reason) ? reason : "StatefulSetWarning";
 }
 
 /** The stored count stays until it has doubled: every other one would be a status write without news. */
-function shownCount(text: string, before: string, count: number): number {
-  const stored = before.startsWith(text) ? /^ \(x(\d+)\)$/.exec(before.slice(text.length))?.[1] : undefined;
-  const known = before === text ? 1 : Number(stored ?? Number.NaN);
+function shownCount(count: number, known = Number.NaN): number {
   return count >= known && count < 2 * known ? known : count;
 }

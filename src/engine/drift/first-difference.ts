@@ -1,4 +1,4 @@
-// The first place where two normal forms differ, as a path and two short texts. For people: logs, events, conditions.
+// The first field that differs between two normal forms, as a path and two values; for logs, events and conditions.
 import { isObject } from "../../podtemplate/shapes/shape.ts";
 
 export interface FieldDifference {
@@ -34,7 +34,7 @@ function own(object: Readonly<Record<string, unknown>>, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** Every place where they differ, in the same order: for people who plan a change. */
+/** Every field that differs, in the same order: for `kubectl firebolt plan`. */
 export function allDifferences(
   path: string,
   live: unknown,

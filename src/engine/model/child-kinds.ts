@@ -94,15 +94,16 @@ const isPart = (name: string): name is Part => Object.hasOwn(PARTS, name);
 export const PART_NAMES: readonly Part[] = Object.keys(PARTS).filter(isPart);
 
 /** One value per part. */
-export type Parts<V extends { readonly [P in Part]: unknown }> = { readonly [P in Part]: V[P] };
+type PerPart = { readonly [P in Part]: unknown };
 
-export function eachPart<V extends { readonly [P in Part]: unknown }>(of: <P extends Part>(part: P) => V[P]): Parts<V> {
-  return { configMap: of("configMap"), headlessService: of("headlessService") };
+/** Each value is computed from its part alone; that it fits the part is asserted here, once. */
+export function eachPart<V extends PerPart>(of: (part: Part) => unknown): V {
+  return Object.fromEntries(PART_NAMES.map((part) => [part, of(part)])) as V;
 }
 
-/** One after the other: after a failed request the next one is not made. */
-export async function eachPartInTurn<V extends { readonly [P in Part]: unknown }>(
-  of: <P extends Part>(part: P) => Promise<V[P]>,
-): Promise<Parts<V>> {
-  return { headlessService: await of("headlessService"), configMap: await of("configMap") };
+/** One after the other, the last to be created first: after a failed request the next one is not made. */
+export async function eachPartInTurn<V extends PerPart>(of: (part: Part) => Promise<unknown>): Promise<V> {
+  const values = new Map<Part, unknown>();
+  for (const part of PART_NAMES.toReversed()) values.set(part, await of(part));
+  return eachPart<V>((part) => values.get(part));
 }

@@ -47,7 +47,8 @@ export interface Apply<T> {
 export interface Obstacle {
   readonly kind: ChildKind;
   readonly name: string;
-  readonly problem: "belongs to another owner" | "is still being deleted";
+  /** It belongs to another owner, or is still being deleted. */
+  readonly type: "foreign" | "terminating";
 }
 
 /** The objects of a generation beside its StatefulSet. */

@@ -31,7 +31,7 @@ test.each(["1st", "a.b", "-a", "a-", "Abc", "a_b", ""])("%s is rejected", (name)
 });
 
 test("a name of 46 characters is rejected and the reason is its length", () => {
-  expect(violationsText(validateEngineName("a".repeat(46)))).toContain("has 46 characters, at most 45 are possible");
+  expect(violationsText(validateEngineName("a".repeat(46)))).toContain("has 46 characters, at most 45 are allowed");
 });
 
 test.each([

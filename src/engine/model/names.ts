@@ -12,8 +12,13 @@ export interface EngineIdentity {
 const CLUSTER_DOMAIN = "cluster.local";
 
 export const statefulSetName = (engine: string, generation: number): string => `${engine}-g${generation}`;
-export const headlessServiceName = (engine: string, generation: number): string => `${engine}-g${generation}-hl`;
-export const configMapName = (engine: string, generation: number): string => `${engine}-g${generation}-config`;
+/** The name of an object that every generation has: the suffix keeps those of one generation apart. */
+export const generationObjectName =
+  (suffix: string) =>
+  (engine: string, generation: number): string =>
+    `${statefulSetName(engine, generation)}-${suffix}`;
+export const headlessServiceName = generationObjectName("hl");
+export const configMapName = generationObjectName("config");
 export const routingServiceName = (engine: string): string => `${engine}-service`;
 
 /** The pod with this ordinal. */
@@ -39,8 +44,8 @@ export function validateEngineName(name: string): Violation[] {
     violations.push({ path: "metadata.name", type: "Invalid value", value: name, detail });
   if (name.length > MAX_ENGINE_NAME_LENGTH) {
     invalid(
-      `has ${name.length} characters, at most ${MAX_ENGINE_NAME_LENGTH} are possible: the names of the engine's ` +
-        "StatefulSets and Services are made from it",
+      `has ${name.length} characters, at most ${MAX_ENGINE_NAME_LENGTH} are allowed: the names of the engine's ` +
+        "StatefulSets and Services are derived from it",
     );
   }
   if (!ENGINE_NAME.test(name)) {

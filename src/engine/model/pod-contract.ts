@@ -21,6 +21,13 @@ export const ENGINE_PORTS = [
 /** The grace period has no user surface. */
 export const TERMINATION_GRACE_SECONDS = ENGINE_CONTRACT.terminationGraceSeconds;
 
+/**
+ * How long a pod that is about to terminate serves on before it gets SIGTERM, inside the grace period. Gateways learn
+ * meanwhile that it is no endpoint any more and close their idle connections to it: a query on a connection that the
+ * engine closes would be lost.
+ */
+export const PRE_STOP_SECONDS = 5;
+
 export const VOLUME = volumes;
 
 /** User volumes of these names are left out: the operator's own, and the scratch space of the web UI container. */

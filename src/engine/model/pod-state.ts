@@ -1,4 +1,4 @@
-// What the pods of a generation are worth: how many there are, how many are ready, and which of them may run queries.
+// The state of a generation's pods: how many there are, how many are ready, and which of them may run queries.
 // Pure.
 import { firstTrouble, isPodReady, troubleDueMs } from "../../pods/pod-trouble.ts";
 import type { Pod, StatefulSet } from "./children.ts";
@@ -49,7 +49,7 @@ export function mayDrain(pod: Pod): boolean {
 
 /**
  * Whether the pod has been unready since before that moment. `started: false` alone does not prove that: a kubelet that
- * restarts reports every container as not started until its probe has succeeded again, while it goes on serving. Times
+ * restarts reports every container as not started until its probe has succeeded again, while it keeps serving. Times
  * have whole seconds, so equal ones prove nothing.
  */
 function wasUnreadySince({ status }: Pod, startedAt: string | undefined): boolean {

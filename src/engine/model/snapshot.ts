@@ -65,7 +65,7 @@ export type DrainProbe =
   | { readonly type: "pending" }
   | { readonly type: "drained" }
   | { readonly type: "busy"; readonly pod: string; readonly queries: number }
-  | { readonly type: "failing"; readonly pod: string; readonly cause: string };
+  | { readonly type: "failing"; readonly pod: string; readonly cause: string; readonly isForbidden?: true };
 
 /** How a rollout ends, read live in every pass. */
 export interface DrainSettings {

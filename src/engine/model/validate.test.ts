@@ -31,7 +31,7 @@ describe("resource bounds", () => {
 
   test("what is inherited names the class and the way out", () => {
     expect(bounds({}, { limits: { memory: "300Gi" } })).toBe(
-      `${AT}.limits[memory]: Invalid value: "300Gi": exceeds the maximum 256Gi; inherited from FireboltEngineClass "big", which resources of the engine's own would override`,
+      `${AT}.limits[memory]: Invalid value: "300Gi": exceeds the maximum 256Gi; inherited from FireboltEngineClass "big": set resources on the engine to override it`,
     );
   });
 

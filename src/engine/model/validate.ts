@@ -9,7 +9,7 @@ import type { DeepReadonly } from "../../api/values/deep-readonly.ts";
 import { parseQuantity, type Quantity } from "../../api/values/quantity.ts";
 import { validateTemplate } from "../../podtemplate/rules/validate-template.ts";
 import type { Violation } from "../../podtemplate/rules/violation.ts";
-import { asksForAnything } from "../resolve/engine-container.ts";
+import { hasResources } from "./has-resources.ts";
 import { validateEngineName } from "./names.ts";
 import { ENGINE_CONTAINER } from "./pod-contract.ts";
 
@@ -65,11 +65,11 @@ type Requirements = DeepReadonly<V1ResourceRequirements>;
 /** The effective block of the engine container, whole from the engine or whole from the class. */
 function validateBounds({ engine, engineClass, bounds }: EngineToValidate): Violation[] {
   const own = containerOf(engine.spec?.template);
-  const inherited = !asksForAnything(own) && engineClass !== undefined;
+  const inherited = !hasResources(own) && engineClass !== undefined;
   const resources = (inherited ? containerOf(engineClass.spec?.template) : own)?.resources ?? {};
   const origin = inherited
-    ? `; inherited from FireboltEngineClass ${JSON.stringify(engineClass.metadata?.name ?? "")}, ` +
-      "which resources of the engine's own would override"
+    ? `; inherited from FireboltEngineClass ${JSON.stringify(engineClass.metadata?.name ?? "")}: ` +
+      "set resources on the engine to override it"
     : "";
   return [
     ...blockViolations("requests", resources, bounds, origin),

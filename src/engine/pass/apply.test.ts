@@ -1,6 +1,6 @@
 import { InvariantError } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
-import { FakeEngineWorld } from "../../../test/engine/support/fake-engine-world.ts";
+import { FakeEngineStore } from "../../../test/engine/support/fake-engine-store.ts";
 import { engine, snapshot } from "../../../test/engine/support/fixtures.ts";
 import type { EngineDecision, NextStatus } from "../model/decision.ts";
 import { applyObjects } from "./apply.ts";
@@ -28,20 +28,20 @@ test.each([
   ["active-never-goes-back: an active generation that goes down", at("switching", 2, 2), to("stable", 2, 1)],
   ["active-never-goes-back: an active generation ahead of current", at("switching", 2, 1), to("stable", 2, 3)],
 ] as const)("the guard rejects %s before any write", async (_, before, status) => {
-  const world = new FakeEngineWorld();
+  const world = new FakeEngineStore();
   await expect(applyObjects(move(status), before, world)).rejects.toThrow(InvariantError);
   expect(world.requests).toEqual([]);
 });
 
 test("contradiction-at-rest: thrown, not written", async () => {
-  const world = new FakeEngineWorld();
+  const world = new FakeEngineStore();
   const broken: EngineDecision = { type: "broken", step: "contradiction-at-rest", detail: "why" };
   await expect(applyObjects(broken, at("stable", 2, 1), world)).rejects.toThrow("contradiction-at-rest: why");
   expect(world.requests).toEqual([]);
 });
 
 test("abandon, two-writers: on an old view it deletes nothing", async () => {
-  const world = new FakeEngineWorld();
+  const world = new FakeEngineStore();
   const stale = at("creating", 1, 0);
   world.put("FireboltEngine", engine({ status: { phase: "stable", currentGeneration: 1, activeGeneration: 1 } }));
   const abandon: EngineDecision = {

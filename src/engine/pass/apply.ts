@@ -3,7 +3,7 @@
 // call; the first that fails ends the pass.
 import { InvariantError, isRejection } from "@firebolt-operator/kube";
 import { LABEL } from "../../api/labels.ts";
-import type { CreateResult, EngineWorld } from "../cluster/world.ts";
+import type { CreateResult, EngineCluster } from "../cluster/engine-cluster.ts";
 import { withFailure } from "../compute/failure-suffix.ts";
 import { type ChildKind, PART_NAMES, PARTS, type Part, type PartKind, type PartObject } from "../model/child-kinds.ts";
 import { type Engine, isOwnedBy } from "../model/children.ts";
@@ -20,6 +20,7 @@ import type {
 } from "../model/decision.ts";
 import type { EngineIdentity } from "../model/names.ts";
 import { isLegalMove, type StoredPhase } from "../model/phase.ts";
+import { shownOf } from "../model/shown-state.ts";
 import type { EngineSnapshot, Generations, RejectedWrite } from "../model/snapshot.ts";
 import { scaleFailureText } from "../report/failure.ts";
 import { type ConfirmedEngine, type ConfirmedView, confirmEngine, confirmView } from "./confirm-view.ts";
@@ -30,12 +31,13 @@ class ChildInTheWayError extends Error {
   override readonly name = "ChildInTheWayError";
   readonly obstacle: Obstacle;
   constructor(namespace: string, obstacle: Obstacle) {
-    super(`${obstacle.kind} ${namespace}/${obstacle.name} ${obstacle.problem}`);
+    const problem = obstacle.type === "foreign" ? "belongs to another owner" : "is still being deleted";
+    super(`${obstacle.kind} ${namespace}/${obstacle.name} ${problem}`);
     this.obstacle = obstacle;
   }
 }
 
-const MOVED_ON = "the engine has moved on";
+const MOVED_ON = "the engine has changed since it was read";
 
 export type Applied =
   | {
@@ -62,10 +64,10 @@ export type ObjectsOutcome =
 export async function applyObjects(
   decision: EngineDecision,
   snapshot: EngineSnapshot,
-  world: EngineWorld,
+  cluster: EngineCluster,
 ): Promise<ObjectsOutcome> {
   try {
-    const because = await writeObjects(checked(decision, snapshot), snapshot, world);
+    const because = await writeObjects(checked(decision, snapshot), snapshot, cluster);
     return because === undefined ? { type: "written" } : { type: "discarded", because };
   } catch (error) {
     const rejected = rejectedWrite(error);
@@ -84,15 +86,15 @@ function rejectedWrite(error: unknown): RejectedWrite | undefined {
 export async function applyStatus(
   decision: EngineDecision,
   snapshot: EngineSnapshot,
-  world: EngineWorld,
+  cluster: EngineCluster,
 ): Promise<Applied> {
   const step = checked(decision, snapshot);
-  const { base, status, scaled } = await scale(step, snapshot.engine, world);
+  const { base, status, scaled } = await scale(step, snapshot.engine, cluster);
   const recheck = scaled?.type === "done" ? "requeue" : recheckOf(step);
-  const outcome = await writeStatus(world, base, status, snapshot.nowMs);
+  const outcome = await writeStatus(cluster, base, status, snapshot.nowMs);
   switch (outcome.type) {
     case "discarded":
-      return { type: "discarded", because: "another status was stored meanwhile" };
+      return { type: "discarded", because: "another status was stored in the meantime" };
     case "gone":
       return outcome;
     case "written":
@@ -112,15 +114,14 @@ function checked(decision: EngineDecision, snapshot: EngineSnapshot): WritableDe
 }
 
 /** The spec before the status: a crash in between loses a time stamp, never the decision. */
-async function scale(decision: WritableDecision, engine: Engine, world: EngineWorld) {
+async function scale(decision: WritableDecision, engine: Engine, cluster: EngineCluster) {
   const unscaled = { base: engine, status: decision.status, scaled: undefined };
   if (decision.type !== "hold" || decision.scale === undefined) return unscaled;
-  const result = await world.patchReplicas(engine, decision.scale.to);
+  const result = await cluster.patchReplicas(engine, decision.scale.to);
   if (result.type === "refused") {
     const text = scaleFailureText(decision.scale, result.because);
-    const conditions = decision.status.conditions ?? [];
     const status =
-      text === undefined ? decision.status : { ...decision.status, conditions: withFailure(conditions, text) };
+      text === undefined ? decision.status : { ...decision.status, ...withFailure(shownOf(decision.status), text) };
     return { ...unscaled, status, scaled: result };
   }
   return { base: result.engine, status: decision.scale.status, scaled: { type: "done" } as const };
@@ -130,7 +131,7 @@ async function scale(decision: WritableDecision, engine: Engine, world: EngineWo
 async function writeObjects(
   decision: WritableDecision,
   snapshot: EngineSnapshot,
-  world: EngineWorld,
+  cluster: EngineCluster,
 ): Promise<string | undefined> {
   switch (decision.type) {
     case "initialise":
@@ -139,21 +140,21 @@ async function writeObjects(
       return undefined;
     case "hold":
     case "move":
-      return ensureObjects(decision.ensure, snapshot, world);
+      return ensureObjects(decision.ensure, snapshot, cluster);
     case "abandon": {
       // Giving a generation up on an old view could hit the one that serves by now.
-      const view = await confirmView(world, snapshot.identity);
+      const view = await confirmView(cluster, snapshot.identity);
       if (view === undefined || !isUnmoved(view, snapshot) || !isStillRouted(view, snapshot)) return MOVED_ON;
       // The engine has just been read: the routing Service needs no confirmation of its own.
-      const result = decision.routing && (await world.writeRoutingService(decision.routing));
+      const result = decision.routing && (await cluster.writeRoutingService(decision.routing));
       const stale = result === "conflict" ? "the routing Service has changed" : undefined;
-      return stale ?? removeObjects(decision.remove, snapshot, world);
+      return stale ?? removeObjects(decision.remove, snapshot, cluster);
     }
     case "clean": {
-      const stale = await ensureObjects(decision.ensure, snapshot, world);
+      const stale = await ensureObjects(decision.ensure, snapshot, cluster);
       // A process that has not seen the drain start again would delete a generation that runs queries.
-      const moved = stale ?? (world.wroteLast(snapshot.engine) ? undefined : await movedOn(snapshot, world));
-      return moved ?? removeObjects(decision.remove, snapshot, world);
+      const moved = stale ?? (cluster.wroteLast(snapshot.engine) ? undefined : await movedOn(snapshot, cluster));
+      return moved ?? removeObjects(decision.remove, snapshot, cluster);
     }
     default:
       return decision satisfies never;
@@ -163,31 +164,35 @@ async function writeObjects(
 async function ensureObjects(
   ensure: Ensure,
   snapshot: EngineSnapshot,
-  world: EngineWorld,
+  cluster: EngineCluster,
 ): Promise<string | undefined> {
   const { identity } = snapshot;
   const { obstacle, statefulSet, routing } = ensure;
-  const route = async () => (routing === undefined ? undefined : writeRouting(routing, snapshot, world));
+  const route = async () => (routing === undefined ? undefined : writeRouting(routing, snapshot, cluster));
   // Before the first cut-over nothing serves, and the Service comes last.
   const serves = snapshot.generations.active >= 0;
   const unrouted = serves ? await route() : undefined;
   if (unrouted !== undefined) return unrouted;
   if (obstacle !== undefined) throw new ChildInTheWayError(identity.namespace, obstacle);
   const stale =
-    (await ensureParts(ensure, identity, world)) ??
+    (await ensureParts(ensure, identity, cluster)) ??
     (statefulSet &&
-      (await created("StatefulSet", world.createChild("StatefulSet", statefulSet), {
+      (await created("StatefulSet", cluster.createChild("StatefulSet", statefulSet), {
         object: statefulSet,
         identity,
-        world,
+        cluster,
       })));
   return stale ?? (serves ? undefined : await route());
 }
 
 /** In the order of the declaration; the first reason to discard the pass ends it. */
-async function ensureParts(ensure: Ensure, identity: EngineIdentity, world: EngineWorld): Promise<string | undefined> {
+async function ensureParts(
+  ensure: Ensure,
+  identity: EngineIdentity,
+  cluster: EngineCluster,
+): Promise<string | undefined> {
   for (const part of PART_NAMES) {
-    const stale = await ensurePart(part, ensure[part], identity, world);
+    const stale = await ensurePart(part, ensure[part], identity, cluster);
     if (stale !== undefined) return stale;
   }
   return undefined;
@@ -197,13 +202,14 @@ async function ensurePart<P extends Part>(
   part: P,
   write: Apply<PartObject<P>> | undefined,
   identity: EngineIdentity,
-  world: EngineWorld,
+  cluster: EngineCluster,
 ): Promise<string | undefined> {
   if (write === undefined) return undefined;
   const { object, exists } = write;
   const { kind } = PARTS[part];
-  const apply = () => world.applyChild<PartKind<P>>(kind, object);
-  if (!exists) return created(kind, world.createChild<PartKind<P>>(kind, object), { object, identity, world, apply });
+  const apply = () => cluster.applyChild<PartKind<P>>(kind, object);
+  if (!exists)
+    return created(kind, cluster.createChild<PartKind<P>>(kind, object), { object, identity, cluster, apply });
   await apply();
   return undefined;
 }
@@ -211,7 +217,7 @@ async function ensurePart<P extends Part>(
 interface Creation {
   readonly object: { readonly metadata?: { readonly name?: string } };
   readonly identity: EngineIdentity;
-  readonly world: EngineWorld;
+  readonly cluster: EngineCluster;
   /** Absent for a StatefulSet, which is never changed. */
   readonly apply?: () => Promise<void>;
 }
@@ -224,13 +230,13 @@ interface Creation {
 async function created(
   kind: ChildKind,
   result: Promise<CreateResult>,
-  { object, identity: { namespace, name: engine, uid }, world, apply }: Creation,
+  { object, identity: { namespace, name: engine, uid }, cluster, apply }: Creation,
 ): Promise<string | undefined> {
   if ((await result) === "created") return undefined;
   const name = object.metadata?.name ?? "";
-  const found = await world.readChild<ChildKind>(kind, { namespace, name });
+  const found = await cluster.readChild<ChildKind>(kind, { namespace, name });
   const isForeign = found !== undefined && !isOwnedBy(found.metadata, uid);
-  if (isForeign) throw new ChildInTheWayError(namespace, { kind, name, problem: "belongs to another owner" });
+  if (isForeign) throw new ChildInTheWayError(namespace, { kind, name, type: "foreign" });
   const isHidden = found !== undefined && found.metadata?.labels?.[LABEL.engine] !== engine;
   if (!isHidden || found.metadata?.deletionTimestamp !== undefined || apply === undefined)
     return `the ${kind} exists already`;
@@ -240,39 +246,39 @@ async function created(
 
 /**
  * A process that has not seen the last steps of a rollout would send queries to a generation that drains or no longer
- * exists: back to the old one, or forward to one that was given up since. The write is bound to the version of the
+ * exists: back to the old one, or forward to one that was abandoned since. The write is bound to the version of the
  * Service, so only the engine has to be read.
  */
 async function writeRouting(
   routing: RoutingWrite,
   snapshot: EngineSnapshot,
-  world: EngineWorld,
+  cluster: EngineCluster,
 ): Promise<string | undefined> {
   const { routing: seen, generations } = snapshot;
   // A selector that is no generation of the engine does not show where traffic was.
   const isForward = seen.type === "live" && seen.target >= 0 && seen.target <= routing.generation;
   // The regular switch follows a status that this process has just stored. Everything else is rare, and is confirmed in
   // any case.
-  const isSure = generations.active < 0 || (isForward && world.wroteLast(snapshot.engine));
-  const stale = isSure ? undefined : await movedOn(snapshot, world);
+  const isSure = generations.active < 0 || (isForward && cluster.wroteLast(snapshot.engine));
+  const stale = isSure ? undefined : await movedOn(snapshot, cluster);
   if (stale !== undefined) return stale;
-  const result = await world.writeRoutingService(routing);
+  const result = await cluster.writeRoutingService(routing);
   return result === "conflict" ? "the routing Service has changed" : undefined;
 }
 
 /** Reads the engine: whether the pass decides by a state that is no longer stored. */
-async function movedOn(snapshot: EngineSnapshot, world: EngineWorld): Promise<string | undefined> {
-  const engine = await confirmEngine(world, snapshot.identity);
+async function movedOn(snapshot: EngineSnapshot, cluster: EngineCluster): Promise<string | undefined> {
+  const engine = await confirmEngine(cluster, snapshot.identity);
   return engine === undefined || !isUnmoved(engine, snapshot) ? MOVED_ON : undefined;
 }
 
 async function removeObjects(
   removals: readonly Removal[],
   { identity }: EngineSnapshot,
-  world: EngineWorld,
+  cluster: EngineCluster,
 ): Promise<string | undefined> {
   for (const removal of removals) {
-    const result = await world.remove(identity.namespace, removal);
+    const result = await cluster.remove(identity.namespace, removal);
     // Without a version a conflict only means that the observed object was deleted and another has its name.
     if (result === "conflict" && removal.resourceVersion !== undefined)
       return `${removal.kind} ${removal.name} has changed`;
@@ -281,8 +287,8 @@ async function removeObjects(
 }
 
 /**
- * The phase too: when the switch to a generation has begun, a stale pass must not give it up (nor with queries going to
- * it). And the spec: a generation must not be given up for an edit that has been taken back.
+ * The phase too: when the switch to a generation has begun, a stale pass must not abandon it (nor while queries are
+ * routed to it). And the spec: a generation must not be abandoned for an edit that has been reverted.
  */
 function isUnmoved(view: ConfirmedEngine, { engine, phase, generations }: EngineSnapshot): boolean {
   const { current, active, draining } = view.generations;

@@ -1,7 +1,7 @@
 // Status and routing Service read together from the API server: the view that must be right before anything is deleted
 // on the strength of "nothing refers to it".
 
-import type { EngineWorld } from "../cluster/world.ts";
+import type { EngineCluster } from "../cluster/engine-cluster.ts";
 import type { SweepView } from "../compute/sweep.ts";
 import { type EngineIdentity, routingServiceName } from "../model/names.ts";
 import type { StoredPhase } from "../model/phase.ts";
@@ -22,10 +22,10 @@ export interface ConfirmedView extends ConfirmedEngine, SweepView {}
 
 /** Undefined when the engine does not exist, is another one of the same name, or is being deleted. */
 export async function confirmEngine(
-  world: Pick<EngineWorld, "readEngine">,
+  cluster: Pick<EngineCluster, "readEngine">,
   { namespace, name, uid }: EngineIdentity,
 ): Promise<ConfirmedEngine | undefined> {
-  const engine = await world.readEngine({ namespace, name });
+  const engine = await cluster.readEngine({ namespace, name });
   if (engine?.metadata?.uid !== uid || engine.metadata.deletionTimestamp !== undefined) return undefined;
   const { generation: specGeneration } = engine.metadata;
   return { uid, phase: storedPhase(engine), specGeneration, generations: generationsOf(engine) };
@@ -33,13 +33,13 @@ export async function confirmEngine(
 
 /** The engine as above, and where its routing Service sends queries. */
 export async function confirmView(
-  world: Pick<EngineWorld, "readEngine" | "readChild">,
+  cluster: Pick<EngineCluster, "readEngine" | "readChild">,
   identity: EngineIdentity,
 ): Promise<ConfirmedView | undefined> {
   const { namespace, name } = identity;
   const [engine, service] = await Promise.all([
-    confirmEngine(world, identity),
-    world.readChild("Service", { namespace, name: routingServiceName(name) }),
+    confirmEngine(cluster, identity),
+    cluster.readChild("Service", { namespace, name: routingServiceName(name) }),
   ]);
   if (engine === undefined) return undefined;
   const routing = viewRouting(service, identity);

@@ -1,28 +1,39 @@
 import { silentLogger } from "@firebolt-operator/kube";
 import type { EventNote } from "@firebolt-operator/kube/events";
 import { expect, test } from "vitest";
-import { FakeEngineWorld } from "../../../test/engine/support/fake-engine-world.ts";
-import { EARLIER, engine, instance, NOW_MS } from "../../../test/engine/support/fixtures.ts";
+import { FakeEngineStore } from "../../../test/engine/support/fake-engine-store.ts";
+import { EARLIER, engine, instance, NOW_MS, removedParts } from "../../../test/engine/support/fixtures.ts";
 import { OPERATOR_DEFAULTS } from "../../api/operator-defaults.ts";
 import { noEngineMetrics } from "../metrics-hooks.ts";
 import { deleteEngine } from "./deletion.ts";
 import { runEnginePass } from "./pass.ts";
 
-async function running() {
-  const world = new FakeEngineWorld();
+const pass = (world: FakeEngineStore) =>
+  runEnginePass(
+    world,
+    { namespace: "ns", name: "e" },
+    {
+      defaults: OPERATOR_DEFAULTS,
+      bounds: {},
+      drainSettleMs: 0,
+      nowMs: () => NOW_MS,
+      events: { record: () => undefined },
+      metrics: noEngineMetrics,
+      logger: silentLogger,
+    },
+  );
+
+function created(): FakeEngineStore {
+  const world = new FakeEngineStore();
   world.put("FireboltInstance", instance());
   world.put("FireboltEngine", engine());
-  const deps = {
-    defaults: OPERATOR_DEFAULTS,
-    bounds: {},
-    drainSettleMs: 0,
-    nowMs: () => NOW_MS,
-    events: { record: () => undefined },
-    metrics: noEngineMetrics,
-    logger: silentLogger,
-  };
-  for (let pass = 0; pass < 8; pass++) {
-    await runEnginePass(world, { namespace: "ns", name: "e" }, deps);
+  return world;
+}
+
+async function running() {
+  const world = created();
+  for (let passes = 0; passes < 8; passes++) {
+    await pass(world);
     world.settle();
   }
   const stored = world.get("FireboltEngine", "e");
@@ -31,7 +42,7 @@ async function running() {
   return world;
 }
 
-async function remove(world: FakeEngineWorld) {
+async function remove(world: FakeEngineStore) {
   const events: EventNote[] = [];
   const of = world.get("FireboltEngine", "e");
   if (of === undefined) throw new Error("no engine");
@@ -40,15 +51,24 @@ async function remove(world: FakeEngineWorld) {
   return { outcome, events };
 }
 
+test("add-finalizer: a new engine gets the finalizer before anything else is written", async () => {
+  const world = created();
+  world.put("FireboltEngine", { ...engine(), metadata: { ...engine().metadata, finalizers: [] } });
+  expect(await pass(world)).toBe("requeue");
+  expect(world.get("FireboltEngine", "e")?.metadata?.finalizers).toEqual(["compute.firebolt.io/engine-cleanup"]);
+  expect(world.requests).toHaveLength(1);
+});
+
 test("engine-deleted: every child is deleted, then the finalizer is removed, in six requests", async () => {
   const world = await running();
   expect((await remove(world)).outcome).toBe("onChange");
   expect(world.requests).toEqual([
     "list StatefulSet e",
     "delete StatefulSet e-g0",
-    "delete Service e-g0-hl",
-    "delete Service e-service",
-    "delete ConfigMap e-g0-config",
+    ...removedParts(0).flatMap(({ kind, name }) =>
+      // The Services of an engine are deleted together.
+      kind === "Service" ? [`delete Service ${name}`, "delete Service e-service"] : [`delete ${kind} ${name}`],
+    ),
     "unfinalize FireboltEngine e",
   ]);
 });
@@ -135,5 +155,5 @@ test("pods whose StatefulSet was deleted without them are deleted with the engin
   const pod = world.get("Pod", "e-g0-0");
   world.put("Pod", { ...pod, metadata: { ...pod?.metadata, ownerReferences: [] } });
   expect((await remove(world)).outcome).toBe("onChange");
-  expect(world.requests.filter((request) => request.startsWith("delete Pod"))).toEqual(["delete Pod e-g0-0"]);
+  expect(world.requests.filter((request) => request.startsWith("delete Pod "))).toEqual(["delete Pod e-g0-0"]);
 });

@@ -8,10 +8,11 @@ import { withVerdict } from "../../api/condition-list.ts";
 import type { EngineEventReason } from "../../api/events.ts";
 import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
 import type { EngineStatus } from "../../api/firebolt-engine/status.ts";
-import type { EngineWorld } from "../cluster/world.ts";
+import type { EngineCluster } from "../cluster/engine-cluster.ts";
 import { CHILD_KINDS, CHILDREN } from "../model/child-kinds.ts";
 import { type ChildObject, controllerUid, type Engine, isOwnedBy } from "../model/children.ts";
 import type { Removal } from "../model/decision.ts";
+import { withoutShown } from "../model/shown-state.ts";
 import { generationsOf, identityOf } from "../model/stored-state.ts";
 import { regarding } from "../report/events.ts";
 
@@ -25,26 +26,26 @@ export interface DeletionDeps {
 const ORPHAN = "orphan";
 const BUILT_IN_FINALIZERS: ReadonlySet<string> = new Set(["foregroundDeletion", ORPHAN]);
 
-export async function deleteEngine(world: EngineWorld, engine: Engine, deps: DeletionDeps): Promise<NextCheck> {
+export async function deleteEngine(cluster: EngineCluster, engine: Engine, deps: DeletionDeps): Promise<NextCheck> {
   if (engine.metadata?.finalizers?.includes(FireboltEngine.finalizer) !== true) return "onChange";
   const errors: unknown[] = [];
   const { uid } = identityOf(engine);
   // Deleted with --cascade=orphan: the garbage collector takes the owner references away, and the children stay.
   if (engine.metadata.finalizers.includes(ORPHAN)) {
-    await world.removeFinalizer(engine);
+    await cluster.removeFinalizer(engine);
     deps.logger.info("engine deleted, its objects are orphaned", {});
     return "onChange";
   }
-  const owned = (await childrenOf(world, engine, deps, errors)).filter(({ metadata }) => isOwnedBy(metadata, uid));
-  for (const child of owned) await removeChild(world, child, deps, errors);
-  for (const pod of orphanedPods(world, engine)) await removeChild(world, pod, deps, errors);
+  const owned = (await childrenOf(cluster, engine, deps, errors)).filter(({ metadata }) => isOwnedBy(metadata, uid));
+  for (const child of owned) await removeChild(cluster, child, deps, errors);
+  for (const pod of orphanedPods(cluster, engine)) await removeChild(cluster, pod, deps, errors);
   // All of them are tried before the first failure counts; the finalizer stays until none is left.
   if (errors.length > 0)
     throw new AggregateError(errors, `${errors.length} of the engine's objects could not be deleted`, {
       cause: errors[0],
     });
-  const latest = await reportForeignFinalizers(world, engine, owned, deps);
-  await world.removeFinalizer(latest);
+  const latest = await reportForeignFinalizers(cluster, engine, owned, deps);
+  await cluster.removeFinalizer(latest);
   deps.logger.info("engine deleted", { children: owned.length });
   return "onChange";
 }
@@ -53,20 +54,20 @@ export async function deleteEngine(world: EngineWorld, engine: Engine, deps: Del
  * Kinds that matter at once are listed at the API server; of the rest what no cache has seen yet is garbage-collected.
  */
 async function childrenOf(
-  world: EngineWorld,
+  cluster: EngineCluster,
   engine: Engine,
   { logger }: DeletionDeps,
   errors: unknown[],
 ): Promise<readonly ChildObject[]> {
   const identity = identityOf(engine);
-  const cached = world.children(identity);
+  const cached = cluster.children(identity);
   const found: ChildObject[] = [];
   for (const kind of CHILD_KINDS) {
     const seen = cached.filter((child) => child.kind === kind);
     try {
-      found.push(...(CHILDREN[kind].listedOnDeletion ? await world.listChildren(kind, identity) : seen));
+      found.push(...(CHILDREN[kind].listedOnDeletion ? await cluster.listChildren(kind, identity) : seen));
     } catch (error) {
-      collect(world, error, errors);
+      collect(cluster, error, errors);
       logger.error(`the engine's ${kind}s could not be listed`, error);
       found.push(...seen);
     }
@@ -75,10 +76,10 @@ async function childrenOf(
 }
 
 /** Pods whose StatefulSet was deleted without them: nothing else would ever delete them. */
-function orphanedPods(world: EngineWorld, engine: Engine): readonly Doomed[] {
+function orphanedPods(cluster: EngineCluster, engine: Engine): readonly Doomed[] {
   const { current, active, draining = -1 } = generationsOf(engine);
   return [...new Set([current, active, draining])]
-    .flatMap((generation) => world.pods(identityOf(engine), generation))
+    .flatMap((generation) => cluster.pods(identityOf(engine), generation))
     .flatMap(({ metadata }) =>
       metadata === undefined || controllerUid(metadata) !== undefined ? [] : [{ kind: "Pod" as const, metadata }],
     );
@@ -87,7 +88,7 @@ function orphanedPods(world: EngineWorld, engine: Engine): readonly Doomed[] {
 type Doomed = { readonly kind: Removal["kind"]; readonly metadata: ChildObject["metadata"] };
 
 async function removeChild(
-  world: EngineWorld,
+  cluster: EngineCluster,
   { kind, metadata }: Doomed,
   { logger }: DeletionDeps,
   errors: unknown[],
@@ -95,22 +96,22 @@ async function removeChild(
   const { namespace = "", name, uid, deletionTimestamp } = metadata;
   if (deletionTimestamp !== undefined || name === undefined || uid === undefined) return;
   try {
-    await world.remove(namespace, { kind, name, uid });
+    await cluster.remove(namespace, { kind, name, uid });
   } catch (error) {
-    collect(world, error, errors);
+    collect(cluster, error, errors);
     logger.error("an object of the engine could not be deleted", error, { kind, object: name });
   }
 }
 
 /** A process that shuts down, or no longer leads, must not continue with the next object. */
-function collect(world: EngineWorld, error: unknown, errors: unknown[]): void {
-  if (world.signal.aborted || error instanceof NotLeaderError) throw error;
+function collect(cluster: EngineCluster, error: unknown, errors: unknown[]): void {
+  if (cluster.signal.aborted || error instanceof NotLeaderError) throw error;
   errors.push(error);
 }
 
 /** They do not block: the engine is deleted, and the event names the objects that remain. */
 async function reportForeignFinalizers(
-  world: EngineWorld,
+  cluster: EngineCluster,
   engine: Engine,
   children: readonly ChildObject[],
   { events, logger, nowMs }: DeletionDeps,
@@ -129,10 +130,10 @@ async function reportForeignFinalizers(
     note,
   });
   try {
-    const result = await world.writeStatus(engine, externalFinalizerStatus(engine, note, nowMs));
+    const result = await cluster.writeStatus(engine, externalFinalizerStatus(engine, note, nowMs));
     return result.type === "written" ? result.engine : engine;
   } catch (error) {
-    if (world.signal.aborted || error instanceof NotLeaderError) throw error;
+    if (cluster.signal.aborted || error instanceof NotLeaderError) throw error;
     logger.error("foreign finalizers could not be reported", error);
     return engine;
   }
@@ -143,5 +144,5 @@ function externalFinalizerStatus(engine: Engine, message: string, nowMs: number)
   const verdict = { type: "Ready", status: "False", reason: "ExternalFinalizer", message } as const;
   const context = { nowMs, observedGeneration: engine.metadata?.generation ?? 0 };
   const conditions = withVerdict(engine.status?.conditions, verdict, context);
-  return { ...engine.status, currentGeneration: current, activeGeneration: active, conditions };
+  return { ...withoutShown(engine.status), currentGeneration: current, activeGeneration: active, conditions };
 }

@@ -95,11 +95,11 @@ describe("the settle time", () => {
     expect(world.status?.phase).toBe("cleaning");
   });
 
-  test("the Service, read directly before the deletion, sends the drain back to its start", async () => {
+  test("service-read-before-delete: the Service, read directly before the deletion, sends the drain back to its start", async () => {
     const world = await draining();
     world.nowMs += SETTLE_MS;
     await reach(world, "cleaning");
-    // The cache does not see that somebody points the Service back at generation 0.
+    // The cache does not show that another client points the Service back at generation 0.
     world.freeze();
     const service = world.get("Service", "e-service");
     const selector = { ...service?.spec?.selector, [LABEL.generation]: "0" };
@@ -130,7 +130,7 @@ describe("a pod that the cache shows as not running", () => {
 });
 
 describe("a wake request that meets a stop", () => {
-  test("takes the draining generation back, whatever queries it still runs", async () => {
+  test("take-back-instead-of-third: takes the draining generation back, whatever queries it still runs", async () => {
     const world = await draining({ replicas: 0 });
     world.metrics = () => ({ status: 200, body: pageOf(1) });
     world.nowMs += SETTLE_MS;
@@ -334,7 +334,7 @@ test("an engine is stopped only by a probe that began after its idle time was ov
   expect(began).toEqual([0, dueMs]);
 });
 
-test("a generation that the class asks for names the class", async () => {
+test("a generation caused by its class names the class", async () => {
   const world = await resting(undefined);
   const notes: string[] = [];
   world.note = (reason, note) => void (reason === "GenerationCreated" && notes.push(note));

@@ -2,7 +2,7 @@
 // rollout, and must neither move queries nor delete anything by it.
 import { expect, test } from "vitest";
 import { type FakeEngineCluster, image, stable } from "../../../test/engine/support/fake-cluster.ts";
-import type { EngineKey } from "../cluster/world.ts";
+import type { EngineKey } from "../cluster/engine-cluster.ts";
 import type { ChildKind } from "../model/child-kinds.ts";
 
 const target = (world: FakeEngineCluster) =>
@@ -81,7 +81,7 @@ test("a process that stored the status itself reads no engine before the switch"
   expect(target(world)).toBe("1");
 });
 
-test("a generation that the stored spec asks for is not given up for an edit that was taken back", async () => {
+test("a generation that matches the stored spec is not abandoned for a reverted edit", async () => {
   const world = await stable(image("old:1"));
   world.edit(image("new:1"));
   await world.pass();

@@ -1,9 +1,10 @@
 // What counts as drained: which pods are probed, whether the cache is enough to know them, and from which moment on a
 // probe counts.
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { image } from "../../../test/engine/support/fake-cluster.ts";
 import { type FakeTimedCluster, timed } from "../../../test/engine/support/fake-timed-cluster.ts";
 import { ENGINE_CONTRACT } from "../../api/engine-contract.ts";
+import type { Departure, DepartureRequest } from "../gateways/gateway-reports.ts";
 import type { ProbeRequest } from "../probe/query-probe.ts";
 
 const GAUGE = ENGINE_CONTRACT.gauges;
@@ -46,7 +47,7 @@ test("no probe counts before the settle time is over, and the engine is enqueued
   expect(world.status?.phase).toBe("cleaning");
 });
 
-test("only a probe that began after the settle time counts", async () => {
+test("drain-settle: only a probe that began after the settle time counts", async () => {
   const world = await draining(SETTLE_MS);
   const asked: ProbeRequest[] = [];
   world.nowMs += SETTLE_MS;
@@ -224,4 +225,65 @@ test("a Service that the cache shows at the new generation, and that selects the
   await world.pass();
   expect(world.status?.phase).toBe("draining");
   expect(world.get("StatefulSet", "e-g0")?.metadata?.deletionTimestamp).toBeUndefined();
+});
+
+describe("gateways that report the endpoints they use", () => {
+  /** What the gateways report, and what was requested of them. */
+  async function reporting(first: Departure) {
+    const world = await draining(SETTLE_MS);
+    const since: number[] = [];
+    const state = { departure: first };
+    Object.assign(world, {
+      departure: (_engine: unknown, { sinceMs }: DepartureRequest) => {
+        since.push(sinceMs);
+        return state.departure;
+      },
+    });
+    return { world, since, state };
+  }
+
+  test("settle-five-when-discovered: a probe counts after five seconds when all gateways have left the generation", async () => {
+    const { world, since } = await reporting({ leftAtMs: 0 });
+    expect(await world.pass()).toEqual({ afterMs: 5_000 });
+    expect(since).toEqual([]);
+    world.nowMs += 5_000;
+    await world.pass();
+    expect(since).toEqual([world.nowMs]);
+    expect(world.status?.phase).toBe("cleaning");
+  });
+
+  test("discovery-known-not-assumed: while it is unknown the whole settle time holds", async () => {
+    const { world, state } = await reporting("pending");
+    world.nowMs += 5_000;
+    expect(await world.pass()).toEqual({ afterMs: SETTLE_MS - 5_000 });
+    state.departure = "unknown";
+    expect(await world.pass()).toEqual({ afterMs: 10_000 });
+    world.nowMs += SETTLE_MS - 5_001;
+    expect(await world.pass()).toEqual({ afterMs: 1 });
+    world.nowMs += 1;
+    await world.pass();
+    expect(world.status?.phase).toBe("cleaning");
+  });
+
+  test("what pods responded before the gateways were read does not count", async () => {
+    const { world, state } = await reporting("unknown");
+    const queries = world.queries.bind(world);
+    const since: number[] = [];
+    world.queries = (identity, pods, probe) => {
+      since.push(probe?.sinceMs ?? 0);
+      return queries(identity, pods, probe);
+    };
+    world.nowMs += 8_000;
+    state.departure = { leftAtMs: world.nowMs - 1_000 };
+    await world.pass();
+    expect(since).toEqual([world.nowMs - 1_000]);
+  });
+
+  test("a generation that gateways have left is still kept while it runs queries", async () => {
+    const { world } = await reporting({ leftAtMs: 0 });
+    busy(world, "e-g0-0");
+    world.nowMs += 5_000;
+    await world.pass();
+    expect(world.status?.phase).toBe("draining");
+  });
 });

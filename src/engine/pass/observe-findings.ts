@@ -4,45 +4,45 @@
 import type { Logger } from "@firebolt-operator/kube";
 import type { ActivityRequest } from "../auto-stop/decide.ts";
 import { replicasSetMs } from "../auto-stop/foreign-stop.ts";
-import { observeActivity } from "../auto-stop/observe-activity.ts";
-import type { EngineWorld } from "../cluster/world.ts";
+import type { EngineCluster } from "../cluster/engine-cluster.ts";
 import { newestEditor, statefulSetEditorOf } from "../compute/editors.ts";
 import { inquiriesOf } from "../compute/inquiries.ts";
 import type { StuckStatefulSet } from "../compute/warning.ts";
 import type { EngineIdentity } from "../model/names.ts";
 import type { EngineSnapshot, Findings, StatefulSetWarning } from "../model/snapshot.ts";
+import { observeActivity } from "./observe-activity.ts";
 
 interface Io {
-  readonly world: EngineWorld;
+  readonly cluster: EngineCluster;
   readonly logger: Logger;
 }
 
 /** One after the other: the first that fails the pass saves the requests of the rest. */
-export async function observeFindings(s: EngineSnapshot, io: Io): Promise<Findings> {
-  const { world } = io;
+export async function observeFindings(s: EngineSnapshot, io: Io, inquiries = inquiriesOf(s)): Promise<Findings> {
+  const { cluster } = io;
   const { namespace } = s.identity;
-  const { warningsOf, statefulSetEditor, serviceEditor, stopTime, activity } = inquiriesOf(s);
+  const { warningsOf, statefulSetEditor, serviceEditor, stopTime, activity } = inquiries;
   return {
     warning: warningsOf && (await newestWarning(io, namespace, warningsOf)),
     statefulSetEditor:
       statefulSetEditor &&
       (await bestEffort(
         io,
-        async () => statefulSetEditorOf(await world.readChild("StatefulSet", { namespace, name: statefulSetEditor })),
+        async () => statefulSetEditorOf(await cluster.readChild("StatefulSet", { namespace, name: statefulSetEditor })),
         { message: "the editor of the StatefulSet could not be looked up", fields: { statefulSet: statefulSetEditor } },
       )),
     serviceEditor:
       serviceEditor &&
       (await bestEffort(
         io,
-        async () => newestEditor(await world.readChild("Service", { namespace, name: serviceEditor })),
+        async () => newestEditor(await cluster.readChild("Service", { namespace, name: serviceEditor })),
         {
           message: "the editor of the Service could not be looked up",
           fields: { service: serviceEditor },
         },
       )),
-    replicasSetMs: stopTime ? await stopTimeOf(world, s.identity) : undefined,
-    ...(activity === undefined ? {} : await activityOf(world, activity, s)),
+    replicasSetMs: stopTime ? await stopTimeOf(cluster, s.identity) : undefined,
+    ...(activity === undefined ? {} : await activityOf(cluster, activity, s)),
   };
 }
 
@@ -51,7 +51,7 @@ async function newestWarning(
   namespace: string,
   { name, uid }: StuckStatefulSet,
 ): Promise<StatefulSetWarning | undefined> {
-  const warnings = await bestEffort(io, () => io.world.listWarnings(namespace, uid), {
+  const warnings = await bestEffort(io, () => io.cluster.listWarnings(namespace, uid), {
     message: "warnings of the StatefulSet could not be listed",
     fields: { statefulSet: name },
   });
@@ -61,33 +61,33 @@ async function newestWarning(
 }
 
 /** Only the API server knows when `spec.replicas` was set: caches do not keep managed fields. */
-async function stopTimeOf(world: EngineWorld, identity: EngineIdentity): Promise<number | undefined> {
-  const { metadata, spec } = (await world.readEngine(identity)) ?? {};
+async function stopTimeOf(cluster: EngineCluster, identity: EngineIdentity): Promise<number | undefined> {
+  const { metadata, spec } = (await cluster.readEngine(identity)) ?? {};
   return metadata?.uid === identity.uid && spec?.replicas === 0 ? replicasSetMs(metadata) : undefined;
 }
 
 /** Also remembers that the engine was observed, unless its pods have not responded yet. */
 async function activityOf(
-  world: EngineWorld,
+  cluster: EngineCluster,
   request: ActivityRequest,
   { identity: { uid }, nowMs }: EngineSnapshot,
 ): Promise<Pick<Findings, "activity" | "lastEvaluated">> {
-  const activity = await observeActivity(world, request);
+  const activity = await observeActivity(cluster, request);
   if (activity === "pending") return { activity };
-  const lastEvaluated = world.evaluations?.lastOf(uid);
-  world.evaluations?.note(uid, nowMs);
+  const lastEvaluated = cluster.evaluations?.lastOf(uid);
+  cluster.evaluations?.note(uid, nowMs);
   return { activity, lastEvaluated };
 }
 
 async function bestEffort<T>(
-  { world, logger }: Io,
+  { cluster, logger }: Io,
   read: () => Promise<T>,
   failure: { readonly message: string; readonly fields: Readonly<Record<string, string>> },
 ): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {
-    if (world.signal.aborted) throw error;
+    if (cluster.signal.aborted) throw error;
     logger.error(failure.message, error, failure.fields);
     return undefined;
   }

@@ -2,9 +2,12 @@
 // by the API server. Writes nothing and decides nothing.
 import type { Logger } from "@firebolt-operator/kube";
 import type { OperatorDefaults } from "../../api/operator-defaults.ts";
-import type { EngineWorld } from "../cluster/world.ts";
+import type { EngineCluster } from "../cluster/engine-cluster.ts";
+import { inquiriesOf } from "../compute/inquiries.ts";
+import { computeStep } from "../compute/steps/compute-step.ts";
 import { eachPart, eachPartInTurn, PARTS, type Part } from "../model/child-kinds.ts";
 import { type Engine, viewChild } from "../model/children.ts";
+import type { EngineDecision } from "../model/decision.ts";
 import { type EngineIdentity, routingServiceName, statefulSetName } from "../model/names.ts";
 import { isAtRest, type StoredPhase } from "../model/phase.ts";
 import { NO_PODS, podCount, podTroubles, replicasOf } from "../model/pod-state.ts";
@@ -33,18 +36,26 @@ export interface ObserveOptions {
   readonly logger: Logger;
 }
 
+export interface Observed {
+  readonly snapshot: EngineSnapshot;
+  /** What the objects alone lead to, and so which further reads were made. */
+  readonly step: EngineDecision;
+}
+
 /** Everything that compute reads. What costs a request is read only where the step depends on it. */
 export async function observeEngine(
-  world: EngineWorld,
+  cluster: EngineCluster,
   engine: Engine,
   options: ObserveOptions,
-): Promise<EngineSnapshot> {
-  const observed = await observeObjects(world, engine, options);
-  return { ...observed, findings: await observeFindings(observed, { world, logger: options.logger }) };
+): Promise<Observed> {
+  const objects = await observeObjects(cluster, engine, options);
+  const step = computeStep(objects);
+  const findings = await observeFindings(objects, { cluster, logger: options.logger }, inquiriesOf(objects, step));
+  return { snapshot: { ...objects, findings }, step };
 }
 
 async function observeObjects(
-  world: EngineWorld,
+  cluster: EngineCluster,
   engine: Engine,
   options: Omit<ObserveOptions, "logger">,
 ): Promise<EngineSnapshot> {
@@ -54,14 +65,17 @@ async function observeObjects(
   const phase = storedPhase(engine);
   const generations = generationsOf(engine);
   const { instanceRef } = engine.spec ?? {};
-  const instance = instanceRef === undefined ? undefined : world.instance({ namespace, name: instanceRef });
-  const engineClass = classOf(world, engine, namespace);
+  const instance = instanceRef === undefined ? undefined : cluster.instance({ namespace, name: instanceRef });
+  const engineClass = classOf(cluster, engine, namespace);
   const drain = { ...drainSettings(engine, engineClass), settleMs: options.drainSettleMs };
 
-  const current = await observeCurrentSet(world, identity, phase, generations.current);
-  const draining = await observeDrainingSet(world, identity, phase, generations);
-  const routing = await observeRouting(world, identity, { phase, isFirst: isFirstBuild(phase, generations, current) });
-  const view = { world, engine, identity, phase, draining, drain, instance, nowMs };
+  const current = await observeCurrentSet(cluster, identity, phase, generations.current);
+  const draining = await observeDrainingSet(cluster, identity, phase, generations);
+  const routing = await observeRouting(cluster, identity, {
+    phase,
+    isFirst: isFirstBuild(phase, generations, current),
+  });
+  const view = { cluster, engine, identity, phase, draining, drain, instance, nowMs };
   return {
     nowMs,
     engine,
@@ -75,18 +89,18 @@ async function observeObjects(
     defaults,
     drain,
     current,
-    pods: countPods(world, { identity, phase, current, engine, nowMs }),
+    pods: countPods(cluster, { identity, phase, current, engine, nowMs }),
     routing,
     draining,
     ...(await observeDrain(view)),
-    wakeDemand: world.wakeDemand?.(identity),
+    wakeDemand: cluster.wakeDemand?.(identity),
   };
 }
 
-function classOf(world: EngineWorld, engine: Engine, namespace: string): ClassView {
+function classOf(cluster: EngineCluster, engine: Engine, namespace: string): ClassView {
   const name = engine.spec?.engineClassRef;
   if (name === undefined || name === "") return { type: "none" };
-  const object = world.engineClass({ namespace, name });
+  const object = cluster.engineClass({ namespace, name });
   return object === undefined ? { type: "missing", name } : { type: "found", object };
 }
 
@@ -101,7 +115,7 @@ function drainSettings(engine: Engine, engineClass: ClassView): Omit<DrainSettin
 }
 
 async function observeSet(
-  world: EngineWorld,
+  cluster: EngineCluster,
   identity: EngineIdentity,
   generation: number,
   mustConfirm: (set: GenerationSet) => boolean,
@@ -110,14 +124,14 @@ async function observeSet(
   const key = { namespace, name: statefulSetName(name, generation) };
   const set: GenerationSet = {
     generation,
-    statefulSet: viewChild(world.child("StatefulSet", key), uid),
+    statefulSet: viewChild(cluster.child("StatefulSet", key), uid),
     ...eachPart<ObservedParts>((part) => {
       const { kind, nameOf } = PARTS[part];
-      return viewChild(world.child(kind, { namespace, name: nameOf(name, generation) }), uid);
+      return viewChild(cluster.child(kind, { namespace, name: nameOf(name, generation) }), uid);
     }),
   };
   if (set.statefulSet.type !== "absent" || !mustConfirm(set)) return set;
-  return { ...set, statefulSet: viewChild(await world.readChild("StatefulSet", key), uid) };
+  return { ...set, statefulSet: viewChild(await cluster.readChild("StatefulSet", key), uid) };
 }
 
 /**
@@ -128,41 +142,41 @@ function absenceCounts(phase: StoredPhase, { configMap }: GenerationSet): boolea
   return isAtRest(phase) || phase === "switching" || (phase === "creating" && configMap.type !== "absent");
 }
 
-/** In `creating` the whole set may be given up, so what belongs to an existing StatefulSet is looked for by name. */
+/** In `creating` the whole set may be abandoned, so the objects of an existing StatefulSet are looked up by name. */
 async function observeCurrentSet(
-  world: EngineWorld,
+  cluster: EngineCluster,
   identity: EngineIdentity,
   phase: StoredPhase,
   generation: number,
 ): Promise<GenerationSet> {
-  const set = await observeSet(world, identity, generation, (seen) => absenceCounts(phase, seen));
+  const set = await observeSet(cluster, identity, generation, (seen) => absenceCounts(phase, seen));
   const isThere = set.statefulSet.type === "live" || set.statefulSet.type === "terminating";
   const mayBeGivenUp = phase === "creating" && isThere;
-  return mayBeGivenUp ? withUnlabelledParts(world, identity, set) : set;
+  return mayBeGivenUp ? withUnlabelledParts(cluster, identity, set) : set;
 }
 
 async function observeDrainingSet(
-  world: EngineWorld,
+  cluster: EngineCluster,
   identity: EngineIdentity,
   phase: StoredPhase,
   { current, draining }: Generations,
 ): Promise<GenerationSet | undefined> {
   if (draining === undefined || draining === current) return undefined;
-  const set = await observeSet(world, identity, draining, () => phase === "draining" || phase === "cleaning");
-  return phase === "cleaning" ? withUnlabelledParts(world, identity, set) : set;
+  const set = await observeSet(cluster, identity, draining, () => phase === "draining" || phase === "cleaning");
+  return phase === "cleaning" ? withUnlabelledParts(cluster, identity, set) : set;
 }
 
 /** Objects are deleted by name: an object that lost its label is in no cache, and would outlive its generation. */
 async function withUnlabelledParts(
-  world: EngineWorld,
+  cluster: EngineCluster,
   { namespace, name, uid }: EngineIdentity,
   set: GenerationSet,
 ): Promise<GenerationSet> {
   const { generation } = set;
-  const find = async <P extends Part>(part: P): Promise<ObservedParts[P]> => {
+  const find = async (part: Part): Promise<ObservedParts[Part]> => {
     const { kind, nameOf } = PARTS[part];
     if (set[part].type !== "absent") return set[part];
-    return viewChild(await world.readChild(kind, { namespace, name: nameOf(name, generation) }), uid);
+    return viewChild(await cluster.readChild(kind, { namespace, name: nameOf(name, generation) }), uid);
   };
   return { ...set, ...(await eachPartInTurn<ObservedParts>(find)) };
 }
@@ -177,14 +191,14 @@ function isFirstBuild(phase: StoredPhase, { active }: Generations, { configMap }
  * decides a deletion: whatever the cache shows, it is read from the API server.
  */
 async function observeRouting(
-  world: EngineWorld,
+  cluster: EngineCluster,
   identity: EngineIdentity,
   { phase, isFirst }: { readonly phase: StoredPhase; readonly isFirst: boolean },
 ): Promise<Routing> {
   const key = { namespace: identity.namespace, name: routingServiceName(identity.name) };
-  const cached = world.child("Service", key);
+  const cached = cluster.child("Service", key);
   const mustRead = phase === "cleaning" || (cached === undefined && !isFirst);
-  return viewRouting(mustRead ? await world.readChild("Service", key) : cached, identity);
+  return viewRouting(mustRead ? await cluster.readChild("Service", key) : cached, identity);
 }
 
 interface PodInput {
@@ -195,12 +209,12 @@ interface PodInput {
   readonly nowMs: number;
 }
 
-function countPods(world: EngineWorld, { identity, phase, current, engine, nowMs }: PodInput): PodCount {
+function countPods(cluster: EngineCluster, { identity, phase, current, engine, nowMs }: PodInput): PodCount {
   const { statefulSet, generation } = current;
   const specified = engine.spec?.replicas ?? 0;
   if (statefulSet.type === "absent" || statefulSet.type === "foreign") return { ...NO_PODS, wanted: specified };
   // The spec may have moved on while switching; what was promised then is the StatefulSet's own number.
   const wanted = phase === "switching" ? replicasOf(statefulSet.object) : specified;
-  const pods = world.pods(identity, generation);
+  const pods = cluster.pods(identity, generation);
   return { ...podCount(pods, wanted, statefulSet.type === "live"), ...podTroubles(pods, nowMs) };
 }

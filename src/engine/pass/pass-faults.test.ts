@@ -53,7 +53,7 @@ test.each([
   ["Service", "e-g0-hl"],
   ["ConfigMap", "e-g0-config"],
 ] as const)(
-  "same-name-again: a %s of another owner is neither adopted nor changed, and Ready names it",
+  "same-name-again, created-never-adopted: a %s of another owner is neither adopted nor changed, and Ready names it",
   async (kind, name) => {
     const world = cluster();
     await world.pass();
@@ -73,7 +73,7 @@ test.each([
   },
 );
 
-test("stateful-set-deleted: a StatefulSet missing from the cache counts only when the API server agrees", async () => {
+test("stateful-set-deleted, read-your-writes: a StatefulSet missing from the cache counts only when the API server agrees", async () => {
   const world = await stable();
   const set = world.get("StatefulSet", "e-g0");
   world.drop("StatefulSet", "e-g0");
@@ -114,7 +114,7 @@ test("contradiction-at-rest: a defect fails the pass and leaves everything alone
   expect(world.taken()).toEqual(["get StatefulSet e-g4"]);
 });
 
-test("leftovers-of-many-generations, leftovers-behind-closed-gate: leftovers go, also behind a closed gate, on a view confirmed by the API server", async () => {
+test("leftovers-of-many-generations, leftovers-behind-closed-gate, sweep-after-every-pass: leftovers go, also behind a closed gate, on a view confirmed by the API server", async () => {
   const world = await stable();
   world.edit(image("one:1"));
   await world.run();

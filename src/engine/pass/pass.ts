@@ -1,23 +1,23 @@
 // One pass over one engine, a straight line (docs/design/engine.md#one-pass): entry, deletion, finalizer, observe,
-// compute, apply, sweep, metrics. Reaches the cluster only through its world, so the model test runs it as it is.
+// compute, apply, sweep, metrics. Reaches the cluster only through EngineCluster, so the model test runs it as it is.
 import { isConflict, isNotFound, type Logger } from "@firebolt-operator/kube";
 import { type NextCheck, RetryAfterError } from "@firebolt-operator/kube/controller";
 import type { EventSink } from "@firebolt-operator/kube/events";
 import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
 import type { OperatorDefaults } from "../../api/operator-defaults.ts";
-import type { EngineKey, EngineWorld } from "../cluster/world.ts";
+import type { EngineCluster, EngineKey } from "../cluster/engine-cluster.ts";
 import { computeEngine } from "../compute/compute-engine.ts";
 import type { EngineMetrics } from "../metrics-hooks.ts";
 import type { Engine } from "../model/children.ts";
 import { RECHECK_MS } from "../model/decision.ts";
-import type { EngineSnapshot, PodCount } from "../model/snapshot.ts";
+import type { PodCount } from "../model/snapshot.ts";
 import { identityOf, storedPhase } from "../model/stored-state.ts";
 import type { ResourceBounds } from "../model/validate.ts";
 import { failureText, recordFailure } from "../report/failure.ts";
 import { report } from "../report/report.ts";
 import { type Applied, applyObjects, applyStatus } from "./apply.ts";
 import { deleteEngine } from "./deletion.ts";
-import { observeEngine } from "./observe.ts";
+import { type Observed, observeEngine } from "./observe.ts";
 import { isFatal, orShowFailure } from "./show-failure.ts";
 import { sweepOrphans } from "./sweep.ts";
 
@@ -32,24 +32,24 @@ export interface PassDeps {
   readonly logger: Logger;
 }
 
-export async function runEnginePass(world: EngineWorld, key: EngineKey, deps: PassDeps): Promise<NextCheck> {
-  const engine = world.engine(key);
+export async function runEnginePass(cluster: EngineCluster, key: EngineKey, deps: PassDeps): Promise<NextCheck> {
+  const engine = cluster.engine(key);
   if (engine === undefined) {
     deps.metrics.removed(key);
     return "onChange";
   }
   if (engine.metadata?.deletionTimestamp !== undefined) {
-    const next = await deleteEngine(world, engine, { ...deps, nowMs: deps.nowMs() });
-    world.evaluations?.forget(identityOf(engine).uid);
+    const next = await deleteEngine(cluster, engine, { ...deps, nowMs: deps.nowMs() });
+    cluster.evaluations?.forget(identityOf(engine).uid);
     deps.metrics.removed(key);
     return next;
   }
   if (engine.metadata?.finalizers?.includes(FireboltEngine.finalizer) !== true) {
-    await world.addFinalizer(engine);
+    await cluster.addFinalizer(engine);
     return "requeue";
   }
-  if (storedPhase(engine) === "uninitialised") return nextOf((await decideAndApply(world, engine, deps)).applied);
-  return sweptPass(world, engine, deps);
+  if (storedPhase(engine) === "uninitialised") return nextOf((await decideAndApply(cluster, engine, deps)).applied);
+  return sweptPass(cluster, engine, deps);
 }
 
 interface Outcome {
@@ -62,24 +62,32 @@ interface Outcome {
  * decision in the same pass, of which only the status is written. A status that could not be written is not followed by
  * another.
  */
-async function decideAndApply(world: EngineWorld, engine: Engine, deps: PassDeps): Promise<Outcome> {
-  const io = { world, ...deps };
-  const { snapshot, decision } = await orShowFailure(io, engine, engine.status?.conditions, async () =>
-    decide(await observeEngine(world, engine, { ...deps, nowMs: deps.nowMs() })),
+async function decideAndApply(cluster: EngineCluster, engine: Engine, deps: PassDeps): Promise<Outcome> {
+  const io = { cluster, ...deps };
+  const { snapshot, step, decision } = await orShowFailure(
+    io,
+    engine,
+    { status: engine.status, isNew: false },
+    async () => decide(await observeEngine(cluster, engine, { ...deps, nowMs: deps.nowMs() })),
   );
   // After a failure what was observed is still stored, so that Ready does not stay True while a repair cannot be
   // written.
-  const { conditions } = (decision.type === "hold" ? decision : engine).status ?? {};
-  const objects = await orShowFailure(io, engine, conditions, () => applyObjects(decision, snapshot, world));
+  const { status } = decision.type === "hold" ? decision : engine;
+  // Until the pods of a drain have responded, the decision repeats the stored message.
+  const isKept = snapshot.drainProbe.type === "pending" && engine.status?.reconcileFailure === undefined;
+  const isNew = decision.type === "hold" && !isKept;
+  const objects = await orShowFailure(io, engine, { status, isNew }, () => applyObjects(decision, snapshot, cluster));
   const last =
-    objects.type === "rejected" ? decide({ ...snapshot, rejected: objects.rejected }) : { snapshot, decision };
-  const applied = objects.type === "discarded" ? objects : await applyStatus(last.decision, last.snapshot, world);
+    objects.type === "rejected"
+      ? decide({ snapshot: { ...snapshot, rejected: objects.rejected }, step })
+      : { snapshot, decision };
+  const applied = objects.type === "discarded" ? objects : await applyStatus(last.decision, last.snapshot, cluster);
   report({ ...last, applied }, deps);
   throwRejectedScaling(applied);
   return { applied, pods: snapshot.pods };
 }
 
-const decide = (snapshot: EngineSnapshot) => ({ snapshot, decision: computeEngine(snapshot) });
+const decide = ({ snapshot, step }: Observed) => ({ snapshot, step, decision: computeEngine(snapshot, step) });
 
 /**
  * A wake or a stop that was not written is a failed pass, though all else is stored. Only a newer version of the engine
@@ -96,36 +104,36 @@ function throwRejectedScaling(applied: Applied): void {
 /**
  * Orphaned objects are deleted in every pass, behind closed gates and after failures too; only a defect leaves them.
  */
-async function sweptPass(world: EngineWorld, engine: Engine, deps: PassDeps): Promise<NextCheck> {
+async function sweptPass(cluster: EngineCluster, engine: Engine, deps: PassDeps): Promise<NextCheck> {
   let outcome: Outcome | undefined;
   try {
-    outcome = await decideAndApply(world, engine, deps);
+    outcome = await decideAndApply(cluster, engine, deps);
   } catch (error) {
-    if (!isFatal(error, world)) await sweep(world, engine, deps);
+    if (!isFatal(error, cluster)) await sweep(cluster, engine, deps);
     throw error;
   } finally {
     recordPass(engine, outcome, deps);
   }
-  const backlog = (await sweptOrReported(world, engine, deps)) === "backlog";
+  const backlog = (await sweptOrReported(cluster, engine, deps)) === "backlog";
   return backlog ? earliest(nextOf(outcome.applied), RECHECK_MS.sweepBacklog) : nextOf(outcome.applied);
 }
 
 /**
  * The status has been written by then, and would be written twice in every pass: the failure is reported as an event.
  */
-async function sweptOrReported(world: EngineWorld, engine: Engine, deps: PassDeps) {
+async function sweptOrReported(cluster: EngineCluster, engine: Engine, deps: PassDeps) {
   try {
-    return await sweep(world, engine, deps);
+    return await sweep(cluster, engine, deps);
   } catch (error) {
-    const text = isFatal(error, world) ? undefined : failureText(error);
+    const text = isFatal(error, cluster) ? undefined : failureText(error);
     if (text !== undefined) recordFailure(engine, text, deps.events);
     throw error;
   }
 }
 
-function sweep(world: EngineWorld, engine: Engine, { logger, metrics }: PassDeps) {
+function sweep(cluster: EngineCluster, engine: Engine, { logger, metrics }: PassDeps) {
   const identity = identityOf(engine);
-  return sweepOrphans({ world, identity, logger, onDeleted: (kind) => metrics.orphanDeleted(identity, kind) });
+  return sweepOrphans({ cluster, identity, logger, onDeleted: (kind) => metrics.orphanDeleted(identity, kind) });
 }
 
 function recordPass(engine: Engine, outcome: Outcome | undefined, { metrics, nowMs }: PassDeps): void {

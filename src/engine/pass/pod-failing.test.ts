@@ -10,14 +10,14 @@ const PULL = {
   state: { waiting: { reason: "ErrImagePull", message: "not found" } },
 };
 
-async function rolling(): Promise<{ readonly world: FakeTimedCluster; readonly told: string[] }> {
+async function rolling(): Promise<{ readonly world: FakeTimedCluster; readonly recorded: string[] }> {
   const world = await timed();
-  const told: string[] = [];
-  world.note = (reason, note) => void told.push(`${reason}: ${note}`);
+  const recorded: string[] = [];
+  world.note = (reason, note) => void recorded.push(`${reason}: ${note}`);
   world.edit(image("repo/none:1"));
   for (let count = 0; count < 4; count++) await world.pass();
   world.settle();
-  return { world, told };
+  return { world, recorded };
 }
 
 /** The pods of the generation get this container. */
@@ -37,7 +37,7 @@ const statusWrites = (world: FakeTimedCluster): number =>
   world.taken().filter((request) => request.startsWith("status")).length;
 
 test("a rollout that hangs names the pod and the cause, once as an event, and nothing is written while that is so", async () => {
-  const { world, told } = await rolling();
+  const { world, recorded } = await rolling();
   breakPods(world, 1, PULL);
   await world.pass();
   expect(world.ready).toMatchObject({
@@ -45,8 +45,8 @@ test("a rollout that hangs names the pod and the cause, once as an event, and no
     reason: "Rolling",
     message: `Engine is rolling out generation 1 (phase creating): 0 of 2 pods ready: pod e-g1-0: ${PULL.cause}`,
   });
-  expect(told.filter((one) => one.startsWith("PodFailing"))).toEqual([
-    `PodFailing: pod e-g1-0: ${PULL.cause}; next: correct the image reference or the pull secrets; what the registry responded: kubectl describe pod e-g1-0 -n ns`,
+  expect(recorded.filter((one) => one.startsWith("PodFailing"))).toEqual([
+    `PodFailing: pod e-g1-0: ${PULL.cause}; next: correct the image reference or the pull secrets; see the registry's response: kubectl describe pod e-g1-0 -n ns`,
   ]);
   statusWrites(world);
   for (let minutes = 0; minutes < 5; minutes++) {
@@ -55,7 +55,7 @@ test("a rollout that hangs names the pod and the cause, once as an event, and no
     await world.pass();
   }
   expect(statusWrites(world)).toBe(0);
-  expect(told.filter((one) => one.startsWith("PodFailing"))).toHaveLength(1);
+  expect(recorded.filter((one) => one.startsWith("PodFailing"))).toHaveLength(1);
   // And it heals: nothing of it stays when the pods are ready.
   world.settle();
   await world.run();
@@ -126,7 +126,7 @@ test("a crash loop whose last words differ each time is one event and one status
 });
 
 test("pods that a quota does not let come into being are news once, however often it is tried", async () => {
-  const { world, told } = await rolling();
+  const { world, recorded } = await rolling();
   for (const { metadata } of world.pods({ namespace: "ns", name: "e" }, 1)) world.drop("Pod", metadata?.name ?? "");
   const set = world.get("StatefulSet", "e-g1");
   world.put("StatefulSet", { ...set, status: { replicas: 0, observedGeneration: set?.metadata?.generation ?? 0 } });
@@ -137,5 +137,5 @@ test("pods that a quota does not let come into being are news once, however ofte
     await world.pass();
   }
   expect(world.ready?.reason).toBe("FailedCreate");
-  expect(told.filter((one) => one.startsWith("PodFailing"))).toEqual([`PodFailing: StatefulSet e-g1: ${message}`]);
+  expect(recorded.filter((one) => one.startsWith("PodFailing"))).toEqual([`PodFailing: StatefulSet e-g1: ${message}`]);
 });

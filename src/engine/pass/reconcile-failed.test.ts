@@ -9,11 +9,11 @@ const refused = (request: string, status = 403, reason = "Forbidden", message = 
   new KubeApiError(request, status, { reason, message });
 
 function watched(world: FakeTimedCluster): string[] {
-  const told: string[] = [];
+  const recorded: string[] = [];
   world.note = (reason, note) => {
-    if (reason === "ReconcileFailed") told.push(note);
+    if (reason === "ReconcileFailed") recorded.push(note);
   };
-  return told;
+  return recorded;
 }
 
 async function draining(): Promise<FakeTimedCluster> {
@@ -28,7 +28,7 @@ async function draining(): Promise<FakeTimedCluster> {
 
 test("what the operator may not read is named once, behind what was last found, until it may", async () => {
   const world = await draining();
-  const told = watched(world);
+  const recorded = watched(world);
   for (const pod of ["e-g0-0", "e-g0-1"]) world.drop("Pod", pod);
   world.intercept = (request) => {
     if (request.startsWith("list Pod")) throw refused("GET pods");
@@ -38,18 +38,46 @@ test("what the operator may not read is named once, behind what was last found, 
   expect(message).toBe(
     `Engine is rolling out generation 1 (phase draining); the last reconcile failed: GET pods: 403 Forbidden: ${FORBIDDEN}`,
   );
-  expect(told).toEqual([`GET pods: 403 Forbidden: ${FORBIDDEN}`]);
+  expect(recorded).toEqual([`GET pods: 403 Forbidden: ${FORBIDDEN}`]);
   world.taken();
   for (let count = 0; count < 5; count++) {
     world.nowMs += MINUTE;
     await expect(world.pass()).rejects.toThrow("forbidden");
   }
   expect(world.taken().filter((request) => request.startsWith("status"))).toEqual([]);
-  expect(told).toHaveLength(1);
+  expect(recorded).toHaveLength(1);
   world.intercept = () => undefined;
   await world.run();
   expect(world.ready?.message).toBe("Generation 1 is serving");
 });
+
+test.each(["what is observed", "what is written"])(
+  "with an older CRD, %s fails again after every restart: the message names it once",
+  async (what) => {
+    const world = await draining();
+    const isRead = what === "what is observed";
+    if (isRead) for (const pod of ["e-g0-0", "e-g0-1"]) world.drop("Pod", pod);
+    else {
+      world.drop("Service", "e-service");
+      world.queries = () => Promise.resolve({ type: "pending" });
+    }
+    const cause = refused(isRead ? "GET pods" : "POST services", 418, "Teapot", "no");
+    world.intercept = (request) => {
+      if (request.startsWith(isRead ? "list Pod" : "route Service")) throw cause;
+    };
+    for (let restart = 0; restart < 3; restart++) {
+      await expect(world.pass()).rejects.toThrow("418");
+      expect(world.ready?.message).toBe(
+        `Engine is rolling out generation 1 (phase draining); the last reconcile failed: ${cause.message}`,
+      );
+      // The CRD prunes the field, and the memory of the process ends with it.
+      const { status, ...engine } = world.get("FireboltEngine", "e") ?? {};
+      if (status === undefined) throw new Error("the engine has no status");
+      const { reconcileFailure: _, ...kept } = status;
+      world.put("FireboltEngine", { ...engine, status: kept });
+    }
+  },
+);
 
 test.each([
   ["a conflict", refused("PUT x", 409, "Conflict", "the object has been modified")],
@@ -57,7 +85,7 @@ test.each([
   ["a server that fails", refused("GET pods", 503, "ServiceUnavailable", "etcd")],
 ])("%s ends by itself: nothing is written for it", async (_, error) => {
   const world = await draining();
-  const told = watched(world);
+  const recorded = watched(world);
   const before = structuredClone(world.status);
   for (const pod of ["e-g0-0", "e-g0-1"]) world.drop("Pod", pod);
   world.intercept = (request) => {
@@ -65,12 +93,12 @@ test.each([
   };
   await expect(world.pass()).rejects.toThrow(error.message);
   expect(world.status).toEqual(before);
-  expect(told).toEqual([]);
+  expect(recorded).toEqual([]);
 });
 
 test("an engine that cannot be woken, because the write is rejected, names the reason", async () => {
   const world = await resting({}, 0);
-  const told = watched(world);
+  const recorded = watched(world);
   world.nowMs += MINUTE;
   world.stamp(world.nowMs);
   const because = refused("PATCH e", 500, "InternalError", 'failed calling webhook "engines": connection refused');
@@ -79,7 +107,7 @@ test("an engine that cannot be woken, because the write is rejected, names the r
   await expect(world.pass()).rejects.toMatchObject({ afterMs: 10_000, cause: because });
   const cause = `spec.replicas stays at 0 instead of 2 (WakeRequested): ${because.message}`;
   expect(world.ready?.message).toBe(`Engine is stopped (spec.replicas is 0); the last reconcile failed: ${cause}`);
-  expect(told).toEqual([cause]);
+  expect(recorded).toEqual([cause]);
   Reflect.deleteProperty(world, "patchReplicas");
   await world.rest();
   expect([world.replicas, world.ready?.message]).toEqual([2, "Generation 1 is serving"]);
@@ -97,8 +125,8 @@ test.each(["a wake", "an object"])(
   "%s that a webhook rejects over another connection each time is told once",
   async (what) => {
     const world = what === "a wake" ? await resting({}, 0) : await timed();
-    const told: string[] = [];
-    world.note = (reason, note) => void told.push(`${reason}: ${note}`);
+    const recorded: string[] = [];
+    world.note = (reason, note) => void recorded.push(`${reason}: ${note}`);
     let port = 40_000;
     world.nowMs += MINUTE;
     if (what === "a wake") {
@@ -118,6 +146,6 @@ test.each(["a wake", "an object"])(
     expect(port, "it was tried again and again").toBeGreaterThan(40_015);
     expect(world.ready?.message).toContain("read tcp <ip>:443: read: connection reset by peer");
     expect(world.taken().filter((request) => request.startsWith("status")).length).toBeLessThan(4);
-    expect(told.filter((one) => one.includes("reset by peer"))).toHaveLength(1);
+    expect(recorded.filter((one) => one.includes("reset by peer"))).toHaveLength(1);
   },
 );

@@ -40,21 +40,24 @@ test.each([
   ["403 of a policy or a quota", 403, "Forbidden", "exceeded quota: objects, requested: count/statefulsets.apps=1"],
   ["400 of a policy", 400, "BadRequest", "admission webhook denied the request: no tolerations"],
   ["a webhook that cannot be called", 500, "InternalError", 'failed calling webhook "x": connection refused'],
-])("%s is shown on the engine and tried again at the pace of a gate", async (_, code, reason, message) => {
-  const world = cluster();
-  await world.pass();
-  await world.pass();
-  world.intercept = (request) => {
-    if (request.startsWith("create StatefulSet")) throw new KubeApiError("create", code, { reason, message });
-  };
-  for (let pass = 0; pass < 5; pass++) expect(await world.pass()).toEqual({ afterMs: 10_000 });
-  expect(world.ready).toMatchObject({ status: "False", reason: "ObjectRejected" });
-  expect(world.ready?.message).toContain(message);
-  expect(world.events).toEqual(["ObjectRejected"]);
-  world.intercept = () => undefined;
-  await world.run();
-  expect(world.ready).toMatchObject({ status: "True", reason: "EngineReady" });
-});
+])(
+  "refusals-show-on-resource: %s is shown on the engine and tried again at the pace of a gate",
+  async (_, code, reason, message) => {
+    const world = cluster();
+    await world.pass();
+    await world.pass();
+    world.intercept = (request) => {
+      if (request.startsWith("create StatefulSet")) throw new KubeApiError("create", code, { reason, message });
+    };
+    for (let pass = 0; pass < 5; pass++) expect(await world.pass()).toEqual({ afterMs: 10_000 });
+    expect(world.ready).toMatchObject({ status: "False", reason: "ObjectRejected" });
+    expect(world.ready?.message).toContain(message);
+    expect(world.events).toEqual(["ObjectRejected"]);
+    world.intercept = () => undefined;
+    await world.run();
+    expect(world.ready).toMatchObject({ status: "True", reason: "EngineReady" });
+  },
+);
 
 test("any other failure of a write still fails the pass", async () => {
   const world = cluster();

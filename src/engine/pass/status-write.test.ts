@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FakeEngineWorld } from "../../../test/engine/support/fake-engine-world.ts";
+import { FakeEngineStore } from "../../../test/engine/support/fake-engine-store.ts";
 import { engine, NOW, NOW_MS } from "../../../test/engine/support/fixtures.ts";
 import { writeStatus } from "./status-write.ts";
 
@@ -7,7 +7,7 @@ const before = { phase: "creating", currentGeneration: 0, activeGeneration: -1 }
 const next = { ...before, phase: "switching" };
 
 function start() {
-  const world = new FakeEngineWorld();
+  const world = new FakeEngineStore();
   const base = world.put("FireboltEngine", engine({ status: before }));
   return { world, base };
 }

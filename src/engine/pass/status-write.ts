@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { timeText } from "../../api/condition-list.ts";
 import type { EngineStatus } from "../../api/firebolt-engine/status.ts";
-import type { EngineWorld } from "../cluster/world.ts";
+import type { EngineCluster } from "../cluster/engine-cluster.ts";
 import type { Engine } from "../model/children.ts";
 import { identityOf } from "../model/stored-state.ts";
 
@@ -15,20 +15,20 @@ export type StatusOutcome =
   | { readonly type: "gone" };
 
 export async function writeStatus(
-  world: Pick<EngineWorld, "writeStatus" | "readEngine">,
+  cluster: Pick<EngineCluster, "writeStatus" | "readEngine">,
   engine: Engine,
   next: EngineStatus,
   nowMs: number,
 ): Promise<StatusOutcome> {
   if (isSameStatus(engine.status, next)) return { type: "unchanged" };
   const stamped = { ...next, lastReconciled: timeText(nowMs) };
-  const result = await world.writeStatus(engine, stamped);
+  const result = await cluster.writeStatus(engine, stamped);
   if (result.type !== "conflict") return result;
-  const fresh = await world.readEngine(identityOf(engine));
+  const fresh = await cluster.readEngine(identityOf(engine));
   if (fresh === undefined) return { type: "gone" };
   const isBase = fresh.metadata?.uid === engine.metadata?.uid && isDeepStrictEqual(fresh.status, engine.status);
   if (!isBase) return { type: "discarded" };
-  const second = await world.writeStatus(fresh, stamped);
+  const second = await cluster.writeStatus(fresh, stamped);
   return second.type === "conflict" ? { type: "discarded" } : second;
 }
 

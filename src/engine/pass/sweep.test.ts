@@ -1,6 +1,6 @@
 import { silentLogger } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
-import { FakeEngineWorld } from "../../../test/engine/support/fake-engine-world.ts";
+import { FakeEngineStore } from "../../../test/engine/support/fake-engine-store.ts";
 import { engine } from "../../../test/engine/support/fixtures.ts";
 import { LABEL } from "../../api/labels.ts";
 import { identityOf } from "../model/stored-state.ts";
@@ -10,7 +10,7 @@ const owner = { apiVersion: "v", kind: "FireboltEngine", name: "e", uid: "engine
 
 /** An engine at rest in generation 200, with the leftovers of so many others. */
 function cluster(leftovers: number) {
-  const world = new FakeEngineWorld();
+  const world = new FakeEngineStore();
   world.put("FireboltEngine", engine({ status: { phase: "stable", currentGeneration: 200, activeGeneration: 200 } }));
   for (let generation = 0; generation < leftovers; generation++) {
     const labels = { [LABEL.engine]: "e", [LABEL.generation]: String(generation) };
@@ -21,7 +21,7 @@ function cluster(leftovers: number) {
   const deleted: string[] = [];
   const sweep = () =>
     sweepOrphans({
-      world,
+      cluster: world,
       identity: identityOf(engine()),
       logger: silentLogger,
       onDeleted: (kind) => deleted.push(kind),

@@ -1,5 +1,5 @@
 // Many engines with a pod on a node that vanished, and one that must wake: the real controller with its real workers
-// and passes, over engines in memory. Time is moved by hand, so the bounds are those of the product and not of the
+// and passes, over engines in memory. The clock is manual, so the bounds are those of the product and not of the
 // machine.
 import { KubeTimeoutError, type ObjectKey, silentLogger, sleep } from "@firebolt-operator/kube";
 import { controllerRunnable, type WatchSource } from "@firebolt-operator/kube/controller";
@@ -10,7 +10,7 @@ import { type FakeTimedCluster, resting } from "../../../test/engine/support/fak
 import { NOW_MS } from "../../../test/engine/support/fixtures.ts";
 import { metricsOf } from "../../../test/engine/support/probe-harness.ts";
 import { OPERATOR_DEFAULTS } from "../../api/operator-defaults.ts";
-import type { EngineKey, EngineWorld } from "../cluster/world.ts";
+import type { EngineCluster, EngineKey } from "../cluster/engine-cluster.ts";
 import { noEngineMetrics } from "../metrics-hooks.ts";
 import type { ProbeRequest, QueryProber, ScrapePod } from "../probe/query-probe.ts";
 import { createQueryProber, PROBE_CONCURRENCY } from "../probe/query-prober.ts";
@@ -21,7 +21,7 @@ const WORKERS = 8;
 const STEP_MS = 100;
 const LONGEST_MS = 600_000;
 
-test("150 auto-stop engines with an unreachable pod: another engine wakes within 3 s", async () => {
+test("probing-beside-passes: 150 auto-stop engines with an unreachable pod: another engine wakes within 3 s", async () => {
   await using fleet = await startFleet();
   const { clock, lost, woken } = fleet;
   // Every engine is probed, and probed again: then as many probes hang as may.
@@ -79,7 +79,7 @@ async function startFleet(): Promise<Fleet> {
         if (engine === undefined) return Promise.resolve("onChange" as const);
         const deps = { defaults: OPERATOR_DEFAULTS, bounds: {}, drainSettleMs: 0, nowMs: () => clock.now(), logger };
         return runEnginePass(
-          probedWorld(engine, { namespace: "ns", name }, prober),
+          probedCluster(engine, { namespace: "ns", name }, prober),
           { namespace: "ns", name: "e" },
           { ...deps, events: { record: () => undefined }, metrics: noEngineMetrics },
         );
@@ -124,8 +124,8 @@ function withLostPod(engine: FakeTimedCluster): FakeTimedCluster {
   return engine;
 }
 
-/** All these engines have the same name in their own stores: what the prober sees of them is told apart here. */
-function probedWorld(engine: FakeTimedCluster, key: EngineKey, prober: QueryProber): EngineWorld {
+/** All these engines have the same name in their own stores: the prober's view of them is separated here. */
+function probedCluster(engine: FakeTimedCluster, key: EngineKey, prober: QueryProber): EngineCluster {
   const queries = (_: EngineKey, pods: Parameters<QueryProber["queries"]>[1], request: ProbeRequest) =>
     prober.queries(
       key,

@@ -1,5 +1,5 @@
 // The two ways to a pod's metrics: its IP, or the API server's pods/proxy. Both with the same limits: 3 s to connect, 3
-// s to the response headers, 10 s in total. Judges nothing of what it reads.
+// s to the response headers, 10 s in total. Interprets nothing of what it reads.
 import type { KubeClient } from "@firebolt-operator/kube/client";
 import { ENGINE_CONTRACT } from "../../api/engine-contract.ts";
 import { SCRAPE_LIMITS, scrapePod } from "../cluster/pod-scrape.ts";

@@ -15,6 +15,10 @@ const STREAM_NUMBER = /\bstream ID \d+/g;
 /** Where the ephemeral ports of Linux begin. */
 const FIRST_EPHEMERAL_PORT = 32_768;
 
+/** Marks a failure that permissions would end: the API server or the pod responded with 403. */
+export const forbiddenIf = (isForbidden: boolean): { readonly isForbidden?: true } =>
+  isForbidden ? { isForbidden } : {};
+
 export function causeOf(error: unknown): string {
   const text = error instanceof Error ? error.message || error.name : String(error);
   return shortened(withoutEphemerals(text));

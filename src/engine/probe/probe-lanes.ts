@@ -1,5 +1,5 @@
-// The places in which probes run, and who waits for one. Two lanes, so that pods that respond never wait behind those
-// that do not: unresponsive ones get at most half of the places. First come, first served within each lane. Knows
+// The slots in which probes run, and the queue for them. Two lanes, so that pods that respond never wait behind those
+// that do not: unresponsive ones get at most half of the slots. First come, first served within each lane. Knows
 // nothing about pods.
 
 export type Lane = "responsive" | "unresponsive";
@@ -9,7 +9,7 @@ export interface ProbeLanesOptions<T> {
   readonly places: number;
   /** Must settle, and must not reject. */
   readonly run: (item: T) => Promise<void>;
-  /** Called when the place is free again; may add the item again. */
+  /** Called when the slot is free again; may add the item again. */
   readonly onDone: (item: T) => void;
 }
 
@@ -25,7 +25,7 @@ export class ProbeLanes<T> {
 
   constructor(options: ProbeLanesOptions<T>) {
     this.#options = options;
-    // With a single place the unresponsive must still get their turn.
+    // With a single slot, unresponsive pods must still be probed.
     this.#unresponsivePlaces = Math.max(1, Math.floor(options.places / 2));
   }
 
@@ -58,7 +58,7 @@ export class ProbeLanes<T> {
     }
   }
 
-  /** The one that has waited longest, of the lanes that have a place. */
+  /** The item that has waited longest, of the lanes with a free slot. */
   #nextLane(): Lane | undefined {
     const [[, responsive] = []] = this.#waiting.responsive;
     const [[, unresponsive] = []] = this.#waiting.unresponsive;

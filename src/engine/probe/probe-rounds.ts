@@ -2,7 +2,7 @@
 // replaced delays no round that it is not in. Equal rounds of one engine are one, however often its passes request
 // them.
 import { formatKey } from "@firebolt-operator/kube";
-import type { EngineKey } from "../cluster/world.ts";
+import type { EngineKey } from "../cluster/engine-cluster.ts";
 
 interface Round {
   readonly engine: EngineKey;

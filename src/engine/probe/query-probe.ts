@@ -1,15 +1,15 @@
 // What a pass may learn about running queries, and how it requests it: the contract between the reconcile passes and
 // the prober that stands beside them. Types only.
 import type { MetricScrapeMode } from "../../api/firebolt-instance/instance.ts";
+import type { EngineKey } from "../cluster/engine-cluster.ts";
 import type { ScrapeResponse } from "../cluster/pod-scrape.ts";
-import type { EngineKey } from "../cluster/world.ts";
 import type { Pod } from "../model/children.ts";
 
 /** What the last probe of one pod found. Not knowing is "failing", never "idle". */
 export type PodQueries =
   | { readonly type: "idle" }
   | { readonly type: "busy"; readonly queries: number }
-  | { readonly type: "failing"; readonly cause: string };
+  | { readonly type: "failing"; readonly cause: string; readonly isForbidden?: true };
 
 /** What the pods of one generation were last found to run. */
 export type QueryProbe =
@@ -17,7 +17,7 @@ export type QueryProbe =
   | { readonly type: "pending" }
   | { readonly type: "idle" }
   | { readonly type: "busy"; readonly pod: string; readonly queries: number }
-  | { readonly type: "failing"; readonly pod: string; readonly cause: string };
+  | { readonly type: "failing"; readonly pod: string; readonly cause: string; readonly isForbidden?: true };
 
 export interface ProbeRequest {
   readonly mode: MetricScrapeMode;

@@ -1,5 +1,5 @@
-// The prober over real sockets: pods that accept and never respond, through the API server's proxy and by IP. Time is
-// moved by hand, so that nothing here depends on how fast the machine is.
+// The prober over real sockets: pods that accept and never respond, through the API server's proxy and by IP. The clock
+// is manual, so that nothing here depends on the speed of the machine.
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { silentLogger } from "@firebolt-operator/kube";
 import { createKubeClient } from "@firebolt-operator/kube/client";
@@ -49,7 +49,7 @@ async function behindProxy(script: Script) {
   return Object.assign(server, { clock, client, probing: probing(podScraper(client), clock) });
 }
 
-/** Pods whose name says that they hang never respond. */
+/** Pods whose URL matches never respond. */
 const hangs: Script = ({ url }, response) => {
   if (!isHung(podIn(url))) respondJson(response, 200, metricsOf(0).body);
 };

@@ -1,4 +1,4 @@
-// What passes learn from the prober, when they are enqueued, and which pods wait for which. The clock is moved by hand.
+// What the prober reports to passes, when it enqueues engines, and which pods wait for which. The clock is manual.
 import { KubeApiError, KubeTimeoutError, silentLogger } from "@firebolt-operator/kube";
 import { ManualClock } from "@firebolt-operator/kube/testing";
 import { expect, test } from "vitest";
@@ -59,7 +59,7 @@ test.each([
   [
     "another status",
     { status: 403, body: "" },
-    { type: "failing", cause: "the metrics endpoint responded with status 403" },
+    { type: "failing", cause: "the metrics endpoint responded with status 403", isForbidden: true },
   ],
   [
     "no gauges",

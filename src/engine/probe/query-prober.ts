@@ -3,13 +3,13 @@
 // nothing about engines.
 import { type Clock, formatKey, type Logger, untilAborted } from "@firebolt-operator/kube";
 import type { MetricScrapeMode } from "../../api/firebolt-instance/instance.ts";
+import type { EngineKey } from "../cluster/engine-cluster.ts";
 import { SCRAPE_LIMITS } from "../cluster/pod-scrape.ts";
-import type { EngineKey } from "../cluster/world.ts";
 import type { Pod } from "../model/children.ts";
-import { judgeFailure, judgeResponse, type ProbeOutcome } from "./judge-scrape.ts";
 import { type Lane, ProbeLanes } from "./probe-lanes.ts";
 import { ProbeRounds } from "./probe-rounds.ts";
 import type { PodQueries, ProbeRequest, QueryProbe, QueryProber, ScrapePod } from "./query-probe.ts";
+import { outcomeOfFailure, outcomeOfResponse, type ProbeOutcome } from "./scrape-outcome.ts";
 
 export interface QueryProberOptions {
   readonly scrape: ScrapePod;
@@ -22,7 +22,7 @@ export interface QueryProberOptions {
 }
 
 export const PROBE_CONCURRENCY = 64;
-/** A scrape that does not keep its own limits loses its place after this. */
+/** A scrape that does not keep its own limits loses its slot after this. */
 const GIVE_UP_MS = SCRAPE_LIMITS.totalMs + 5_000;
 const UNREAD_MS = 60_000;
 /** What is known about a pod is forgotten when no pass has requested it for this long. */
@@ -157,9 +157,9 @@ class PodProber implements QueryProber {
     const giveUp = (): void => limit.abort(new Error(`no complete response within ${GIVE_UP_MS / 1000} s`));
     const cancel = clock.after(GIVE_UP_MS, giveUp);
     try {
-      return judgeResponse(await untilAborted(scrape(pod, mode, signal), signal));
+      return outcomeOfResponse(await untilAborted(scrape(pod, mode, signal), signal));
     } catch (error) {
-      return judgeFailure(error);
+      return outcomeOfFailure(error);
     } finally {
       cancel();
     }

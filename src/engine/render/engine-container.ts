@@ -1,7 +1,13 @@
 // The engine container: the operator's part (command, ports, probes, its variables and mounts first) around the user's.
 
 import { ENGINE_CONTRACT } from "../../api/engine-contract.ts";
-import type { V1Container, V1EnvVar, V1Probe, V1VolumeMount } from "../../api/generated/kubernetes.ts";
+import type {
+  V1Container,
+  V1EnvVar,
+  V1LifecycleHandler,
+  V1Probe,
+  V1VolumeMount,
+} from "../../api/generated/kubernetes.ts";
 import { present } from "../../podtemplate/present.ts";
 import {
   CONFIG_FILE,
@@ -10,6 +16,7 @@ import {
   ENV,
   HEALTH_PORT,
   MOUNT_PATH,
+  PRE_STOP_SECONDS,
   VOLUME,
 } from "../model/pod-contract.ts";
 import type { EffectiveContainer } from "../resolve/engine-container.ts";
@@ -34,15 +41,23 @@ export function renderEngineContainer(effective: EffectiveContainer): V1Containe
     volumeMounts: [...operatorMounts(), ...volumeMounts],
     volumeDevices: effective.volumeDevices,
     livenessProbe: probe(LIVE, { initialDelaySeconds: 2, periodSeconds: 5, failureThreshold: 6 }),
-    readinessProbe: probe(READY, { initialDelaySeconds: 1, periodSeconds: 3, failureThreshold: 6 }),
-    // 150 seconds to come up. Every second, because a query that wakes the engine waits for it.
+    // Every second, because a query that wakes the engine waits for both: 18 seconds of failing responses until the pod
+    // gets no more queries, 150 seconds to come up. No delay: the kubelet probes readiness as soon as the container has
+    // started up, and a delay would skip that probe.
+    readinessProbe: probe(READY, { periodSeconds: 1, failureThreshold: 18 }),
     startupProbe: probe(LIVE, { periodSeconds: 1, failureThreshold: 150 }),
-    lifecycle: effective.lifecycle,
+    lifecycle: { ...effective.lifecycle, preStop: effective.lifecycle?.preStop ?? PAUSE },
     terminationMessagePath: effective.terminationMessagePath,
     terminationMessagePolicy: effective.terminationMessagePolicy,
     securityContext: effective.securityContext,
   });
 }
+
+/**
+ * A hook of the template takes its place. A command, and not the sleep action: Kubernetes 1.29 rejects that, and an
+ * upgrade of the cluster must not roll engines. The image has the shell: the engine is started with it.
+ */
+const PAUSE: V1LifecycleHandler = { exec: { command: ["/bin/bash", "-c", `exec sleep ${PRE_STOP_SECONDS}`] } };
 
 function operatorEnv(): V1EnvVar[] {
   return [

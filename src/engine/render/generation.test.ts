@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { type Layers, render } from "../../../test/engine/support/rendered-fixtures.ts";
+import { PART_NAMES } from "../model/child-kinds.ts";
 import { renderRoutingService } from "./routing-service.ts";
 
 const golden = (name: string) => `./golden/${name}.golden.json`;
+const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 const text = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 
 const FULL: Layers = {
@@ -38,10 +40,9 @@ const FULL: Layers = {
 
 describe("golden renders", () => {
   test("a bare engine", async () => {
-    const { statefulSet, headlessService, configMap } = render({});
-    await expect(text(statefulSet)).toMatchFileSnapshot(golden("bare-stateful-set"));
-    await expect(text(headlessService)).toMatchFileSnapshot(golden("headless-service"));
-    await expect(text(configMap)).toMatchFileSnapshot(golden("bare-config-map"));
+    const rendered = render({});
+    for (const part of ["statefulSet", ...PART_NAMES] as const)
+      await expect(text(rendered[part])).toMatchFileSnapshot(golden(`bare-${kebab(part)}`));
   });
 
   test("an engine with a class and everything set", async () => {
@@ -81,6 +82,13 @@ describe("the StatefulSet", () => {
       "firebolt.io/generation": "0",
       mine: "x",
     });
+  });
+
+  test("startup-probe-every-second, readiness-probe-every-second: neither waits for a period or a delay", () => {
+    const { startupProbe, readinessProbe } = podOf({})?.spec?.containers[0] ?? {};
+    expect(startupProbe).toMatchObject({ periodSeconds: 1, failureThreshold: 150 });
+    expect(readinessProbe).toMatchObject({ periodSeconds: 1, failureThreshold: 18 });
+    expect([startupProbe?.initialDelaySeconds, readinessProbe?.initialDelaySeconds]).toEqual([undefined, undefined]);
   });
 
   test("zero replicas are rendered, with an empty node list", () => {

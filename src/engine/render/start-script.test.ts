@@ -13,7 +13,7 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "start-script-"));
   for (const folder of ["opt/firebolt", "run/firebolt", "secrets/tls/engine"])
     mkdirSync(join(root, folder), { recursive: true });
-  // Stands for the engine: says as which process it runs and how it was called.
+  // A fake engine: prints its process id and its arguments.
   writeFileSync(join(root, "opt/firebolt/firebolt"), '#!/bin/bash\necho "$$ $*"\n');
   chmodSync(join(root, "opt/firebolt/firebolt"), 0o755);
 });

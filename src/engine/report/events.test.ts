@@ -12,6 +12,8 @@ import {
   routingTo,
   snapshot,
 } from "../../../test/engine/support/fixtures.ts";
+import type { EngineStatus } from "../../api/firebolt-engine/status.ts";
+import { contentHash } from "../../podtemplate/content-hash.ts";
 import { computeEngine } from "../compute/compute-engine.ts";
 import type { EngineSnapshot } from "../model/snapshot.ts";
 import { aliasEventsOf, eventsOf } from "./events.ts";
@@ -22,13 +24,14 @@ const old = engine({
 
 interface Before {
   readonly changes?: Partial<EngineSnapshot>;
-  readonly ready?: { readonly reason: string; readonly message?: string; readonly lastTransitionTime?: string };
+  readonly ready?: { readonly reason: string; readonly lastTransitionTime?: string };
+  readonly reported?: NonNullable<EngineStatus["reported"]>;
   readonly spec?: EngineChanges["spec"];
   readonly drainingSince?: string;
   readonly drainChecked?: boolean;
 }
 
-function told(phase: string, [current, active, draining]: readonly number[], before: Before = {}) {
+function recorded(phase: string, [current, active, draining]: readonly number[], before: Before = {}) {
   const { changes = {}, ready, spec = {}, ...drain } = before;
   const conditions =
     ready === undefined ? [] : [{ ...instanceReady, type: "Ready", status: "False", message: "", ...ready } as const];
@@ -49,11 +52,11 @@ function told(phase: string, [current, active, draining]: readonly number[], bef
       );
 }
 
-const reasons = (events: ReturnType<typeof told>) => events.map(([, reason]) => reason);
+const reasons = (events: ReturnType<typeof recorded>) => events.map(([, reason]) => reason);
 
 describe("generations", () => {
   test("GenerationCreated names the field and never its value", () => {
-    const [event] = told("stable", [1, 1], { changes: { current: liveSet(old, 1) } });
+    const [event] = recorded("stable", [1, 1], { changes: { current: liveSet(old, 1) } });
     expect(event?.slice(0, 2)).toEqual(["Normal", "GenerationCreated"]);
     expect(event?.[2]).toContain("Generation 2 replaces 1");
     expect(event?.[2]).toContain("env");
@@ -61,34 +64,34 @@ describe("generations", () => {
   });
 
   test("abandon: GenerationAbandoned, which reports the removal too", () => {
-    const [event, ...more] = told("creating", [1, 0], { changes: { current: liveSet(old, 1) } });
+    const [event, ...more] = recorded("creating", [1, 0], { changes: { current: liveSet(old, 1) } });
     expect(event?.slice(0, 2)).toEqual(["Normal", "GenerationAbandoned"]);
     expect(event?.[2]).toContain("Generation 1 is abandoned for 2 and deleted: ");
     expect(more).toEqual([]);
   });
 
   test("TrafficSwitched on a roll, not on the first deploy", () => {
-    expect(reasons(told("switching", [1, 0], { changes: { routing: routingTo(1) } }))).toEqual(["TrafficSwitched"]);
-    const first = told("switching", [0, -1], { changes: { routing: routingTo(0), pods: READY } });
+    expect(reasons(recorded("switching", [1, 0], { changes: { routing: routingTo(1) } }))).toEqual(["TrafficSwitched"]);
+    const first = recorded("switching", [0, -1], { changes: { routing: routingTo(0), pods: READY } });
     expect(reasons(first)).not.toContain("TrafficSwitched");
   });
 
   test("GenerationCleaned where the engine does not become ready: a stop, or pods lost meanwhile", () => {
-    const stop = told("cleaning", [1, 1, 0], { spec: { replicas: 0 }, changes: { pods: { ...READY, wanted: 0 } } });
+    const stop = recorded("cleaning", [1, 1, 0], { spec: { replicas: 0 }, changes: { pods: { ...READY, wanted: 0 } } });
     expect(stop).toEqual([["Normal", "GenerationCleaned", "Generation 0 is deleted"]]);
-    expect(reasons(told("cleaning", [1, 1, 0], { changes: { pods: NOT_READY } }))).toEqual(["GenerationCleaned"]);
+    expect(reasons(recorded("cleaning", [1, 1, 0], { changes: { pods: NOT_READY } }))).toEqual(["GenerationCleaned"]);
   });
 });
 
 describe("EngineReady", () => {
   test("at the first deploy: generation, replicas, duration", () => {
-    const events = told("switching", [0, -1], { changes: { routing: routingTo(0) }, ready: { reason: "Rolling" } });
+    const events = recorded("switching", [0, -1], { changes: { routing: routingTo(0) }, ready: { reason: "Rolling" } });
     // The StatefulSet of the fixture is an hour old.
     expect(events).toEqual([["Normal", "EngineReady", "Generation 0 serves with 2 replicas, 3600 s after its start"]]);
   });
 
   test("at the end of a roll, with the generation that went", () => {
-    expect(told("cleaning", [1, 1, 0], { ready: { reason: "Rolling" } })).toEqual([
+    expect(recorded("cleaning", [1, 1, 0], { ready: { reason: "Rolling" } })).toEqual([
       ["Normal", "EngineReady", "Generation 1 serves with 2 replicas, 3600 s after its start. Generation 0 is deleted"],
     ]);
   });
@@ -96,13 +99,13 @@ describe("EngineReady", () => {
   test("late, when pods were missing at the end of the rollout", () => {
     // Not ready since before the StatefulSet was created, so this generation has never been.
     const ready = { reason: "PodsNotReady", lastTransitionTime: EARLIER };
-    expect(reasons(told("stable", [1, 1], { ready }))).toEqual(["EngineReady"]);
+    expect(reasons(recorded("stable", [1, 1], { ready }))).toEqual(["EngineReady"]);
   });
 
   test("not when pods or the instance come back later", () => {
     const ready = { reason: "PodsNotReady", lastTransitionTime: "2026-01-01T11:30:00Z" };
-    expect(told("stable", [1, 1], { ready })).toEqual([]);
-    expect(told("stable", [1, 1], { ready: { ...ready, reason: "InstanceNotReady" } })).toEqual([]);
+    expect(recorded("stable", [1, 1], { ready })).toEqual([]);
+    expect(recorded("stable", [1, 1], { ready: { ...ready, reason: "InstanceNotReady" } })).toEqual([]);
   });
 });
 
@@ -115,33 +118,37 @@ describe("drains", () => {
   const waiting = { ...switched, drainChecked: true } as const;
 
   test("DrainStarted with the first check that finds queries, and not again", () => {
-    expect(told("draining", [1, 1, 0], { changes: busy, ...entered })).toEqual([
+    expect(recorded("draining", [1, 1, 0], { changes: busy, ...entered })).toEqual([
       ["Normal", "DrainStarted", "Generation 0 is kept until its queries finish (3 on pod e-g0-1)"],
     ]);
-    expect(told("draining", [1, 1, 0], { changes: busy, ...waiting })).toEqual([]);
+    expect(recorded("draining", [1, 1, 0], { changes: busy, ...waiting })).toEqual([]);
   });
 
   test("none for a drain that is over at once", () => {
-    expect(told("draining", [1, 1, 0], { changes: { drainProbe: { type: "drained" } }, ...entered })).toEqual([]);
+    expect(recorded("draining", [1, 1, 0], { changes: { drainProbe: { type: "drained" } }, ...entered })).toEqual([]);
   });
 
   test("a generation that cannot be probed records both events", () => {
-    expect(reasons(told("draining", [1, 1, 0], { changes: failing, ...entered }))).toEqual([
+    expect(reasons(recorded("draining", [1, 1, 0], { changes: failing, ...entered }))).toEqual([
       "DrainStarted",
       "DrainCheckFailing",
     ]);
   });
 
   test("DrainCheckFailing once per drain, again after a recovery", () => {
-    expect(told("draining", [1, 1, 0], { changes: failing, ...waiting })[0]?.slice(0, 2)).toEqual([
+    expect(recorded("draining", [1, 1, 0], { changes: failing, ...waiting })[0]?.slice(0, 2)).toEqual([
       "Warning",
       "DrainCheckFailing",
     ]);
-    const told2 = told("draining", [1, 1, 0], { changes: failing, ...waiting, ready: { reason: "DrainCheckFailing" } });
+    const told2 = recorded("draining", [1, 1, 0], {
+      changes: failing,
+      ...waiting,
+      ready: { reason: "DrainCheckFailing" },
+    });
     expect(told2).toEqual([]);
-    expect(told("draining", [1, 1, 0], { changes: busy, ...waiting, ready: { reason: "DrainCheckFailing" } })).toEqual(
-      [],
-    );
+    expect(
+      recorded("draining", [1, 1, 0], { changes: busy, ...waiting, ready: { reason: "DrainCheckFailing" } }),
+    ).toEqual([]);
   });
 });
 
@@ -155,29 +162,34 @@ describe("refusals", () => {
   } as const;
 
   test("EngineClassNotFound and EngineClassUnready, each on entry", () => {
-    const [event] = told("stable", [1, 1], { changes: missing("lost") });
+    const [event] = recorded("stable", [1, 1], { changes: missing("lost") });
     expect(event?.slice(0, 2)).toEqual(["Warning", "EngineClassNotFound"]);
     expect(event?.[2]).toContain('"lost"');
-    expect(reasons(told("stable", [1, 1], { changes: refusedClass }))).toEqual(["EngineClassUnready"]);
-    const ready = { reason: "FireboltEngineClassUnready", message: event?.[2] ?? "" };
-    expect(told("stable", [1, 1], { changes: missing("lost"), ready })).toEqual([]);
+    expect(reasons(recorded("stable", [1, 1], { changes: refusedClass }))).toEqual(["EngineClassUnready"]);
+    const before = {
+      ready: { reason: "FireboltEngineClassUnready" },
+      reported: { refusal: contentHash(`FireboltEngineClassUnready: ${event?.[2]}`) },
+    };
+    expect(recorded("stable", [1, 1], { changes: missing("lost"), ...before })).toEqual([]);
     // The reason of the condition is the same, the cause is another.
-    expect(reasons(told("stable", [1, 1], { changes: refusedClass, ready }))).toEqual(["EngineClassUnready"]);
-    expect(reasons(told("stable", [1, 1], { changes: missing("other"), ready }))).toEqual(["EngineClassNotFound"]);
+    expect(reasons(recorded("stable", [1, 1], { changes: refusedClass, ...before }))).toEqual(["EngineClassUnready"]);
+    expect(reasons(recorded("stable", [1, 1], { changes: missing("other"), ...before }))).toEqual([
+      "EngineClassNotFound",
+    ]);
   });
 
   test("a missing instance is none", () => {
-    expect(told("stable", [1, 1], { changes: { instance: undefined } })).toEqual([]);
+    expect(recorded("stable", [1, 1], { changes: { instance: undefined } })).toEqual([]);
   });
 
   test("TemplateRejected", () => {
     const spec = { template: { spec: { hostNetwork: true } } };
-    expect(reasons(told("stable", [1, 1], { spec }))).toEqual(["TemplateRejected"]);
+    expect(reasons(recorded("stable", [1, 1], { spec }))).toEqual(["TemplateRejected"]);
   });
 
   test("ResourceBoundsExceeded", () => {
     const containers = [{ name: "engine", resources: { limits: { cpu: "2" } } }];
-    const refused = told("stable", [1, 1], {
+    const refused = recorded("stable", [1, 1], {
       spec: { template: { spec: { containers } } },
       changes: { bounds: { cpu: "1" } },
     });
@@ -189,9 +201,9 @@ test("SecretAliasVolumeDropped with the StatefulSet that lacks the volume, and o
   const secretName = "main-metadata-postgres-creds";
   const spec = { template: { spec: { volumes: [{ name: "peek", secret: { secretName } }] } } };
   const current = absentSet(0);
-  const [event, ...more] = told("creating", [0, -1], { spec, changes: { current, routing: { type: "absent" } } });
+  const [event, ...more] = recorded("creating", [0, -1], { spec, changes: { current, routing: { type: "absent" } } });
   expect(event?.slice(0, 2)).toEqual(["Warning", "SecretAliasVolumeDropped"]);
   expect(event?.[2]).toContain(`spec.template.spec.volumes[0] (Secret "${secretName}")`);
   expect(more).toEqual([]);
-  expect(told("stable", [0, 0], { spec })).not.toContainEqual(expect.arrayContaining(["SecretAliasVolumeDropped"]));
+  expect(recorded("stable", [0, 0], { spec })).not.toContainEqual(expect.arrayContaining(["SecretAliasVolumeDropped"]));
 });

@@ -1,4 +1,4 @@
-// Which Kubernetes events a stored decision deserves (docs/monitoring.md#events; docs/adr/0011 says which are left out,
+// The Kubernetes events of a stored decision (docs/monitoring.md#events; docs/adr/0011 says which are left out,
 // and why). Pure: events depend on the decision and on the status before it, so a repeated pass records none twice.
 
 import type { EventNote } from "@firebolt-operator/kube/events";
@@ -7,8 +7,8 @@ import type { EngineEventReason } from "../../api/events.ts";
 import { API_VERSION } from "../../api/group.ts";
 import type { Condition } from "../../api/schema/condition.ts";
 import { troubleText } from "../../pods/pod-trouble.ts";
-import { scrapeFailureOf } from "../auto-stop/scrape-failure.ts";
-import { withoutFailure } from "../compute/failure-suffix.ts";
+import { storedScrapeFailure } from "../auto-stop/scrape-failure.ts";
+import { warningText } from "../compute/warning.ts";
 import type { Engine } from "../model/children.ts";
 import type { WritableDecision } from "../model/decision.ts";
 import { statefulSetName } from "../model/names.ts";
@@ -42,7 +42,7 @@ export function aliasEventsOf(decision: WritableDecision, s: EngineSnapshot): re
   const leftOut = decision.type === "hold" ? (decision.leftOut ?? []) : [];
   if (leftOut.length === 0) return [];
   const list = leftOut.map(({ path, secret }) => `${path} (Secret ${JSON.stringify(secret)})`).join(", ");
-  const note = `Left out of generation ${s.generations.current}, mounts included, because it reaches a Secret of the operator: ${list}`;
+  const note = `Omitted from generation ${s.generations.current}, with its mounts, because it exposes a Secret of the operator: ${list}`;
   return [about(warning("SecretAliasVolumeDropped", "Reconcile", note), s)];
 }
 
@@ -140,11 +140,9 @@ function drainText({ generations: { draining }, drainProbe }: EngineSnapshot): s
 /** Once per cause: not again while Ready names it, nor for the next pod that fails in the same way. */
 function troubleEvents(decision: WritableDecision, s: EngineSnapshot): readonly EventText[] {
   const { trouble } = s.pods;
-  const [before, after] = [readyOf(s.status), readyOf(decision.status)];
-  if (trouble === undefined || after?.message.includes(troubleText(trouble)) !== true) return [];
-  return withoutFailure(before?.message ?? "").endsWith(trouble.cause)
-    ? []
-    : [warning("PodFailing", "Reconcile", `${troubleText(trouble)}; next: ${trouble.next}`)];
+  const [before, after] = [s.status?.reported?.podFailure, decision.status.reported?.podFailure];
+  if (trouble === undefined || after === undefined || after === before) return [];
+  return [warning("PodFailing", "Reconcile", `${troubleText(trouble)}; next: ${trouble.next}`)];
 }
 
 /**
@@ -152,19 +150,20 @@ function troubleEvents(decision: WritableDecision, s: EngineSnapshot): readonly 
  * news.
  */
 function uncreatedPodEvents(decision: WritableDecision, s: EngineSnapshot): readonly EventText[] {
-  const prefix = `StatefulSet ${statefulSetName(s.identity.name, decision.status.currentGeneration)}: `;
-  const [before, after] = [readyOf(s.status), readyOf(decision.status)].map((ready) =>
-    withoutFailure(ready?.message ?? "").replace(/ \(x\d+\)$/, ""),
-  );
-  if (decision.type === "refuse" || after === undefined || !after.startsWith(prefix) || after === before) return [];
-  return [warning("PodFailing", "Reconcile", after)];
+  const [before, after] = [s.status?.reported?.warning, decision.status.reported?.warning];
+  const found = s.findings?.warning;
+  const { currentGeneration } = decision.status;
+  // A warning about a generation that is left is no news.
+  if (found === undefined || after === undefined || after === before || currentGeneration !== s.generations.current)
+    return [];
+  return [warning("PodFailing", "Reconcile", warningText(statefulSetName(s.identity.name, currentGeneration), found))];
 }
 
 /** Once per cause, and again after a recovery. */
 function scrapeEvents(decision: WritableDecision, s: EngineSnapshot): readonly EventText[] {
-  const [before, after] = [scrapeFailureOf(s.status?.conditions), scrapeFailureOf(decision.status.conditions)];
+  const [before, after] = [storedScrapeFailure(s.status), decision.status.scrapeFailure];
   if (after === undefined || after === before) return [];
-  return [warning("AutoStopScrapeFailed", "Scale", `Auto-stop cannot see whether queries run: ${after}`)];
+  return [warning("AutoStopScrapeFailed", "Scale", `Auto-stop cannot determine whether queries run: ${after}`)];
 }
 
 function readyEvents(decision: WritableDecision, s: EngineSnapshot): readonly EventText[] {
@@ -216,10 +215,9 @@ function classText({ engine }: EngineSnapshot): string {
   return name === "" ? " (the engine has no class any more)" : ` (class ${JSON.stringify(name)} changed)`;
 }
 
-/** Another cause is another refusal, also where both have the same reason. */
-function isNews(decision: WritableDecision, s: EngineSnapshot): boolean {
-  const [before, after] = [readyOf(s.status), readyOf(decision.status)];
-  return before?.reason !== after?.reason || before?.message !== after?.message;
+/** Another cause is another rejection, even with the same reason; so is one that follows a failed pass. */
+function isNews({ status: { reported } }: WritableDecision, { status }: EngineSnapshot): boolean {
+  return reported?.refusal !== status?.reported?.refusal || status?.reconcileFailure !== undefined;
 }
 
 function readyOf(status: { readonly conditions?: readonly Readonly<Condition>[] } | undefined) {

@@ -1,4 +1,4 @@
-// A pass that failed, as people see it: the error's own words behind Ready's message, and an event when it is news.
+// How a failed pass is reported: the error is appended to Ready's message, and an event is written when the error is new.
 // What the engine was last found to be stays; a pass that succeeds writes the message without the failure. Failures
 // that end by themselves (a conflict, an API server that does not respond) are left to logs and metrics: two status
 // writes for each would only add to the load.
@@ -11,15 +11,15 @@ import {
   NotLeaderError,
 } from "@firebolt-operator/kube";
 import type { EventSink } from "@firebolt-operator/kube/events";
-import { findCondition } from "../../api/condition-list.ts";
 import type { EngineEventReason } from "../../api/events.ts";
+import { FAILURE_MAX_LENGTH } from "../../api/firebolt-engine/status.ts";
+import { cutText } from "../../api/values/plain-text.ts";
 import { stableText } from "../../pods/stable-text.ts";
-import { namesFailure } from "../compute/failure-suffix.ts";
 import type { Engine } from "../model/children.ts";
 import type { Scale } from "../model/decision.ts";
 import { regarding } from "./events.ts";
 
-/** What to show of an error; undefined for one that ends by itself, and for a process that may not write any more. */
+/** What to report of an error; undefined for a transient one, a bug, and a process that has lost its lease. */
 export function failureText(error: unknown): string | undefined {
   if (error instanceof NotLeaderError || error instanceof InvariantError) return undefined;
   if (error instanceof KubeConnectionError || error instanceof KubeTimeoutError) return undefined;
@@ -33,9 +33,9 @@ function isLasting(status: number): boolean {
   return status >= 400 && status < 500 && ![403, 404, 408, 409, 410, 429].includes(status);
 }
 
-/** Recorded unless the stored condition names the failure already. */
+/** Recorded unless the stored status shows the failure already. */
 export function recordFailure(engine: Engine, text: string, events: EventSink<EngineEventReason>): void {
-  if (namesFailure(findCondition(engine.status?.conditions, "Ready")?.message, text)) return;
+  if (engine.status?.reconcileFailure?.cause === cutText(text, FAILURE_MAX_LENGTH)) return;
   events.record({
     type: "Warning",
     reason: "ReconcileFailed",

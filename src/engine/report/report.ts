@@ -1,12 +1,12 @@
 // Reports what a pass did: log lines, events, counters. Changes nothing, and is called after the writes.
 import type { Logger } from "@firebolt-operator/kube";
 import type { EventSink } from "@firebolt-operator/kube/events";
-import { scaleEventsOf } from "../auto-stop/events.ts";
 import type { EngineMetrics } from "../metrics-hooks.ts";
 import type { EngineDecision, WritableDecision } from "../model/decision.ts";
 import { isAtRest } from "../model/phase.ts";
 import type { EngineSnapshot } from "../model/snapshot.ts";
 import type { Applied, Scaled } from "../pass/apply.ts";
+import { scaleEventsOf } from "./auto-stop-events.ts";
 import { aliasEventsOf, eventsOf } from "./events.ts";
 import { recordFailure, scaleFailureText } from "./failure.ts";
 import { restoredEventsOf } from "./restored-children.ts";
@@ -70,7 +70,7 @@ function logGeneration(decision: WritableDecision, logger: Logger): void {
     case "refuse": {
       const { reason, message, violations } = decision.refusal;
       const paths = violations.map(({ path }) => path);
-      logger.info("engine refused", { reason, cause: message, ...(paths.length === 0 ? {} : { paths }) });
+      logger.info("engine rejected", { reason, cause: message, ...(paths.length === 0 ? {} : { paths }) });
       return;
     }
     default:

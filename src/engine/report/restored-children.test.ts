@@ -1,14 +1,14 @@
-// Repairs of what somebody deleted or edited: each leaves one event, and nothing else does.
+// Repairs of objects that another client deleted or edited: each records one event, and nothing else does.
 import { expect, test } from "vitest";
 import { image } from "../../../test/engine/support/fake-cluster.ts";
 import { type FakeTimedCluster, text, timed } from "../../../test/engine/support/fake-timed-cluster.ts";
 
 function watched(world: FakeTimedCluster): string[] {
-  const told: string[] = [];
+  const recorded: string[] = [];
   world.note = (reason, note) => {
-    if (reason === "ChildRestored") told.push(note);
+    if (reason === "ChildRestored") recorded.push(note);
   };
-  return told;
+  return recorded;
 }
 
 test.each([
@@ -17,30 +17,30 @@ test.each([
   ["Service", "e-service"],
 ] as const)("%s %s deleted", async (kind, name) => {
   const world = await timed();
-  const told = watched(world);
+  const recorded = watched(world);
   world.drop(kind, name);
   await world.run();
   expect(world.get(kind, name)).toBeDefined();
-  expect(told).toEqual([`${kind} ${name} was deleted and has been created again`]);
+  expect(recorded).toEqual([`${kind} ${name} was deleted and has been created again`]);
 });
 
 test("the routing Service edited: the event names who did it", async () => {
   const world = await timed();
-  const told = watched(world);
+  const recorded = watched(world);
   const service = world.get("Service", "e-service");
   const managedFields = [{ manager: "kubectl-edit", operation: "Update", time: text(world.nowMs) }];
   const spec = { ...service?.spec, selector: { nobody: "here" } };
   world.put("Service", { ...service, metadata: { ...service?.metadata, managedFields }, spec });
   await world.run();
-  expect(told).toEqual(["Service e-service was edited by kubectl-edit and has been restored"]);
+  expect(recorded).toEqual(["Service e-service was edited by kubectl-edit and has been restored"]);
 });
 
 test("the StatefulSet deleted: the next generation takes its place", async () => {
   const world = await timed();
-  const told = watched(world);
+  const recorded = watched(world);
   world.drop("StatefulSet", "e-g0");
   await world.run();
-  expect(told).toEqual(["StatefulSet e-g0 was deleted; generation 1 takes its place"]);
+  expect(recorded).toEqual(["StatefulSet e-g0 was deleted; generation 1 takes its place"]);
 });
 
 test("neither a first build nor a rollout restores anything", async () => {

@@ -81,7 +81,7 @@ describe("the engine container", () => {
     );
     expect(merged.envFrom).toEqual([{ prefix: "c" }, { prefix: "e" }]);
     expect(merged.volumeDevices).toEqual([{ name: "e", devicePath: "/d" }]);
-    // The API server refuses two policies for one resource.
+    // The API server rejects two policies for one resource.
     expect(merged.resizePolicy).toEqual([other]);
   });
 

@@ -1,11 +1,11 @@
 // The user's part of the engine container: operator default < class < engine. The operator's own entries (variables,
 // mounts, ports, probes, command) are added when the pod is rendered.
 
-import type { V1Container, V1ResourceRequirements, V1SecurityContext } from "../../api/generated/kubernetes.ts";
+import type { V1Container, V1SecurityContext } from "../../api/generated/kubernetes.ts";
 import type { EngineSeccomp, OperatorDefaults } from "../../api/operator-defaults.ts";
-import type { DeepReadonly } from "../../api/values/deep-readonly.ts";
 import { firstPartyPullPolicy } from "../../podtemplate/image-reference.ts";
 import { nonEmpty, present } from "../../podtemplate/present.ts";
+import { hasResources } from "../model/has-resources.ts";
 import { ENGINE_USER, ENV, MOUNT_PATH, VOLUME } from "../model/pod-contract.ts";
 import { byName, concat, concatKeyed } from "./merge-lists.ts";
 
@@ -63,16 +63,8 @@ export function resolveEngineContainer(
 
 /** The whole block of the engine if it requests anything, else of the class. */
 export function resolveResources(ofClass: Layer, ofEngine: Layer): NonNullable<V1Container["resources"]> {
-  if (asksForAnything(ofEngine)) return ofEngine?.resources ?? {};
-  return asksForAnything(ofClass) ? (ofClass?.resources ?? {}) : {};
-}
-
-/** Whether a container's block has any request, limit or claim, and so counts as set. */
-export function asksForAnything(
-  container: { readonly resources?: DeepReadonly<V1ResourceRequirements> } | undefined,
-): boolean {
-  const { requests = {}, limits = {}, claims = [] } = container?.resources ?? {};
-  return Object.keys(requests).length > 0 || Object.keys(limits).length > 0 || claims.length > 0;
+  if (hasResources(ofEngine)) return ofEngine?.resources ?? {};
+  return hasResources(ofClass) ? (ofClass?.resources ?? {}) : {};
 }
 
 function hardenedContext(seccomp: EngineSeccomp): V1SecurityContext {

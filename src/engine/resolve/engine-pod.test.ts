@@ -46,7 +46,7 @@ describe("pod fields", () => {
     { ofClass: undefined, ofEngine: undefined, want: undefined },
     { ofClass: undefined, ofEngine: false, want: false },
     { ofClass: false, ofEngine: undefined, want: false },
-    // The pods follow their account, as they do when nothing is said.
+    // The pods follow their account, as they do by default.
     { ofClass: undefined, ofEngine: true, want: undefined },
     { ofClass: false, ofEngine: true, want: undefined },
     { ofClass: true, ofEngine: false, want: false },

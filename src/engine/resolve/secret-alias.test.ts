@@ -103,7 +103,7 @@ describe("in the engine's own passes", () => {
   test.each([
     ["the engine's template", "spec.template.spec.containers[0]"],
     ["the class's template", "spec.engineClassRef.template.spec.containers[0]"],
-  ])("a variable of %s is refused at %s", (whose, path) => {
+  ])("a variable of %s is rejected at %s", (whose, path) => {
     const template = { spec: { containers: [{ name: "engine", envFrom: [{ secretRef: { name: OURS } }] }] } };
     const own = whose === "the engine's template";
     const of = engine({

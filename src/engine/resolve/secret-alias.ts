@@ -1,5 +1,5 @@
 // Volumes of the templates that would show an operator's Secret to user containers
-// (docs/design/admission.md#protected-secrets): which they are, and a template without them. The rollout goes on
+// (docs/design/admission.md#protected-secrets): which they are, and a template without them. The rollout continues
 // without such a volume; its mounts are dropped too, or the API server would reject the pods.
 
 import type { FireboltEngine } from "../../api/firebolt-engine/engine.ts";

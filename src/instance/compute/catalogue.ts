@@ -65,7 +65,7 @@ function firstSeen({ claim, children, identity }: Known): string | undefined {
   return claim.isTerminating && !isOurs ? undefined : claim.uid;
 }
 
-/** The uid to store from now on. None: the lost catalogue is given up, and its successor holds nothing yet. */
+/** The uid to store from now on. None: the lost catalogue is abandoned, and its successor holds nothing yet. */
 export function rememberedClaim(catalogue: Catalogue): string | undefined {
   switch (catalogue.type) {
     case "none":

@@ -3,7 +3,7 @@ import { ANNOTATION } from "../../api/labels.ts";
 import type { Instance } from "../model/children.ts";
 import type { InstanceIdentity } from "../model/names.ts";
 
-/** The garbage collector deletes what the instance owns by itself: reconciling would work against it. */
+/** The garbage collector deletes the instance's objects: reconciling would work against it. */
 export function isForeground({ metadata }: Instance): boolean {
   return metadata?.finalizers?.includes("foregroundDeletion") === true;
 }
@@ -21,8 +21,8 @@ export function heldMessage(
   const [who, what] = engines.length === 1 ? ["engine uses", "it is"] : ["engines use", "they are"];
   return (
     `${ignoredText(insistence)}the instance was deleted, but ${engines.length} ${who} it: ${shown}; nothing is deleted and everything keeps running until ${what} ` +
-    `deleted: kubectl delete fireboltengine ${engines.slice(0, SHOWN).join(" ")} -n ${namespace}; or delete the instance under them: ` +
-    `kubectl annotate fireboltinstance ${name} -n ${namespace} --overwrite ${ANNOTATION.deleteDespiteEngines}=true; either way the ` +
+    `deleted: kubectl delete fireboltengine ${engines.slice(0, SHOWN).join(" ")} -n ${namespace}; or delete the instance while they use it: ` +
+    `kubectl annotate fireboltinstance ${name} -n ${namespace} --overwrite ${ANNOTATION.deleteDespiteEngines}=true; in both cases the ` +
     "catalogue of a built-in PostgreSQL is deleted with the instance, unless volumeRetention is Retain, which can still be set: kubectl " +
     `patch fireboltinstance ${name} -n ${namespace} --type merge -p '${RETAIN}'`
   );

@@ -81,7 +81,7 @@ export function nextStatus(
   };
 }
 
-/** The stored status without the fields that are computed anew. */
+/** The stored status without the fields that are recomputed. */
 function keptFields({ instance }: InstanceSnapshot): InstanceStatus {
   const {
     metadataEndpoint: _,
@@ -170,7 +170,7 @@ function verdictOf(
     return { type, status: "False", reason: "Provisioning", message };
   }
   const isStuck = cause?.type !== "growth" && !isRolledOut(childOf(s, "Deployment", deployment));
-  const but = isStuck ? ", but its rollout is stuck" : ", but something is wrong";
+  const but = isStuck ? ", but its rollout is stuck" : ", but there is a problem";
   const message = `Deployment ${deployment} has a ready replica${cause === undefined ? "" : `${but}: ${causeText(cause)}`}`;
   return { type, status: "True", reason: "Ready", message };
 }
@@ -184,11 +184,13 @@ function wakeHint(s: InstanceSnapshot): string {
   return account === undefined ? "" : `; ${wakeDisabledText(account)}`;
 }
 
-/** A hint may begin with a full stop, which replaces that of the message. */
 function withHint(verdict: StoredVerdict, hint: string): StoredVerdict {
-  const { message } = verdict;
-  const before = hint.startsWith(".") && message.endsWith(".") ? message.slice(0, -1) : message;
-  return hint === "" ? verdict : { ...verdict, message: `${before}${hint}` };
+  return hint === "" ? verdict : { ...verdict, message: joined(verdict.message, hint) };
+}
+
+/** What follows may begin with a full stop, which replaces that of the text. */
+function joined(text: string, next: string): string {
+  return next.startsWith(".") && text.endsWith(".") ? `${text.slice(0, -1)}${next}` : `${text}${next}`;
 }
 
 function rollUp(conditions: readonly Readonly<Condition>[]): StoredVerdict {

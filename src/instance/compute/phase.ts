@@ -1,5 +1,6 @@
 // The phases of an instance and the moves between them (docs/design/instance.md#phases). Pure.
 import { findCondition } from "../../api/condition-list.ts";
+import { RESET_FAILED_MAX_LENGTH } from "../../api/firebolt-instance/status.ts";
 import { ANNOTATION } from "../../api/labels.ts";
 import type { InstancePhase } from "../../api/phases.ts";
 import { contentHash } from "../../podtemplate/content-hash.ts";
@@ -38,15 +39,13 @@ export function showsLoss({ status }: Instance): boolean {
   return findCondition(status?.conditions, "MetadataReady")?.reason === "CatalogueLost";
 }
 
-const LONGEST_VALUE = 64;
-
 /**
  * The value of the annotation as the status stores it when the instance fails: by it a later pass, of any process,
  * distinguishes a new value from one that has been used. A long value is stored as its hash.
  */
 export function resetFailedValue({ metadata }: Instance): string | undefined {
   const value = metadata?.annotations?.[ANNOTATION.resetFailed];
-  return value !== undefined && value.length > LONGEST_VALUE ? contentHash(value) : value;
+  return value !== undefined && value.length > RESET_FAILED_MAX_LENGTH ? contentHash(value) : value;
 }
 
 /** How to leave Failed. `used` is the value that the annotation has now. */

@@ -48,9 +48,8 @@ export function computeSteps(s: InstanceSnapshot): readonly Step[] {
 }
 
 /**
- * The writes for an instance that is refused: its database does not start on a volume that is not its own. Where the
- * claim never had a volume and differs from the spec, the StatefulSet is deleted: it would recreate the claim as it
- * was.
+ * The writes for a rejected instance: its database does not start on a volume that is not its own. Where the claim
+ * never had a volume and differs from the spec, the StatefulSet is deleted: it would recreate the claim as it was.
  */
 export function computeSafeguards(s: InstanceSnapshot): readonly Step[] {
   const catalogue = catalogueOf(s);

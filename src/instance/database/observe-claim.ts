@@ -8,7 +8,7 @@ import type { V1PersistentVolumeClaim } from "../../api/generated/kubernetes.ts"
 import { LABEL } from "../../api/labels.ts";
 import type { DeepReadonly } from "../../api/values/deep-readonly.ts";
 import { compareStored } from "../../api/values/quantity.ts";
-import type { InstanceWorld } from "../cluster/world.ts";
+import type { InstanceCluster } from "../cluster/instance-cluster.ts";
 import type { Instance } from "../model/children.ts";
 import type { InstanceMemory } from "../model/memory.ts";
 import { claimName, type InstanceIdentity, postgresName } from "../model/names.ts";
@@ -31,16 +31,16 @@ export interface SeenClaim {
 }
 
 export async function observeClaim(
-  world: Pick<InstanceWorld, "claim" | "readClaim">,
+  cluster: Pick<InstanceCluster, "claim" | "readClaim">,
   input: ClaimInput,
 ): Promise<SeenClaim> {
   const { instance, identity } = input;
   if (instance.spec.metadata.postgres !== undefined) return { claim: undefined, isConfirmed: false };
-  const cached = world.claim({ namespace: identity.namespace, name: claimName(identity.name) });
+  const cached = cluster.claim({ namespace: identity.namespace, name: claimName(identity.name) });
   const trusted = cached === undefined ? trustedClaim(input) : undefined;
   if (trusted !== undefined) return { claim: trusted, isConfirmed: false };
   if (!needsConfirmation(input, cached)) return { claim: cached && viewOf(cached), isConfirmed: false };
-  const claim = await readClaimView(world, identity);
+  const claim = await readClaimView(cluster, identity);
   noteRead(input, claim);
   return { claim, isConfirmed: true };
 }
@@ -64,10 +64,10 @@ function isFresh({ memory, instance, nowMs }: ClaimInput): boolean {
 }
 
 export async function readClaimView(
-  world: Pick<InstanceWorld, "readClaim">,
+  cluster: Pick<InstanceCluster, "readClaim">,
   { namespace, name }: InstanceIdentity,
 ): Promise<ClaimView | undefined> {
-  const found = await world.readClaim({ namespace, name: claimName(name) });
+  const found = await cluster.readClaim({ namespace, name: claimName(name) });
   return found && viewOf(found);
 }
 

@@ -3,7 +3,7 @@
 // read storage classes.
 import type { Logger } from "@firebolt-operator/kube";
 import { stableText } from "../../pods/stable-text.ts";
-import type { InstanceWorld } from "../cluster/world.ts";
+import type { InstanceCluster } from "../cluster/instance-cluster.ts";
 import type { InstanceMemory } from "../model/memory.ts";
 import { claimName, type InstanceIdentity } from "../model/names.ts";
 import type { ClaimView, VolumeTrouble } from "../model/snapshot.ts";
@@ -27,14 +27,14 @@ export interface VolumeInput {
 
 /** Undefined for a claim that has a volume, or is being deleted. */
 export async function observeVolume(
-  world: Pick<InstanceWorld, "listWarnings" | "signal">,
+  cluster: Pick<InstanceCluster, "listWarnings" | "signal">,
   { claim, identity, nowMs, memory, logger }: VolumeInput,
 ): Promise<VolumeTrouble | undefined> {
   if (claim === undefined || claim.volumeName !== undefined || claim.isTerminating) return undefined;
   const known = memory.warning?.uid === claim.uid ? memory.warning : undefined;
   // Without them only a cause is missing. The last known one is kept.
-  const warnings = await world.listWarnings(identity.namespace, claim.uid).catch((error: unknown) => {
-    if (world.signal.aborted) throw error;
+  const warnings = await cluster.listWarnings(identity.namespace, claim.uid).catch((error: unknown) => {
+    if (cluster.signal.aborted) throw error;
     logger.error("events of the claim could not be listed", error);
     return undefined;
   });

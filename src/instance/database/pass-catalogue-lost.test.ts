@@ -13,7 +13,7 @@ import {
   unlabel,
   warnings,
 } from "../../../test/instance/support/claim-fixture.ts";
-import { Crash } from "../../../test/instance/support/fake-instance-world.ts";
+import { Crash } from "../../../test/instance/support/fake-instance-store.ts";
 import { InstanceRun } from "../../../test/instance/support/fake-passes.ts";
 
 async function ready(): Promise<InstanceRun> {
@@ -109,7 +109,7 @@ describe("a catalogue that is lost", () => {
       expect(postgres(run)?.replicas).toBe(1);
       // It holds nothing, so it is no catalogue yet; admission goes by the same.
       expect(run.status).not.toHaveProperty("builtInPostgres");
-      expect(warnings(run, "CatalogueReplaced")).toMatchObject([{ note: expect.stringContaining("was given up") }]);
+      expect(warnings(run, "CatalogueReplaced")).toMatchObject([{ note: expect.stringContaining("was abandoned") }]);
       run.world.edit("lakeside", (spec) => {
         spec.metadata.builtInPostgres = { storage: { storageClassName: "other" } };
       });
@@ -166,7 +166,7 @@ describe("a catalogue that is lost", () => {
         expect(run.message("Ready")).toContain(`${CONSENT}=lost-${run.status.builtInPostgres?.claimUID}`);
       consentToLoss(run);
       await run.settle();
-      // One that is still there goes on being told: it can still be saved.
+      // One that still exists is still reported: it can be saved.
       expect(run.status.phase).toBe(how === "being deleted" ? "Degraded" : "Ready");
       expect(run.message("MetadataReady")).not.toContain("ignored");
     },
@@ -215,7 +215,7 @@ describe("a catalogue that is lost", () => {
     consentToLoss(run);
     await run.settle();
     expect(run.status.phase).toBe("Ready");
-    // Nothing on the StatefulSet tells of it any more.
+    // The StatefulSet no longer mentions it.
     expect(run.world.get("StatefulSet", "lakeside-metadata-pg")?.metadata?.annotations).not.toHaveProperty(
       "firebolt.io/lost-claim",
     );

@@ -1,4 +1,4 @@
-// Passes over a fake cluster in memory: an instance that is not reconciled, because it failed or is refused, still
+// Passes over a fake cluster in memory: an instance that is not reconciled, because it failed or is rejected, still
 // does not start its database on a volume that is not its own.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";

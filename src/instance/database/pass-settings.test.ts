@@ -43,7 +43,7 @@ test.each([
   ],
   ["a resource", { resources: { requests: { memroy: "1Gi" } } }, /requests\[memroy\]: .*use cpu, memory/],
 ])(
-  "%s that no cluster can know is refused before anything is made of it, with webhooks off as well",
+  "%s that no cluster can have is rejected before any object is created, with webhooks off as well",
   async (_, settings, message) => {
     const run = await started(settings);
     expect(run.condition("MetadataReady")).toBe("False/PostgresEnsureFailed");

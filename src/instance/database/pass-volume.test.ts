@@ -63,7 +63,7 @@ describe("a volume whose class cannot expand", () => {
     expect(run.status.phase).toBe("Ready");
     expect(run.message("MetadataReady")).toMatch(
       new RegExp(
-        `, but something is wrong: PersistentVolumeClaim ${CLAIM} keeps its 1Gi of class "standard": .*2Gi: .*only dynamically`,
+        `, but there is a problem: PersistentVolumeClaim ${CLAIM} keeps its 1Gi of class "standard": .*2Gi: .*only dynamically`,
       ),
     );
     expect(splitNextStep(run.message("MetadataReady")).next).toMatch(
@@ -233,7 +233,7 @@ describe("a claim that gets no volume", () => {
     expect(run.condition("MetadataReady")).toBe("False/PostgresEnsureFailed");
     expect(cause).toMatch(/cannot change: .*class "typo"; it never had a volume and so holds no data$/);
     expect(next).toContain(`kubectl delete pvc ${CLAIM} -n ns`);
-    // Nobody makes it anew as it was, and the operator deletes no claim.
+    // Nothing recreates it as it was, and the operator deletes no claim.
     expect(run.world.inventory()).not.toContain(`StatefulSet ${POSTGRES}`);
     expect(claimOf(run)).toBeDefined();
     run.world.drop("PersistentVolumeClaim", CLAIM);

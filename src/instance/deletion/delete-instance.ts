@@ -4,7 +4,7 @@ import { type Logger, NotLeaderError } from "@firebolt-operator/kube";
 import type { NextCheck } from "@firebolt-operator/kube/controller";
 import { INSTANCE_NAMES } from "../../api/group.ts";
 import { ANNOTATION } from "../../api/labels.ts";
-import type { InstanceWorld } from "../cluster/world.ts";
+import type { InstanceCluster } from "../cluster/instance-cluster.ts";
 import { retainedFor } from "../database/retention.ts";
 import { CHILD_KINDS, CHILDREN } from "../model/child-kinds.ts";
 import { type ChildKind, type ChildReference, type Instance, identityOf, isOwnedBy } from "../model/children.ts";
@@ -18,7 +18,7 @@ export interface DeletionDeps {
 }
 
 export async function deleteInstance(
-  world: InstanceWorld,
+  cluster: InstanceCluster,
   instance: Instance,
   { logger, managesRoles }: DeletionDeps,
 ): Promise<NextCheck> {
@@ -26,19 +26,19 @@ export async function deleteInstance(
   const { namespace, name } = identityOf(instance);
   // With `--cascade=orphan` everything is kept, and the garbage collector removes the owner references.
   const hasAny = canHaveChildren(name) && !isOrphaning(instance);
-  const secret = hasAny ? await world.readSecret({ namespace, name: credentialsSecretName(name) }) : undefined;
-  await retainCredentials(world, instance, secret, logger);
+  const secret = hasAny ? await cluster.readSecret({ namespace, name: credentialsSecretName(name) }) : undefined;
+  await retainCredentials(cluster, instance, secret, logger);
   const keepsVolume = retainedFor(instance.spec) !== undefined || isForAnother(secret, instance);
   const errors: unknown[] = [];
   let deleted = 0;
   for (const kind of (hasAny ? CHILD_KINDS : []).filter((each) => isToDelete(each, { managesRoles, keepsVolume })))
-    deleted += await deleteKind(world, instance, kind, { errors, logger });
+    deleted += await deleteKind(cluster, instance, kind, { errors, logger });
   // All of them are tried before the first failure counts; the finalizer stays until all are deleted.
   if (errors.length > 0)
     throw new AggregateError(errors, `${errors.length} of the instance's objects could not be deleted`, {
       cause: errors[0],
     });
-  await world.removeFinalizer(instance);
+  await cluster.removeFinalizer(instance);
   logger.info("instance deleted", { children: deleted });
   return "onChange";
 }
@@ -68,7 +68,7 @@ interface Trouble {
 }
 
 async function deleteKind(
-  world: InstanceWorld,
+  cluster: InstanceCluster,
   instance: Instance,
   kind: ChildKind,
   trouble: Trouble,
@@ -76,28 +76,28 @@ async function deleteKind(
   const identity = identityOf(instance);
   let deleted = 0;
   try {
-    for (const child of await world.listLabelled(kind, identity)) {
+    for (const child of await cluster.listLabelled(kind, identity)) {
       if (!isOursToDelete(child, instance)) continue;
-      if (await deleteChild(world, child, trouble)) deleted += 1;
+      if (await deleteChild(cluster, child, trouble)) deleted += 1;
     }
   } catch (error) {
-    collect(world, error, trouble.errors);
+    collect(cluster, error, trouble.errors);
     trouble.logger.error("objects of the instance could not be listed", error, { kind });
   }
   return deleted;
 }
 
-async function deleteChild(world: InstanceWorld, child: ChildReference, trouble: Trouble): Promise<boolean> {
+async function deleteChild(cluster: InstanceCluster, child: ChildReference, trouble: Trouble): Promise<boolean> {
   const { kind } = child;
   const { namespace = "", name, uid, deletionTimestamp } = child.metadata;
   if (deletionTimestamp !== undefined || name === undefined || uid === undefined) return false;
   try {
     // An object that has replaced it was not in the list: the next pass finds it.
-    if ((await world.remove(namespace, { kind, name, uid })) === "conflict")
+    if ((await cluster.remove(namespace, { kind, name, uid })) === "conflict")
       throw new Error(`${kind} ${name} was replaced meanwhile`);
     return true;
   } catch (error) {
-    collect(world, error, trouble.errors);
+    collect(cluster, error, trouble.errors);
     trouble.logger.error("an object of the instance could not be deleted", error, { kind, object: name });
     return false;
   }
@@ -122,7 +122,7 @@ function isOwnCredentials(metadata: ChildReference["metadata"], { metadata: own,
 }
 
 /** A process that shuts down, or is no longer the leader, must not continue with the next object. */
-function collect(world: InstanceWorld, error: unknown, errors: unknown[]): void {
-  if (world.signal.aborted || error instanceof NotLeaderError) throw error;
+function collect(cluster: InstanceCluster, error: unknown, errors: unknown[]): void {
+  if (cluster.signal.aborted || error instanceof NotLeaderError) throw error;
   errors.push(error);
 }

@@ -20,7 +20,7 @@ async function dying(engines: readonly string[], metadata: object = {}): Promise
 
 const isGone = (run: InstanceRun) => run.world.get("FireboltInstance", KEY.name) === undefined;
 
-test("nothing is deleted while engines refer to it; the condition and one event name five of them and both next steps", async () => {
+test("deletion-held-by-engines: nothing is deleted while engines refer to it; the condition and one event name five of them and both next steps", async () => {
   const run = await dying(["g", "f", "e", "d", "c", "b", "a"]);
   const before = run.world.inventory();
   for (let pass = 0; pass < 5; pass++) expect(await run.pass()).toEqual({ afterMs: 10_000 });
@@ -32,7 +32,7 @@ test("nothing is deleted while engines refer to it; the condition and one event 
   expect(run.message("Ready")).toContain("the catalogue of a built-in PostgreSQL is deleted with the instance");
   expect(run.status).toMatchObject({ phase: "Degraded", metadataReady: true, gatewayReady: true });
   expect(run.events.filter(({ reason }) => reason === "DeletionBlocked")).toMatchObject([{ type: "Warning" }]);
-  // Engines that the cache shows are asked for by nobody.
+  // Engines in the cache are not read from the API server.
   expect(run.world.requests).toEqual(["status lakeside"]);
 });
 

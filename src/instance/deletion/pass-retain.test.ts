@@ -3,7 +3,7 @@
 // another account is never deleted.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { expect, test } from "vitest";
-import { Crash } from "../../../test/instance/support/fake-instance-world.ts";
+import { Crash } from "../../../test/instance/support/fake-instance-store.ts";
 import { InstanceRun } from "../../../test/instance/support/fake-passes.ts";
 
 const CLAIM = "data-lakeside-metadata-pg-0";

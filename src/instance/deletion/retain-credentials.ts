@@ -3,7 +3,7 @@
 // retained volume could not be opened.
 import type { Logger } from "@firebolt-operator/kube";
 import { ANNOTATION } from "../../api/labels.ts";
-import type { InstanceWorld } from "../cluster/world.ts";
+import type { InstanceCluster } from "../cluster/instance-cluster.ts";
 import { retainedFor } from "../database/retention.ts";
 import { type Instance, identityOf, isOwnedBy, type Secret } from "../model/children.ts";
 import { credentialsSecretName } from "../model/names.ts";
@@ -17,7 +17,7 @@ export function isForAnother(secret: Secret | undefined, { metadata, spec }: Ins
 
 /** Before the first object is deleted: the ConfigMap may be all that still knows the account. */
 export async function retainCredentials(
-  world: Pick<InstanceWorld, "releaseSecret" | "readConfigMap" | "readSecret">,
+  cluster: Pick<InstanceCluster, "releaseSecret" | "readConfigMap" | "readSecret">,
   instance: Instance,
   secret: Secret | undefined,
   logger: Logger,
@@ -29,10 +29,10 @@ export async function retainCredentials(
   const { namespace, name, uid: owner } = identityOf(instance);
   const isOwned = ownerReferences.some((reference) => reference.uid === owner);
   if (!isOwned && accountOf(secret) !== "") return;
-  const id = retained === "" ? await formerId(world, instance) : retained;
+  const id = retained === "" ? await formerId(cluster, instance) : retained;
   const key = { namespace, name: credentialsSecretName(name) };
   const annotations = id === "" ? {} : { [ANNOTATION.accountId]: id };
-  if ((await world.releaseSecret(key, { uid, owner, annotations })) === "conflict")
+  if ((await cluster.releaseSecret(key, { uid, owner, annotations })) === "conflict")
     throw new Error(`Secret ${key.name} was replaced meanwhile`);
   logger.info("credentials retained", { secret: key.name });
 }
@@ -42,9 +42,9 @@ function accountOf(secret: Secret | undefined): string {
 }
 
 async function formerId(
-  world: Pick<InstanceWorld, "readConfigMap" | "readSecret">,
+  cluster: Pick<InstanceCluster, "readConfigMap" | "readSecret">,
   instance: Instance,
 ): Promise<string> {
-  const found = await resolveAccountId(world, instance, () => "");
+  const found = await resolveAccountId(cluster, instance, () => "");
   return found.type === "known" ? found.id : "";
 }

@@ -27,7 +27,7 @@ interface Declaration<T extends KubeObject, Cached extends KubeObject> {
   readonly resource: ResourceType<T>;
   /** Keeps what is compared or decided by. */
   readonly trim: (object: Cached) => Cached;
-  /** The operator has rights on it only where gateways have Roles of their own. */
+  /** The operator has permissions on it only where every gateway has its own Role. */
   readonly needsRoles: boolean;
   /** It depends on no other object of its component, and running pods need it whatever else the API server rejects. */
   readonly isIndependent: boolean;

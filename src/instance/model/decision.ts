@@ -67,8 +67,8 @@ export type InstanceDecision =
   /** Failed, and neither the spec nor the reset annotation has changed. */
   | { readonly type: "rest" }
   /**
-   * `steps` protect the data and provision nothing: whatever is refused, no database starts on a volume that is not its
-   * own.
+   * `steps` protect the data and provision nothing: whatever is rejected, no database starts on a volume that is not
+   * its own.
    */
   | {
       readonly type: "refuse";

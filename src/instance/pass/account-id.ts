@@ -2,7 +2,7 @@
 // configuration, else that of a retained volume, else a new one. Never a second id for one instance: its data would
 // belong to another account.
 import { ANNOTATION } from "../../api/labels.ts";
-import type { InstanceWorld } from "../cluster/world.ts";
+import type { InstanceCluster } from "../cluster/instance-cluster.ts";
 import { type Instance, identityOf, isOwnedBy } from "../model/children.ts";
 import { credentialsSecretName, metadataConfigName } from "../model/names.ts";
 import { accountIdOf } from "../render/metadata-config.ts";
@@ -13,17 +13,17 @@ export type AccountId =
   | { readonly type: "lost"; readonly message: string };
 
 export async function resolveAccountId(
-  world: Pick<InstanceWorld, "readConfigMap" | "readSecret">,
+  cluster: Pick<InstanceCluster, "readConfigMap" | "readSecret">,
   instance: Instance,
   newId: () => string,
 ): Promise<AccountId> {
   const { namespace, name, uid } = identityOf(instance);
   const configMap = metadataConfigName(name);
   // Read from the API server itself: with the stale absence of a cache the instance would lose its account.
-  const stored = await world.readConfigMap({ namespace, name: configMap });
+  const stored = await cluster.readConfigMap({ namespace, name: configMap });
   if (stored === undefined || !isOwnedBy(stored.metadata, uid)) {
     // A retained volume is used again, and its catalogue belongs to one account.
-    const secret = await world.readSecret({ namespace, name: credentialsSecretName(name) });
+    const secret = await cluster.readSecret({ namespace, name: credentialsSecretName(name) });
     return { type: "known", id: secret?.metadata?.annotations?.[ANNOTATION.accountId] || newId() };
   }
   const id = accountIdOf(stored.data);

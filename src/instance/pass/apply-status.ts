@@ -2,7 +2,7 @@
 // be stored either does not hide it.
 import type { Logger } from "@firebolt-operator/kube";
 import type { InstanceStatus } from "../../api/firebolt-instance/status.ts";
-import type { InstanceWorld } from "../cluster/world.ts";
+import type { InstanceCluster } from "../cluster/instance-cluster.ts";
 import type { FailedWritesDecision } from "../compute/compute-failed-writes.ts";
 import type { Instance } from "../model/children.ts";
 import { isNotLeader, isRejection } from "../model/rejection.ts";
@@ -24,7 +24,7 @@ export type Applied =
   | { readonly type: "failed"; readonly error: unknown; readonly status: StatusOutcome };
 
 interface StatusDeps {
-  readonly world: InstanceWorld;
+  readonly cluster: InstanceCluster;
   readonly logger: Logger;
 }
 
@@ -46,12 +46,12 @@ export async function applyFailedWrites(
 export async function tryWriteStatus(
   instance: Instance,
   status: InstanceStatus,
-  { world, logger }: StatusDeps,
+  { cluster, logger }: StatusDeps,
 ): Promise<StatusOutcome | undefined> {
   try {
-    return await writeStatus(world, instance, status);
+    return await writeStatus(cluster, instance, status);
   } catch (error) {
-    if (world.signal.aborted || isNotLeader(error)) throw error;
+    if (cluster.signal.aborted || isNotLeader(error)) throw error;
     logger.error("status not written", error);
     return undefined;
   }

@@ -2,7 +2,7 @@
 // repeats the pass. What a failed write means for the status is decided in compute.
 import { isForbidden, type Logger } from "@firebolt-operator/kube";
 import { ANNOTATION } from "../../api/labels.ts";
-import type { InstanceWorld } from "../cluster/world.ts";
+import type { InstanceCluster } from "../cluster/instance-cluster.ts";
 import { retainedFor } from "../database/retention.ts";
 import { CHILDREN } from "../model/child-kinds.ts";
 import { viewChild } from "../model/children.ts";
@@ -15,7 +15,7 @@ import { renderCredentialsSecret } from "../render/credentials-secret.ts";
 import { createObject, type Made, type Restored, rehearse, updateObject, wrapped } from "./write-object.ts";
 
 export interface ApplyDeps {
-  readonly world: InstanceWorld;
+  readonly cluster: InstanceCluster;
   readonly memory: InstanceMemory;
   readonly logger: Logger;
   readonly newPassword: () => string;
@@ -49,7 +49,7 @@ export async function applyWrites(decision: WritingDecision, s: InstanceSnapshot
         const made = await makeWrite(write, s, deps);
         if (made !== "made") return { type: made };
       } catch (error) {
-        if (deps.world.signal.aborted || isNotLeader(error)) throw error;
+        if (deps.cluster.signal.aborted || isNotLeader(error)) throw error;
         failures.push({ step, error, message: messageOf(error), isPermanent: isPermanentRejection(error) });
         if (!isRejection(error)) return { type: "failed", failures };
       }
@@ -73,12 +73,12 @@ function dependsOnFailure({ component }: Step, write: Write, failures: readonly 
 }
 
 async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Promise<Made> {
-  const { world, logger } = deps;
+  const { cluster, logger } = deps;
   const { identity } = s;
   switch (write.type) {
     case "createCredentials": {
       const retained = retainedFor(s.instance.spec);
-      const outcome = await world.createSecret(renderCredentialsSecret(identity, deps.newPassword(), retained));
+      const outcome = await cluster.createSecret(renderCredentialsSecret(identity, deps.newPassword(), retained));
       // Another writer was faster: its Secret must be verified before it is used.
       if (outcome === "exists") return "stale";
       logger.info("credentials created", { secret: credentialsSecretName(identity.name) });
@@ -88,7 +88,7 @@ async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Pr
     case "retainCredentials": {
       const annotations = { [ANNOTATION.accountId]: retainedFor(s.instance.spec) ?? "" };
       const key = { namespace: identity.namespace, name: credentialsSecretName(identity.name) };
-      const outcome = await world.releaseSecret(key, { uid: write.uid, owner: identity.uid, annotations });
+      const outcome = await cluster.releaseSecret(key, { uid: write.uid, owner: identity.uid, annotations });
       if (outcome === "conflict") return "stale";
       logger.info("credentials retained", { secret: key.name });
       return "made";
@@ -103,7 +103,7 @@ async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Pr
       return updateObject(write, deps);
     case "remove": {
       const { kind, name } = write.removal;
-      const outcome = await world.remove(identity.namespace, write.removal);
+      const outcome = await cluster.remove(identity.namespace, write.removal);
       if (outcome === "conflict") return "stale";
       if (write.wish !== undefined) deps.memory.remadeFor = write.wish;
       for (const key of deps.memory.seen) if (key === `${kind}/${name}`) deps.memory.seen.delete(key);
@@ -111,7 +111,7 @@ async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Pr
       return "made";
     }
     case "rehearse":
-      await rehearse(write.object, world);
+      await rehearse(write.object, cluster);
       return "made";
     case "retire":
       await retire(write, s, deps);
@@ -126,11 +126,11 @@ async function makeWrite(write: Write, s: InstanceSnapshot, deps: ApplyDeps): Pr
 async function guardPostgres(
   { name, uid, guard }: Extract<Write, { type: "guardPostgres" }>,
   { identity }: InstanceSnapshot,
-  { world, logger }: ApplyDeps,
+  { cluster, logger }: ApplyDeps,
 ): Promise<Made> {
   const key = { namespace: identity.namespace, name };
   try {
-    if ((await world.guardPostgres(key, uid, guard)) === "conflict") return "stale";
+    if ((await cluster.guardPostgres(key, uid, guard)) === "conflict") return "stale";
   } catch (error) {
     throw wrapped("StatefulSet", name, error);
   }
@@ -146,11 +146,11 @@ async function guardPostgres(
 async function growClaim(
   { name, uid, size }: Extract<Write, { type: "growClaim" }>,
   { identity, nowMs }: InstanceSnapshot,
-  { world, memory, logger }: ApplyDeps,
+  { cluster, memory, logger }: ApplyDeps,
 ): Promise<Made> {
   const key = { namespace: identity.namespace, name };
   try {
-    if ((await world.growClaim(key, uid, size)) === "conflict") return "stale";
+    if ((await cluster.growClaim(key, uid, size)) === "conflict") return "stale";
   } catch (error) {
     if (!isRejection(error)) throw wrapped("PersistentVolumeClaim", name, error);
     memory.growth = { uid, size, problem: problemOf(error), rejectedMs: nowMs };
@@ -167,17 +167,17 @@ async function growClaim(
 async function retire(
   { kind, name }: Extract<Write, { type: "retire" }>,
   { identity }: InstanceSnapshot,
-  { world, logger }: ApplyDeps,
+  { cluster, logger }: ApplyDeps,
 ): Promise<void> {
   const { namespace, uid: owner } = identity;
   try {
-    const found = viewChild(await world.readChild(kind, { namespace, name }), owner);
+    const found = viewChild(await cluster.readChild(kind, { namespace, name }), owner);
     const uid = found.type === "live" ? found.object.metadata.uid : undefined;
     if (uid === undefined) return;
-    await world.remove(namespace, { kind, name, uid });
+    await cluster.remove(namespace, { kind, name, uid });
     logger.info("unused object deleted", { kind, object: name });
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    logger.info("unused object kept: the operator no longer has the right to delete it", { kind, object: name });
+    logger.info("unused object kept: the operator no longer has permission to delete it", { kind, object: name });
   }
 }

@@ -2,7 +2,7 @@
 // or an object.
 import { KubeConnectionError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
-import { Crash } from "../../../test/instance/support/fake-instance-world.ts";
+import { Crash } from "../../../test/instance/support/fake-instance-store.ts";
 import { InstanceRun } from "../../../test/instance/support/fake-passes.ts";
 
 const SECRET = "lakeside-metadata-postgres-creds";

@@ -89,7 +89,7 @@ function catalogueEvents({ metadata, status }: Instance, after: Status): readonl
   const claim = claimName(metadata?.name ?? "");
   const note =
     to === undefined
-      ? `The catalogue with uid ${from} was given up, as accepted: PersistentVolumeClaim ${claim} starts with an empty one`
+      ? `The catalogue with uid ${from} was abandoned, as accepted: PersistentVolumeClaim ${claim} starts with an empty one`
       : `The catalogue is now in PersistentVolumeClaim ${claim} with uid ${to} instead of ${from}, as accepted`;
   return [
     ...(isNews ? [{ type: "Warning", reason: "CatalogueLost", note: is.message } as const] : []),

@@ -5,7 +5,7 @@
 
 import { ANNOTATION } from "../../api/labels.ts";
 import { withNextStep } from "../../api/next-step.ts";
-import type { InstanceWorld } from "../cluster/world.ts";
+import type { InstanceCluster } from "../cluster/instance-cluster.ts";
 import { isServing } from "../compute/readiness.ts";
 import { readClaimView, type SeenClaim } from "../database/observe-claim.ts";
 import type { Instance } from "../model/children.ts";
@@ -42,18 +42,18 @@ export interface CredentialsInput {
   readonly seen: SeenClaim;
 }
 
-export async function observeCredentials(world: InstanceWorld, input: CredentialsInput): Promise<Credentials> {
+export async function observeCredentials(cluster: InstanceCluster, input: CredentialsInput): Promise<Credentials> {
   const { instance, identity, memory, nowMs } = input;
   const secret = databaseSecretName(identity.name, instance.spec);
   const generation = instance.metadata?.generation ?? 0;
   const external = instance.spec.metadata.postgres !== undefined;
   const version = external
     ? undefined
-    : world.secretMetadata({ namespace: identity.namespace, name: secret })?.resourceVersion;
+    : cluster.secretMetadata({ namespace: identity.namespace, name: secret })?.resourceVersion;
   if (isTrusted(input, { secret, generation, version })) return { type: "usable" };
   const found = external
-    ? await observeExternal(world, identity, secret)
-    : await observeInternal(world, input, instance.spec.id);
+    ? await observeExternal(cluster, identity, secret)
+    : await observeInternal(cluster, input, instance.spec.id);
   if (found.type === "usable") memory.credentials = { secret, generation, version, checkedMs: nowMs };
   else delete memory.credentials;
   return found;
@@ -72,7 +72,7 @@ function isTrusted(
 }
 
 async function observeExternal(
-  world: InstanceWorld,
+  cluster: InstanceCluster,
   { namespace }: InstanceIdentity,
   name: string,
 ): Promise<Credentials> {
@@ -82,7 +82,7 @@ async function observeExternal(
     message,
   });
   if (name === "") return unusable("spec.metadata.postgres.credentialsSecretRef names no Secret; set its name");
-  const secret = await world.readSecret({ namespace, name });
+  const secret = await cluster.readSecret({ namespace, name });
   if (secret === undefined)
     return unusable(`Secret ${name} does not exist; create it with the keys username and password`);
   const problem = externalSecretProblem(secret);
@@ -90,14 +90,14 @@ async function observeExternal(
 }
 
 async function observeInternal(
-  world: InstanceWorld,
+  cluster: InstanceCluster,
   { identity, seen }: Pick<CredentialsInput, "identity" | "seen">,
   id: string | undefined,
 ): Promise<Credentials> {
   const name = credentialsSecretName(identity.name);
-  const secret = await world.readSecret({ namespace: identity.namespace, name });
+  const secret = await cluster.readSecret({ namespace: identity.namespace, name });
   if (secret === undefined)
-    return missing(identity, name, seen.isConfirmed ? seen.claim : await readClaimView(world, identity));
+    return missing(identity, name, seen.isConfirmed ? seen.claim : await readClaimView(cluster, identity));
   if (secret.metadata?.deletionTimestamp !== undefined) return broken(`Secret ${name} is still being deleted`);
   const account = secret.metadata?.annotations?.[ANNOTATION.accountId] || id;
   if (account !== id)

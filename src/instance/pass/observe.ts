@@ -1,7 +1,7 @@
 // Reads everything that one decision depends on: children from caches, the Secret of the database only when it is
 // needed. Writes nothing and decides nothing.
 import type { Logger } from "@firebolt-operator/kube";
-import type { InstanceWorld } from "../cluster/world.ts";
+import type { InstanceCluster } from "../cluster/instance-cluster.ts";
 import { needsCredentials } from "../compute/compute-instance.ts";
 import { observeClaim } from "../database/observe-claim.ts";
 import { isOutdated } from "../database/storage.ts";
@@ -26,7 +26,7 @@ export interface ObserveOptions {
 }
 
 export async function observeInstance(
-  world: InstanceWorld,
+  cluster: InstanceCluster,
   instance: Instance,
   { settings, memory, nowMs, heldBy = [], lostId, logger }: ObserveOptions,
 ): Promise<InstanceSnapshot> {
@@ -35,23 +35,23 @@ export async function observeInstance(
   const children = new Map<ChildKey, Child<LiveObject>>(
     renderedNames(identity.name).map(([kind, name]) => [
       childKey(kind, name),
-      viewChild(world.child(kind, { namespace, name }), uid),
+      viewChild(cluster.child(kind, { namespace, name }), uid),
     ]),
   );
-  await confirmAccount(world, instance, children);
+  await confirmAccount(cluster, instance, children);
   for (const [key, child] of children) if (child.type === "live") memory.seen.add(key);
   const isMade = children.get(childKey("StatefulSet", postgresName(identity.name)))?.type === "live";
   if (isMade && !isOutdated({ instance, identity, children })) delete memory.remadeFor;
   const phase = instance.status?.phase;
   const needed = needsCredentials({ phase, instance });
-  const seen = await observeClaim(world, { instance, identity, children, memory, nowMs, createsMissing: needed });
+  const seen = await observeClaim(cluster, { instance, identity, children, memory, nowMs, createsMissing: needed });
   const { claim } = seen;
   const credentials = needed
-    ? await observeCredentials(world, { instance, identity, children, memory, nowMs, seen })
+    ? await observeCredentials(cluster, { instance, identity, children, memory, nowMs, seen })
     : ({ type: "usable" } as const);
-  const secret = world.secretMetadata({ namespace, name: credentialsSecretName(identity.name) });
+  const secret = cluster.secretMetadata({ namespace, name: credentialsSecretName(identity.name) });
   const troubles = needed
-    ? await observeTroubles(world, { children, identity, phase, nowMs, memory, logger, claim })
+    ? await observeTroubles(cluster, { children, identity, phase, nowMs, memory, logger, claim })
     : {};
   return {
     nowMs,
@@ -85,7 +85,7 @@ function rejectedGrowth({ growth }: InstanceMemory, nowMs: number): RejectedGrow
  * lag behind.
  */
 async function confirmAccount(
-  world: InstanceWorld,
+  cluster: InstanceCluster,
   instance: Instance,
   children: Map<ChildKey, Child<LiveObject>>,
 ): Promise<void> {
@@ -93,6 +93,6 @@ async function confirmAccount(
   const key = childKey("ServiceAccount", gatewayName(name));
   const [known, cached] = [instance.status?.gatewayAccount?.uid, children.get(key)];
   if (known === undefined || cached?.type !== "live" || cached.object.metadata?.uid === known) return;
-  const found = await world.readChild("ServiceAccount", { namespace, name: gatewayName(name) });
+  const found = await cluster.readChild("ServiceAccount", { namespace, name: gatewayName(name) });
   children.set(key, viewChild(found && { ...cached.object, metadata: found.metadata }, uid));
 }

@@ -182,7 +182,7 @@ describe("id-and-password-never-change: the generated credentials", () => {
     expect(run.events.filter(({ type }) => type === "Warning").map(({ reason }) => reason)).toContain(
       "ComponentUnready",
     );
-    // What runs goes on: the service has read its password long ago.
+    // Running pods continue: the service has already read its password.
     expect(run.status.metadataEndpoint).toBeDefined();
     run.world.put("Secret", { ...stored });
     await run.pass();
@@ -245,7 +245,7 @@ describe("id-never-minted-twice, id-and-password-never-change: spec.id", () => {
     expect(run.instance.spec.id).not.toBe("old");
   });
 
-  test("with control characters is refused", async () => {
+  test("with control characters is rejected", async () => {
     const run = new InstanceRun({ id: "a\u0001" });
     for (let pass = 0; pass < 3; pass++) await run.pass();
     expect(run.condition("MetadataReady")).toBe("False/EnsureFailed");

@@ -1,5 +1,5 @@
-// Passes over a fake cluster in memory: what others change is put back, what others add is left alone, what is switched
-// off goes.
+// Passes over a fake cluster in memory: changes by other clients are reverted, their additions are kept, and disabled
+// objects are deleted.
 import { describe, expect, test } from "vitest";
 import { InstanceRun } from "../../../test/instance/support/fake-passes.ts";
 

@@ -2,7 +2,7 @@
 // hardening, and what changing one of them writes.
 import { KubeApiError } from "@firebolt-operator/kube";
 import { describe, expect, test } from "vitest";
-import { Crash } from "../../../test/instance/support/fake-instance-world.ts";
+import { Crash } from "../../../test/instance/support/fake-instance-store.ts";
 import { InstanceRun } from "../../../test/instance/support/fake-passes.ts";
 
 const WAKE_AGENT = { image: "example.com/operator:1", pullPolicy: "" };
@@ -200,7 +200,7 @@ describe("runtime-default-seccomp: --component-seccomp", () => {
 
 describe("event WakeOnZeroDisabled", () => {
   const OWN = { spec: { serviceAccountName: "mine" } };
-  const told = (run: InstanceRun) => run.events.filter(({ reason }) => reason === "WakeOnZeroDisabled");
+  const recorded = (run: InstanceRun) => run.events.filter(({ reason }) => reason === "WakeOnZeroDisabled");
   const withAccount = (run: InstanceRun, account: string | undefined) =>
     run.world.edit("lakeside", (spec) => {
       spec.gateway.template = { spec: account === undefined ? {} : { serviceAccountName: account } };
@@ -214,7 +214,7 @@ describe("event WakeOnZeroDisabled", () => {
     await run.settle();
     withAccount(run, "another");
     await run.settle();
-    expect(told(run)).toEqual([
+    expect(recorded(run)).toEqual([
       expect.objectContaining({
         type: "Warning",
         action: "Reconcile",
@@ -227,21 +227,21 @@ describe("event WakeOnZeroDisabled", () => {
 
   test("reported again when it begins again, and not while it is over", async () => {
     const run = await settled({ wakeAgent: WAKE_AGENT });
-    expect(told(run)).toEqual([]);
+    expect(recorded(run)).toEqual([]);
     withAccount(run, "mine");
     await run.settle();
     withAccount(run, undefined);
     await run.settle();
-    expect(told(run)).toHaveLength(1);
+    expect(recorded(run)).toHaveLength(1);
     expect(run.message("GatewayReady")).not.toContain("mine");
     withAccount(run, "mine");
     await run.settle();
-    expect(told(run)).toHaveLength(2);
+    expect(recorded(run)).toHaveLength(2);
   });
 
   test("not reported by an operator that wakes no engine anyway", async () => {
     const run = await settled({}, OWN);
-    expect(told(run)).toEqual([]);
+    expect(recorded(run)).toEqual([]);
     expect(run.message("GatewayReady")).not.toContain("queries");
   });
 });

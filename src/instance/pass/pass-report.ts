@@ -24,7 +24,7 @@ export function reportStored(
   if (status.type !== "written") return before;
   const after = status.instance;
   if (decision.type === "refuse")
-    logger.info("instance refused", { reason: decision.finding.reason, cause: decision.finding.message });
+    logger.info("instance rejected", { reason: decision.finding.reason, cause: decision.finding.message });
   if (before.status?.phase !== after.status?.phase)
     logger.info("phase changed", { from: before.status?.phase ?? "", to: after.status?.phase });
   for (const event of eventsOf(snapshot, after.status)) events.record(event);

@@ -1,11 +1,11 @@
 // One pass over one instance (docs/design/instance.md#steps-of-a-pass): entry, deletion, finalizer, id, observe,
-// compute, apply. Reaches the cluster only through its world.
+// compute, apply. Reaches the cluster only through InstanceCluster.
 import { randomBytes } from "node:crypto";
 import type { Logger } from "@firebolt-operator/kube";
 import type { NextCheck } from "@firebolt-operator/kube/controller";
 import type { EventSink } from "@firebolt-operator/kube/events";
 import { INSTANCE_NAMES } from "../../api/group.ts";
-import type { InstanceKey, InstanceWorld } from "../cluster/world.ts";
+import type { InstanceCluster, InstanceKey } from "../cluster/instance-cluster.ts";
 import { computeFailedWrites } from "../compute/compute-failed-writes.ts";
 import { computeInstance } from "../compute/compute-instance.ts";
 import { deleteInstance } from "../deletion/delete-instance.ts";
@@ -37,37 +37,37 @@ export interface PassDeps {
   readonly logger: Logger;
 }
 
-export async function runInstancePass(world: InstanceWorld, key: InstanceKey, deps: PassDeps): Promise<NextCheck> {
-  const instance = world.instance(key);
+export async function runInstancePass(cluster: InstanceCluster, key: InstanceKey, deps: PassDeps): Promise<NextCheck> {
+  const instance = cluster.instance(key);
   if (instance === undefined || instance.metadata?.deletionTimestamp !== undefined)
-    return finishDeletion(world, key, instance, deps);
+    return finishDeletion(cluster, key, instance, deps);
   if (!isOurs(instance)) {
-    await world.addFinalizer(instance);
+    await cluster.addFinalizer(instance);
     return "requeue";
   }
-  return reconcileInstance(world, instance, deps);
+  return reconcileInstance(cluster, instance, deps);
 }
 
-function reconcileInstance(world: InstanceWorld, instance: Instance, deps: DecideDeps): Promise<NextCheck> {
-  return (instance.spec.id ?? "") === "" ? identify(world, instance, deps) : decideAndApply(world, instance, deps);
+function reconcileInstance(cluster: InstanceCluster, instance: Instance, deps: DecideDeps): Promise<NextCheck> {
+  return (instance.spec.id ?? "") === "" ? identify(cluster, instance, deps) : decideAndApply(cluster, instance, deps);
 }
 
 async function finishDeletion(
-  world: InstanceWorld,
+  cluster: InstanceCluster,
   key: InstanceKey,
   instance: Instance | undefined,
   deps: PassDeps,
 ): Promise<NextCheck> {
   if (isOurs(instance)) {
-    const heldBy = await reportingFailure(observeHold(world, instance), { world, instance, deps });
+    const heldBy = await reportingFailure(observeHold(cluster, instance), { cluster, instance, deps });
     if (heldBy.length > 0) {
-      const next = await reconcileInstance(world, instance, { ...deps, heldBy });
+      const next = await reconcileInstance(cluster, instance, { ...deps, heldBy });
       // Engines that the watch selector excludes trigger no event.
       return typeof next === "object" ? { afterMs: Math.min(next.afterMs, RECHECK_MS.refused) } : next;
     }
     const { logger, settings } = deps;
     const managesRoles = settings.gatewayClusterRole === undefined;
-    await reportingFailure(deleteInstance(world, instance, { logger, managesRoles }), { world, instance, deps });
+    await reportingFailure(deleteInstance(cluster, instance, { logger, managesRoles }), { cluster, instance, deps });
   }
   deps.memories.forget(key);
   deps.metrics.removed(key);
@@ -75,20 +75,20 @@ async function finishDeletion(
 }
 
 interface FailureContext {
-  readonly world: InstanceWorld;
+  readonly cluster: InstanceCluster;
   readonly instance: Instance;
   readonly deps: PassDeps;
 }
 
 /** A failure before anything is decided, or of a deletion, is reported like any other failed pass. */
-async function reportingFailure<T>(work: Promise<T>, { world, instance, deps }: FailureContext): Promise<T> {
+async function reportingFailure<T>(work: Promise<T>, { cluster, instance, deps }: FailureContext): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (world.signal.aborted || isNotLeader(error)) throw error;
+    if (cluster.signal.aborted || isNotLeader(error)) throw error;
     const memory = deps.memories.of(identityOf(instance));
     const isFirst = countFailure(instance, error, memory, deps);
-    const stored = isFirst ? await storeFailure(world, instance, memory, deps) : instance;
+    const stored = isFirst ? await storeFailure(cluster, instance, memory, deps) : instance;
     recordPass(stored, { succeeded: false, troubles: {} }, deps);
     throw error;
   }
@@ -98,14 +98,14 @@ function isOurs(instance: Instance | undefined): instance is Instance {
   return instance?.metadata?.finalizers?.includes(INSTANCE_NAMES.finalizer) === true;
 }
 
-async function identify(world: InstanceWorld, instance: Instance, deps: DecideDeps): Promise<NextCheck> {
-  const context = { world, instance, deps };
+async function identify(cluster: InstanceCluster, instance: Instance, deps: DecideDeps): Promise<NextCheck> {
+  const context = { cluster, instance, deps };
   const found = await reportingFailure(
-    resolveAccountId(world, instance, () => newAccountId(deps)),
+    resolveAccountId(cluster, instance, () => newAccountId(deps)),
     context,
   );
-  if (found.type === "lost") return decideAndApply(world, instance, { ...deps, lostId: found.message });
-  await reportingFailure(world.writeId(instance, found.id), context);
+  if (found.type === "lost") return decideAndApply(cluster, instance, { ...deps, lostId: found.message });
+  await reportingFailure(cluster.writeId(instance, found.id), context);
   deps.logger.info("account id written", { id: found.id });
   return "requeue";
 }
@@ -117,7 +117,7 @@ interface DecideDeps extends PassDeps {
   readonly heldBy?: readonly string[];
 }
 
-async function decideAndApply(world: InstanceWorld, instance: Instance, deps: DecideDeps): Promise<NextCheck> {
+async function decideAndApply(cluster: InstanceCluster, instance: Instance, deps: DecideDeps): Promise<NextCheck> {
   const { settings, nowMs, logger, lostId, heldBy } = deps;
   const memory = deps.memories.of(identityOf(instance));
   let stored = instance;
@@ -125,7 +125,7 @@ async function decideAndApply(world: InstanceWorld, instance: Instance, deps: De
   let isStored = false;
   let troubles: Troubles = {};
   try {
-    const snapshot = await observeInstance(world, instance, {
+    const snapshot = await observeInstance(cluster, instance, {
       settings,
       memory,
       nowMs: nowMs(),
@@ -141,7 +141,7 @@ async function decideAndApply(world: InstanceWorld, instance: Instance, deps: De
     }
     if (instance.status?.phase === "Failed" && decision.status.phase !== "Failed")
       logger.info("new attempt after Failed");
-    const applied = await apply(decision, snapshot, { world, memory, deps });
+    const applied = await apply(decision, snapshot, { cluster, memory, deps });
     isStored = true;
     if (applied.type === "rejected") countFailure(stored, applied.errors[0], memory, deps);
     else if (applied.type === "done") delete memory.failure;
@@ -150,10 +150,10 @@ async function decideAndApply(world: InstanceWorld, instance: Instance, deps: De
     succeeded = applied.type !== "rejected";
     return nextCheck(decision, applied);
   } catch (error) {
-    if (world.signal.aborted || isNotLeader(error)) throw error;
+    if (cluster.signal.aborted || isNotLeader(error)) throw error;
     const isFirst = countFailure(stored, error, memory, deps);
     // A pass that failed while it wrote has stored the failure; before that the components are not observed.
-    if (isFirst && !isStored) stored = await storeFailure(world, instance, memory, deps);
+    if (isFirst && !isStored) stored = await storeFailure(cluster, instance, memory, deps);
     throw error;
   } finally {
     recordPass(stored, { succeeded, troubles }, deps);
@@ -161,7 +161,7 @@ async function decideAndApply(world: InstanceWorld, instance: Instance, deps: De
 }
 
 interface ApplyContext {
-  readonly world: InstanceWorld;
+  readonly cluster: InstanceCluster;
   readonly memory: InstanceMemory;
   readonly deps: PassDeps;
 }
@@ -170,12 +170,12 @@ interface ApplyContext {
 async function apply(
   decision: WritingDecision,
   snapshot: InstanceSnapshot,
-  { world, memory, deps }: ApplyContext,
+  { cluster, memory, deps }: ApplyContext,
 ): Promise<Applied> {
   const { logger, events } = deps;
   const { instance } = snapshot;
   const written = await applyWrites(decision, snapshot, {
-    world,
+    cluster,
     memory,
     logger,
     newPassword,
@@ -188,12 +188,12 @@ async function apply(
       return written;
     case "done":
       delete memory.rejections;
-      return { type: "done", status: await writeStatus(world, instance, decision.status) };
+      return { type: "done", status: await writeStatus(cluster, instance, decision.status) };
     case "failed": {
       const next = computeFailedWrites(snapshot, decision, written.failures);
       if (next.rejections === undefined) delete memory.rejections;
       else memory.rejections = next.rejections;
-      return applyFailedWrites(instance, written.failures, next, { world, logger });
+      return applyFailedWrites(instance, written.failures, next, { cluster, logger });
     }
     default:
       return written satisfies never;

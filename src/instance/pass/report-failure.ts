@@ -2,7 +2,7 @@
 // reported once; failures that a retry resolves (a conflict, a short outage) change no condition.
 import type { Logger } from "@firebolt-operator/kube";
 import type { EventSink } from "@firebolt-operator/kube/events";
-import type { InstanceWorld } from "../cluster/world.ts";
+import type { InstanceCluster } from "../cluster/instance-cluster.ts";
 import { failedPassStatus } from "../compute/failed-pass.ts";
 import type { Instance } from "../model/children.ts";
 import type { InstanceMemory } from "../model/memory.ts";
@@ -31,13 +31,13 @@ export function countFailure(instance: Instance, error: unknown, memory: Instanc
 
 /** Stores Ready=False with the error. Best effort: the original failure is the one that counts. */
 export async function storeFailure(
-  world: InstanceWorld,
+  cluster: InstanceCluster,
   instance: Instance,
   { failure }: InstanceMemory,
   { logger, nowMs }: FailureDeps,
 ): Promise<Instance> {
   const next = failedPassStatus(instance, failure?.text ?? "unknown", nowMs());
-  const outcome = next && (await tryWriteStatus(instance, next, { world, logger }));
+  const outcome = next && (await tryWriteStatus(instance, next, { cluster, logger }));
   return outcome?.type === "written" ? outcome.instance : instance;
 }
 

@@ -1,7 +1,7 @@
 // Writes one rendered object: creates it, or updates one that the instance owns. Any other object of that name is an
 // error that names it. Nothing is ever adopted.
 import { isInvalid, isNotFound, type Logger } from "@firebolt-operator/kube";
-import type { InstanceWorld } from "../cluster/world.ts";
+import type { InstanceCluster } from "../cluster/instance-cluster.ts";
 import { isAsRendered, outcomeOf } from "../drift/as-rendered.ts";
 import { type ChildKind, type Rendered, viewChild } from "../model/children.ts";
 import type { Write } from "../model/decision.ts";
@@ -11,7 +11,7 @@ import { ChildWriteError, problemOf, takenProblem } from "../model/rejection.ts"
 import { childKey } from "../model/snapshot.ts";
 
 export interface WriteObjectDeps {
-  readonly world: InstanceWorld;
+  readonly cluster: InstanceCluster;
   readonly memory: InstanceMemory;
   readonly logger: Logger;
   /** Called when an object that another writer deleted or changed is restored. */
@@ -33,7 +33,7 @@ export async function createObject(
   identity: InstanceIdentity,
   deps: WriteObjectDeps,
 ): Promise<Made> {
-  const outcome = await orWrapped(object.kind, object.metadata.name, deps.world.create(object)).catch(
+  const outcome = await orWrapped(object.kind, object.metadata.name, deps.cluster.create(object)).catch(
     (error: unknown) => {
       if (error instanceof Error && isNotFound(error.cause) && bindsOwnRole(object)) return "early" as const;
       throw error;
@@ -57,7 +57,7 @@ async function takeExisting(
 ): Promise<Made> {
   const { kind, metadata } = object;
   const { namespace, name } = metadata;
-  const found = viewChild(await deps.world.readChild(kind, { namespace, name }), identity.uid);
+  const found = viewChild(await deps.cluster.readChild(kind, { namespace, name }), identity.uid);
   switch (found.type) {
     case "absent":
       return "stale";
@@ -75,10 +75,10 @@ export async function updateObject(
   { object, uid, isRepair }: Omit<Extract<Write, { type: "update" }>, "type">,
   deps: WriteObjectDeps,
 ): Promise<Made> {
-  const { world } = deps;
+  const { cluster } = deps;
   let by: string | undefined;
   try {
-    const update = await world.update(object, uid);
+    const update = await cluster.update(object, uid);
     // Not "stale": a watch that lags behind must not make the operator repeat the pass without a pause.
     if (update.type === "conflict") return "early";
     by = update.editor;
@@ -86,15 +86,15 @@ export async function updateObject(
     if (!isInvalid(error)) throw wrapped(object.kind, object.metadata.name, error);
     // An apply merges keyed lists: entries of other writers (such as a port of the same name) can make the result
     // invalid.
-    await orWrapped(object.kind, object.metadata.name, world.overwrite(object, uid));
+    await orWrapped(object.kind, object.metadata.name, cluster.overwrite(object, uid));
   }
   noteWrite("object updated", object, deps);
   if (isRepair) deps.onRestored({ kind: object.kind, name: object.metadata.name, damage: { type: "changed", by } });
   return "made";
 }
 
-export async function rehearse(object: Rendered, world: Pick<InstanceWorld, "rehearse">): Promise<void> {
-  await orWrapped(object.kind, object.metadata.name, world.rehearse(object));
+export async function rehearse(object: Rendered, cluster: Pick<InstanceCluster, "rehearse">): Promise<void> {
+  await orWrapped(object.kind, object.metadata.name, cluster.rehearse(object));
 }
 
 /**
@@ -107,10 +107,10 @@ function bindsOwnRole(object: Rendered): boolean {
 }
 
 /** Where the API server stored something else than was requested, the next pass must not request it again. */
-function noteWrite(message: string, object: Rendered, { world, memory, logger }: WriteObjectDeps): void {
+function noteWrite(message: string, object: Rendered, { cluster, memory, logger }: WriteObjectDeps): void {
   const { kind, metadata } = object;
   logger.info(message, { kind, object: metadata.name });
-  const live = world.child(kind, { namespace: metadata.namespace, name: metadata.name });
+  const live = cluster.child(kind, { namespace: metadata.namespace, name: metadata.name });
   const key = childKey(kind, metadata.name);
   if (live === undefined || isAsRendered(live, object)) memory.outcomes.delete(key);
   else memory.outcomes.set(key, outcomeOf(live, object));

@@ -3,7 +3,7 @@
 import type { Logger } from "@firebolt-operator/kube";
 import { LABEL } from "../../api/labels.ts";
 import { firstTrouble, type Pod, type TroubledPod } from "../../pods/pod-trouble.ts";
-import type { InstanceWorld } from "../cluster/world.ts";
+import type { InstanceCluster } from "../cluster/instance-cluster.ts";
 import { isComplete } from "../compute/readiness.ts";
 import { observeVolume } from "../database/observe-volume.ts";
 import type { InstanceMemory } from "../model/memory.ts";
@@ -22,7 +22,7 @@ export interface TroublesInput extends Pick<InstanceSnapshot, "children" | "phas
 }
 
 export async function observeTroubles(
-  world: Pick<InstanceWorld, "listPods" | "listWarnings" | "signal">,
+  cluster: Pick<InstanceCluster, "listPods" | "listWarnings" | "signal">,
   { children, identity, phase, nowMs, memory, logger, claim }: TroublesInput,
 ): Promise<Troubles> {
   const incomplete = (Object.keys(WORKLOADS) as Component[]).filter((component) => {
@@ -40,8 +40,8 @@ export async function observeTroubles(
   if (isStarting && isWithin(START_GRACE_MS, known.sinceMs, nowMs)) return {};
   if (isWithin(TRUSTED_MS, known.listedMs, nowMs)) return known.troubles;
   // Without the pods only a cause is missing: the pass continues with what is known.
-  const pods = await world.listPods(identity).catch((error: unknown) => {
-    if (world.signal.aborted) throw error;
+  const pods = await cluster.listPods(identity).catch((error: unknown) => {
+    if (cluster.signal.aborted) throw error;
     logger.error("pods of the instance could not be listed", error);
     return undefined;
   });
@@ -56,7 +56,9 @@ export async function observeTroubles(
     }),
   );
   const volume =
-    ofPods.postgres === undefined ? undefined : await observeVolume(world, { claim, identity, nowMs, memory, logger });
+    ofPods.postgres === undefined
+      ? undefined
+      : await observeVolume(cluster, { claim, identity, nowMs, memory, logger });
   const troubles = { ...ofPods, ...(volume === undefined ? {} : { volume }) };
   memory.pods = { ...known, listedMs: nowMs, troubles };
   return troubles;

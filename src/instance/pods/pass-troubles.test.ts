@@ -47,7 +47,7 @@ test("a gateway roll that is stuck while a replica serves: still ready, and the 
   expect(run.status.phase).toBe("Ready");
   expect(failing(run)).toMatchObject([{ type: "Warning", note: expect.stringMatching(/cannot be pulled.*; next: /) }]);
   expect(run.passes.at(-1)?.stuck).toEqual(["gateway"]);
-  // Neither the next passes nor another process tell it again, and nothing is written.
+  // Neither the next passes nor another process report it again, and nothing is written.
   run.restart();
   run.forgetRequests();
   for (let pass = 0; pass < 3; pass++) {

@@ -1,6 +1,6 @@
-// The gateway's ServiceAccount and its rights: read engines of its namespace and write wake requests to them, by a Role
-// of its own or by a ClusterRole of the administrator. Not rendered when the user names an account: then identity and
-// rights are the user's.
+// The gateway's ServiceAccount and its permissions: read the engines of its namespace and write wake requests to them,
+// through its own Role or an existing ClusterRole. Not rendered if the template names a ServiceAccount: then identity
+// and permissions are the user's.
 
 import type { V1PolicyRule } from "../../api/generated/kubernetes.ts";
 import { GROUP } from "../../api/group.ts";

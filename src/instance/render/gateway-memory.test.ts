@@ -6,7 +6,7 @@ function heapOf(memory: string | undefined): string | undefined {
   const limits = memory === undefined ? {} : { memory };
   const template = { spec: { containers: [{ name: "envoy", resources: { limits } }] } };
   const spec = { metadata: { engineRegistration: false }, gateway: { metricsPort: 9090, template }, metadataNG: false };
-  const { overload_manager } = parse(renderGatewayConfigText("a", spec));
+  const { overload_manager } = parse(renderGatewayConfigText({ namespace: "a", name: "i" }, spec));
   return overload_manager.resource_monitors[1]?.typed_config.max_heap_size_bytes;
 }
 

@@ -4,6 +4,7 @@ import { INSTANCE_DEFAULTS } from "../../api/defaults.ts";
 import type { V1Container, V1SeccompProfile } from "../../api/generated/kubernetes.ts";
 import { ANNOTATION } from "../../api/labels.ts";
 import { ONE, parseQuantity } from "../../api/values/quantity.ts";
+import type { AccessLogMode } from "../../gateway/access-log.ts";
 import { renderGatewayConfig } from "../../gateway/gateway-config.ts";
 import { GATEWAY_PORTS, resolveMetricsPort } from "../../gateway/ports.ts";
 import { GATEWAY_GRACE_SECONDS, renderPreStopCommand } from "../../gateway/pre-stop.ts";
@@ -46,14 +47,16 @@ export interface WakeAgentImage {
   readonly sleepCommand?: readonly string[];
 }
 
-/** `envoy.yaml` for an instance in this namespace. Needs no cluster. */
+/** `envoy.yaml` of an instance. Needs no cluster. */
 export function renderGatewayConfigText(
-  namespace: string,
-  { gateway: { metricsPort, template } }: Instance["spec"],
-  wake = false,
+  { namespace, name }: Pick<InstanceIdentity, "namespace" | "name">,
+  { gateway: { metricsPort, template, hostDomains, defaultEngine } }: Instance["spec"],
+  { wake = false, accessLog }: { readonly wake?: boolean; readonly accessLog?: AccessLogMode | undefined } = {},
 ): string {
   const memoryLimitBytes = memoryLimitOf(template);
-  return serialiseGatewayConfig(renderGatewayConfig({ namespace, metricsPort, wake, memoryLimitBytes }));
+  const selection = { hostDomains, defaultEngine, service: gatewayName(name) };
+  const input = { namespace, metricsPort, wake, memoryLimitBytes, accessLog, selection };
+  return serialiseGatewayConfig(renderGatewayConfig(input));
 }
 
 /** The memory limit of Envoy's container in bytes, when its template has one that is a quantity above zero. */
@@ -136,7 +139,8 @@ function renderContainer({ spec, defaultImage }: GatewayInput): V1Container {
     resources: user.resources,
     securityContext: hardened(ENVOY_UID),
     livenessProbe: { ...health, initialDelaySeconds: 1, periodSeconds: 15, timeoutSeconds: 3 },
-    readinessProbe: { ...health, initialDelaySeconds: 1, periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 2 },
+    // Not ready after four seconds of failing responses.
+    readinessProbe: { ...health, periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 4 },
     lifecycle: { preStop: { exec: { command: [...renderPreStopCommand()] } } },
     volumeMounts: [
       { name: "config-volume", mountPath: CONFIG_PATH, readOnly: true },

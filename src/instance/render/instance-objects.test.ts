@@ -139,6 +139,30 @@ describe("component pod templates", () => {
   });
 });
 
+describe("probes", () => {
+  const containerOf = (name: string) => {
+    for (const object of all(render())) {
+      if (object.kind !== "Deployment" && object.kind !== "StatefulSet") continue;
+      const found = object.spec?.template.spec?.containers.find((container) => container.name === name);
+      if (found !== undefined) return found;
+    }
+    throw new Error(`no container ${name}`);
+  };
+
+  test.each([
+    ["postgresql", "startupProbe", 3_600],
+    ["metadata", "readinessProbe", 15],
+    ["envoy", "readinessProbe", 4],
+  ] as const)("components-ready-within-a-second: the %s container's %s runs every second", (name, probe, failures) => {
+    expect(containerOf(name)[probe]).toMatchObject({ periodSeconds: 1, failureThreshold: failures });
+    expect(containerOf(name)[probe]?.initialDelaySeconds).toBeUndefined();
+  });
+
+  test("components-ready-within-a-second: PostgreSQL is ready as soon as it has started up", () => {
+    expect(containerOf("postgresql").readinessProbe?.initialDelaySeconds).toBeUndefined();
+  });
+});
+
 describe("what rolls what", () => {
   const hashOf = (objects: InstanceObjects, name: string) =>
     podOf(objects, name).metadata.annotations?.[ANNOTATION.configHash];

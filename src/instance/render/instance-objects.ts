@@ -2,6 +2,7 @@
 // the operator's settings and of the few facts below: it depends on no engine, no time and no other state of the
 // cluster.
 import type { DefaultImages } from "../../api/operator-defaults.ts";
+import type { AccessLogMode } from "../../gateway/access-log.ts";
 import type { WakeMode } from "../../gateway/wake-container.ts";
 import { type Instance, identityOf, type Rendered } from "../model/children.ts";
 import {
@@ -30,6 +31,8 @@ export interface RenderSettings {
   readonly wakeAgent?: WakeAgentImage;
   /** Default annotation. */
   readonly wakeMode?: WakeMode;
+  /** Which requests gateways log; default all. */
+  readonly gatewayAccessLog?: AccessLogMode;
   /** The ClusterRole that gateways are bound to; without it every instance has a Role of its own. */
   readonly gatewayClusterRole?: string;
   /** Default true. False: the cluster assigns users and groups of pods. */
@@ -62,7 +65,10 @@ export function renderInstanceObjects(
   const identity = identityOf(instance);
   const metadataConfig = renderMetadataConfig({ identity, spec, format });
   const wakeAgent = ownsGatewayIdentity(spec) ? settings.wakeAgent : undefined;
-  const envoyConfig = renderGatewayConfigText(identity.namespace, spec, wakeAgent !== undefined);
+  const envoyConfig = renderGatewayConfigText(identity, spec, {
+    wake: wakeAgent !== undefined,
+    accessLog: settings.gatewayAccessLog,
+  });
   const objects: InstanceObjects = {
     postgres: databaseObjects(instance, settings, facts),
     metadata: [

@@ -29,7 +29,7 @@ describe("the metadata configuration", () => {
   test("XML", () => expect(render("xml")).toMatchFileSnapshot("metadata-config.golden.xml"));
   test("YAML", () => expect(render("yaml")).toMatchFileSnapshot("metadata-config.golden.yaml"));
 
-  test("both formats contain the same", () => {
+  test("metadata-config-xml: both formats contain the same", () => {
     const { pensieve_lite: config } = parse(render("yaml"));
     const xml = render("xml");
     expect(xml).toContain(`<default_account_id>${config.default_account_id}</default_account_id>`);

@@ -98,12 +98,8 @@ function renderContainer({ spec, format, defaultImage }: MetadataInput): V1Conta
       periodSeconds: 10,
       failureThreshold: 3,
     },
-    readinessProbe: {
-      grpc: { port: METADATA_PORT, service: "" },
-      initialDelaySeconds: 2,
-      periodSeconds: 5,
-      failureThreshold: 3,
-    },
+    // Every second: gateway and engines wait for it. Not ready after 15 seconds of failures.
+    readinessProbe: { grpc: { port: METADATA_PORT, service: "" }, periodSeconds: 1, failureThreshold: 15 },
     volumeMounts: [
       { name: "config", mountPath: CONFIG_PATH, readOnly: true },
       { name: "postgres-creds", mountPath: CREDENTIALS_PATH, readOnly: true },

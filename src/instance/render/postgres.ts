@@ -32,15 +32,16 @@ const POSTGRES_UID = 70;
 const DATA_PATH = "/var/lib/postgresql/data";
 
 /**
- * An hour for the first start and for recovery after a crash. A liveness probe that interrupts either would restart it
- * forever, and an initdb that is killed leaves a directory which the entry point takes for a database. By TCP: the
- * server that the entry point runs during initialisation listens on its socket alone, and must not count as started.
+ * An hour for the first start and for recovery after a crash, in steps of a second, because metadata waits for it. A
+ * liveness probe that interrupts either would restart it forever, and an initdb that is killed leaves a directory which
+ * the entry point takes for a database. By TCP: the server that the entry point runs during initialisation listens on
+ * its socket alone, and must not count as started.
  */
 const STARTUP_PROBE = {
   exec: { command: ["pg_isready", "-h", "127.0.0.1", "-U", POSTGRES_USER] },
-  periodSeconds: 2,
+  periodSeconds: 1,
   timeoutSeconds: 5,
-  failureThreshold: 1_800,
+  failureThreshold: 3_600,
 };
 
 /** No scheduler has this name: a pod that is created while the fence is set never runs. */
@@ -175,7 +176,8 @@ function renderPod({ identity: instance, image, settings }: PostgresInput): V1Po
           resources: copyOf<V1ResourceRequirements>(settings?.resources ?? BUILT_IN_POSTGRES.resources),
           securityContext: hardened(POSTGRES_UID),
           startupProbe: STARTUP_PROBE,
-          readinessProbe: { tcpSocket: { port: POSTGRES_PORT }, initialDelaySeconds: 1, periodSeconds: 5 },
+          // The first one follows the startup probe at once: a delay would make it wait for the next period.
+          readinessProbe: { tcpSocket: { port: POSTGRES_PORT }, periodSeconds: 5 },
           // A busy node needs more than the default second to start the command, and a healthy database must not be
           // restarted for that.
           livenessProbe: {

@@ -30,7 +30,7 @@ describe("what admission rejects", () => {
     expect(rest).toEqual([]);
   });
 
-  test.each([{}, { metadata: { replicas: 1 } }, { id: "anything <at> all" }, { gateway: { metricsPort: 9905 } }])(
+  test.each([{}, { metadata: { replicas: 1 } }, { id: "anything <at> all" }, { gateway: { metricsPort: 9906 } }])(
     "%j is fine",
     (spec) => {
       expect(validateInstance(instance(spec))).toEqual([]);

@@ -32,7 +32,7 @@ export function validateInstanceName(instance: Instance): Violation[] {
     ...(name.length > longest
       ? [
           violation(
-            `has ${name.length} characters, at most ${longest} are possible: the name of the ${made} is made from it`,
+            `has ${name.length} characters, at most ${longest} are allowed: the name of the ${made} is derived from it`,
           ),
         ]
       : []),

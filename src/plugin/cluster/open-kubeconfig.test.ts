@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { CommandError } from "../command-line/exit-codes.ts";
 import { openKubeconfig } from "./open-kubeconfig.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "kubeconfig-"));
@@ -57,6 +58,16 @@ test("a file without permission", async () => {
   };
   const opening = openKubeconfig({ path: "/closed", context: "", env: {}, readFile });
   await expect(opening).rejects.toThrow(`kubeconfig /closed cannot be read: you have no permission to read it`);
+});
+
+test("a read error without a code is about the file, and stays on one line", async () => {
+  const readFile = (): string => {
+    throw new Error("too long:\nat most 512 MiB");
+  };
+  const opening = openKubeconfig({ path: "/two\nlines", context: "", env: {}, readFile });
+  await expect(opening).rejects.toThrow(
+    new CommandError(`kubeconfig /two lines cannot be read: too long: at most 512 MiB; ${FILE}`),
+  );
 });
 
 test("of KUBECONFIG the variable is named", async () => {

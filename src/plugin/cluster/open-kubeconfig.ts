@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { KubeConfigError } from "@firebolt-operator/kube";
 import { type ClusterConfig, loadKubeconfig, type ReadFile } from "@firebolt-operator/kube/client";
+import { plainText } from "../../api/values/plain-text.ts";
 import { isObject } from "../../podtemplate/shapes/shape.ts";
 import { CommandError } from "../command-line/exit-codes.ts";
 
@@ -28,7 +29,8 @@ export async function openKubeconfig(source: KubeconfigSource): Promise<ClusterC
     });
   } catch (error) {
     if (!(error instanceof KubeConfigError)) throw error;
-    throw new CommandError([shown(error), ...wayOut(error, path, env)].join("; "));
+    // A path, and the words of another program, may hold line breaks.
+    throw new CommandError(plainText([shown(error), ...wayOut(error, path, env)].join("; ")));
   }
 }
 
@@ -46,25 +48,17 @@ function readPlainly(path: string, readFile: ReadFile): string {
 
 const CAUSES: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",
-  ENOTDIR: "there is no such file: a part of its path is no folder",
+  ENOTDIR: "there is no such file: a part of its path is not a folder",
   EISDIR: "it is a folder",
   EACCES: "you have no permission to read it (see its mode and that of its folders)",
   EPERM: "you have no permission to read it",
   ELOOP: "it is a symbolic link to itself",
 };
 
-/**
- * A parser quotes the value and the lines around a mistake, and a value that is no mapping may be a token: neither is
- * shown.
- */
-function shown({ message, cause }: KubeConfigError): string {
-  const [line = ""] = message.split("\n");
-  const at = line.indexOf(NOT_YAML);
-  if (at >= 0) return `${line.slice(0, at)}${NOT_YAML}${placeOf(cause)}`;
-  return line.replace(/(must be (?:a |an )?[a-z]+), not (?:"|\d).*$/, "$1").replace(/[:\s]+$/, "");
+/** A file that was read but is no kubeconfig at all; a parser's cause knows where. */
+function shown({ safeMessage, cause, isUnusable }: KubeConfigError): string {
+  return isUnusable && cause !== undefined ? `${safeMessage}: ${placeOf(cause)}` : safeMessage;
 }
-
-const NOT_YAML = " is not YAML: ";
 
 /** An unresolved alias is reported after parsing, without a position. */
 function placeOf(cause: unknown): string {
@@ -74,12 +68,13 @@ function placeOf(cause: unknown): string {
 }
 
 /** For a file that cannot be read, is not YAML or has no cluster. Other messages name what to change in it. */
-function wayOut({ message, cause }: KubeConfigError, path: string, env: KubeconfigSource["env"]): readonly string[] {
-  const isUnread = cause instanceof Error && "code" in cause && cause.name !== "YAMLParseError";
-  const isUnusable = cause instanceof Error || /there are no contexts$|: must be a mapping/.test(message);
+function wayOut(error: KubeConfigError, path: string, env: KubeconfigSource["env"]): readonly string[] {
+  const { cause, isUnusable } = error;
+  const isUnread = cause instanceof Error && "code" in cause && !isUnusable;
   if (isUnread && path !== "") return ["correct --kubeconfig, or leave it out to use KUBECONFIG or ~/.kube/config"];
   if (isUnread && (env["KUBECONFIG"] ?? "") !== "")
     return ["correct or unset KUBECONFIG, or name another file with --kubeconfig"];
   if (isUnread) return ["make it readable, or name another file with --kubeconfig"];
-  return isUnusable ? ["correct the file, or name another one with --kubeconfig"] : [];
+  // Without a code it is not the path that is wrong, but what is there.
+  return isUnusable || cause !== undefined ? ["correct the file, or name another one with --kubeconfig"] : [];
 }

@@ -103,7 +103,7 @@ describe("a mistake is rejected with a correction", () => {
     ["engine list -n", "--namespace needs a value: namespace; default: the context's"],
     ["engine query x", "engine query needs a statement: kubectl firebolt engine query ENGINE STATEMENT"],
     ["engine stop", "kubectl firebolt engine stop needs an engine: kubectl firebolt engine stop ENGINE"],
-    ["engine delete .", 'kubectl firebolt engine delete: "." is no engine'],
+    ["engine delete .", 'kubectl firebolt engine delete: "." is not a valid engine'],
     ["engine stop a b", 'unexpected argument "b": kubectl firebolt engine stop takes one argument'],
     ["engine scale a --replicas many", "--replicas=many: must be a whole number"],
     ["engine scale a --timeout soon", "--timeout=soon: must be a duration such as 30s, 5m or 1h30m"],
@@ -118,7 +118,7 @@ test.each(COMMANDS.filter(({ arguments: wanted = [] }) => wanted.length > 0))(
   "an unset variable of a script names nothing: $words",
   ({ words, arguments: wanted = [] }) => {
     const argv = [...words, ...wanted.map(() => "")];
-    expect(() => parseCommandLine(COMMANDS, GROUPS, argv)).toThrow(`"" is no ${wanted[0]?.name}`);
+    expect(() => parseCommandLine(COMMANDS, GROUPS, argv)).toThrow(`"" is not a valid ${wanted[0]?.name}`);
   },
 );
 

@@ -143,7 +143,7 @@ function checkArguments({ words, arguments: wanted = [] }: Command, args: readon
 function checkArgument(call: string, wanted: Argument | undefined, value: string): void {
   const isPath = wanted?.kind !== undefined && (value === "." || value === "..");
   if (wanted === undefined || (value.trim() !== "" && !isPath)) return;
-  throw new UsageError(`${call}: ${JSON.stringify(value)} is no ${wanted.name}: is a variable of the script unset?`);
+  throw new UsageError(`${call}: ${JSON.stringify(value)} is not a valid ${wanted.name}: is a shell variable unset?`);
 }
 
 const withArticle = (name: string): string => `${/^[aeiou]/.test(name) ? "an" : "a"} ${name}`;

@@ -18,16 +18,10 @@ export function describeError(error: unknown): string {
   if (error instanceof KubeTimeoutError) return `${error.message} (use --request-timeout to allow more time)`;
   if (error instanceof KubeConnectionError) return `cannot reach the cluster: ${error.message}`;
   if (error instanceof KubeApiError)
-    return isForbidden(error) ? `permission denied: ${apiMessage(error)}` : apiMessage(error);
+    return isForbidden(error) ? `permission denied: ${error.serverMessage}` : error.serverMessage;
   if (error instanceof Error) return error.stack ?? error.message;
   return String(error);
 }
 
 const isFileError = (cause: unknown): boolean =>
   cause instanceof Error && "syscall" in cause && (cause.syscall === "open" || cause.syscall === "stat");
-
-/** The server's message, without the request in front of it. */
-export function apiMessage(error: KubeApiError): string {
-  const said = / \d{3}(?: [A-Za-z]+)?: (.*)$/s.exec(error.message)?.[1];
-  return said ?? error.message;
-}

@@ -23,7 +23,7 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
     EXIT.refused,
     "refused: plan found something that would be rejected; create found an existing engine; wake without auto-stop; uninstall was not confirmed or objects remain",
   ],
-  [EXIT.notYet, "not in the wanted state, or not within --timeout"],
+  [EXIT.notYet, "not in the desired state, or not within --timeout"],
   [EXIT.sqlRefused, "engine query: the engine rejected the statement, or failed while it ran it"],
   [EXIT.incomplete, "support-bundle: written, but something could not be read; gaps.txt in it lists what"],
   [EXIT.rolls, "plan --detailed-exit-code: something would roll"],

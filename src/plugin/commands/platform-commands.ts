@@ -19,9 +19,9 @@ export const PLATFORM_COMMANDS: readonly Command[] = [
   },
   {
     words: ["plan"],
-    summary: "Show what applying a file would do: what rolls, what is rejected, what takes effect at once",
+    summary: "Show what applying a file would do: what rolls, what is rejected, what takes effect immediately",
     about:
-      "Uses a dry run of the API server and the operator's own functions. Nothing is written. Values of variables, commands, annotations, volumes and the engine configuration are never shown. Give the resource bounds of the operator if it has any.",
+      "Uses a dry run of the API server and the operator's own functions. Nothing is written. Values of variables, commands, annotations, volumes and the engine configuration are never shown. If the operator has resource bounds, pass them.",
     flags: [
       { name: "filename", short: "f", type: "text", placeholder: "FILE", help: "manifest; - reads standard input" },
       { name: "server-side", type: "switch", help: "plan for kubectl apply --server-side" },

@@ -110,7 +110,7 @@ export const SETUP_COMMANDS: readonly Command[] = [
   },
   {
     words: ["__complete"],
-    summary: "Answer a completion script",
+    summary: "Return completions to a shell completion script",
     hidden: true,
     arguments: [{ name: "word", optional: true, many: true }],
     load: async () => (await import("../command-line/completion.ts")).complete,

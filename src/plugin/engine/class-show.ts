@@ -56,11 +56,11 @@ export const showClass: Run = async (context) => {
   terminal.line(`${"Engines:".padEnd(10)} ${bound.map(nameOf).join(", ") || "none"}`);
   if (effective === undefined || chosen === undefined) {
     terminal.line(
-      `\n${style.dim(bound.length > 1 ? "What an engine of it comes to: --engine NAME" : "Nothing uses this class.")}`,
+      `\n${style.dim(bound.length > 1 ? "Show the effective settings of one engine: --engine NAME" : "No engine uses this class.")}`,
     );
     return EXIT.ok;
   }
-  terminal.line(`\n${style.bold(`What ${nameOf(chosen)} comes to (operator default < class < engine):`)}`);
+  terminal.line(`\n${style.bold(`Effective settings of ${nameOf(chosen)} (operator default < class < engine):`)}`);
   terminal.raw(await dataText(effective, "yaml"));
   return EXIT.ok;
 };

@@ -14,7 +14,7 @@ import type { CommandContext, Run } from "../commands/command.ts";
 import { ownCommand } from "../own-command.ts";
 import { waitForRest } from "../rollout/follow.ts";
 import { dataText } from "../terminal/output.ts";
-import { differencesFrom } from "./existing-engine.ts";
+import { differencesFrom, type FieldDifference } from "./existing-engine.ts";
 import { engineManifest, namesBucket } from "./manifest.ts";
 
 const NO_BUCKET =
@@ -81,12 +81,13 @@ async function write({ flags }: CommandContext, cluster: Cluster, { object, exis
 interface Existing {
   readonly name: string;
   readonly replicas: number;
-  readonly differences: readonly string[];
+  readonly differences: readonly FieldDifference[];
 }
 
 function alreadyExists(cluster: Cluster, { name, replicas, differences }: Existing): CommandError {
-  const fields = differences.length === 0 ? "" : ` and differs in:${differences.map((line) => `\n  ${line}`).join("")}`;
-  const scales = differences.some((line) => line.startsWith("spec.replicas:"));
+  const fields =
+    differences.length === 0 ? "" : ` and differs in:${differences.map(({ text }) => `\n  ${text}`).join("")}`;
+  const scales = differences.some(({ path }) => path === "spec.replicas");
   const ways = [
     ...(scales
       ? [`change its size with: ${ownCommand(cluster, ["engine", "scale", name, "--replicas", String(replicas)])}`]

@@ -94,7 +94,7 @@ test("wake continues with a warning if the class may not be read", () => {
   expect(decideWake(facts(0, { policy: UNKNOWN }))).toMatchObject({
     type: "patch",
     until: "serving",
-    warnings: [expect.stringContaining("you may not read class large")],
+    warnings: [expect.stringContaining("you have no permission to read class large")],
   });
 });
 

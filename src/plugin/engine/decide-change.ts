@@ -115,7 +115,7 @@ export const decideStart: Decide = (facts) => {
   const warnings =
     known === undefined && policy.type === "unknown"
       ? [
-          `you may not read class ${policy.engineClass}, so 1 replica is assumed: use --replicas to choose another number`,
+          `you have no permission to read class ${policy.engineClass}, so 1 replica is assumed: use --replicas to choose another number`,
         ]
       : [];
   return scale(facts, {
@@ -163,7 +163,9 @@ export const decideWake: Decide = ({ engine, policy, where, nowMs }) => {
     warnings: [
       ...((engine.spec?.replicas ?? 0) > 0 ? ["the engine is running: the request only resets its idle time"] : []),
       ...(policy.type === "unknown"
-        ? [`you may not read class ${policy.engineClass}: if auto-stop is disabled there, the request has no effect`]
+        ? [
+            `you have no permission to read class ${policy.engineClass}: if auto-stop is disabled there, the request has no effect`,
+          ]
         : []),
     ],
   };

@@ -5,8 +5,14 @@ import { sameJson } from "../plan/three-way.ts";
 /** Values that may be shown, because flags set them. Engine configuration may hold secrets: only its path is named. */
 const SHOWN: ReadonlySet<string> = new Set(["spec.instanceRef", "spec.engineClassRef", "spec.replicas"]);
 
-/** One line per requested field that differs, as `path: is → wanted`. Fields that were not requested do not count. */
-export function differencesFrom(existing: unknown, wanted: unknown, path = "spec"): readonly string[] {
+export interface FieldDifference {
+  readonly path: string;
+  /** `path: is → wanted`, or the path alone where values are not shown. */
+  readonly text: string;
+}
+
+/** The requested fields that differ. Fields that were not requested do not count. */
+export function differencesFrom(existing: unknown, wanted: unknown, path = "spec"): readonly FieldDifference[] {
   if (isObject(wanted) && isObject(existing))
     return Object.entries(wanted).flatMap(([key, value]) =>
       value === undefined ? [] : differencesFrom(existing[key], value, `${path}.${key}`),
@@ -17,7 +23,7 @@ export function differencesFrom(existing: unknown, wanted: unknown, path = "spec
     );
   if (sameJson(existing, wanted)) return [];
   const shows = SHOWN.has(path) || path.endsWith(".image");
-  return [shows ? `${path}: ${valueText(existing)} \u2192 ${valueText(wanted)}` : path];
+  return [{ path, text: shows ? `${path}: ${valueText(existing)} \u2192 ${valueText(wanted)}` : path }];
 }
 
 /** Containers are matched by name, not by order. */

@@ -18,7 +18,8 @@ export const GATEWAY_SERVICE_PORT = 80;
 export const forwardInstance: Run = async (context) => {
   const { args, flags } = context;
   if (flags.on("print-commands")) {
-    if (args[0] === undefined) throw new UsageError("--print-commands reads nothing, so the instance must be named");
+    if (args[0] === undefined)
+      throw new UsageError("--print-commands does not read the cluster: pass the name of the instance");
     return print(context, forwardArgs(context, gatewayName(args[0]), GATEWAY_SERVICE_PORT));
   }
   using cluster = await context.connect();

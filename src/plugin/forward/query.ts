@@ -142,7 +142,7 @@ function printQuery(
       },
       {
         program: "curl",
-        comment: "wait until it is there",
+        comment: "wait until the port is open",
         args: ["-sS", "-o", "/dev/null", "--retry", "15", "--retry-delay", "1", "--retry-connrefused", `${url}healthz`],
       },
       {

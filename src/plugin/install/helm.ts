@@ -38,7 +38,7 @@ export function chartReference(flags: FlagValues, env: CommandContext["env"], ch
   const location = flags.text("charts") || env["FIREBOLT_CHARTS"] || "";
   if (location === "")
     throw new UsageError(
-      "say where the charts are: --charts FOLDER, --charts oci://REGISTRY/PATH, or $FIREBOLT_CHARTS",
+      "the location of the charts is missing: --charts FOLDER, --charts oci://REGISTRY/PATH, or $FIREBOLT_CHARTS",
     );
   return `${location.replace(/\/+$/, "")}/${chart}`;
 }

@@ -10,7 +10,7 @@ export const runInstall: Run = async (context) => {
   const { flags, terminal } = context;
   if (flags.text("namespace") !== "")
     throw new UsageError(
-      `install takes no -n: the operator's releases go to --operator-namespace (now ${flags.text("operator-namespace")}), and what it watches is --set watchNamespaces={${flags.text("namespace")}}`,
+      `install does not take -n: set the namespace of the releases with --operator-namespace (default ${flags.text("operator-namespace")}), and the namespaces to watch with --set watchNamespaces={${flags.text("namespace")}}`,
     );
   const commands = installCommands(context);
   if (flags.on("print-commands")) {

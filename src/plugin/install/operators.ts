@@ -37,7 +37,7 @@ export async function findOperators(
     return operatorsIn((await list(undefined)).items);
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    warn(`operators outside of namespace ${JSON.stringify(namespace)} are not known: ${describeError(error)}`);
+    warn(`operators outside of namespace ${JSON.stringify(namespace)} are unknown: ${describeError(error)}`);
     return operatorsIn((await list(namespace)).items);
   }
 }

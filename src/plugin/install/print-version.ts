@@ -99,13 +99,13 @@ function serverLines({ operators, definitions: found }: ServerVersions): readonl
   const versions = [...new Set(installed.flatMap(({ served }) => served))].join(", ");
   const crds =
     found === undefined
-      ? "unknown: you may not read custom resource definitions"
+      ? "unknown: no permission to read custom resource definitions"
       : installed.length === 0
         ? "not installed"
         : `${versions} of ${installed.map(({ name }) => name).join(", ")}${missing.length === 0 ? "" : `; not installed: ${missing.join(", ")}`}`;
   const lines =
     operators === undefined
-      ? ["unknown: you may not read Deployments of all namespaces"]
+      ? ["unknown: no permission to read Deployments in all namespaces"]
       : operators.length === 0
         ? ["not installed"]
         : operators.map(

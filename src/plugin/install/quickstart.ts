@@ -47,9 +47,7 @@ export const runQuickstart: Run = async (context) => {
     await ready?.(context, cluster);
     terminal.line(`${terminal.style.green("✓")} ${what}`);
   }
-  terminal.line(
-    `\nAsk it something:\n  ${ownCommand(cluster, ["engine", "query", flags.text("engine"), "SELECT 42"])}`,
-  );
+  terminal.line(`\nRun a query:\n  ${ownCommand(cluster, ["engine", "query", flags.text("engine"), "SELECT 42"])}`);
   return EXIT.ok;
 };
 

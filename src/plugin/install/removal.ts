@@ -59,7 +59,7 @@ export function planRemoval(options: RemovalOptions, { operators, objects }: Clu
     );
   if (mine.length > 0 && !deleteResources)
     return refused(
-      `there are still objects that only the operator ${called} can clean up after: ${countText(mine)}\ndelete them first, or use --delete-resources (their data in the cluster goes with them)`,
+      `there are still objects that need the operator ${called} for their cleanup: ${countText(mine)}\ndelete them first, or use --delete-resources (this deletes their data in the cluster too)`,
     );
   const going = mine.filter(({ object }) => namespace === undefined || namespaceOf(object) === namespace);
   const left = mine.filter((found) => !going.includes(found));
@@ -70,7 +70,7 @@ export function planRemoval(options: RemovalOptions, { operators, objects }: Clu
         : []),
       ...(others.length > 0 ? [`other operators need them (${others.map(operatorText).join(", ")})`] : []),
     ];
-    return refused(`--crds: the custom resource definitions cannot go: ${reasons.join("; ")}\nleave out --crds`);
+    return refused(`--crds: the custom resource definitions cannot be deleted: ${reasons.join("; ")}\nomit --crds`);
   }
   return { type: "removes", objects: going, operator: left.length === 0, definitions: crds, left, foreign };
 }
@@ -114,13 +114,13 @@ export function removalText(
   return [
     ...(goes.length === 0 ? ["There is nothing to delete."] : ["This deletes:", ...goes]),
     ...(instances
-      ? ["With an instance go its catalogue, when it is the built-in PostgreSQL, and its credentials."]
+      ? ["Deleting an instance also deletes its credentials and, with the built-in PostgreSQL, its catalogue."]
       : []),
     ...(removal.left.length > 0
-      ? [`The operator ${called} stays, because it watches objects elsewhere:`, ...listed(removal.left)]
+      ? [`The operator ${called} is kept, because it watches objects in other namespaces:`, ...listed(removal.left)]
       : []),
     ...(removal.foreign.length > 0
-      ? [`Not touched, because ${called} does not watch them alone:`, ...listed(removal.foreign)]
+      ? [`Kept, because ${called} does not watch them, or another operator does too:`, ...listed(removal.foreign)]
       : []),
   ]
     .map((line) => `${line}\n`)

@@ -50,7 +50,7 @@ export const runUninstall: Run = async (context) => {
   await runHelm(context, removeOperator(context));
   terminal.line(`${terminal.style.green("✓")} remove the operator`);
   if (!removal.definitions) {
-    terminal.line("The custom resource definitions stay: --crds removes them as well.");
+    terminal.line("The custom resource definitions are kept; --crds removes them too.");
     return EXIT.ok;
   }
   await runHelm(context, removeDefinitions(context));
@@ -68,7 +68,7 @@ function optionsOf({ flags }: CommandContext): RemovalOptions {
     );
   if (namespace !== "" && crds)
     throw new UsageError(
-      `-n ${namespace} and --crds contradict each other: with the custom resource definitions the objects of all namespaces go`,
+      `-n ${namespace} and --crds contradict each other: deleting the custom resource definitions deletes the objects of all namespaces`,
     );
   return {
     release: flags.text("release"),
@@ -114,7 +114,7 @@ async function stillEmpty(context: CommandContext, cluster: Cluster, options: Re
   const news = [...objects, ...left];
   if (news.length > 0)
     throw new CommandError(
-      `the operator stays: meanwhile there are ${countText(news)}. Run the command again`,
+      `the operator was not removed: new objects were created (${countText(news)}). Run the command again`,
       EXIT.refused,
     );
 }

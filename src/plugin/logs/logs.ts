@@ -46,7 +46,8 @@ export const instanceLogs: Run = async (context) => {
     container: flags.text("container"),
   });
   if (flags.on("print-commands")) {
-    if (args[0] === undefined) throw new UsageError("--print-commands reads nothing, so the instance must be named");
+    if (args[0] === undefined)
+      throw new UsageError("--print-commands does not read the cluster: pass the name of the instance");
     return printLogs(context, wanted(args[0]));
   }
   using cluster = await context.connect();
@@ -175,8 +176,6 @@ function printLogs({ flags, terminal }: CommandContext, { labelSelector, contain
     ...(flags.on("follow") ? ["-f", "--max-log-requests=1000"] : []),
     ...(flags.on("previous") ? ["--previous"] : []),
   ];
-  terminal.out(
-    commandsText([{ comment: "the logs, one pod after the other", args: kubectlArgs(flags, "logs", ...rest) }]),
-  );
+  terminal.out(commandsText([{ comment: "the logs, one pod at a time", args: kubectlArgs(flags, "logs", ...rest) }]));
   return EXIT.ok;
 }

@@ -156,22 +156,24 @@ function readable(
 
 function rollText({ phase, generations: { current } }: EngineSnapshot): string {
   if (isAtRest(phase)) return `generation ${current} → ${current + 1}`;
-  if (phase === "creating") return `unfinished generation ${current} is given up for ${current + 1}`;
-  return `generation ${current} → ${current + 1}, once the present rollout is done`;
+  if (phase === "creating") return `unfinished generation ${current} is abandoned for ${current + 1}`;
+  return `generation ${current} → ${current + 1}, after the current rollout completes`;
 }
 
 function howText({ generations, engine, drain }: EngineSnapshot, effective: EffectiveEngine): readonly string[] {
   const { active, current } = generations;
   const next = current + 1;
   if (effective.replicas === 0)
-    return [`stops: generation ${active} ${drain.required ? "finishes its queries and goes" : "goes at once"}`];
+    return [
+      `stops: generation ${active} ${drain.required ? "is deleted once its queries finish" : "is deleted immediately"}`,
+    ];
   const pods = replicasText(engine);
-  if (active < 0) return [`generation ${next} starts with ${pods}; nothing served before`];
+  if (active < 0) return [`generation ${next} starts with ${pods}; no generation served before`];
   return [
-    `generation ${active} serves until ${pods} of generation ${next} ${effective.replicas === 1 ? "is" : "are"} ready: room for both is needed meanwhile`,
+    `generation ${active} serves until ${pods} of generation ${next} ${effective.replicas === 1 ? "is" : "are"} ready; until then the cluster needs capacity for both`,
     drain.required
-      ? `then generation ${active} finishes its queries and goes`
-      : `then generation ${active} goes at once, whatever it runs`,
+      ? `then generation ${active} is deleted once its queries finish`
+      : `then generation ${active} is deleted immediately, running queries included`,
   ];
 }
 

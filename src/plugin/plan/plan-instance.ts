@@ -19,9 +19,10 @@ import { safeViolationText } from "./without-values.ts";
 const SETTINGS: RenderSettings = { images: OPERATOR_DEFAULTS.images, metadataConfigFormat: "xml" };
 
 const HOW = {
-  postgres: "the PostgreSQL pod restarts: metadata is not available meanwhile, running queries may fail",
-  metadata: "the metadata pod is replaced (it is a single writer, so the old one stops first): a short gap",
-  gateway: "the gateway pods are replaced one after the other, none is missing meanwhile",
+  postgres: "the PostgreSQL pod restarts: metadata is unavailable until it is ready, and running queries may fail",
+  metadata:
+    "the metadata pod is replaced (it is a single writer, so the old one stops first): a short outage of metadata",
+  gateway: "the gateway pods are replaced one at a time, without reducing their number",
 } as const;
 
 export function planInstance(before: FireboltInstance | undefined, after: FireboltInstance): Effect {
@@ -36,7 +37,7 @@ export function planInstance(before: FireboltInstance | undefined, after: Firebo
   );
   const left =
     was.postgres.length > 0 && is.postgres.length === 0
-      ? ["the internal PostgreSQL goes; its claim and its Secret stay"]
+      ? ["the built-in PostgreSQL is deleted; its claim and its Secret are kept"]
       : [];
   if (rolling.length > 0)
     return {

@@ -2,7 +2,7 @@
 // Writes nothing.
 
 import type { KubeObject, ResourceType } from "@firebolt-operator/kube";
-import { ignoredFields } from "../../admission/judges/ignored-fields.ts";
+import { ignoredFields } from "../../admission/validators/ignored-fields.ts";
 import { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
 import { FireboltEngineClass } from "../../api/firebolt-engine/engine-class.ts";
 import { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
@@ -19,7 +19,7 @@ import { affectedBy, type PlannedEffect } from "./effect.ts";
 import { type Manifest, readManifests } from "./manifest-file.ts";
 import { misnamedContainers } from "./misnamed-containers.ts";
 import { planInstance } from "./plan-instance.ts";
-import { createWorld, type PlanWorld } from "./planned-cluster.ts";
+import { createCluster, type PlanCluster } from "./planned-cluster.ts";
 import { planClassEngines, planInstanceEngines, planOneEngine } from "./planned-engines.ts";
 import { planText } from "./render-plan.ts";
 import { safeViolationText } from "./without-values.ts";
@@ -27,8 +27,7 @@ import { safeViolationText } from "./without-values.ts";
 export const runPlan: Run = async (context) => {
   const { flags, terminal } = context;
   const file = flags.text("filename");
-  if (file === "")
-    throw new UsageError("plan needs -f FILE: the manifest whose effect is wanted (- reads standard input)");
+  if (file === "") throw new UsageError("plan needs -f FILE: the manifest to plan (- reads standard input)");
   if (flags.on("print-commands")) {
     const side = flags.on("server-side") ? ["--server-side"] : [];
     terminal.out(
@@ -59,7 +58,7 @@ function exitCode({ flags }: CommandContext, planned: readonly PlannedEffect[]):
 const KINDS = [FireboltInstance, FireboltEngineClass, FireboltEngine] as const;
 
 async function makePlan({ flags }: CommandContext, cluster: Cluster, manifests: readonly Manifest[]) {
-  const world = createWorld(
+  const world = createCluster(
     cluster,
     boundsOf(flags.text("engine-max-cpu"), flags.text("engine-max-memory"), flags.text("engine-max-ephemeral-storage")),
   );
@@ -81,7 +80,7 @@ async function makePlan({ flags }: CommandContext, cluster: Cluster, manifests: 
 }
 
 interface ObjectToPlan {
-  readonly world: PlanWorld;
+  readonly world: PlanCluster;
   readonly manifest: Manifest;
   readonly namespace: string;
   readonly tryOut: <T extends KubeObject>(type: ResourceType<T>, manifest: Manifest) => Promise<DryRun<T>>;

@@ -10,7 +10,7 @@ import type { ResourceBounds } from "../../engine/model/validate.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import { listObjects, nameOf, namespaceOf } from "../cluster/find-object.ts";
 
-export interface PlanWorld {
+export interface PlanCluster {
   readonly bounds: ResourceBounds;
   storedClass(namespace: string, name: string | undefined): Promise<FireboltEngineClass | undefined>;
   plannedClass(namespace: string, name: string | undefined): Promise<FireboltEngineClass | undefined>;
@@ -25,7 +25,7 @@ export interface PlanWorld {
   plansClass(namespace: string, name: string): boolean;
 }
 
-export function createWorld(cluster: Cluster, bounds: ResourceBounds): PlanWorld {
+export function createCluster(cluster: Cluster, bounds: ResourceBounds): PlanCluster {
   const { client, call } = cluster;
   const classes = new Map<string, FireboltEngineClass>();
   const instances = new Map<string, FireboltInstance>();

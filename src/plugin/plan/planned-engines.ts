@@ -5,11 +5,11 @@ import type { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import { nameOf, namespaceOf } from "../cluster/find-object.ts";
 import type { Effect, PlannedEffect } from "./effect.ts";
 import { planEngine } from "./plan-engine.ts";
-import type { PlanWorld } from "./planned-cluster.ts";
+import type { PlanCluster } from "./planned-cluster.ts";
 import { sameJson } from "./three-way.ts";
 
 export async function planOneEngine(
-  world: PlanWorld,
+  world: PlanCluster,
   engine: FireboltEngine,
   live: FireboltEngine | undefined,
 ): Promise<Effect> {
@@ -31,7 +31,7 @@ export async function planOneEngine(
 
 /** The engines of a class, each with the effect of the class's change. Unaffected ones are omitted. */
 export async function planClassEngines(
-  world: PlanWorld,
+  world: PlanCluster,
   engineClass: FireboltEngineClass,
   live: FireboltEngineClass | undefined,
 ): Promise<PlannedEffect["consequences"]> {
@@ -60,7 +60,7 @@ export async function planClassEngines(
  * may no longer use.
  */
 export async function planInstanceEngines(
-  world: PlanWorld,
+  world: PlanCluster,
   instance: FireboltInstance,
   live: FireboltInstance,
 ): Promise<PlannedEffect["consequences"]> {

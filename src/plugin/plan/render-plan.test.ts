@@ -72,7 +72,7 @@ test.each<{ name: string; plan: readonly PlannedEffect[]; want: string }>([
     plan: [planned("FireboltEngineClass", "c", { type: "creates", what: "a class" })],
     want: "1 new",
   },
-  { name: "a class that nobody notices", plan: [engineClass("c")], want: "1 without effect" },
+  { name: "a class without affected engines", plan: [engineClass("c")], want: "1 without effect" },
   { name: "nothing", plan: [], want: "nothing to do" },
 ])("$name: $want", ({ plan, want }) => expect(lastLine(...plan)).toBe(`Plan: ${want}. Nothing has been written.`));
 

@@ -9,7 +9,7 @@ export function planText(planned: readonly PlannedEffect[], skipped: readonly st
       .map((line) => `${line}\n`)
       .join(""),
   );
-  const others = skipped.map((what) => `${style.dim(`${what}: not of Firebolt, not looked at`)}\n`).join("");
+  const others = skipped.map((what) => `${style.dim(`${what}: not a Firebolt resource, skipped`)}\n`).join("");
   return [...blocks, others, `${summary(planned, style)}\n`].filter((block) => block !== "").join("\n");
 }
 
@@ -28,7 +28,7 @@ function objectLines(
   ];
 }
 
-const reachText = (count: number): string => `reaches ${count} ${count === 1 ? "engine" : "engines"}`;
+const reachText = (count: number): string => `affects ${count} ${count === 1 ? "engine" : "engines"}`;
 
 function headline(effect: Effect, style: Style): string {
   switch (effect.type) {
@@ -41,9 +41,9 @@ function headline(effect: Effect, style: Style): string {
     case "rolls":
       return style.yellow(`rolls: ${effect.what}`);
     case "waits":
-      return style.yellow(`accepted, but waits (${effect.reason})`);
+      return style.yellow(`accepted, but held (${effect.reason})`);
     case "refused":
-      return style.red(`refused by the ${effect.by}`);
+      return style.red(`rejected by the ${effect.by}`);
     default:
       return effect satisfies never;
   }

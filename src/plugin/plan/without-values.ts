@@ -25,8 +25,7 @@ export function rejectionLines(error: KubeApiError, objects: readonly unknown[])
     if (message === "" || NOT_CHECKED.test(message)) return [];
     return [field === undefined ? message : `${field}: ${message}`];
   });
-  const said = / \d{3}(?: [A-Za-z]+)?: (.*)$/s.exec(error.message)?.[1] ?? error.message;
-  const texts = (causes.length > 0 ? causes : [said]).map((text) => hide(withoutValues(text)));
+  const texts = (causes.length > 0 ? causes : [error.serverMessage]).map((text) => hide(withoutValues(text)));
   const isPartial = error.causes.some(({ message = "" }) => NOT_CHECKED.test(message));
   return [...new Set([...texts, ...(isPartial ? [MORE] : [])])];
 }

@@ -19,7 +19,11 @@ export function rolloutProgress(engine: EngineView): RolloutProgress {
     waits !== undefined &&
     (engineReadyRow(waits.reason)?.isStuck === true || waits.next !== undefined) &&
     waits.reason !== "Draining";
-  return { state: isStuck ? "stuck" : "moving", share: shareOf(engine), text: waits?.why ?? "the operator is at work" };
+  return {
+    state: isStuck ? "stuck" : "moving",
+    share: shareOf(engine),
+    text: waits?.why ?? "the operator is reconciling",
+  };
 }
 
 function isDone({ phase, ready, upToDate }: EngineView): boolean {

@@ -14,7 +14,7 @@ const PHRASES: Readonly<Record<Exclude<AutoStopReason, "Disabled">, string>> = {
 
 const BY_REASON = new Map<string, string>(Object.entries(PHRASES));
 
-/** Empty while auto-stop is off. A reason that this version does not know is shown unchanged. */
-export function autoStopText(reason: string | undefined): string {
-  return reason === undefined || reason === "Disabled" ? "" : `auto-stop: ${BY_REASON.get(reason) ?? reason}`;
+/** Undefined while auto-stop is off. A reason that this version does not know is shown unchanged. */
+export function autoStopPhrase(reason: string | undefined): string | undefined {
+  return reason === undefined || reason === "Disabled" ? undefined : (BY_REASON.get(reason) ?? reason);
 }

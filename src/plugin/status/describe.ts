@@ -13,7 +13,7 @@ import { dataText, isDataFormat } from "../terminal/output.ts";
 import { oneLine } from "../terminal/printable.ts";
 import type { Style } from "../terminal/style.ts";
 import { renderTable } from "../terminal/table.ts";
-import { autoStopText } from "./auto-stop-phrase.ts";
+import { autoStopPhrase } from "./auto-stop-phrase.ts";
 import { viewEngine } from "./engine-view.ts";
 import { type EventView, lastEvents } from "./events.ts";
 import type { Explanation } from "./explain.ts";
@@ -51,7 +51,7 @@ export const engineStatus: Run = async (context) => {
         `active ${engine.status?.activeGeneration ?? "-"}, current ${engine.status?.currentGeneration ?? "-"}`,
       ],
       ["Spec", own?.upToDate === true ? "up to date" : "the last change is not running yet"],
-      ["Auto-stop", autoStopText(own?.autoStopReason).replace(/^auto-stop: /, "") || "off"],
+      ["Auto-stop", autoStopPhrase(own?.autoStopReason) ?? "off"],
     ]),
     noticeText(notices, on),
     waitText(own?.waits, on),

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { FireboltEngine } from "../../api/firebolt-engine/engine.ts";
 import type { FireboltInstance } from "../../api/firebolt-instance/instance.ts";
 import type { V1Pod } from "../../api/generated/kubernetes.ts";
+import { contentHash } from "../../podtemplate/content-hash.ts";
 import { rolloutProgress } from "../rollout/progress.ts";
 import { viewEngine } from "./engine-view.ts";
 import { type EngineFacts, explainEngine, explainInstance } from "./explain.ts";
@@ -102,15 +103,23 @@ describe("engines", () => {
       /403/,
       /apiserverProxyGrant/,
     ],
-    ["drain, silent", [condition("Ready", "False", "DrainCheckFailing", "no answer")], /no answer/, /port 9090/],
+    [
+      "drain, silent",
+      [condition("Ready", "False", "DrainCheckFailing", "no answer")],
+      /no answer/,
+      /^if the check is forbidden, allow the operator to get pods\/proxy .*; otherwise make the pod respond on port 9090 again, or delete the pod$/,
+    ],
     [
       "a warning of the StatefulSet",
       [condition("Ready", "False", "SomethingNew", "odd")],
       /odd/,
       /engine status e -n ns/,
     ],
-  ])("%s", (_, conditions, why, next) => {
-    const found = explain(engine(conditions === undefined ? undefined : { phase: "stable", conditions }));
+  ])("%s", (name, conditions, why, next) => {
+    const isForbidden = name === "drain, forbidden" ? { drainCheckForbidden: true } : {};
+    const found = explain(
+      engine(conditions === undefined ? undefined : { phase: "stable", conditions, ...isForbidden }),
+    );
     expect(found?.why).toMatch(why);
     if (next === undefined) expect(found?.next).toBeUndefined();
     else expect(found?.next).toMatch(next);
@@ -195,6 +204,48 @@ describe("pods", () => {
   });
 });
 
+describe("objects of an older operator or CRD, which name a cause without a record of it", () => {
+  const cause = "container engine runs, but its readiness probe fails";
+  const failing = (name: string, container: string, labels: Record<string, string>): V1Pod => ({
+    metadata: { name, namespace: "ns", labels },
+    spec: { containers: [] },
+    status: {
+      phase: "Running",
+      containerStatuses: [
+        {
+          ...{ name: container, image: "", imageID: "", ready: false, restartCount: 0, started: true },
+          state: { running: { startedAt: "2026-01-01T00:00:00Z" } },
+        },
+      ],
+    },
+  });
+
+  test("of an engine, it is printed once", () => {
+    const conditions = [
+      condition("Ready", "False", "PodsNotReady", `Generation 0: 0 of 1 pods ready: pod e-g0-0: ${cause}`),
+    ];
+    const labels = { "firebolt.io/engine": "e", "firebolt.io/generation": "0" };
+    const found = explain(engine({ phase: "stable", conditions }), [failing("e-g0-0", "engine", labels)]);
+    expect(found).toMatchObject({ reason: "PodsNotReady", why: `pod e-g0-0: ${cause}` });
+  });
+
+  test.each([
+    ["metadata", "pod i-metadata-0: container metadata runs, but its readiness probe fails"],
+    ["gateway", "d has no ready replica: x; pod i-gateway-0: container gateway runs, but its readiness probe fails"],
+  ])("of an instance, it is printed once; a pod of %s", (component, why) => {
+    const instance: FireboltInstance = {
+      metadata: { name: "i", namespace: "ns" },
+      spec: { metadata: { engineRegistration: false }, gateway: { metricsPort: 9090 }, metadataNG: false },
+      status: {
+        phase: "Provisioning",
+        conditions: [condition("MetadataReady", "False", "Provisioning", "d has no ready replica: x")],
+      },
+    };
+    const labels = { "firebolt.io/component": component };
+    expect(explainOf(instance, [failing(`i-${component}-0`, component, labels)])?.why).toBe(why);
+  });
+});
+
 test("instances: the first component that is not ready, and the problem of its pods", () => {
   const instance: FireboltInstance = {
     metadata: { name: "i", namespace: "ns" },
@@ -248,7 +299,9 @@ test("instances: the first component that is not ready, and the problem of its p
     next: expect.stringMatching(/kubectl logs i-metadata-0 -n ns -c metadata; if PostgreSQL rejects the password/),
   });
   const said = "pod i-metadata-0: container metadata runs, but its readiness probe fails";
-  expect(explainOf(one("MetadataReady", "Provisioning", `0 of 1 pods ready: ${said}`), [unready])?.why).toBe(
+  const shows = one("MetadataReady", "Provisioning", `0 of 1 pods ready: ${said}`);
+  const reported = { metadata: contentHash("container metadata runs, but its readiness probe fails") };
+  expect(explainOf({ ...shows, status: { ...shows.status, reported } }, [unready])?.why).toBe(
     `0 of 1 pods ready: ${said}`,
   );
   expect(explainOf({ ...instance, status: { phase: "Ready" } }, [])).toBeUndefined();
@@ -256,14 +309,15 @@ test("instances: the first component that is not ready, and the problem of its p
 });
 
 describe("instances that are ready", () => {
-  const stuck = 'pod i-gateway-1: container gateway: image "none" cannot be pulled (ImagePullBackOff)';
+  const cause = 'container gateway: image "none" cannot be pulled (ImagePullBackOff)';
+  const stuck = `pod i-gateway-1: ${cause}`;
   const message = `Deployment i-gateway has a ready replica, but its rollout is stuck: ${stuck}`;
   const instance = (text: string): FireboltInstance => ({
     metadata: { name: "i", namespace: "ns" },
     spec: { metadata: { engineRegistration: false }, gateway: { metricsPort: 9090 }, metadataNG: false },
     status: {
       phase: "Ready",
-      ...(text === message ? { reported: { gateway: "hash of the cause" } } : {}),
+      ...(text === message ? { reported: { gateway: contentHash(cause) } } : {}),
       conditions: [condition("Ready", "True", "AllComponentsReady"), condition("GatewayReady", "True", "Ready", text)],
     },
   });
@@ -315,7 +369,7 @@ test.each([
     "Ready",
     "True",
     "Ready",
-    "d is ready, but something is wrong: c; next: do this",
+    "d is ready, but there is a problem: c; next: do this",
     /^take the step .*kubectl get pods/,
   ],
   [
@@ -405,11 +459,13 @@ describe("progress", () => {
 
   test("unknown is not zero", () => {
     const draining = engine({ phase: "draining", drainingGeneration: 0, activeGeneration: 1, conditions: rolling });
-    const queries = new Map([["ns/e-g0-0", { type: "unknown", cause: "you may not get pods/proxy" } as const]]);
+    const queries = new Map([
+      ["ns/e-g0-0", { type: "unknown", cause: "you have no permission to get pods/proxy" } as const],
+    ]);
     const progress = rolloutProgress(viewEngine(draining, observed([pod("e-g0-0", 0, true)], queries)));
     expect(progress).toMatchObject({
       share: 0.65,
-      text: "how many queries run on generation 0 is not known: you may not get pods/proxy",
+      text: "the number of running queries on generation 0 is unknown: you have no permission to get pods/proxy",
     });
   });
 

@@ -9,6 +9,7 @@ import { ANNOTATION } from "../../api/labels.ts";
 import { engineReadyRow, INSTANCE_REASONS, instanceRow, type ReasonRow, remedyFor } from "../../api/reasons.ts";
 import { generationLabel } from "../../engine/model/children.ts";
 import { isAtRest, parsePhase } from "../../engine/model/phase.ts";
+import { contentHash } from "../../podtemplate/content-hash.ts";
 import { nameOf, namespaceOf } from "../cluster/find-object.ts";
 import { ownCommand, type Where, withClusterArgs } from "../own-command.ts";
 import { drainText, type GenerationView, isQuiet } from "./generation-view.ts";
@@ -75,7 +76,9 @@ function instanceExplanation(facts: InstanceFacts): Explanation | undefined {
     };
   return {
     reason: failing?.reason ?? status.phase,
-    why: joined(failing?.message ?? "", problem?.text),
+    why: mayName(failing, problem)
+      ? named(failing?.message ?? "", problem, shownCauses(instance)[failing?.type ?? ""])
+      : joined(failing?.message ?? "", problem, shownCauses(instance)[failing?.type ?? ""]),
     next:
       stepOfReason(failing, { namespace, name }) ??
       podRemedy(problem, failing?.type) ??
@@ -106,9 +109,8 @@ type Failing = ReturnType<typeof findCondition>;
  * One ready replica makes a component ready: a rollout that is stuck, or a missing replica, is reported all the same.
  */
 function troubleWhileReady({ instance, pods, nowMs }: InstanceFacts): Explanation | undefined {
-  const { conditions, reported } = instance.status ?? {};
-  // The operator stores the hash of the cause that a condition shows.
-  const shown = { MetadataReady: reported?.metadata, GatewayReady: reported?.gateway };
+  const { conditions } = instance.status ?? {};
+  const shown = shownCauses(instance);
   const troubled = Object.entries(shown)
     .flatMap(([type, cause]) => (cause === undefined ? [] : (findCondition(conditions, type) ?? [])))
     .at(0);
@@ -117,17 +119,43 @@ function troubleWhileReady({ instance, pods, nowMs }: InstanceFacts): Explanatio
   const [namespace, name] = [namespaceOf(instance), nameOf(instance)];
   return {
     reason: "ComponentTrouble",
-    why: joined(troubled?.message ?? "", problem?.type === "trouble" ? problem.text : undefined),
+    why: joined(
+      troubled?.message ?? "",
+      problem?.type === "trouble" ? problem : undefined,
+      shown[troubled?.type ?? ""],
+    ),
     next:
       podRemedy(problem, troubled?.type) ?? remedyFor(INSTANCE_REASONS.MetadataReady.Provisioning, { namespace, name }),
   };
 }
 
-/** The message may name the pod already. */
-const joined = (message: string, problem: string | undefined): string =>
-  problem === undefined || message.includes(problem)
-    ? message
-    : [message, problem].filter((text) => text !== "").join("; ");
+/** The message may name the cause already: `shown` is the hash of the one that the operator has stored with it. */
+function joined(message: string, problem: PodProblem | undefined, shown: string | undefined): string {
+  const isShown = problem?.trouble !== undefined && shown === contentHash(problem.trouble.cause);
+  return problem === undefined || isShown ? message : [message, problem.text].filter((text) => text !== "").join("; ");
+}
+
+/** As `joined`, for a message that names such causes. An older operator or CRD stores no hash: the cause stands alone then. */
+function named(message: string, problem: PodProblem | undefined, shown: string | undefined): string {
+  return problem?.trouble !== undefined && shown === undefined ? problem.text : joined(message, problem, shown);
+}
+
+/** Whether the condition of a component that starts may name the cause of this pod. */
+function mayName(failing: Failing, problem: PodProblem | undefined): boolean {
+  const components = COMPONENTS[failing?.type ?? ""] ?? [];
+  return failing?.reason === "Provisioning" && components.includes(problem?.component ?? "");
+}
+
+const COMPONENTS: Readonly<Record<string, readonly string[]>> = {
+  MetadataReady: ["metadata", "postgres"],
+  GatewayReady: ["gateway"],
+};
+
+/** The operator stores the hash of the cause that a condition shows. */
+function shownCauses({ status }: FireboltInstance): Readonly<Record<string, string | undefined>> {
+  const { metadata, gateway } = status?.reported ?? {};
+  return { MetadataReady: metadata, GatewayReady: gateway };
+}
 
 export interface EngineFacts {
   readonly engine: FireboltEngine;
@@ -170,7 +198,12 @@ function engineExplanation(facts: EngineFacts): Explanation | undefined {
     case "Rolling":
       return movement(facts);
     case "PodsNotReady":
-      return { ...because(), ...podsExplanation(facts, status?.activeGeneration, ready.message) };
+      return {
+        ...because(),
+        ...podsExplanation(facts, status?.activeGeneration, (problem) =>
+          named(ready.message, problem, status?.reported?.podFailure),
+        ),
+      };
     default:
       return because(stepOfReady(ready, facts.engine) ?? `see its events: ${engineStatus(where, facts.engine)}`);
   }
@@ -182,7 +215,8 @@ const engineStatus = (where: Where, engine: FireboltEngine): string =>
 function stepOfReady(ready: Failing, engine: FireboltEngine): string | undefined {
   if (ready === undefined) return undefined;
   const object = { namespace: namespaceOf(engine), name: nameOf(engine) };
-  return drainRemedy(ready) ?? stepOf(engineReadyRow(ready.reason), ready.message, object);
+  const isForbidden = engine.status?.drainCheckForbidden === true;
+  return drainRemedy(ready.reason, isForbidden) ?? stepOf(engineReadyRow(ready.reason), ready.message, object);
 }
 
 const isConfirmed = ({ metadata, status }: FireboltEngine): boolean =>
@@ -198,7 +232,10 @@ function movement(facts: EngineFacts): Explanation {
       const counted = `generation ${current} starts: ${starting?.ready ?? 0} of ${wanted} pods ready`;
       // With all pods ready only the operator is waited for.
       const isReady = starting !== undefined && wanted > 0 && starting.ready >= wanted;
-      return { reason: isReady ? "AllReady" : "Creating", ...podsExplanation(facts, current, counted) };
+      return {
+        reason: isReady ? "AllReady" : "Creating",
+        ...podsExplanation(facts, current, (problem) => joined(counted, problem, undefined)),
+      };
     }
     case "switching":
       return { reason: "Switching", why: `traffic moves to generation ${current}`, next: undefined };
@@ -231,12 +268,12 @@ function heldExplanation({ field, manager, attempts }: HeldRollout, until: strin
 function podsExplanation(
   { pods, nowMs }: EngineFacts,
   generation: number | undefined,
-  counted: string,
+  whyOf: (problem: PodProblem | undefined) => string,
 ): Pick<Explanation, "why" | "next"> {
   const ofGeneration = pods.filter(({ metadata }) => generationLabel(metadata) === generation);
   const problem = firstProblem(ofGeneration, nowMs);
-  if (problem === undefined || problem.type === "notReady") return { why: counted, next: undefined };
-  return { why: joined(counted, problem.text), next: problem.next };
+  if (problem === undefined || problem.type === "notReady") return { why: whyOf(undefined), next: undefined };
+  return { why: whyOf(problem), next: problem.next };
 }
 
 /** A problem with a cause, or the first one. */

@@ -39,6 +39,6 @@ export function drainText({ generation, pods }: GenerationView): string {
   const what = `generation ${generation}`;
   if (running > 0)
     return `${running} ${running === 1 ? "query runs" : "queries run"} on ${busy} of ${pods.length} pods of ${what}`;
-  if (unknown?.type === "unknown") return `how many queries run on ${what} is not known: ${unknown.cause}`;
-  return `no query runs on ${what} any more`;
+  if (unknown?.type === "unknown") return `the number of running queries on ${what} is unknown: ${unknown.cause}`;
+  return `no query is running on ${what}`;
 }

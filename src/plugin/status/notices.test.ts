@@ -108,7 +108,7 @@ test("a namespace that is being deleted, with what it waits for", () => {
 test("a namespace that does not exist is the only notice", () => {
   const observed = { nowMs: NOW, operators: [], terminating: [], missing: "nope" };
   expect(noticesOf(observed, { namespace: "nope", isWaiting: true })).toEqual([
-    { why: "namespace nope does not exist", next: "name another with -n: kubectl get namespaces" },
+    { why: "namespace nope does not exist", next: "use another one with -n: kubectl get namespaces" },
   ]);
 });
 
@@ -116,8 +116,8 @@ test("kinds that may not be listed are named, with the missing permission", () =
   expect(unreadableNotices(new Set())).toEqual([]);
   expect(unreadableNotices(new Set(["statefulsets", "pods"]))).toEqual([
     {
-      why: "you may not list pods, statefulsets: what is shown of them is what the operator last reported",
-      next: "have a Role allow you get, list and watch of pods, statefulsets",
+      why: "you have no permission to list pods, statefulsets: they are shown as the operator last reported them",
+      next: "request a Role that allows get, list and watch on pods, statefulsets",
     },
   ]);
 });

@@ -61,7 +61,7 @@ function allNotices(observed: ObservedCluster, { namespace, isWaiting }: NoticeS
   const terminating = observed.terminating.filter(({ name }) => namespace === undefined || name === namespace);
   if (observed.missing !== undefined)
     return [
-      { why: `namespace ${observed.missing} does not exist`, next: "name another with -n: kubectl get namespaces" },
+      { why: `namespace ${observed.missing} does not exist`, next: "use another one with -n: kubectl get namespaces" },
     ];
   return [
     ...terminating.map((one) => terminatingNotice(one, observed.nowMs)),
@@ -75,8 +75,8 @@ export function unreadableNotices(unreadable: ReadonlySet<string> | undefined): 
   const kinds = [...unreadable].sort().join(", ");
   return [
     {
-      why: `you may not list ${kinds}: what is shown of them is what the operator last reported`,
-      next: `have a Role allow you get, list and watch of ${kinds}`,
+      why: `you have no permission to list ${kinds}: they are shown as the operator last reported them`,
+      next: `request a Role that allows get, list and watch on ${kinds}`,
     },
   ];
 }
@@ -91,7 +91,7 @@ function operatorNotices(
     return isWaiting
       ? [
           {
-            why: "no operator is installed in this cluster, so nothing acts on what is shown here",
+            why: "no operator is installed in this cluster, so these objects are not reconciled",
             next: `install it: ${ownCommand({ namespace: undefined, clusterArgs }, ["install", "--charts", "charts"])}`,
           },
         ]

@@ -1,4 +1,4 @@
-// Reads the operator's Deployments, their pods and leases, and namespaces that are being deleted. Judges nothing. What
+// Reads the operator's Deployments, their pods and leases, and namespaces that are being deleted. Concludes nothing. What
 // the user may not read is left out; the rest is read.
 import { defineResource, isForbidden, type KubeObject } from "@firebolt-operator/kube";
 import { type Lease, leaseResource } from "@firebolt-operator/kube/election";

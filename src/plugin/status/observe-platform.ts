@@ -1,4 +1,4 @@
-// Reads everything that the status tree shows, in a handful of lists, and the query gauges of draining pods. Judges
+// Reads everything that the status tree shows, in a handful of lists, and the query gauges of draining pods. Concludes
 // nothing.
 import { isForbidden, KubeApiError, type KubeObject, type ResourceType } from "@firebolt-operator/kube";
 import { ENGINE_CONTRACT } from "../../api/engine-contract.ts";
@@ -165,7 +165,9 @@ async function readPod({ client, call }: Cluster, pod: V1Pod): Promise<PodQuerie
     if (call.signal.aborted) throw error;
     // Users who may read engines may lack the right to pods/proxy.
     const cause =
-      error instanceof KubeApiError && error.status === 403 ? "you may not get pods/proxy" : "the pod does not respond";
+      error instanceof KubeApiError && error.status === 403
+        ? "you have no permission to get pods/proxy"
+        : "the pod does not respond";
     return { type: "unknown", cause };
   }
 }

@@ -6,6 +6,7 @@ import type { V1Pod, V1StatefulSet } from "../../api/generated/kubernetes.ts";
 import { COMPONENTS, LABEL } from "../../api/labels.ts";
 import { isPodReady } from "../../pods/pod-trouble.ts";
 import { nameOf, namespaceOf } from "../cluster/find-object.ts";
+import { explainDefaultEngine, type SelectionView, viewSelection } from "./default-engine.ts";
 import { type EngineView, viewEngine } from "./engine-view.ts";
 import { type Explanation, explainInstance } from "./explain.ts";
 import type { ObservedPlatform } from "./observe-platform.ts";
@@ -22,6 +23,7 @@ export interface InstanceView {
   readonly phase: string;
   readonly createdAt: string | undefined;
   readonly components: readonly ComponentView[];
+  readonly selection: SelectionView;
   readonly engines: readonly EngineView[];
   readonly waits: Explanation | undefined;
 }
@@ -70,8 +72,11 @@ function viewInstance(
     phase: instance.status?.phase ?? "",
     createdAt: instance.metadata?.creationTimestamp,
     components,
+    selection: viewSelection(instance),
     engines,
-    waits: explainInstance({ instance, pods: ownPods, nowMs: observed.nowMs, clusterArgs: observed.clusterArgs }),
+    waits:
+      explainInstance({ instance, pods: ownPods, nowMs: observed.nowMs, clusterArgs: observed.clusterArgs }) ??
+      explainDefaultEngine(instance, observed),
   };
 }
 

@@ -4,7 +4,8 @@ import { ageText } from "../terminal/age.ts";
 import { oneLine } from "../terminal/printable.ts";
 import { padVisible, type Style, visibleLength } from "../terminal/style.ts";
 import { wrapBehind } from "../terminal/wrap.ts";
-import { autoStopText } from "./auto-stop-phrase.ts";
+import { autoStopPhrase } from "./auto-stop-phrase.ts";
+import { selectionText } from "./default-engine.ts";
 import type { EngineView } from "./engine-view.ts";
 import type { Explanation } from "./explain.ts";
 import { drainText, type GenerationView, type PodView } from "./generation-view.ts";
@@ -112,7 +113,10 @@ function instanceNode(instance: InstanceView, options: TreeOptions): Node {
       paint(phase || "-"),
       `${ready}/${components.length}`,
       ageText(instance.createdAt, nowMs),
-      components.map(({ name, ready: is, wanted }) => `${name} ${is}/${wanted}`).join(", "),
+      [
+        ...components.map(({ name, ready: is, wanted }) => `${name} ${is}/${wanted}`),
+        ...selectionText(instance.selection),
+      ].join(", "),
     ],
     notes: noteLines(instance.waits, style),
     children: instance.engines.map((engine) => engineNode(engine, { ...options, showNamespace: false })),
@@ -121,7 +125,7 @@ function instanceNode(instance: InstanceView, options: TreeOptions): Node {
 
 function strayNode(engines: readonly EngineView[], options: TreeOptions): Node {
   const { style, instancesUnknown = false } = options;
-  const title = instancesUnknown ? "(instance not known)" : "(no such instance)";
+  const title = instancesUnknown ? "(instance unknown)" : "(no such instance)";
   return {
     cells: [style.yellow(title), "-", "-", "", ""],
     notes: [],
@@ -157,8 +161,8 @@ function engineDetail(engine: EngineView): string {
       : serving === undefined || serving.ready === 0
         ? "nothing serves"
         : `generation ${serving.generation} serves`;
-  const autoStop = autoStopText(engine.autoStopReason);
-  return [serves, ...engineClass, ...(autoStop === "" ? [] : [autoStop])].join(", ");
+  const autoStop = autoStopPhrase(engine.autoStopReason);
+  return [serves, ...engineClass, ...(autoStop === undefined ? [] : [`auto-stop: ${autoStop}`])].join(", ");
 }
 
 function generationNode(generation: GenerationView, options: TreeOptions): Node {
@@ -187,7 +191,7 @@ function podNode(pod: PodView, { style, nowMs }: TreeOptions): Node {
       ? ""
       : queries.type === "read"
         ? `${queries.queries} ${queries.queries === 1 ? "query" : "queries"}`
-        : "queries not known",
+        : "queries unknown",
   ];
   const paint = pod.ready ? style.green : style.yellow;
   return {

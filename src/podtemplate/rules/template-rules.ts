@@ -20,8 +20,8 @@ const VOLUMES = ENGINE_CONTRACT.volumes;
 const NO_EFFECT = "has no effect on a pod template; remove it";
 const OWNED = "is operator-owned and cannot be set";
 const WORKLOAD = "is fixed by the workload controller and cannot be set";
-const HOST = "is not permitted: pods do not share namespaces of the node";
-const NOT_AT_ALL = "may not be set at all, whatever its value";
+const HOST = "is not allowed: pods do not share the namespaces of their node";
+const NOT_AT_ALL = "cannot be set to any value";
 const INTERACTIVE = "is for interactive use only and cannot be set";
 
 const forbid = (setWhen: SetWhen, why: string, ...names: readonly string[]): readonly ForbiddenField[] =>

@@ -65,11 +65,11 @@ describe("pod spec", () => {
     ["hostname", "h", "operator-owned"],
     ["restartPolicy", "Always", "fixed by the workload controller"],
     ["activeDeadlineSeconds", 5, "fixed by the workload controller"],
-    ["hostNetwork", true, "not permitted"],
-    ["hostPID", true, "not permitted"],
-    ["hostIPC", true, "not permitted"],
-    ["shareProcessNamespace", false, "may not be set at all"],
-    ["hostUsers", true, "may not be set at all"],
+    ["hostNetwork", true, "not allowed"],
+    ["hostPID", true, "not allowed"],
+    ["hostIPC", true, "not allowed"],
+    ["shareProcessNamespace", false, "cannot be set to any value"],
+    ["hostUsers", true, "cannot be set to any value"],
   ])("%s is forbidden", (name, value, says) => {
     const [text, ...rest] = inPod({ [name]: value });
     expect(rest).toEqual([]);

@@ -82,7 +82,7 @@ function operatorObjects({ refusesGatewayAccounts }: ComponentRules, spec: JsonO
     violations.push(
       forbidden(
         `${path}.serviceAccountName`,
-        `${JSON.stringify(account)} is the name of a gateway's account, which may change engines: use an account whose name does ` +
+        `${JSON.stringify(account)} is the service account of a gateway, which can change engines: use one whose name does ` +
           "not end in -gateway",
       ),
     );

@@ -54,7 +54,7 @@ function bump(s: EngineSnapshot, { instanceReady }: OpenGate, cause: Cause, { ro
   return { type: "bump", step: "bump", status, cause };
 }
 
-/** The generation that serves goes on serving until the next one may start. */
+/** The active generation keeps serving until the next one may start. */
 function holdRollout(
   s: EngineSnapshot,
   { instanceReady }: OpenGate,

@@ -4,7 +4,7 @@ import type { EngineDecision } from "../../model/decision.ts";
 import { restPhase } from "../../model/phase.ts";
 import type { EngineSnapshot } from "../../model/snapshot.ts";
 import { computeGates } from "../gates.ts";
-import { advance, judge } from "../next-status.ts";
+import { advance, withVerdicts } from "../next-status.ts";
 import { computeAtRest } from "./at-rest.ts";
 import { computeCreating } from "./creating.ts";
 import { computeCleaning, computeDraining } from "./draining.ts";
@@ -39,7 +39,7 @@ export function computeStep(s: EngineSnapshot): EngineDecision {
 function initialise(s: EngineSnapshot): EngineDecision {
   const fresh = { ...s, generations: { current: 0, active: -1, draining: undefined, highest: 0 } };
   const message = "Waiting for the first reconcile";
-  const status = judge(fresh, "creating", [{ type: "Ready", status: "False", reason: "Initializing", message }]);
+  const status = withVerdicts(fresh, "creating", [{ type: "Ready", status: "False", reason: "Initializing", message }]);
   return { type: "initialise", step: "initialise", status };
 }
 

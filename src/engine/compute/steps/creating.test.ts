@@ -10,10 +10,13 @@ import {
   NOT_READY,
   NOW_MS,
   READY,
+  removedParts,
   routingTo,
   status,
   terminating,
 } from "../../../../test/engine/support/fixtures.ts";
+
+const PART_KINDS = removedParts(1).map(({ kind }) => kind);
 
 test.each([
   ["first deploy: the Service names the generation to come", [0, -1], 0],
@@ -47,15 +50,11 @@ test("build, same-name-again: a name that another owner holds is an obstacle, no
 });
 
 test.each([
-  [
-    "edited-while-creating: the spec moved on",
-    liveSet(engine({ spec: IMAGE }), 1),
-    ["StatefulSet", "Service", "ConfigMap"],
-  ],
+  ["edited-while-creating: the spec moved on", liveSet(engine({ spec: IMAGE }), 1), ["StatefulSet", ...PART_KINDS]],
   [
     "after-abandoned-set-delete: the StatefulSet is terminating",
     { ...liveSet(engine(), 1), statefulSet: terminating(liveSet(engine(), 1).statefulSet) },
-    ["Service", "ConfigMap"],
+    PART_KINDS,
   ],
 ] as const)("abandon: %s → the set is given up, the number is not reused, nothing is created", (_, current, kinds) => {
   const decision = compute(at("creating", [1, 0]), { current, pods: READY, routing: routingTo(0) });
@@ -164,4 +163,8 @@ test("await-pods: a Service that already names the generation being built is lef
   });
   expect(decision).toMatchObject({ type: "hold", step: "await-pods" });
   expect(decision).not.toHaveProperty("ensure.routing");
+});
+
+test("contradiction: creating behind the generation that serves is a defect", () => {
+  expect(compute(at("creating", [1, 2]))).toMatchObject({ type: "broken", step: "contradiction" });
 });

@@ -58,8 +58,8 @@ function patience(nowMs: number, { metadata }: StatefulSet): number {
 }
 
 /**
- * What serves goes on serving. A Service that names neither what serves nor what is being built has been edited, or was
- * moved by a former leader to a generation given up since: queries would find no pod until the switch.
+ * The active generation keeps serving. A Service that selects neither it nor the generation being created was edited,
+ * or was moved by a former leader to a generation abandoned since: queries would find no pod until the switch.
  */
 function routingMeanwhile(s: EngineSnapshot): Pick<Ensure, "routing"> {
   const { current, active } = s.generations;
@@ -69,7 +69,7 @@ function routingMeanwhile(s: EngineSnapshot): Pick<Ensure, "routing"> {
   return astray ? routingRepair(s, active) : routingIfMissing(s, active);
 }
 
-/** Neither given up nor switched to: its pods are not what the spec requests. */
+/** Neither abandoned nor switched to: its pods are not what the spec requests. */
 function holdRollout(
   s: EngineSnapshot,
   { instanceReady }: OpenGate,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  absentSet,
   at,
   compute,
   engine,
@@ -7,6 +8,7 @@ import {
   IMAGE,
   liveSet,
   NOW_MS,
+  removedParts,
   routingTo,
   status,
   terminating,
@@ -21,15 +23,15 @@ test.each(["draining", "cleaning"])("nothing-to-drain: %s with nothing to drain 
   });
 });
 
-test("nothing-to-drain: counters that disagree are a defect", () => {
-  expect(compute(at("draining", [2, 1]))).toMatchObject({ type: "broken" });
+test("contradiction: nothing to drain, and counters that disagree, is a defect", () => {
+  expect(compute(at("draining", [2, 1]))).toMatchObject({ type: "broken", step: "contradiction" });
 });
 
 test.each([
   ["drain-with-busy-pod: a pod is busy", { type: "busy", pod: "e-g0-0", queries: 1 }],
   ["drain-with-silent-pod: the probe fails", { type: "failing", pod: "e-g0-0", cause: "refused" }],
   ["silence-is-not-idle: nobody asked", { type: "notProbed" }],
-] as const)("drain-wait: %s → the drain continues, at its interval", (_, drainProbe) => {
+] as const)("drain-wait, failed-probe-keeps-draining: %s → the drain continues, at its interval", (_, drainProbe) => {
   expect(
     compute(at("draining", [1, 1, 0]), { drainProbe, drain: { required: true, intervalMs: 1234, settleMs: 0 } }),
   ).toMatchObject({
@@ -164,8 +166,7 @@ test("clean: deletes the old set in order and comes to rest", () => {
   });
   expect(decision.type === "clean" && decision.remove).toEqual([
     { kind: "StatefulSet", name: "e-g0", uid: "e-g0-uid" },
-    { kind: "Service", name: "e-g0-hl", uid: "e-g0-hl-uid" },
-    { kind: "ConfigMap", name: "e-g0-config", uid: "e-g0-config-uid" },
+    ...removedParts(0).map(({ kind, name }) => ({ kind, name, uid: `${name}-uid` })),
   ]);
   expect(decision).not.toHaveProperty("status.drainingGeneration");
 });
@@ -209,17 +210,16 @@ test.each(["draining", "cleaning"])(
       [2, 1, 0],
       [1, 1, 3],
     ])
-      expect(compute(at(phase, generations))).toMatchObject({ type: "broken" });
+      expect(compute(at(phase, generations))).toMatchObject({ type: "broken", step: "contradiction" });
   },
 );
 
 test("clean, killed-while-cleaning, after-clean-deletes: an object that is missing, terminating or foreign is not deleted", () => {
   const set = liveSet(engine(), 0);
   const draining = {
-    ...set,
+    ...absentSet(0),
     statefulSet: terminating(set.statefulSet),
     headlessService: foreign(set.headlessService),
-    configMap: { type: "absent" },
   } as const;
   expect(compute(at("cleaning", [1, 1, 0]), { draining })).toMatchObject({ step: "clean", remove: [] });
 });

@@ -77,3 +77,7 @@ test("start-drain, skip-drain, first-rest: pods do not matter: once flipped, the
     step: "start-drain",
   });
 });
+
+test("contradiction: switching behind the generation that serves is a defect", () => {
+  expect(compute(at("switching", [1, 2]))).toMatchObject({ type: "broken", step: "contradiction" });
+});

@@ -1,0 +1,78 @@
+// The gateways that are polled for demand: which pods they are, what is kept of them, and how their endpoint is read.
+// Does not interpret the response.
+import type { DeepReadonly } from "@firebolt-operator/kube";
+import type { KubeClient } from "@firebolt-operator/kube/client";
+import type { MetricScrapeMode } from "../../api/firebolt-instance/instance.ts";
+import type { V1Pod } from "../../api/generated/kubernetes.ts";
+import { LABEL } from "../../api/labels.ts";
+import { WAKE_PATHS } from "../../api/wake-protocol.ts";
+import type { CacheSpec } from "../cluster/caches.ts";
+import { pods } from "../cluster/kinds.ts";
+import type { ScrapeResponse } from "../cluster/pod-scrape.ts";
+import { type ScrapeLimits, scrapePod } from "../cluster/pod-scrape.ts";
+
+/** What the operator and the gateways' pods have agreed on. */
+export interface AgentAddress {
+  readonly container: string;
+  readonly port: number;
+}
+
+/** Shorter than for metrics: what has not arrived in three seconds is requested again by then. */
+export const DEMAND_LIMITS: ScrapeLimits = {
+  connectMs: 2_000,
+  firstByteMs: 2_000,
+  totalMs: 3_000,
+  bytes: 1_048_576,
+};
+
+export const GATEWAY_PODS: CacheSpec<V1Pod> = {
+  type: pods,
+  labelSelector: `${LABEL.component}=gateway`,
+  trim: trimGatewayPod,
+};
+
+export type GatewayPod = DeepReadonly<V1Pod>;
+
+/**
+ * A gateway under an account of the user's has no agent, nor has one from before there was any. One that terminates has
+ * notified its clients.
+ */
+export function isPolled(pod: GatewayPod, agent: AgentAddress): boolean {
+  const { metadata, status } = pod;
+  return status?.phase === "Running" && metadata?.deletionTimestamp === undefined && hasAgent(pod, agent);
+}
+
+export function hasAgent({ spec }: GatewayPod, { container }: AgentAddress): boolean {
+  return spec?.containers.some(({ name }) => name === container) ?? false;
+}
+
+export type ReadDemand = (pod: GatewayPod, mode: MetricScrapeMode, signal: AbortSignal) => Promise<ScrapeResponse>;
+
+/** The same ways as to an engine's metrics. */
+export function demandReader(
+  client: Pick<KubeClient, "podProxyGet">,
+  { port }: AgentAddress,
+  path: string = WAKE_PATHS.demand,
+): ReadDemand {
+  return ({ metadata, status }, mode, signal) => {
+    if (mode === "PodIP") {
+      const host = status?.podIP ?? "";
+      if (host === "") return Promise.reject(new Error("the pod has no IP"));
+      return scrapePod({ host, port, path }, signal, DEMAND_LIMITS);
+    }
+    const { namespace = "", name: pod = "" } = metadata ?? {};
+    const limits = { timeoutMs: DEMAND_LIMITS.totalMs, maxBytes: DEMAND_LIMITS.bytes };
+    return client.podProxyGet({ ...limits, signal, namespace, pod, port, path });
+  };
+}
+
+function trimGatewayPod({ metadata = {}, spec, status = {}, ...rest }: V1Pod): V1Pod {
+  const { annotations: _, finalizers: __, generateName: ___, ownerReferences: ____, ...identity } = metadata;
+  const { phase, podIP } = status;
+  return {
+    ...rest,
+    metadata: identity,
+    spec: { containers: (spec?.containers ?? []).map(({ name }) => ({ name })) },
+    status: { ...(phase === undefined ? {} : { phase }), ...(podIP === undefined ? {} : { podIP }) },
+  };
+}
